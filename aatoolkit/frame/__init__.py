@@ -3,15 +3,18 @@
 In go frames with metadata (`aatoolkit.metadata`); out come frames with metadata. In reading order:
 
 - ``accessor``: signatures and documentation of every verb, one file per family
-- ``merge``: ``merge``, ``rename``, ``adopt``; ``merge_keys`` and ``unmatched``: whether keys meet
+- ``merge``: ``merge``, ``rename``, ``adopt``; ``merge_keys`` and ``unmatched``: whether keys meet;
+  ``joined_tables``: the rows of frames that no section declares
 - ``concat``: `aatoolkit.concat`; ``absent_rows``: those of answers that have none
 - ``cell_status``: the availability of each cell, which the verbs below share
 - ``groupby``: rows in groups, and the availability of each group; ``periods``: weeks and months
 - ``duplicates``: rows that would count twice, after a join or in answers that overlap
 - ``aggregation_plan``: which rule each column follows, or why it has none
+- ``no_rule``: what a column without a rule has lost, and sums that would count twice
 - ``row_units``: units that differ from row to row
 - ``additivity``: over which dimensions a sum holds
-- ``aggregate``: ``aggregate``, by those rules; ``group_statements``: the status of each group
+- ``aggregate``: ``aggregate``, by those rules; ``group_numbers``: sums that are exact;
+  ``group_statements``: the status of each group
 - ``wide``: how results of ``aggregate`` are printed
 - ``complete``: ``complete``, explicit rows for what was not reported
 - ``reshape``: ``to_long`` and ``with_context``

@@ -15,18 +15,16 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
-import pyarrow as pa
 
 from aatoolkit._util.text import combined_reason
 from aatoolkit.availability import AbsentRows, Availability, Cause, Status, combine, join
-from aatoolkit.errors import AvailabilityError
 from aatoolkit.frame.absent_rows import in_groups, of_groups
 from aatoolkit.frame.aggregation_plan import Plan, Rules, plan
 from aatoolkit.frame.cell_status import (
     CAUSE,
     COVERAGE,
+    NO_VALUE,
     REASON,
     ROW,
     STATUSES,
@@ -37,6 +35,8 @@ from aatoolkit.frame.cell_status import (
     distinct_codes,
     together,
 )
+from aatoolkit.frame.duplicates import IN_SEVERAL, Duplicates
+from aatoolkit.frame.group_numbers import added, as_floats, chosen, like, sums
 from aatoolkit.frame.group_statements import with_statements
 from aatoolkit.frame.groupby import By, Groups, flattened, group, refuse_measures
 from aatoolkit.frame.periods import part_periods
@@ -81,6 +81,7 @@ def aggregate(
     groups = group(flat, by, observed)
     plans = plan(flat, known, groups, columns, rules)
     parts = part_periods(flat, by, groups, known)
+    several = _in_several(plans, flat, known, groups)
     outcomes = [
         _with_parts(_outcome(each, flat, known, groups, skip_missing), parts) for each in plans
     ]
@@ -93,16 +94,28 @@ def aggregate(
             kept[within] = _last(flat[within], flat[each.column].notna().to_numpy(bool), groups)
             described[within] = known.columns[within]
         kept[each.column] = outcome.values
-        whole = ColumnMetadata(each.of, outcome.whole)
+        own = known.columns[each.column]
+        whole = ColumnMetadata(each.of or (own.of if own.table in several else None), outcome.whole)
         whole = with_statements(whole, keys, outcome.states, outcome.codes)
         described[each.column] = whole.lacking(*outcome.absent)
         for name, values in _beside(each.column, outcome, each.rule.rule, skip_missing).items():
             kept[name], described[name] = values, _MEASURED
     key = tuple(str(name) for name in groups.keys.columns)
     result = WideFrame(kept, index=groups.keys.index)
-    tables = {(column.of or "").partition(".")[0] for column in described.values()} - {""}
-    grains = dict.fromkeys(sorted(tables), key)
-    return attach(result, FrameMetadata(described, key, known.sources, grains))
+    tables = {column.table for column in described.values()} - {""}
+    grains = dict.fromkeys(sorted(tables), key) | dict.fromkeys(several, (IN_SEVERAL,))
+    return attach(result, FrameMetadata(described, key, known.sources, grains, several))
+
+
+def _in_several(
+    plans: Sequence[Plan], frame: pd.DataFrame, known: FrameMetadata, groups: Groups
+) -> tuple[str, ...]:
+    """The tables of which a row counts in several groups, so that the groups do not add."""
+    tables = {known.columns[each.column].table for each in plans} & {*known.repeated}
+    if not tables or len(groups) < 2:
+        return ()
+    duplicates = Duplicates(frame, known, groups)
+    return tuple(sorted(filter(duplicates.is_in_several, tables)))
 
 
 def _outcome(
@@ -116,7 +129,7 @@ def _outcome(
     own = combine(known.columns[part].availability for part in each.parts)
     nothing = _NO_ROWS if own.status == Status.AVAILABLE else own
     empty = nothing if groups.keys.columns.empty or own.status in EMPTY else _NO_ROW
-    codes, states = groups.combined(cells)
+    codes, states = _with_counts(*groups.combined(cells), expected - given, expected)
     absent = [*of_groups(_absent(each, known), known, groups)]
     states, codes = in_groups(states, codes, absent)
     lacking = [rows.availability for rows, concerned, _ in absent if concerned.any()]
@@ -137,6 +150,30 @@ def _outcome(
         pd.Series(pd.array(share, dtype="Float64")),
         tuple(rows for rows, _, by_value in absent if by_value),
     )
+
+
+def _with_counts(
+    codes: Codes, states: list[Availability], missing: Codes, expected: Codes
+) -> tuple[Codes, list[Availability]]:
+    """Say of how many of a group's rows no value is given, where nothing else is known of it."""
+    silent = [state.reason == NO_VALUE.reason for state in states]
+    if not any(silent):
+        return codes, states
+    states, codes = [*states], codes.copy()
+    at = np.flatnonzero(np.array(silent)[codes])
+    kinds = np.stack([codes[at], missing[at], expected[at]])
+    each, inverse = np.unique(kinds, axis=1, return_inverse=True)
+    codes[at] = len(states) + inverse
+    states += [_counted(states[code], few, many) for code, few, many in each.T.tolist()]
+    return codes, states
+
+
+def _counted(state: Availability, few: int, many: int) -> Availability:
+    """Return a status with the number of rows without a value for its reason, if that is all."""
+    if state.reason != NO_VALUE.reason:
+        return state
+    rows = f"{few:,} of {many:,} row{'s' * (many != 1)}"
+    return replace(state, reason=f"{rows} {'has' if few == 1 else 'have'} no value")
 
 
 def _absent(each: Plan, known: FrameMetadata) -> Iterable[AbsentRows]:
@@ -187,6 +224,10 @@ def _over_all(
         return combine(used)
     there = distinct_codes(cells.codes, len(cells.states))[0]
     seen = [cells.states[code] for code in there.tolist()]
+    silent = [state.reason == NO_VALUE.reason for state in cells.states]
+    if any(silent):
+        few, many = int(np.array(silent)[cells.codes].sum()), int(cells.applicable.sum())
+        seen = [_counted(state, few, many) for state in seen]
     empties = (each for each in used if each is empty)
     return replace(combine([*seen, *lacking, *empties]), status=status)
 
@@ -198,18 +239,18 @@ def cells_of_plan(each: Plan, frame: pd.DataFrame, known: FrameMetadata, groups:
         cells = cells.without(each.repeats, "counted once")
     cells = _reported(cells, groups)
     for trials in each.trials:
-        none = cells_of(frame, trials, known).given & (_float(frame[trials]) == 0)
+        none = cells_of(frame, trials, known).given & (as_floats(frame[trials]) == 0)
         cells = cells.without(none & ~cells.given, "zero_denominator")
     if each.rule.among and each.rule.among[0] in frame.columns:
         nothing = _nothing_to_count(frame, each.rule.among, known)
         cells = cells.without(nothing & ~cells.given, "nothing to count")
     if each.rule.over:
-        above, below = (_float(frame[part]) for part in each.rule.over)
+        above, below = (as_floats(frame[part]) for part in each.rule.over)
         counted = cells_of(frame, each.rule.over[1], known).whole
         return cells.without(counted & (below == 0) & ~(np.abs(above) > 0), "zero_denominator")
     if each.rule.by:
         weight = cells_of(frame, each.rule.by, known)
-        nothing = weight.whole & (_float(frame[each.rule.by]) == 0)
+        nothing = weight.whole & (as_floats(frame[each.rule.by]) == 0)
         return cells.without(nothing, "zero weight")
     if each.rule.rule in ("first", "last"):
         order = slice(None) if each.rule.rule == "last" else slice(None, None, -1)
@@ -224,7 +265,7 @@ def _nothing_to_count(frame: pd.DataFrame, among: tuple[str, ...], known: FrameM
     if len(among) > 1:
         stated = stated & ~frame[among[0]].isin(among[1:]).to_numpy(bool)
     else:
-        stated = stated & (_float(frame[among[0]]) == 0)
+        stated = stated & (as_floats(frame[among[0]]) == 0)
     return stated
 
 
@@ -236,79 +277,26 @@ def _values(
     rule, use = each.rule, cells.given
     undefined = np.zeros(len(groups), bool)
     if rule.rule == "sum":
-        return _sum(parts[0], use, groups, each.column), undefined
+        return sums(parts[0], use, groups, each.column), undefined
     if rule.rule not in ("mean", "ratio"):
-        return _chosen(parts[0], use, groups, rule.rule), undefined
+        return chosen(parts[0], use, groups, rule.rule), undefined
     if rule.over:
-        above, below = (_added(_float(part), use, groups) for part in parts)
+        above, below = (added(as_floats(part), use, groups) for part in parts)
     elif rule.by:
-        weight = _float(parts[1])
-        above = _added(_float(parts[0]) * weight, use, groups)
-        below = _added(weight, use, groups)
+        weight = as_floats(parts[1])
+        above = added(as_floats(parts[0]) * weight, use, groups)
+        below = added(weight, use, groups)
     else:
-        above = _added(_float(parts[0]), use, groups)
+        above = added(as_floats(parts[0]), use, groups)
         below = groups.count(use).astype(float)
     undefined = (groups.count(use) > 0) & (below == 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         found = above / below
-    return _like(pd.Series(pd.array(found, dtype="Float64")), parts[0]), undefined
-
-
-def _float(values: pd.Series) -> npt.NDArray[np.float64]:
-    return values.to_numpy(np.float64, na_value=np.nan)
-
-
-def _added(values: npt.NDArray[np.float64], use: Mask, groups: Groups) -> npt.NDArray[np.float64]:
-    return np.bincount(groups.ids[use], values[use], minlength=len(groups)).astype(np.float64)
-
-
-def _sum(values: pd.Series, use: Mask, groups: Groups, name: str) -> pd.Series:
-    if pd.api.types.is_integer_dtype(values.dtype) or pd.api.types.is_bool_dtype(values.dtype):
-        whole = pd.array(_whole_sums(values[use], groups.ids[use], len(groups), name), "Int64")
-        return _like(pd.Series(whole), values)
-    added = _added(_float(values), use, groups)
-    return _like(pd.Series(pd.array(added, dtype="Float64")), values)
-
-
-def _whole_sums(values: pd.Series, ids: Codes, groups: int, name: str) -> npt.NDArray[np.int64]:
-    """Sum integers exactly, halves apart, so that nothing overflows."""
-    if len(values) and int(values.max()) >= 2**63:
-        raise _overflow(name)
-    exact = values.to_numpy(np.int64)
-    high, low = np.zeros(groups, np.int64), np.zeros(groups, np.int64)
-    np.add.at(high, ids, exact >> 32)
-    np.add.at(low, ids, exact & 0xFFFFFFFF)
-    high += low >> 32
-    if ((high < -(2**31)) | (high >= 2**31)).any():
-        raise _overflow(name)
-    return (high << 32) | (low & 0xFFFFFFFF)
-
-
-def _overflow(name: str) -> AvailabilityError:
-    why = "a sum is too large for a 64-bit integer"
-    return AvailabilityError(f"{name}: {why}; convert it to Float64 first", columns={name: why})
-
-
-def _chosen(values: pd.Series, use: Mask, groups: Groups, rule: str) -> pd.Series:
-    """The smallest, largest, first or last value of each group, of the same dtype."""
-    kind = values.dtype
-    if isinstance(kind, np.dtype) and kind.kind in "iub":
-        values = values.convert_dtypes()
-    grouped = values[use].groupby(groups.ids[use])
-    found: pd.Series = grouped.agg(rule)
-    return found.reindex(range(len(groups)))
+    return like(pd.Series(pd.array(found, dtype="Float64")), parts[0]), undefined
 
 
 def _last(values: pd.Series, use: Mask, groups: Groups) -> pd.Series:
-    return _chosen(values, use & values.notna().to_numpy(bool), groups, "last")
-
-
-def _like(result: pd.Series, values: pd.Series) -> pd.Series:
-    """Cast a result to an Arrow dtype where the column has one."""
-    if isinstance(values.dtype, pd.ArrowDtype):
-        kind = pa.int64() if pd.api.types.is_integer_dtype(result.dtype) else pa.float64()
-        return result.astype(pd.ArrowDtype(kind))
-    return result
+    return chosen(values, use & values.notna().to_numpy(bool), groups, "last")
 
 
 def _beside(name: str, outcome: _Outcome, rule: str, skip_missing: bool) -> dict[str, pd.Series]:

@@ -15,10 +15,10 @@ from aatoolkit.frame.additivity import differing_keys
 from aatoolkit.frame.cell_status import Mask, is_status_column
 from aatoolkit.frame.duplicates import DoubleCount, Duplicates
 from aatoolkit.frame.groupby import Groups, find
+from aatoolkit.frame.no_rule import repeats_of, why_no_rule
 from aatoolkit.frame.row_units import row_units
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import FrameMetadata
-from aatoolkit.metadata.fingerprint import MOVED, OVERWRITTEN
 from aatoolkit.sections.aggregation import FRACTION, ISO_4217, Aggregation
 
 Rules = Mapping[str, Aggregation | str]
@@ -93,7 +93,7 @@ def plan(
     for name in names:
         try:
             planned = _planned(frame, known, groups, name, rules)
-            plans.append(_once(planned, known, duplicates))
+            plans.append(_once(planned, frame, known, groups, duplicates))
         except _Refused as why:
             refused[name] = str(why)
     if not plans:
@@ -111,10 +111,23 @@ def are_rows_of(known: FrameMetadata, table: str) -> bool:
     return grain <= {known.columns[name].of for name in known.key}
 
 
-def _once(planned: Plan, known: FrameMetadata, duplicates: Duplicates) -> Plan:
+def _once(
+    planned: Plan,
+    frame: pd.DataFrame,
+    known: FrameMetadata,
+    groups: Groups,
+    duplicates: Duplicates,
+) -> Plan:
     """Return the plan without rows that would count twice."""
-    table = (known.columns[planned.column].of or "").partition(".")[0]
-    if not table or planned.rule.rule not in _OF_NUMBERS:
+    table = known.columns[planned.column].table
+    if planned.rule.rule not in _OF_NUMBERS:
+        return planned
+    if not table:
+        repeats = repeats_of(frame, groups, planned.column) if planned.rule.rule == "sum" else None
+        if repeats is not None and repeats.is_sure:
+            raise _Refused(str(repeats))
+        if repeats is not None:
+            warnings.warn(str(repeats), AAToolkitWarning, stacklevel=6)
         return planned
     try:
         return replace(planned, repeats=duplicates.of(table, planned.parts))
@@ -150,7 +163,7 @@ def _planned(
     if name in rules:
         planned = Plan(name, _given(rules[name]), None)
     else:
-        planned = _approximate(frame, _declared(known, name))
+        planned = _approximate(frame, _declared(frame, known, name))
     rule = planned.rule
     if rule.rule in ("none", "key"):
         raise _Refused(rule.why or "its rows do not become one")
@@ -207,7 +220,7 @@ def caution(frame: pd.DataFrame, known: FrameMetadata, name: str) -> str | None:
     if column is None or not column.aggregate.otherwise:
         return None
     with suppress(_Refused):
-        return _caution(frame, _declared(known, name))
+        return _caution(frame, _declared(frame, known, name))
     return None
 
 
@@ -222,7 +235,7 @@ def counts_of(known: FrameMetadata, name: str) -> tuple[str, str] | None:
     column = declared(known.columns[name])
     if column is None or column.aggregate.counts is None:
         return None
-    table = (known.columns[name].of or "").partition(".")[0]
+    table = known.columns[name].table
     there = {what.of: here for here, what in known.columns.items() if what.of}
     found = [there.get(f"{table}.{part}") for part in column.aggregate.counts]
     missing = [
@@ -244,21 +257,12 @@ def _given(rule: Aggregation | str) -> Aggregation:
     return Aggregation(rule)
 
 
-def _declared(known: FrameMetadata, name: str) -> Plan:
+def _declared(frame: pd.DataFrame, known: FrameMetadata, name: str) -> Plan:
     """Resolve the declared rule to the frame's columns, by what they are, not by their names."""
     column = declared(known.columns[name])
     of = known.columns[name].of
     if column is None or of is None:
-        why = (
-            "it has no declared rule (where plain pandas joined the frames, df.aa.merge keeps "
-            "the rules of both); give one"
-        )
-        if known.columns[name].availability.reason in (MOVED, OVERWRITTEN):
-            why = (
-                "its values are not those that were read (a plain groupby, pivot or assignment "
-                "makes new ones): use df.aa.aggregate on the frame that was read, or give a rule"
-            )
-        raise _Refused(f"{why}, such as rules={{{name!r}: 'sum'}}")
+        raise _Refused(why_no_rule(frame, known, name))
     table, rule = of.partition(".")[0], column.aggregate
     if rule.rule == "sum" and column.unit == FRACTION and len(known.sources) > 1:
         raise _Refused(rule.why or "shares of different wholes do not add")

@@ -32,7 +32,8 @@ STATUSES = pd.CategoricalDtype([str(status) for status in Status], ordered=True)
 Codes = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
-_NO_VALUE = Availability(Status.UNKNOWN, None, "no value is given")
+NO_VALUE = Availability(Status.UNKNOWN, None, "no value is given")
+"""The availability of a cell that holds nothing, of a column of which nothing says why."""
 
 
 @dataclass(frozen=True)
@@ -92,13 +93,18 @@ def cells_of(frame: pd.DataFrame, name: str, known: FrameMetadata) -> Cells:
     if column.statements:
         states, codes = rows_of(frame, known).states(column.elsewhere, column.statements)
     held = [_held(state) if column.statements else state for state in states]
-    lacking = [_NO_VALUE if state.status == Status.AVAILABLE else state for state in states]
+    lacking = [NO_VALUE if _is_silent(state) else state for state in states]
     cells = Cells((*held, *lacking), np.where(present, codes, codes + len(states)), present)
     if _holds_statuses(frame, ROW):
         cells = _by_row(frame, cells)
     if _holds_statuses(frame, f"{name}_{ROW}"):
         cells = _by_cell(frame, f"{name}_{ROW}", cells, present)
     return cells
+
+
+def _is_silent(state: Availability) -> bool:
+    """Whether a status gives no reason for which a cell could lack its value."""
+    return state.status == Status.AVAILABLE or state == Availability(Status.UNKNOWN)
 
 
 def together(first: Cells, second: Cells) -> Cells:

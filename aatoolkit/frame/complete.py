@@ -168,7 +168,7 @@ def _without_engines(
     rest = [each for each in signals if each.scope != "engine"]
     columns = dict(known.columns)
     for name, metadata in known.columns.items():
-        column, table = declared(metadata), (metadata.of or "").partition(".")[0]
+        column, table = declared(metadata), metadata.table
         if column is None or metadata.availability.cause == Cause.ABSENT:
             continue
         if are_rows_of(known, table):

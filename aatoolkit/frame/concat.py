@@ -18,6 +18,7 @@ from aatoolkit.availability.subject import Condition
 from aatoolkit.errors import ArgumentError, ArgumentTypeError
 from aatoolkit.frame.absent_rows import MOST_VALUES, distinct_texts, with_absent
 from aatoolkit.frame.dtypes import in_common
+from aatoolkit.frame.joined_tables import common_table, is_joined
 from aatoolkit.frame.merge import absent_rows, sources_of, unique_key, without_rows
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.arrow_schema import declared_key
@@ -115,7 +116,7 @@ def concat(
     whole = unique_key(stacked, key)
     if apart and not whole and key:
         whole = unique_key(stacked, (*(each.column for each in apart[0]), *key))
-    grains, repeated = _stacked_grains(knowns)
+    grains, repeated = _stacked_grains(knowns, columns.values())
     return attach(stacked, FrameMetadata(columns, whole, sources_of(knowns), grains, repeated))
 
 
@@ -145,7 +146,7 @@ def _frames(given: Any) -> list[pd.DataFrame]:
 
 
 def _stacked_grains(
-    knowns: Sequence[FrameMetadata],
+    knowns: Sequence[FrameMetadata], columns: Iterable[ColumnMetadata]
 ) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...]]:
     """The columns that identify the rows of each table, and the tables whose rows may repeat."""
     grains: dict[str, tuple[str, ...]] = {}
@@ -158,6 +159,9 @@ def _stacked_grains(
             grains[table] = (f"rows of one kind of {table}",)
         elif any(table in known.grains for known in knowns):
             grains[table] = found.pop() or ()
+    if any(map(is_joined, repeated)):
+        several = {column.table for column in columns if is_joined(column.table)}
+        repeated |= {table for table in several if table not in grains}
     return grains, tuple(sorted(repeated))
 
 
@@ -209,9 +213,8 @@ def _stacked(
     frames, apart = (held, apart) if is_held else (every, None)
     having = [known.columns[name] for _, known in frames if name in known.columns]
     lacking = [frame for frame, known in frames if name not in known.columns]
-    of = {column.of for column in having}
     whole = ColumnMetadata(
-        of.pop() if len(of) == 1 else None, combine(column.availability for column in having)
+        common_table(name, having), combine(column.availability for column in having)
     )
     rows, without = sum(len(frame) for frame, _ in frames), sum(map(len, lacking))
     alike = not lacking and len({column.statements for column in having}) == 1

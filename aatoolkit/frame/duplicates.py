@@ -20,6 +20,7 @@ from aatoolkit import sections
 from aatoolkit.errors import ScopeError
 from aatoolkit.frame.cell_status import Codes, Mask
 from aatoolkit.frame.groupby import Groups
+from aatoolkit.frame.joined_tables import NO_KEY, is_joined
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.arrow_schema import declared_key
 from aatoolkit.metadata.attrs import FrameMetadata, Source
@@ -29,6 +30,10 @@ from aatoolkit.scope import FILTERS, Scope
 _MIXER = np.uint64(0x9E37_79B9_7F4A_7C15)
 _PARTITIONS = tuple(name for name in FILTERS if name != "brand")
 """The filters of which an observation has one value; an answer may name several brands."""
+
+
+IN_SEVERAL = "what is in several groups"
+"""In place of the key of a table of which one row is in several groups of an aggregate."""
 
 
 class DoubleCount(Exception):
@@ -104,6 +109,19 @@ class Duplicates:
                 raise DoubleCount(_differing(part, overlapping))
         return repeats
 
+    def is_in_several(self, table: str) -> bool:
+        """Whether a row of a table that a join repeated is in several groups."""
+        grain, missing = self._grain(table)
+        if table not in self._known.repeated or missing or grain is None:
+            return False
+        keys = pd.concat([*(self._codes(name) for name in grain)], axis=1) if grain else None
+        rows = pd.DataFrame({"group": self._groups.ids})
+        if keys is None:
+            return len(rows.drop_duplicates()) > 1
+        keys = keys.set_axis([*range(keys.shape[1])], axis=1)
+        whole = pd.concat([rows, keys], axis=1)
+        return len(whole.drop_duplicates()) > len(keys.drop_duplicates())
+
     def _repeats(self, table: str) -> tuple[Codes, Mask, list[Answer]]:
         """For each row, the first row of its key and group, and whether it repeats that one."""
         answers, codes = self._answers(table)
@@ -155,10 +173,24 @@ class Duplicates:
             seen = pd.DataFrame({"group": self._groups.ids, "answer": codes}).drop_duplicates()
             several = len(seen) > len(self._groups)
         keep = f"keep {' and '.join(missing)} in the frame" if missing else f"{table} has no key"
+        rows = f"rows of {table}"
+        if is_joined(table):
+            rows = f"rows of the frame with {self._column_of(table)}"
+            if not missing or missing == [NO_KEY]:
+                keep = "no column tells which of them are the same: aggregate before the join"
+        if missing == [IN_SEVERAL] and several:
+            raise DoubleCount(
+                f"the groups overlap: {rows} are in several of them; aggregate the rows that "
+                "were grouped, not the groups"
+            )
         if table in self._known.repeated and several:
-            raise DoubleCount(f"rows of {table} were repeated by a join; {keep}")
+            raise DoubleCount(f"{rows} were repeated by a join; {keep}")
         if overlapping and several:
             raise DoubleCount(f"the answers overlap: {_two(overlapping)}; {keep}")
+
+    def _column_of(self, table: str) -> str:
+        """A column of a table, by which to name a frame that has no name."""
+        return [name for name, what in self._known.columns.items() if what.table == table][-1]
 
     def _grain(self, table: str) -> tuple[list[str] | None, list[str]]:
         """The columns that identify a row of a table, and those of them that the frame lacks."""
@@ -167,11 +199,15 @@ class Duplicates:
             return None, []
         gone = [name for name in grain if name not in self._frame.columns]
         gone += [name for name in grain if name not in gone and not self._known.holds(name)]
+        if is_joined(table):
+            return [*grain], gone
         extra = [name for name in ("_row",) if name in self._frame.columns]
         return [name for name in (*grain, *extra) if name not in CONTEXT], gone
 
     def _answers(self, table: str) -> tuple[list[Answer], Codes | None]:
         """The answers that rows of a table are from, and which of them each row is from."""
+        if is_joined(table):
+            return [], None
         listed = {answer_of(each): None for each in self._known.sources if _has(each, table)}
         if len(listed) < 2 and len(self._context) < 1:
             return [*listed], None

@@ -58,7 +58,9 @@ def plain_names(frame: pd.DataFrame) -> dict[str, str]:
     """
     known = metadata_of(frame).columns
     names = [str(name) for name in frame.columns]
-    plain = {name: _in_words(name) if known.get(name, NOTHING).of else name for name in names}
+    plain = {
+        name: _in_words(name) if declared(known.get(name, NOTHING)) else name for name in names
+    }
     often = Counter(header.casefold() for header in plain.values())
     return {
         name: header if often[header.casefold()] == 1 else name for name, header in plain.items()

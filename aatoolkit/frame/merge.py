@@ -7,13 +7,15 @@ frame, and combined where several frames meet in one column; `adopt` restores wh
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
 from aatoolkit.availability import Availability, Cause, Status, combine
 from aatoolkit.errors import ArgumentError, ColumnNotFound
-from aatoolkit.frame.merge_keys import check_keys, dtypes_of_keys
+from aatoolkit.frame.joined_tables import as_table, in_names_of, is_joined
+from aatoolkit.frame.merge_keys import check_keys, dtypes_of_keys, keys_of
 from aatoolkit.metadata.arrow_schema import declared_key
 from aatoolkit.metadata.attrs import (
     EMPTY,
@@ -54,7 +56,10 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
     lacking_left, lacking_right = int(counts["right_only"]), int(counts["left_only"])
     if not shown:
         merged = merged.drop(columns=side)
-    knowns = metadata_of(left, levels=True), metadata_of(right, levels=True)
+    stored = metadata_of(left, levels=True), metadata_of(right, levels=True)
+    keys = keys_of(left, right, options)
+    tabled = [as_table(*side) for side in zip((left, right), stored, keys, strict=True)]
+    knowns = [known for known, _ in tabled]
     shared = _shared(left, right, options)
     names = _merged_names(left, right, shared, options.get("suffixes", ("_x", "_y")))
     columns = {
@@ -63,11 +68,15 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
         for name, column in knowns[place].columns.items()
         if name not in shared
     }
+    own = next((table for _, table in tabled if table), "")
     for name in shared:
-        both = [known.columns.get(name, NOTHING) for known in knowns]
-        columns[name] = _of_key(*both, only_left=lacking_right, only_right=lacking_left)
+        both = [known.columns.get(name, NOTHING) for known in stored]
+        found = _of_key(*both, only_left=lacking_right, only_right=lacking_left)
+        is_known = found.of or found.availability.status != Status.UNKNOWN or not own
+        columns[name] = found if is_known else replace(found, of=f"{own}.{name}")
     key = _merged_key(merged, knowns, names, shared)
-    grains, repeated = _merged_grains(knowns, names, repeats)
+    pairs = _in_place(keys, names, str(options.get("how") or "inner"))
+    grains, repeated = _merged_grains(knowns, names, repeats, pairs)
     return attach(merged, FrameMetadata(columns, key, sources_of(knowns), grains, repeated))
 
 
@@ -80,20 +89,39 @@ def _merged_grains(
     knowns: Sequence[FrameMetadata],
     names: Sequence[Mapping[str, str]],
     repeats: Sequence[bool],
+    pairs: Sequence[Mapping[str, str]],
 ) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...]]:
     """The columns that identify the rows of each table, and the tables whose rows repeat."""
     grains: dict[str, tuple[str, ...]] = {}
     repeated: set[str] = set()
     tables = [tables_of(known) for known in knowns]
-    for known, new, repeats_rows, own in zip(knowns, names, repeats, tables, strict=True):
+    for known, new, repeats_rows, own, other in zip(
+        knowns, names, repeats, tables, pairs, strict=True
+    ):
         repeated |= {*known.repeated} | ({*own} if repeats_rows else set())
         for table in own:
             grain = known.grain(table, declared_key(table))
             if grain is not None:
-                grains[table] = tuple(new.get(name, name) for name in grain)
+                grains[table] = in_names_of(grain, other if is_joined(table) else {}, new)
     for table in {*tables[0]} & {*tables[1]}:
         grains.pop(table, None)
     return grains, tuple(sorted(repeated))
+
+
+def _in_place(
+    keys: Sequence[Sequence[Any]], names: Sequence[Mapping[str, str]], how: str
+) -> list[dict[str, str]]:
+    """For each side, its keys and those of the other side that every row has in their place.
+
+    So of the side whose rows have no match the key is known too, and one that is called
+    otherwise on both sides may be dropped.
+    """
+    pairs: list[dict[str, str]] = [{}, {}]
+    if how in ("left", "inner"):
+        for one, two in zip(*keys, strict=False):
+            if isinstance(one, str) and isinstance(two, str):
+                pairs[1].setdefault(two, names[0].get(one, one))
+    return pairs
 
 
 def rename(frame: pd.DataFrame, *arguments: Any, **options: Any) -> pd.DataFrame:

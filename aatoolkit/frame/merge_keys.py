@@ -57,22 +57,42 @@ def _check_shared(left: pd.DataFrame, right: pd.DataFrame, options: Mapping[str,
         return
     if options.get("left_index") or options.get("right_index"):
         return
-    known = metadata_of(left, levels=True).columns
+    known = metadata_of(left, levels=True)
     shared = [name for name in left.columns if name in {*right.columns}]
-    rules = {name: declared(known.get(str(name), NOTHING)) for name in shared}
+    rules = {name: declared(known.columns.get(str(name), NOTHING)) for name in shared}
     measures = [
         name
         for name, what in rules.items()
         if what is not None and what.aggregate.rule not in ("none", "key")
     ]
     if measures:
-        keys = [name for name in shared if name not in measures]
+        of_either = {*known.key, *metadata_of(right, levels=True).key}
+        words = [name for name in shared if not pd.api.types.is_numeric_dtype(left[name].dtype)]
+        keys = [name for name in shared if name in of_either] or words
         how = f"on={keys!r}" if keys else "on=, or left_on= and right_on="
         raise ArgumentError(
             "without on= rows are joined where all shared columns are equal, and "
             f"{', '.join(map(str, measures))} are measures; name the key: {how}",
             argument="on",
         )
+
+
+def keys_of(
+    left: pd.DataFrame, right: pd.DataFrame, options: Mapping[str, Any]
+) -> tuple[list[Any], list[Any]]:
+    """For each side what it is merged on: names of columns or of levels of the index, or arrays."""
+    if options.get("how") == "cross":
+        return [], []
+    both = [options.get(name) for name in ("left_on", "right_on")]
+    if options.get("on") is not None:
+        both = [options["on"]] * 2
+    for side, frame in enumerate((left, right)):
+        if options.get(("left_index", "right_index")[side]):
+            both[side] = [*frame.index.names]
+    if both == [None, None]:
+        both = [[name for name in left.columns if name in {*right.columns}]] * 2
+    one, two = ([*each] if isinstance(each, list | tuple | pd.Index) else [each] for each in both)
+    return one, two
 
 
 def dtypes_of_keys(left: pd.DataFrame, right: pd.DataFrame, options: Mapping[str, Any]) -> str:

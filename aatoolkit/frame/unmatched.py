@@ -12,6 +12,7 @@ import pandas as pd
 from aatoolkit._util.suggest import near_matches
 from aatoolkit._util.text import visible
 from aatoolkit.errors import MergeWarning
+from aatoolkit.metadata.attrs import has_metadata
 
 _NAMED = 3
 """How many values a warning names."""
@@ -20,10 +21,17 @@ _COMPARED = 50
 """Among how many values near matches are looked for."""
 
 
+_LEAVING_OUT = {"left": (1,), "right": (0,), "inner": (0, 1)}
+"""By the kind of a merge the sides of which it leaves out rows without a partner."""
+
+
 def warn_of_unmatched(
     left: pd.DataFrame, right: pd.DataFrame, options: Mapping[str, Any], stacklevel: int = 3
 ) -> None:
     """Warn if no key value of one frame is in the other, or if some differ by their spelling only.
+
+    Beside a frame that was not read from the service also if rows are left out because their
+    keys have no partner, with the number of such keys on each side.
 
     Parameters
     ----------
@@ -55,6 +63,46 @@ def warn_of_unmatched(
             "is on both sides; perhaps one of the columns is no part of the key: on="
         )
         warnings.warn(message, MergeWarning, stacklevel=stacklevel + 1)
+        return
+    if pairs and not (has_metadata(left) and has_metadata(right)):
+        message = _left_out(left[names[0]], right[names[1]], str(options.get("how") or "inner"))
+        if message:
+            warnings.warn(message, MergeWarning, stacklevel=stacklevel + 1)
+
+
+def _left_out(left: pd.DataFrame, right: pd.DataFrame, how: str) -> str:
+    """Say how many keys of each side have no partner, if the merge leaves out rows of some.
+
+    What a left or right merge keeps without a partner has missing values there, and says so.
+    """
+    found = [_distinct(each) for each in (left, right)]
+    if found[0] is None or found[1] is None or how not in _LEAVING_OUT:
+        return ""
+    lacking = [found[0] - found[1], found[1] - found[0]]
+    if not any(lacking[side] for side in _LEAVING_OUT[how]):
+        return ""
+    parts = []
+    for side in sorted((0, 1), key=lambda side: side not in _LEAVING_OUT[how]):
+        few, many = len(lacking[side]), len(found[side])
+        if not few:
+            continue
+        named = sorted(visible(repr(key if len(key) > 1 else key[0])) for key in lacking[side])
+        out = f", and a merge with how={how!r} leaves {'its' if few == 1 else 'their'} rows out"
+        parts.append(
+            f"{few:,} of {many:,} keys of the {('left', 'right')[side]} frame "
+            f"{'has' if few == 1 else 'have'} no partner on the {('right', 'left')[side]} "
+            f"({', '.join(named[:_NAMED])}{', …' * (few > _NAMED)})"
+            f"{out * (side in _LEAVING_OUT[how])}"
+        )
+    return f"{'; '.join(parts)}; how='outer' keeps all, indicator=True says which"
+
+
+def _distinct(frame: pd.DataFrame) -> set[tuple[Any, ...]] | None:
+    """The keys of a frame; None where they cannot be compared."""
+    try:
+        return {*frame.dropna().drop_duplicates().itertuples(index=False, name=None)}
+    except TypeError:  # lists have no hash
+        return None
 
 
 def _pairs(
@@ -78,14 +126,8 @@ def _pairs(
 
 def _are_apart(left: pd.DataFrame, right: pd.DataFrame) -> bool:
     """Whether no row of one frame is equal to a row of the other."""
-    try:
-        sides = [
-            {*each.dropna().drop_duplicates().itertuples(index=False, name=None)}
-            for each in (left, right)
-        ]
-    except TypeError:
-        return False
-    return all(sides) and not sides[0] & sides[1]
+    one, two = _distinct(left), _distinct(right)
+    return bool(one and two) and not one & two
 
 
 def _is_column(frame: pd.DataFrame, name: object) -> bool:

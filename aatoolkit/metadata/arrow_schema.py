@@ -175,7 +175,7 @@ def _body(known: FrameMetadata) -> dict[str, Any]:
 
 def _declarations(known: FrameMetadata) -> dict[str, Any]:
     """The tables of other profiles than the default one, which a reader need not have."""
-    names = {(column.of or "").partition(".")[0] for column in known.columns.values()}
+    names = {column.table for column in known.columns.values()}
     found = {}
     for name in sorted(name for name in names if ":" in name):
         with contextlib.suppress(ScopeError):

@@ -31,7 +31,8 @@ class ColumnMetadata:
     Parameters
     ----------
     of : str, optional
-        The declared column it is: ``table.column``.
+        The declared column it is: ``table.column``. After a merge also the column of a frame
+        that nobody declared, as a table of its own.
     availability : Availability
         Whether it could be measured, in the rows that the frame has.
     statements : tuple of Statement
@@ -47,6 +48,11 @@ class ColumnMetadata:
     statements: tuple[Statement, ...] = ()
     otherwise: Availability | None = field(default=None, compare=False)
     absent: tuple[AbsentRows, ...] = ()
+
+    @property
+    def table(self) -> str:
+        """The table of the column that it is; empty if there is none."""
+        return (self.of or "").partition(".")[0]
 
     @property
     def elsewhere(self) -> Availability:

@@ -129,7 +129,7 @@ class FrameMetadata:
 
 def tables_of(known: FrameMetadata) -> list[str]:
     """The declared tables that the columns of a frame are of."""
-    named = ((column.of or "").partition(".")[0] for column in known.columns.values())
+    named = (column.table for column in known.columns.values())
     return [*dict.fromkeys(filter(None, named))]
 
 

@@ -237,7 +237,7 @@ def _are_fractions(frame: pd.DataFrame, known: FrameMetadata, column: str) -> np
     what = declared(known.columns[column])
     if what is None or what.unit != PER_UNIT:
         return np.ones(len(frame), bool)
-    table = (known.columns[column].of or "").partition(".")[0]
+    table = known.columns[column].table
     units = [name for name, of in known.columns.items() if of.of == f"{table}.unit"]
     if not units:
         raise _refused(column, "it needs the unit of each row")

@@ -43,7 +43,8 @@ def test_keys_of_several_columns_meet_row_by_row() -> None:
 def test_keys_that_meet_are_silent() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        BRANDS.aa.merge(pd.DataFrame({"brand": ["Globex", "Other"]}), how="left", on="brand")
+        BRANDS.aa.merge(pd.DataFrame({"brand": ["Globex"]}), how="left", on="brand")
+        BRANDS.aa.merge(pd.DataFrame({"brand": ["Globex", "Other"]}), how="outer", on="brand")
         BRANDS.aa.merge(BRANDS.head(0), how="left", on="brand")
         BRANDS.aa.merge(pd.DataFrame({"other": [1]}), how="cross")
         BRANDS.aa.merge(pd.DataFrame({"m": [9]}, index=[7]), left_index=True, right_index=True)
@@ -55,3 +56,28 @@ def test_dtypes_that_do_not_meet_have_a_remedy_of_one_line() -> None:
         BRANDS.aa.merge(pd.DataFrame({"brand": [1, 2]}), on="brand")
     assert "pd.concat" not in str(found.value)
     assert "right.astype({'brand': 'str'})" in str(found.value)
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        (
+            "left",
+            "1 of 2 keys of the right frame has no partner on the left ('Other'), and a merge with "
+            "how='left' leaves its rows out; 2 of 3 keys of the left frame have no partner on the "
+            "right ('Acme CRM', 'Café CRM'); how='outer' keeps all, indicator=True says which",
+        ),
+        (
+            "right",
+            "('Acme CRM', 'Café CRM'), and a merge with how='right' leaves their rows out; 1",
+        ),
+        ("inner", "on the right ('Acme CRM', 'Café CRM'), and a merge with how='inner' leaves"),
+    ],
+)
+def test_keys_without_a_partner_are_counted_where_their_rows_are_left_out(
+    how: str, words: str
+) -> None:
+    own = pd.DataFrame({"brand": ["Globex", "Other", None]})
+    with pytest.warns(errors.MergeWarning) as found:
+        BRANDS.aa.merge(own, how=how, on="brand")
+    assert words in str(found[0].message)

@@ -16,6 +16,7 @@ from aatoolkit.display.plot.kinds import kind_of, metric_words, unit_of_metric
 from aatoolkit.display.plot.owners import BRANDS, SITES, owners_in
 from aatoolkit.frame.cell_status import COVERAGE, Cells, cells_of, is_status_column
 from aatoolkit.frame.groupby import flattened
+from aatoolkit.frame.joined_tables import is_joined
 from aatoolkit.metadata.arrow_schema import declared, declared_key
 from aatoolkit.metadata.attrs import (
     FrameMetadata,
@@ -87,7 +88,7 @@ class PlotData:
     @property
     def is_known(self) -> bool:
         """Whether the frame has metadata."""
-        return bool(self.known.sources) or any(each.of for each in self.known.columns.values())
+        return bool(self.known.sources) or any(map(declared, self.known.columns.values()))
 
     @cached_property
     def keys(self) -> list[str]:
@@ -257,7 +258,8 @@ class PlotData:
     def table(self) -> str:
         """The table of most of the columns; empty if there is none."""
         # Columns of the context belong to no table, and may be more than those of the table.
-        tables = [each.of.partition(".")[0] for each in self.known.columns.values() if each.of]
+        known = self.known.columns.values()
+        tables = [each.table for each in known if each.of and not is_joined(each.table)]
         return max(tables, key=tables.count, default="")
 
     @cached_property

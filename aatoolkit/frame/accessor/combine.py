@@ -36,7 +36,9 @@ class Combine:
         A column keeps its metadata under its new name, suffixes included. Where rows have no match,
         the columns that they lack are ``partial`` with the cause ``no_row``. A column on which
         both are merged is described by the side that holds all its values, else by the join
-        of both. The sources of both are kept.
+        of both. The sources of both are kept. Columns of a frame of your own, such as a CSV
+        file, count once for each of its rows, however often the merge repeats them: rows are
+        told apart by what they are merged on, or by the columns that it takes beside.
 
         Parameters
         ----------
@@ -62,7 +64,9 @@ class Combine:
         Warns
         -----
         MergeWarning
-            If no value of a key is on both sides, or some differ by case, spaces or accents only.
+            If no value of a key is on both sides, or some differ by case, spaces or accents only;
+            beside a frame of your own also if rows of keys without a partner are left out, with
+            their number on each side.
 
         Examples
         --------

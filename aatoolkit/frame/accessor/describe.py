@@ -10,6 +10,7 @@ from aatoolkit._util.listing import Listing
 from aatoolkit.availability import Status
 from aatoolkit.frame.accessor.overview import as_html, as_text
 from aatoolkit.frame.aggregation_plan import caution
+from aatoolkit.frame.joined_tables import is_joined
 from aatoolkit.frame.row_units import common_unit
 from aatoolkit.jsontree.coerce import coerce_values
 from aatoolkit.metadata.arrow_schema import declared
@@ -77,7 +78,9 @@ class Describe:
                 "doc": _words((column and column.doc) or None for column in what.values()),
                 "availability": _words(str(column.availability) for column in known.values()),
                 "caution": _words(caution(self._frame, metadata, name) for name in known),
-                "of": _words(column.of for column in known.values()),
+                "of": _words(
+                    None if is_joined(column.table) else column.of for column in known.values()
+                ),
             },
             index=_index(known),
         )

@@ -58,6 +58,9 @@ class Measures:
         rules : dict, optional
             Rules for columns that have none, or other ones: ``sum``, ``mean``, ``min``,
             ``max``, ``first``, ``last`` or an `aatoolkit.sections.aggregation.Aggregation`.
+            A column that ``df.aa.merge`` took from another frame counts once for each row of
+            that frame. Of other columns a sum is refused where their values are repeated, as
+            after a plain merge: one value for each value of a text or day, over several rows.
         observed : bool
             Whether to leave out levels of categories that no row has. Otherwise their groups
             are unknown.

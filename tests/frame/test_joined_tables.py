@@ -1,0 +1,158 @@
+"""Columns of a CSV file beside an answer's count once for each of its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from helpers.effort import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import aatoolkit as aa
+from aatoolkit.errors import AvailabilityError
+
+PAGES = pd.DataFrame(
+    {
+        "url": ["a/1", "a/2", "a/3", "b/1", "c/1"],
+        "source_domain": ["a", "a", "a", "b", "c"],
+        "page_type": ["home", "home", "list", "list", "home"],
+    }
+)
+MONEY = pd.DataFrame({"domain": ["a", "b"], "revenue": [100.0, 200.0]})
+MONTHS = pd.DataFrame({"source_domain": [*"aab"], "month": [*"xyx"], "revenue": [1, 2, 4]})
+KEYS = {"left_on": "source_domain", "right_on": "domain"}
+
+pytestmark = pytest.mark.filterwarnings("ignore::aatoolkit.errors.MergeWarning")
+
+
+def total(frame: pd.DataFrame, by: str | None = None) -> object:
+    made = frame.aa.aggregate(by, "revenue", skip_missing=True, rules={"revenue": "sum"})
+    return made["revenue"].tolist() if by else made["revenue"].item()
+
+
+def joined(how: str = "left") -> pd.DataFrame:
+    return PAGES.aa.merge(MONEY, how=how, **KEYS)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        *(lambda how=how: joined(how) for how in ("left", "inner", "right", "outer")),
+        lambda: MONEY.aa.merge(PAGES, left_on="domain", right_on="source_domain"),
+        lambda: PAGES.aa.merge(
+            MONEY.set_index("domain"), left_on=KEYS["left_on"], right_index=True
+        ),
+        lambda: MONEY.aa.merge(pd.DataFrame({"domain": [*"ab"], "x": [1, 2]})).aa.merge(
+            PAGES, left_on="domain", right_on="source_domain"
+        ),
+        lambda: joined().aa.merge(
+            pd.DataFrame({"page_type": ["home", "list"] * 2, "k": [*"xyzz"]})
+        ),
+        lambda: PAGES.merge(MONEY, how="left", **KEYS).aa.adopt(joined()),
+        lambda: joined().drop(columns="domain").sort_values("url", ascending=False),
+        lambda: joined().aa.rename(columns={"source_domain": "d"}),
+        lambda: aa.concat([joined(), joined()]),
+        lambda: aa.concat([joined(), joined()], ignore_index=True),
+        lambda: PAGES.aa.merge(MONEY.aa.rename(columns={"domain": "source_domain"})),
+        lambda: PAGES.assign(revenue=0).aa.merge(MONEY, **KEYS, suffixes=("_old", "")),
+        lambda: joined().assign(host="one", days=7),
+    ],
+)
+def test_a_column_of_a_joined_frame_counts_once_a_row_of_it(
+    make: Callable[[], pd.DataFrame],
+) -> None:
+    frame = make()
+    assert len(frame) > 3
+    assert total(frame) == 300
+
+
+def test_it_does_so_in_groups_after_filters_and_files(tmp_path: Path) -> None:
+    frame = joined()
+    assert total(frame, "page_type") == [100, 300]
+    assert total(frame, "source_domain")[:2] == [100, 200]
+    assert total(frame[frame["url"] != "b/1"]) == 100
+    frame.aa.to_parquet(tmp_path / "joined.parquet")
+    assert total(aa.read_parquet(tmp_path / "joined.parquet")) == 300
+    mean = frame.aa.aggregate(columns="revenue", rules={"revenue": "mean"})
+    assert mean["revenue"].item() == 150
+
+
+def test_rows_of_several_a_key_count_each_once() -> None:
+    both = PAGES.aa.merge(MONTHS, on="source_domain", how="left")
+    assert total(both) == 7
+    assert total(both, "month")[:2] == [5, 2]
+    with pytest.raises(AvailabilityError, match="keep source_domain and month in the frame"):
+        total(both[["url", "revenue"]])
+    equal = pd.DataFrame({"source_domain": ["a", "a"], "revenue": [1, 1]})
+    with pytest.raises(AvailabilityError, match="no column tells which of them are the same"):
+        total(PAGES.aa.merge(equal, on="source_domain"))
+    assert total(PAGES.head(1).aa.merge(equal, on="source_domain")) == 2
+    assert total(PAGES.aa.merge(pd.DataFrame({"revenue": [7]}), how="cross")) == 7
+
+
+def test_groups_that_share_a_row_do_not_add() -> None:
+    made = joined().aa.aggregate(
+        "page_type", "revenue", skip_missing=True, rules={"revenue": "sum"}
+    )
+    with pytest.raises(AvailabilityError, match="the groups overlap: rows of the frame with rev"):
+        total(made)
+    assert total(made, "page_type") == [100, 300]
+    apart = joined().aa.aggregate(
+        "source_domain", "revenue", skip_missing=True, rules={"revenue": "sum"}
+    )
+    assert total(apart) == 300
+
+
+def test_two_files_stacked_are_no_one_file() -> None:
+    other = MONEY.assign(revenue=[1.0, 2.0])
+    once = [
+        aa.concat([each]).aa.merge(PAGES[3:], left_on="domain", right_on="source_domain")
+        for each in (MONEY, other)
+    ]
+    assert total(aa.concat(once)) == 202
+    often = [PAGES.aa.merge(each, **KEYS) for each in (MONEY, other)]
+    with pytest.raises(AvailabilityError, match="rows of the frame with revenue were repeated"):
+        total(aa.concat(often))
+
+
+def test_a_missing_value_has_its_reason() -> None:
+    made = joined().aa.aggregate(columns="revenue", rules={"revenue": "sum"})
+    assert made["revenue"].isna().all()
+    assert made.aa.availability.loc["revenue", "reason"] == "1 of 3 rows has no value"
+    by_type = joined().aa.aggregate(
+        "page_type", "revenue", skip_missing=True, rules={"revenue": "sum"}
+    )
+    assert by_type["revenue_availability_reason"].tolist()[0] == "1 of 2 rows has no value"
+
+
+@pytest.mark.hypothesis
+@settings(max_examples=examples(60), deadline=None)
+@given(
+    st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("xy")), min_size=1, max_size=8),
+    st.lists(
+        st.tuples(st.sampled_from("abcd"), st.sampled_from("pq"), st.integers(-3, 3)),
+        min_size=1,
+        max_size=8,
+        unique_by=lambda row: row[:2],
+    ),
+    st.sampled_from(["left", "inner", "right", "outer"]),
+    st.sampled_from([None, "kind", "k"]),
+)
+def test_a_sum_is_that_of_the_rows_that_were_met(
+    rows: list[tuple[str, str]], own: list[tuple[str, str, int]], how: str, by: str | None
+) -> None:
+    left = pd.DataFrame(rows, columns=["k", "kind"])
+    right = pd.DataFrame(own, columns=["k", "part", "revenue"])
+    both = left.aa.merge(right, how=how, on="k")
+    made = both.aa.aggregate(by, "revenue", skip_missing=True, rules={"revenue": "sum"})
+    names = [*dict.fromkeys([by, "k", "part", "revenue"] if by else ["k", "part", "revenue"])]
+    once = both[names].drop_duplicates().dropna(subset="revenue")
+    if by is None:
+        assert made["revenue"].fillna(0).item() == once["revenue"].sum()
+    else:
+        expected = once.groupby(by, dropna=False)["revenue"].sum()
+        found = made.dropna(subset="revenue").set_index(by)["revenue"]
+        assert {**found.to_dict()} == {**expected.to_dict()}
