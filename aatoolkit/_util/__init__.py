@@ -7,6 +7,7 @@
 ``attributes`` those of a mistyped attribute, ``arguments`` names arguments of a wrong
 kind: by what their annotations mean (``argument_kinds``), with checks of their own
 (``argument_checks``);
+``days`` reads days and moments, in ISO 8601 alone;
 ``filter_values`` validates the values of a filter,
 ``html_table`` writes the tables of a notebook, ``options_html`` the filter values of a
 project, ``terminal`` knows its width and wraps lines,

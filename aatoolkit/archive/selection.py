@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
+from aatoolkit._util.days import iso_hint, parse_moment
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit.archive.schema import among
 from aatoolkit.archive.snapshot import in_list
@@ -146,14 +147,7 @@ def moment(given: When, name: str, *, last: bool = False) -> datetime:
     """
     found: Any = given
     if isinstance(given, str):
-        try:
-            found = (
-                date.fromisoformat(given)
-                if len(given) == 10
-                else datetime.fromisoformat(given.strip())
-            )
-        except ValueError:
-            found = None
+        found = parse_moment(given)
     if isinstance(found, datetime) and found.tzinfo is not None:
         with contextlib.suppress(OverflowError):
             return found.astimezone(UTC)
@@ -161,10 +155,17 @@ def moment(given: When, name: str, *, last: bool = False) -> datetime:
         start = datetime.combine(found, time(), UTC)
         return start + timedelta(days=1, microseconds=-1) if last else start
     raise ScopeError(
-        f"{name}={given!r} is no day and no moment with a time zone; write '2026-10-01' or "
-        "'2026-10-01T12:00:00Z'",
+        f"{name}={given!r} is no day and no moment with a time zone; {_how(given)}",
         parameter=name,
     )
+
+
+def _how(given: object) -> str:
+    """Say how a day or a moment is written."""
+    hint = iso_hint(given)
+    if hint != iso_hint(None):
+        return hint
+    return "write '2026-10-01' or '2026-10-01T12:00:00Z'"
 
 
 def _literal(when: datetime) -> str:

@@ -75,10 +75,10 @@ def _left_out(left: pd.DataFrame, right: pd.DataFrame, how: str) -> str:
 
     What a left or right merge keeps without a partner has missing values there, and says so.
     """
-    found = [_distinct(each) for each in (left, right)]
-    if found[0] is None or found[1] is None or how not in _LEAVING_OUT:
+    one, two = _distinct(left), _distinct(right)
+    if how not in _LEAVING_OUT or not (one and two):
         return ""
-    lacking = [found[0] - found[1], found[1] - found[0]]
+    found, lacking = (one, two), (one - two, two - one)
     if not any(lacking[side] for side in _LEAVING_OUT[how]):
         return ""
     parts = []
@@ -97,12 +97,12 @@ def _left_out(left: pd.DataFrame, right: pd.DataFrame, how: str) -> str:
     return f"{'; '.join(parts)}; how='outer' keeps all, indicator=True says which"
 
 
-def _distinct(frame: pd.DataFrame) -> set[tuple[Any, ...]] | None:
-    """The keys of a frame; None where they cannot be compared."""
+def _distinct(frame: pd.DataFrame) -> set[tuple[Any, ...]]:
+    """The keys of a frame; none where they cannot be compared."""
     try:
         return {*frame.dropna().drop_duplicates().itertuples(index=False, name=None)}
     except TypeError:  # lists have no hash
-        return None
+        return set()
 
 
 def _pairs(
@@ -127,7 +127,7 @@ def _pairs(
 def _are_apart(left: pd.DataFrame, right: pd.DataFrame) -> bool:
     """Whether no row of one frame is equal to a row of the other."""
     one, two = _distinct(left), _distinct(right)
-    return bool(one and two) and not one & two
+    return bool(one and two and not one & two)
 
 
 def _is_column(frame: pd.DataFrame, name: object) -> bool:

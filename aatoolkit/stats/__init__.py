@@ -19,7 +19,7 @@ In come frames of counts, rates and means; out go frames whose rows say how sure
 ``stability``     ``df.aa.stability`` and ``aa.samples``: repeats, and how many it takes
 ``changes``       ``df.aa.changes``: the days on which a rate changed
 ``panel``         changes within prompts: differences in differences, trends
-``effect``        ``aa.effect``: whether an action worked
+``effect``        ``aa.effect``: whether an action worked; ``effect_days``: the day of it
 ``rank``          ``df.aa.rank``: each rank with the set of ranks that it may have
 ``concentration`` ``df.aa.concentration``: how few members have most
 ``similarity``    the Jaccard index and rank-biased overlap of pairs of answers

@@ -15,6 +15,7 @@ from aatoolkit.metadata.recorded import recorded
 from aatoolkit.sections.aggregation import COUNT, PROBABILITY
 from aatoolkit.stats.adjust import adjusted
 from aatoolkit.stats.cluster_sums import ClusterSums, Rules, cluster_sums, whole_state
+from aatoolkit.stats.effect_days import dated_by, day_of, outside
 from aatoolkit.stats.estimate import LEAST_CLUSTERS
 from aatoolkit.stats.interval import check_level
 from aatoolkit.stats.panel import DoubleDifference, PromptDays, checks, double_difference
@@ -151,32 +152,7 @@ def effect(
             ).only(rows)
         )
     estimates = [double_difference("effect", day, panels, 0.0, level), *checks(panels, day, level)]
-    return _described(estimates, panels, sums, column, by, level)
-
-
-def dated_by(flat: pd.DataFrame, date: str) -> pd.DataFrame:
-    """The frame with whole days in the column of days."""
-    days = pd.to_datetime(flat[date])
-    if days.dt.tz is not None:
-        days = days.dt.tz_localize(None)
-    return flat.assign(**{date: days.dt.normalize()})
-
-
-def day_of(on: object) -> pd.Timestamp:
-    """The day of an action.
-
-    Raises
-    ------
-    ValueError
-        If it is none.
-    """
-    try:
-        found = pd.Timestamp(on)  # type: ignore[arg-type]
-    except (ValueError, TypeError):
-        found = pd.NaT  # type: ignore[assignment]
-    if pd.isna(found):
-        raise ArgumentError(f"on={on!r} is no day") from None
-    return found.tz_localize(None).normalize()
+    return _described(estimates, panels, sums, column, by, level, outside(day, stamps))
 
 
 def groups_of(
@@ -217,6 +193,7 @@ def _described(
     column: str,
     by: str,
     level: float,
+    limits: Sequence[str],
 ) -> pd.DataFrame:
     """One row an estimate, with what each column says."""
     is_rate, unit = sums.is_proportion, sums.unit
@@ -242,7 +219,7 @@ def _described(
         verdicts.append(verdict)
         reasons.append(why)
     notes = _notes(panels, by)
-    reasons[0] = "; ".join([reasons[0], *notes])
+    reasons[0] = "; ".join([*limits, reasons[0], *notes])
     sides = [(each.treated, each.control) for each in estimates]
     frame = pd.DataFrame(
         {

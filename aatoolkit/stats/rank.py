@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from aatoolkit.errors import AvailabilityError
+from aatoolkit.errors import AvailabilityError, ColumnNotFound
 from aatoolkit.frame.aggregate import cells_of_plan
 from aatoolkit.frame.aggregation_plan import plan
 from aatoolkit.frame.groupby import find, flattened, group
@@ -28,6 +28,9 @@ from aatoolkit.stats.distributions import normal_quantile, t_quantile
 from aatoolkit.stats.estimate import LEAST_CLUSTERS
 from aatoolkit.stats.interval import check_level
 from aatoolkit.stats.results import numbers, result, words
+
+PROMPT = "prompt_id"
+"""What is taken to repeat where nothing else is named."""
 
 DRAWS = 999
 MOST_MEMBERS = 500
@@ -156,9 +159,19 @@ def members_of(
     ------
     AvailabilityError
         If there are too many.
+    ColumnNotFound
+        If the frame lacks one of the columns.
     """
     flat = flattened(frame)
-    find(flat, [column, by, cluster])
+    find(flat, [column, by])
+    if cluster == PROMPT and cluster not in flat.columns:
+        why = (
+            f"a rank compares {by} over prompts, and this frame has no {PROMPT}: it takes one row "
+            f"for each prompt and {by}, as project.read('prompts', by='engine') gives for engines; "
+            "where other things repeat, cluster= names them"
+        )
+        raise ColumnNotFound(f"{column} has no ranks: {why}", columns={cluster: why})
+    find(flat, [cluster])
     known = metadata_of(flat)
     groups = group(flat, by, True)
     rules = with_flags(flat, column, rules or {})
@@ -171,18 +184,19 @@ def members_of(
     use = np.zeros(len(flat), bool)
     if planned.rule.rule == "sum":
         cells = cells_of_plan(planned, flat, known, groups)
-        codes, labels = pd.factorize(flat[cluster])
+        codes, _ = pd.factorize(flat[cluster])
         use = cells.given & (codes >= 0)
-        table = np.zeros((len(labels), len(names)))
+        there, codes[use] = np.unique(codes[use], return_inverse=True)
+        table = np.zeros((len(there), len(names)))
         np.add.at(
             table,
             (codes[use], groups.ids[use]),
             flat[column].to_numpy(np.float64, na_value=0.0)[use],
         )
-        there = groups.count(use) > 0
-        value = np.where(there, table.sum(axis=0), np.nan)
-        influence = table - table.mean(axis=0)
-        size = np.where(there, table.sum(axis=0), 0.0)
+        is_counted = groups.count(use) > 0
+        value = np.where(is_counted, table.sum(axis=0), np.nan)
+        influence = table - table.mean(axis=0) if len(table) else table
+        size = np.where(is_counted, table.sum(axis=0), 0.0)
     else:
         sums = cluster_sums(frame, column, by, cluster, rules)
         y, n = np.zeros((2, len(sums.labels), len(names)))
@@ -191,6 +205,7 @@ def members_of(
         with np.errstate(divide="ignore", invalid="ignore"):
             value = y.sum(axis=0) / size
             influence = np.nan_to_num((y - value * n) / size)
+        influence = influence[n.any(axis=1)]  # what was not measured for anybody is no cluster
         lower_first = sums.unit == RANK
     return RankedMembers(names, value, size, influence, lower_first, known, sums, groups.ids, use)
 

@@ -26,10 +26,8 @@ def test_plain_joins_and_stacks_are_told_the_verb_that_keeps_the_rules() -> None
     sums = why(joined, "citation_count_x", citation_count_x="sum")
     assert sums.startswith("citation_count_x has one value per source_domain over ")
     assert "df.aa.merge" in sums
-    some = domains.assign(source_domain=domains["source_domain"] + "/")
-    stacked = why(
-        pd.concat([domains, some.astype({"citation_count": "Float64"})]), "citation_count"
-    )
+    week = domains.aa.aggregate("source_domain", "citation_count")
+    stacked = why(pd.concat([domains, week]), "citation_count")
     assert "aatoolkit.concat" in stacked
     assert "merge" not in stacked
     assert "rules=" not in stacked

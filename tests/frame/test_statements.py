@@ -11,6 +11,7 @@ import pytest
 import aatoolkit as aa
 from aatoolkit.availability import Availability, Cause, Status
 from aatoolkit.availability.subject import Condition, Statement, after, engine
+from aatoolkit.errors import MergeWarning
 from aatoolkit.metadata.attrs import (
     ATTRIBUTE,
     ColumnMetadata,
@@ -105,8 +106,10 @@ def test_the_long_form_has_the_status_of_each_cell() -> None:
 def test_a_merge_keeps_them_and_names_their_columns_anew() -> None:
     left = engines(*STATED)
     right = pd.DataFrame({"engine": ["chatgpt", "gemini"], "vendor": ["O", "G"]})
-    assert status(left.aa.merge(right, on="engine")) == "partial"
-    assert status(left.aa.merge(right.iloc[:1], on="engine")) == "available"
+    with pytest.warns(MergeWarning, match="no partner on the right"):
+        assert status(left.aa.merge(right, on="engine")) == "partial"
+    with pytest.warns(MergeWarning, match="no partner on the right"):
+        assert status(left.aa.merge(right.iloc[:1], on="engine")) == "available"
     both = left.aa.merge(engines(*STATED), on="date")
     assert status(both[both["engine_x"] == "claude"], "mention_count_x") == "available"
     assert status(both[both["engine_x"] == "claude"], "mention_count_y") == "partial"

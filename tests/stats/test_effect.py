@@ -176,6 +176,15 @@ def test_refusals() -> None:
     frame = sampled_days(np.random.default_rng(5), 12)
     with pytest.raises(ValueError, match="no day"):
         aa.effect(frame, "soon", [1], column="rate", rules=RULES)
+    for written in ("05.11.2026", "05/11/2026", "5-11-2026"):
+        with pytest.raises(ValueError, match="2026-11-05 for 5 November, or 2026-05-11 for 11 May"):
+            aa.effect(frame, written, [1], column="rate", rules=RULES)
+    with pytest.raises(ValueError, match="write 2026-11-25"):
+        aa.effect(frame, "11/25/2026", [1], column="rate", rules=RULES)
+    with pytest.raises(ValueError, match="no day"):
+        aa.effect(frame, 20261105, [1], column="rate", rules=RULES)
+    late = aa.effect(frame, "2031-01-01", [1, 2], column="rate", rules=RULES)["why"].iloc[0]
+    assert late.startswith("2031-01-01 is outside the days of the frame, ")
     with pytest.raises(ValueError, match="names no prompt_id"):
         aa.effect(frame, DAY, ["pr_1"], column="rate", rules=RULES)
     with pytest.raises(ValueError, match="both treated and control"):

@@ -11,7 +11,7 @@ from effort import cells, explores
 from prompts import without_attrs
 
 import aatoolkit as aa
-from aatoolkit.errors import AvailabilityError
+from aatoolkit.errors import AvailabilityError, ColumnNotFound
 
 
 def listing(rng: np.random.Generator, means: object, k: int, shape: float) -> pd.DataFrame:
@@ -74,6 +74,27 @@ def test_rates_are_ranked_too() -> None:
     found = frame.aa.rank("named", "brand").set_index("brand")
     assert found.loc["a", ["rank_low", "rank_high"]].tolist() == [1, 1]
     assert found.loc["b", "rank_high"] == 3
+
+
+@pytest.mark.parametrize("rule", ["sum", None])
+def test_what_was_measured_for_nobody_is_no_cluster(rule: str | None) -> None:
+    frame = listing(np.random.default_rng(3), [5.0, 2.0], 12, 2.0).astype({"n": "Int64"})
+    frame["k"] = frame["n"].where(frame["prompt_id"] > 1)
+    frame["of"] = frame["n"] + 4
+    rules = {"k": rule or aa.sections.Aggregation("ratio", over=("k", "of"))}
+    found = frame.aa.rank("k", "site", rules=rules)
+    assert set(found["clusters"]) == {10}
+    held = frame[frame["prompt_id"] > 1].aa.rank("k", "site", rules=rules)
+    pd.testing.assert_frame_equal(found, held)
+    if not rule:
+        of = frame.aa.interval("k", by="site", cluster="prompt_id", rules=rules)
+        assert set(of["k_clusters"]) == {10}
+
+
+def test_ranks_without_prompts_say_which_frame_has_them() -> None:
+    frame = pd.DataFrame({"engine": ["a", "b"], "rate": [0.1, 0.2]})
+    with pytest.raises(ColumnNotFound, match=r"project\.read\('prompts', by='engine'\)"):
+        frame.aa.rank("rate", "engine")
 
 
 def test_the_demo_has_ranks_with_metadata_and_refusals() -> None:

@@ -71,9 +71,10 @@ class Combine:
         Examples
         --------
         >>> left, right = pd.DataFrame({"k": [1, 2]}), pd.DataFrame({"k": [1], "n": [5]})
-        >>> left.aa.merge(right, on="k")
-           k  n
-        0  1  5
+        >>> left.aa.merge(right, how="left", on="k")
+           k    n
+        0  1  5.0
+        1  2  NaN
         """
         options = {
             "how": how,

@@ -16,7 +16,8 @@ from aatoolkit.frame.explain.statistics.side import Side
 from aatoolkit.frame.explain.text import plain
 from aatoolkit.frame.groupby import flattened
 from aatoolkit.stats.compare import POWER
-from aatoolkit.stats.effect import dated_by, day_of, groups_of
+from aatoolkit.stats.effect import groups_of
+from aatoolkit.stats.effect_days import dated_by, day_of
 
 _WORDS = ("treated", "control")
 _ENDS = {"low": "-", "high": "+"}
