@@ -88,9 +88,7 @@ class PlotData:
     @property
     def is_known(self) -> bool:
         """Whether the frame has metadata."""
-        return bool(self.known.sources) or any(
-            each.of and not is_joined(each.table) for each in self.known.columns.values()
-        )
+        return bool(self.known.sources or self.table)
 
     @cached_property
     def keys(self) -> list[str]:
