@@ -28,7 +28,7 @@ def day_of(on: object) -> pd.Timestamp:
         If it is none, or written in a way that can be read as another day.
     """
     given = parse_moment(on) if isinstance(on, str) else on
-    if given is None or pd.isna(given) or not isinstance(given, date | np.datetime64):
+    if not isinstance(given, date | np.datetime64) or pd.isna(given):
         raise ArgumentError(f"on={on!r} is no day in ISO 8601; {iso_hint(on)}", argument="on")
     return pd.Timestamp(given).tz_localize(None).normalize()
 

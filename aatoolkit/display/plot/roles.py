@@ -256,10 +256,8 @@ class PlotData:
 
     @property
     def table(self) -> str:
-        """The table of most of the columns; empty if there is none."""
-        # Columns of the context belong to no table, and may be more than those of the table.
-        known = self.known.columns.values()
-        tables = [each.table for each in known if each.of and not is_joined(each.table)]
+        """The table of most of the columns that belong to one; empty if none does."""
+        tables = [e.table for e in self.known.columns.values() if e.of and not is_joined(e.table)]
         return max(tables, key=tables.count, default="")
 
     @cached_property
