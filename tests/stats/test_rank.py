@@ -87,7 +87,7 @@ def test_what_was_measured_for_nobody_is_no_cluster(rule: str | None) -> None:
     held = frame[frame["prompt_id"] > 1].aa.rank("k", "site", rules=rules)
     pd.testing.assert_frame_equal(found, held)
     if not rule:
-        of = frame.aa.interval("k", by="site", cluster="prompt_id", rules=rules)
+        of = frame.aa.interval("k", cluster="prompt_id", rules=rules)
         assert set(of["k_clusters"]) == {10}
 
 
