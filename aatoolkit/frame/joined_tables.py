@@ -68,7 +68,7 @@ def as_table(
         for name, column in known.columns.items()
     }
     grains = {**known.grains, table: grain}
-    # Rows of a frame of which nothing was known are told apart by their key from now on.
+    # Rows of a frame of which nothing was known are distinguished by their key from now on.
     key = grain if len(own) == len(known.columns) and grain != (NO_KEY,) else known.key
     return replace(known, columns=columns, key=key, grains=grains), table
 

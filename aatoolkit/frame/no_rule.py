@@ -68,7 +68,7 @@ def _tables_with(name: str) -> list[set[str]]:
 
 
 @dataclass(frozen=True)
-class Repeats:
+class RepeatedValues:
     """Columns whose every value has one value of another column, over several rows of a group."""
 
     name: str
@@ -90,7 +90,7 @@ class Repeats:
         )
 
 
-def repeats_of(frame: pd.DataFrame, groups: Groups, name: str) -> Repeats | None:
+def repeats_of(frame: pd.DataFrame, groups: Groups, name: str) -> RepeatedValues | None:
     """Find by which columns the values of a column seem to be repeated within groups.
 
     Parameters
@@ -117,12 +117,12 @@ def repeats_of(frame: pd.DataFrame, groups: Groups, name: str) -> Repeats | None
     for names in ((other,) for other in coded):
         chance = _chance(coded[names[0]], values, ids)
         if chance < _PERHAPS:
-            return Repeats(name, names, len(values), chance)
+            return RepeatedValues(name, names, len(values), chance)
     for one, two in combinations([*coded][:_MOST_COLUMNS], 2):
         keys = coded[one] * (int(coded[two].max()) + 1) + coded[two]
         chance = _chance(keys, values, ids)
         if chance < _CHANCE:
-            return Repeats(name, (one, two), len(values), chance)
+            return RepeatedValues(name, (one, two), len(values), chance)
     return None
 
 

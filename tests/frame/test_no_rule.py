@@ -17,7 +17,7 @@ def why(frame: pd.DataFrame, column: str, **rules: str) -> str:
     return found.value.columns[column]
 
 
-def test_plain_joins_and_stacks_are_told_the_verb_that_keeps_the_rules() -> None:
+def test_for_plain_joins_and_stacks_the_verb_that_keeps_the_rules_is_named() -> None:
     domains, urls = (demo_dataset()[name].main for name in ("domains", "urls"))
     joined = domains.merge(urls, on="source_domain")
     lost = why(joined, "citation_count_x")

@@ -38,7 +38,7 @@ class Combine:
         both are merged is described by the side that holds all its values, else by the join
         of both. The sources of both are kept. Columns of a frame of your own, such as a CSV
         file, count once for each of its rows, however often the merge repeats them: rows are
-        told apart by what they are merged on, or by the columns that it takes beside.
+        distinguished by what they are merged on, or by the columns that it takes beside.
 
         Parameters
         ----------
