@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from aatoolkit._util.suggest import did_you_mean, near_matches
@@ -71,6 +71,54 @@ def problem_of(
         f"none of the values of {rule.at!r} is known: {', '.join(values[:_SHOWN])}; say what they "
         f"mean, as words={{{example}}} with {', '.join(_MEANINGS)}"
     )
+
+
+def complete(
+    at: str, answers: Sequence[Any], engine_maps: Collection[str]
+) -> tuple[dict[str, str], list[str]] | None:
+    """Complete a rule about a word by what stands beside it; None where nothing does.
+
+    Parameters
+    ----------
+    at : str
+        The path of the word.
+    answers : sequence
+        Decoded answers of the section.
+    engine_maps : collection of str
+        The paths of objects whose keys are engines.
+
+    Returns
+    -------
+    tuple of dict and list
+        The arguments of the rule, and the words of its engines.
+
+    Examples
+    --------
+    >>> state = {"vaihe": "kesken", "syy": "Ei vielä ajettu", "m": {"a": {"vaihe": "ei"}}}
+    >>> complete("tila.vaihe", [{"tila": state}], ["tila.m"])
+    ({'at': 'tila', 'status': 'vaihe', 'reason': 'syy', 'engines': 'm'}, ['ei'])
+    """
+    above, _, status = at.rpartition(".")
+    if not above or set(at) & set("[{"):
+        return None
+    steps = parse_pattern(above)
+    objects = [one for each in answers for one in _at(each, steps) if isinstance(one, dict)]
+    names = dict.fromkeys(name for one in objects for name in one)
+    texts = [
+        name for name in names
+        if name != status and all(isinstance(one.get(name, ""), str) for one in objects)
+        and any(" " in str(one.get(name, "")).strip() for one in objects)
+    ]  # fmt: skip
+    maps = [name for name in names if f"{above}.{name}" in engine_maps]
+    found = {"at": above, "status": status}
+    found |= {"reason": texts[0]} if len(texts) == 1 else {}
+    found |= {"engines": maps[0]} if len(maps) == 1 else {}
+    if len(found) == 2:
+        return None
+    held = [one.get(found.get("engines", "")) for one in objects]
+    inner = [state for one in held if isinstance(one, dict) for state in one.values()]
+    words = (one.get(status) if isinstance(one, dict) else one for one in inner)
+    return found, [*dict.fromkeys(one for one in words if isinstance(one, str))]
 
 
 def _means_nothing(word: Any) -> bool:

@@ -10,10 +10,10 @@ from aatoolkit._util.arguments import check_kind, checked, names_wrong_arguments
 from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit.availability.detect.context import raw
 from aatoolkit.errors import ConfigurationError
-from aatoolkit.jsontree.paths import parse_pattern
+from aatoolkit.jsontree.paths import Entries, format_path, parse_pattern
 from aatoolkit.profile.candidates import Candidate
 from aatoolkit.profile.column_check import READING, check_rule, check_values
-from aatoolkit.profile.rule_check import problem_of
+from aatoolkit.profile.rule_check import complete, problem_of
 from aatoolkit.sections import Aggregation, Rule, Section
 from aatoolkit.sections.availability_rule import with_rule
 from aatoolkit.sections.column import PARSES
@@ -219,7 +219,11 @@ class SectionDraft:
 
     def rule_lines(self) -> list[str | None]:
         """The line of code per row of `availability` that reads it; None where no rule can."""
-        return [_rule_line(one) for one in self.candidates]
+        keyed = {
+            format_path(one.steps[:-1]) for one in self.analysis.relations
+            if one.key == ("engine",) and isinstance(one.steps[-1], Entries)
+        }  # fmt: skip
+        return [_rule_line(one, complete(one.at, self._answers, keyed)) for one in self.candidates]
 
     def set_rule(self, **rule: Any) -> None:
         """Add a rule by which the service states this section's availability.
@@ -317,8 +321,12 @@ def _rule_words(found: ColumnFinding) -> str | None:
     return str(found.aggregate)
 
 
-def _rule_line(one: Candidate) -> str | None:
-    """The line of code that has a place read; None where no rule can."""
+def _rule_line(one: Candidate, whole: tuple[dict[str, str], list[str]] | None) -> str | None:
+    """The line of code that has a place read, whole with what is beside it; None without one."""
+    if whole is not None and isinstance(one.value, str):
+        given = ", ".join(f"{name}={value!r}" for name, value in whole[0].items())
+        listed = ", ".join(f"{word!r}: …" for word in dict.fromkeys([*one.words, *whole[1]]))
+        return f"set_rule({given}, words={{{listed}}})"
     is_map = isinstance(one.value, dict) and all(
         value is None or isinstance(value, str | bool) for value in one.value.values()
     )
