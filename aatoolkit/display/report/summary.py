@@ -166,7 +166,7 @@ def _linked(row: Row, evidence: list[str]) -> str:
     anchor = f"c{len(evidence) + 1}"
     evidence.append(
         f'<li id="{anchor}"><b>{text(capitalized(_name(row)))}</b>: {_numbers(row)} '
-        f"{text(plain(str(row['why'])), 600)}.</li>"
+        f"{text(plain(str(row['why'])).rstrip('. '), 600)}.</li>"
     )
     moved, around = _moved(row)
     return (
@@ -181,8 +181,7 @@ def _numbers(row: Row) -> str:
         ("now", row["after"], "n"),
     ]
     parts = [
-        f"{word} exactly {float(value):.6g}"
-        + ("" if pd.isna(row[count]) else f" of n = {row[count]:,.0f}")
+        f"{word} {float(value):.6g}" + ("" if pd.isna(row[count]) else f" of n = {row[count]:,.0f}")
         for word, value, count in known
         if not pd.isna(value)
     ]
@@ -233,7 +232,11 @@ def _value(value: float, is_rate: bool) -> str:
 
 
 def _change(value: float, is_rate: bool) -> str:
-    return f"{100 * value:+.1f}" if is_rate else f"{value:+.2f}"
+    scaled, shown = (100 * value, ".1f") if is_rate else (value, ".2f")
+    if value == 0:
+        return f"{0:{shown}}"
+    rounded = f"{scaled:+{shown}}"
+    return rounded if float(rounded) else f"{scaled:+.1g}"
 
 
 def _moved(row: Row) -> tuple[str, str]:
@@ -243,6 +246,6 @@ def _moved(row: Row) -> tuple[str, str]:
     low, high, least = (_change(row[name], is_rate) for name in ("low", "high", "detectable"))
     around = f"{_change(row['change'], is_rate)}{unit}, likely between {low} and {high}"
     if row["verdict"] == "no evidence":
-        around += f"; a change of {least.lstrip('+')} would likely have shown"
+        around += f"; a change of {least.lstrip('+')}{unit} or more would likely have shown"
     moved = f"{_value(row['before'], is_rate)} to {_value(row['after'], is_rate)}"
     return moved.replace("-", "−"), around.replace("-", "−")
