@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from aatoolkit.availability import combine
+from aatoolkit.availability import Status, combine
 from aatoolkit.errors import ArgumentError, AvailabilityError
 from aatoolkit.metadata.recorded import recorded
 from aatoolkit.sections.aggregation import COUNT, FRACTION, REQUESTS
@@ -177,6 +177,13 @@ def _verdict(key: object, values: list[float], stages: list[Stage]) -> str:
     if not lacking:
         there = values[2] > 0 and values[3] <= values[2]
         rate = f"; {percent(values[3] / values[2])} of visits converted" if there else ""
+        in_part = [
+            name
+            for name, stage in zip(STAGES, stages, strict=True)
+            if stage.state.status == Status.PARTIAL
+        ]
+        if in_part:
+            return f"all stages have a number, {' and '.join(in_part)} in part{rate}"
         return f"all stages measured{rate}"
     reasons = (f"{' and '.join(names)}: {why}" for why, names in lacking.items())
     return f"not measured: {'; '.join(reasons)}"
@@ -184,9 +191,10 @@ def _verdict(key: object, values: list[float], stages: list[Stage]) -> str:
 
 def _method(by: str | None, level: float) -> str:
     joined = {
-        "path": "joined on normalised paths",
+        "path": "joined on normalised paths, citations of the host without its subdomains",
         "day": "joined on days: of UTC, visits of the analytics property's time zone",
         "platform": "crawlers joined with engines by their operator",
         None: "totals of the window",
     }[by]
-    return f"{joined}; Wilson interval, {level:.0%}, of visits as independent"
+    rate = "conversions over all visits, also those of days that are not complete"
+    return f"{joined}; {rate}; Wilson interval, {level:.0%}, of visits as independent"

@@ -191,8 +191,10 @@ def _by_platform(data: Mapping[str, Any], stage: str) -> Stage:
     if stage == "cited":
         frame = data["domains"]["source_domain_engines"]
         own = metadata_of(frame).sources
-        hosts = {prefix + (source.host or "") for source in own for prefix in ("", "www.")}
-        mine = frame["source_domain"].str.lower().isin(hosts)
+        hosts = {source.host for source in own if source.host}
+        below = tuple(f".{host}" for host in hosts)
+        domains = frame["source_domain"].astype("string").str.lower()
+        mine = domains.isin(hosts) | domains.str.endswith(below)
         key = frame["engine"].map(_platform, na_action="ignore")
         return _read(frame, key.where(mine.fillna(False)), "citation_count")
     frame = data["conversions"]["conversion_engines"]

@@ -239,5 +239,6 @@ def test_a_chain_of_plain_and_tracked_steps_ends_in_a_file_that_tells_all(tmp_pa
     assert state(read, "source_domain")["status"] == "available"
     assert read["key"] == ["source_domain"]
     again = aa.read_parquet(path).reset_index()
-    assert claims(metadata_of(again)).keys() == {"source_domain", "domain_type", "cited", "revenue"}
+    described = again.aa.codebook["of"].dropna().index  # of the owners it knows the rows alone
+    assert {*described} == {"source_domain", "domain_type", "cited", "revenue"}
     assert duckdb.sql(f"SELECT sum(cited) FROM '{path}'").fetchall() == [(3,)]

@@ -87,6 +87,20 @@ def test_platforms_join_crawlers_with_engines(acme: Dataset) -> None:
     assert found.loc["anthropic", "visited"] == 0
 
 
+def test_own_subdomains_are_among_the_citations_and_parts_are_no_whole(acme: Dataset) -> None:
+    domains = acme["domains"].main
+    own = domains["source_domain"].str.endswith("acme.example")
+    assert own.sum() > 1
+    platforms = acme.funnel(by="platform")
+    assert platforms["cited"].sum() == domains.loc[own, "citation_count"].sum()
+    partial = platforms.aa.availability["status"]
+    words = platforms["verdict"].iloc[0]
+    for stage in ("crawled", "visited", "converted"):
+        assert partial[stage] == "partial"
+        assert stage in words.partition(" in part")[0]
+    assert platforms["method"].str.contains("conversions over all visits").all()
+
+
 def test_days_and_totals_add_up(acme: Dataset) -> None:
     days = acme.funnel("day")
     assert days["day"].is_monotonic_increasing
