@@ -78,7 +78,8 @@ ONLY = {
     "ipywidgets": "aatoolkit/display/widgets/",
     "anywidget": "aatoolkit/display/widgets/",
     "traitlets": "aatoolkit/display/widgets/",
-    "IPython": "aatoolkit/display/",
+    # A progress bar shows itself where its work is.
+    "IPython": ("aatoolkit/display/", "aatoolkit/client/progress.py"),
     # The accessor names the type of what it gives, and no more.
     "matplotlib": ("aatoolkit/display/plot/", "aatoolkit/frame/accessor/plot.py"),
 }
