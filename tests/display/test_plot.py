@@ -580,7 +580,7 @@ def test_hosts_of_one_frame_are_never_added_up(client: aa.Client) -> None:
     domains = [both[both["host"] == host] for host in HOSTS[:2]]
     for axes in (both.aa.plot(top=3), both.aa.plot(x="domain_type", y="citation_count")):
         titles = [panel.get_title(loc="left") for panel in axes.figure.axes]
-        assert titles == [f"host: {host}" for host in HOSTS[:2]]
+        assert titles == [*HOSTS[:2]]
     most = [float(frame["citation_count"].max()) for frame in domains]
     widths = [max(bar.get_width() for bar in p.patches) for p in both.aa.plot(top=3).figure.axes]
     assert widths == most
