@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aatoolkit._util.files import write_whole, writing
 from aatoolkit._util.text import json_text
 from aatoolkit.cli.streams import write_data
 from aatoolkit.errors import ConfigurationError
@@ -53,6 +52,8 @@ def check_suffix(path: Path, *suffixes: str) -> None:
 
 def write_table(frame: pd.DataFrame, name: str, form: str, out: Path | None) -> None:
     """Write a table in a format other than ``grid`` to a file, or as data to standard output."""
+    from aatoolkit._util.files import write_whole
+
     if out is None or out == STDOUT:
         write_data(_TEXTS[form](frame, name))
     elif form in _TEXTS:
@@ -113,6 +114,7 @@ def _parquet(frame: pd.DataFrame, out: Path) -> None:
 def _feather(frame: pd.DataFrame, out: Path) -> None:
     from pyarrow import feather
 
+    from aatoolkit._util.files import writing
     from aatoolkit.frame.accessor import Accessor
 
     table = Accessor(frame).to_arrow()
