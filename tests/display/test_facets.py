@@ -127,6 +127,16 @@ def test_a_small_figure_has_rows_that_do_not_cover_each_other() -> None:
     assert not any(a.overlaps(b) for a, b in pairwise(boxes))
 
 
+def test_labels_of_key_figures_are_whole_where_there_is_room() -> None:
+    insights = aa.demo().read("insights").main
+    assert insights["title"].str.len().max() > 40
+    texts = [text.get_text() for text in insights.aa.plot().texts]
+    assert {*insights["title"]} <= {*texts}
+    assert not {*insights["title"]} <= {
+        t.get_text() for t in insights.aa.plot(figsize=(4, 3)).texts
+    }
+
+
 def test_rows_without_a_value_are_named_alike_in_labels_and_words() -> None:
     frame = pd.DataFrame({"topic": pd.array(["CRM", None], dtype="string"), "n": [1, 3]})
     axes = frame.aa.plot(x="topic", y="n")

@@ -45,7 +45,10 @@ class FigureColumns:
     @classmethod
     def of(cls, axes: Axes) -> FigureColumns:
         """The columns that fit some axes: in narrow ones there is no room for tracks."""
-        wide = canvas.figure_of(axes).get_figwidth() * axes.get_position().width * 72
+        figure = canvas.figure_of(axes)
+        # The only axes of a figure take all of it once it is laid out.
+        share = axes.get_position().width if len(figure.axes) > 1 else 0.97
+        wide = figure.get_figwidth() * share * 72
         if wide >= 330:
             return cls((0.46, 0.68), 0.77, 0.80, 9.5)
         # What a layout leaves is less.
@@ -153,7 +156,10 @@ class KeyFigures:
     def _draw(self, axes: Axes, columns: FigureColumns, row: int, each: KeyFigure) -> None:
         room = columns.track[0] if self._tracks() else columns.value - 0.1
         room *= 1 if columns.has_track else 0.8
-        wide = canvas.figure_of(axes).get_figwidth() * axes.get_position().width * 72
+        figure = canvas.figure_of(axes)
+        # The only axes of a figure take all of it once it is laid out.
+        share = axes.get_position().width if len(figure.axes) > 1 else 0.97
+        wide = figure.get_figwidth() * share * 72
         better = " (lower is better)" if each.unit == RANK else ""
         label = each.label + ("" if each.of else better)
         label = fonts.safe_text(label, max(int(wide * room / (columns.size * 0.56)), 12))
