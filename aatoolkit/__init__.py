@@ -135,24 +135,6 @@ def _is_command() -> bool:
     )
 
 
-class _Door:
-    """``df.aa``: loads the accessor when it is first used."""
-
-    def __call__(self, frame: Any) -> Any:
-        return self._behind()(frame)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._behind(), name)
-
-    def __dir__(self) -> list[str]:
-        return dir(self._behind())
-
-    @staticmethod
-    def _behind() -> Any:
-        return importlib.import_module("aatoolkit.frame.accessor").Accessor
-
-
-# The command line holds no frames of a user's: it does without the accessor, and so starts
-# without waiting for pandas.
+# The command line needs no frames to print its help, and so starts without waiting for pandas.
 if not _is_command():
-    importlib.import_module("pandas").api.extensions.register_dataframe_accessor("aa")(_Door())
+    importlib.import_module("aatoolkit.frame")

@@ -81,7 +81,7 @@ def test_a_notebook_that_begins_with_it_waits_for_pandas_alone() -> None:
         assert "Parameters" in pandas.DataFrame.aa.aggregate.__doc__
         assert callable(aatoolkit.normalize), callable(aatoolkit.shred)
     """
-    assert python(code, "notebook") == ""
+    assert python(code, "notebook") == "aatoolkit.frame"
 
 
 @pytest.mark.thorough

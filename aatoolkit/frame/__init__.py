@@ -24,3 +24,31 @@ In go frames with metadata (`aatoolkit.metadata`); out come frames with metadata
 - ``explain``: how a cell is known, down to the bytes of the answers
 - ``csv``, ``excel`` with ``excel_wording``: to CSV and workbooks that are safe to open
 """
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from pandas.api.extensions import register_dataframe_accessor
+
+
+class _LazyAccessor:
+    """``df.aa``: loads the accessor when it is first used."""
+
+    def __call__(self, frame: Any) -> Any:
+        return self._accessor()(frame)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._accessor(), name)
+
+    def __dir__(self) -> list[str]:
+        return dir(self._accessor())
+
+    @staticmethod
+    def _accessor() -> Any:
+        return importlib.import_module("aatoolkit.frame.accessor").Accessor
+
+
+# Whatever handles frames imports this package, so that no process is without the accessor.
+register_dataframe_accessor("aa")(_LazyAccessor())

@@ -1,0 +1,71 @@
+"""Every suffix that a command writes, in a process of its own, which holds nothing of this one."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from serving import TOKEN, shared_client
+
+ROOT = Path(__file__).parents[2]
+READ = ["read", "acme.example", "urls", "--no-cache", "-o"]
+
+
+def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-m", "aatoolkit", *command],
+        cwd=folder,
+        timeout=100,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "AATOOLKIT_BASE_URL": shared_client().base_url,
+            "AATOOLKIT_TOKEN": TOKEN,
+        },
+    )
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        [*READ, "table.xlsx"],
+        *(
+            pytest.param(command, marks=pytest.mark.thorough)
+            for command in (
+                [*READ, "table.parquet"],
+                [*READ, "table.feather"],
+                [*READ, "table.csv"],
+                [*READ, "table.json"],
+                [*READ, "table.ndjson"],
+                ["report", "acme.example", "--no-cache", "--section", "urls", "-o", "page.html"],
+                ["report", "acme.example", "--no-cache", "--section", "urls", "-o", "page.htm"],
+            )
+        ),
+    ],
+    ids=lambda command: command[-1],
+)
+def test_a_file_of_each_suffix_is_written(command: list[str], tmp_path: Path) -> None:
+    done = run(command, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    assert (tmp_path / command[-1]).stat().st_size > 0
+
+
+@pytest.mark.thorough
+def test_a_study_is_packed_published_and_archived(tmp_path: Path) -> None:
+    for command, written in (
+        (["study", "record", "acme.example", "s", "--no-cache", "--section", "urls"], "s"),
+        (["study", "pack", "s", "s.zip"], "s.zip"),
+        (["study", "publish", "s", "open", "--excel", "--csv"], "open/tables.xlsx"),
+        (["archive", "add", "acme.example", "--dir", "a", "--no-cache", "--section", "urls"], "a"),
+        (["archive", "export", "out", "--dir", "a"], "out/urls"),
+    ):
+        done = run(command, tmp_path)
+        assert done.returncode == 0, (command, done.stderr)
+        assert (tmp_path / written).exists(), command
