@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable
 from datetime import datetime
 from urllib.parse import parse_qsl
 
+from aatoolkit._util.numbers import number as format_number
+from aatoolkit._util.numbers import numbers as format_numbers
+from aatoolkit._util.numbers import signed as format_signed
+from aatoolkit._util.numbers import tick as format_tick
 from aatoolkit._util.text import visible
 from aatoolkit.display.plot.roles import PlotData
 from aatoolkit.metadata.arrow_schema import declared_key
 from aatoolkit.metadata.attrs import Source
 from aatoolkit.sections.aggregation import (
-    BYTES,
     COUNT,
     FRACTION,
     FRACTION_CHANGE,
-    MILLISECONDS,
     RANK,
     SCORE,
-    SECONDS,
 )
 
-_SHORT = {SECONDS: "s", MILLISECONDS: "ms", BYTES: "bytes"}
+__all__ = ["format_number", "format_numbers", "format_signed", "format_tick"]
 _AXIS: dict[str | None, str] = {
     SCORE: "0 to 100",
     RANK: "1 is best",
@@ -36,111 +36,9 @@ _SPELT = {
 }
 
 
-def format_number(value: float, unit: str | None = None) -> str:
-    """Format a number in its unit.
-
-    Examples
-    --------
-    >>> format_number(0.508, FRACTION), format_number(-0.022, FRACTION_CHANGE)
-    ('51%', '−2.2 pp')
-    >>> format_number(1714.0), format_number(39.99999999999999), format_number(1e-12)
-    ('1,714', '40', '1e−12')
-    """
-    if not math.isfinite(value):
-        return "–"
-    if unit == FRACTION_CHANGE:
-        return format_signed(value, unit)
-    if unit in (FRACTION, "fraction of before"):
-        percent = 100 * value
-        return _minus(f"{percent:.{0 if abs(percent) >= 10 or not percent else 1}f}%")
-    if abs(value) >= 1e15:
-        text = f"{value:.3g}"
-    elif _is_whole(value) or abs(value) >= 1000:
-        text = f"{value:,.0f}"
-    else:
-        text = f"{value:.{1 if abs(value) >= 10 else 2}f}" if abs(value) >= 0.01 else f"{value:.2g}"
-    return _minus(f"{text} {_SHORT[unit]}" if unit in _SHORT else text)
-
-
-def format_numbers(values: Iterable[float], unit: str | None = None) -> list[str]:
-    """Format the numbers of one column, all with as many decimals.
-
-    Examples
-    --------
-    >>> format_numbers([1, 2.125]), format_numbers([1, 12]), format_numbers([0.5, 1], FRACTION)
-    (['1.00', '2.12'], ['1', '12'], ['50%', '100%'])
-    """
-    listed = [float(value) for value in values]
-    finite = [value for value in listed if math.isfinite(value)]
-    most = max(map(abs, finite), default=0.0)
-    if unit in (FRACTION, FRACTION_CHANGE, "fraction of before") or most >= 1000:
-        return [format_number(value, unit) for value in listed]
-    if all(map(_is_whole, finite)):
-        return [format_number(value, unit) for value in listed]
-    decimals = 1 if most >= 10 else 2
-    return [
-        format_number(value, unit)
-        if not math.isfinite(value) or 0 < abs(value) < 10**-decimals
-        else _minus(f"{value:.{decimals}f} {_SHORT.get(unit or '', '')}".strip())
-        for value in listed
-    ]
-
-
-def _is_whole(value: float) -> bool:
-    """Whether a number is whole but for the noise of floats."""
-    near = round(value)
-    return value == near or (near != 0 and abs(value - near) <= 1e-9 * abs(value))
-
-
-def format_tick(value: float, unit: str | None = None) -> str:
-    """Format a tick of an axis: as `format_number`, with no more digits than it needs.
-
-    Examples
-    --------
-    >>> format_tick(0.05, FRACTION), format_tick(2.5), format_tick(0.125, FRACTION)
-    ('5%', '2.5', '12.5%')
-    >>> format_tick(2.5e12), format_tick(4e-9)
-    ('2.5e+12', '4e−09')
-    """
-    if unit == FRACTION_CHANGE:
-        return _minus(f"{round(100 * value, 6):+g} pp") if value else "0 pp"
-    if unit in (FRACTION, "fraction of before"):
-        return _minus(f"{round(100 * value, 6):g}%")
-    rounded = round(value, 6)
-    if abs(value) >= 1e10 or 0 < abs(value) < 1e-4:
-        text = f"{value:.6g}"
-    else:
-        text = f"{rounded:,.0f}" if float(rounded).is_integer() else f"{rounded:g}"
-    return _minus(f"{text} {_SHORT[unit]}" if unit in _SHORT else text)
-
-
 def format_change(before: float, after: float, unit: str | None) -> str:
     """Format the difference of two numbers."""
     return format_signed(after - before, unit)
-
-
-def format_signed(value: float, unit: str | None = None) -> str:
-    """Format a difference with its sign, with enough digits not to look like none.
-
-    Examples
-    --------
-    >>> format_signed(0.0003, FRACTION), format_signed(-0.022, FRACTION), format_signed(0, FRACTION)
-    ('+0.03 pp', '−2.2 pp', '±0 pp')
-    >>> format_signed(51), format_signed(-0.05), format_signed(1e-17, FRACTION)
-    ('+51', '−0.05', '±0 pp')
-    """
-    if unit in (FRACTION, FRACTION_CHANGE):
-        value, unit = 100 * value, "pp"
-    size = abs(value) if abs(value) > 1e-9 else 0.0
-    if unit == "pp":
-        text = f"{size:.{1 if size >= 0.05 else 0}{'f' if size >= 0.05 or not size else 'g'}} pp"
-    else:
-        text = format_number(size, unit)
-    return f"{'±' if not size else '+' if value > 0 else '−'}{_minus(text)}"
-
-
-def _minus(text: str) -> str:
-    return text.replace("-", "−")
 
 
 def humanize(name: str) -> str:

@@ -1,0 +1,163 @@
+"""How a number is written: counts, rates, points, money, p-values, in tables, pictures and text.
+
+Units are those that columns are declared with. Signs are typographic: ``−2.2 pp``, not ``-2.2``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+FRACTION, FRACTION_CHANGE = "fraction 0-1", "absolute pp as fraction"
+"""The units of rates, written as percentages, and of their changes, as percentage points."""
+
+_RATES = (FRACTION, "fraction of before")
+_SHORT = {"seconds": " s", "milliseconds": " ms", "bytes": " bytes"}
+_NONE = "–"
+
+
+def number(value: float, unit: str | None = None, *, exact: bool = False) -> str:
+    """Write a number in its unit; ``exact`` keeps a decimal of rates for text that compares them.
+
+    Examples
+    --------
+    >>> number(0.508, FRACTION), number(0.508, FRACTION, exact=True), number(-0.022, FRACTION_CHANGE)
+    ('51%', '50.8%', '−2.2 pp')
+    >>> number(1714.0), number(39.99999999999999), number(1e-12), number(240, "milliseconds")
+    ('1,714', '40', '1e−12', '240 ms')
+    """
+    if not math.isfinite(value):
+        return _NONE
+    if unit == FRACTION_CHANGE:
+        return signed(value, unit)
+    if unit in _RATES:
+        percent = 100 * value
+        digits = 0 if (abs(percent) >= 10 and not exact) or not percent else 1
+        return _minus(f"{percent:.{3 if exact and 0 < abs(percent) < 0.1 else digits}f}%")
+    if abs(value) >= 1e15:
+        text = f"{value:.3g}"
+    elif _is_whole(value) or abs(value) >= 1000:
+        text = f"{value:,.0f}"
+    else:
+        text = f"{value:.{1 if abs(value) >= 10 else 2}f}" if abs(value) >= 0.01 else f"{value:.2g}"
+    return _minus(text) + _SHORT.get(unit or "", "")
+
+
+def numbers(values: Iterable[float], unit: str | None = None) -> list[str]:
+    """Write the numbers of one column, all with as many decimals.
+
+    Examples
+    --------
+    >>> numbers([1, 2.125]), numbers([1, 12]), numbers([0.5, 1], FRACTION)
+    (['1.00', '2.12'], ['1', '12'], ['50%', '100%'])
+    """
+    listed = [float(value) for value in values]
+    finite = [value for value in listed if math.isfinite(value)]
+    most = max(map(abs, finite), default=0.0)
+    if unit in (*_RATES, FRACTION_CHANGE) or most >= 1000 or all(map(_is_whole, finite)):
+        return [number(value, unit) for value in listed]
+    decimals = 1 if most >= 10 else 2
+    return [
+        number(value, unit)
+        if not math.isfinite(value) or 0 < abs(value) < 10**-decimals
+        else _minus(f"{value:.{decimals}f}") + _SHORT.get(unit or "", "")
+        for value in listed
+    ]
+
+
+def tick(value: float, unit: str | None = None) -> str:
+    """Write a tick of an axis, with no more digits than it needs.
+
+    Examples
+    --------
+    >>> tick(0.05, FRACTION), tick(2.5), tick(0.125, FRACTION), tick(-0.1, FRACTION_CHANGE)
+    ('5%', '2.5', '12.5%', '−10 pp')
+    >>> tick(2.5e12), tick(4e-9)
+    ('2.5e+12', '4e−09')
+    """
+    if unit == FRACTION_CHANGE:
+        return _minus(f"{round(100 * value, 6):+g} pp") if value else "0 pp"
+    if unit in _RATES:
+        return _minus(f"{round(100 * value, 6):g}%")
+    if abs(value) >= 1e10 or 0 < abs(value) < 1e-4:
+        text = f"{value:.6g}"
+    else:
+        rounded = round(value, 6)
+        text = f"{rounded:,.0f}" if float(rounded).is_integer() else f"{rounded:g}"
+    return _minus(text) + _SHORT.get(unit or "", "")
+
+
+def signed(value: float, unit: str | None = None) -> str:
+    """Write a difference with its sign, with enough digits not to look like none.
+
+    Examples
+    --------
+    >>> signed(0.0003, FRACTION), signed(-0.022, FRACTION), signed(0, FRACTION)
+    ('+0.03 pp', '−2.2 pp', '±0 pp')
+    >>> signed(51), signed(-0.05), signed(1e-17, FRACTION)
+    ('+51', '−0.05', '±0 pp')
+    """
+    is_rate = unit in (FRACTION, FRACTION_CHANGE)
+    size = abs(100 * value if is_rate else value)
+    size = size if size > 1e-9 else 0.0
+    if is_rate:
+        text = f"{size:.1f} pp" if size >= 0.05 else f"{size:.0g} pp"
+    else:
+        text = number(size, unit)
+    return f"{'±' if not size else '+' if value > 0 else '−'}{_minus(text)}"
+
+
+def points(value: float) -> str:
+    """Write a change of a rate in words.
+
+    Examples
+    --------
+    >>> points(0.0823), points(-0.0003), points(0)
+    ('+8.2 points', '−0.03 points', '±0 points')
+    """
+    return signed(value, FRACTION).replace("pp", "points")
+
+
+def p_value(value: float) -> str:
+    """Write a p-value.
+
+    Examples
+    --------
+    >>> p_value(0.0004), p_value(0.0361), p_value(0.29)
+    ('p < 0.001', 'p = 0.036', 'p = 0.29')
+    """
+    if not math.isfinite(value):
+        return f"p {_NONE}"
+    return "p < 0.001" if value < 0.001 else f"p = {value:.{3 if value < 0.1 else 2}f}"
+
+
+def money(value: float, currency: str = "") -> str:
+    """Write an amount of money.
+
+    Examples
+    --------
+    >>> money(1714.5, "EUR"), money(-3)
+    ('1,714.50 EUR', '−3.00')
+    """
+    return _minus(f"{value:,.2f} {currency}".strip()) if math.isfinite(value) else _NONE
+
+
+def count(value: int, noun: str, plural: str = "") -> str:
+    """Write how many of something there are.
+
+    Examples
+    --------
+    >>> count(1, "row"), count(1200, "row"), count(2, "reply", "replies")
+    ('1 row', '1,200 rows', '2 replies')
+    """
+    return f"{value:,} {noun if value == 1 else plural or f'{noun}s'}"
+
+
+def _is_whole(value: float) -> bool:
+    """Whether a number is whole but for the noise of floats."""
+    near = round(value)
+    return value == near or (near != 0 and abs(value - near) <= 1e-9 * abs(value))
+
+
+def _minus(text: str) -> str:
+    return text.replace("-", "−")
