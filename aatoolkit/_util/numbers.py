@@ -21,8 +21,10 @@ def number(value: float, unit: str | None = None, *, exact: bool = False) -> str
 
     Examples
     --------
-    >>> number(0.508, FRACTION), number(0.508, FRACTION, exact=True), number(-0.022, FRACTION_CHANGE)
-    ('51%', '50.8%', '−2.2 pp')
+    >>> number(0.508, FRACTION), number(0.508, FRACTION, exact=True)
+    ('51%', '50.8%')
+    >>> number(-0.022, FRACTION_CHANGE)
+    '−2.2 pp'
     >>> number(1714.0), number(39.99999999999999), number(1e-12), number(240, "milliseconds")
     ('1,714', '40', '1e−12', '240 ms')
     """
