@@ -96,7 +96,7 @@ def total(frame: pd.DataFrame, column: str) -> int:
 def test_citations_agree_across_sections(acme: aa.Project, options: aa.ScopeOptions) -> None:
     for engine in ("chatgpt", "perplexity", "gemini"):
         scope = aa.Scope(days=7, engine=engine).check(options)
-        data = acme.read_all(scope, sections=["domains", "urls", "chats"], progress=False)
+        data = acme.read_all(scope=scope, sections=["domains", "urls", "chats"], progress=False)
         chats, cited = data["chats"], data["chats"]["chat_citations"]
         matched = chats.extra.set_index("path")["value"]["$.sampling.matched"]
         assert int(matched) == len(chats.main), "the sample is whole, or this compares nothing"

@@ -143,7 +143,7 @@ def _demo(args: argparse.Namespace) -> int:
     with demo(args.host, seed=args.seed, answers=args.answers, icc=args.icc) as project:
         note(f"serving at {project.client.base_url}, for as long as this command runs")
         note(repr(scope.check(project.scope_options()) and project.scope_options()))
-        dataset = project.read_all(scope)
+        dataset = project.read_all(scope=scope)
         return report.export(dataset, args.out, args.json)
 
 
@@ -180,7 +180,7 @@ def _report(args: argparse.Namespace) -> int:
     check_suffix(args.out, ".html", ".htm")
     scope = _scope_of(args)
     with _project(args) as project:
-        dataset = project.read_all(scope, sections=args.sections)
+        dataset = project.read_all(args.sections, scope)
     return report.page(dataset, args.out, args.json)
 
 

@@ -28,7 +28,7 @@ def write_dated(
     folders = DatedFolders(args.out, scope, force=args.force)
     sections = known_sections(args.sections, client.profile)
     left = [host for host in hosts if folders.lacking(host, sections)]
-    datasets = client.datasets(left, scope, args.sections) if left else ()
+    datasets = client.datasets(left, args.sections, scope) if left else ()
     return report.collected(datasets, folders, len(hosts) - len(left), args.json)
 
 

@@ -47,7 +47,7 @@ def record(args: argparse.Namespace, project: Project, scope: Scope, note: Note)
             recorded.scope_options()
         except AAToolkitError as error:
             failed["scope options"] = error
-        failed |= recorded.read_all(scope, sections=args.sections).errors
+        failed |= recorded.read_all(args.sections, scope).errors
     for name, why in failed.items():
         note(f"aatoolkit: {name} failed: {why}")
     _records(study, args.json)

@@ -194,8 +194,8 @@ class Client(Closing, NamesNear):
     def datasets(
         self,
         hosts: str | Iterable[str],
-        scopes: Scope | Iterable[Scope] | None = None,
         sections: str | Iterable[str] | None = None,
+        scopes: Scope | Iterable[Scope] | None = None,
         *,
         progress: bool | None = None,
     ) -> Iterator[tuple[str, Scope, Dataset]]:
@@ -209,10 +209,10 @@ class Client(Closing, NamesNear):
         ----------
         hosts : str or iterable of str
             The projects' domains.
-        scopes : Scope or iterable of Scope, optional
-            The filters, one or several; by default everything of the last 30 days.
         sections : str or iterable of str, optional
             The sections; by default all.
+        scopes : Scope or iterable of Scope, optional
+            The filters, one or several; by default everything of the last 30 days.
         progress : bool, optional
             Whether to show a progress bar; by default on a terminal and in a notebook.
 
@@ -265,8 +265,8 @@ class Client(Closing, NamesNear):
     def collect(
         self,
         hosts: str | Iterable[str],
-        scopes: Scope | Iterable[Scope] | None = None,
         sections: str | Iterable[str] | None = None,
+        scopes: Scope | Iterable[Scope] | None = None,
         *,
         progress: bool | None = None,
     ) -> Collection:
@@ -274,7 +274,7 @@ class Client(Closing, NamesNear):
 
         Parameters
         ----------
-        hosts, scopes, sections, progress
+        hosts, sections, scopes, progress
             As for `datasets`.
 
         Returns
@@ -295,7 +295,7 @@ class Client(Closing, NamesNear):
         >>> collected.concat("urls")["host"].unique().tolist()
         ['acme.example', 'globex.example']
         """
-        return Collection(self.datasets(hosts, scopes, sections, progress=progress))
+        return Collection(self.datasets(hosts, sections, scopes, progress=progress))
 
     def close(self) -> None:
         """Close the connections; the client may be used again, with a connection for each call."""

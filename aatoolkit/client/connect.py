@@ -62,8 +62,8 @@ def project(
 
 def collect(
     hosts: str | Iterable[str],
-    scopes: Scope | Iterable[Scope] | None = None,
     sections: str | Iterable[str] | None = None,
+    scopes: Scope | Iterable[Scope] | None = None,
     *,
     progress: bool | None = None,
     **settings: Any,
@@ -72,7 +72,7 @@ def collect(
 
     Parameters
     ----------
-    hosts, scopes, sections, progress
+    hosts, sections, scopes, progress
         As for `Client.collect`.
     **settings
         As for `Client`: ``base_url``, ``token``, ``cache``, ``workers`` …
@@ -102,7 +102,7 @@ def collect(
     settings["token"] = Secret.wrap(settings.get("token"))
     check_known(settings, Client.__init__, "the client")
     with Client(**settings) as client:
-        return client.collect(hosts, scopes, sections, progress=progress)
+        return client.collect(hosts, sections, scopes, progress=progress)
 
 
 @checked

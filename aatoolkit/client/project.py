@@ -14,6 +14,7 @@ from aatoolkit._util.closing import Closing
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import code
 from aatoolkit.client.combined_view import read_combined
+from aatoolkit.client.completion import offer_sections
 from aatoolkit.client.dataset import Dataset
 from aatoolkit.client.options import read_options
 from aatoolkit.client.read_by import read_by, refuse_empty
@@ -62,6 +63,7 @@ class Project(Closing, NamesNear):
         self.host: str = "?"  # until it is validated: tracebacks may show the object
         self.host = canonical_host(host)
         self._hosts: tuple[str, ...] = ()
+        offer_sections()
 
     @property
     def hosts(self) -> tuple[str, ...]:
@@ -201,6 +203,17 @@ class Project(Closing, NamesNear):
         """
         if section is None:
             raise ScopeError("read takes one section; combined() reads the combined view")
+        if isinstance(section, list | tuple | set | frozenset):
+            raise ScopeError(
+                f"read takes one section; write project.read_all({[*section]!r})",
+                parameter="section",
+            )
+        if isinstance(scope, str) and scope in self._section_names():
+            raise ScopeError(
+                f"{scope!r} is a section and not a scope; write project.read_all("
+                f"{[section, scope]!r}) to read several",
+                parameter="scope",
+            )
         if by is not None:
             whole = _scope(scope, filters)
             how = {"strict": strict, "dtype_backend": dtype_backend, "refresh": refresh}
@@ -217,8 +230,8 @@ class Project(Closing, NamesNear):
 
     def read_all(
         self,
+        sections: str | Iterable[str] | None = None,
         scope: Scope | None = None,
-        sections: Iterable[str] | None = None,
         *,
         progress: bool | None = None,
         **filters: Any,
@@ -227,10 +240,10 @@ class Project(Closing, NamesNear):
 
         Parameters
         ----------
+        sections : str or iterable of str, optional
+            The sections; by default all.
         scope : Scope, optional
             The filters; by default everything of the last 30 days.
-        sections : iterable of str, optional
-            The sections; by default all.
         progress : bool, optional
             Whether to show a progress bar; by default on a terminal and in a notebook.
         **filters
@@ -251,9 +264,14 @@ class Project(Closing, NamesNear):
         Examples
         --------
         >>> import aatoolkit as aa
-        >>> list(aa.demo().read_all(sections=["urls", "domains"], days=7))
+        >>> list(aa.demo().read_all(["urls", "domains"], days=7))
         ['urls', 'domains']
         """
+        if isinstance(getattr(sections, "scope", sections), Scope):
+            raise ScopeError(
+                "read_all takes sections first, as read does; write read_all(scope=...)",
+                parameter="sections",
+            )
         whole, names = _scope(scope, filters), known_sections(sections, self.client._profile)
         (dataset,) = read_many(
             [partial(self.fetch, scope=whole)],
@@ -295,8 +313,12 @@ class Project(Closing, NamesNear):
         """Close the client's connections."""
         self.client.close()
 
+    def _section_names(self) -> tuple[str, ...]:
+        """The sections that may be read; Tab offers them."""
+        return section_names(self.client._profile)
+
     def _item_named(self, name: str) -> str:
-        known = section_names(self.client._profile)
+        known = self._section_names()
         if name in known:
             return f"it is a section: write project.read({name!r})"
         near = get_close_matches(name, known, n=1, cutoff=0.8)

@@ -1454,8 +1454,8 @@ if TYPE_CHECKING:
 
         def read_all(
             self,
+            sections: str | Iterable[str] | None = None,
             scope: aa.Scope | aa.ScopePicker | None = None,
-            sections: Iterable[str] | None = None,
             *,
             progress: bool | None = None,
             days: int = ...,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +17,8 @@ BASE_URL = "AATOOLKIT_BASE_URL"
 TOKEN = "AATOOLKIT_TOKEN"
 TOKEN_FILE = "AATOOLKIT_TOKEN_FILE"
 KEYRING_SERVICE = "aatoolkit"
+
+_MAX_FILE = 1 << 16
 
 
 def find_base_url(given: str | None) -> str:
@@ -63,7 +67,10 @@ def _read_file(path: Path) -> Secret:
     from aatoolkit.http import Secret
 
     try:
-        return Secret(path.read_text("utf-8"))
+        with open(path, "rb", opener=_open_at_once) as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise OSError(errno.EINVAL, "it is no regular file")
+            return Secret(file.read(_MAX_FILE).decode())
     except (OSError, ValueError) as error:  # not text, or no path
         reason = getattr(error, "strerror", None) or "it is not text"
     # Raised outside the handler: a decoding error holds the content of the file.
@@ -72,6 +79,11 @@ def _read_file(path: Path) -> Secret:
         "permissions",
         setting="token",
     )
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Open a file; a pipe that nobody writes to is not waited for."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _ask_keyring(origin: str) -> Secret | None:

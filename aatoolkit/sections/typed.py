@@ -144,8 +144,8 @@ _PROJECT = '''
 {reads}
         def read_all(
             self,
+            sections: str | Iterable[str] | None = None,
             scope: aa.Scope | aa.ScopePicker | None = None,
-            sections: Iterable[str] | None = None,
             *,
             progress: bool | None = None,
             days: int = ...,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 import pickle
 import signal
 import subprocess
@@ -133,6 +134,28 @@ def test_a_token_file_that_cannot_be_read_is_refused(
     assert caught.value.__context__ is None
 
 
+@pytest.mark.parametrize("kind", ["a pipe", "a device", "a folder", "a large file"])
+def test_a_token_file_that_is_no_small_file_is_refused_at_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kind: str
+) -> None:
+    file = tmp_path / "token"
+    if kind == "a pipe":
+        os.mkfifo(file)
+    elif kind == "a folder":
+        file.mkdir()
+    elif kind == "a large file":
+        with file.open("wb") as out:
+            out.truncate(2**36)
+    else:
+        file = Path("/dev/zero")
+    monkeypatch.setenv("AATOOLKIT_TOKEN_FILE", str(file))
+    began = time.monotonic()
+    with pytest.raises(errors.ConfigurationError) as caught:
+        aa.Client("https://api.example", cache=False)
+    assert time.monotonic() - began < 2
+    assert caught.value.setting in ("token", "AATOOLKIT_TOKEN_FILE")
+
+
 def test_nothing_that_holds_the_token_shows_or_pickles_it(project: Any) -> None:
     one = project()
     shown = f"{one!r} {one.client!r} {one._repr_html_()} {one.client._repr_html_()}"
@@ -193,6 +216,63 @@ def test_what_cannot_be_requested_is_refused_before_a_request(project: Any, scri
     with pytest.raises(errors.ScopeError):
         one.fetch("scope_options")
     assert scripted.requests == []
+
+
+def test_one_section_and_several_are_told_apart(project: Any, scripted: Any) -> None:
+    one = project()
+    with pytest.raises(errors.ScopeError, match=r"read_all\(\['domains', 'urls'\]\)"):
+        one.read(["domains", "urls"])
+    with pytest.raises(errors.ScopeError, match=r"read_all\(\['domains', 'urls'\]\)"):
+        one.read("domains", "urls")
+    with pytest.raises(errors.ScopeError, match="sections first"):
+        one.read_all(aa.Scope(days=7))
+    assert scripted.requests == []
+    assert list(one.read_all("domains")) == ["domains"]
+    assert list(one.read_all(["urls", "domains"], aa.Scope(days=7))) == ["urls", "domains"]
+
+
+def test_there_is_no_read_of_the_package_and_it_names_what_reads() -> None:
+    with pytest.raises(AttributeError, match=r"project\.read.*read_parquet.*read_dataset"):
+        aa.read("domains")  # type: ignore[attr-defined]
+
+
+SHELL = """
+from IPython.core.completer import provisionalcompleter
+from IPython.core.interactiveshell import InteractiveShell
+
+shell = InteractiveShell.instance()
+shell.run_cell("import aatoolkit as aa")
+shell.run_cell("p = aa.project('acme.example', base_url='https://api.example', cache=False)")
+shell.run_cell("q = p.client.project('b.example')")
+for code in (
+    "p.read('", 'q.fetch("do', "p.read_all(['urls', 'ov", "x = p.read(  'cra",
+    "p.read_all(sections='a", "'p'.join('do", "nobody.read('",
+):
+    with provisionalcompleter():
+        found = list(shell.Completer.completions(code, len(code)))
+    print(len(found), [one.text for one in found if one.type == "section"][:3])
+assert shell.Completer.complete(line_buffer="p.read('dom", cursor_pos=11)[1] == ["domains"]
+"""
+
+
+def test_tab_offers_sections_where_one_is_read(tmp_path: Path) -> None:
+    environment = {**os.environ, "IPYTHONDIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", SHELL],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=SAMPLES,
+        env=environment,
+    )
+    assert done.stderr == ""
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("17 ['actions', 'ads', ")
+    assert lines[1] == "1 ['domains']"
+    assert lines[2] == "1 ['overview']"
+    assert lines[3] == "2 ['crawl', 'crawlability']"
+    assert lines[4].endswith("['actions', 'ads']")
+    assert [line.endswith("[]") for line in lines[5:]] == [True, True]
 
 
 def test_a_section_is_read_into_tables(project: Any) -> None:
@@ -273,7 +353,7 @@ def test_all_sections_come_in_the_order_requested(project: Any, scripted: Any, r
 
 
 def test_without_names_all_sections_are_read(project: Any) -> None:
-    dataset = project().read_all(aa.Scope(days=7))
+    dataset = project().read_all(scope=aa.Scope(days=7))
     assert tuple(dataset) == sections.names()
     assert len(dataset) == 17
 

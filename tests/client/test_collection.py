@@ -62,7 +62,7 @@ def service() -> Iterator[aa.Client]:
 
 def test_hosts_and_scopes_come_in_the_order_requested_each_once(client: Any, scripted: Any) -> None:
     scopes = [aa.Scope(days=30), aa.Scope(days=7), aa.Scope()]
-    collected = client().collect(["B.example", "a.example", "b.example."], scopes, SOME)
+    collected = client().collect(["B.example", "a.example", "b.example."], SOME, scopes)
     assert collected.hosts == ("b.example", "a.example")
     assert collected.scopes == (aa.Scope(days=30), aa.Scope(days=7))
     assert list(collected) == [(host, scope) for host in collected.hosts for scope in scopes[:2]]
@@ -71,7 +71,7 @@ def test_hosts_and_scopes_come_in_the_order_requested_each_once(client: Any, scr
 
 
 def test_one_host_one_section_and_one_scope_need_no_list(client: Any) -> None:
-    collected = client().collect("a.example", aa.Scope(days=7), "urls")
+    collected = client().collect("a.example", "urls", aa.Scope(days=7))
     assert list(collected) == [("a.example", aa.Scope(days=7))]
     assert list(collected["a.example"]) == ["urls"]
     assert collected["a.example"] is collected["a.example", aa.Scope(days=7)]
@@ -173,7 +173,7 @@ def test_a_wrong_token_is_one_error_and_soon(client: Any, scripted: Any, reply: 
 
 
 def test_a_key_error_names_what_is_missing(client: Any) -> None:
-    two = client().collect(HOSTS[:2], [aa.Scope(days=7), aa.Scope()], "urls")
+    two = client().collect(HOSTS[:2], "urls", [aa.Scope(days=7), aa.Scope()])
     with pytest.raises(KeyError, match="2 scopes"):
         two[HOSTS[0]]
     with pytest.raises(KeyError, match="not here"):
@@ -222,7 +222,7 @@ def test_a_collection_displays_and_escapes(client: Any, scripted: Any, reply: An
 @pytest.mark.filterwarnings("ignore::aatoolkit.errors.SchemaDriftWarning")
 def test_every_table_of_every_section_can_be_put_together(service: aa.Client) -> None:
     scopes = [aa.Scope(days=7), aa.Scope(days=30, engine="chatgpt")]
-    collected = service.collect(["acme.example", "initech.example"], scopes)
+    collected = service.collect(["acme.example", "initech.example"], scopes=scopes)
     assert collected.errors == {}
     for section in sections.names():
         for table in aa.sections.get(section).tables:

@@ -19,7 +19,7 @@ STUDY = Path(__file__).parents[2] / "data" / "demo-study"
 def data() -> aa.Dataset:
     sections = ["overview", "prompts", "crawl", "ranking", "fanouts"]
     study = aa.Study(STUDY)
-    return study.project("acme.example").read_all(aa.Scope(days=30), sections=sections)
+    return study.project("acme.example").read_all(scope=aa.Scope(days=30), sections=sections)
 
 
 def test_a_bar_is_explained_by_its_name_and_where_it_is(data: aa.Dataset) -> None:

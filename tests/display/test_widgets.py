@@ -426,7 +426,7 @@ def test_a_name_that_a_picker_has_not_is_refused_with_what_to_set() -> None:
 
 def test_many_sections_are_read_by_two_pickers() -> None:
     chosen = aa.SectionPicker(chosen=["urls", "domains"])
-    data = aa.demo().read_all(aa.ScopePicker(options_of()), sections=chosen, progress=False)
+    data = aa.demo().read_all(scope=aa.ScopePicker(options_of()), sections=chosen, progress=False)
     assert list(data) == ["domains", "urls"]
 
 

@@ -64,7 +64,7 @@ def test_totals_are_refused_where_nothing_says_how_prompts_differ(
     project: aa.Project,
 ) -> None:
     def read(topic: str, *sections: str) -> aa.Dataset:
-        return project.read_all(aa.Scope(topic=topic), sections=sections, progress=False)
+        return project.read_all(scope=aa.Scope(topic=topic), sections=sections, progress=False)
 
     both = ("overview", "prompts")
     many, few = read("CRM for startups", *both), read("Support & service", *both)

@@ -19,4 +19,4 @@ def study() -> aa.Study:
 
 @pytest.fixture(scope="package")
 def dataset(study: aa.Study) -> aa.Dataset:
-    return study.project("acme.example").read_all(aa.Scope(days=30), sections=SECTIONS)
+    return study.project("acme.example").read_all(scope=aa.Scope(days=30), sections=SECTIONS)

@@ -22,7 +22,7 @@ Data = aa.Dataset
 @pytest.fixture(scope="module")
 def whole(study: aa.Study) -> aa.Dataset:
     sections = ["overview", "prompts", "chats", "crawl", "conversions", "domains"]
-    return study.project("acme.example").read_all(aa.Scope(days=30), sections=sections)
+    return study.project("acme.example").read_all(scope=aa.Scope(days=30), sections=sections)
 
 
 @pytest.fixture(scope="module")
