@@ -14,7 +14,7 @@ MAX_FIELDS = 1000
 """Objects with more keys than this are rows with a key, not columns."""
 
 _FEW, _MANY, _COMMON = 3, 64, 8
-_DATE_OR_NUMBER, _ADDRESS = r"[+-]?\d.*", r"[a-z]+://.*|\S+@\S+\.\w+"
+_DATE_OR_NUMBER, _ADDRESS = r"[+-]?\d.*", r"[a-z]+://.*|[^\s@]+@\S+\.\w+"
 _HOST, _UUID = r"(?:[\w-]+\.)+[a-z]{2,}(?:/.*)?", r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _DATA = re.compile("|".join((_DATE_OR_NUMBER, _ADDRESS, _HOST, _UUID)), re.I | re.S)
 _WORD = re.compile(r"[^\W\d]\w*|[$@_#].*", re.S)

@@ -100,11 +100,12 @@ def rows_by_engine(engines: pa.Array | None, signals: Iterable[Signal]) -> list[
     Parameters
     ----------
     engines
-        The engine of each row; None where the table has no column of that name.
+        The engine of each row; None where the table has no column of that name. A row of several
+        engines is no row of one.
     signals
         What the answer states.
     """
-    if engines is None:
+    if engines is None or pa.types.is_list(engines.type):
         return []
     return [
         (

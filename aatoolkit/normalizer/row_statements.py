@@ -113,7 +113,9 @@ class _Describer:
             for column in table.columns
             if column.name in table.key and column.dtype in ("date", "timestamp")
         )
-        self._dimensions = {"engine": "engine" if "engine" in table.names else None}
+        # A row of several engines is no row of one: its numbers sum over them.
+        one_engine = any(c.name == "engine" and c.dtype != "list<string>" for c in table.columns)
+        self._dimensions = {"engine": "engine" if one_engine else None}
         self._dimensions["date"] = next(days, None)
         self._masks: dict[Condition, Mask] = {}
 

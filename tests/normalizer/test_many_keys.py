@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from typing import Any
 
 import pytest
@@ -132,3 +133,14 @@ def test_objects_that_each_have_other_keys_take_as_many_steps_as_they_have_keys(
     few, many = calls_for(30), calls_for(120)
     assert many < 5 * few
     assert many - few < 20 * (120 - 30) * CALLS_A_KEY
+
+
+@pytest.mark.filterwarnings("ignore::aatoolkit.errors.AAToolkitWarning")
+@pytest.mark.parametrize("key", ["@" * 200_000, "gpt" + "1" * 200_000 + "!", "a." * 100_000 + "!"])
+@pytest.mark.parametrize("section", [SECTION, "domains"])
+def test_a_very_long_key_is_read_in_the_time_of_its_length(section: Any, key: str) -> None:
+    answer = {"items": [{"id": "a", key: 3}, {"id": "b", key: 4}], "engines": {key: {"x": 1}}}
+    start = time.process_time()
+    tables = aa.normalize(section, json.dumps(answer).encode())
+    assert len(tables.extra) + len(tables.hints) < 20
+    assert time.process_time() - start < 5

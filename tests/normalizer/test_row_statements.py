@@ -148,3 +148,14 @@ def test_maps_by_engine_are_picked_by_their_key() -> None:
     assert frame["visits"].isna().tolist() == [False, True]
     assert status(frame[frame["engine"] == "chatgpt"]) == "available"
     assert status(frame[frame["engine"] == "gemini"]) == "unavailable"
+
+
+def test_a_row_of_several_engines_is_partial_where_the_answer_denies_one() -> None:
+    columns = (Column("path", "string"), Column("engine", "list<string>"), Column("n", "Int64"))
+    pages = Table("pages", "One row per page.", records("pages"), "path", columns)
+    rows = [{"path": "/a", "engine": ["chatgpt", "gemini"], "n": 3}]
+    stated = {"engines": {"gemini": {"status": "not_connected"}, "chatgpt": "ok"}}
+    answer = {"pages": rows, "availability": stated}
+    frame = aa.normalize(Section("mine", "Pages.", pages), answer).main
+    assert frame["n"].tolist() == [3]
+    assert status(frame, "n") == "partial"

@@ -26,7 +26,7 @@ _FORMS = (
     ("url", r"[a-z][a-z+.-]*://.*"),
     ("path", r"/\S*"),
     ("domain", r"(?:[\w-]+\.)+[a-z]{2,}"),
-    ("email", r"\S+@\S+\.\w+"),
+    ("email", r"[^\s@]+@\S+\.\w+"),
     ("uuid", r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"),
     ("number", r"[+-]?\d+(?:\.\d+)?"),
     # Assistants that everybody knows, for answers that come without scope options.
@@ -34,7 +34,7 @@ _FORMS = (
         "engine",
         r"(?:chat[-_ ]?gpt|gpt|gemini|claude|perplexity|(?:ms|microsoft|bing)?[-_ ]?copilot|grok"
         r"|google[-_ ]?ai|ai|deepseek|mistral|meta[-_ ]?ai|bing[-_ ]?chat)"
-        r"(?:[-_ .]?(?:search|ai|web|mode|overviews?|pro|sonnet|opus|haiku|flash|mini|\d[\w.]*))*",
+        r"(?:[-_ .]?(?:search|ai|web|mode|overviews?|pro|sonnet|opus|haiku|flash|mini|\d[\w.]*+))*+",
     ),
 )
 _PATTERNS = tuple((name, re.compile(form, re.I | re.S)) for name, form in _FORMS)
