@@ -34,7 +34,8 @@ _FORMS = (
         "engine",
         r"(?:chat[-_ ]?gpt|gpt|gemini|claude|perplexity|(?:ms|microsoft|bing)?[-_ ]?copilot|grok"
         r"|google[-_ ]?ai|ai|deepseek|mistral|meta[-_ ]?ai|bing[-_ ]?chat)"
-        r"(?:[-_ .]?(?:search|ai|web|mode|overviews?|pro|sonnet|opus|haiku|flash|mini|\d[\w.]*+))*+",
+        r"(?:[-_ .]?(?:search|ai|web|mode|overviews?|pro|sonnet|opus|haiku|flash|mini"
+        r"|\d[\w.]*+))*+",
     ),
 )
 _PATTERNS = tuple((name, re.compile(form, re.I | re.S)) for name, form in _FORMS)
