@@ -53,6 +53,7 @@ class Grouping:
 
 WHOLE = Grouping((), "")
 PROMPTS = Grouping(("prompt_id",), "GROUP BY prompt_id")
+PROMPT_ENGINES = Grouping(("prompt_id", "engine"), "GROUP BY prompt_id, engine")
 DAYS = Grouping(("day", "engine"), "GROUP BY GROUPING SETS ((), (day), (engine))")
 
 

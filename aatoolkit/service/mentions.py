@@ -22,6 +22,7 @@ from typing import Any
 from aatoolkit.service.availability import not_held
 from aatoolkit.service.grouping import (
     DAYS,
+    PROMPT_ENGINES,
     PROMPTS,
     WHOLE,
     Grouping,
@@ -80,10 +81,15 @@ def focus_total(o: Observations, *, previous: bool = False) -> dict[str, Any]:
     return _focus(o, grouping, previous=previous)[grouping.whole]
 
 
-def focus_by(o: Observations, key: str) -> dict[Any, dict[str, Any]]:
+def focus_by(o: Observations, key: str, *, previous: bool = False) -> dict[Any, dict[str, Any]]:
     """The measures of the brands in focus for each ``engine``, ``day`` or ``prompt_id``."""
     grouping = PROMPTS if key == "prompt_id" else DAYS
-    return grouping.by(key, _focus(o, grouping, previous=False))
+    return grouping.by(key, _focus(o, grouping, previous=previous))
+
+
+def focus_by_prompt_and_engine(o: Observations, *, previous: bool) -> dict[Key, dict[str, Any]]:
+    """The measures of the brands in focus for each prompt and engine."""
+    return _focus(o, PROMPT_ENGINES, previous=previous)
 
 
 @shared

@@ -55,7 +55,7 @@ def test_no_two_tables_have_one_name() -> None:
 def test_the_contract_is_whole() -> None:
     assert len(LISTED) == 18
     assert len(LISTED_TABLES) == 74
-    assert len(COLUMNS) == 530
+    assert len(COLUMNS) == 541
 
 
 @each_listed_section
@@ -270,7 +270,11 @@ def test_columns_that_may_be_absent_are_absent_somewhere(section: Section) -> No
             "negative_count",
             "brand_occurrences",
         },
-        "prompts": {"position_count", "scored_count"},
+        "prompts": {
+            *("position_count", "scored_count", "answer_count", "mention_count", "mention_rate"),
+            *("previous_answer_count", "previous_mention_count", "previous_mention_rate"),
+            *("previous_average_position", "previous_position_count"),
+        },
         "ranking": {
             "position_count",
             "first_position_count",

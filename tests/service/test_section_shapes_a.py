@@ -49,6 +49,7 @@ def test_nothing_in_scope_is_unavailable_and_unmeasured(small: Store, name: str)
         "trends.points[].answerCount",
         "engines[].answerCount",
         "rows[].answerCount",
+        "rows[].previousAnswerCount",
     }
     of_the_project = {
         path
@@ -213,7 +214,11 @@ SHAPES = {
         rows[].volume.{estimate,band} rows[].{answerCount,mentionCount,mentionRate}
         rows[].{averagePosition,sentimentScore,ownCitationCount,topBrand,createdAt}
         rows[].{positionCount,scoredCount}
+        rows[].{previousAnswerCount,previousMentionCount,previousMentionRate}
+        rows[].{previousAveragePosition,previousPositionCount}
         rows[].engines[].{engine,mentioned,position,lastRunDay} paging.{offset,limit,total}
+        rows[].engines[].{answerCount,mentionCount,mentionRate}
+        rows[].engines[].{previousAnswerCount,previousMentionCount,previousMentionRate}
     """,
     "ranking": """
         leaderboard[].{rank,previousRank,brand,own,averagePosition,firstPositionRate}

@@ -233,10 +233,13 @@ def test_prompts(small: Store) -> None:
     assert (first["averagePosition"], first["sentimentScore"]) == (2.0, 80.0)
     assert (first["ownCitationCount"], first["topBrand"]) == (1, "Acme")
     assert first["volume"] == {"estimate": 720, "band": "100-1K"}
+    before = ("previousAnswerCount", "previousMentionCount", "previousMentionRate")
+    assert [first[name] for name in before] == [1, 0, 0.0]
     assert first["engines"] == rows_of(
-        "engine mentioned position lastRunDay",
-        ("chatgpt", True, None, day("11-20")),
-        ("gemini", False, None, day("11-14")),
+        "engine mentioned position lastRunDay answerCount mentionCount mentionRate "
+        + " ".join(before),
+        ("chatgpt", True, None, day("11-20"), 2, 2, 1.0, 1, 0, 0.0),
+        ("gemini", False, None, day("11-14"), 1, 0, 0.0, 0, None, None),
     )
     assert second["volume"] is None
     assert second["topBrand"] == "Acme"
@@ -245,6 +248,10 @@ def test_prompts(small: Store) -> None:
         "mentioned": None,
         "position": None,
         "lastRunDay": day("11-20"),
+        "answerCount": 1,
+        "mentionCount": 0,
+        "mentionRate": 0.0,
+        **dict(zip(before, (1, 1, 1.0), strict=True)),
     }
     assert third["answerCount"] == 0
     assert [third[name] for name in ("mentionCount", "mentionRate", "ownCitationCount")] == [

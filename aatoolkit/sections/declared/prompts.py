@@ -24,6 +24,21 @@ from aatoolkit.sections.columns import (
 from aatoolkit.sections.declared._vocabulary import INTENTS
 from aatoolkit.sections.section import Section, Table, records, single
 
+_PREVIOUS = (
+    count("previous_answer_count", "Answers collected in the window before.", optional=True),
+    count(
+        "previous_mention_count",
+        "Answers of the window before that mention the brand in focus.",
+        optional=True,
+    ),
+    fraction(
+        "previous_mention_rate",
+        "The mention rate in the window before.",
+        over=("previous_mention_count", "previous_answer_count"),
+        optional=True,
+    ),
+)
+
 SECTION = Section(
     "prompts",
     "Prompts and the account's allowance.",
@@ -93,11 +108,24 @@ SECTION = Section(
                 among="answer_count",
                 optional=True,
             ),
+            *_PREVIOUS,
+            position(
+                "previous_average_position",
+                "The mean place in the window before.",
+                aggregate=weighted("previous_position_count"),
+                optional=True,
+            ),
+            count(
+                "previous_position_count",
+                "Mentions with a place in the window before.",
+                among="previous_answer_count",
+                optional=True,
+            ),
         ),
     ),
     Table(
         "prompt_engines",
-        "One row per prompt and engine, for the latest run.",
+        "One row per prompt and engine: its latest run, and the counts of all its answers.",
         records("rows[].engines"),
         key=("prompt_id", "engine"),
         columns=(
@@ -109,6 +137,15 @@ SECTION = Section(
                 "The brand's place there, if mentioned; lower is better.",
             ),
             date("last_run_day", "The day of the latest run.", aggregate=MAX),
+            count("answer_count", "Answers collected.", optional=True),
+            count("mention_count", "Answers that mention the brand in focus.", optional=True),
+            fraction(
+                "mention_rate",
+                "Answers that mention the brand in focus, of all.",
+                over=("mention_count", "answer_count"),
+                optional=True,
+            ),
+            *_PREVIOUS,
         ),
     ),
     Table(

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from aatoolkit.service.answer import SectionAnswer, State, section
-from aatoolkit.service.availability import answers_availability
-from aatoolkit.service.mentions import focus_by, subject_missing
+from aatoolkit.service.availability import NO_PREVIOUS, answers_availability
+from aatoolkit.service.mentions import focus_by, focus_by_prompt_and_engine, subject_missing
 from aatoolkit.service.observations import Observations
 from aatoolkit.service.own_citations import citations_by, own_citations_missing
 
@@ -43,6 +43,24 @@ FROM latest LEFT JOIN named USING (chat_id)
 ORDER BY prompt_id, engine
 """
 
+_COUNTS = {
+    "answerCount": "answer_count",
+    "mentionCount": "mention_count",
+    "mentionRate": "mention_rate",
+}
+"""What is counted of each prompt, of each prompt on each engine, and in the window before."""
+
+_MEANS = {"averagePosition": "average_position", "positionCount": "position_count"}
+"""What the window before has beside, of each prompt."""
+
+
+def _before(names: dict[str, str]) -> dict[str, str]:
+    return {f"previous{name[0].upper()}{name[1:]}": column for name, column in names.items()}
+
+
+_PREVIOUS_COUNTS = _before(_COUNTS)
+_PREVIOUS = _before(_COUNTS | _MEANS)
+
 _USED = """
 SELECT CASE WHEN count(*) > 0 AND count(*) = count(active)
   THEN count(*) FILTER (WHERE active) END AS used
@@ -56,6 +74,11 @@ def prompts(o: Observations) -> SectionAnswer:
     rows = _rows(o)
     account = _account(o)
     reasons = [subject_missing(o), own_citations_missing(o)]
+    fields = _unknown_allowances(account)
+    if not o.previous_observed:
+        unmeasured = State("unavailable", NO_PREVIOUS)
+        fields |= {f"rows[].{name}": unmeasured for name in _PREVIOUS}
+        fields |= {f"rows[].engines[].{name}": unmeasured for name in _PREVIOUS_COUNTS}
     return SectionAnswer(
         {
             "account": account,
@@ -65,7 +88,7 @@ def prompts(o: Observations) -> SectionAnswer:
         answers_availability(
             o,
             reason=" ".join(filter(None, reasons)) or None,
-            fields=_unknown_allowances(account),
+            fields=fields,
         ),
     )
 
@@ -95,6 +118,7 @@ def _unknown_allowances(account: dict[str, Any]) -> dict[str, State]:
 
 def _rows(o: Observations) -> list[dict[str, Any]]:
     mentioned, cited = focus_by(o, "prompt_id"), citations_by(o, "prompt_id")
+    before = focus_by(o, "prompt_id", previous=True) if o.previous_observed else None
     engines = _engines(o)
     return [
         {
@@ -119,10 +143,21 @@ def _rows(o: Observations) -> list[dict[str, Any]]:
             "topBrand": row["top_brand"],
             "engines": engines.get(row["prompt_id"], []),
             "createdAt": row["created_at"],
+            **_measures(_PREVIOUS, before, row["prompt_id"]),
         }
         for row in o.rows(_PROMPTS)
         for seen in (mentioned.get(row["prompt_id"], {}),)
     ]
+
+
+def _measures(
+    names: dict[str, str], rows: dict[Any, dict[str, Any]] | None, key: Any
+) -> dict[str, Any]:
+    """The measures of a prompt in a window: without answers it has none, and 0 of them."""
+    if rows is None:
+        return dict.fromkeys(names)
+    row = {"answer_count": 0} | rows.get(key, {})
+    return {name: row.get(column) for name, column in names.items()}
 
 
 def _volume(row: dict[str, Any]) -> dict[str, Any] | None:
@@ -131,8 +166,10 @@ def _volume(row: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _engines(o: Observations) -> dict[str, list[dict[str, Any]]]:
-    """The latest run of each prompt on each engine; without an answer it has no values."""
+    """The latest run of each prompt on each engine, and the counts of all their answers."""
     known = subject_missing(o) is None
+    now = focus_by_prompt_and_engine(o, previous=False)
+    before = focus_by_prompt_and_engine(o, previous=True) if o.previous_observed else None
     latest: dict[str, list[dict[str, Any]]] = {}
     for row in o.rows(_LATEST):
         latest.setdefault(row["prompt_id"], []).append(
@@ -141,6 +178,8 @@ def _engines(o: Observations) -> dict[str, list[dict[str, Any]]]:
                 "mentioned": row["mentioned"] if known and row["answered"] else None,
                 "position": row["position"],
                 "lastRunDay": row["day"],
+                **_measures(_COUNTS, now, (row["prompt_id"], row["engine"])),
+                **_measures(_PREVIOUS_COUNTS, before, (row["prompt_id"], row["engine"])),
             }
         )
     return latest
