@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +16,7 @@ from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit.archive import tables as declared
 from aatoolkit.archive.schema import among
 from aatoolkit.archive.selection import Selection
-from aatoolkit.archive.snapshot import OWN, Snapshot, identifier, run
+from aatoolkit.archive.snapshot import OWN, Snapshot, identifier, new_database, run
 from aatoolkit.archive.store import ArchiveStore, duckdb
 from aatoolkit.errors import ArchiveError, PackageMissing
 
@@ -26,40 +28,82 @@ _UNKNOWN_TABLE = re.compile(r"Table with name (?P<name>\S+) does not exist!")
 
 
 def relation(snapshot: Snapshot, query: str, until: datetime | None) -> Any:
-    """The answer to a query, as a DuckDB relation.
+    """Ask a query of views of the tables; it can reach no other file, and no setting.
 
     Raises
     ------
     ArchiveError
         If the query is not valid, or is no question.
     """
-    engine = duckdb()
-    connection = snapshot.connect({})
+    with _typed(snapshot):
+        return _asked(snapshot, query, until)
+
+
+def frame_of_query(snapshot: Snapshot, query: str, until: datetime | None) -> pd.DataFrame:
+    """The rows of a query; what fails while they are computed is an `ArchiveError` too."""
+    with _typed(snapshot):
+        frame: pd.DataFrame = _asked(snapshot, query, until).df()
+        return frame
+
+
+@contextlib.contextmanager
+def _typed(snapshot: Snapshot) -> Iterator[None]:
+    """Convert the errors of DuckDB to `ArchiveError`, with what to do."""
     problem = ""
     try:
-        statements = connection.extract_statements(query) if isinstance(query, str) else []
-        if len(statements) != 1 or statements[0].type != engine.StatementType.SELECT:
-            raise ArchiveError("sql takes one SELECT, which changes nothing")
-        names = {name.rpartition(".")[2].strip('"') for name in connection.get_table_names(query)}
-        for view, path in views(snapshot, names).items():
-            hidden = view if until is None else f"{view} of all times"
-            if view == "columns":
-                connection.register(view, columns_of(snapshot))
-                continue
-            snapshot.view(connection, hidden, path)
-            if hidden != view:
-                _limit(connection, view, hidden, until)
-        found = connection.sql(query)
-    except engine.Error as error:
+        yield
+    except duckdb().Error as error:
         problem = snapshot.store.masked(str(error))
         unknown = _UNKNOWN_TABLE.search(problem)
         if unknown:  # DuckDB suggests its own tables, and knows no other yet
             known = [table for _, table in declared.stored_tables(snapshot.store).values()]
             hint = did_you_mean(near_matches(unknown["name"], [*known, *OWN]))
             problem = "; ".join(filter(None, (f"there is no table {unknown['name']!r}", hint)))
+        elif "disabled by configuration" in problem or "has been locked" in problem:
+            problem += "; a query reads the archive's tables alone, which help(Archive.sql) lists"
+    except UnicodeError:
+        problem = "it is not text that can be encoded; take out lone surrogates"
     if problem:
         raise ArchiveError(f"the query failed: {problem}", path=snapshot.store.root)
-    return found
+
+
+def _asked(snapshot: Snapshot, query: str, until: datetime | None) -> Any:
+    engine = duckdb()
+    # A database of its own, for what locks it down holds for all of its connections.
+    connection = new_database()
+    connection.execute("SET TimeZone = 'UTC'")
+    statements = []
+    if isinstance(query, str):
+        query.encode()  # DuckDB's own error would say nothing of it
+        statements = connection.extract_statements(query)
+    if len(statements) != 1 or statements[0].type != engine.StatementType.SELECT:
+        raise ArchiveError("sql takes one SELECT, which changes nothing")
+    # Not get_table_names, which binds a query before there are tables, and fails at USING.
+    ((tree,),) = connection.execute("SELECT json_serialize_sql($1)", [query]).fetchall()
+    names = {name.strip('"') for name in _table_names(json.loads(tree))}
+    files: list[str] = []
+    for view, path in views(snapshot, names).items():
+        if view == "columns":
+            connection.register(view, columns_of(snapshot))
+            continue
+        hidden = view if until is None else f"{view} of all times"
+        snapshot.view(connection, hidden, path)
+        files += snapshot.files(path).files if snapshot.store.is_local else ()
+        if hidden != view:
+            _limit(connection, view, hidden, until)
+    connection.execute("SET allowed_paths = $1", [files])
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
+    return connection.sql(query)
+
+
+def _table_names(tree: Any) -> Iterator[str]:
+    """Yield the names of tables in the syntax tree of a query."""
+    for name, part in tree.items() if isinstance(tree, dict) else enumerate(tree):
+        if name == "table_name" and isinstance(part, str):
+            yield part
+        elif isinstance(part, dict | list):
+            yield from _table_names(part)
 
 
 def views(snapshot: Snapshot, names: set[str]) -> dict[str, str]:

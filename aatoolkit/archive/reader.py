@@ -223,30 +223,48 @@ class ArchiveReader(ArchiveExplanations):
         return [*found.files]
 
     def sql(self, query: str) -> Any:
-        """Run an SQL query over the tables with DuckDB.
+        """Run an SQL query over the tables with DuckDB, which changes nothing.
 
-        The declared tables are views of their names, and so are ``answers``, ``runs``,
-        ``frames``, ``availability``, ``drift``, ``hints``, ``changes`` and ``columns`` (unit,
-        rule and meaning of every column).
+        The declared tables are views of their names (``SECTION__TABLE`` where two sections have
+        one), and so are ``answers``, ``runs``, ``frames``, ``availability``, ``drift``, ``hints``,
+        ``changes`` and ``columns`` (unit, rule and meaning of every column). A query reads those
+        that it names, and what it computes itself. DuckDB is locked down for it: no other file is
+        read or written, no setting is changed, nothing is attached, installed or loaded.
 
         Parameters
         ----------
         query : str
-            One statement.
+            One SELECT.
 
         Returns
         -------
         duckdb.DuckDBPyRelation
-            The result: ``.df()``, ``.fetchall()``, ``.pl()`` …
+            The result, computed when it is asked for: ``.df()``, ``.fetchall()``, ``.pl()`` …
+            What fails then is a ``duckdb.Error``.
 
         Raises
         ------
         ArchiveError
-            If the query is not valid.
+            If the query is not valid, or reaches for anything else.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import aatoolkit as aa
+        >>> archive = aa.Archive(tempfile.mkdtemp())
+        >>> report = archive.add(aa.demo().client, ["acme.example"], sections=["domains"])
+        >>> archive.sql("SELECT count(DISTINCT host) FROM source_domains").fetchall()
+        [(1,)]
         """
         from aatoolkit.archive.query import relation
 
         return relation(self._snapshot(), query, self._until)
+
+    def _sql_frame(self, query: str) -> pd.DataFrame:
+        """The rows of a query, whose errors are all typed."""
+        from aatoolkit.archive.query import frame_of_query
+
+        return frame_of_query(self._snapshot(), query, self._until)
 
     def dask(self, section: str, table: str | None = None) -> Any:
         """Return a table as a Dask DataFrame; its workers read the files themselves.

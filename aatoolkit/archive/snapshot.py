@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import atexit
 import os
-import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -168,7 +167,7 @@ class Snapshot:
             part, needed = self.dataset(path)
             connection.register(view, part if needed is None else part.filter(needed))
             return
-        listed = ", ".join(quoted(_GLOB.sub(r"[\g<0>]", file)) for file in found.files)
+        listed = ", ".join(map(quoted, found.files))
         uneven = "true" if self._uneven(path) else "false"
         where = ""
         if found.hidden:
@@ -208,14 +207,14 @@ class Snapshot:
 @cache
 def _database(process: int) -> Any:
     """The engine of a process, which takes long to start; what a cursor makes is its own."""
-    found = duckdb().connect(
-        config={
-            "autoinstall_known_extensions": "false",
-            "autoload_known_extensions": "false",
-        }
-    )
     atexit.register(_database.cache_clear)
-    return found
+    return new_database()
+
+
+def new_database() -> Any:
+    """An engine in memory that fetches nothing."""
+    config = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+    return duckdb().connect(config=config)
 
 
 def changes_of(snapshot: Snapshot) -> list[dict[str, Any]]:
@@ -272,8 +271,6 @@ def in_list(column: str, values: Collection[str] | Iterable[str]) -> str:
     """The condition of SQL that a column has one of some values."""
     return f"{identifier(column)} IN ({', '.join(map(quoted, values))})"
 
-
-_GLOB = re.compile(r"[*?]")
 
 _FACTS = ("path", "size_bytes", "num_records", "min.run", "max.run", "partition.month")
 

@@ -92,7 +92,7 @@ def info(args: argparse.Namespace, note: Note) -> int:
 def sql(args: argparse.Namespace) -> int:
     """Print the answer to a question in SQL."""
     form = table_format(None, json=args.json, csv=args.csv)
-    found = Archive(args.dir).sql(args.query).df()
+    found = Archive(args.dir)._sql_frame(args.query)
     if form == "csv":
         write_table(found, "query", form, None)
     else:

@@ -500,15 +500,6 @@ def test_errors_are_typed_and_say_what_to_do(filled: aa.Archive, place: Path) ->
     for odd in ({"hosts": 5}, {"since": "9999-12-31T23:59:59-12:00"}, {"section": None}):
         with pytest.raises(ScopeError, match=r"domain|no moment|no section None"):
             filled.read(**{"section": "domains"} | odd)
-    for query in (None, "SELECT", "SELECT * FROM nothing", "CREATE TABLE t (a int)"):
-        with pytest.raises(ArchiveError, match=r"query failed|one SELECT"):
-            filled.sql(query)  # type: ignore[arg-type]
-    with pytest.raises(
-        ArchiveError, match="no table 'source_domain'; did you mean 'source_domains'"
-    ):
-        filled.sql("SELECT * FROM source_domain")
-    when = filled.sql("SELECT min(fetched_at) FROM source_domains").fetchall()[0][0]
-    assert when == datetime(2026, 9, 28, 6, tzinfo=UTC)
     for hours in (-1, float("nan"), "1"):
         with pytest.raises(ArchiveError, match="no number of hours"):
             filled.compact(keep_hours=hours)  # type: ignore[arg-type]

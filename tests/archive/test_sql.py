@@ -1,0 +1,108 @@
+"""SQL over an archive reads its tables, and nothing else; what fails is typed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import aatoolkit as aa
+from aatoolkit.cli import main
+from aatoolkit.errors import ArchiveError
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Path:
+    """A file beside the archive, which no query reads or changes."""
+    file = tmp_path / "other.csv"
+    file.write_text("secret\n1\n")
+    return file
+
+
+DOORS: list[Callable[[Path, str], str]] = [
+    lambda other, _: f"SELECT * FROM enable_profiling(save_location='{other}')",
+    lambda other, _: f"SELECT * FROM enable_logging(storage_path='{other.parent}')",
+    lambda _, own: f"SELECT * FROM enable_profiling(save_location='{own}')",
+    lambda other, _: f"SELECT * FROM '{other}'",
+    lambda other, _: f"SELECT * FROM read_csv('{other}')",
+    lambda other, _: f"SELECT * FROM read_text('{other}')",
+    lambda other, _: f"SELECT * FROM query('FROM read_text(''{other}'')')",
+    lambda other, _: f"SELECT (SELECT count(*) FROM glob('{other.parent}/*'))",
+    lambda other, _: f"SELECT * FROM sniff_csv('{other}')",
+    lambda other, _: f"WITH a AS (FROM read_blob('{other}')) SELECT * FROM source_domains, a",
+    lambda *_: "SELECT * FROM duckdb_secrets()",
+    lambda *_: "SELECT getenv('HOME')",
+    lambda other, _: f"COPY (SELECT 1) TO '{other}'",
+    lambda _, own: f"COPY (SELECT 1) TO '{own}'",
+    lambda other, _: f"ATTACH '{other.parent}/new.db'",
+    lambda other, _: f"EXPORT DATABASE '{other.parent}/out'",
+    lambda other, _: f"PRAGMA profile_output='{other}'",
+    lambda *_: "CALL enable_logging()",
+    lambda *_: "INSTALL httpfs",
+    lambda *_: "LOAD httpfs",
+    lambda *_: "SET VARIABLE x = 1",
+    lambda *_: "SET threads = 1",
+    lambda *_: "RESET lock_configuration",
+    lambda *_: "CREATE TABLE t (a int)",
+    lambda *_: "SELECT 1; SELECT 2",
+]
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_query_reads_no_other_file_and_changes_none(
+    filled: aa.Archive, other: Path, door: Callable[[Path, str], str]
+) -> None:
+    (own, *_) = filled.paths("domains")
+    folders = (other.parent, Path(filled.path))
+    before = [{path: path.stat().st_mtime_ns for path in folder.rglob("*")} for folder in folders]
+    query = door(other, own.replace("'", "''"))
+    with pytest.raises((ArchiveError, duckdb.Error)):  # some refuse when their rows are asked for
+        filled.sql(query).fetchall()
+    after = [{path: path.stat().st_mtime_ns for path in folder.rglob("*")} for folder in folders]
+    assert after == before
+
+
+def test_a_query_reads_what_it_names_and_what_it_computes(filled: aa.Archive) -> None:
+    query = (
+        "WITH hosts AS (SELECT DISTINCT host FROM ranking_history) "
+        "SELECT count(*), (SELECT count(*) FROM range(3)), (SELECT count(*) FROM columns) > 0 "
+        "FROM hosts SEMI JOIN answers USING (host)"
+    )
+    assert filled.sql(query).fetchall() == [(2, 3, True)]
+    ((first,),) = filled.sql("SELECT min(fetched_at) FROM source_domains").fetchall()
+    assert first == datetime(2026, 9, 28, 6, tzinfo=UTC)
+    early = filled.as_of("2026-09-28").sql("SELECT count(*) FROM answers").fetchall()
+    assert early == [(4,)]
+    assert filled.sql("SUMMARIZE answers").fetchall()
+    (row,) = filled.sql("FROM source_domains LIMIT 1").to_arrow_table().to_pylist()
+    assert row["host"] in ("acme.example", "globex.example")
+
+
+@pytest.mark.parametrize(
+    ("query", "why"),
+    [
+        (None, "one SELECT"),
+        ("SELECT", "query failed"),
+        ("SELECT * FROM nothing", "no table 'nothing'"),
+        ("SELECT '\ud800'", "surrogates"),
+        ("SELECT * FROM source_domain", "no table 'source_domain'; did you mean 'source_domains'"),
+    ],
+)
+def test_what_is_no_query_is_refused(filled: aa.Archive, query: str, why: str) -> None:
+    with pytest.raises(ArchiveError, match=why):
+        filled.sql(query)
+
+
+@pytest.mark.parametrize(
+    "query", ["SELECT CAST(host AS INTEGER) FROM answers", "SELECT error('x')", "SELECT '\ud800'"]
+)
+def test_what_fails_on_the_way_is_one_line_of_the_command(
+    filled: aa.Archive, query: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["archive", "sql", query, "--dir", filled.path]) == 1
+    printed = capsys.readouterr().err
+    assert "the query failed" in printed
+    assert "Traceback" not in printed
