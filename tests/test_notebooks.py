@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-CITED = "fcde2897b26ad4885795b1c5ae012403556a6c4e100c8dc91e85d02e92a6fa96"
+CITED = "1d76423d0ac99f03d54f34d175c222a77f746d28e60820d9425d930aa8272a18"
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
 
 CHECKS = {

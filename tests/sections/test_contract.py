@@ -60,3 +60,11 @@ def test_frictionless_reads_every_schema() -> None:
     schema = frictionless_schema(aa.sections.table("source_domain_engines"))
     report = frictionless.Resource(rows, schema=frictionless.Schema.from_descriptor(schema))
     assert [e.type for e in report.validate().tasks[0].errors] == ["constraint-error"]
+
+
+def test_prompts_that_never_mention_us_on_any_engine_are_one_line(dataset: aa.Dataset) -> None:
+    engines, prompts = dataset["prompts"]["prompt_engines"], dataset["prompts"].main
+    counts = engines.aa.aggregate("prompt_id", "mention_count").query("mention_count == 0")
+    never = prompts.loc[prompts["mention_count"] == 0, "prompt_id"]
+    assert len(never) > 0
+    assert set(never) == set(counts["prompt_id"])

@@ -22,7 +22,7 @@ from aatoolkit.study.checksums import parse_tables
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "data" / "demo-study"
 README = (ROOT / "data" / "README.md").read_text("utf-8")
-DIGEST = "fcde2897b26ad4885795b1c5ae012403556a6c4e100c8dc91e85d02e92a6fa96"
+DIGEST = "1d76423d0ac99f03d54f34d175c222a77f746d28e60820d9425d930aa8272a18"
 
 
 @pytest.fixture(scope="module")
