@@ -1,19 +1,26 @@
-"""One request to the API, and one answer: its bytes, and where they came from."""
+"""One request to the API, and one response: its bytes, and where they came from.
+
+`Request` and `Response` are what HTTP carries and what every store keeps (`ResponseStore`);
+`Payload` is a response as it is handed to somebody who reads it: from the service or from a store,
+fresh or stale.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from datetime import date, datetime
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from datetime import UTC, date, datetime
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
+from urllib.parse import urlencode
 
 from aatoolkit._util.arguments import names_wrong_arguments
 from aatoolkit._util.html_table import table_html
 from aatoolkit._util.terminal import wrapped_in_ipython
 from aatoolkit._util.text import clipped
-from aatoolkit.errors import ArgumentError
+from aatoolkit.errors import ArgumentError, ScopeError
 from aatoolkit.jsontree import decode
 from aatoolkit.scope import Scope
 
@@ -24,10 +31,15 @@ _UNITS = ("bytes", "kB", "MB", "GB")
 
 Resource = Literal["scope-options", "agent-analytics"]
 
+_ADDRESS = re.compile(
+    r"(?P<base>https?://[^\s/?#@\\]+(?:/[^\s/?#\\]+)*)"
+    r"/api/domains/(?P<host>[^\s/?#\\]+)/(?P<resource>scope-options|agent-analytics)"
+)
+
 
 @dataclass(frozen=True)
 class Request:
-    """One request to the API, before it is sent: all that looking up an answer depends on.
+    """One request to the API: all that looking up a response depends on.
 
     Parameters
     ----------
@@ -44,15 +56,17 @@ class Request:
     refresh : bool
         Whether to ask the service in any case, and replace what is cached.
     expire_after : float, optional
-        The age, in seconds, up to which a cached answer will do; by default the client's.
+        The age, in seconds, up to which a cached response will do; by default the client's.
+    base_url : str
+        The address of the service; empty until a source of responses is asked (see `at`).
 
     Examples
     --------
     >>> request = Request.for_section("acme.example", "domains", Scope(days=7))
     >>> request.params
     {'section': 'domains', 'days': '7'}
-    >>> request.url("https://api.example")
-    'https://api.example/api/domains/acme.example/agent-analytics'
+    >>> request.at("https://api.example").url
+    'https://api.example/api/domains/acme.example/agent-analytics?section=domains&days=7'
     """
 
     resource: Resource
@@ -62,6 +76,7 @@ class Request:
     params: Mapping[str, str] = field(default_factory=dict, hash=False)
     refresh: bool = False
     expire_after: float | None = None
+    base_url: str = ""
 
     @classmethod
     def for_scope_options(cls, host: str, *, refresh: bool = False) -> Request:
@@ -76,9 +91,202 @@ class Request:
         params = {**named, **scope.to_params()}
         return cls("agent-analytics", host, section, scope, params, **options)
 
-    def url(self, base_url: str) -> str:
-        """The address of the request, without its parameters."""
-        return f"{base_url}/api/domains/{self.host}/{self.resource}"
+    def at(self, base_url: str) -> Request:
+        """The same request of a service."""
+        return self if self.base_url == base_url else replace(self, base_url=base_url)
+
+    @property
+    def path(self) -> str:
+        """The path below the base URL."""
+        return f"/api/domains/{self.host}/{self.resource}"
+
+    @property
+    def url(self) -> str:
+        """The whole address, with its parameters."""
+        query = f"?{urlencode(self.params)}" if self.params else ""
+        return f"{self.base_url}{self.path}{query}"
+
+    @cached_property
+    def key(self) -> tuple[str, ...]:
+        """A key that is equal for equal requests, whatever the order of parameters and values.
+
+        A refresh is the same request.
+
+        Examples
+        --------
+        >>> Request("agent-analytics", "a.example", params={"engine": "b,a"}).key[-1]
+        'engine=a,b'
+        """
+        question = (
+            f"{name}={','.join(sorted(set(value.split(','))))}"
+            for name, value in sorted(self.params.items())
+            if name != "refresh"
+        )
+        return self.base_url, self.host, self.resource, *question
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what a store writes down of the request, as JSON values."""
+        origin = "/".join(self.base_url.split("/", 3)[:3])
+        return {
+            "method": "GET",
+            "origin": origin,
+            "path": self.base_url[len(origin) :] + self.path,
+            # Pairs, as the order of the parameters is that of the address.
+            "params": [[*pair] for pair in self.params.items()],
+        }
+
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> Request:
+        """Return the request that `to_dict` wrote down.
+
+        Raises
+        ------
+        ValueError
+            If it is no request of the API.
+        """
+        try:
+            params = {str(name): str(value) for name, value in facts["params"]}
+            address = _ADDRESS.fullmatch(facts["origin"] + facts["path"])
+        except (KeyError, TypeError, ValueError):
+            address = None
+        if address is None:
+            raise ValueError("it is not a request of the API")
+        resource, scope = address["resource"], None
+        if resource == "agent-analytics":
+            filters = {name: value for name, value in params.items() if name != "section"}
+            try:
+                scope = Scope.from_query(urlencode(filters))
+            except ScopeError as error:
+                raise ValueError(error.message) from None
+        return cls(
+            resource,  # type: ignore[arg-type]
+            address["host"],
+            params.get("section"),
+            scope,
+            params,
+            refresh="refresh" in params,
+            base_url=address["base"],
+        )
+
+
+@dataclass(frozen=True)
+class Response:
+    """One response of the API, as it came and as every store keeps it.
+
+    Parameters
+    ----------
+    request : Request
+        What was asked, with the base URL of the service.
+    status : int
+        The HTTP status.
+    headers : mapping of str to str
+        The few response headers that are kept, in lower case.
+    fetched_at : datetime.datetime
+        When the service sent it, with a time zone.
+    body : bytes
+        Its body, decompressed.
+
+    Examples
+    --------
+    >>> from datetime import datetime, timezone
+    >>> request = Request.for_section("acme.example", "urls", Scope()).at("https://api.example")
+    >>> moment = datetime(2026, 11, 20, tzinfo=timezone.utc)
+    >>> response = Response(request, 200, {}, moment, b'{"urls": []}')
+    >>> response.to_dict()["size"], response.key == request.key
+    (12, True)
+    >>> Response.from_dict(response.to_dict(), response.body) == response
+    True
+    """
+
+    request: Request
+    status: int
+    headers: Mapping[str, str] = field(hash=False)
+    fetched_at: datetime
+    body: bytes
+
+    @cached_property
+    def sha256(self) -> str:
+        """The SHA-256 of the body, in hexadecimal."""
+        return hashlib.sha256(self.body).hexdigest()
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The key of its request."""
+        return self.request.key
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all but the body as JSON values; in its place are its SHA-256 and size."""
+        moment = self.fetched_at.astimezone(UTC).replace(tzinfo=None)
+        return {
+            "request": self.request.to_dict(),
+            "status": self.status,
+            "headers": dict(self.headers),
+            "fetched_at": f"{moment.isoformat(timespec='microseconds')}Z",
+            "sha256": self.sha256,
+            "size": len(self.body),
+        }
+
+    @classmethod
+    def from_dict(
+        cls, facts: Mapping[str, Any], body: bytes, request: Request | None = None
+    ) -> Response:
+        """Return the response that `to_dict` wrote down, with its body.
+
+        Parameters
+        ----------
+        facts : mapping
+            What `to_dict` returned.
+        body : bytes
+            The body.
+        request : Request, optional
+            The request, where it is known already; by default it is read from ``facts``.
+
+        Raises
+        ------
+        ValueError
+            If the body is not the one that was written down, or a fact is not valid.
+        """
+        try:
+            moment, status = datetime.fromisoformat(facts["fetched_at"]), facts["status"]
+            asked = Request.from_dict(facts["request"]) if request is None else request
+            response = cls(asked, status, dict(facts["headers"]), moment, body)
+            is_whole = (facts["sha256"], facts["size"]) == (response.sha256, len(body))
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ValueError("it is not a response that was written down") from error
+        if not is_whole or type(status) is not int or moment.tzinfo is None:
+            raise ValueError("its body is not the one that was written down")
+        return response
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What can be computed again does not travel.
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+
+class ResponseStore(Protocol):
+    """Responses by the requests that they answer; the cache, a study and an archive are such.
+
+    What holds for each of them (``tests/helpers/stores.py`` checks it):
+
+    - After ``put`` has returned, ``get`` of an equal request (`Request.key`) returns that
+      response, in this process and in others, also if this one is killed.
+    - What is returned is what was put, byte for byte; where a byte has changed since, the
+      response is missing or an error of the package is raised, and ``verify`` names it.
+    - ``fetched_at`` is what it was, whatever the clock of the machine says.
+    - A disk that is full or a file in use costs a warning or an error of the package, and nothing
+      that was there.
+    """
+
+    def get(self, request: Request) -> Response | None:
+        """Return the latest response to a request, or None."""
+
+    def put(self, response: Response) -> None:
+        """Keep a response; it takes the place of an earlier one to an equal request."""
+
+    def __iter__(self) -> Iterator[Response]:
+        """Yield the latest response to each request."""
+
+    def verify(self) -> list[str]:
+        """Return a sentence for each response that is not as it was put."""
 
 
 @names_wrong_arguments
@@ -138,6 +346,23 @@ class Payload:
     def __post_init__(self) -> None:
         if self.fetched_at.tzinfo is None:
             raise ArgumentError("fetched_at has no time zone; give an aware time, in UTC at best")
+
+    @classmethod
+    def of(cls, response: Response, *, from_cache: bool = False, stale: bool = False) -> Payload:
+        """Return a response as a payload."""
+        request = response.request
+        return cls(
+            response.body,
+            url=request.url,
+            status=response.status,
+            fetched_at=response.fetched_at,
+            from_cache=from_cache,
+            stale=stale,
+            section=request.section,
+            scope=request.scope,
+            host=request.host,
+            headers=response.headers,
+        )
 
     @cached_property
     def sha256(self) -> str:

@@ -9,11 +9,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+import requests
 from hypothesis import given
 from hypothesis import strategies as st
 
 from aatoolkit import Payload, Scope, errors
 from aatoolkit.jsontree import decode
+from aatoolkit.payload import Request, Response
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
@@ -160,3 +162,63 @@ def test_any_bytes_are_read_or_refused_and_shown_safely(body: bytes) -> None:
 
 def test_an_excerpt_neither_steers_a_terminal_nor_turns_text_around() -> None:
     assert decode.excerpt("\x1b[2J\u202eevil\x00".encode()) == r"\x1b[2J\u202eevil\x00"
+
+
+# -- requests and responses, as stores keep them ----------------------------------------------
+
+WORDS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=6).filter(
+    lambda word: word.strip() and "," not in word and "(none)" not in word
+)
+SCOPES = st.builds(
+    Scope,
+    days=st.sampled_from([7, 30, 90]),
+    engine=st.lists(WORDS, max_size=3),
+    topic=st.lists(WORDS, max_size=2),
+)
+BASES = st.sampled_from(["https://api.example", "https://api.example:8443/v1", "http://[::1]:80"])
+
+
+@given(SCOPES, BASES, st.sampled_from(["urls", None]), st.binary(max_size=20))
+def test_a_response_is_read_back_as_it_was_written_down(
+    scope: Scope, base: str, section: str | None, body: bytes
+) -> None:
+    request = Request.for_section("acme.example", section, scope).at(base)
+    prepared = requests.Request("GET", base + request.path, params=dict(request.params)).prepare()
+    assert request.url == prepared.url
+    response = Response(request, 200, {"etag": "a"}, datetime.now(UTC), body)
+    facts = json.loads(json.dumps(response.to_dict()))
+    again = Response.from_dict(facts, body)
+    assert again == response
+    assert (again.key, again.sha256) == (response.key, response.sha256)
+    assert Payload.of(again).scope == request.scope
+    for damaged in (body + b"x", b"y" + body[1:]):
+        with pytest.raises(ValueError, match="not the one"):
+            Response.from_dict(facts, damaged)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"request": None}, {"request": {}}, {"status": "200"}, {"headers": None}, {"sha256": 1},
+        {"fetched_at": "yesterday"}, {"fetched_at": "2026-11-20T00:00:00"}, {"size": 1},
+        {"request": {"origin": "https://a.example", "path": "/etc/passwd", "params": []}},
+        {"request": {"origin": "ftp://a.example", "path": "/api/domains/a.example/scope-options",
+                     "params": []}},
+        {"request": {"origin": "https://a.example", "params": [["days", "x"]],
+                     "path": "/api/domains/a.example/agent-analytics"}},
+    ],
+)  # fmt: skip
+def test_what_is_no_response_is_not_read(change: dict[str, Any]) -> None:
+    request = Request.for_scope_options("acme.example").at("https://api.example")
+    facts = Response(request, 200, {}, datetime.now(UTC), b"{}").to_dict()
+    assert Response.from_dict(facts, b"{}").request == request
+    with pytest.raises(ValueError):  # noqa: PT011  (each has words of its own)
+        Response.from_dict({**facts, **change}, b"{}")
+
+
+@given(SCOPES, SCOPES)
+def test_equal_requests_have_equal_keys(one: Scope, other: Scope) -> None:
+    keys = [Request.for_section("a.example", "urls", scope).key for scope in (one, other)]
+    assert (keys[0] == keys[1]) == (one == other)
+    refreshed = Request.for_scope_options("a.example", refresh=True)
+    assert refreshed.key == Request.for_scope_options("a.example").key

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode, urlsplit
 
 from aatoolkit import errors
 from aatoolkit._util.defaults import CACHE_SIZE, DEADLINE, EXPIRE_AFTER, MAX_BODY, WORKERS
@@ -110,7 +109,7 @@ class Fetcher:
         """
         given, deadline = request.expire_after, self.deadline
         age = self.expire_after if given is None else _seconds("expire_after", given)
-        path = urlsplit(request.url(self.base.url)).path
+        path = self.base.path + request.path
         key = cache_key(self.base, self._account, path, request.params.items())
         ended = self._single_flight.ended
         cached = None if request.refresh else self._cached(key)
@@ -155,7 +154,7 @@ class Fetcher:
 
     def _send(self, request: Request, deadline: float) -> Any:
         """Return the service's answer, or the error that the last attempt ended in."""
-        prepared = self._sender.prepare(request.url(self.base.url), request.params)
+        prepared = self._sender.prepare(self.base.url + request.path, request.params)
         return self._retry.run(lambda left: self._sender.send(prepared, left), deadline)
 
     def _cached(self, key: str) -> CachedAnswer | None:
@@ -210,7 +209,7 @@ def _not_cached(request: Request, base: BaseUrl) -> errors.NotCached:
     )
     return errors.NotCached(
         f"offline: {why}",
-        url=f"{request.url(base.url)}?{urlencode(request.params)}",
+        url=request.at(base.url).url,
         section=request.section,
         scope=request.scope,
     )

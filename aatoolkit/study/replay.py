@@ -57,7 +57,7 @@ class Replay:
             hint = f"; the nearest recorded request is {near.name}" if near else ""
             raise NotCached(
                 f"this request was not recorded in {self._study.path}{hint}",
-                url=request.url(self._base_url),
+                url=request.at(self._base_url).url,
                 section=request.section,
                 scope=request.scope,
                 nearest=near.name if near else None,

@@ -84,12 +84,12 @@ def test_without_names_all_sections_are_read(client: Any) -> None:
 @pytest.mark.parametrize(
     ("arguments", "parameter"),
     [
-        ((["a.example", "not a host"], None, SOME), "host"),
-        ((["a.example", 7], None, SOME), "hosts"),
-        ((7, None, SOME), "hosts"),
-        ((["a.example"], [7, 30], SOME), "scopes"),
-        ((["a.example"], {"days": 7}, SOME), "scopes"),
-        ((["a.example"], None, ["url"]), "section"),
+        ((["a.example", "not a host"], SOME), "host"),
+        ((["a.example", 7], SOME), "hosts"),
+        ((7, SOME), "hosts"),
+        ((["a.example"], SOME, [7, 30]), "scopes"),
+        ((["a.example"], SOME, {"days": 7}), "scopes"),
+        ((["a.example"], ["url"]), "section"),
     ],
 )
 def test_what_cannot_be_requested_is_refused_before_anything_goes_out(
