@@ -132,6 +132,8 @@ def pair_of(data: PlotData, *, ranks: bool) -> tuple[str, str] | None:
             second = other + name.removeprefix(one)
             if not name.startswith(one) or second not in data.numbers:
                 continue
+            if one == "previous_" and "prompt_id" in data.keys and not ranks:
+                continue  # between single prompts the widest change is mostly chance
             unit = data.unit(first)
             if unit is not None and unit == data.unit(second) and (ranks or unit == FRACTION):
                 return first, second

@@ -10,21 +10,12 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit.display.plot.roles import Numbers, PlotData
-from aatoolkit.errors import AvailabilityError
 from aatoolkit.sections.aggregation import FRACTION
-from aatoolkit.stats import interval
-from aatoolkit.stats.estimate import LEAST_CLUSTERS, wilson
-from aatoolkit.stats.sides import PROMPT
+from aatoolkit.stats.bounds import OF_PARTS, bounds
+from aatoolkit.stats.estimate import wilson
 
 _LEVEL = 0.95
-_OVER_PROMPTS = (
-    f"95% interval for prompts like these, Wilson's with their design effect; none with fewer "
-    f"than {LEAST_CLUSTERS} prompts"
-)
-_OF_ONE = "Wilson's 95% interval, which takes the answers to one prompt for independent"
-_OF_PARTS = "Wilson's 95% interval, which takes what is counted for independent"
 _QUANTILE = NormalDist().inv_cdf((1 + _LEVEL) / 2)
-_OF_ANSWERS = "Wilson's 95% interval, which takes answers for independent"
 
 
 @dataclass(frozen=True)
@@ -54,26 +45,14 @@ def whiskers(
     by : sequence of str
         The columns that position a mark.
     """
-    nothing = np.full(len(data), np.nan)
-    named = tuple(f"{y}_{end}" for end in ("low", "high"))
-    if all(name in data.kinds for name in named):
-        method = f"{y}_method"
-        which = "the interval of the rate, as the table has it"
-        if method in data.kinds and len(data):
-            which = data.text(method)[0]
-        return Whiskers(data.values(named[0]), data.values(named[1]), which)
     rule = data.rule(y)
-    if rule is None or rule.over is None or rule.why:
+    is_declared = all(f"{y}_{end}" in data.kinds for end in ("low", "high"))
+    if not is_declared and (rule is None or rule.over is None or rule.why):
+        nothing = np.full(len(data), np.nan)
         return Whiskers(nothing, nothing, "")
-    try:
-        if rows is not None and len(rows) > len(data) and PROMPT in rows.kinds:
-            return _over_prompts(data, y, rows, by)
-        found = interval.interval(data.frame, y, _LEVEL, join=True)
-    except AvailabilityError:
-        return Whiskers(nothing, nothing, "")
-    low, high = _ends(found, y)
-    of_answers = _OF_ANSWERS if rule.over[1].endswith("answer_count") else _OF_PARTS
-    return Whiskers(low, high, _OF_ONE if PROMPT in data.keys else of_answers, found)
+    many = rows is not None and len(rows) > len(data)
+    found = bounds(data.frame, y, rows.frame if many and rows is not None else None, by, _LEVEL)
+    return Whiskers(found.low, found.high, found.method, found.result)
 
 
 def ends_of_figures(data: PlotData, y: str) -> Whiskers:
@@ -99,32 +78,4 @@ def ends_of_figures(data: PlotData, y: str) -> Whiskers:
     low, high = nothing.copy(), nothing.copy()
     if fits.any():
         low[fits], high[fits] = wilson(hits[fits] / of[fits], of[fits], _QUANTILE)
-    return Whiskers(low, high, _OF_PARTS)
-
-
-def _over_prompts(data: PlotData, y: str, rows: PlotData, by: Sequence[str]) -> Whiskers:
-    """Compute the interval of each mark over the prompts of its rows."""
-    if PROMPT in by:
-        found = interval.interval(data.frame, y, _LEVEL, join=True)
-        return Whiskers(*_ends(found, y), _OF_ONE, found)
-    keys = list(dict.fromkeys(by))
-    pooled = interval.interval(rows.frame, y, _LEVEL, by=keys, cluster=PROMPT)
-    places = {tuple(row): at for at, row in enumerate(_marks(pooled, keys))}
-    at = np.array([places.get(tuple(row), -1) for row in _marks(data.frame, keys)], np.int64)
-    low, high = (np.where(at >= 0, each[at], np.nan) for each in _ends(pooled, y))
-    return Whiskers(low, high, _OVER_PROMPTS, pooled)
-
-
-def _ends(found: pd.DataFrame, y: str) -> tuple[Numbers, Numbers]:
-    """The ends of intervals."""
-    low, high = (
-        found[f"{y}_{end}"].to_numpy(np.float64, na_value=np.nan) for end in ("low", "high")
-    )
-    return low, high
-
-
-def _marks(frame: pd.DataFrame, keys: Sequence[str]) -> list[list[object]]:
-    """The key of each row; a missing part is equal to another one."""
-    found = frame[list(keys)].astype(object)
-    rows: list[list[object]] = found.where(found.notna(), None).to_numpy().tolist()
-    return rows
+    return Whiskers(low, high, OF_PARTS)
