@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-CITED = "1d76423d0ac99f03d54f34d175c222a77f746d28e60820d9425d930aa8272a18"
+CITED = "a7d2f48f9261b32d06a958e813eae7a258f8e19abdfca5edb287329a85d38255"
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
 
 CHECKS = {

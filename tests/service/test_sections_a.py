@@ -388,3 +388,14 @@ def test_actions_of_a_store_without_them_are_not_zero() -> None:
     answer = ask(store({**SMALL, "actions": []}), "actions")
     assert set(answer.body["stateCounts"].values()) == {None}
     assert answer.availability.status == "unavailable"
+
+
+@pytest.mark.parametrize("name", ["<b>Bold</b> & Sons", 'Hooli "Sales"', "O'Neil; DROP TABLE"])
+def test_names_like_markup_come_through_as_they_are(name: str) -> None:
+    brands = [row if row["brand"] != "Hooli" else {**row, "brand": name} for row in SMALL["brands"]]
+    mentions = [
+        row if row["brand"] != "Hooli" else {**row, "brand": name} for row in SMALL["mentions"]
+    ]
+    body = ask(store({**SMALL, "brands": brands, "mentions": mentions}), "ranking", brand=(name,))
+    assert [row["brand"] for row in body.body["leaderboard"]] == [name]
+    assert body.body["leaderboard"][0]["mentionCount"] == 1

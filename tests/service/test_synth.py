@@ -191,8 +191,6 @@ FEATURES = {
     "a brand whose owner is not known": ("brands", "own IS NULL"),
     "a brand that is not tracked": ("brands", "NOT tracked"),
     "a brand with a dot": ("brands", "brand LIKE '%.example'"),
-    "a brand like HTML": ("brands", "brand LIKE '<b>%&%'"),
-    "a brand in quotes": ("brands", "contains(brand, '\"')"),
     "a brand that is never mentioned": (
         "brands",
         "tracked AND brand NOT IN (SELECT brand FROM store.mentions)",

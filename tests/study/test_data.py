@@ -22,7 +22,7 @@ from aatoolkit.study.checksums import parse_tables
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "data" / "demo-study"
 README = (ROOT / "data" / "README.md").read_text("utf-8")
-DIGEST = "1d76423d0ac99f03d54f34d175c222a77f746d28e60820d9425d930aa8272a18"
+DIGEST = "a7d2f48f9261b32d06a958e813eae7a258f8e19abdfca5edb287329a85d38255"
 
 
 @pytest.fixture(scope="module")

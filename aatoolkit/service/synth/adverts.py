@@ -26,7 +26,7 @@ _AD_RATE = 0.07
 _UNITS = ("single_advertiser", "carousel", "product_carousel", "text")
 _CARDS = np.array([1, 3, 2, 0])
 _PLACEMENTS = ("above_answer", "inline", "below_answer")
-_HEADLINES = ("Close more deals", "Start today", "50 % off", '"The" CRM <for you>')
+_HEADLINES = ("Close more deals", "Start today", "50 % off", "The CRM for you")
 
 
 def draw_ads(runs: Runs) -> dict[str, pa.Table]:

@@ -35,7 +35,7 @@ _HEAD = (
     ("https://forum.example/t/4711", "Which CRM do you use?", "discussion", 18.0),
     ("https://forum.example/t/4712", None, "discussion", 8.0),
     ("https://wiki.example/wiki/CRM", "CRM", "article", 12.0),
-    ("https://uni.example/study.pdf", 'A study of "sales" <tools>', None, 3.0),
+    ("https://uni.example/study.pdf", "A study of sales tools", None, 3.0),
     ("https://bigcorp.example/blog/how-we-sell", "How we sell", "article", 4.0),
     ("https://social.example/@sales/post/9", None, "other", 5.0),
     ("https://daily.example/tech/crm-roundup", "CRM round-up", "article", 9.0),

@@ -75,10 +75,10 @@ ACME = (
         country="FR",
         volume=110,
     ),
-    PromptPlan("best crm <for> agencies", None, _COMMERCIAL, volume=90),
+    PromptPlan("best crm for agencies", None, _COMMERCIAL, volume=90),
     PromptPlan("crm データ移行", None, None, None, country="JP", language="ja"),
     PromptPlan("old crm names", _STARTUPS, _INFORMATIONAL, "informational", until=70, volume=20),
-    PromptPlan("crm for space agencies", _SALES, _COMMERCIAL, weight=0.0),
+    PromptPlan("crm for public agencies", _SALES, _COMMERCIAL, weight=0.0),
 )
 
 GLOBEX = (

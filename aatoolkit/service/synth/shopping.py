@@ -13,8 +13,8 @@ from aatoolkit.service.synth.runs import Runs
 _PRODUCTS = (
     ("Starter box", "Software boxes", 4.7, 1320, "in_stock"),
     ("Team box", "Software boxes", 4.2, 310, "in_stock"),
-    ("Desk phone <2>", "Phones", 3.9, 57, "out_of_stock"),
-    ('Headset "Call"', "Headsets", None, None, "in_stock"),
+    ("Desk phone", "Phones", 3.9, 57, "out_of_stock"),
+    ("Headset", "Headsets", None, None, "in_stock"),
     ("Handbook", "Books", 4.9, 12, "preorder"),
     ("Card reader", None, 4.0, 0, "unknown"),
     ("Café till", "Tills", 4.4, 88, None),
