@@ -11,6 +11,7 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from aatoolkit.availability import Cause, combine
@@ -18,6 +19,7 @@ from aatoolkit.availability.subject import Condition
 from aatoolkit.errors import ArgumentError, ArgumentTypeError
 from aatoolkit.frame.absent_rows import MOST_VALUES, distinct_texts, with_absent
 from aatoolkit.frame.dtypes import in_common
+from aatoolkit.frame.duplicates import answer_of
 from aatoolkit.frame.joined_tables import common_table, is_joined
 from aatoolkit.frame.merge import absent_rows, sources_of, unique_key, without_rows
 from aatoolkit.frame.reshape import CONTEXT
@@ -26,9 +28,12 @@ from aatoolkit.metadata.attrs import (
     ColumnMetadata,
     FrameMetadata,
     attach,
+    fingerprint_in,
     metadata_of,
     tables_of,
 )
+from aatoolkit.metadata.cell_hash import hash_cells
+from aatoolkit.metadata.fingerprint import Fingerprint, arrays_of, has_more, whole_fingerprint
 from aatoolkit.metadata.recorded import recorded
 from aatoolkit.scope import FILTERS
 
@@ -117,7 +122,69 @@ def concat(
     if apart and not whole and key:
         whole = unique_key(stacked, (*(each.column for each in apart[0]), *key))
     grains, repeated = _stacked_grains(knowns, columns.values())
-    return attach(stacked, FrameMetadata(columns, whole, sources_of(knowns), grains, repeated))
+    for table in dict.fromkeys(table for known in knowns for table in tables_of(known)):
+        having = [pair for pair in held if table in tables_of(pair[1])]
+        key = grains.get(table, declared_key(table) or ())
+        if len({*(_has_all(known, table, key) for _, known in having)}) > 1:
+            repeated.add(table)
+            grains[table] = tuple(f"{name} of every frame" for name in key)
+        elif _stacks_again(having, table):
+            repeated.add(table)
+    described = FrameMetadata(columns, whole, sources_of(knowns), grains, tuple(sorted(repeated)))
+    return attach(stacked, described)
+
+
+def _has_all(known: FrameMetadata, table: str, key: Sequence[str]) -> bool:
+    """Whether a frame has the key of a table."""
+    grain = known.grain(table, declared_key(table)) or key
+    return all(map(known.holds, grain))
+
+
+def _stacks_again(frames: Sequence[Described], table: str) -> bool:
+    """Whether rows of a table are in several frames of one answer, or perhaps are.
+
+    They are if the frames hold a row more often than any of the frames that they were taken from.
+    """
+    apart: list[tuple[set[Any], list[Described]]] = []
+    for frame, known in frames:
+        answers = {table} if is_joined(table) else {*map(answer_of, known.sources)}
+        touching = [at for at, (others, _) in enumerate(apart) if others & answers]
+        members = [member for at in touching for member in apart[at][1]]
+        answers = answers.union(*(apart[at][0] for at in touching))
+        apart = [each for at, each in enumerate(apart) if at not in touching]
+        apart.append((answers, [*members, (frame, known)]))
+    return any(_has_again(members, table) for _, members in apart if len(members) > 1)
+
+
+def _has_again(frames: Sequence[Described], table: str) -> bool:
+    names = [
+        {column.of: name for name, column in known.columns.items() if column.table == table}
+        for _, known in frames
+    ]
+    origins = [_origin(frame, known) for frame, known in frames]
+    shared = [
+        of
+        for of in names[0]
+        if all(own.get(of) in origin.cells for own, origin in zip(names, origins, strict=True))
+    ]
+    if not shared:
+        return False
+    rows = [
+        [hash_cells(arrays_of(frame)[own[of]]) for of in shared]
+        for (frame, _), own in zip(frames, names, strict=True)
+    ]
+    read = [
+        origin.rows_of(own[of] for of in shared) for own, origin in zip(names, origins, strict=True)
+    ]
+    return has_more([np.concatenate(column) for column in zip(*rows, strict=True)], read)
+
+
+def _origin(frame: pd.DataFrame, known: FrameMetadata) -> Fingerprint:
+    """The hashes of the rows that a frame was taken from; its own where they are not at hand."""
+    found = fingerprint_in(frame, known)
+    if found is not None and found.whole:
+        return found
+    return whole_fingerprint(frame, filter(known.holds, known.columns), known.key)
 
 
 def _frames(given: Any) -> list[pd.DataFrame]:
@@ -147,7 +214,7 @@ def _frames(given: Any) -> list[pd.DataFrame]:
 
 def _stacked_grains(
     knowns: Sequence[FrameMetadata], columns: Iterable[ColumnMetadata]
-) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...]]:
+) -> tuple[dict[str, tuple[str, ...]], set[str]]:
     """The columns that identify the rows of each table, and the tables whose rows may repeat."""
     grains: dict[str, tuple[str, ...]] = {}
     repeated = {table for known in knowns for table in known.repeated}
@@ -162,7 +229,7 @@ def _stacked_grains(
     if any(map(is_joined, repeated)):
         several = {column.table for column in columns if is_joined(column.table)}
         repeated |= {table for table in several if table not in grains}
-    return grains, tuple(sorted(repeated))
+    return grains, repeated
 
 
 def _apart(frames: Sequence[Described]) -> list[Conditions] | None:

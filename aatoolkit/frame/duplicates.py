@@ -23,7 +23,7 @@ from aatoolkit.frame.groupby import Groups
 from aatoolkit.frame.joined_tables import NO_KEY, is_joined
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.arrow_schema import declared_key
-from aatoolkit.metadata.attrs import FrameMetadata, Source
+from aatoolkit.metadata.attrs import FrameMetadata, Source, check_of, stored_of
 from aatoolkit.metadata.cell_hash import hash_cells
 from aatoolkit.scope import FILTERS, Scope
 
@@ -134,6 +134,9 @@ class Duplicates:
         disjoint = any(one.is_disjoint(two) for one, two in combinations(answers, 2))
         grain, missing = self._grain(table)
         nothing = np.zeros(len(self._frame), np.int64), np.zeros(len(self._frame), bool), answers
+        if self._is_repeated_plainly(table) and not overlapping:
+            places = [pd.Series(self._groups.ids), pd.Series(self._places)]
+            return *_first_and_repeats(places), overlapping
         if missing or grain is None:
             self._check_without_key(table, missing, overlapping, codes)
             return nothing
@@ -152,14 +155,21 @@ class Duplicates:
             return nothing
         if codes is not None and not overlapping:
             columns.append(pd.Series(codes))
-        whole = pd.concat(columns, axis=1)
-        first = whole.groupby([*whole], dropna=False, sort=False).ngroup()
-        repeats = whole.set_axis(range(whole.shape[1]), axis=1).duplicated().to_numpy()
+        first, repeats = _first_and_repeats(columns)
         if codes is not None and overlapping and disjoint and repeats.any():
             raise DoubleCount(_differing("the key", overlapping))
-        places = first.drop_duplicates()
-        starts = pd.Series(places.index, index=places.array)
-        return starts.reindex(first).to_numpy(np.int64), repeats, overlapping
+        return first, repeats, overlapping
+
+    def _is_repeated_plainly(self, table: str) -> bool:
+        """Whether rows of a table were repeated by plain pandas, and it is known which."""
+        is_new = table in self._known.repeated and table not in stored_of(self._frame)[0].repeated
+        return is_new and self._places is not None
+
+    @cached_property
+    def _places(self) -> Codes | None:
+        """For each row which of the rows it is that were described; None where that is not sure."""
+        placed = check_of(self._frame).placed()
+        return None if placed is None else placed[0].astype(np.int64)
 
     def _check_without_key(
         self,
@@ -168,10 +178,10 @@ class Duplicates:
         overlapping: Sequence[Answer],
         codes: Codes | None,
     ) -> None:
-        several = len(self._frame) > len(self._groups)
+        several = several_answers = len(self._frame) > len(self._groups)
         if codes is not None and several:
             seen = pd.DataFrame({"group": self._groups.ids, "answer": codes}).drop_duplicates()
-            several = len(seen) > len(self._groups)
+            several_answers = len(seen) > len(self._groups)
         keep = f"keep {' and '.join(missing)} in the frame" if missing else f"{table} has no key"
         rows = f"rows of {table}"
         if is_joined(table):
@@ -184,8 +194,8 @@ class Duplicates:
                 "were grouped, not the groups"
             )
         if table in self._known.repeated and several:
-            raise DoubleCount(f"{rows} were repeated by a join; {keep}")
-        if overlapping and several:
+            raise DoubleCount(f"{rows} were repeated by a join or stacked twice; {keep}")
+        if overlapping and several_answers:
             raise DoubleCount(f"the answers overlap: {_two(overlapping)}; {keep}")
 
     def _column_of(self, table: str) -> str:
@@ -239,6 +249,15 @@ class Duplicates:
 
     def _codes(self, name: str) -> pd.Series:
         return pd.Series(pd.factorize(self._frame[name])[0])
+
+
+def _first_and_repeats(columns: Sequence[pd.Series]) -> tuple[Codes, Mask]:
+    """For each row the first that is like it in some columns, and whether that is another one."""
+    whole = pd.concat(columns, axis=1).set_axis([*range(len(columns))], axis=1)
+    kinds = whole.groupby([*whole], dropna=False, sort=False).ngroup()
+    starts = kinds.drop_duplicates()
+    first = pd.Series(starts.index, index=starts.array).reindex(kinds)
+    return first.to_numpy(np.int64), whole.duplicated().to_numpy()
 
 
 def _has(source: Source, table: str) -> bool:

@@ -23,6 +23,7 @@ from aatoolkit.metadata.attrs import (
     ColumnMetadata,
     FrameMetadata,
     attach,
+    columns_of_tables,
     metadata_of,
     tables_of,
 )
@@ -158,19 +159,21 @@ def adopt(frame: pd.DataFrame, *frames: pd.DataFrame) -> pd.DataFrame:
     """The frame with the metadata of others, for columns that hold what theirs hold."""
     known = metadata_of(frame, levels=True)
     columns, sources, key = dict(known.columns), [known], known.key
+    repeated = {*known.repeated}
     for other in frames:
         theirs = metadata_of(other, levels=True)
-        fitting = _fitting(frame, other, theirs)
+        fitting, again = _fitting(frame, other, theirs)
         new = {name: fitting[name] for name in columns.keys() & fitting if not columns[name].of}
         if new:
             columns |= new
             sources.append(theirs)
+            repeated |= {*theirs.repeated, *again}
             key = key or tuple(name for name in theirs.key if set(theirs.key) <= columns.keys())
     adopted = frame.copy(deep=False)
     grains = {table: grain for each in reversed(sources) for table, grain in each.grains.items()}
-    repeated = tuple(sorted({table for each in sources for table in each.repeated}))
-    unique = unique_key(adopted, key)
-    return attach(adopted, FrameMetadata(columns, unique, sources_of(sources), grains, repeated))
+    answers, unique = sources_of(sources), unique_key(adopted, key)
+    described = FrameMetadata(columns, unique, answers, grains, tuple(sorted(repeated)))
+    return attach(adopted, described)
 
 
 def without_rows(
@@ -279,15 +282,20 @@ def sources_of(knowns: Iterable[FrameMetadata]) -> tuple[Any, ...]:
 
 def _fitting(
     frame: pd.DataFrame, other: pd.DataFrame, theirs: FrameMetadata
-) -> dict[str, ColumnMetadata]:
-    """The metadata of another frame's columns whose values are equal here, checked row by row."""
+) -> tuple[dict[str, ColumnMetadata], set[str]]:
+    """The metadata of another frame's columns whose values are equal here, checked row by row.
+
+    Also the tables of which rows are repeated here.
+    """
     declared = {name: column for name, column in theirs.columns.items() if column.of}
     measured = [
         name for name, column in declared.items() if column.availability.status not in EMPTY
     ]
     fingerprint = whole_fingerprint(other, measured, theirs.key)
     whole = FingerprintCheck(frame, fingerprint, theirs.key)
-    fitting = {}
+    fitting: dict[str, ColumnMetadata] = {}
+    in_part: dict[str, ColumnMetadata] = {}
+    repeated: set[str] = set()
     for name, column in declared.items():
         if column.availability.status in EMPTY:
             if whole.is_empty(name):
@@ -296,6 +304,9 @@ def _fitting(
             fitting[name] = column
         elif name in frame.columns:
             held = frame[frame[name].notna()]
-            if len(held) and FingerprintCheck(held, fingerprint, theirs.key).change(name) is None:
-                fitting[name] = without_rows(column, len(frame) - len(held), len(frame))
-    return fitting
+            check = FingerprintCheck(held, fingerprint, theirs.key)
+            if len(held) and check.change(name) is None:
+                in_part[name] = without_rows(column, len(frame) - len(held), len(frame))
+                repeated |= check.repeated({column.table: [*theirs.key, name]})
+    repeated |= whole.repeated(columns_of_tables(fitting))
+    return fitting | in_part, repeated

@@ -141,7 +141,7 @@ def with_context(frame: pd.DataFrame) -> pd.DataFrame:
     )
     described = {**dict.fromkeys(CONTEXT, _MEASURED), **known.columns}
     whole = pd.concat([context, frame], axis=1)
-    return attach(whole, FrameMetadata(described, known.key, known.sources))
+    return attach(whole, replace(known, columns=described))
 
 
 @recorded("with_constant", "frame")

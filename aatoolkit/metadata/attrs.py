@@ -99,20 +99,38 @@ def metadata_of(frame: pd.DataFrame, *, levels: bool = False) -> FrameMetadata:
     known, _ = stored_of(frame)
     names = [str(name) for name in frame.columns]
     inside = [str(name) for name in frame.index.names if name is not None]
-    fingerprint = fingerprint_in(frame, known)
-    check = FingerprintCheck(frame, fingerprint or Fingerprint(), known.key)
-    shared = CHECKS.get()
-    if shared is not None:
-        shared[id(frame)] = frame, check
+    is_hashed = fingerprint_in(frame, known) is not None
+    check = check_of(frame, anew=True)
     columns = {
-        name: _verified(known, name, check, fingerprint is not None)
-        for name in dict.fromkeys((*names, *inside))
+        name: _verified(known, name, check, is_hashed) for name in dict.fromkeys((*names, *inside))
     }
     columns = over_rows(frame, columns)
     for name in {*inside} - {*names} if not levels else ():
         del columns[name]
     key = tuple(name for name in known.key if name in names or name in inside)
-    return FrameMetadata(columns, key, known.sources, known.grains, known.repeated)
+    repeated = {*known.repeated, *check.repeated(columns_of_tables(columns))}
+    return FrameMetadata(columns, key, known.sources, known.grains, tuple(sorted(repeated)))
+
+
+def check_of(frame: pd.DataFrame, *, anew: bool = False) -> FingerprintCheck:
+    """Return the check of a frame against its fingerprint; while a verb runs, that made before."""
+    shared = CHECKS.get()
+    if shared is not None and id(frame) in shared and not anew:
+        return shared[id(frame)][1]
+    known, _ = stored_of(frame)
+    check = FingerprintCheck(frame, fingerprint_in(frame, known) or Fingerprint(), known.key)
+    if shared is not None:
+        shared[id(frame)] = frame, check
+    return check
+
+
+def columns_of_tables(columns: Mapping[str, ColumnMetadata]) -> dict[str, list[str]]:
+    """The columns of a frame by the table that they are of."""
+    tables: dict[str, list[str]] = {}
+    for name, column in columns.items():
+        if column.table:
+            tables.setdefault(column.table, []).append(name)
+    return tables
 
 
 def has_metadata(frame: pd.DataFrame) -> bool:

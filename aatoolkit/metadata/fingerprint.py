@@ -85,6 +85,12 @@ class Fingerprint:
         """Whether every row is in the sample."""
         return all(len(hashes) == self.rows for _, hashes in self.cells.values())
 
+    def rows_of(self, names: Iterable[str]) -> list[Hashes]:
+        """The hashes of all rows' cells in some columns, a column each."""
+        import numpy as np
+
+        return [np.asarray(self.cells[name][1], dtype=np.uint64) for name in names]
+
     @cached_property
     def by_label(self) -> HashedRows:
         """The rows by the hashes of their labels."""
@@ -320,6 +326,27 @@ def row_hashes(parts: list[Hashes], bits: int = _ROW) -> Hashes:
     for part in parts:
         total = total * np.uint64(1_000_003) + part
     return total & np.uint64(bits)
+
+
+def has_more(rows: list[Hashes], read: Iterable[list[Hashes]]) -> bool:
+    """Whether some rows hold one row more often than any of several others does.
+
+    Parameters
+    ----------
+    rows : list of array
+        By column the hashes of the rows' cells.
+    read : iterable of list of array
+        The same columns of the others.
+    """
+    import numpy as np
+    import pandas as pd
+
+    def counts(columns: list[Hashes]) -> pd.Series:
+        hashes = row_hashes([column & np.uint64(_WHOLE_CELL) for column in columns], _WHOLE_ROW)
+        return pd.Index(hashes).value_counts()
+
+    now, most = counts(rows), pd.concat([*map(counts, read)]).groupby(level=0).max()
+    return bool((now > most.reindex(now.index, fill_value=0)).any())
 
 
 def mixed(rows: Hashes, cells: Hashes) -> Hashes:

@@ -12,7 +12,7 @@ their key might be sums; they are accepted only where sums cannot look like them
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -24,6 +24,7 @@ from aatoolkit.metadata.fingerprint import (
     Fingerprint,
     HashedRows,
     arrays_of,
+    has_more,
     index_levels,
     index_names,
     label_span,
@@ -79,6 +80,7 @@ class FingerprintCheck:
         self._fingerprint = fingerprint
         self._key = key
         self._hashed: dict[str, Hashes] = {}
+        self._differing: dict[tuple[bool, str], bool] = {}
 
     @property
     def hashed(self) -> set[str]:
@@ -120,6 +122,32 @@ class FingerprintCheck:
             return None
         same = {name for name in there if self.change(name) is None}
         return self._index.to_numpy().astype(np.intp), same
+
+    def repeated(self, tables: Mapping[str, Sequence[str]]) -> set[str]:
+        """The tables of which the frame holds a row more often than the rows that were hashed.
+
+        Parameters
+        ----------
+        tables : mapping of str to sequence of str
+            By table the columns of the frame that are its own.
+        """
+        import numpy as np
+
+        if not tables or not len(self._index):
+            return set()
+        placed = self.placed()
+        if placed is not None:
+            return {*tables} if np.bincount(placed[0]).max() > 1 else set()
+        if not self._fingerprint.whole:
+            is_repeated = len(self._index) > self._fingerprint.rows or not self._index.is_unique
+            return {*tables} if is_repeated else set()
+        return {table for table, names in tables.items() if self._exceeds(names)}
+
+    def _exceeds(self, names: Sequence[str]) -> bool:
+        """Whether rows of some columns, as far as they are unchanged, are more than were hashed."""
+        names = [name for name in names if self.change(name) is None]
+        now = [self._hashes(name) for name in names]
+        return bool(names) and has_more(now, [self._fingerprint.rows_of(names)])
 
     def _hashes(self, name: str) -> Hashes:
         """The hashes of a column's cells, computed once."""
@@ -175,6 +203,12 @@ class FingerprintCheck:
 
     def _differs(self, name: str, match: RowMatch) -> bool:
         """Whether a matched row holds something else, or other rows were filled or emptied."""
+        place = match.known is self._fingerprint.by_key, name
+        if place not in self._differing:
+            self._differing[place] = self._is_differing(name, match)
+        return self._differing[place]
+
+    def _is_differing(self, name: str, match: RowMatch) -> bool:
         import numpy as np
 
         values, (missing, hashes) = self._arrays[name], self._fingerprint.cells[name]
@@ -203,21 +237,30 @@ class FingerprintCheck:
 
     def _row_matches(self) -> Iterator[RowMatch]:
         """Yield the ways to match the frame's rows with hashed ones, without any new row."""
+        if self._by_label is not None:
+            yield self._by_label
+        if self._by_key is not None:
+            yield self._by_key
+
+    @cached_property
+    def _by_label(self) -> RowMatch | None:
         known = self._fingerprint
-        if index_names(self._index) == known.index:
-            beside = [name for name in known.beside if name in self._arrays]
-            labels = [hash_cells(level) for level in index_levels(self._index)]
-            match = self._row_match([*labels, *map(self._hashes, beside)], known.by_label)
-            numbered = known.span is not None and not known.whole
-            fits = (
-                _within(label_span(self._index), known.span) if numbered else self._matches(match)
-            )
-            if fits and len(beside) == len(known.beside):
-                yield match
-        if len(known.keys) and all(self._is_filled(name) for name in self._key):
-            match = self._row_match([*map(self._hashes, self._key)], known.by_key)
-            if self._matches(match):
-                yield match
+        beside = [name for name in known.beside if name in self._arrays]
+        if index_names(self._index) != known.index or len(beside) < len(known.beside):
+            return None
+        labels = [hash_cells(level) for level in index_levels(self._index)]
+        match = self._row_match([*labels, *map(self._hashes, beside)], known.by_label)
+        if known.span is not None and not known.whole:
+            return match if _within(label_span(self._index), known.span) else None
+        return match if self._matches(match) else None
+
+    @cached_property
+    def _by_key(self) -> RowMatch | None:
+        known = self._fingerprint
+        if not len(known.keys) or not all(self._is_filled(name) for name in self._key):
+            return None
+        match = self._row_match([*map(self._hashes, self._key)], known.by_key)
+        return match if self._matches(match) else None
 
     def _row_match(self, parts: list[Hashes], known: HashedRows) -> RowMatch:
         hashes = row_hashes(parts, self._fingerprint.row_bits)

@@ -15,6 +15,7 @@ from aatoolkit.metadata.attrs import (
     NOTHING,
     FrameMetadata,
     attach,
+    check_of,
     describe_anew,
     fingerprint_in,
     has_metadata,
@@ -199,7 +200,8 @@ def serialized(frame: pd.DataFrame) -> str:
     """Return the metadata of a frame as text: what was attached, if all of it still holds."""
     (known, _), verified = stored_of(frame), metadata_of(frame, levels=True)
     recipe = view_of(frame)[0] if known.recipe else None
-    if recipe is known.recipe and known.columns == verified.columns and known.key == verified.key:
+    facts = (known.columns, known.key, known.repeated)
+    if recipe is known.recipe and facts == (verified.columns, verified.key, verified.repeated):
         return text_of(frame) or known.dumps()
     bare = frame.copy(deep=False)
     attach(bare, replace(verified, recipe=recipe))
@@ -216,8 +218,7 @@ def view_of(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...], tuple[Any,
         names = [str(name) for name in frame.columns]
         return _view(ended(why), _set(frame, names, {"size": len(frame)})), (), ()
     fingerprint = fingerprint_in(frame, known) or Fingerprint()
-    seen = (CHECKS.get() or {}).get(id(frame))
-    check = seen[1] if seen else FingerprintCheck(frame, fingerprint, known.key)
+    check = check_of(frame)
     changes: dict[str, Any] = {}
     placed = check.placed()
     places, same = placed or (None, set())
@@ -241,7 +242,7 @@ def view_of(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...], tuple[Any,
 def is_intact(frame: pd.DataFrame, name: str) -> bool | None:
     """Whether a column is as it was when the metadata was attached; None if that is not sure."""
     known, _ = stored_of(frame)
-    check = FingerprintCheck(frame, fingerprint_in(frame, known) or Fingerprint(), known.key)
+    check = check_of(frame)
     placed = check.placed()
     if placed is None:
         return None

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import pickle
+from contextlib import suppress
+from pathlib import Path
+
 import pandas as pd
 import pytest
 
@@ -96,6 +100,86 @@ def test_rows_that_were_repeated_by_plain_pandas_count_once() -> None:
     assert total(pd.concat([frame, frame])) == 10
     assert total(aa.concat([frame, frame])) == 10
     assert total(frame.loc[[0, 0, 1]]) == 10
+
+
+COUNTS = {"a": 6, "b": 4, "c": 1}
+KEPT = ["domain_type", "citation_count"]
+
+
+def without_key() -> pd.DataFrame:
+    return domains(COUNTS)[KEPT]
+
+
+def joined() -> pd.DataFrame:
+    pages = pd.DataFrame({"source_domain": ["a", "a", "b", "b", "c"], "page": [*"uvwxy"]})
+    return domains(COUNTS).merge(pages, on="source_domain").aa.adopt(domains(COUNTS))
+
+
+def crossed() -> pd.DataFrame:
+    return domains(COUNTS).merge(pd.DataFrame({"k": [1, 2]}), how="cross")
+
+
+REPEATED = {
+    "a merge that repeats": lambda: joined()[KEPT],
+    "a cross merge": lambda: crossed().aa.adopt(domains(COUNTS))[KEPT],
+    "df.aa.merge": lambda: without_key().aa.merge(pd.DataFrame({"k": [1, 2]}), how="cross"),
+    "concat": lambda: aa.concat([without_key(), without_key()]),
+    "concat of one frame": lambda: (lambda h: aa.concat([h, h], ignore_index=True))(without_key()),
+    "concat, then cut": lambda: aa.concat([domains(COUNTS), domains(COUNTS)])[KEPT],
+    "slices that overlap": lambda: (lambda h: aa.concat([h[:2], h[1:]]))(without_key()),
+    "a query and all": lambda: (lambda h: aa.concat([h.query("citation_count > 4"), h]))(
+        without_key()
+    ),
+    "the first of each": lambda: (
+        lambda h: aa.concat([h.groupby("domain_type").head(1), h], ignore_index=True)
+    )(without_key()),
+    "a frame with the key": lambda: aa.concat([without_key(), domains(COUNTS)]),
+    "pd.concat": lambda: pd.concat([without_key(), without_key()]),
+    "repeat": lambda: (lambda h: h.loc[h.index.repeat(2)])(without_key()),
+    "take": lambda: without_key().take([0, 0, 1, 1, 2, 2]),
+    "sample": lambda: without_key().sample(frac=4, replace=True, random_state=0),
+    "reindex": lambda: without_key().reindex([0, 1, 2, 0, 1, 2]),
+    "after a pickle": lambda: (lambda h: h.loc[h.index.repeat(2)])(
+        pickle.loads(pickle.dumps(without_key()))
+    ),
+    "renamed since": lambda: (lambda h: h.loc[h.index.repeat(2)])(without_key()).aa.rename(
+        columns={"domain_type": "kind"}
+    ),
+    "completed since": lambda: pd.concat([without_key()] * 2).aa.complete(),
+    "with its context since": lambda: pd.concat([without_key()] * 2).aa.with_context(),
+    "adopted since": lambda: pd.concat([without_key()] * 2).aa.adopt(domains(COUNTS)),
+}
+
+
+@pytest.mark.parametrize("name", REPEATED)
+def test_rows_repeated_without_their_key_count_once_or_not_at_all(name: str) -> None:
+    frame = REPEATED[name]()
+    assert len(frame) > len(COUNTS)
+    with suppress(AvailabilityError):
+        assert total(frame) == 11
+    with suppress(AvailabilityError):
+        assert frame.aa.aggregate(None, "citation_count").aa.aggregate().iloc[0, 0] == 11
+    if frame.aa.availability.loc["citation_count", "status"] == "available":
+        with suppress(AvailabilityError):
+            assert frame.aa.concentration("citation_count")["n"].tolist() == [11]
+
+
+def test_rows_that_stay_apart_without_their_key_add_up() -> None:
+    frame = without_key()
+    is_large = frame["citation_count"] > 4
+    assert total(aa.concat([frame[is_large], frame[~is_large]])) == 11
+    assert total(frame.sample(frac=1, random_state=1)) == 11
+    assert total(frame.loc[frame.index.repeat(2)]) == 11, "a label is of one row"
+
+
+def test_a_file_of_repeated_rows_says_so(tmp_path: Path) -> None:
+    frame = without_key()
+    path = frame.loc[frame.index.repeat(2)].reset_index(drop=True).aa.to_parquet(tmp_path / "a.pq")
+    with pytest.raises(AvailabilityError):
+        total(aa.read_parquet(path))
+    path = joined()[KEPT].aa.to_parquet(tmp_path / "b.parquet")
+    with pytest.raises(AvailabilityError, match="keep source_domain"):
+        total(aa.read_parquet(path))
 
 
 @pytest.mark.parametrize("ignore_index", [True, False])
