@@ -16,7 +16,6 @@ from functools import cached_property
 from typing import Any, Literal, Protocol
 from urllib.parse import urlencode
 
-from aatoolkit._util.arguments import names_wrong_arguments
 from aatoolkit._util.html_table import table_html
 from aatoolkit._util.terminal import wrapped_in_ipython
 from aatoolkit._util.text import clipped
@@ -289,7 +288,6 @@ class ResponseStore(Protocol):
         """Return a sentence for each response that is not as it was put."""
 
 
-@names_wrong_arguments
 @dataclass(frozen=True, repr=False)
 class Payload:
     """One answer, as it came: frozen, comparable, picklable.

@@ -9,8 +9,6 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import parse_qs, urlencode
 
-from aatoolkit._util.argument_kinds import shown
-from aatoolkit._util.arguments import check_kind, names_wrong_arguments
 from aatoolkit._util.attributes import NamesNear
 from aatoolkit._util.defaults import DAYS as DAYS
 from aatoolkit._util.defaults import FILTERS as FILTERS
@@ -18,7 +16,7 @@ from aatoolkit._util.filter_values import UNCHECKED, filter_values, unknown_filt
 from aatoolkit._util.options_html import options_html
 from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit._util.terminal import wrapped_in_ipython
-from aatoolkit._util.text import code, visible
+from aatoolkit._util.text import code, shown, visible
 from aatoolkit.errors import ScopeError, ScopeWarning
 
 if TYPE_CHECKING:
@@ -229,7 +227,6 @@ class Scope(NamesNear):
         return self
 
 
-@names_wrong_arguments
 class ScopeOptions(NamesNear):
     """The filter values that a project allows: the six parts of the scope-options answer.
 
@@ -270,9 +267,6 @@ class ScopeOptions(NamesNear):
         days: Iterable[int],
         unknown: Collection[str] = (),
     ) -> None:
-        kinds = {"host": host, "engines": engines, "topics": topics, "brands": brands}
-        for name, value in kinds.items():
-            check_kind(ScopeOptions.__init__, name, value)
         self.host = host
         self.engines = engines
         self.untagged: dict[str, int | None] = {}

@@ -4,9 +4,7 @@
 ``files`` writes files and folders atomically, ``cancellation`` ends calls in other threads,
 ``defaults`` holds the defaults of settings, ``extras`` the optional packages,
 ``suggest`` finds near matches of a mistyped name,
-``attributes`` those of a mistyped attribute, ``arguments`` names arguments of a wrong
-kind: by what their annotations mean (``argument_kinds``), with checks of their own
-(``argument_checks``);
+``attributes`` those of a mistyped attribute;
 ``days`` reads days and moments, in ISO 8601 alone;
 ``filter_values`` validates the values of a filter,
 ``html_table`` writes the tables of a notebook, ``options_html`` the filter values of a

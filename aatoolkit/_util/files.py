@@ -28,7 +28,6 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
-from aatoolkit._util.arguments import check_path
 from aatoolkit.errors import NotWritten
 
 try:
@@ -71,7 +70,6 @@ def writing(path: str | os.PathLike[str], *, private: bool = False) -> Iterator[
     NotWritten
         If it cannot be written; what was there is untouched, unless ``in_place`` is true.
     """
-    check_path("path", path)
     target = Path(os.path.realpath(path))
     with _reporting(target) as progress:
         mode = _mode(target)
@@ -124,7 +122,6 @@ def writing_folder(
         If it cannot be written, or something is there; what was there is untouched, unless
         ``in_place`` is true.
     """
-    check_path("path", path)
     target = Path(os.path.realpath(path))
     with _reporting(target) as progress:
         if _is_taken(target) and not overwrite:

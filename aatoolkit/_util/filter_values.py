@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from aatoolkit._util.argument_kinds import shown
 from aatoolkit._util.defaults import FILTERS
 from aatoolkit._util.suggest import did_you_mean, near_matches
+from aatoolkit._util.text import shown
 from aatoolkit.errors import ScopeError
 
 _MANY = 100

@@ -24,6 +24,23 @@ _ESCAPABLE = re.compile(rf"[\r{_UNSAFE}]|\\(?=u[0-9a-f]{{4}})")
 _ESCAPE = re.compile(r"(?:\\u[0-9a-f]{4})+")
 
 
+def shown(value: Any) -> str:
+    """Return a value as a message shows it: short, on one line, whatever its ``repr`` does.
+
+    Examples
+    --------
+    >>> shown("a" * 100)
+    "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…"
+    """
+    if any(hasattr(value, name) for name in ("iloc", "read", "__array__", "schema")):
+        return f"a {type(value).__name__}"
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # a user's own object may fail in any way
+        return f"a {type(value).__name__}"
+    return text if len(text) <= 80 else f"{text[:79]}…"
+
+
 def visible(text: str) -> str:
     r"""Text that cannot steer a terminal or reorder a line: what does not print is escaped.
 

@@ -9,7 +9,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aatoolkit._util.arguments import check_path, names_wrong_arguments
 from aatoolkit._util.html_table import table_html
 from aatoolkit._util.terminal import wrapped_in_ipython
 from aatoolkit._util.text import clipped, code, visible
@@ -44,7 +43,6 @@ if TYPE_CHECKING:
     from aatoolkit.study.study import Study
 
 
-@names_wrong_arguments
 class Archive(ArchiveKeeper):
     """Every answer of many hosts over time, and the tables that were made of them.
 
@@ -94,7 +92,6 @@ class Archive(ArchiveKeeper):
         profile: ProfileSource | None = None,
         max_nodes: int = MAX_NODES,
     ) -> None:
-        check_path("path", path)
         engine(), duckdb()
         super().__init__(ArchiveStore(path, storage_options))
         self._profile = None if profile is None else Profile.load(profile)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow.dataset as ds
 
-from aatoolkit._util.arguments import names_wrong_arguments
 from aatoolkit.archive.answers import StoredAnswer
 from aatoolkit.archive.frames import source_of
 from aatoolkit.archive.index import groups_of
@@ -69,7 +68,6 @@ class ArchivedAnswer:
             return normalize(section, payload, profile=self.profile, max_nodes=self.max_nodes)
 
 
-@names_wrong_arguments
 class ArchiveExplanations:
     """The methods of an archive that explain numbers; see `aatoolkit.Archive`."""
 

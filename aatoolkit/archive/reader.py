@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aatoolkit._util.arguments import names_wrong_arguments
 from aatoolkit.archive.explaining import ArchiveExplanations, recipe_of
 from aatoolkit.archive.frames import frame_of
 from aatoolkit.archive.schema import ADDED, StoredTable
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 _FILTERS = tuple(f"filter_{name}" for name in FILTERS)
 
 
-@names_wrong_arguments
 class ArchiveReader(ArchiveExplanations):
     """The methods that only read an archive; see `aatoolkit.Archive`."""
 

@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from aatoolkit._util.arguments import names_wrong_arguments
 from aatoolkit.archive.reader import ArchiveReader
 from aatoolkit.archive.report import AddReport
 from aatoolkit.archive.selection import Selection, When
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from aatoolkit.study.study import Study
 
 
-@names_wrong_arguments
 class ArchiveKeeper(ArchiveReader):
     """The methods that change an archive without adding answers; see `aatoolkit.Archive`."""
 

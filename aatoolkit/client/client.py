@@ -8,12 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar, final
 
-from aatoolkit._util.argument_kinds import shown
-from aatoolkit._util.arguments import check_kind, checks_flags, names_wrong_arguments
 from aatoolkit._util.attributes import NamesNear
 from aatoolkit._util.closing import Closing
 from aatoolkit._util.defaults import CACHE_SIZE, DEADLINE, EXPIRE_AFTER, WORKERS
-from aatoolkit._util.text import code
+from aatoolkit._util.text import code, shown
 from aatoolkit.client import settings
 from aatoolkit.client.collection import Collection
 from aatoolkit.client.dataset import Dataset
@@ -48,8 +46,6 @@ class AnswerSource(Protocol):
         """Close the connections."""
 
 
-@checks_flags
-@names_wrong_arguments
 @final
 class Client(Closing, NamesNear):
     """The connection to one service as one account; its projects share cache and connections.
@@ -127,9 +123,6 @@ class Client(Closing, NamesNear):
             if profile is not None:
                 vars(self)["_profile"] = Profile.load(profile)
             return
-        kinds: dict[str, object] = {"cache": cache, "offline": offline, "workers": workers}
-        for name, value in kinds.items():
-            check_kind(Client.__init__, name, value)
         base = BaseUrl.parse(settings.find_base_url(base_url))
         self.base_url = base.url
         self.workers: int = max(1, workers)

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from aatoolkit._util.arguments import checks_arguments, names_wrong
 from aatoolkit._util.attributes import NamesNear
 from aatoolkit._util.html_table import table_html
 from aatoolkit._util.suggest import did_you_mean, near_matches
@@ -27,7 +26,6 @@ _SHOWN = 20
 """How many hosts a printed collection lists."""
 
 
-@checks_arguments
 class Collection(Mapping[HostScope, Dataset], NamesNear):
     """The datasets of many hosts and scopes: a mapping, in the requested order.
 
@@ -54,7 +52,6 @@ class Collection(Mapping[HostScope, Dataset], NamesNear):
     True
     """
 
-    @names_wrong
     def __init__(self, results: Iterable[tuple[str, Scope, Dataset]]) -> None:
         self._results = {(host, scope): dataset for host, scope, dataset in results}
         self.hosts: tuple[str, ...] = tuple(dict.fromkeys(host for host, _ in self._results))

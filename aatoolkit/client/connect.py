@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aatoolkit._util.arguments import check_known, checked
 from aatoolkit._util.defaults import DEMO_HOST
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.suggest import did_you_mean, near_matches
@@ -56,7 +55,6 @@ def project(
     from aatoolkit.http import Secret
 
     token = Secret.wrap(token)
-    check_known(more, Client.__init__, "the client")
     return Client(base_url, token, cache=cache, offline=offline, **more).project(host)
 
 
@@ -100,12 +98,10 @@ def collect(
     from aatoolkit.http import Secret
 
     settings["token"] = Secret.wrap(settings.get("token"))
-    check_known(settings, Client.__init__, "the client")
     with Client(**settings) as client:
         return client.collect(hosts, sections, scopes, progress=progress)
 
 
-@checked
 def demo(
     host: str = DEMO_HOST,
     *,

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aatoolkit._util.arguments import checked, names_wrong_arguments
 from aatoolkit._util.attributes import NamesNear
 from aatoolkit._util.files import write_whole
 from aatoolkit._util.listing import FileList, Listing
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from aatoolkit.errors import AAToolkitError
 
 
-@names_wrong_arguments
 class Dataset(DatasetStatistics, NamesNear):
     """Several sections of one host and scope: a mapping from section to its `Tables`.
 
@@ -43,7 +41,6 @@ class Dataset(DatasetStatistics, NamesNear):
     {}
     """
 
-    @checked
     def __init__(
         self, results: Mapping[str, Tables], errors: Mapping[str, AAToolkitError] | None = None
     ) -> None:
@@ -108,7 +105,6 @@ class Dataset(DatasetStatistics, NamesNear):
             return empty
         return Listing(pd.concat(given, ignore_index=True)[names].astype("string"))
 
-    @checked
     def to_parquet(self, folder: str | os.PathLike[str]) -> FileList:
         """Write every table to ``folder/SECTION/TABLE.parquet``, with its metadata.
 
@@ -145,7 +141,6 @@ class Dataset(DatasetStatistics, NamesNear):
         check_folder(folder)
         return FileList(path for tables in self.values() for path in write_tables(tables, folder))
 
-    @checked
     def to_excel(self, path: str | os.PathLike[str]) -> Path:
         """Write every table to a sheet of one workbook, and a sheet that describes all columns.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from aatoolkit._util.arguments import checks_arguments
 from aatoolkit.errors import ArgumentTypeError
 from aatoolkit.normalizer.tables import Tables
 
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
     from aatoolkit.errors import AAToolkitError
 
 
-@checks_arguments
 class DatasetStatistics(Mapping[str, Tables]):
     """The methods of a dataset that compute over several sections."""
 

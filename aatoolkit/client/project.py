@@ -7,12 +7,10 @@ from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from aatoolkit._util.argument_kinds import shown
-from aatoolkit._util.arguments import checked, checks_flags
 from aatoolkit._util.attributes import NamesNear
 from aatoolkit._util.closing import Closing
 from aatoolkit._util.hosts import canonical_host
-from aatoolkit._util.text import code
+from aatoolkit._util.text import code, shown
 from aatoolkit.client.combined_view import read_combined
 from aatoolkit.client.completion import offer_sections
 from aatoolkit.client.dataset import Dataset
@@ -35,7 +33,6 @@ if TYPE_CHECKING:
     from aatoolkit.client.client import Client
 
 
-@checks_flags
 class Project(Closing, NamesNear):
     """One host at one service: its scope options and its sections.
 
@@ -57,7 +54,6 @@ class Project(Closing, NamesNear):
     'domains'
     """
 
-    @checked
     def __init__(self, client: Client, host: str) -> None:
         self.client = client
         self.host: str = "?"  # until it is validated: tracebacks may show the object

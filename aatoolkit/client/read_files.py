@@ -9,7 +9,6 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from aatoolkit._util.arguments import checked
 from aatoolkit.client.dataset import Dataset
 from aatoolkit.client.read_many import normalized
 from aatoolkit.errors import FileMissing, PayloadError
@@ -21,7 +20,6 @@ from aatoolkit.sections import Profile
 from aatoolkit.sections.profile import ProfileSource
 
 
-@checked
 def read_dataset(
     folder: str | os.PathLike[str], *, profile: ProfileSource | None = None
 ) -> Dataset:

@@ -51,4 +51,4 @@ class _LazyAccessor:
 
 
 # Whatever handles frames imports this package, so that no process is without the accessor.
-register_dataframe_accessor("aa")(_LazyAccessor())
+register_dataframe_accessor("aa")(_LazyAccessor())  # type: ignore[type-var]

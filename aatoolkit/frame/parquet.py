@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from aatoolkit._util.arguments import check_path, checked
 from aatoolkit._util.files import writing
 from aatoolkit.errors import ExportError, PayloadError
 from aatoolkit.frame.dtypes import LEVELS, is_parseable, lost_dtypes, parseable
@@ -119,7 +118,6 @@ def arrow_table(frame: pd.DataFrame, path: Path) -> pa.Table:
     return table.cast(with_metadata(schema, known))
 
 
-@checked
 def read_parquet(path: str | os.PathLike[str]) -> pd.DataFrame:
     """Read a Parquet file with the metadata of its columns.
 
@@ -164,7 +162,6 @@ def read_parquet(path: str | os.PathLike[str]) -> pd.DataFrame:
     return attach(frame, replace(metadata_of(frame, levels=True), recipe=known.recipe))
 
 
-@checked
 def read_metadata(path: str | os.PathLike[str]) -> FrameMetadata:
     """Read the metadata of a Parquet file's columns, without the data.
 
@@ -232,7 +229,6 @@ def write_section(tables: Tables, place: Path) -> Iterator[Path]:
         yield path
 
 
-@checked
 def rebuild(tables: Tables | str | os.PathLike[str]) -> Any:
     """The answer that `~aatoolkit.normalizer.normalize` made tables of, as a JSON value.
 
@@ -266,7 +262,6 @@ def rebuild(tables: Tables | str | os.PathLike[str]) -> Any:
     """
     if isinstance(tables, Tables):
         return tables.rebuild()
-    check_path("tables", tables)
     folder = Path(tables)
     frames = {path.stem: read_parquet(path) for path in folder.glob("*.parquet")}
     placed = {

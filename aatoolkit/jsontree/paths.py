@@ -23,7 +23,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
-from aatoolkit._util.arguments import names_wrong
 from aatoolkit._util.text import json_text
 
 KEY_SIGN: Final = "~"
@@ -112,7 +111,6 @@ def parse_path(path: str) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-@names_wrong
 @lru_cache(maxsize=4096)
 def parse_pattern(path: str) -> tuple[Step, ...]:
     """Parse a pattern, as declarations have it.

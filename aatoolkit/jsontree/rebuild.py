@@ -10,7 +10,6 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from aatoolkit._util.arguments import checked
 from aatoolkit.errors import MetadataError, PayloadError
 from aatoolkit.jsontree import names
 from aatoolkit.jsontree.assemble import PLAN, VERSION
@@ -20,7 +19,6 @@ _MISSING: Final = object()
 _Cell = dict[str, Any]
 
 
-@checked
 def unshred(tables: Mapping[str, pa.Table]) -> Any:
     """Rebuild the JSON value from the tables that `shred` made.
 

@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aatoolkit._util.arguments import checked
 from aatoolkit.errors import ExportError
 
 if TYPE_CHECKING:
@@ -24,7 +23,6 @@ _Bytes = bytes | memoryview
 _Written = tuple[str, list[_Bytes]]
 
 
-@checked
 def logical_hash(table: pd.DataFrame | pa.Table) -> str:
     """Compute the SHA-256 of a table's content: columns and rows in their order.
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from aatoolkit import sections
-from aatoolkit._util.arguments import check_kind
 from aatoolkit.availability.detect import Detection, FullDocument, detect
 from aatoolkit.errors import PayloadError, ScopeError
 from aatoolkit.jsontree.cursor import Cursor
@@ -122,7 +121,6 @@ def normalize(
     >>> normalize(Section("mine", "Brands.", table), answer).main["mention_count"].tolist()
     [0]
     """
-    check_kind(normalize, "strict", strict)
     if not isinstance(section, str | Section):
         raise ScopeError(
             f"section is a {type(section).__name__}; give the name of a section, or a Section",

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from aatoolkit._util.arguments import names_wrong_arguments
 from aatoolkit._util.attributes import NamesNear
 from aatoolkit._util.html_table import table_html
 from aatoolkit._util.suggest import did_you_mean, near_matches
@@ -75,7 +74,6 @@ class TableParts:
     held: Sequence[AnswerAtHand] = ()
 
 
-@names_wrong_arguments
 class Tables(TablesExport, NamesNear):
     """The tables of one section: a mapping from a table's name to its DataFrame.
 

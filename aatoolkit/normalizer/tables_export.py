@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aatoolkit._util.arguments import checks_arguments
 from aatoolkit._util.listing import FileList
 
 if TYPE_CHECKING:
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-@checks_arguments
 class TablesExport(Mapping[str, "pd.DataFrame"]):
     """Tables as files, and as Arrow."""
 

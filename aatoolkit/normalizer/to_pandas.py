@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aatoolkit._util.argument_kinds import shown
+from aatoolkit._util.text import shown
 from aatoolkit.errors import ConfigurationError
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from aatoolkit._util.arguments import names_wrong
 from aatoolkit._util.listing import Listing
 from aatoolkit.errors import AAToolkitError
 from aatoolkit.normalizer.normalize import normalize
@@ -43,7 +42,6 @@ def baseline_of(sections: Mapping[str, Section], payloads: Mapping[str, Payload]
     return {"drift": drift, "sizes": sizes}
 
 
-@names_wrong
 def check(
     profile: Profile,
     project: Project,

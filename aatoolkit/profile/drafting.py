@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aatoolkit._util.arguments import names_wrong, names_wrong_arguments
 from aatoolkit._util.files import write_whole
 from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit._util.terminal import wrapped_in_ipython
@@ -36,7 +35,6 @@ _UNVARIED = (
 )
 
 
-@names_wrong_arguments
 class Draft(Mapping[str, SectionDraft]):
     """The draft of a service's profile: one `SectionDraft` per section.
 
@@ -174,7 +172,6 @@ def _maps(analysis: Analysis) -> set[tuple[Step, ...]]:
     }
 
 
-@names_wrong
 def draft(
     project: Project,
     *,

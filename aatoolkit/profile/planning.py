@@ -9,7 +9,6 @@ from datetime import date
 from typing import Any
 
 from aatoolkit import sections
-from aatoolkit._util.arguments import names_wrong
 from aatoolkit.scope import Scope
 from aatoolkit.sections.inference.vocabulary import snake
 
@@ -51,7 +50,6 @@ class PlannedRequest:
         return f"{self.section or 'combined view'}{of}?{self.scope.to_query()}  {self.purpose}"
 
 
-@names_wrong
 def first_requests(names: Iterable[str] | None = None) -> list[PlannedRequest]:
     """Plan the requests that every draft begins with.
 

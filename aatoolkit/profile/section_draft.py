@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from aatoolkit._util.arguments import check_kind, checked, names_wrong_arguments
 from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit.availability.detect.context import raw
 from aatoolkit.errors import ConfigurationError
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
 _UNSET: Any = object()
 
 
-@names_wrong_arguments
 class SectionDraft:
     """The draft of one section; `review` shows it and `set` settles it.
 
@@ -113,7 +111,6 @@ class SectionDraft:
         frame = Listing(pd.DataFrame(text, index=index, dtype="string"))
         return frame.fold_by("table", "column", "confidence")
 
-    @checked
     def set(
         self,
         column: str,
@@ -149,8 +146,6 @@ class SectionDraft:
             if a parse or dtype cannot read what the answers have.
         """
         found = self._find(column, table)
-        if aggregate is not _UNSET:
-            check_kind(SectionDraft.set, "aggregate", aggregate)
         before = dict(vars(found))
         if unit is not _UNSET:
             found.unit = Finding(unit, SETTLED, "settled by hand")

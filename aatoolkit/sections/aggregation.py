@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from aatoolkit._util.arguments import names_wrong, names_wrong_arguments
 from aatoolkit.errors import ArgumentError
 
 COUNT = "count"
@@ -34,7 +33,6 @@ RULES = ("sum", "min", "max", "first", "last", "mean", "ratio", "key", "none")
 """The rules by which rows of a column become one; ``key`` and ``none`` refuse to."""
 
 
-@names_wrong_arguments
 @dataclass(frozen=True)
 class Aggregation:
     """The rule by which rows of a column are aggregated.
@@ -127,19 +125,16 @@ NONE = Aggregation("none")
 NOT_ADDITIVE = Aggregation("none", why="not additive: the rows overlap")
 
 
-@names_wrong
 def weighted(by: str, otherwise: str | None = None) -> Aggregation:
     """A mean weighted by another column: Σ(value·by)/Σby."""
     return Aggregation("mean", by=by, otherwise=otherwise)
 
 
-@names_wrong
 def ratio(numerator: str, denominator: str, otherwise: str | None = None) -> Aggregation:
     """A ratio recomputed from the summed numerator and denominator, never averaged."""
     return Aggregation("ratio", over=(numerator, denominator), otherwise=otherwise)
 
 
-@names_wrong
 def share(
     why: str = "shares of one whole: add within one answer, never over fetches",
     counts: tuple[str, str] | None = None,
@@ -148,7 +143,6 @@ def share(
     return Aggregation("sum", why=why, counts=counts)
 
 
-@names_wrong
 def refused(why: str, counts: tuple[str, str] | None = None) -> Aggregation:
     """A rule that refuses to combine rows, with the reason."""
     return Aggregation("none", why=why, counts=counts)

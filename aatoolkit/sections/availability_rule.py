@@ -6,12 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from aatoolkit._util.arguments import names_wrong_arguments
 from aatoolkit.errors import ArgumentError
 from aatoolkit.jsontree.paths import Each, Entries, Field, parse_pattern
 
 
-@names_wrong_arguments
 @dataclass(frozen=True)
 class Rule:
     """A place where a service states availability: an object, a map, a field of rows or a header.

@@ -6,9 +6,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from aatoolkit._util.argument_kinds import shown
-from aatoolkit._util.arguments import names_wrong_arguments
 from aatoolkit._util.described import Described
+from aatoolkit._util.text import shown
 from aatoolkit.errors import ArgumentError
 from aatoolkit.sections.aggregation import NONE, Aggregation
 
@@ -64,7 +63,6 @@ class Reading:
     missing: tuple[str | float | bool, ...] = ()
 
 
-@names_wrong_arguments
 @dataclass(frozen=True)
 class Column(Described):
     """One column of a table.

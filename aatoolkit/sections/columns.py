@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from aatoolkit._util.arguments import names_wrong
 from aatoolkit.sections.aggregation import (
     COUNT,
     FRACTION,
@@ -69,7 +68,6 @@ def number(name: str, doc: str = "", source: str | None = None, **more: Any) -> 
     return Column(name, "Float64", doc, source, **more)
 
 
-@names_wrong
 def count(
     name: str,
     doc: str = "",
@@ -83,7 +81,6 @@ def count(
     return Column(name, "Int64", doc, source, **{"unit": COUNT, "aggregate": rule, **more})
 
 
-@names_wrong
 def fraction(
     name: str,
     doc: str = "",
@@ -112,7 +109,6 @@ def position(name: str, doc: str = "", source: str | None = None, **more: Any) -
     return Column(name, "Float64", doc, source, **{"unit": RANK, **more})
 
 
-@names_wrong
 def ref(name: str, doc: str, source: str | None = None, **more: Any) -> Column:
     """A key of the record that encloses a row: by default the field of the column's own name."""
     return Column(name, "string", doc, source or f"^{camel(name)}", **more)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from aatoolkit._util.arguments import checked
 from aatoolkit._util.extras import needed
 from aatoolkit.sections.aggregation import COUNT, FRACTION, PROBABILITY
 from aatoolkit.sections.section import Column, Table
@@ -26,7 +25,6 @@ _BOUNDS = {COUNT: (0, None), FRACTION: (0, 1), PROBABILITY: (0, 1)}
 """The least and most that a value of a unit can be."""
 
 
-@checked
 def frictionless_schema(table: Table) -> dict[str, Any]:
     """Build a Frictionless Table Schema: types, keys, levels and bounds of the columns.
 
@@ -72,7 +70,6 @@ def frictionless_schema(table: Table) -> dict[str, Any]:
     return {"fields": fields, **key}
 
 
-@checked
 def pandera_schema(table: Table) -> pandera.pandas.DataFrameSchema:
     """Build a pandera schema, which validates the table's DataFrame.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from aatoolkit._util.arguments import names_wrong
 from aatoolkit._util.defaults import FILTERS
 from aatoolkit.errors import ArgumentError
 from aatoolkit.jsontree.paths import Each, Entries, Field, format_path, parse_pattern
@@ -13,7 +12,6 @@ from aatoolkit.sections.row_shapes import Rows
 from aatoolkit.sections.section import Section, Table
 
 
-@names_wrong
 def scope_options(
     *, engine: str = "", topic: str = "", category: str = "", brand: str = ""
 ) -> Section:

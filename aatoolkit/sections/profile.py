@@ -16,10 +16,9 @@ from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from aatoolkit._util.argument_kinds import shown
-from aatoolkit._util.arguments import check_kind, check_path, names_wrong_arguments
 from aatoolkit._util.described import Described
 from aatoolkit._util.suggest import did_you_mean, near_matches
+from aatoolkit._util.text import shown
 from aatoolkit.errors import AAToolkitError, ConfigurationError, ItemNotFound, ScopeError
 from aatoolkit.sections.section import Section, Table
 
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 
-@names_wrong_arguments
 class Profile(Described, Mapping[str, Section]):
     """The declarations of one service: a mapping from a section's name to its declaration.
 
@@ -107,7 +105,6 @@ class Profile(Described, Mapping[str, Section]):
     ) -> None:
         if not _NAME.fullmatch(name):
             raise _problem(f"{name!r} is no name of a profile: use letters, digits, _ and -")
-        check_kind(Profile.__init__, "doc", doc)
         self.name: str = name
         self.doc: str = doc
         self.tentative: Collection[str] = tentative
@@ -141,7 +138,6 @@ class Profile(Described, Mapping[str, Section]):
             return source
         if isinstance(source, ModuleType):
             return cls._found(vars(source), source.__name__.rpartition(".")[2], source.__name__)
-        check_path("profile", source)
         path = Path(source)
         try:
             names = runpy.run_path(str(path))

@@ -9,7 +9,6 @@ from threading import Lock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from aatoolkit._util.arguments import check_kind, names_wrong
 from aatoolkit._util.html_table import table_html
 from aatoolkit._util.terminal import wrapped_in_ipython
 from aatoolkit._util.text import clipped, markup
@@ -164,7 +163,6 @@ def unregister(name: str) -> None:
     _default.change()
 
 
-@names_wrong
 def propose(answers: Any, name: str | None = None) -> Proposal:
     """Draft a declaration from an answer, or from several; it prints as Python to start from.
 
@@ -227,7 +225,6 @@ class Description:
     """The description of a section, as text and as HTML."""
 
     def __init__(self, section: Section) -> None:
-        check_kind(Description.__init__, "section", section)
         self.section = section
 
     def __str__(self) -> str:

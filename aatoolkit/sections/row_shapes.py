@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from aatoolkit._util.arguments import names_wrong, names_wrong_arguments
 from aatoolkit.errors import ArgumentError
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, parse_pattern
 
@@ -17,7 +16,6 @@ Filter = tuple[tuple[str, tuple[Scalar, ...]], ...]
 """Sources, and the values of each that a row is chosen by."""
 
 
-@names_wrong_arguments
 @dataclass(frozen=True)
 class Rows:
     """The rows of a table: their path and shape in an answer.
@@ -95,7 +93,6 @@ class Rows:
         return replace(self, without=tuple(more[0].items()), only=tuple(more[1].items()))
 
 
-@names_wrong
 def records(path: str, key: str | tuple[str, ...] = (), *, inside: str = "") -> Rows:
     """Rows are the elements of an array; ``key`` names the keys of ``{}`` steps on the way.
 
@@ -115,7 +112,6 @@ def records(path: str, key: str | tuple[str, ...] = (), *, inside: str = "") -> 
     return Rows((*steps, *parse_pattern(inside)), key_names(key))
 
 
-@names_wrong
 def keyed(path: str, key: str | tuple[str, ...]) -> Rows:
     """Rows are the entries of an object, or of objects in an object, one level for each key.
 
@@ -128,7 +124,6 @@ def keyed(path: str, key: str | tuple[str, ...]) -> Rows:
     return Rows((*parse_pattern(path), *(Entries(),) * len(names)), names)
 
 
-@names_wrong
 def parallel(path: str, *, axis: str, key: str, name: str) -> Rows:
     """Rows are arrays side by side, one for each ``key``, along an array ``axis``.
 
@@ -140,7 +135,6 @@ def parallel(path: str, *, axis: str, key: str, name: str) -> Rows:
     return Rows((*parse_pattern(path), Entries(), Each()), (key, name), (parse_pattern(axis),))
 
 
-@names_wrong
 def matrix(path: str, *, rows: str, columns: str, names: tuple[str, str]) -> Rows:
     """Rows are the cells of an array of arrays, labelled by two arrays.
 
@@ -156,7 +150,6 @@ def matrix(path: str, *, rows: str, columns: str, names: tuple[str, str]) -> Row
     return Rows((*cells, Each(), Each()), names, axes, beside=beside)
 
 
-@names_wrong
 def pairs(path: str, *names: str) -> Rows:
     """Rows are short arrays whose positions have a meaning.
 
@@ -168,7 +161,6 @@ def pairs(path: str, *names: str) -> Rows:
     return Rows((*parse_pattern(path), Each()), positional=names)
 
 
-@names_wrong
 def grid(rows: str, *, header: str) -> Rows:
     """Rows are arrays, and another array names their positions.
 
@@ -193,7 +185,6 @@ def grid(rows: str, *, header: str) -> Rows:
     return Rows((*parse_pattern(rows), Each()), header=names)
 
 
-@names_wrong
 def chart(path: str, *, axis: str, name: str) -> Rows:
     """Rows are the values of the series of a chart, along an axis that they share.
 
@@ -216,7 +207,6 @@ def chart(path: str, *, axis: str, name: str) -> Rows:
     return Rows((*parse_pattern(path), Each()), (name,), (parse_pattern(axis),))
 
 
-@names_wrong
 def columnar(path: str = "", *, axis: str) -> Rows:
     """Rows run along arrays side by side, such as ``{"days": […], "mentions": […]}``.
 
@@ -239,13 +229,11 @@ def columnar(path: str = "", *, axis: str) -> Rows:
     return Rows((*parse_pattern(path), *along), beside=len(along))
 
 
-@names_wrong
 def single(path: str = "") -> Rows:
     """One row an answer: the object at a path, or the whole answer."""
     return Rows(parse_pattern(path), one=True)
 
 
-@names_wrong
 def computed(path: str, rows: Callable[[Any], Iterable[Mapping[str, Any]]]) -> Rows:
     """Rows are what a function makes of the value at a path: for shapes that are none of these.
 

@@ -25,7 +25,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from aatoolkit._util.arguments import names_wrong_arguments
 from aatoolkit._util.described import Described
 from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit.errors import ArgumentError, ArgumentTypeError, ItemNotFound
@@ -73,7 +72,6 @@ ENVELOPE = ("section", "domain", "window", "filters", "generatedAt", "availabili
 """The fields that sections share; they become metadata and stay in ``extra``."""
 
 
-@names_wrong_arguments
 @dataclass(frozen=True)
 class Table(Described):
     """One tidy table of a section.
@@ -161,7 +159,6 @@ class Table(Described):
         return f"&{camel(column.name)}" if columnar else camel(column.name)
 
 
-@names_wrong_arguments
 @dataclass(frozen=True, init=False)
 class Section(Described):
     """One section of the API, as tidy tables.

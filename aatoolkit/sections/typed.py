@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from aatoolkit._util.arguments import names_wrong
 from aatoolkit.sections.profile import SCOPE_OPTIONS, Profile
 from aatoolkit.sections.section import Section, Table
 
@@ -162,7 +161,6 @@ def typed(project: aa.Project) -> {name}Project:
 '''
 
 
-@names_wrong
 def typed_module(profile: Profile) -> str:
     """Generate a Python module with a type for each table of a profile.
 

@@ -9,7 +9,6 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from aatoolkit._util.arguments import checked
 from aatoolkit.availability import Availability, Cause, Status, combine
 from aatoolkit.errors import AvailabilityError
 from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, attach, metadata_of
@@ -23,7 +22,6 @@ from aatoolkit.stats.results import numbers, percent, result, words
 _KEPT = ("chat_id", "prompt_id", "engine", "ran_at")
 
 
-@checked
 def answers(chats: Mapping[str, pd.DataFrame], brand: str | None = None) -> pd.DataFrame:
     """The sampled answers, one row each, with whether they mention a brand and cite own pages.
 
@@ -109,7 +107,6 @@ def _of(state: Availability, values: pd.Series) -> Availability:
     return state
 
 
-@checked
 def cited_and_mentioned(
     chats: Mapping[str, pd.DataFrame], brand: str | None = None, level: float = 0.95
 ) -> pd.DataFrame:

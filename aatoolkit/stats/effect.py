@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from aatoolkit._util.arguments import checked
 from aatoolkit.errors import ArgumentError, AvailabilityError
 from aatoolkit.frame.groupby import find, flattened
 from aatoolkit.metadata.recorded import recorded
@@ -25,7 +24,6 @@ _NAN = float("nan")
 Groups = str | Iterable[object] | Mapping[str, object]
 
 
-@checked
 @recorded("effect", "series")
 def effect(
     series: pd.DataFrame,

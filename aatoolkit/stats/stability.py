@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pandas as pd
 
-from aatoolkit._util.arguments import checked
 from aatoolkit.errors import ArgumentError, AvailabilityError
 from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.metadata.recorded import recorded
@@ -134,7 +133,6 @@ def _bootstrap(y: Numbers, n: Numbers, clusters: Integers, level: float) -> list
     ]
 
 
-@checked
 def samples(
     rate: float,
     margin: float,

@@ -7,7 +7,6 @@ from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from aatoolkit._util.arguments import names_wrong_arguments
 from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit.errors import AAToolkitError, AAToolkitWarning, ScopeError, StudyError
 from aatoolkit.frame.explain import Explainer, Explanation
@@ -56,7 +55,6 @@ class RecordedAnswer:
             return self.study.tables(self.record).get(self.source.section or "")
 
 
-@names_wrong_arguments
 class StudyExplanations:
     """The methods of a study that explain numbers; see `aatoolkit.Study`."""
 

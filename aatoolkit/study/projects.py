@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from aatoolkit._util.arguments import check_known, names_wrong_arguments
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit.client.client import Client
 from aatoolkit.client.project import Project
@@ -21,7 +20,6 @@ from aatoolkit.study.storage import StudyStorage
 Source = TypeVar("Source", Project, Client)
 
 
-@names_wrong_arguments
 class StudyProjects(StudyReader):
     """The projects and clients of a study.
 
@@ -115,7 +113,6 @@ class StudyProjects(StudyReader):
             replay.
         """
         if self._writer is not None:
-            check_known(settings, Client.__init__, "the client")
             return self.record(Client(base_url, profile=profile, **settings).project(host))
         if self._is_rerun:
             base_url = base_url if any(base_url == one.base_url for one in self.current) else None

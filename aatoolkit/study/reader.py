@@ -9,7 +9,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from aatoolkit._util.arguments import names_wrong_arguments
 from aatoolkit._util.text import visible
 from aatoolkit.client.dataset import Dataset
 from aatoolkit.errors import (
@@ -38,7 +37,6 @@ VERSION = 1
 _HASHED = 1 << 26  # bytes of answers that are hashed to show a study
 
 
-@names_wrong_arguments
 class StudyReader(PublishableStudy):
     """A study in a folder or a file, read-only.
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import pyarrow as pa
 
-from aatoolkit._util.arguments import names_wrong_arguments
 from aatoolkit._util.files import write_whole
 from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit._util.text import visible
@@ -64,7 +63,6 @@ class SealedResult:
         return f"<SealedResult {visible(self.name)!r}: {size}, {self.hash[:12]}>"
 
 
-@names_wrong_arguments
 class StudyResults(StudyProjects):
     """The methods of a study for named results and reruns."""
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from aatoolkit._util.arguments import names_wrong_arguments
 from aatoolkit._util.files import sweep, write_whole
 from aatoolkit._util.text import code, visible
 from aatoolkit.errors import StudyError
@@ -36,7 +35,6 @@ from aatoolkit.study.storage import (
 )
 
 
-@names_wrong_arguments
 class Study(StudyResults, StudyExplanations):
     """The answers an analysis was made from, recorded once and replayed by anyone.
 

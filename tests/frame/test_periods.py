@@ -86,7 +86,7 @@ def test_what_does_not_add_up_over_days_is_refused() -> None:
     [
         ("M", "'MS'"),
         ("weekly", "'MS'"),
-        ("", "leave it out"),
+        ("", "'MS'"),
         (7, "is no text"),
         (["W"], "no text"),
     ],

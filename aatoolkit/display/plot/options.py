@@ -8,7 +8,6 @@ from numbers import Integral
 
 from matplotlib.colors import is_color_like, to_hex
 
-from aatoolkit._util.arguments import check_pictured
 from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit.display.plot.roles import PlotData
 from aatoolkit.errors import ArgumentError, ConfigurationError
@@ -51,7 +50,6 @@ def validate(
         If there is no such column, or it holds no numbers where some are needed.
     """
     known = list(kinds)
-    check_pictured(kind=kind)
     kind = _ALIASES.get(kind, kind) if isinstance(kind, str) else kind
     if kind is not None and kind not in known:
         near = near_matches(str(kind), known)
@@ -106,7 +104,6 @@ def check_theme(theme: str, ax: object | None) -> str:
     ConfigurationError
         If there is no such theme, or ``ax`` has a background already.
     """
-    check_pictured(theme=theme)
     if theme not in ("auto", "light", "dark"):
         raise ConfigurationError(
             f"theme={theme!r} is not known; there are auto, light and dark", setting="theme"

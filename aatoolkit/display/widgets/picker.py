@@ -11,9 +11,7 @@ import anywidget
 import ipywidgets
 import traitlets
 
-from aatoolkit._util.argument_kinds import shown
-from aatoolkit._util.arguments import check_kind
-from aatoolkit._util.text import markup, visible
+from aatoolkit._util.text import markup, shown, visible
 from aatoolkit.display.widgets.option_group import OptionGroup
 from aatoolkit.errors import ArgumentTypeError, AttributeNotFound
 
@@ -69,8 +67,6 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget):  # type: ignore[misc]
                 f"such as picker.value = {self._python()}",
                 attribute=name,
             )
-        if name == "disabled":
-            check_kind(Picker.__init__, name, value)
         if name == "layout" and not _is_layout(value):
             raise ArgumentTypeError(
                 f"layout={shown(value)} cannot be used; give a dict, such as {{'width': '20em'}}",
@@ -130,8 +126,6 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget):  # type: ignore[misc]
         """
         from IPython import get_ipython
         from IPython.display import display
-
-        check_kind(Picker.show, "function", function)
 
         def run(value: Any) -> None:
             made = function(value)

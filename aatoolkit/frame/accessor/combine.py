@@ -6,12 +6,10 @@ from typing import Any
 
 import pandas as pd
 
-from aatoolkit._util.arguments import checks_arguments
 from aatoolkit.frame import merge
 from aatoolkit.frame.unmatched import warn_of_unmatched
 
 
-@checks_arguments
 class Combine:
     """Methods of pandas, with the metadata carried along."""
 

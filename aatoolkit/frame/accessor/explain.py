@@ -7,13 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from aatoolkit._util.arguments import checks_arguments
-
 if TYPE_CHECKING:
     from aatoolkit.frame.explain.explanation import Explanation
 
 
-@checks_arguments
 class Explain:
     """The method that explains a number."""
 

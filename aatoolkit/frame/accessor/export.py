@@ -8,7 +8,6 @@ from pathlib import Path
 import pandas as pd
 import pyarrow as pa
 
-from aatoolkit._util.arguments import checks_arguments
 from aatoolkit.frame.excel import SheetTable, codebook_sheet, write_workbook
 from aatoolkit.frame.parquet import arrow_table, write_parquet
 from aatoolkit.jsontree.chunks import own_buffers
@@ -16,7 +15,6 @@ from aatoolkit.metadata.arrow_schema import with_facts
 from aatoolkit.metadata.attrs import metadata_of
 
 
-@checks_arguments
 class Export:
     """Methods that write a frame to a file."""
 

@@ -6,14 +6,12 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from aatoolkit._util.arguments import checks_arguments
 from aatoolkit.frame import aggregate, complete
 from aatoolkit.frame.aggregation_plan import Rules
 from aatoolkit.frame.groupby import By
 from aatoolkit.frame.periods import by_period
 
 
-@checks_arguments
 class Measures:
     """Methods that compute numbers from numbers; missing ones never become numbers."""
 

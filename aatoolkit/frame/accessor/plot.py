@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Literal, overload
 
 import pandas as pd
 
-from aatoolkit._util.arguments import check_pictured, names_wrong_arguments
 from aatoolkit._util.extras import needed
 from aatoolkit.errors import ArgumentTypeError
 from aatoolkit.frame.aggregate import aggregate
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from aatoolkit.display.plot.interactive import InteractivePicture
 
 
-@names_wrong_arguments
 class Plot:
     """The method that draws a frame."""
 
@@ -161,7 +159,6 @@ class Plot:
         >>> frame.aa.plot(y="n")
         <Picture: N by engine: chatgpt 3; 1 not measured>
         """
-        check_pictured(x=x, y=y, by=by, facet=facet, title=title)
         if not isinstance(interactive, bool):
             raise ArgumentTypeError("interactive= is True or False", argument="interactive")
         with needed("pictures need", "interactive" if interactive else "plot"):

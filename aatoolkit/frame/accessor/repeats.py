@@ -6,11 +6,9 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from aatoolkit._util.arguments import checks_arguments
 from aatoolkit.frame.aggregation_plan import Rules
 
 
-@checks_arguments
 class Repeats:
     """Methods for repeated answers: to one prompt, and day after day."""
 

@@ -6,11 +6,9 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from aatoolkit._util.arguments import checks_arguments
 from aatoolkit.frame import reshape
 
 
-@checks_arguments
 class Reshape:
     """Methods that lay out the same cells in another form."""
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from aatoolkit._util.arguments import checks_arguments
 from aatoolkit.frame import require
 
 
-@checks_arguments
 class Select:
     """Methods that select columns and rows by whether they were measured."""
 

@@ -7,12 +7,10 @@ from typing import Literal
 
 import pandas as pd
 
-from aatoolkit._util.arguments import checks_arguments
 from aatoolkit.frame.aggregation_plan import Rules
 from aatoolkit.frame.groupby import By
 
 
-@checks_arguments
 class Statistics:
     """Intervals and comparisons; `aatoolkit.stats` says which question each answers."""
 
