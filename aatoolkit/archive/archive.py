@@ -25,7 +25,7 @@ from aatoolkit.archive.reader import ArchiveReader
 from aatoolkit.archive.report import AddReport
 from aatoolkit.archive.runs import read_runs
 from aatoolkit.archive.selection import Selection, When
-from aatoolkit.archive.store import ArchiveStore, duckdb, engine
+from aatoolkit.archive.store import ArchiveStore, duckdb, engine, typed
 from aatoolkit.archive.upkeep_methods import ArchiveKeeper
 from aatoolkit.client.client import Client
 from aatoolkit.client.project import Project
@@ -155,7 +155,8 @@ class Archive(ArchiveKeeper):
         if self._until is not None:
             raise ArchiveError("this is the archive as of a moment; add to the archive itself")
         self._check_place()
-        runs, _ = read_runs(self._store)
+        with self._store.typed():
+            runs, _ = read_runs(self._store)
         if isinstance(source, Project):
             hosts = source.host if hosts is None else hosts
             source = source.client
@@ -171,9 +172,11 @@ class Archive(ArchiveKeeper):
         projects = {p.host: p for p in map(source.project, each_of(hosts, str))}
         listed = each_of(scopes, Scope) or [Scope()]
         targets = [(project, scope) for project in projects.values() for scope in listed]
-        tables.check(self._store, [source.profile[n] for n in names if n in source.profile])
-        index = AnswerIndex(self._store, runs, [*projects])
-        planned = plan(self._store, runs, index, targets, names, refresh=refresh)
+        declared = [source.profile[name] for name in names if name in source.profile]
+        with self._store.typed():
+            tables.check(self._store, declared)
+            index = AnswerIndex(self._store, runs, [*projects])
+            planned = plan(self._store, runs, index, targets, names, refresh=refresh)
         max_nodes = max(self._max_nodes, source.max_nodes)
         adder = Adder(self._store, profile, progress, max_nodes)
         groups = (
@@ -269,6 +272,7 @@ class Archive(ArchiveKeeper):
         when: datetime | None = self._until
         return "" if when is None else f" as of {when:%Y-%m-%d %H:%M:%S}"
 
+    @typed
     def _summary(self) -> str:
         runs, exists = read_runs(self._store)
         if not exists:

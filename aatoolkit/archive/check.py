@@ -16,8 +16,10 @@ from aatoolkit._util.text import visible
 from aatoolkit.archive import tables as declared
 from aatoolkit.archive.answers import ANSWERS, unpacked
 from aatoolkit.archive.buffer import TableBuffer
+from aatoolkit.archive.checksums import Checksums
 from aatoolkit.archive.derive import derive_stored
 from aatoolkit.archive.index import groups_of
+from aatoolkit.archive.runs import RUNS
 from aatoolkit.archive.schema import among, fitted
 from aatoolkit.archive.snapshot import Snapshot, identifier, run
 from aatoolkit.archive.statement_tables import BESIDE, FRAMES
@@ -46,12 +48,16 @@ class ArchiveCheck:
         How many were checked.
     found : tuple of (str, str)
         The table concerned, and what is wrong.
+    unchecked : int
+        The files without a checksum, such as those of a compaction that was interrupted;
+        `Archive.compact` records them as they are.
     """
 
     path: str
     answers: int
     tables: int
     found: tuple[tuple[str, str], ...]
+    unchecked: int = 0
 
     @property
     def ok(self) -> bool:
@@ -75,6 +81,8 @@ class ArchiveCheck:
 
     def __repr__(self) -> str:
         state = "all as stored" if self.ok else f"{len(self.found)} problems"
+        if self.unchecked:
+            state += f"; {self.unchecked:,} files have no checksum, which compact() records"
         lines = [f"<ArchiveCheck: {self.answers:,} answers, {self.tables} tables: {state}>"]
         lines += [visible(f"  {name}: {problem}") for name, problem in self.found[:_LISTED]]
         return "\n".join(lines)
@@ -89,8 +97,11 @@ def verify(
         raise ArchiveError(f"there is no archive at {store.root} yet", path=store.root)
     found: list[tuple[str, str]] = []
     names = [ANSWERS, *declared.stored_tables(store), *BESIDE]
+    checksums = Checksums(store)
     for name in names:
         found += ((name, problem) for problem in _files(snapshot, name))
+    for name in (*names, RUNS, declared.CATALOG, declared.CHANGES) if not found else ():
+        found += ((name, problem) for problem in checksums.problems(name, store.open(name)))
     if snapshot.runs.rebuilding:
         found.append(("runs", "a rebuild was interrupted; run archive.rebuild() again"))
     answers = 0
@@ -103,7 +114,7 @@ def verify(
                 found += _replayed(snapshot, profile, max_nodes)
         except ArchiveError as error:
             found.append(("archive", error.message))
-    return ArchiveCheck(store.root, answers, len(names), tuple(found))
+    return ArchiveCheck(store.root, answers, len(names), tuple(found), checksums.unchecked)
 
 
 def _files(snapshot: Snapshot, name: str) -> Iterator[str]:

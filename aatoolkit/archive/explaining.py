@@ -16,7 +16,7 @@ from aatoolkit.archive.index import groups_of
 from aatoolkit.archive.schema import among
 from aatoolkit.archive.selection import When
 from aatoolkit.archive.snapshot import Snapshot
-from aatoolkit.archive.store import ArchiveStore
+from aatoolkit.archive.store import ArchiveStore, typed
 from aatoolkit.errors import AAToolkitWarning, ArchiveError, ScopeError
 from aatoolkit.frame.explain import Explainer, Explanation
 from aatoolkit.metadata.column import Source
@@ -59,6 +59,7 @@ class ArchivedAnswer:
             raise ArchiveError(f"the body of {self.answer.name} is not what was added; verify it")
         return body
 
+    @typed
     def tables(self) -> Tables | None:
         """The answer's tables, normalised again from its stored body."""
         with warnings.catch_warnings():
@@ -120,6 +121,7 @@ class ArchiveExplanations:
         frame: pd.DataFrame = reader.history(**given) if how == "history" else reader.read(**given)
         return frame
 
+    @typed
     def explain(
         self,
         table: str,

@@ -14,7 +14,7 @@ from aatoolkit.archive.frames import frame_of
 from aatoolkit.archive.schema import ADDED, StoredTable
 from aatoolkit.archive.selection import Selection, When
 from aatoolkit.archive.snapshot import Snapshot, changes_of
-from aatoolkit.archive.store import ArchiveStore
+from aatoolkit.archive.store import ArchiveStore, typed
 from aatoolkit.archive.table_reader import TableReader
 from aatoolkit.errors import ArchiveError
 from aatoolkit.frame.reshape import CONTEXT
@@ -41,6 +41,7 @@ class ArchiveReader(ArchiveExplanations):
             )
         return found
 
+    @typed
     def read(
         self,
         section: str,
@@ -102,6 +103,7 @@ class ArchiveReader(ArchiveExplanations):
             rows, reader.stored, answers, context=CONTEXT, key=key, failed=failed, recipe=made
         )
 
+    @typed
     def history(
         self,
         section: str,
@@ -181,6 +183,7 @@ class ArchiveReader(ArchiveExplanations):
             ),
         )
 
+    @typed
     def arrow(
         self,
         section: str,
@@ -201,6 +204,7 @@ class ArchiveReader(ArchiveExplanations):
         reader = TableReader(self._snapshot(), section, table)
         return reader.rows(Selection.of(hosts, since, until, scope).before(self._until))
 
+    @typed
     def paths(self, section: str, table: str | None = None) -> list[str]:
         """Return the Parquet files of a table that hold rows of committed runs alone.
 
@@ -220,6 +224,7 @@ class ArchiveReader(ArchiveExplanations):
             raise ArchiveError("a run is being committed; try again in a moment")
         return [*found.files]
 
+    @typed
     def sql(self, query: str) -> Any:
         """Run an SQL query over the tables with DuckDB, which changes nothing.
 
@@ -264,6 +269,7 @@ class ArchiveReader(ArchiveExplanations):
 
         return frame_of_query(self._snapshot(), query, self._until)
 
+    @typed
     def dask(self, section: str, table: str | None = None) -> Any:
         """Return a table as a Dask DataFrame; its workers read the files themselves.
 
@@ -278,6 +284,7 @@ class ArchiveReader(ArchiveExplanations):
         return dask_frame(snapshot, TableReader(snapshot, section, table).path, self._until)
 
     @property
+    @typed
     def tables(self) -> pd.DataFrame:
         """The tables of the archive, one row each: rows, answers, hosts, days, files, bytes.
 
@@ -290,6 +297,7 @@ class ArchiveReader(ArchiveExplanations):
         return Listing(overview(self._snapshot(), self._until))
 
     @property
+    @typed
     def changes(self) -> pd.DataFrame:
         """The changes of tables and their columns, and when: one row each."""
         import pandas as pd
@@ -304,6 +312,7 @@ class ArchiveReader(ArchiveExplanations):
         return Listing(frame)
 
     @property
+    @typed
     def columns(self) -> pd.DataFrame:
         """The unit, rule and meaning of every column, one row each."""
         from aatoolkit._util.listing import Listing

@@ -14,12 +14,14 @@ import pyarrow.parquet as pq
 from aatoolkit.archive import tables as declared
 from aatoolkit.archive.answers import StoredAnswer
 from aatoolkit.archive.buffer import TableBuffer
+from aatoolkit.archive.checksums import note_quietly
 from aatoolkit.archive.derive import derive_stored
 from aatoolkit.archive.index import groups_of
 from aatoolkit.archive.runs import log, new_run, read_runs
 from aatoolkit.archive.schema import StoredTable, among, bare, fitted, united
 from aatoolkit.archive.statement_tables import BESIDE
 from aatoolkit.archive.store import ArchiveStore, engine
+from aatoolkit.archive.upkeep import all_tables
 from aatoolkit.client.progress import progress_bar
 from aatoolkit.errors import AAToolkitError, ArchiveConflict, ArchiveError
 from aatoolkit.sections import Profile
@@ -61,6 +63,7 @@ def rebuild(
         _replace(store, spool)
     for each in (*sorted(before.rebuilding), name):
         log(store, each, "rebuilt", note={})
+    note_quietly(store, all_tables(store))
     return problems
 
 

@@ -8,19 +8,23 @@ import os
 import random
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import wraps
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.dataset as ds
-from pyarrow.fs import LocalFileSystem, SubTreeFileSystem
+from pyarrow.fs import FileSystem, LocalFileSystem, SubTreeFileSystem
 
 from aatoolkit._util.extras import needed
 from aatoolkit._util.text import visible
-from aatoolkit.errors import ArchiveConflict, ArchiveError
+from aatoolkit.errors import AAToolkitError, ArchiveConflict, ArchiveError
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 FORMAT = "1"
 """The version of the layout; a newer one is refused."""
@@ -91,6 +95,12 @@ class ArchiveStore:
     ) -> None:
         text = os.fspath(root)
         self.is_local = "://" not in text
+        try:
+            text.encode()
+        except (UnicodeError, AttributeError):
+            raise ArchiveError(
+                f"no archive can be at {visible(str(root))}: it is no text that names a folder"
+            ) from None
         self.root = str(Path(text).expanduser().absolute()) if self.is_local else text.rstrip("/")
         unusable = sorted({*_UNUSABLE.findall(self.root)}) if self.is_local else []
         if unusable:
@@ -172,8 +182,14 @@ class ArchiveStore:
         gives, is released by threads of Arrow, which end the process with an error where the
         interpreter is being shut down meanwhile.
         """
-        files = SubTreeFileSystem(self.uri(name), LocalFileSystem()) if self.is_local else None
+        files = self.filesystem(name, table) if self.is_local else None
         return table.to_pyarrow_dataset(filesystem=files)
+
+    def filesystem(self, name: str, table: Any) -> FileSystem:
+        """The files of a table, below its folder."""
+        if self.is_local:
+            return SubTreeFileSystem(self.uri(name), LocalFileSystem())
+        return table.to_pyarrow_dataset().filesystem
 
     def _last(self, name: str) -> tuple[Any, ...] | None:
         """The identity of a table's newest log file; None where it cannot be looked up."""
@@ -288,6 +304,27 @@ class ArchiveStore:
             hint = hint or _remedy(problem)
             raise ArchiveError(f"{what} at {self.root}: {problem}{hint}", path=self.root)
 
+    @contextlib.contextmanager
+    def typed(self) -> Iterator[None]:
+        """Convert whatever the content of an archive leads to, to `ArchiveError`.
+
+        An archive may hold anything: rows of other shapes, metadata that is no JSON.
+        """
+        cause: Exception | None = None
+        try:
+            yield
+        except (AAToolkitError, Warning):
+            raise
+        except Exception as error:
+            cause = error
+        if cause is not None:
+            words = self.masked(f"{type(cause).__name__}: {cause}")
+            raise ArchiveError(
+                f"the archive at {self.root} cannot be used ({words}); archive.verify() says more, "
+                "and archive.rebuild() makes tables anew from the answers",
+                path=self.root,
+            ).with_traceback(cause.__traceback__)
+
     def masked(self, text: str) -> str:
         """A message of an engine, on one line, without the values of options or secrets."""
         hidden = [
@@ -316,6 +353,17 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _NUMBER = re.compile(r"(?:os error |Errno )(\d+)")
 
 _SECRET = ("KEY", "SECRET", "TOKEN", "PASSWORD", "CREDENTIAL", "SAS", "SIGNATURE")
+
+
+def typed(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
+    """Have a method of an archive raise errors of this package alone, see `ArchiveStore.typed`."""
+
+    @wraps(method)
+    def whole(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        with self._store.typed():
+            return method(self, *args, **kwargs)
+
+    return whole
 
 
 def wait(tried: int) -> None:

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from aatoolkit.archive import tables as declared
 from aatoolkit.archive.answers import ANSWERS
+from aatoolkit.archive.checksums import CHECKSUMS, note_quietly
 from aatoolkit.archive.runs import RUNS, log, new_run, read_runs
 from aatoolkit.archive.schema import among, bare
 from aatoolkit.archive.snapshot import Snapshot, in_list
@@ -65,6 +66,12 @@ def names_of(store: ArchiveStore) -> list[str]:
     return [ANSWERS, *declared.stored_tables(store), *BESIDE]
 
 
+def all_tables(store: ArchiveStore) -> dict[str, Any | None]:
+    """Every table of an archive, open, by name."""
+    names = (*names_of(store), RUNS, declared.CATALOG, declared.CHANGES)
+    return {name: store.open(name) for name in names}
+
+
 def compact(store: ArchiveStore, *, keep_hours: float, rows: int = 0) -> UpkeepReport:
     """Sweep dead runs, join small files, sort by host, and remove files no reader needs."""
     if not isinstance(keep_hours, int | float) or not 0 <= keep_hours < math.inf:
@@ -86,6 +93,8 @@ def compact(store: ArchiveStore, *, keep_hours: float, rows: int = 0) -> UpkeepR
                     _vacuum(table, keep_hours)
             except ArchiveConflict:
                 busy.append(name)
+    if not note_quietly(store, all_tables(store)):
+        busy.append(CHECKSUMS)
     after = _measured(store)
     return UpkeepReport(
         (before[0], after[0]), (before[1], after[1]), rows, _hosts(store), tuple(busy)
@@ -168,6 +177,7 @@ def forget(
     # On an object store this takes minutes and may not end; there Delta's retention removes them.
     for name in names_of(store) if store.is_local else ():
         _drop_log(store, name)
+    note_quietly(store, all_tables(store))
     return report
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from aatoolkit.archive.reader import ArchiveReader
 from aatoolkit.archive.report import AddReport
 from aatoolkit.archive.selection import Selection, When
+from aatoolkit.archive.store import typed
 from aatoolkit.errors import ArchiveError
 from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.scope import Scope
@@ -27,6 +28,7 @@ class ArchiveKeeper(ArchiveReader):
     _profile: Profile | None = None
     _max_nodes: int = MAX_NODES
 
+    @typed
     def compact(self, *, keep_hours: float = 168.0) -> UpkeepReport:
         """Join small files, sort them by host, and delete the ones no reader needs any more.
 
@@ -54,6 +56,7 @@ class ArchiveKeeper(ArchiveReader):
         self._writable()
         return upkeep.compact(self._store, keep_hours=keep_hours)
 
+    @typed
     def forget(
         self, hosts: str | Iterable[str] | None = None, *, before: When | None = None
     ) -> UpkeepReport:
@@ -86,13 +89,19 @@ class ArchiveKeeper(ArchiveReader):
         listed = None if hosts is None else [*(Selection.of(hosts).hosts or ())]
         return upkeep.forget(self._store, listed, Selection.of(since=before).since)
 
+    @typed
     def verify(self, *, replay: bool = False) -> ArchiveCheck:
         """Check every file, every answer against its hash, every table against its answers.
+
+        Data files and the entries of logs are compared with the SHA-256 that they were written
+        with, bodies with their own, the number of commits and runs with those recorded, and the
+        rows of each table are counted against what its answers gave.
 
         Parameters
         ----------
         replay : bool
-            Whether to normalise the answers again, and compare the rows.
+            Whether to normalise the answers again too, and compare every row. It finds rows that
+            this version would read otherwise, where nothing was damaged.
 
         Returns
         -------
@@ -103,6 +112,7 @@ class ArchiveKeeper(ArchiveReader):
 
         return check.verify(self._store, self._profile, self._max_nodes, replay=replay)
 
+    @typed
     def rebuild(
         self, *, profile: ProfileSource | None = None, progress: bool | None = None
     ) -> AddReport:
@@ -159,7 +169,8 @@ class ArchiveKeeper(ArchiveReader):
         from aatoolkit.archive.cut import cut
 
         selection = Selection.of(hosts, since, until, scope).before(self._until)
-        return cut(self._snapshot(), selection, path, about)
+        with self._store.typed():
+            return cut(self._snapshot(), selection, path, about)
 
     def _writable(self) -> None:
         self._snapshot()

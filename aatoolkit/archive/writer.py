@@ -12,9 +12,10 @@ import pyarrow.dataset as ds
 from aatoolkit.archive import tables as declared
 from aatoolkit.archive.answers import ANSWERS, SCHEMA, Identity, StoredAnswer, to_arrow
 from aatoolkit.archive.buffer import TableBuffer
+from aatoolkit.archive.checksums import note
 from aatoolkit.archive.derive import DerivedAnswer
 from aatoolkit.archive.index import AnswerIndex, groups_of, of_run
-from aatoolkit.archive.runs import RunLog, log, new_run, read_runs
+from aatoolkit.archive.runs import RUNS, RunLog, log, new_run, read_runs
 from aatoolkit.archive.schema import among, fitted
 from aatoolkit.archive.statement_tables import BESIDE
 from aatoolkit.archive.store import ArchiveStore
@@ -145,6 +146,8 @@ class RunWriter:
         if not self._has_begun:
             return None
         self.flush()
+        names = (declared.CATALOG, declared.CHANGES)
+        note(self.store, {**self._tables, **{name: self.store.peek(name) for name in names}})
         doubled: frozenset[str] | None = None
         try:
             log(
@@ -155,6 +158,7 @@ class RunWriter:
                 failed=self.failed,
                 check=self._check,
             )
+            note(self.store, {RUNS: self.store.peek(RUNS)})
             return self.run
         except _Doubled as found:
             doubled = found.runs

@@ -1,0 +1,137 @@
+"""The checksums of the files of an archive, by which `verify` finds damage that Delta does not.
+
+Files of Delta tables never change: data files and the entries of logs are written once. The table
+``checksums`` has a row for each, with the table's version then, so that commits that are gone show.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pyarrow as pa
+from pyarrow.fs import FileSelector, FileSystem
+
+from aatoolkit.archive.store import ArchiveStore, engine
+from aatoolkit.errors import ArchiveConflict, ArchiveError
+
+CHECKSUMS = "checksums"
+
+SCHEMA = pa.schema(
+    [
+        pa.field("table", pa.string()),
+        pa.field("version", pa.int64()),
+        pa.field("path", pa.string()),
+        pa.field("sha256", pa.string()),
+    ]
+)
+
+_BLOCK = 1 << 20
+
+
+def note(store: ArchiveStore, tables: Mapping[str, Any | None], *, prune: bool = False) -> None:
+    """Record the checksums of files that have none yet; optionally drop those of files long gone.
+
+    Parameters
+    ----------
+    store
+        The archive.
+    tables
+        Open tables by name.
+    prune
+        Whether these are all tables of the archive, and rows of other files go.
+    """
+    before = store.rows_of(CHECKSUMS) or []
+    recorded = {(row["table"], row["path"]): row for row in before}
+    there: set[tuple[str, str]] = set()
+    rows: list[dict[str, Any]] = []
+    for name, table in tables.items():
+        if table is None:
+            continue
+        with store.errors(name):
+            files = store.filesystem(name, table)
+            for path in _paths(table, files):
+                there.add((name, path))
+                if (name, path) not in recorded:
+                    facts = {"table": name, "version": int(table.version()), "path": path}
+                    rows.append({**facts, "sha256": _sha256(files, path)})
+    kept = [row for place, row in recorded.items() if place in there]
+    if prune and len(kept) < len(before) / 2:
+        table = store.create(CHECKSUMS, SCHEMA, partitioned=False)
+        with store.errors(CHECKSUMS):
+            whole = pa.Table.from_pylist(kept + rows, schema=SCHEMA)
+            engine().write_deltalake(table, whole, mode="overwrite")
+            table.vacuum(0, dry_run=False, enforce_retention_duration=False)
+    elif rows:
+        table = store.create(CHECKSUMS, SCHEMA, partitioned=False)
+        store.append(table, pa.Table.from_pylist(rows, schema=SCHEMA))
+
+
+def note_quietly(store: ArchiveStore, tables: Mapping[str, Any | None]) -> bool:
+    """Record all checksums after upkeep; False if another process did at the same time."""
+    try:
+        note(store, tables, prune=True)
+    except ArchiveConflict:
+        return False
+    return True
+
+
+class Checksums:
+    """The recorded checksums, compared with the files as they are.
+
+    Parameters
+    ----------
+    store
+        The archive.
+    """
+
+    def __init__(self, store: ArchiveStore) -> None:
+        self._store = store
+        self.unchecked = 0
+        self._sums: dict[tuple[str, str], str] = {}
+        self._versions: dict[str, int] = {}
+        for row in store.rows_of(CHECKSUMS) or []:
+            self._sums[row["table"], row["path"]] = row["sha256"]
+            known = self._versions.get(row["table"], 0)
+            self._versions[row["table"]] = max(known, row["version"])
+
+    def problems(self, name: str, table: Any | None) -> Iterator[str]:
+        """Yield what differs in a table from when it was written."""
+        last = self._versions.get(name)
+        if table is None:
+            if last is not None:
+                yield "the table is missing"
+            return
+        if last is not None and table.version() < last:
+            yield f"its last commits are gone: it is at {table.version()}, and was at {last}"
+        problem = ""
+        try:
+            with self._store.errors(name):
+                files = self._store.filesystem(name, table)
+                for path in _paths(table, files):
+                    recorded = self._sums.get((name, path))
+                    if recorded is None:
+                        self.unchecked += 1
+                    elif _sha256(files, path) != recorded:
+                        yield f"the file {path} is not what was written"
+        except ArchiveError as error:
+            problem = error.message
+        if problem:
+            yield problem
+
+
+def _paths(table: Any, files: FileSystem) -> Iterator[str]:
+    """The files of a table that never change: its data, and the entries of its log."""
+    yield from pa.table(table.get_add_actions(flatten=True))["path"].to_pylist()
+    for info in files.get_file_info(FileSelector("_delta_log", allow_not_found=True)):
+        if info.is_file and info.base_name[:1].isdigit():
+            yield f"_delta_log/{info.base_name}"
+
+
+def _sha256(files: FileSystem, path: str) -> str:
+    digest = hashlib.sha256()
+    with files.open_input_stream(path) as stream:
+        while block := stream.read(_BLOCK):
+            digest.update(block)
+    return digest.hexdigest()

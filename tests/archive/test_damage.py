@@ -1,0 +1,130 @@
+"""An archive that is damaged: what is wrong is found and named, and only typed errors come out."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from effort import effort
+
+import aatoolkit as aa
+from aatoolkit.errors import AAToolkitError, ArchiveError
+
+
+@pytest.fixture
+def copy(filled: aa.Archive, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(filled.path, tmp_path / "copy"))
+
+
+def files_of(folder: Path) -> list[Path]:
+    """Every file but those of the checksums themselves."""
+    return sorted(
+        path
+        for path in folder.rglob("*")
+        if path.is_file() and "checksums" not in path.parts and path.stat().st_size
+    )
+
+
+def test_a_flipped_bit_is_found_wherever_it_is(copy: Path) -> None:
+    draw = random.Random(20261123)
+    files = files_of(copy)
+    for file in draw.sample(files, min(len(files), effort(200, 20))):
+        whole = file.read_bytes()
+        at = draw.randrange(len(whole))
+        file.write_bytes(whole[:at] + bytes([whole[at] ^ 1 << draw.randrange(8)]) + whole[at + 1 :])
+        try:
+            check = aa.Archive(copy).verify()
+        except ArchiveError:
+            check = None
+        assert not check, file
+        file.write_bytes(whole)
+    assert aa.Archive(copy).verify()
+
+
+def test_a_table_whose_last_commit_is_gone_is_named(copy: Path) -> None:
+    logs = sorted(path for path in copy.rglob("_delta_log") if "checksums" not in path.parts)
+    assert copy / "runs" / "_delta_log" in logs
+    for log in logs:
+        last = max(log.glob("*.json"))
+        whole = last.read_bytes()
+        last.unlink()
+        found = aa.Archive(copy).verify().found
+        assert [(log.parent.relative_to(copy).as_posix(), True)] == [
+            (name, "last commits are gone" in problem) for name, problem in found
+        ]
+        last.write_bytes(whole)
+
+
+def test_files_without_a_checksum_are_counted_until_a_compaction(copy: Path) -> None:
+    shutil.rmtree(copy / "checksums")
+    check = aa.Archive(copy).verify()
+    assert check.unchecked > 20
+    assert "have no checksum" in repr(check)
+    assert aa.Archive(copy).compact(keep_hours=0)
+    assert aa.Archive(copy).verify().unchecked == 0
+
+
+ACTS: dict[str, Callable[[aa.Archive], Any]] = {
+    "repr": repr,
+    "tables": lambda archive: archive.tables,
+    "changes": lambda archive: archive.changes,
+    "columns": lambda archive: archive.columns,
+    "read": lambda archive: archive.read("domains"),
+    "history": lambda archive: archive.history("ranking", "ranking_history"),
+    "sql": lambda archive: archive.sql("FROM ranking_history"),
+    "paths": lambda archive: archive.paths("domains"),
+    "explain": lambda archive: archive.explain("domains.source_domains", 0, "citation_count"),
+    "verify": lambda archive: archive.verify(replay=True),
+    "rebuild": lambda archive: archive.rebuild(progress=False),
+}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "name", ["runs", "answers", "frames", "catalog", "changes", "tables/ranking/ranking_history"]
+)
+@pytest.mark.parametrize("how", ["null", "other columns", "words"])
+def test_a_table_of_another_shape_is_a_typed_error(copy: Path, name: str, how: str) -> None:
+    import deltalake
+
+    table = deltalake.DeltaTable(str(copy / name))
+    rows = table.to_pyarrow_table()
+    facts = table.metadata()
+    names = [column for column in rows.column_names if column != "month"]
+    if how == "null":
+        for column in names:
+            at = rows.column_names.index(column)
+            nothing = pa.nulls(len(rows), rows.schema.field(column).type)
+            rows = rows.set_column(at, column, nothing)
+    elif how == "words":
+        for column in names:
+            at = rows.column_names.index(column)
+            rows = rows.set_column(at, column, pa.array(["[ {\0"] * len(rows)))
+    else:
+        rows = rows.drop_columns(names[len(names) // 2])
+    shutil.rmtree(copy / name)
+    made = deltalake.DeltaTable.create(
+        str(copy / name),
+        rows.schema,
+        partition_by=facts.partition_columns or None,
+        configuration=facts.configuration,
+        raise_if_key_not_exists=False,
+    )
+    deltalake.write_deltalake(made, rows, mode="append")
+    for act in ACTS.values():
+        with contextlib.suppress(AAToolkitError):
+            act(aa.Archive(copy))
+    with contextlib.suppress(ArchiveError):
+        assert not aa.Archive(copy).verify()
+
+
+@pytest.mark.parametrize("path", ["\ud800", "a\ud800b", "s3://\ud800"])
+def test_a_path_that_is_no_text_is_refused(path: str) -> None:
+    with pytest.raises(ArchiveError, match="no archive can be at"):
+        aa.Archive(path)
