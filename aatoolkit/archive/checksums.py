@@ -7,7 +7,7 @@ Files of Delta tables never change: data files and the entries of logs are writt
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -30,51 +30,67 @@ SCHEMA = pa.schema(
 _BLOCK = 1 << 20
 
 
-def note(store: ArchiveStore, tables: Mapping[str, Any | None], *, prune: bool = False) -> None:
-    """Record the checksums of files that have none yet; optionally drop those of files long gone.
+def note(store: ArchiveStore, tables: Mapping[str, Any | None]) -> None:
+    """Record the checksums of those files of open tables that have none yet."""
+    _, rows = _read(store, tables, ())
+    if rows:
+        table = store.create(CHECKSUMS, SCHEMA, partitioned=False)
+        store.append(table, pa.Table.from_pylist(rows, schema=SCHEMA))
+
+
+def note_all(
+    store: ArchiveStore, tables: Mapping[str, Any | None], *, anew: Collection[str] = ()
+) -> bool:
+    """Record the checksums of all tables after upkeep; those of files long gone are dropped.
 
     Parameters
     ----------
     store
         The archive.
     tables
-        Open tables by name.
-    prune
-        Whether these are all tables of the archive, and rows of other files go.
+        All its tables, open.
+    anew
+        The tables that were just made of others, whatever they were before.
+
+    Returns
+    -------
+    bool
+        False if another process wrote some at the same time; the next upkeep does it again.
     """
-    before = store.rows_of(CHECKSUMS) or []
-    recorded = {(row["table"], row["path"]): row for row in before}
-    there: set[tuple[str, str]] = set()
-    rows: list[dict[str, Any]] = []
+    before, rows = _read(store, tables, anew)
+    table = store.create(CHECKSUMS, SCHEMA, partitioned=False)
+    try:
+        with store.errors(CHECKSUMS):
+            whole = pa.Table.from_pylist(before + rows, schema=SCHEMA)
+            engine().write_deltalake(table, whole, mode="overwrite")
+            table.vacuum(0, dry_run=False, enforce_retention_duration=False)
+    except ArchiveConflict:
+        return False
+    return True
+
+
+def _read(
+    store: ArchiveStore, tables: Mapping[str, Any | None], anew: Collection[str]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The rows that are recorded and still hold, and those to add."""
+    recorded = {
+        (row["table"], row["path"]): row
+        for row in store.rows_of(CHECKSUMS) or []
+        if row["table"] not in anew
+    }
+    kept, rows = [], []
     for name, table in tables.items():
         if table is None:
             continue
         with store.errors(name):
             files = store.filesystem(name, table)
             for path in _paths(table, files):
-                there.add((name, path))
-                if (name, path) not in recorded:
+                if (name, path) in recorded:
+                    kept.append(recorded[name, path])
+                else:
                     facts = {"table": name, "version": int(table.version()), "path": path}
                     rows.append({**facts, "sha256": _sha256(files, path)})
-    kept = [row for place, row in recorded.items() if place in there]
-    if prune and len(kept) < len(before) / 2:
-        table = store.create(CHECKSUMS, SCHEMA, partitioned=False)
-        with store.errors(CHECKSUMS):
-            whole = pa.Table.from_pylist(kept + rows, schema=SCHEMA)
-            engine().write_deltalake(table, whole, mode="overwrite")
-            table.vacuum(0, dry_run=False, enforce_retention_duration=False)
-    elif rows:
-        table = store.create(CHECKSUMS, SCHEMA, partitioned=False)
-        store.append(table, pa.Table.from_pylist(rows, schema=SCHEMA))
-
-
-def note_quietly(store: ArchiveStore, tables: Mapping[str, Any | None]) -> bool:
-    """Record all checksums after upkeep; False if another process did at the same time."""
-    try:
-        note(store, tables, prune=True)
-    except ArchiveConflict:
-        return False
-    return True
+    return kept, rows
 
 
 class Checksums:

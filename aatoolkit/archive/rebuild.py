@@ -12,12 +12,12 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from aatoolkit.archive import tables as declared
-from aatoolkit.archive.answers import StoredAnswer
+from aatoolkit.archive.answers import ANSWERS, StoredAnswer
 from aatoolkit.archive.buffer import TableBuffer
-from aatoolkit.archive.checksums import note_quietly
+from aatoolkit.archive.checksums import note_all
 from aatoolkit.archive.derive import derive_stored
 from aatoolkit.archive.index import groups_of
-from aatoolkit.archive.runs import log, new_run, read_runs
+from aatoolkit.archive.runs import RUNS, log, new_run, read_runs
 from aatoolkit.archive.schema import StoredTable, among, bare, fitted, united
 from aatoolkit.archive.statement_tables import BESIDE
 from aatoolkit.archive.store import ArchiveStore, engine
@@ -63,7 +63,8 @@ def rebuild(
         _replace(store, spool)
     for each in (*sorted(before.rebuilding), name):
         log(store, each, "rebuilt", note={})
-    note_quietly(store, all_tables(store))
+    whole = all_tables(store)
+    note_all(store, whole, anew={*whole} - {ANSWERS, RUNS})
     return problems
 
 

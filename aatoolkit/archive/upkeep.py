@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from aatoolkit.archive import tables as declared
 from aatoolkit.archive.answers import ANSWERS
-from aatoolkit.archive.checksums import CHECKSUMS, note_quietly
+from aatoolkit.archive.checksums import CHECKSUMS, note_all
 from aatoolkit.archive.runs import RUNS, log, new_run, read_runs
 from aatoolkit.archive.schema import among, bare
 from aatoolkit.archive.snapshot import Snapshot, in_list
@@ -93,7 +93,7 @@ def compact(store: ArchiveStore, *, keep_hours: float, rows: int = 0) -> UpkeepR
                     _vacuum(table, keep_hours)
             except ArchiveConflict:
                 busy.append(name)
-    if not note_quietly(store, all_tables(store)):
+    if not note_all(store, all_tables(store)):
         busy.append(CHECKSUMS)
     after = _measured(store)
     return UpkeepReport(
@@ -177,7 +177,7 @@ def forget(
     # On an object store this takes minutes and may not end; there Delta's retention removes them.
     for name in names_of(store) if store.is_local else ():
         _drop_log(store, name)
-    note_quietly(store, all_tables(store))
+    note_all(store, all_tables(store))
     return report
 
 
