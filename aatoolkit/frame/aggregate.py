@@ -97,7 +97,7 @@ def aggregate(
         own = known.columns[each.column]
         whole = ColumnMetadata(each.of or (own.of if own.table in several else None), outcome.whole)
         whole = with_statements(whole, keys, outcome.states, outcome.codes)
-        described[each.column] = whole.lacking(*outcome.absent)
+        described[each.column] = replace(whole.lacking(*outcome.absent), caution=each.caution)
         for name, values in _beside(each.column, outcome, each.rule.rule, skip_missing).items():
             kept[name], described[name] = values, _MEASURED
     key = tuple(str(name) for name in groups.keys.columns)

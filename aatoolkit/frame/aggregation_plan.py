@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import pandas as pd
@@ -48,6 +47,8 @@ class Plan:
         Of a count, the denominators of which it is a numerator: of 0 trials it is nothing.
     repeats : array of bool, optional
         The rows that would count twice.
+    caution : str, optional
+        Why the result is approximate.
     """
 
     column: str
@@ -55,6 +56,7 @@ class Plan:
     of: str | None
     trials: tuple[str, ...] = ()
     repeats: Mask | None = field(default=None, compare=False)
+    caution: str | None = None
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -201,27 +203,41 @@ def _approximate(frame: pd.DataFrame, planned: Plan) -> Plan:
     if why is None:
         return planned
     warnings.warn(f"{planned.column} is {why}", AAToolkitWarning, stacklevel=7)
-    return replace(planned, rule=Aggregation("mean", by=planned.rule.otherwise, why=why))
+    return replace(planned, rule=Aggregation("mean", by=planned.rule.otherwise), caution=why)
 
 
 def _caution(frame: pd.DataFrame, planned: Plan) -> str | None:
     """Return the reason why aggregating a column is approximate; None if it is exact."""
     rule = planned.rule
     counts = [part for part in planned.parts if part != planned.column]
-    reported = all(part in frame.columns and frame[part].notna().any() for part in counts)
-    if reported or rule.otherwise not in frame.columns or frame[planned.column].isna().all():
+    lacking = [part for part in counts if part not in frame.columns or frame[part].isna().all()]
+    names = [part.rpartition(".")[2] for part in lacking]
+    if not lacking or rule.otherwise not in frame.columns or frame[planned.column].isna().all():
         return None
-    return f"approximate: weighted by {rule.otherwise}, as {counts[-1]} is not reported"
+    changed = [
+        name
+        for name, part in zip(names, lacking, strict=True)
+        if name != part and name in frame.columns
+    ]
+    if changed:
+        raise _Refused(f"its rule needs {' and '.join(changed)} as read, and it was overwritten")
+    verb = "are" if len(names) > 1 else "is"
+    return (
+        f"approximate: weighted by {rule.otherwise}, as {' and '.join(names)} {verb} not reported"
+    )
 
 
 def caution(frame: pd.DataFrame, known: FrameMetadata, name: str) -> str | None:
     """Return the reason why aggregating a declared column is approximate; None if it is exact."""
+    if known.columns[name].caution:
+        return known.columns[name].caution
     column = declared(known.columns[name])
     if column is None or not column.aggregate.otherwise:
         return None
-    with suppress(_Refused):
+    try:
         return _caution(frame, _declared(frame, known, name))
-    return None
+    except _Refused as why:
+        return str(why)
 
 
 def counts_of(known: FrameMetadata, name: str) -> tuple[str, str] | None:

@@ -281,7 +281,9 @@ def _stacked(
     having = [known.columns[name] for _, known in frames if name in known.columns]
     lacking = [frame for frame, known in frames if name not in known.columns]
     whole = ColumnMetadata(
-        common_table(name, having), combine(column.availability for column in having)
+        common_table(name, having),
+        combine(column.availability for column in having),
+        caution=next((column.caution for column in having if column.caution), None),
     )
     rows, without = sum(len(frame) for frame, _ in frames), sum(map(len, lacking))
     alike = not lacking and len({column.statements for column in having}) == 1

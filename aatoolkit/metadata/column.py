@@ -41,6 +41,8 @@ class ColumnMetadata:
         The availability of rows that no statement is about; ``availability`` if None.
     absent : tuple of AbsentRows
         What is stated of rows that the frame lacks, which is part of ``availability``.
+    caution : str, optional
+        Why its numbers are approximate.
     """
 
     of: str | None = None
@@ -48,6 +50,7 @@ class ColumnMetadata:
     statements: tuple[Statement, ...] = ()
     otherwise: Availability | None = field(default=None, compare=False)
     absent: tuple[AbsentRows, ...] = ()
+    caution: str | None = None
 
     @property
     def table(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -103,6 +103,9 @@ class FrameMetadata:
         stated = dump_statements(self.columns)
         if stated:
             body["statements"] = stated
+        cautions = {name: each.caution for name, each in self.columns.items() if each.caution}
+        if cautions:
+            body["cautions"] = cautions
         lacking = dump_lacking(self.columns)
         if lacking:
             body["lacking"] = lacking
@@ -150,9 +153,13 @@ def _loads(text: str) -> FrameMetadata:
         states = [load_state(state) for state in body["states"]]
         stated = load_statements(body.get("statements", []))
         stated |= load_lacking(body.get("lacking", []))
+        cautions = body.get("cautions", {})
         return FrameMetadata(
             {
-                name: ColumnMetadata(of, states[state], *stated.get(name, ()))
+                name: replace(
+                    ColumnMetadata(of, states[state], *stated.get(name, ())),
+                    caution=cautions.get(name),
+                )
                 for name, (of, state) in body["columns"].items()
             },
             tuple(body["key"]),

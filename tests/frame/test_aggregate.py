@@ -218,9 +218,25 @@ def test_a_rate_whose_counts_are_not_reported_is_approximate_and_says_so() -> No
         }
     )
     frame = described(frame, "brand", **{n: f"ranking_leaderboard.{n}" for n in frame.columns})
-    with pytest.warns(AAToolkitWarning, match="as position_count is not reported"):
+    with pytest.warns(AAToolkitWarning, match="first_position_count and position_count are not"):
         result = frame.aa.aggregate(columns="first_position_rate")
     assert result["first_position_rate"].tolist() == [pytest.approx(0.2)]
+    again = aa.concat([result, result]).aa.codebook["caution"]["first_position_rate"]
+    assert again.startswith("approximate: weighted by mention_count")
+
+
+def test_a_ratio_whose_part_was_overwritten_is_refused_and_names_the_part() -> None:
+    body = json.loads((SAMPLES / "ranking.json").read_bytes())
+    frame = aa.normalize("ranking", body).main
+    changed = frame.assign(first_position_count=frame["first_position_count"] * 2)
+    words = "needs first_position_count as read"
+    with pytest.raises(AvailabilityError, match=words):
+        changed.aa.aggregate(columns="first_position_rate")
+    assert words in changed.aa.codebook["caution"]["first_position_rate"]
+    with pytest.warns(AAToolkitWarning, match="as first_position_count is not reported"):
+        rest = frame.drop(columns="first_position_count")
+        result = rest.aa.aggregate(columns="first_position_rate")
+    assert result.aa.codebook["caution"]["first_position_rate"].startswith("approximate")
 
 
 def test_a_rate_of_which_nothing_was_measured_is_missing() -> None:
