@@ -233,8 +233,8 @@ def test_a_ratio_whose_part_was_overwritten_is_refused_and_names_the_part() -> N
     with pytest.raises(AvailabilityError, match=words):
         changed.aa.aggregate(columns="first_position_rate")
     assert words in changed.aa.codebook["caution"]["first_position_rate"]
+    rest = frame.drop(columns="first_position_count")
     with pytest.warns(AAToolkitWarning, match="as first_position_count is not reported"):
-        rest = frame.drop(columns="first_position_count")
         result = rest.aa.aggregate(columns="first_position_rate")
     assert result.aa.codebook["caution"]["first_position_rate"].startswith("approximate")
 
