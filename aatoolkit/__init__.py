@@ -106,13 +106,9 @@ if not TYPE_CHECKING:  # type checkers read the names above
             from aatoolkit._util.attributes import missing_attribute
 
             if name == "read":
-                from aatoolkit.errors import AttributeNotFound
-
-                raise AttributeNotFound(
+                raise AttributeError(
                     "module 'aatoolkit' has no attribute 'read'; project.read(section) reads a "
-                    "section, aa.read_parquet(path) a file and aa.read_dataset(folder) a folder",
-                    attribute=name,
-                    suggestions=("read_parquet", "read_dataset"),
+                    "section, aa.read_parquet(path) a file and aa.read_dataset(folder) a folder"
                 )
             raise missing_attribute("module 'aatoolkit'", name, __all__)
         home = _HOME_OF[name]

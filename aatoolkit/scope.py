@@ -14,10 +14,9 @@ from aatoolkit._util.defaults import DAYS as DAYS
 from aatoolkit._util.defaults import FILTERS as FILTERS
 from aatoolkit._util.filter_values import UNCHECKED, filter_values, unknown_filter
 from aatoolkit._util.options_html import options_html
-from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit._util.terminal import wrapped_in_ipython
 from aatoolkit._util.text import code, shown, visible
-from aatoolkit.errors import ScopeError, ScopeWarning
+from aatoolkit.errors import AAToolkitWarning, ScopeError, did_you_mean, near_matches
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -194,7 +193,7 @@ class Scope(NamesNear):
 
         Warns
         -----
-        ScopeWarning
+        AAToolkitWarning
             If a filter cannot be checked, as the service's list of its values is not known.
         """
         if not isinstance(options, ScopeOptions):
@@ -204,7 +203,7 @@ class Scope(NamesNear):
             )
         for name, values in self.filters.items():
             if name in options.unknown:
-                warnings.warn(f"{name} {values!r} {UNCHECKED}", ScopeWarning, stacklevel=2)
+                warnings.warn(f"{name} {values!r} {UNCHECKED}", AAToolkitWarning, stacklevel=2)
                 continue
             known = dict.fromkeys(options.values(name))
             unknown = tuple(value for value in values if value not in known)

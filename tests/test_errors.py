@@ -96,6 +96,11 @@ def test_an_error_has_no_fact_of_a_sibling() -> None:
     assert "retry_after" not in errors.BadRequest.facts
     assert errors.RateLimited.facts == (
         *("url", "section", "scope", "status", "excerpt"),
-        *("code", "body"),
+        *("code", "body", "target"),
         "retry_after",
     )
+
+
+def test_there_are_no_more_than_somebody_can_catch_for_a_reason() -> None:
+    assert len(ours(AAToolkitError)) <= 28
+    assert len(ours(AAToolkitWarning)) <= 7

@@ -20,7 +20,7 @@ def test_the_root_of_the_package_can_be_seen_at_a_glance() -> None:
     entries = {path.name for path in PACKAGE.iterdir() if path.is_file() or [*path.glob("*.py")]}
     assert len(entries) <= 22
     modules = {name for name in entries if name.endswith(".py")}
-    assert modules == {"__init__.py", "__main__.py", "scope.py", "payload.py"}
+    assert modules == {"__init__.py", "__main__.py", "errors.py", "scope.py", "payload.py"}
 
 
 def test_every_file_that_the_guide_names_is_there() -> None:

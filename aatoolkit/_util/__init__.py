@@ -3,7 +3,6 @@
 ``text`` makes text from elsewhere safe to show, ``hosts`` gives a host name its canonical form,
 ``files`` writes files and folders atomically, ``cancellation`` ends calls in other threads,
 ``defaults`` holds the defaults of settings, ``extras`` the optional packages,
-``suggest`` finds near matches of a mistyped name,
 ``attributes`` those of a mistyped attribute;
 ``days`` reads days and moments, in ISO 8601 alone;
 ``filter_values`` validates the values of a filter,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from aatoolkit._util.suggest import did_you_mean, near_matches
-from aatoolkit.errors import AttributeNotFound
+from aatoolkit.errors import did_you_mean, near_matches
 
 
 def missing_attribute(owner: str, name: str, known: Sequence[str]) -> AttributeError:
@@ -22,11 +21,11 @@ def missing_attribute(owner: str, name: str, known: Sequence[str]) -> AttributeE
         return AttributeError(text)
     near = near_matches(name, known)
     hint = did_you_mean(near, f"there are {', '.join(known)}" if len(known) < 100 else "see dir()")
-    return AttributeNotFound(f"{text}; {hint}", attribute=name, suggestions=near)
+    return AttributeError(f"{text}; {hint}")
 
 
 class NamesNear:
-    """A class whose missing attributes are an `AttributeNotFound` with near matches.
+    """A class whose missing attributes are an `AttributeError` with near matches.
 
     Examples
     --------
@@ -35,7 +34,7 @@ class NamesNear:
     >>> Menu().sup
     Traceback (most recent call last):
         ...
-    aatoolkit.errors.data.AttributeNotFound: Menu has no attribute 'sup'; did you mean 'soup'?
+    AttributeError: Menu has no attribute 'sup'; did you mean 'soup'?
     """
 
     def _item_named(self, name: str) -> str:
@@ -52,6 +51,4 @@ class NamesNear:
             near = near_matches(name, [*there, *(each for each in vars(self) if each[0] != "_")])
             hint = self._item_named(name) or did_you_mean(near, f"there are {', '.join(there)}")
             kind = {"Accessor": "df.aa"}.get(kind, kind)
-            raise AttributeNotFound(
-                f"{kind} has no attribute {name!r}; {hint}", attribute=name, suggestions=near
-            )
+            raise AttributeError(f"{kind} has no attribute {name!r}; {hint}")

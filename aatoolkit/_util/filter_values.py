@@ -7,9 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from aatoolkit._util.defaults import FILTERS
-from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit._util.text import shown
-from aatoolkit.errors import ScopeError
+from aatoolkit.errors import ScopeError, did_you_mean, near_matches
 
 _MANY = 100
 """From this many values of a filter on, they are validated together."""

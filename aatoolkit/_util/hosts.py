@@ -7,8 +7,7 @@ from urllib.parse import urlsplit
 
 import idna
 
-from aatoolkit._util.suggest import did_you_mean
-from aatoolkit.errors import ScopeError
+from aatoolkit.errors import ScopeError, did_you_mean
 
 _LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 _NUMERIC = re.compile(r"[0-9]+|0x[0-9a-f]*")

@@ -29,8 +29,8 @@ def shown(value: Any) -> str:
 
     Examples
     --------
-    >>> shown("a" * 100)
-    "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…"
+    >>> shown(["a", None])
+    "['a', None]"
     """
     if any(hasattr(value, name) for name in ("iloc", "read", "__array__", "schema")):
         return f"a {type(value).__name__}"

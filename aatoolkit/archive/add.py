@@ -23,7 +23,7 @@ from aatoolkit.archive.store import ArchiveStore
 from aatoolkit.archive.writer import RunWriter
 from aatoolkit.client.concurrency import in_order
 from aatoolkit.client.progress import progress_bar
-from aatoolkit.errors import AAToolkitError, NotAuthorized, ScopeError, TokenRepeated
+from aatoolkit.errors import AAToolkitError, DecodeError, NotAuthorized, ScopeError
 from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.payload import Payload
 from aatoolkit.scope import Scope
@@ -297,7 +297,7 @@ def checked(client: Client, payload: Payload) -> Payload:
 
     Raises
     ------
-    TokenRepeated
+    DecodeError
         If it does; it is not stored.
     """
     repeats = getattr(client._source, "repeats_token", None)
@@ -305,8 +305,9 @@ def checked(client: Client, payload: Payload) -> Payload:
         (payload.body, payload.url.encode(), *map(str.encode, payload.headers.values()))
     )
     if repeats is not None and repeats(text):
-        raise TokenRepeated(
+        raise DecodeError(
             f"the answer to {payload.section} of {payload.host} contains the token, and was not "
-            "stored; tell the operator of the service, and have the token replaced"
+            "stored; tell the operator of the service, and have the token replaced",
+            problem="token",
         )
     return payload

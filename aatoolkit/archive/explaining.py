@@ -158,7 +158,7 @@ class ArchiveExplanations:
             If it is damaged.
         ScopeError
             If it has no such table.
-        ColumnNotFound, RowNotFound
+        ColumnNotFound, ItemNotFound
             If the table has no such column or row.
         """
         section, _, name = table.partition(".")

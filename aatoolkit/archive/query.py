@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit.archive import tables as declared
 from aatoolkit.archive.schema import among
 from aatoolkit.archive.selection import Selection
 from aatoolkit.archive.snapshot import OWN, Snapshot, identifier, new_database, run
 from aatoolkit.archive.store import ArchiveStore, duckdb
-from aatoolkit.errors import ArchiveError, PackageMissing
+from aatoolkit.errors import ArchiveError, PackageMissing, did_you_mean, near_matches
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,14 +7,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit.archive import tables as declared
 from aatoolkit.archive.frames import AnswerStates, source_of
 from aatoolkit.archive.history import history_sql
 from aatoolkit.archive.schema import StoredTable
 from aatoolkit.archive.selection import Selection
 from aatoolkit.archive.snapshot import Snapshot, identifier, run
-from aatoolkit.errors import ArchiveError, ScopeError
+from aatoolkit.errors import ArchiveError, ScopeError, did_you_mean, near_matches
 from aatoolkit.scope import FILTERS, Scope
 
 _ROWS = "rows of the table"

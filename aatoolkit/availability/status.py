@@ -8,9 +8,8 @@ from enum import StrEnum
 from functools import reduce
 from typing import NoReturn
 
-from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit._util.text import combined_reason, shown
-from aatoolkit.errors import ArgumentError
+from aatoolkit.errors import ArgumentError, did_you_mean, near_matches
 
 
 class Words(StrEnum):

@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit._util.text import counted, visible
 from aatoolkit.archive import AddReport, Archive
 from aatoolkit.cli import report
 from aatoolkit.cli.arguments import client_arguments
 from aatoolkit.cli.table_files import table_format, write_table
-from aatoolkit.errors import ConfigurationError, ScopeError
+from aatoolkit.errors import ConfigurationError, ScopeError, did_you_mean, near_matches
 
 if TYPE_CHECKING:
     from aatoolkit.archive.upkeep import UpkeepReport

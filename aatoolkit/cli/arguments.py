@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from aatoolkit._util.defaults import WORKERS
-from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit._util.text import counted
-from aatoolkit.errors import ConfigurationError
+from aatoolkit.errors import ConfigurationError, did_you_mean, near_matches
 
 _NO_TOKEN = (
     "a token is never given on the command line, where others could read it: put it into a file "

@@ -12,7 +12,7 @@ from aatoolkit._util.hosts import canonical_host
 from aatoolkit.cli import report
 from aatoolkit.client.client import Client
 from aatoolkit.client.read_many import known_sections
-from aatoolkit.errors import ExportError, MetadataError
+from aatoolkit.errors import MetadataError, NotWritten
 from aatoolkit.frame.parquet import read_metadata, write_section
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.scope import Scope
@@ -65,7 +65,7 @@ class DatedFolders:
 
         Raises
         ------
-        ExportError
+        NotWritten
             If the answer for other filters is there.
         """
         place = self.place(host)
@@ -81,7 +81,7 @@ class DatedFolders:
             return False
         there = _scopes_in(folder)
         if there - {self._scope.to_query()}:
-            raise ExportError(
+            raise NotWritten(
                 f"{folder} holds what was read with other filters ({', '.join(sorted(there))}); "
                 "give another folder, or --force to replace it",
                 path=str(folder),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from aatoolkit.cli.arguments import output
 from aatoolkit.cli.table_files import check_suffix
-from aatoolkit.errors import ColumnNotFound, ConfigurationError, RowNotFound
+from aatoolkit.errors import ColumnNotFound, ConfigurationError, ItemNotFound
 
 if TYPE_CHECKING:
     from aatoolkit.frame.explain import Explanation
@@ -60,7 +60,7 @@ def explain(args: argparse.Namespace, note: Note) -> int:
     problem = ""
     try:
         found = _explained(args)
-    except (ColumnNotFound, RowNotFound) as error:
+    except (ColumnNotFound, ItemNotFound) as error:
         problem = str(error)
     if problem:
         raise ConfigurationError(problem, setting="where")

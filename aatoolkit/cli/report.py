@@ -7,12 +7,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit._util.text import counted, json_text, visible
 from aatoolkit.cli.grid import grid
 from aatoolkit.cli.streams import note, write_data
 from aatoolkit.cli.table_files import STDOUT, records, write_table
-from aatoolkit.errors import ScopeError
+from aatoolkit.errors import ScopeError, did_you_mean, near_matches
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -74,7 +74,7 @@ class Client(Closing, NamesNear):
         is run. By default `aa.sections.default_profile`.
     max_nodes : int
         How many different JSON paths an answer may have values at; one with more is refused
-        with `TooManyPaths`. Answers have some hundreds.
+        with `PayloadError`. Answers have some hundreds.
 
     Attributes
     ----------

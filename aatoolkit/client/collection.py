@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 from aatoolkit._util.attributes import NamesNear
 from aatoolkit._util.html_table import table_html
-from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit._util.terminal import wrapped_in_ipython
 from aatoolkit._util.text import clipped, visible
 from aatoolkit.availability import AbsentRows, Availability, Cause, Status
 from aatoolkit.availability.subject import Condition
 from aatoolkit.client.dataset import Dataset
-from aatoolkit.errors import AAToolkitError, ItemNotFound
+from aatoolkit.errors import AAToolkitError, ItemNotFound, did_you_mean, near_matches
 from aatoolkit.scope import Scope
 
 if TYPE_CHECKING:

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from aatoolkit._util.defaults import DEMO_HOST
 from aatoolkit._util.hosts import canonical_host
-from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit.client.client import Client
 from aatoolkit.client.collection import Collection
 from aatoolkit.client.project import Project
 from aatoolkit.client.stand_in import has_stand_in
-from aatoolkit.errors import ArgumentError
+from aatoolkit.errors import ArgumentError, did_you_mean, near_matches
 from aatoolkit.scope import Scope
 
 if TYPE_CHECKING:

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 from aatoolkit._util.attributes import NamesNear
 from aatoolkit._util.files import write_whole
 from aatoolkit._util.listing import FileList, Listing
-from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit._util.terminal import wrapped_in_ipython
 from aatoolkit._util.text import markup, visible
 from aatoolkit.client.dataset_statistics import DatasetStatistics
-from aatoolkit.errors import ArgumentTypeError, ItemNotFound
+from aatoolkit.errors import ArgumentError, ItemNotFound, did_you_mean, near_matches
 from aatoolkit.normalizer.tables import Tables, summarised
 
 if TYPE_CHECKING:
@@ -122,7 +121,7 @@ class Dataset(DatasetStatistics, NamesNear):
 
         Raises
         ------
-        ExportError
+        NotWritten
             If the name is that of a file of another format, or a column cannot be written.
         NotWritten
             If a file cannot be written; an existing file is unchanged.
@@ -155,7 +154,7 @@ class Dataset(DatasetStatistics, NamesNear):
 
         Raises
         ------
-        ExportError
+        NotWritten
             If the file's name does not end in ``.xlsx``.
         NotWritten
             If the file cannot be written; an existing file is unchanged.
@@ -224,7 +223,7 @@ class Dataset(DatasetStatistics, NamesNear):
         from aatoolkit.display.report import page
 
         if before is not None and not isinstance(before, Dataset):
-            raise ArgumentTypeError(
+            raise ArgumentError(
                 f"before is a {type(before).__name__}; give a Dataset of an earlier window",
                 argument="before",
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from aatoolkit.errors import ArgumentTypeError
+from aatoolkit.errors import ArgumentError
 from aatoolkit.normalizer.tables import Tables
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class DatasetStatistics(Mapping[str, Tables]):
         from aatoolkit.stats.headline import headline
 
         if other is not None and not isinstance(other, DatasetStatistics):
-            raise ArgumentTypeError(
+            raise ArgumentError(
                 f"other is a {type(other).__name__}; give a Dataset of an earlier window",
                 argument="other",
             )

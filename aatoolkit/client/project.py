@@ -24,7 +24,7 @@ from aatoolkit.client.read_many import (
     section_names,
     to_tables,
 )
-from aatoolkit.errors import NotAuthorized, NotFound, NotVisible, ScopeError
+from aatoolkit.errors import NotAuthorized, NotVisible, ScopeError
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.payload import Payload, Request
 from aatoolkit.scope import UNTAGGED, Scope, ScopeOptions
@@ -277,7 +277,7 @@ class Project(Closing, NamesNear):
             profile=self.client._profile,
             max_nodes=self.client.max_nodes,
         )
-        raise_if_all_refused(dataset, NotAuthorized, NotVisible, NotFound)
+        raise_if_all_refused(dataset, NotAuthorized, NotVisible, NotVisible)
         return dataset
 
     def combined(

@@ -8,10 +8,9 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit._util.text import shown
 from aatoolkit.client.concurrency import in_order
-from aatoolkit.errors import ScopeError
+from aatoolkit.errors import ScopeError, did_you_mean, near_matches
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.scope import FILTERS, Scope
 

@@ -8,12 +8,11 @@ from itertools import groupby
 from typing import Any
 
 from aatoolkit import sections
-from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit.availability.detect import envelope_of
 from aatoolkit.client.concurrency import in_order
 from aatoolkit.client.dataset import Dataset
 from aatoolkit.client.progress import progress_bar
-from aatoolkit.errors import AAToolkitError, InternalError, ScopeError
+from aatoolkit.errors import AAToolkitError, InternalError, ScopeError, did_you_mean, near_matches
 from aatoolkit.jsontree.decode import outline
 from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.normalizer.normalize import normalize

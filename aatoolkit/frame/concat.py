@@ -16,7 +16,7 @@ import pandas as pd
 
 from aatoolkit.availability import Cause, combine
 from aatoolkit.availability.subject import Condition
-from aatoolkit.errors import ArgumentError, ArgumentTypeError
+from aatoolkit.errors import ArgumentError
 from aatoolkit.frame.absent_rows import MOST_VALUES, distinct_texts, with_absent
 from aatoolkit.frame.dtypes import in_common
 from aatoolkit.frame.duplicates import answer_of
@@ -192,19 +192,19 @@ def _frames(given: Any) -> list[pd.DataFrame]:
 
     Raises
     ------
-    ArgumentTypeError
+    ArgumentError
         If they are no frames.
     ArgumentError
         If there is none.
     """
     if isinstance(given, pd.DataFrame | str | bytes) or not isinstance(given, Iterable):
-        raise ArgumentTypeError(
+        raise ArgumentError(
             f"frames is a {type(given).__name__}; give a list of DataFrames", argument="frames"
         )
     listed = [*given]
     wrong = [each for each in listed if not isinstance(each, pd.DataFrame)]
     if wrong:
-        raise ArgumentTypeError(
+        raise ArgumentError(
             f"frames holds a {type(wrong[0]).__name__}, which is no DataFrame", argument="frames"
         )
     if not listed:

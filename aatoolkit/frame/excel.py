@@ -15,7 +15,7 @@ import pandas as pd
 from aatoolkit._util.extras import needed
 from aatoolkit._util.files import writing
 from aatoolkit._util.text import escaped, visible
-from aatoolkit.errors import ExportError
+from aatoolkit.errors import NotWritten
 from aatoolkit.frame.csv import as_texts, needs_guard
 from aatoolkit.frame.excel_wording import (
     about_lines,
@@ -58,7 +58,7 @@ def write_workbook(
 
     Raises
     ------
-    ExportError
+    NotWritten
         If the file's name does not end in ``.xlsx``: programs would refuse to open it.
     NotWritten
         If the file cannot be written; an existing file is unchanged.
@@ -67,7 +67,7 @@ def write_workbook(
     """
     path = Path(path)
     if path.suffix.lower() != ".xlsx":
-        raise ExportError(
+        raise NotWritten(
             f"{path.name} is no name of an Excel workbook; let it end in .xlsx", path=str(path)
         )
     with writing(path) as temporary:

@@ -8,18 +8,18 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from aatoolkit.errors import ExportError, FileMissing, NotRead
+from aatoolkit.errors import FileMissing, NotRead, NotWritten
 
 _OTHERS = (".csv", ".tsv", ".json", ".jsonl", ".xlsx", ".xls", ".feather", ".arrow", ".html")
 """How names of files of other formats end."""
 
 
 def check_file(path: Path) -> None:
-    """Raise an `ExportError` if a name ends as files of another format do."""
+    """Raise an `NotWritten` if a name ends as files of another format do."""
     ending = path.suffix.lower()
     if ending in _OTHERS:
         more = ", or use df.aa.to_excel" if ending in (".xlsx", ".xls") else ""
-        raise ExportError(
+        raise NotWritten(
             f"{path.name} is no name of a Parquet file; let it end in .parquet{more}",
             path=str(path),
         )
@@ -47,10 +47,10 @@ def opened(path: str | os.PathLike[str]) -> pq.ParquetFile:
 
 
 def check_folder(folder: str | os.PathLike[str]) -> None:
-    """Raise an `ExportError` if a folder is named as a file would be."""
+    """Raise an `NotWritten` if a folder is named as a file would be."""
     path = Path(folder)
     if path.suffix.lower() in (*_OTHERS, ".parquet", ".pq"):
-        raise ExportError(
+        raise NotWritten(
             f"{path.name} is the name of a file, and many tables are written to a folder; give "
             "its name, such as 'tables'",
             path=str(path),

@@ -11,9 +11,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit.availability import Availability, combine
-from aatoolkit.errors import ArgumentError, AvailabilityError, ColumnNotFound
+from aatoolkit.errors import (
+    ArgumentError,
+    AvailabilityError,
+    ColumnNotFound,
+    did_you_mean,
+    near_matches,
+)
 from aatoolkit.frame.cell_status import Cells, Codes, Mask, distinct_codes
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import NOTHING, FrameMetadata

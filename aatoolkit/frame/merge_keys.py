@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from aatoolkit._util.suggest import did_you_mean, near_matches
-from aatoolkit.errors import ArgumentError, ArgumentTypeError, ColumnNotFound
+from aatoolkit.errors import ArgumentError, ColumnNotFound, did_you_mean, near_matches
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import NOTHING, metadata_of
 
@@ -21,7 +20,7 @@ def check_keys(left: pd.DataFrame, right: pd.DataFrame, options: Mapping[str, An
     ------
     ColumnNotFound
         If a key is not there; the message has names that look alike.
-    ArgumentTypeError
+    ArgumentError
         If it is of a kind that cannot name a column.
     ArgumentError
         If no key is named, and a column that both frames have is a measure by its declaration.
@@ -39,7 +38,7 @@ def check_keys(left: pd.DataFrame, right: pd.DataFrame, options: Mapping[str, An
                 if isinstance(name, np.ndarray | pd.Series | pd.Index):
                     continue
                 if not isinstance(name, Hashable) or name is None:
-                    raise ArgumentTypeError(
+                    raise ArgumentError(
                         f"{option}={type(name).__name__} is no name of a column", argument=option
                     )
                 if name not in there:

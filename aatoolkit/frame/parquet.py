@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from aatoolkit._util.files import writing
-from aatoolkit.errors import ExportError, PayloadError
+from aatoolkit.errors import NotWritten, PayloadError
 from aatoolkit.frame.dtypes import LEVELS, is_parseable, lost_dtypes, parseable
 from aatoolkit.frame.file_names import check_file, opened
 from aatoolkit.metadata.arrow_schema import declared, file_keys, read_keys, with_metadata
@@ -55,7 +55,7 @@ def write_parquet(frame: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
 
     Raises
     ------
-    ExportError
+    NotWritten
         If the name ends as files of another format do, or a column cannot be written to Parquet.
     NotWritten
         If the file cannot be written; what was there is untouched.
@@ -95,7 +95,7 @@ def arrow_table(frame: pd.DataFrame, path: Path) -> pa.Table:
 
     Raises
     ------
-    ExportError
+    NotWritten
         If a column cannot be written to Parquet.
     """
     known = FrameMetadata.loads(serialized(frame))
@@ -107,7 +107,7 @@ def arrow_table(frame: pd.DataFrame, path: Path) -> pa.Table:
     except (pa.ArrowException, TypeError, ValueError) as error:
         problem = str(error)
     if problem:
-        raise ExportError(f"{path.name} cannot be written as Parquet: {problem}", path=str(path))
+        raise NotWritten(f"{path.name} cannot be written as Parquet: {problem}", path=str(path))
     table = table.replace_schema_metadata(
         {b"pandas": _readable(table.schema.metadata[b"pandas"], len(frame))}
     )

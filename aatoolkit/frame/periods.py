@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from aatoolkit.errors import ArgumentError, ArgumentTypeError
+from aatoolkit.errors import ArgumentError
 from aatoolkit.frame.groupby import By, Groups, flattened, numpy_times
 from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
 
@@ -25,7 +25,7 @@ def by_period(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Grouper]:
         If pandas knows no such frequency, or the column of times is not plain.
     """
     if not isinstance(freq, str):
-        raise ArgumentTypeError(
+        raise ArgumentError(
             f"freq={freq!r} is no text; it takes offset aliases of pandas, such as 'W' or 'MS'",
             argument="freq",
         )

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit.availability import Availability, Status
-from aatoolkit.errors import AvailabilityError, ExportError
+from aatoolkit.errors import AvailabilityError, NotWritten
 from aatoolkit.frame.cell_status import CAUSE, REASON, ROW, STATUSES, cells_of, is_status_column
 from aatoolkit.frame.groupby import find, flattened
 from aatoolkit.jsontree.exactness import EXACT_FLOAT
@@ -104,7 +104,7 @@ def _exact(values: pd.Series, kind: str) -> pd.Series:
     if kind == "Float64" and pd.api.types.is_integer_dtype(values.dtype):
         large = (values > EXACT_FLOAT) | (values < -EXACT_FLOAT)
         if large.to_numpy(bool, na_value=False).any():
-            raise ExportError(
+            raise NotWritten(
                 f"{values.name} holds whole numbers beyond 2**53, which do not fit beside "
                 "fractions; name whole-number columns alone",
             )

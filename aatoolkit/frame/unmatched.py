@@ -9,9 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from aatoolkit._util.suggest import near_matches
 from aatoolkit._util.text import visible
-from aatoolkit.errors import MergeWarning
+from aatoolkit.errors import MergeWarning, near_matches
 from aatoolkit.metadata.attrs import has_metadata
 
 _NAMED = 3

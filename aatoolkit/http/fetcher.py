@@ -189,7 +189,7 @@ def _is_fresh(cached: CachedAnswer, limit: float) -> bool:
 def _allows_stale(error: errors.FetchError | errors.InternalError) -> bool:
     """Whether a stale answer may be used instead: when the service failed, not when it refused."""
     if isinstance(error, errors.DecodeError):
-        return error.problem == "truncated" and not isinstance(error, errors.TooLarge)
+        return error.problem == "truncated"
     return isinstance(error, errors.ConnectionFailed | errors.ServerFailed)
 
 

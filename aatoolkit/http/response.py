@@ -12,9 +12,9 @@ from typing import Any
 from urllib.parse import parse_qs, urljoin, urlsplit
 
 from aatoolkit import errors
-from aatoolkit._util.suggest import did_you_mean
 from aatoolkit.availability import Cause, Status
 from aatoolkit.availability.detect import explains_absence, signals_of
+from aatoolkit.errors import did_you_mean
 from aatoolkit.jsontree import decode
 from aatoolkit.jsontree.decode import excerpt
 from aatoolkit.payload import NO_CONTENT
@@ -132,8 +132,7 @@ def _refusal(
             **facts,
         )
     if status in (403, 404, 410):
-        kind = errors.NotVisible if status == 403 else errors.NotFound
-        return kind(
+        return errors.NotVisible(
             f"the service does not show this to the account ({status}){quote}; check the host, "
             "and that the account may see it",
             **facts,
@@ -168,13 +167,13 @@ def _when(wait: float | None) -> str:
     return "later" if wait is None else f"in {math.ceil(wait)} seconds"
 
 
-def _redirect(headers: Mapping[str, str], facts: dict[str, Any]) -> errors.UnexpectedRedirect:
+def _redirect(headers: Mapping[str, str], facts: dict[str, Any]) -> errors.StatusError:
     try:
         target = urlsplit(urljoin(facts["url"], headers.get("location", ""))).hostname
     except ValueError:
         target = None
     shown = excerpt(target.encode("utf-8", "backslashreplace")) if target else None
-    return errors.UnexpectedRedirect(
+    return errors.StatusError(
         f"the service redirects to {shown or 'elsewhere'}, which is refused so that the token "
         "stays here; if the service has moved, change the base URL",
         target=shown,

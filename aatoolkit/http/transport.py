@@ -283,10 +283,10 @@ class Transport(HTTPAdapter):
             message = f"{problem.reason}; ask for less, or raise the deadline"
             error: errors.FetchError = errors.DeadlineExceeded(message, **facts)
         elif problem.kind == "too_large" and received.status is not None:
-            error = errors.TooLarge(
+            error = errors.DecodeError(
                 f"the answer is larger than {self._max_body} bytes; narrow the scope, or raise "
                 "max_body",
-                problem="truncated",
+                problem="too_large",
                 limit=self._max_body,
                 **facts,
             )

@@ -83,7 +83,7 @@ def shred(answer: bytes | str | Any, *, max_nodes: int = MAX_NODES) -> dict[str,
     DecodeError
         If it is not one JSON document.
     PayloadError
-        If an object is no JSON value; `TooManyPaths` if it has more paths than are allowed.
+        If an object is no JSON value; `PayloadError` if it has more paths than are allowed.
 
     Examples
     --------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
-from aatoolkit.errors import TooManyPaths
+from aatoolkit.errors import PayloadError
 
 MAX_NODES = 100_000
 """How many nodes a document may have by default; answers have some hundreds."""
@@ -48,16 +48,16 @@ class NodeLimit:
         self.has_large_object = False
 
     def add(self, more: int) -> None:
-        """Add to the number of nodes, and raise `TooManyPaths` above the limit.
+        """Add to the number of nodes, and raise `PayloadError` above the limit.
 
         Raises
         ------
-        TooManyPaths
+        PayloadError
             If that is too many.
         """
         self.count += more
         if self.count > self.limit:
-            raise TooManyPaths(
+            raise PayloadError(
                 f"the answer has values at more than {self.limit:,} different paths; raise "
                 "the limit (max_nodes, or --max-nodes on the command line) if that is how it "
                 "should be",

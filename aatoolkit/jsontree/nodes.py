@@ -87,7 +87,7 @@ class Node:
             If they are nested too deep.
         SplitError
             If objects look like rows of a table in one chunk and not in another.
-        TooManyPaths
+        PayloadError
             If the document has more nodes than are allowed.
         """
         pending = PendingValues([(self, values, rows, depth)])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from aatoolkit.errors import PayloadError, TooManyPaths
+from aatoolkit.errors import PayloadError
 from aatoolkit.jsontree.arrow_reader import read_array
 from aatoolkit.jsontree.decode import (
     BOM,
@@ -74,7 +74,7 @@ def parse_document(
     DecodeError
         If it is not one JSON document.
     PayloadError
-        If an object is no JSON value; `TooManyPaths` if it has more paths than are allowed.
+        If an object is no JSON value; `PayloadError` if it has more paths than are allowed.
     """
     with gc_paused():
         if not isinstance(answer, bytes | str):
@@ -119,7 +119,7 @@ def parse_together(
         with gc_paused():
             members = root.add_values(documents, range(len(documents)), 0)
             check_exact(b"\n".join(bodies), members)
-    except (InexactParse, SplitError, TooManyPaths):
+    except (InexactParse, SplitError, PayloadError):
         return None
     return None if limit.has_large_object else root
 

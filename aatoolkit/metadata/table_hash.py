@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aatoolkit.errors import ExportError
+from aatoolkit.errors import NotWritten
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,7 +60,7 @@ def logical_hash(table: pd.DataFrame | pa.Table) -> str:
 
     Raises
     ------
-    ExportError
+    NotWritten
         If a column holds what has no kind.
 
     Examples
@@ -104,7 +104,7 @@ def _encoded(name: str, values: Any) -> _Written:
         return _written(values)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         problem = str(error)
-    raise ExportError(f"column {name!r} has no logical hash: {problem}")
+    raise NotWritten(f"column {name!r} has no logical hash: {problem}")
 
 
 def _written(values: Any) -> _Written:

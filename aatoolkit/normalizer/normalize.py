@@ -100,7 +100,7 @@ def normalize(
         If the answer is not one JSON document.
     PayloadError
         If ``strict`` and it drifted, with every problem; or if the answer is no JSON value.
-        `TooManyPaths` if it has more different paths than are allowed.
+        `PayloadError` if it has more different paths than are allowed.
 
     Warns
     -----

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from aatoolkit._util.attributes import NamesNear
 from aatoolkit._util.html_table import table_html
-from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit._util.terminal import wrapped_in_ipython
 from aatoolkit._util.text import clipped, joined, visible
-from aatoolkit.errors import ArgumentTypeError, ItemNotFound
+from aatoolkit.errors import ArgumentError, ItemNotFound, did_you_mean, near_matches
 from aatoolkit.normalizer.reconstruct import rebuild
 from aatoolkit.normalizer.tables_export import TablesExport
 from aatoolkit.normalizer.tables_pickle import reduced
@@ -256,7 +255,7 @@ class Tables(TablesExport, NamesNear):
         from aatoolkit.frame.explain.fields import explain_path
 
         if not isinstance(path, str):
-            raise ArgumentTypeError(f"path is a {type(path).__name__}, no text", argument="path")
+            raise ArgumentError(f"path is a {type(path).__name__}, no text", argument="path")
         return explain_path(self, path)
 
     def rebuild(self) -> Any:

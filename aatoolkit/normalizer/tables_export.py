@@ -37,7 +37,7 @@ class TablesExport(Mapping[str, "pd.DataFrame"]):
         ------
         ItemNotFound
             If there is no such table.
-        ExportError
+        NotWritten
             If a column holds what Arrow cannot.
 
         Examples
@@ -66,7 +66,7 @@ class TablesExport(Mapping[str, "pd.DataFrame"]):
 
         Raises
         ------
-        ExportError
+        NotWritten
             If the name is that of a file of another format, or a column cannot be written.
         NotWritten
             If a file cannot be written; an existing file is unchanged.
@@ -99,7 +99,7 @@ class TablesExport(Mapping[str, "pd.DataFrame"]):
 
         Raises
         ------
-        ExportError
+        NotWritten
             If the file's name does not end in ``.xlsx``.
         NotWritten
             If the file cannot be written; an existing file is unchanged.

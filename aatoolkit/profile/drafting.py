@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aatoolkit._util.files import write_whole
-from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit._util.terminal import wrapped_in_ipython
-from aatoolkit.errors import AAToolkitError, ItemNotFound, PayloadError
+from aatoolkit.errors import AAToolkitError, ItemNotFound, PayloadError, did_you_mean, near_matches
 from aatoolkit.jsontree.paths import Entries, Step
 from aatoolkit.profile.asking import Answers, ask
 from aatoolkit.profile.candidates import candidates

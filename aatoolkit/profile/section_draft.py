@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit.availability.detect.context import raw
-from aatoolkit.errors import ConfigurationError
+from aatoolkit.errors import ConfigurationError, did_you_mean, near_matches
 from aatoolkit.jsontree.paths import Entries, format_path, parse_pattern
 from aatoolkit.profile.candidates import Candidate
 from aatoolkit.profile.column_check import READING, check_rule, check_values

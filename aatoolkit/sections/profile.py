@@ -17,9 +17,15 @@ from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit._util.described import Described
-from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit._util.text import shown
-from aatoolkit.errors import AAToolkitError, ConfigurationError, ItemNotFound, ScopeError
+from aatoolkit.errors import (
+    AAToolkitError,
+    ConfigurationError,
+    ItemNotFound,
+    ScopeError,
+    did_you_mean,
+    near_matches,
+)
 from aatoolkit.sections.section import Section, Table
 
 if TYPE_CHECKING:

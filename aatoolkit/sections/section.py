@@ -26,8 +26,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from aatoolkit._util.described import Described
-from aatoolkit._util.suggest import did_you_mean, near_matches
-from aatoolkit.errors import ArgumentError, ArgumentTypeError, ItemNotFound
+from aatoolkit.errors import ArgumentError, ItemNotFound, did_you_mean, near_matches
 from aatoolkit.jsontree.paths import Each, Step, format_path, parse_pattern
 from aatoolkit.sections.aggregation import COUNT, KEY, SUM
 from aatoolkit.sections.availability_rule import Rule, rules_of, with_rule
@@ -100,7 +99,7 @@ class Table(Described):
     def __post_init__(self) -> None:
         columns = self.columns if isinstance(self.columns, tuple | list) else None
         if columns is None or not all(isinstance(column, Column) for column in columns):
-            raise ArgumentTypeError(
+            raise ArgumentError(
                 f"columns of table {self.name!r} are a tuple of Column", argument="columns"
             )
         key = key_names(self.key)
@@ -214,7 +213,7 @@ class Section(Described):
         if not tables:
             raise ArgumentError(f"section {name!r} has no table")
         if not all(isinstance(table, Table) for table in tables):
-            raise ArgumentTypeError(
+            raise ArgumentError(
                 f"section {name!r} takes declarations of tables: Section(name, doc, Table(…))",
                 argument="tables",
             )

@@ -7,8 +7,14 @@ from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from aatoolkit._util.suggest import did_you_mean, near_matches
-from aatoolkit.errors import AAToolkitError, AAToolkitWarning, ScopeError, StudyError
+from aatoolkit.errors import (
+    AAToolkitError,
+    AAToolkitWarning,
+    ScopeError,
+    StudyError,
+    did_you_mean,
+    near_matches,
+)
 from aatoolkit.frame.explain import Explainer, Explanation
 from aatoolkit.metadata.column import Source
 from aatoolkit.normalizer.tables import Tables
@@ -149,7 +155,7 @@ class StudyExplanations:
             If the study is damaged.
         ScopeError
             If it has no such table, or several; the message names them.
-        ColumnNotFound, RowNotFound
+        ColumnNotFound, ItemNotFound
             If the table has no such column or row.
 
         Examples

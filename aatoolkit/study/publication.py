@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aatoolkit.errors import AAToolkitWarning, ExportError, FetchError, PayloadError, ScopeError
+from aatoolkit.errors import AAToolkitWarning, FetchError, NotWritten, PayloadError, ScopeError
 from aatoolkit.study.publish import About, FailedAnswer, publish
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class PublishableStudy:
         ------
         StudyError
             If the study is not sealed, or is damaged.
-        ExportError
+        NotWritten
             If a column to leave out does not exist, there is no answer, answers are to ship
             without some columns, or the folder holds something other than a publication.
         NotWritten
@@ -90,7 +90,7 @@ class PublishableStudy:
 
         Warns
         -----
-        RedactionWarning
+        AAToolkitWarning
             If text that is left out of one column is also in another.
 
         Examples
@@ -110,7 +110,7 @@ class PublishableStudy:
         choices: dict[str, Any] = {"excel": excel, "csv": csv, "overwrite": overwrite}
         place = Path(out).expanduser()
         if answers and redact:
-            raise ExportError(
+            raise NotWritten(
                 "answers hold every column; publish them, or leave columns out, but not both",
                 path=str(place),
             )
@@ -123,7 +123,7 @@ class PublishableStudy:
 def publish_study(study: Any, out: Path, licence: str | None, **choices: Any) -> Path:
     """Write the tables of a study to a folder; see ``Study.publish``."""
     if out.resolve().is_relative_to(study.path.resolve()):
-        raise ExportError(f"{out} is inside the study, which it would change", path=str(out))
+        raise NotWritten(f"{out} is inside the study, which it would change", path=str(out))
     read: list[Tables] = []
     failures: list[FailedAnswer] = []
     for record in study.current:

@@ -12,21 +12,10 @@ import pandas as pd
 import pyarrow as pa
 
 from aatoolkit import __version__
-from aatoolkit.errors import (
-    DecodeError,
-    FetchError,
-    NotAuthorized,
-    RateLimited,
-    StatusError,
-    TokenRepeated,
-    UnexpectedRedirect,
-)
+from aatoolkit.errors import DecodeError, FetchError, NotAuthorized, RateLimited, StatusError
 from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.payload import Payload, Request
 from aatoolkit.study.record import Record
-
-_ABOUT_THE_CALL = (NotAuthorized, RateLimited, UnexpectedRedirect)
-"""Errors about the call (credentials, rate, redirect), not about the request."""
 
 Store = Callable[[Record, bytes], object]
 
@@ -73,7 +62,7 @@ class Recorder:
         ------
         FetchError
             If there is no usable answer; an error about the request itself is stored too.
-        TokenRepeated
+        DecodeError
             If the answer contains the token; it is not stored.
         """
         failure: FetchError | None = None
@@ -99,9 +88,10 @@ class Recorder:
     def _take(self, record: Record, body: bytes) -> None:
         text = b"\n".join((body, record.url.encode(), *map(str.encode, record.headers.values())))
         if self._fetcher.repeats_token(text):
-            raise TokenRepeated(
+            raise DecodeError(
                 f"the answer to {record.name} contains the token, and was not stored; tell the "
-                "operator of the service, and have the token replaced"
+                "operator of the service, and have the token replaced",
+                problem="token",
             )
         self._keep(record, body)
 
@@ -109,5 +99,7 @@ class Recorder:
 def _answer_in(error: FetchError) -> bytes | None:
     """Return the body of an error about the request itself; None for other errors."""
     if isinstance(error, StatusError):
-        return None if isinstance(error, _ABOUT_THE_CALL) else error.body or b""
+        is_about_the_call = isinstance(error, NotAuthorized | RateLimited)
+        is_redirect = 300 <= (error.status or 0) < 400
+        return None if is_about_the_call or is_redirect else error.body or b""
     return b"" if getattr(error, "problem", None) == "empty" else None

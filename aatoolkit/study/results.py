@@ -13,9 +13,8 @@ import pandas as pd
 import pyarrow as pa
 
 from aatoolkit._util.files import write_whole
-from aatoolkit._util.suggest import did_you_mean, near_matches
 from aatoolkit._util.text import visible
-from aatoolkit.errors import AAToolkitError, StudyError
+from aatoolkit.errors import AAToolkitError, StudyError, did_you_mean, near_matches
 from aatoolkit.frame.parquet import read_parquet, write_parquet
 from aatoolkit.jsontree import decode
 from aatoolkit.metadata.table_hash import logical_hash
@@ -129,7 +128,7 @@ class StudyResults(StudyProjects):
         ------
         StudyError
             If the study was opened for replay, or the name is taken by another content.
-        ExportError
+        NotWritten
             If a column holds what has no hash.
         NotWritten
             If the study cannot be written to.
@@ -216,7 +215,7 @@ def described(name: str, frame: pd.DataFrame | pd.Series) -> SealedResult:
     ------
     StudyError
         If the name cannot be used, or the result is no frame.
-    ExportError
+    NotWritten
         If a column holds what has no hash.
     """
     if not isinstance(name, str) or not name.strip() or len(name) > _LONGEST:

@@ -217,7 +217,7 @@ def test_a_scope_that_is_set_is_shown(page: Any, alone: Alone) -> None:
 
 def test_what_vanished_is_shown_as_such(page: Any, alone: Alone) -> None:
     alone.picker.scope = aa.Scope(90, topic="CRM")
-    with pytest.warns(aa.errors.ScopeWarning):
+    with pytest.warns(aa.errors.AAToolkitWarning):
         alone.picker.options = options_of(topics=["Sales", "Support"], days=(7, 30))
     alone.receive()
     gone = option(page, "Topics", "CRM")
@@ -360,7 +360,7 @@ CONTRAST = """() => {
 def test_text_contrasts_in_light_and_dark(page: Any, scheme: str) -> None:
     page.emulate_media(color_scheme=scheme)
     picker = aa.ScopePicker(options_of(), aa.Scope(topic="CRM", engine=("chatgpt", "gemini")))
-    with pytest.warns(aa.errors.ScopeWarning):
+    with pytest.warns(aa.errors.AAToolkitWarning):
         picker.options = options_of(topics=["Sales"])
     Alone(page, picker)
     ratios = page.evaluate(CONTRAST)

@@ -369,12 +369,14 @@ def test_a_failed_section_is_among_the_errors(project: Any, scripted: Any, reply
     assert {name: type(error) for name, error in dataset.errors.items()} == {
         "ads": errors.DecodeError,
         "urls": errors.ServerFailed,
-        "chats": errors.NotFound,
+        "chats": errors.NotVisible,
     }
     assert dataset.errors["urls"].section == "urls"
 
 
-@pytest.mark.parametrize(("status", "kind"), [(401, errors.NotAuthorized), (404, errors.NotFound)])
+@pytest.mark.parametrize(
+    ("status", "kind"), [(401, errors.NotAuthorized), (404, errors.NotVisible)]
+)
 def test_to_be_refused_is_one_error(
     project: Any, scripted: Any, reply: Any, status: int, kind: type[Exception]
 ) -> None:
@@ -636,7 +638,7 @@ def test_an_answer_with_more_paths_than_the_client_allows_is_refused(
         lambda one: domains(next(iter(one.client.datasets([HOST], sections=["domains"])))[2]),
         lambda one: one.scope_options(),
     ):
-        with pytest.raises(errors.TooManyPaths) as caught:
+        with pytest.raises(errors.PayloadError) as caught:
             ask(low)
         assert caught.value.limit == 500
         ask(high)

@@ -152,8 +152,8 @@ def test_failures_are_reported_answer_by_answer(client: Any, scripted: Any, repl
     assert {request: type(error).__name__ for request, error in collected.errors.items()} == {
         (HOSTS[1], scope, "urls"): "ServerFailed",
         (HOSTS[2], scope, "domains"): "DecodeError",
-        (HOSTS[3], scope, "urls"): "NotFound",
-        (HOSTS[3], scope, "domains"): "NotFound",
+        (HOSTS[3], scope, "urls"): "NotVisible",
+        (HOSTS[3], scope, "domains"): "NotVisible",
     }
     assert len(collected) == 5
     assert len(collected[HOSTS[3]]) == 0

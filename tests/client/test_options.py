@@ -11,7 +11,7 @@ import pytest
 
 import aatoolkit as aa
 from aatoolkit.client.options import read_options
-from aatoolkit.errors import ArgumentError, SchemaDriftWarning, ScopeError, ScopeWarning
+from aatoolkit.errors import AAToolkitWarning, ArgumentError, SchemaDriftWarning, ScopeError
 from aatoolkit.payload import Payload
 from aatoolkit.sections import Profile, scope_options
 
@@ -37,7 +37,7 @@ def test_a_list_that_is_not_recognised_is_unknown_and_one_that_is_empty_is_empty
     assert "unknown engines, unknown topics, 0 categories, unknown brands" in repr(options)
     assert "<b>engines</b>: not known" in options._repr_html_()
     scope = aa.Scope(engine="kuu")
-    with pytest.warns(ScopeWarning, match="could not be checked"):
+    with pytest.warns(AAToolkitWarning, match="could not be checked"):
         assert scope.check(options) is scope
     with pytest.raises(ScopeError, match="unknown category"):
         aa.Scope(category="x").check(options)
@@ -49,7 +49,7 @@ def test_a_list_that_is_not_recognised_is_unknown_and_one_that_is_empty_is_empty
 
 def test_a_picker_takes_a_value_of_a_list_that_is_not_known() -> None:
     picker = aa.ScopePicker(options_of(FOREIGN))
-    with pytest.warns(ScopeWarning, match="could not be checked"):
+    with pytest.warns(AAToolkitWarning, match="could not be checked"):
         picker.scope = aa.Scope(7, engine="kuu")
     assert picker.scope.engine == ("kuu",)
     assert picker.vanished == {}

@@ -10,7 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import aatoolkit as aa
-from aatoolkit.errors import ConfigurationError, RowNotFound
+from aatoolkit.errors import ConfigurationError, ItemNotFound
 
 STUDY = Path(__file__).parents[2] / "data" / "demo-study"
 
@@ -34,7 +34,7 @@ def test_a_bar_is_explained_by_its_name_and_where_it_is(data: aa.Dataset) -> Non
     high = axes.explain("chatgpt", "mention_rate_high")
     assert high.children[0].formula == "hits / trials = 37 / 69"
     assert axes.explain().missing == axes.explain("google-ai-overview").missing
-    with pytest.raises(RowNotFound, match="no mark is named 'nobody'; there are"):
+    with pytest.raises(ItemNotFound, match="no mark is named 'nobody'; there are"):
         axes.explain("nobody")
     with pytest.raises(ConfigurationError, match="name it by engine"):
         axes.explain((0.1, 99.0))
@@ -99,7 +99,7 @@ def test_a_panel_is_explained_by_its_marks_and_by_the_value_it_stands_for(
     assert panels[1].explain().row["category"] != level
     named = {"category": level, "topic": topic}
     assert panels[1].explain(named).to_dict() == found.to_dict()
-    with pytest.raises(RowNotFound, match="no panel is of 'none'; there are"):
+    with pytest.raises(ItemNotFound, match="no panel is of 'none'; there are"):
         first.explain({"category": "none", "topic": topic})
 
 

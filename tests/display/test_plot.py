@@ -674,7 +674,7 @@ def test_time_with_by_is_lines_and_days_are_named_by_their_step() -> None:
 
 def test_letters_that_no_font_has_cost_one_warning() -> None:
     frame = pd.DataFrame({"who": ["\U00012000 x", "\U00012001 y"], "n": [1, 2]})
-    with pytest.warns(aa.errors.FontWarning, match="no installed font") as caught:
+    with pytest.warns(aa.errors.AAToolkitWarning, match="no installed font") as caught:
         frame.aa.plot()
     assert len(caught) == 1
     assert caught[0].filename == __file__

@@ -18,7 +18,7 @@ from pickers import HOSTILE, NFC, NFD, options_of
 
 import aatoolkit as aa
 from aatoolkit.client.dataset import Dataset
-from aatoolkit.errors import AttributeNotFound, ScopeError, ScopeWarning
+from aatoolkit.errors import AAToolkitWarning, ScopeError
 
 
 def group(picker: Any, name: str) -> dict[str, Any]:
@@ -211,7 +211,9 @@ def test_options_that_repeat_are_one_and_windows_of_no_scope_are_closed() -> Non
 def test_what_is_chosen_stays_chosen_when_the_options_change() -> None:
     picker = aa.ScopePicker(options_of(), aa.Scope(7, engine="gemini", topic=("CRM", "Sales")))
     scope = picker.scope
-    with pytest.warns(ScopeWarning, match=r"no longer offered.*days.*topic \('CRM',\)") as caught:
+    with pytest.warns(
+        AAToolkitWarning, match=r"no longer offered.*days.*topic \('CRM',\)"
+    ) as caught:
         picker.options = options_of(topics=("Sales", "Support"), days=(30,))
     assert caught[0].filename == __file__
     assert picker.scope == scope
@@ -417,9 +419,9 @@ def test_a_name_that_a_picker_has_not_is_refused_with_what_to_set() -> None:
     scopes, names = aa.ScopePicker(options_of(), aa.Scope(7, engine="gemini")), aa.SectionPicker()
     whole = re.escape("picker.value = aa.Scope(days=7, engine=('gemini',))")
     for name in ("days", "engine", "engines"):
-        with pytest.raises(AttributeNotFound, match=whole):
+        with pytest.raises(AttributeError, match=whole):
             setattr(scopes, name, ["chatgpt"])
-    with pytest.raises(AttributeNotFound, match=r"picker.value = \('actions'"):
+    with pytest.raises(AttributeError, match=r"picker.value = \('actions'"):
         names.section = "urls"
     assert scopes.value == aa.Scope(7, engine="gemini")
 

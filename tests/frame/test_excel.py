@@ -11,7 +11,7 @@ import pytest
 
 import aatoolkit as aa
 from aatoolkit._util.text import escaped, unescaped
-from aatoolkit.errors import ExportError, NotWritten
+from aatoolkit.errors import NotWritten
 from aatoolkit.frame.csv import csv_bytes
 from aatoolkit.frame.excel import SheetTable, write_excel
 from aatoolkit.frame.excel_wording import plain_names
@@ -160,7 +160,7 @@ def test_what_steers_a_terminal_or_reorders_a_line_is_escaped_as_in_csv(tmp_path
 
 
 def test_another_suffix_or_place_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
-    with pytest.raises(ExportError, match=r"\.xlsx") as caught:
+    with pytest.raises(NotWritten, match=r"\.xlsx") as caught:
         pd.DataFrame({"n": [1]}).aa.to_excel(tmp_path / "a.xls")
     assert caught.value.path == str(tmp_path / "a.xls")
     (tmp_path / "file").write_text("")

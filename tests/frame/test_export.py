@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import aatoolkit as aa
-from aatoolkit.errors import ColumnNotFound, ExportError
+from aatoolkit.errors import ColumnNotFound, NotWritten
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def test_other_engines_take_the_accessor(tables: aa.Tables) -> None:
 
 
 def test_what_arrow_cannot_hold_is_refused() -> None:
-    with pytest.raises(ExportError, match="the frame"):
+    with pytest.raises(NotWritten, match="the frame"):
         pd.DataFrame({"x": [1, "a"]}).aa.to_arrow()
 
 

@@ -48,10 +48,8 @@ def test_mistyped_attributes_have_near_matches(project: aa.Project) -> None:
         (project.client.collect([project.host], sections=["domains"]), "compar", "compare"),
     ]
     for thing, name, meant in things:
-        with pytest.raises(errors.AttributeNotFound, match=f"did you mean '{meant}'") as found:
+        with pytest.raises(AttributeError, match=f"did you mean .*'{meant}'"):
             getattr(thing, name)
-        assert found.value.attribute == name
-        assert meant in (found.value.suggestions or ())
         assert not hasattr(thing, "_no_such_name")
     dataset = things[2][0]
     for owner, name, written in [
@@ -66,7 +64,7 @@ def test_mistyped_attributes_have_near_matches(project: aa.Project) -> None:
         (dataset["domains"].main.aa, "citation_count", "df['citation_count']"),
         (dataset["domains"].main.aa, "to_csv", "df.to_csv"),
     ]:
-        with pytest.raises(errors.AttributeNotFound) as found:
+        with pytest.raises(AttributeError) as found:
             getattr(owner, name)
         assert str(found.value).endswith(written)
     assert copy.copy(dataset).keys() == dataset.keys()

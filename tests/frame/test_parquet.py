@@ -18,7 +18,7 @@ from serving import demo_dataset
 
 import aatoolkit as aa
 from aatoolkit import sections
-from aatoolkit.errors import ExportError, NotWritten
+from aatoolkit.errors import NotWritten
 from aatoolkit.frame.parquet import write_parquet, write_tables
 from aatoolkit.metadata.attrs import ATTRIBUTE, metadata_of
 
@@ -209,7 +209,7 @@ def test_a_frame_that_cannot_be_written_leaves_what_was_there(
 ) -> None:
     path = tmp_path / "a.parquet"
     path.write_bytes(b"before")
-    with pytest.raises(ExportError, match=r"a\.parquet cannot be written as Parquet") as refused:
+    with pytest.raises(NotWritten, match=r"a\.parquet cannot be written as Parquet") as refused:
         write_parquet(frame, path)
     assert refused.value.path == str(path)
     assert path.read_bytes() == b"before"

@@ -11,7 +11,7 @@ from effort import one_in
 
 import aatoolkit as aa
 from aatoolkit import Availability, Cause, Status
-from aatoolkit.errors import AvailabilityError, ColumnNotFound, ExportError
+from aatoolkit.errors import AvailabilityError, ColumnNotFound, NotWritten
 from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, Source, attach
 
 SAMPLES = Path(__file__).parents[2] / "data" / "samples"
@@ -81,7 +81,7 @@ def test_whole_numbers_stay_whole_or_are_refused() -> None:
     large = 2**53 + 1
     frame = pd.DataFrame({"n": pd.array([large, None], "Int64"), "x": [0.5, 1.0], "s": "t"})
     assert frame.aa.to_long("n")["value"].tolist() == [large, pd.NA]
-    with pytest.raises(ExportError, match=r"n holds whole numbers beyond 2\*\*53"):
+    with pytest.raises(NotWritten, match=r"n holds whole numbers beyond 2\*\*53"):
         frame.aa.to_long()
     with pytest.raises(AvailabilityError, match="only numbers have a long form: s holds"):
         frame.aa.to_long(["n", "s"])

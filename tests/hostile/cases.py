@@ -87,7 +87,7 @@ def _undecodable(problem: str, *parts: bytes | Script, asks: int = 1, **more: An
 
 
 def _too_large(*parts: bytes | Script) -> Case:
-    return Case(replying(*parts), errors.TooLarge, {"limit": MAX_BODY, "status": 200}, within=9)
+    return Case(replying(*parts), errors.DecodeError, {"limit": MAX_BODY, "status": 200}, within=9)
 
 
 def _late(*parts: bytes | Script, status: int | None = None) -> Case:
@@ -269,7 +269,7 @@ def _connections() -> Iterator[tuple[str, Case]]:
     )
     yield (
         "an answer after an error",
-        Case(first(one_by_one(whole(b"{}", "404 Not Found") + evil, second)), errors.NotFound),
+        Case(first(one_by_one(whole(b"{}", "404 Not Found") + evil, second)), errors.NotVisible),
     )
     yield (
         "an answer before the request",
@@ -464,7 +464,7 @@ def _contents() -> Iterator[tuple[str, Case]]:
 
 STATUSES = {
     400: errors.BadRequest, 401: errors.NotAuthorized, 403: errors.NotVisible,
-    404: errors.NotFound, 410: errors.NotFound, 422: errors.BadRequest, 429: errors.RateLimited,
+    404: errors.NotVisible, 410: errors.NotVisible, 422: errors.BadRequest, 429: errors.RateLimited,
 }  # fmt: skip
 
 
@@ -535,14 +535,14 @@ def _redirects() -> Iterator[tuple[str, Case]]:
         script = replying(whole(b"", "302 Found", f"Location: {location}"))
         yield (
             f"a redirect to {location!r}",
-            Case(script, errors.UnexpectedRedirect, {"target": target, "status": 302}),
+            Case(script, errors.StatusError, {"target": target, "status": 302}),
         )
     for status in (300, 301, 303, 304, 305, 306, 307, 308):
         script = replying(whole(b"", f"{status} There", "Location: https://elsewhere.example/"))
-        yield f"{status}", Case(script, errors.UnexpectedRedirect, {"status": status})
+        yield f"{status}", Case(script, errors.StatusError, {"status": status})
     yield (
         "a redirect to nowhere",
-        Case(replying(whole(b"", "302 Found")), errors.UnexpectedRedirect),
+        Case(replying(whole(b"", "302 Found")), errors.StatusError),
     )
 
 
@@ -618,7 +618,7 @@ def _timing() -> Iterator[tuple[str, Case]]:
         "an error in drips",
         Case(
             replying(head("404 No"), lambda w: w.drip_for_ever(b" ")),
-            errors.NotFound,
+            errors.NotVisible,
             within=DEADLINE + SLACK,
             is_slow=True,
         ),

@@ -319,7 +319,7 @@ def test_another_origin_sees_nothing(tmp_path: Path, status: int) -> None:
             project = project_of(server, tmp_path)
             error = failing(project)
             project.close()
-    assert type(error) is errors.UnexpectedRedirect
+    assert type(error) is errors.StatusError
     assert error.target == "127.0.0.1"
     assert "y=1" not in str(error)
     assert (other.connections, len(server.heads)) == (0, 1)

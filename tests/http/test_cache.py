@@ -250,7 +250,7 @@ def test_no_spelling_of_the_token_is_kept(
         reply({"topic": "kept"}, headers=odd),
     ]
     reader = fetcher()
-    for topic, kind in (("redirect", errors.UnexpectedRedirect), ("echo", errors.DecodeError)):
+    for topic, kind in (("redirect", errors.StatusError), ("echo", errors.DecodeError)):
         with pytest.raises(kind):
             get(reader, topic)
     for topic in ("gzip", "plain"):

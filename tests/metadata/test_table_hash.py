@@ -136,7 +136,7 @@ def test_missing_values_hide_nothing_behind_them() -> None:
 
 @pytest.mark.parametrize("value", [{"a": 1}, 1 + 2j, object()])
 def test_what_has_no_kind_is_refused(value: Any) -> None:
-    with pytest.raises(errors.ExportError, match="'odd' has no logical hash"):
+    with pytest.raises(errors.NotWritten, match="'odd' has no logical hash"):
         aa.logical_hash(pd.DataFrame({"odd": pd.Series([value], dtype=object)}))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import aatoolkit as aa
-from aatoolkit.errors import PayloadError, TooManyPaths
+from aatoolkit.errors import PayloadError
 from aatoolkit.jsontree.cursor import Cursor
 from aatoolkit.jsontree.keyed import MAX_FIELDS
 from aatoolkit.jsontree.layout import NodeLimit
@@ -78,7 +78,7 @@ def test_fields_up_to_the_limit_have_nodes_of_their_own() -> None:
 @pytest.mark.parametrize("read", [aa.shred, lambda one, **how: aa.normalize(SECTION, one, **how)])
 def test_too_many_different_paths_are_refused(read: Any) -> None:
     deep = {f"a{n}": {f"b{n}_{m}": {"c": m, "d": "x"} for m in range(2)} for n in range(40)}
-    with pytest.raises(TooManyPaths, match="more than 50 different paths") as caught:
+    with pytest.raises(PayloadError, match="more than 50 different paths") as caught:
         read({"items": deep}, max_nodes=50)
     assert isinstance(caught.value, PayloadError)
     assert caught.value.limit == 50
@@ -89,7 +89,7 @@ def test_the_limit_is_not_per_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("aatoolkit.jsontree.split._FIRST", 600)
     monkeypatch.setattr("aatoolkit.jsontree.arrow_reader._CHUNK", 600)
     rows = [{"id": "x" * 40, f"f{n}": n} for n in range(200)]
-    with pytest.raises(TooManyPaths):
+    with pytest.raises(PayloadError):
         aa.normalize(SECTION, json.dumps({"items": rows}).encode(), max_nodes=150)
 
 

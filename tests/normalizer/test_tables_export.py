@@ -8,7 +8,7 @@ import pytest
 from serving import shared_client
 
 import aatoolkit as aa
-from aatoolkit.errors import ExportError, ItemNotFound
+from aatoolkit.errors import ItemNotFound, NotWritten
 
 
 @pytest.fixture(scope="module")
@@ -40,11 +40,11 @@ def test_all_tables_are_written_to_a_folder_or_a_workbook(
 
 @pytest.mark.parametrize("name", ["d.csv", "d.json", "d.XLSX", "d.feather"])
 def test_a_name_of_another_format_is_refused(tables: aa.Tables, tmp_path: Path, name: str) -> None:
-    with pytest.raises(ExportError, match=r"let it end in \.parquet"):
+    with pytest.raises(NotWritten, match=r"let it end in \.parquet"):
         tables.main.aa.to_parquet(tmp_path / name)
     for write in (tables.to_parquet, aa.Dataset({"domains": tables}).to_parquet):
         for folder in (name, "d.parquet"):
-            with pytest.raises(ExportError, match="is the name of a file"):
+            with pytest.raises(NotWritten, match="is the name of a file"):
                 write(tmp_path / folder)
     assert not [*tmp_path.iterdir()]
 

@@ -119,7 +119,7 @@ def test_an_answer_that_became_an_error_is_reported(
     scripted.script = reply({}, 404)
     with aa.Study.create(tmp_path / "b") as after:
         project = after.project(HOST, base_url=scripted.url, cache=False)
-        with pytest.raises(errors.NotFound):
+        with pytest.raises(errors.NotVisible):
             project.fetch("domains")
     (row,) = before.diff(after).requests.to_dict("records")
     assert (row["change"], row["before_status"], row["after_status"]) == ("answer", 200, 404)

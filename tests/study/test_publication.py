@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 import aatoolkit as aa
-from aatoolkit.errors import ExportError, StudyError
+from aatoolkit.errors import NotWritten, StudyError
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "data" / "demo-study"
@@ -90,6 +90,6 @@ def test_only_a_sound_study_is_published(tmp_path: Path) -> None:
 def test_it_is_not_published_into_itself(tmp_path: Path) -> None:
     shutil.copytree(FOLDER, tmp_path / "study")
     study = aa.Study(tmp_path / "study")
-    with pytest.raises(ExportError, match="is inside the study"):
+    with pytest.raises(NotWritten, match="is inside the study"):
         study.publish(tmp_path / "study" / "out")
     assert study.verify()

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import aatoolkit as aa
-from aatoolkit.errors import ExportError, StudyError
+from aatoolkit.errors import NotWritten, StudyError
 from aatoolkit.study.rerun.comparison import ResultComparison, compare_frames
 from aatoolkit.study.results import described
 
@@ -80,7 +80,7 @@ def test_what_cannot_be_a_result_is_refused(tmp_path: Path) -> None:
             study.seal_result(name, FRAME)
     with pytest.raises(StudyError, match="not a dict"):
         study.seal_result("rates", {})  # type: ignore[arg-type]
-    with pytest.raises(ExportError):
+    with pytest.raises(NotWritten):
         study.seal_result("rates", pd.DataFrame({"x": [object()]}))
     study.seal()
     with pytest.raises(StudyError, match="opened for replay"):

@@ -115,7 +115,7 @@ def test_an_answer_of_the_cache_is_recorded_with_its_own_time(
 @pytest.mark.parametrize(
     ("status", "body", "kind"),
     [
-        (404, {"error": {"code": "not_visible", "message": "no"}}, errors.NotFound),
+        (404, {"error": {"code": "not_visible", "message": "no"}}, errors.NotVisible),
         (403, b"<html>no</html>", errors.NotVisible),
         (400, {"error": {"parameter": "engine", "allowed": ["x"]}}, errors.BadRequest),
         (406, {"error": "no"}, errors.StatusError),
@@ -171,7 +171,7 @@ def test_an_error_about_the_call_is_not_kept(
     study: aa.Study, live: aa.Project, scripted: Any, reply: Any, status: int, kind: Any
 ) -> None:
     scripted.script = reply({}, status, {**AT_ONCE, "Location": "/elsewhere"})
-    with pytest.raises(kind or errors.UnexpectedRedirect):
+    with pytest.raises(kind or errors.StatusError):
         live.fetch("urls")
     assert study.records == ()
 
@@ -216,7 +216,7 @@ def test_an_answer_that_repeats_the_token_is_refused(
         "error": reply(body, 404),
     }[place]
     # A body that repeats it is no answer; elsewhere it is masked, as far as it can be seen.
-    with contextlib.suppress(errors.TokenRepeated, errors.DecodeError, errors.NotVisible):
+    with contextlib.suppress(errors.DecodeError, errors.DecodeError, errors.NotVisible):
         live.fetch("urls")
         assert place == "header"
     assert TOKEN.encode() not in everything(study)
@@ -370,7 +370,7 @@ def test_what_fails_in_read_all_fails_again(
     again = replayed(study).read_all(sections=["ads", "urls", "crawl"])
     assert list(again) == ["urls"]
     assert {name: type(error) for name, error in again.errors.items()} == {
-        "ads": errors.NotFound,
+        "ads": errors.NotVisible,
         "crawl": errors.NotCached,
     }
 

@@ -66,7 +66,7 @@ from aatoolkit.availability.detect.parts import footnote_marks
 from aatoolkit.availability.detect.roles import fold, kind_of_entries, tokens
 from aatoolkit.availability.detect.transport import read_headers, read_status
 from aatoolkit.availability.detect.vocabulary import best, is_code
-from aatoolkit.errors import DetectionWarning
+from aatoolkit.errors import UnknownAvailabilityWarning
 from aatoolkit.scope import ScopeOptions
 from aatoolkit.sections.availability_rule import Rule, rules_of
 
@@ -147,7 +147,7 @@ def detect(
     -----
     UnknownAvailabilityWarning
         If a word of availability is not known.
-    DetectionWarning
+    UnknownAvailabilityWarning
         If detection itself failed, which is a fault of this package: what was found until then
         is kept, and the failure is among the hints. The answer is not affected.
 
@@ -168,7 +168,7 @@ def detect(
     except Exception as error:
         failure = _failure(error)
     if failure is not None:
-        warnings.warn(failure, DetectionWarning, stacklevel=2)
+        warnings.warn(failure, UnknownAvailabilityWarning, stacklevel=2)
     return Detection(answer, headers or {}, failure)
 
 

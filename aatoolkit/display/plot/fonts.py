@@ -14,7 +14,7 @@ import matplotlib as mpl
 from matplotlib import font_manager
 
 from aatoolkit.display.plot.labels import elide_middle
-from aatoolkit.errors import FontWarning
+from aatoolkit.errors import AAToolkitWarning
 
 _lacking: ContextVar[set[str]] = ContextVar("lacking")
 _FALLBACKS = (
@@ -77,7 +77,7 @@ def warned_of_fonts() -> Iterator[None]:
         warnings.warn(
             f"no installed font has {letters[:20]!r}; they are drawn as boxes: install fonts such "
             "as Noto Sans CJK, or set matplotlib's font.family",
-            FontWarning,
+            AAToolkitWarning,
             stacklevel=6,
         )
 

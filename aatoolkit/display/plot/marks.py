@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from aatoolkit.errors import ConfigurationError, RowNotFound
+from aatoolkit.errors import ConfigurationError, ItemNotFound
 from aatoolkit.frame.explain.text import plain
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class Marks:
         panel = self.panels.get(level)
         if panel is None:
             listed = ", ".join(self.panels)
-            raise RowNotFound(f"no panel is of {level!r}; there are {listed}", row=level)
+            raise ItemNotFound(f"no panel is of {level!r}; there are {listed}", key=level)
         found = replace(panel, facet=None).explain(mark, column, within)
         return replace(found, row={facet: level, **found.row})
 
@@ -103,7 +103,7 @@ class Marks:
             if given in self._texts(name):
                 return {name: given}, None
         listed = ", ".join(dict.fromkeys(t for n in self.labels for t in self._texts(n)[:4]))
-        raise RowNotFound(f"no mark is named {given!r}; there are {listed} …", row=mark)
+        raise ItemNotFound(f"no mark is named {given!r}; there are {listed} …", key=mark)
 
     def _texts(self, name: str) -> list[str]:
         values = self.frame[name]

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from aatoolkit._util.attributes import missing_attribute
 from aatoolkit.display.plot.marks import Marks
-from aatoolkit.errors import AttributeNotFound, ConfigurationError
+from aatoolkit.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from aatoolkit.frame.explain import Explanation
@@ -71,7 +71,7 @@ class Picture(Axes):
         ------
         ConfigurationError
             If nothing is known to be drawn at a point, or nothing is drawn.
-        RowNotFound
+        ItemNotFound
             If there is no such mark, or several.
         ColumnNotFound
             If there is no such column.
@@ -95,7 +95,7 @@ class Picture(Axes):
         def __getattr__(self, name: str) -> Any:
             if name in ("save", "savefig", "write_image"):
                 hint = "save its figure: picture.figure.savefig('picture.png')"
-                raise AttributeNotFound(f"a picture has no {name!r}; {hint}", attribute=name)
+                raise AttributeError(f"a picture has no {name!r}; {hint}")
             raise missing_attribute("a picture", name, dir(type(self)))
 
     def __repr__(self) -> str:

@@ -13,7 +13,7 @@ import traitlets
 
 from aatoolkit._util.text import markup, shown, visible
 from aatoolkit.display.widgets.option_group import OptionGroup
-from aatoolkit.errors import ArgumentTypeError, AttributeNotFound
+from aatoolkit.errors import ArgumentError
 
 _HERE = Path(__file__).parent
 
@@ -62,13 +62,12 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget):  # type: ignore[misc]
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not (name.startswith("_") or hasattr(type(self), name)):
-            raise AttributeNotFound(
+            raise AttributeError(
                 f"{type(self).__name__} has no attribute {name!r}; set what is chosen as a whole, "
-                f"such as picker.value = {self._python()}",
-                attribute=name,
+                f"such as picker.value = {self._python()}"
             )
         if name == "layout" and not _is_layout(value):
-            raise ArgumentTypeError(
+            raise ArgumentError(
                 f"layout={shown(value)} cannot be used; give a dict, such as {{'width': '20em'}}",
                 argument=name,
             )

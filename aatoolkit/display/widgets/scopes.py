@@ -14,7 +14,7 @@ from aatoolkit._util.text import clipped
 from aatoolkit.client.project import Project
 from aatoolkit.display.widgets.option_group import Option, OptionFlag, OptionGroup, with_stale
 from aatoolkit.display.widgets.picker import Picker, python_tuple
-from aatoolkit.errors import FetchError, ScopeError, ScopeWarning
+from aatoolkit.errors import AAToolkitWarning, FetchError, ScopeError
 from aatoolkit.scope import DAYS, FILTERS, UNTAGGED, Scope, ScopeOptions
 
 _TITLES = {"engine": "Engines", "topic": "Topics", "category": "Categories", "brand": "Brands"}
@@ -97,7 +97,7 @@ class ScopePicker(Picker):
                 f"{name} {python_tuple(list(map(str, values)))}" for name, values in fresh.items()
             )
             warnings.warn(
-                f"no longer offered, and still chosen: {listed}", ScopeWarning, stacklevel=3
+                f"no longer offered, and still chosen: {listed}", AAToolkitWarning, stacklevel=3
             )
 
     @property

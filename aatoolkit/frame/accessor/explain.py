@@ -53,7 +53,7 @@ class Explain:
         ------
         ColumnNotFound
             If there is no such column.
-        RowNotFound
+        ItemNotFound
             If there is no such row, or several.
         MetadataError
             If the frame's metadata is damaged, or newer than this version can read.

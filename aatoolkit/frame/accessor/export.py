@@ -35,7 +35,7 @@ class Export:
 
         Raises
         ------
-        ExportError
+        NotWritten
             If the name ends as files of another format do (``.csv``), or a column cannot be
             written to Parquet.
         NotWritten
@@ -64,7 +64,7 @@ class Export:
 
         Raises
         ------
-        ExportError
+        NotWritten
             If the file's name does not end in ``.xlsx``.
         NotWritten
             If the file cannot be written; an existing file is unchanged.
@@ -96,7 +96,7 @@ class Export:
 
         Raises
         ------
-        ExportError
+        NotWritten
             If a column holds what Arrow cannot.
 
         Examples

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, overload
 import pandas as pd
 
 from aatoolkit._util.extras import needed
-from aatoolkit.errors import ArgumentTypeError
+from aatoolkit.errors import ArgumentError
 from aatoolkit.frame.aggregate import aggregate
 from aatoolkit.frame.periods import by_period
 from aatoolkit.metadata.arrow_schema import declared
@@ -147,7 +147,7 @@ class Plot:
 
         Warns
         -----
-        FontWarning
+        AAToolkitWarning
             If no installed font has some of the letters, which are drawn as boxes.
         PackageMissing
             If matplotlib, or plotly for an interactive picture, is not installed; it says what
@@ -160,7 +160,7 @@ class Plot:
         <Picture: N by engine: chatgpt 3; 1 not measured>
         """
         if not isinstance(interactive, bool):
-            raise ArgumentTypeError("interactive= is True or False", argument="interactive")
+            raise ArgumentError("interactive= is True or False", argument="interactive")
         with needed("pictures need", "interactive" if interactive else "plot"):
             from aatoolkit.display.plot.draw import plot
         if interactive:

@@ -36,7 +36,7 @@ class Reshape:
             If there is no such column.
         AvailabilityError
             If one holds no numbers.
-        ExportError
+        NotWritten
             If a whole number is too large to stand beside fractions exactly.
 
         Examples

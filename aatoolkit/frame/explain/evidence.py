@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from aatoolkit.errors import AAToolkitError, ArgumentTypeError
+from aatoolkit.errors import AAToolkitError, ArgumentError
 from aatoolkit.frame.explain.explanation import CitedAnswer
 from aatoolkit.jsontree.byte_span import ByteIndex, ByteSpan
 from aatoolkit.metadata.carrier import HeldAnswer
@@ -199,7 +199,7 @@ def _within(place: Any, source: Source) -> Iterator[tuple[str, HeldAnswer | str]
         for each in place:
             yield from _within(each, source)
     else:
-        raise ArgumentTypeError(
+        raise ArgumentError(
             f"within= is a study, an archive, Tables or a Dataset, not a {type(place).__name__}",
             argument="within",
         )

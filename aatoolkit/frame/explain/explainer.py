@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from aatoolkit.errors import ArgumentTypeError
+from aatoolkit.errors import ArgumentError
 from aatoolkit.frame.explain.cells import TableCells
 from aatoolkit.frame.explain.evidence import AnswerFinder, TrailEnd
 from aatoolkit.frame.explain.explanation import Explanation
@@ -81,7 +81,7 @@ class Explainer:
         ------
         ColumnNotFound
             If there is no such column.
-        RowNotFound
+        ItemNotFound
             If there is no such row, or several.
         MetadataError
             If the frame's metadata is damaged, or newer than this version can read.
@@ -92,7 +92,7 @@ class Explainer:
         if column is None and isinstance(row, str) and row not in flat.index:
             find(flat, [row])
         if column is None:
-            raise ArgumentTypeError(
+            raise ArgumentError(
                 "explain takes a column: explain(row, column) or explain(column=...)",
                 argument="column",
             )

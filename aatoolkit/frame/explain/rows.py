@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from aatoolkit._util.suggest import did_you_mean, near_matches
-from aatoolkit.errors import RowNotFound
+from aatoolkit.errors import ItemNotFound, did_you_mean, near_matches
 from aatoolkit.frame.explain.text import plain, shown
 from aatoolkit.frame.groupby import find, flattened
 from aatoolkit.metadata.fingerprint import arrays_of
@@ -42,7 +41,7 @@ def position_of(frame: pd.DataFrame, row: int | Hashable | Mapping[str, Any]) ->
 
     Raises
     ------
-    RowNotFound
+    ItemNotFound
         If there is no such row, or several.
     """
     if isinstance(row, Mapping):
@@ -55,14 +54,14 @@ def position_of(frame: pd.DataFrame, row: int | Hashable | Mapping[str, Any]) ->
         return found
     if found is not None:
         count = int(found.sum()) if isinstance(found, np.ndarray) else found.stop - found.start
-        raise RowNotFound(
+        raise ItemNotFound(
             f"{count} rows have the label {row!r}; name the row by the values of its key",
-            row=row,
+            key=row,
         )
     size = len(frame)
     if isinstance(row, int | np.integer) and not isinstance(row, bool) and -size <= row < size:
         return int(row) % size
-    raise RowNotFound(f"there is no row {row!r} among {len(frame)} rows", row=row)
+    raise ItemNotFound(f"there is no row {row!r} among {len(frame)} rows", key=row)
 
 
 def _of_key(frame: pd.DataFrame, row: Mapping[str, Any]) -> int:
@@ -76,7 +75,7 @@ def _of_key(frame: pd.DataFrame, row: Mapping[str, Any]) -> int:
         return int(places[0])
     described = ", ".join(f"{name} = {shown(value)}" for name, value in row.items())
     if len(places):
-        raise RowNotFound(f"{len(places)} rows have {described}", row=dict(row))
+        raise ItemNotFound(f"{len(places)} rows have {described}", key=dict(row))
     near = did_you_mean(
         [
             match
@@ -85,7 +84,7 @@ def _of_key(frame: pd.DataFrame, row: Mapping[str, Any]) -> int:
             for match in near_matches(value, map(str, flat[name].dropna().unique()[:_MOST]))
         ]
     )
-    raise RowNotFound(f"no row has {described}{f', {near}' if near else ''}", row=dict(row))
+    raise ItemNotFound(f"no row has {described}{f', {near}' if near else ''}", key=dict(row))
 
 
 def matching(values: pd.Series, value: Any) -> npt.NDArray[np.bool_]:

@@ -27,7 +27,7 @@ import pandas as pd
 
 from aatoolkit._util.files import writing_folder
 from aatoolkit._util.text import json_text, visible
-from aatoolkit.errors import ExportError
+from aatoolkit.errors import NotWritten
 from aatoolkit.frame.csv import csv_bytes
 from aatoolkit.frame.excel import SheetTable, write_excel
 from aatoolkit.frame.parquet import arrow_table, write_arrow
@@ -118,7 +118,7 @@ def publish(
 
     Raises
     ------
-    ExportError
+    NotWritten
         If a column to leave out does not exist, there is no answer, or the folder holds
         something other than a publication.
     NotWritten
@@ -128,12 +128,12 @@ def publish(
 
     Warns
     -----
-    RedactionWarning
+    AAToolkitWarning
         If text that is left out of one column is also in another.
     """
     read, failed = [*answers], [*failures]
     if not read:
-        raise ExportError("there is no answer to publish", path=str(out))
+        raise NotWritten("there is no answer to publish", path=str(out))
     tables, redaction = collect_tables(read, failed, redact)
     hosts = {
         answer.host
@@ -296,7 +296,7 @@ def _check_ours(out: Path) -> None:
     there = {path.relative_to(out).as_posix() for path in out.rglob("*") if not path.is_dir()}
     if there and (there - listed or not with_sums.is_file()):
         strange = ", ".join(sorted(there - listed)[:3]) or SUMS
-        raise ExportError(
+        raise NotWritten(
             f"{out} holds files that are not of a publication ({strange}); choose another folder",
             path=str(out),
         )

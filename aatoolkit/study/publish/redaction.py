@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from aatoolkit._util.suggest import did_you_mean, near_matches
-from aatoolkit.errors import ExportError
+from aatoolkit.errors import NotWritten, did_you_mean, near_matches
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.attrs import FrameMetadata, Source, attach, metadata_of
 from aatoolkit.scope import FILTERS
@@ -62,7 +61,7 @@ class Redaction:
 
         Raises
         ------
-        ExportError
+        NotWritten
             If there is no such column: a typing error must not publish what is private.
         """
         words = sorted({redact} if isinstance(redact, str) else {*redact})
@@ -83,7 +82,7 @@ class Redaction:
             else:
                 known = [TEXTS, *sorted(names), *sorted(f"{t}.{c}" for t, c in full)]
                 hint = did_you_mean(near_matches(word, known), "check its spelling")
-                raise ExportError(f"there is no column {word!r} to leave out; {hint}")
+                raise NotWritten(f"there is no column {word!r} to leave out; {hint}")
         return cls(frozenset(everywhere), frozenset(of_tables), tuple(words))
 
     @property

@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from aatoolkit.errors import ExportError, RedactionWarning
+from aatoolkit.errors import AAToolkitWarning, NotWritten
 from aatoolkit.frame.concat import concat
 from aatoolkit.frame.merge import rename
 from aatoolkit.frame.reshape import CONTEXT
@@ -101,12 +101,12 @@ def collect_tables(
 
     Raises
     ------
-    ExportError
+    NotWritten
         If a column to leave out does not exist.
 
     Warns
     -----
-    RedactionWarning
+    AAToolkitWarning
         If text that is left out of one column is also in another.
     """
     read = sorted(answers, key=lambda tables: _order(_payload(tables)))
@@ -153,7 +153,7 @@ def collect_tables(
 
 def _payload(tables: Tables) -> Payload:
     if tables.payload is None:
-        raise ExportError(f"the tables of {tables.section} do not say which answer they are of")
+        raise NotWritten(f"the tables of {tables.section} do not say which answer they are of")
     return tables.payload
 
 
@@ -262,6 +262,6 @@ def _warn_of_copies(
     if places:
         warnings.warn(
             f"text that is left out is also in {', '.join(places)}; leave that out too",
-            RedactionWarning,
+            AAToolkitWarning,
             stacklevel=4,
         )

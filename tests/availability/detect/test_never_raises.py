@@ -14,7 +14,7 @@ from vocabulary_documents import documents
 from aatoolkit import normalize
 from aatoolkit.availability.detect import detect, forms, rows, signals_of
 from aatoolkit.availability.detect.transport import explains_absence
-from aatoolkit.errors import DetectionWarning, SchemaDriftWarning, UnknownAvailabilityWarning
+from aatoolkit.errors import SchemaDriftWarning, UnknownAvailabilityWarning
 
 # Whatever an answer holds: one that the declaration does not fit is read by a draft of itself.
 pytestmark = pytest.mark.filterwarnings("ignore::aatoolkit.errors.DraftWarning")
@@ -76,7 +76,9 @@ def test_a_failure_keeps_what_was_found_and_is_a_hint(monkeypatch: pytest.Monkey
         raise KeyError("a secret of the answer")
 
     monkeypatch.setattr(rows, "read_rows", broken)
-    with pytest.warns(DetectionWarning, match=r"KeyError in test_never_raises\.py") as warned:
+    with pytest.warns(
+        UnknownAvailabilityWarning, match=r"KeyError in test_never_raises\.py"
+    ) as warned:
         found = detect({"hasData": False, "rows": [{"measured": False}]})
     assert [signal.rule for signal in found.signals] == ["flag"]
     assert found.hints[0].why == found.failure
@@ -90,7 +92,7 @@ def test_a_failure_never_stops_the_tables(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(forms, "read_forms", broken)
     answer = json.loads((SAMPLES / "domains.json").read_bytes())
     del answer["availability"]
-    with pytest.warns(DetectionWarning):
+    with pytest.warns(UnknownAvailabilityWarning):
         tables = normalize("domains", answer)
     assert len(tables.main) == len(answer["domains"]) > 0
 

@@ -13,7 +13,7 @@ import pytest
 
 import aatoolkit as aa
 from aatoolkit.cli import main
-from aatoolkit.errors import ExportError, RowNotFound, ScopeError, StudyError
+from aatoolkit.errors import ItemNotFound, NotWritten, ScopeError, StudyError
 from aatoolkit.study.explaining import StudyExplanations
 
 KPI = ("overview.overview_kpis", {"metric": "mentionRate"}, "value")
@@ -49,7 +49,7 @@ def test_a_study_says_what_it_lacks(study: aa.Study) -> None:
         study.explain(*KPI, host="acme.example")
     with pytest.raises(ScopeError, match="did you mean"):
         study.explain("overview.overview_kpi", 0, "value")
-    with pytest.raises(RowNotFound):
+    with pytest.raises(ItemNotFound):
         study.explain("overview_kpis", {"metric": "x"}, "value", **IN_30)  # type: ignore[arg-type]
 
 
@@ -57,7 +57,7 @@ def test_a_study_says_what_it_lacks(study: aa.Study) -> None:
 def test_packed_published_and_in_another_process(small: aa.Study, tmp_path: Path) -> None:
     packed = small.pack(tmp_path / "mine.zip")
     out = small.publish(tmp_path / "out", answers=True)
-    with pytest.raises(ExportError, match="hold every column"):
+    with pytest.raises(NotWritten, match="hold every column"):
         small.publish(tmp_path / "no", answers=True, redact="texts")
     trend = small.project("acme.example").read("overview", days=30)["overview_trend"]
     weekly = trend.assign(week=trend["date"].dt.isocalendar().week).aa.aggregate("week")

@@ -23,7 +23,7 @@ from effort import is_thorough, one_in
 
 import aatoolkit as aa
 from aatoolkit._util.text import unescaped
-from aatoolkit.errors import ExportError, NotWritten, PackageMissing, RedactionWarning
+from aatoolkit.errors import AAToolkitWarning, NotWritten, PackageMissing
 from aatoolkit.frame.csv import guarded, unguarded
 from aatoolkit.payload import Payload
 from aatoolkit.study.publish import About, FailedAnswer, publish
@@ -479,7 +479,7 @@ def test_a_host_and_a_filter_are_left_out_of_the_sources_too(tmp_path: Path) -> 
 
 
 def test_a_copy_of_what_is_left_out_is_pointed_to(tmp_path: Path) -> None:
-    with pytest.warns(RedactionWarning, match=r"source_domain_engines\.source_domain"):
+    with pytest.warns(AAToolkitWarning, match=r"source_domain_engines\.source_domain"):
         publish(
             [answer("domains")],
             tmp_path / "out",
@@ -492,13 +492,13 @@ def test_a_copy_of_what_is_left_out_is_pointed_to(tmp_path: Path) -> None:
     "slip", one_in(3, ["answer_txt", "chats.answer", "answer", "fetched_at", "", "x.y"])
 )
 def test_a_slip_publishes_nothing(slip: str, tmp_path: Path) -> None:
-    with pytest.raises(ExportError, match=repr(slip)):
+    with pytest.raises(NotWritten, match=repr(slip)):
         publish(few(), tmp_path / "out", ABOUT, redact=[slip])
     assert [*tmp_path.iterdir()] == []
 
 
 def test_a_slip_is_answered_with_what_was_meant(tmp_path: Path) -> None:
-    with pytest.raises(ExportError, match="did you mean 'answer_text'"):
+    with pytest.raises(NotWritten, match="did you mean 'answer_text'"):
         publish(few(), tmp_path / "out", ABOUT, redact="answer_txt")
 
 
@@ -631,18 +631,18 @@ def test_a_folder_with_anything_else_in_it_is_never_replaced(tmp_path: Path) -> 
     out = publish(tables, tmp_path / "out", ABOUT)
     for theirs in ("notes.txt", "data/mine.parquet"):
         (out / theirs).write_text("mine")
-        with pytest.raises(ExportError, match=theirs):
+        with pytest.raises(NotWritten, match=theirs):
             publish(tables, out, ABOUT, overwrite=True)
         assert (out / theirs).read_text() == "mine"
         (out / theirs).unlink()
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "work.txt").write_text("mine")
-    with pytest.raises(ExportError, match=r"work\.txt"):
+    with pytest.raises(NotWritten, match=r"work\.txt"):
         publish(tables, tmp_path / "other", ABOUT, overwrite=True)
 
 
 def test_there_must_be_something_to_publish(tmp_path: Path) -> None:
-    with pytest.raises(ExportError, match="no answer"):
+    with pytest.raises(NotWritten, match="no answer"):
         publish([], tmp_path / "out", ABOUT)
-    with pytest.raises(ExportError, match="which answer"):
+    with pytest.raises(NotWritten, match="which answer"):
         publish([aa.normalize("gaps", answer("gaps").payload.body)], tmp_path / "out", ABOUT)

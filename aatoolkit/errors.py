@@ -1,0 +1,421 @@
+"""Every error and warning of the package, as one tree.
+
+::
+
+    AAToolkitError
+    ├─ ConfigurationError (ValueError)   a base URL, token or setting that cannot be used
+    ├─ ArgumentError (ValueError)        an argument has a value that cannot be used
+    ├─ PackageMissing (ImportError)      an optional package is not installed
+    ├─ ScopeError (ValueError)           a filter or value that cannot be requested
+    ├─ FetchError                        no usable answer came back
+    │  ├─ ConnectionFailed               no response: DNS, refusal, a broken connection
+    │  │  └─ DeadlineExceeded            the call did not end before its deadline
+    │  ├─ NotCached                      offline, and the answer was never cached
+    │  ├─ DecodeError                    the answer is not one JSON document
+    │  └─ StatusError                    the service answered with an error status
+    │     ├─ NotAuthorized               401: the token is missing or not accepted
+    │     ├─ NotVisible                  403, 404: there is no such host, or it is not visible
+    │     ├─ BadRequest                  400, 422: the service refused a parameter
+    │     ├─ RateLimited                 429: too many requests
+    │     └─ ServerFailed                5xx: the service failed, 502 on scope options included
+    ├─ PayloadError (ValueError)         an answer does not match its declaration
+    ├─ ItemNotFound (KeyError)           there is no such table, section, host or row
+    ├─ ColumnNotFound (KeyError)         a frame has no column of this name, or several
+    ├─ AvailabilityError (LookupError)   a column that was asked for could not be measured
+    ├─ MetadataError (ValueError)        the metadata of a frame or file cannot be read
+    ├─ StudyError (ValueError)           a study is damaged, or cannot be used in this way
+    ├─ ArchiveError (ValueError)         an archive is damaged, or cannot be used in this way
+    │  └─ ArchiveConflict                another process changed it at the same time
+    ├─ InternalError                     a fault of this package; the answer is in ``payload``
+    ├─ NotRead (OSError)                 a file cannot be read, or is of another format
+    │  └─ FileMissing (FileNotFoundError)  there is no such file
+    └─ NotWritten (OSError)              a file or folder was not written, and nothing is changed
+
+    AAToolkitWarning (UserWarning)
+    ├─ DraftWarning                      answers are read by drafts made of themselves
+    ├─ SchemaDriftWarning                an answer has fields that no declaration lists
+    ├─ UnknownAvailabilityWarning        what is said of availability is read as unknown
+    ├─ StaleDataWarning                  an expired answer was used, as the service failed
+    ├─ MergeWarning                      values of the keys of a merge do not meet
+    └─ CacheWarning                      the cache cannot be used; answers come from the network
+
+Every error has its facts as attributes, says what to do, pickles, and never holds a token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+
+
+class AAToolkitError(Exception):
+    """Base class of all errors of this package.
+
+    Parameters
+    ----------
+    message
+        What went wrong and what to do about it.
+    **facts
+        Further facts; each becomes an attribute.
+
+    Examples
+    --------
+    >>> from aatoolkit.errors import ScopeError
+    >>> error = ScopeError("unknown engine 'chatgbt'", parameter="engine", unknown=("chatgbt",))
+    >>> error.parameter, error.unknown
+    ('engine', ('chatgbt',))
+    """
+
+    facts: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls) -> None:
+        cls.facts = (*cls.facts, *cls.__annotations__)
+
+    def __init__(self, message: str, **facts: Any) -> None:
+        super().__init__(message)
+        self.message = message
+        unknown = set(facts) - set(self.facts)
+        if unknown:
+            raise TypeError(f"{type(self).__name__} has no fact {', '.join(sorted(unknown))}")
+        for name in self.facts:
+            setattr(self, name, facts.get(name))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        facts = {name: getattr(self, name) for name in self.facts}
+        return _rebuild, (type(self), self.message, facts)
+
+
+def _rebuild(kind: type[AAToolkitError], message: str, facts: dict[str, Any]) -> AAToolkitError:
+    return kind(message, **facts)
+
+
+class ConfigurationError(AAToolkitError, ValueError):
+    """A base URL, token or setting cannot be used."""
+
+    setting: str | None
+    """The name of the setting."""
+
+
+class ArgumentError(AAToolkitError, ValueError):
+    """An argument has a value that cannot be used; the message says which ones can."""
+
+    argument: str | None
+    """The name of the argument."""
+
+
+class PackageMissing(AAToolkitError, ImportError):
+    """An optional package is not installed; the message names the command that installs it."""
+
+    package: str | None
+    """The package that could not be imported."""
+    extra: str | None
+    """The extra that installs it: ``pip install "aatoolkit[extra]"``."""
+
+
+class ItemNotFound(AAToolkitError, KeyError):
+    """There is no such table, section, host, row or mark; the message holds near matches."""
+
+    key: object
+    """What was asked for."""
+    suggestions: tuple[str, ...] | None
+    """Keys that look alike."""
+
+    def __str__(self) -> str:
+        return str(self.message)
+
+
+class ScopeError(AAToolkitError, ValueError):
+    """A filter or value cannot be requested."""
+
+    parameter: str | None
+    """The filter concerned, such as ``engine``."""
+    unknown: tuple[str, ...] | None
+    """The values that are not known."""
+    suggestions: tuple[str, ...] | None
+    """Known values that look alike."""
+
+
+class PayloadError(AAToolkitError, ValueError):
+    """An answer does not match its declaration, or is not JSON."""
+
+    section: str | None
+    """The section it was read as."""
+    problems: list[str] | None
+    """Every problem, each ending in the JSON path it was found at."""
+    limit: int | None
+    """How many different JSON paths are allowed, where the answer has more."""
+
+
+class ColumnNotFound(AAToolkitError, KeyError):
+    """A frame has no column of this name, or several; the message holds near matches."""
+
+    columns: dict[str, str] | None
+    """The names that are no columns, each with the reason."""
+
+    def __str__(self) -> str:
+        return str(self.message)
+
+
+class AvailabilityError(AAToolkitError, LookupError):
+    """A required column could not be measured."""
+
+    columns: dict[str, str] | None
+    """The columns, each with the reason."""
+
+
+class MetadataError(AAToolkitError, ValueError):
+    """The metadata of a frame or file is damaged, or newer than this version can read."""
+
+    version: str | None
+    """The version found."""
+
+
+class StudyError(AAToolkitError, ValueError):
+    """A study is damaged or hostile, or cannot be used in this way."""
+
+    path: str | None
+    """The study."""
+    problems: tuple[str, ...] | None
+    """What is wrong with it, each with the file concerned."""
+
+
+class ArchiveError(AAToolkitError, ValueError):
+    """An archive is damaged, or cannot be used in this way."""
+
+    path: str | None
+    """The archive."""
+    problems: tuple[str, ...] | None
+    """What is wrong with it."""
+
+
+class ArchiveConflict(ArchiveError):
+    """Another process changed the same part of an archive at the same time; try again."""
+
+
+class NotRead(AAToolkitError, OSError):
+    """A file cannot be read, or is not of the format that it should be."""
+
+    path: str | None
+    """The file."""
+
+
+class FileMissing(NotRead, FileNotFoundError):
+    """There is no such file."""
+
+
+class NotWritten(AAToolkitError, OSError):
+    """A file or folder was not written: a full disk, or what no such file can hold."""
+
+    path: str | None
+    """The file or folder."""
+    errno: int | None
+    """The system's number for the reason, as in `OSError`."""
+    in_place: bool | None
+    """True if the new version is in place, and only may not survive a loss of power."""
+
+
+class FetchError(AAToolkitError):
+    """No usable answer came back."""
+
+    url: str | None
+    """The requested URL; it holds no secret."""
+    section: str | None
+    """The section; None for scope options and the combined view."""
+    scope: Any
+    """The filters; None for scope options."""
+    status: int | None
+    """The HTTP status, where one came."""
+    excerpt: str | None
+    """The beginning of the body, where one came: controls are escaped, the token is masked."""
+
+
+class ConnectionFailed(FetchError):
+    """There was no response: unknown host name, connection refused or broken."""
+
+
+class DeadlineExceeded(ConnectionFailed):
+    """The call did not end before its deadline."""
+
+    deadline: float | None
+    """The limit, in seconds."""
+
+
+class NotCached(FetchError):
+    """The client is offline, or a study is replayed, and has no such answer."""
+
+    nearest: str | None
+    """The most similar request that the study has."""
+
+
+class DecodeError(FetchError):
+    """The answer is not one JSON document."""
+
+    problem: str | None
+    """In a word: ``html``, ``truncated``, ``not_json``, ``wrong_type``, ``encoding``, ``empty``,
+    ``duplicate_key``, ``not_finite``, ``too_deep``, ``too_large``, or ``token`` if it repeats the
+    token."""
+    limit: int | None
+    """The largest body that is taken, in bytes, where this one is larger."""
+
+
+class StatusError(FetchError):
+    """The service answered with an error status."""
+
+    code: str | None
+    """The service's own code of the error, where it gave one."""
+    body: bytes | None
+    """The body, with the token masked."""
+    target: str | None
+    """The host that a redirect pointed to, which was refused to keep the token here."""
+
+
+class NotAuthorized(StatusError):
+    """401: the token is missing or not accepted."""
+
+
+class NotVisible(StatusError):
+    """403, 404, 410: there is no such project, or it is not visible to the account."""
+
+
+class BadRequest(StatusError):
+    """400 or 422: the service refused a parameter."""
+
+    parameter: str | None
+    """The parameter, where the service named it."""
+    suggestions: tuple[str, ...] | None
+    """What the service would have accepted, where it said so."""
+
+
+class RateLimited(StatusError):
+    """429: too many requests."""
+
+    retry_after: float | None
+    """Seconds to wait, where the service said so."""
+
+
+class ServerFailed(StatusError):
+    """5xx: the service failed; for scope options the documented read failure is 502."""
+
+    retry_after: float | None
+    """Seconds to wait, where the service said so."""
+
+
+class InternalError(AAToolkitError):
+    """A fault of this package, and not of the network or the service; please report it."""
+
+    url: str | None
+    """The requested URL; it holds no secret."""
+    section: str | None
+    """The section, as for `FetchError`, and so are scope, status and excerpt."""
+    scope: Any
+    """The filters."""
+    status: int | None
+    """The HTTP status, where one came."""
+    excerpt: str | None
+    """The beginning of the body, where one came."""
+    payload: Any
+    """The answer, where a whole one came."""
+
+
+class AAToolkitWarning(UserWarning):
+    """Base class of all warnings of this package."""
+
+
+class DraftWarning(AAToolkitWarning):
+    """No declaration fits the answers: they are read by drafts made of the answers themselves."""
+
+
+class SchemaDriftWarning(AAToolkitWarning):
+    """An answer has fields that its declaration does not list, or lacks declared ones."""
+
+
+class UnknownAvailabilityWarning(AAToolkitWarning):
+    """What a response says of availability is read as unknown, in full or in part."""
+
+
+class StaleDataWarning(AAToolkitWarning):
+    """An expired answer was used, as the service failed."""
+
+
+class MergeWarning(AAToolkitWarning):
+    """Keys of a merge do not meet: no value is on both sides, or some differ by spelling only."""
+
+
+class CacheWarning(AAToolkitWarning):
+    """The cache cannot be used; answers come from the network."""
+
+
+def near_matches(
+    given: str | Iterable[str], known: Iterable[str], *, cutoff: float = 0.6
+) -> tuple[str, ...]:
+    """Return the known names that look like the given ones, best first, ignoring case.
+
+    Examples
+    --------
+    >>> near_matches("Chatgbt", ["chatgpt", "gemini"])
+    ('chatgpt',)
+    """
+    import difflib  # only errors need it
+
+    names = [given] if isinstance(given, str) else list(given)
+    folded: dict[str, str] = {}
+    for name in known:
+        folded.setdefault(str(name).casefold(), name)
+    near = (
+        folded[match]
+        for name in names
+        for match in difflib.get_close_matches(
+            str(name).casefold()[:_LONGEST], folded, n=3, cutoff=cutoff
+        )
+    )
+    return tuple(dict.fromkeys(near))
+
+
+_LONGEST = 200
+"""Longer texts are no names; comparing them takes time in proportion to their length squared."""
+
+
+def did_you_mean(near: Sequence[str], otherwise: str = "") -> str:
+    """Return the question for an error message, or something else where nothing is near.
+
+    Examples
+    --------
+    >>> did_you_mean(["chatgpt", "claude"])
+    "did you mean 'chatgpt' or 'claude'?"
+    >>> did_you_mean([], "there are gemini, claude")
+    'there are gemini, claude'
+    """
+    return f"did you mean {' or '.join(map(repr, near))}?" if near else otherwise
+
+
+def unknown(kind: str, name: object, names: Iterable[str]) -> str:
+    """Return the message for a name that is not among those there are, with near matches.
+
+    Examples
+    --------
+    >>> unknown("section", "domain", ["domains", "urls"])
+    "there is no section 'domain'; did you mean 'domains'?"
+    >>> unknown("theme", "pink", ["dark", "light"])
+    "there is no theme 'pink'; there are dark, light"
+    """
+    names = [*map(str, names)]
+    otherwise = f"there are {', '.join(names)}" if names else "there are none"
+    return f"there is no {kind} {name!r}; {did_you_mean(near_matches(str(name), names), otherwise)}"
+
+
+def __dir__() -> list[str]:
+    return [
+        name
+        for name, kind in globals().items()
+        if isinstance(kind, type) and issubclass(kind, AAToolkitError | AAToolkitWarning)
+    ]
+
+
+if not TYPE_CHECKING:  # type checkers go by what is declared
+
+    def __getattr__(name: str) -> NoReturn:
+        text = f"module {__name__!r} has no attribute {name!r}"
+        if name.startswith("_"):
+            raise AttributeError(text)
+        hint = did_you_mean(near_matches(name, __dir__()), "see dir(aatoolkit.errors)")
+        raise AttributeError(f"{text}; {hint}")
