@@ -108,6 +108,7 @@ def test_choose_copy_paste_and_read(lab: str, page: Any, shots: Path | None) -> 
     picker.get_by_text("after a restart of the kernel nothing listens").wait_for()
 
 
+@pytest.mark.thorough
 def test_it_has_the_colours_of_the_theme_and_an_interactive_picture_says_what_a_bar_is(
     lab: str, page: Any
 ) -> None:

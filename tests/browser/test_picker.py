@@ -369,6 +369,7 @@ def test_text_contrasts_in_light_and_dark(page: Any, scheme: str) -> None:
     assert {name: round(ratio, 1) for name, ratio in ratios.items() if ratio < 4.5} == {}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("width", [320, 700, 1280])
 def test_nothing_sticks_out_at_any_width(page: Any, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 900})
@@ -380,6 +381,7 @@ def test_nothing_sticks_out_at_any_width(page: Any, width: int) -> None:
 # --- many options ---------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("count", [5, 50_000])
 def test_it_is_drawn_at_once_whatever_the_number(
     page: Any, count: int, record_property: Any
@@ -395,6 +397,7 @@ def test_it_is_drawn_at_once_whatever_the_number(
     assert len(alone.picker.scope.topic) == count
 
 
+@pytest.mark.thorough
 def test_50_000_options_by_keyboard_alone(page: Any) -> None:
     alone = Alone(page, aa.ScopePicker(options_of(topics=[f"topic {at}" for at in range(50_000)])))
     press(page, "Tab", "Tab", "Tab", "Tab", "Tab", "Tab")

@@ -46,6 +46,7 @@ def test_an_interactive_picture_is_one_file_that_says_what_each_mark_is(
     assert page.get_by_text("acme.example · overview").is_visible()
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(find_spec("nbconvert") is None, reason="needs nbconvert")
 def test_an_exported_notebook_shows_what_needs_no_kernel(
     page: Any, engines: Any, tmp_path: Path

@@ -41,6 +41,7 @@ def framed(page: Any, kind: str, output: str, style: str = "") -> Any:
     return page.frames[-1]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", PAPERS)
 def test_a_picker_works_alone_in_a_sandboxed_frame(page: Any, kind: str) -> None:
     frame = framed(page, kind, '<div id="here"></div>', STYLE.read_text(encoding="utf-8"))
@@ -55,6 +56,7 @@ def test_a_picker_works_alone_in_a_sandboxed_frame(page: Any, kind: str) -> None
         assert_picker_can_be_read(frame)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ['theme="light"', 'theme="dark"'])
 def test_tables_can_be_read_alone(page: Any, kind: str) -> None:
     tables = shared_client().project("acme.example").read("domains")

@@ -255,6 +255,7 @@ assert shell.Completer.complete(line_buffer="p.read('dom", cursor_pos=11)[1] == 
 """
 
 
+@pytest.mark.thorough
 def test_tab_offers_sections_where_one_is_read(tmp_path: Path) -> None:
     environment = {**os.environ, "IPYTHONDIR": str(tmp_path)}
     done = subprocess.run(

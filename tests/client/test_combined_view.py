@@ -105,6 +105,7 @@ def test_an_answer_without_sections_is_no_parts(answer: Any) -> None:
     assert combined_view.split(payload(answer), sections.names()) == {}
 
 
+@pytest.mark.thorough
 @settings(
     max_examples=examples(30, fast=10),
     deadline=None,

@@ -119,6 +119,7 @@ def test_a_reader_that_knows_nothing_of_absent_rows_takes_no_row_for_a_whole_one
 PARTS = st.lists(st.tuples(st.integers(0, 2), st.sampled_from(STATES)), min_size=1, max_size=4)
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(120, fast=12))
 @given(parts=PARTS, named=st.booleans())
 def test_the_whole_is_the_join_of_all_answers_and_a_row_is_of_its_own(

@@ -231,6 +231,7 @@ def test_a_large_frame_that_was_filled_and_cut_is_not_taken_for_a_part_of_it() -
     assert "retrieval_count" in passing(large().sample(frac=0.5, replace=True, random_state=1))
 
 
+@pytest.mark.thorough
 def test_the_oracle_finds_what_is_false() -> None:
     frame = tables()["source_domains"]
     assert false_columns(frame, frame, keeps_labels=True) == []
@@ -241,6 +242,7 @@ def test_the_oracle_finds_what_is_false() -> None:
     assert [*false_sums(frame, other)] != []
 
 
+@pytest.mark.thorough
 @settings(deadline=None, max_examples=examples(120, 8))
 @given(st.data())
 def test_nothing_false_after_a_chain_of_idioms(data: st.DataObject) -> None:

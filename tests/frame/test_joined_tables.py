@@ -93,6 +93,7 @@ def test_rows_of_several_a_key_count_each_once() -> None:
     assert total(PAGES.aa.merge(pd.DataFrame({"revenue": [7]}), how="cross")) == 7
 
 
+@pytest.mark.thorough
 def test_groups_that_share_a_row_do_not_add() -> None:
     made = joined().aa.aggregate(
         "page_type", "revenue", skip_missing=True, rules={"revenue": "sum"}

@@ -256,6 +256,7 @@ def test_a_packed_text_that_is_damaged_is_an_error(text: str, tmp_path: Path) ->
         aa.read_parquet(rewritten(tmp_path, spoil))
 
 
+@pytest.mark.thorough
 def test_a_packed_text_of_endless_size_is_refused(tmp_path: Path) -> None:
     bomb = zlib.compress(bytes(1 << 27), 9)
 

@@ -164,6 +164,7 @@ def test_a_join_counts_each_citation_once() -> None:
     assert total < joined[name].sum()
 
 
+@pytest.mark.thorough
 def test_windows_that_overlap_are_refused_and_each_alone_is_its_own() -> None:
     project = aa.demo()
     week, month = (project.read("domains", days=days).main for days in (7, 30))
@@ -219,6 +220,7 @@ def test_explicit_rows_change_no_sum() -> None:
     assert sums == {**counts, "one-that-was-never-asked": None}
 
 
+@pytest.mark.thorough
 def test_a_file_has_the_same_numbers(tmp_path: Path) -> None:
     for section in ("overview", "domains", "ranking") if is_thorough() else ("overview",):
         for table, frame in demo_dataset()[section].items():

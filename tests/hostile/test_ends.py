@@ -134,6 +134,7 @@ def test_an_address_that_does_not_answer_ends_at_the_deadline(fetcher: Any) -> N
         assert caught.value.status is None
 
 
+@pytest.mark.thorough
 def test_the_next_address_gets_its_share_of_the_time(
     fetcher: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -172,6 +173,7 @@ def test_plain_http_goes_to_this_machine_or_nowhere(
 # -- retries ---------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_second_attempts_stop_when_most_calls_fail(fetcher: Any) -> None:
     with HostileServer(replying(whole(b"{}", "503 Busy"))) as server:
         asking = fetcher(server.url, deadline=30, sleep=lambda _: None)
@@ -252,6 +254,7 @@ def test_what_threads_abandoned_keeps_no_connection_after_closing(fetcher: Any, 
             assert server.gone(), "a connection was kept"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("noticed", [True, False])
 def test_a_connection_that_breaks_as_it_opens_is_closed(
     fetcher: Any, monkeypatch: pytest.MonkeyPatch, noticed: bool

@@ -856,6 +856,7 @@ def test_who_has_more_time_waits_longer(scripted: Any, fetcher: Any, reply: Any)
     assert len(scripted.requests) == 2
 
 
+@pytest.mark.thorough
 def test_who_waits_for_another_waits_no_longer_than_his_own_deadline(
     scripted: Any, fetcher: Any, reply: Any
 ) -> None:

@@ -545,6 +545,7 @@ def test_a_cache_that_cannot_be_used_costs_a_warning(
     assert len(scripted.requests) == 2
 
 
+@pytest.mark.thorough
 def test_a_locked_cache_costs_a_bounded_wait(scripted: Any, fetcher: Any, tmp_path: Path) -> None:
     reader = fetcher()
     lock = sqlite3.connect(tmp_path / "cache" / "answers.sqlite", isolation_level=None)

@@ -304,6 +304,7 @@ def bodies(draw: st.DrawFn) -> str:
     )
 
 
+@pytest.mark.thorough
 @LAW
 @given(bodies())
 def test_nothing_is_lost_whichever_lane_takes_it(body: str) -> None:

@@ -206,6 +206,7 @@ def test_large_irregular_documents_come_back(make: Any, tmp_path: Path) -> None:
     assert len(tables) < 150
 
 
+@pytest.mark.thorough
 def test_an_array_of_many_chunks_that_turns_irregular_comes_back() -> None:
     rows: list[Any] = [{"a": n, "b": "x" * 90, "c": [{"d": n}]} for n in range(30_000)]
     rows[29_990] = {"a": "late", "b": None, "c": {"2026-11-20": 1}, "e": 2**70}
@@ -221,6 +222,7 @@ TURNING = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("turning", one_in(2, TURNING.values()), ids=TURNING)
 def test_rows_or_columns_is_decided_by_all_chunks(
     turning: Any, monkeypatch: pytest.MonkeyPatch

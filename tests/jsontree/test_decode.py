@@ -81,6 +81,7 @@ def test_damaged_documents_are_read_or_refused_alike(value: Any, data: st.DataOb
     assert same(body[:start] + data.draw(st.sampled_from([b"", *SPLICES])) + body[end:])
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(400), deadline=None)
 @given(st.lists(st.dictionaries(TEXT, JSON, max_size=3), max_size=8), st.data())
 def test_documents_in_chunks_are_read_alike(rows: list[Any], data: st.DataObject) -> None:
@@ -116,7 +117,13 @@ EXACTLY = {
 }
 
 
-@pytest.mark.parametrize("body", EXACTLY.values(), ids=EXACTLY)
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(body, id=name, marks=[pytest.mark.thorough] * (len(body) > 1_000_000))
+        for name, body in EXACTLY.items()
+    ],
+)
 def test_what_orjson_would_change_is_noticed(body: bytes) -> None:
     assert same(body)
 

@@ -161,6 +161,7 @@ def test_equal_tables_and_only_those_hash_alike(one: list[Any], other: list[Any]
     assert aa.logical_hash(frame(one)) == aa.logical_hash(frame([*one]))
 
 
+@pytest.mark.thorough
 def test_a_million_rows_take_no_python_a_row() -> None:
     frame = pd.DataFrame({"n": np.arange(1_000_000), "s": np.arange(1_000_000).astype(str)})
     moment = datetime.now()

@@ -319,6 +319,7 @@ def bent(value: Any, draw: st.DrawFn) -> Any:
     return str(value) if how == "texts" else value
 
 
+@pytest.mark.thorough
 @settings(
     max_examples=examples(100),
     deadline=None,

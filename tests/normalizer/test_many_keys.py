@@ -51,6 +51,7 @@ DOCUMENTS = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore::aatoolkit.errors.SchemaDriftWarning")
 @pytest.mark.parametrize("document", DOCUMENTS.values(), ids=DOCUMENTS)
 def test_many_keys_take_few_nodes_and_nothing_is_lost(document: Any) -> None:
@@ -135,6 +136,7 @@ def test_objects_that_each_have_other_keys_take_as_many_steps_as_they_have_keys(
     assert many - few < 20 * (120 - 30) * CALLS_A_KEY
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore::aatoolkit.errors.AAToolkitWarning")
 @pytest.mark.parametrize("key", ["@" * 200_000, "gpt" + "1" * 200_000 + "!", "a." * 100_000 + "!"])
 @pytest.mark.parametrize("section", [SECTION, "domains"])

@@ -154,6 +154,7 @@ def test_nothing_changed_is_nothing_reported(draft, project, tmp_path):
     assert aa.profile.check(profile, project).empty
 
 
+@pytest.mark.thorough
 def test_a_changed_service_is_noticed(draft, project, service, tmp_path):
     profile = Profile.load(draft.save(tmp_path / "shop_service.py"))
 
@@ -167,6 +168,7 @@ def test_a_changed_service_is_noticed(draft, project, service, tmp_path):
     assert {"unclaimed", "absent"} & set(found["change"]) or len(found) >= 2
 
 
+@pytest.mark.thorough
 def test_fractions_that_become_per_cent_are_noticed(scripted, reply, tmp_path):
     service = Service("nested", reply)
     scripted.script = service
@@ -185,6 +187,7 @@ def test_fractions_that_become_per_cent_are_noticed(scripted, reply, tmp_path):
     assert "no fraction 0-1" in set(found["change"])
 
 
+@pytest.mark.thorough
 def test_two_profiles_work_side_by_side(scripted, reply, tmp_path):
     frames = {}
     for name in SERVICES:
@@ -252,6 +255,7 @@ def test_names_from_the_service_are_escaped_in_the_report(scripted, reply, tmp_p
     assert Profile.load(odd_file).names == ("ads",)
 
 
+@pytest.mark.thorough
 def test_the_command_line_drafts_shows_and_checks(project, scripted, tmp_path, monkeypatch, capsys):
     from aatoolkit.cli import main
 
@@ -268,6 +272,7 @@ def test_the_command_line_drafts_shows_and_checks(project, scripted, tmp_path, m
     assert "nothing changed" in capsys.readouterr().err
 
 
+@pytest.mark.thorough
 def test_a_client_checks_and_every_command_reads_by_the_profile(
     service, project, draft, scripted, tmp_path, capsys
 ):

@@ -72,6 +72,7 @@ def test_types_units_and_rules_are_found_and_none_is_wrong(draft):
     assert len(draft.requests) <= 60
 
 
+@pytest.mark.thorough
 def test_every_answer_is_read_whole(draft, server, tmp_path):
     reader = project(server, draft.save(tmp_path / "parcel_service.py"))
     for name in SECTIONS:
@@ -80,6 +81,7 @@ def test_every_answer_is_read_whole(draft, server, tmp_path):
         assert not len(tables.drift)
 
 
+@pytest.mark.thorough
 def test_a_change_of_names_and_of_scale_is_noticed(draft, server, tmp_path):
     reader = project(server, draft.save(tmp_path / "parcel_service.py"))
     assert reader.client.profile.check(reader).empty

@@ -78,6 +78,7 @@ def project(scripted: Any, reply: Any) -> Any:
         yield client.project("a.example")
 
 
+@pytest.mark.thorough
 def test_standard_names_are_saved_read_drawn_and_lossless(project, tmp_path):
     pytest.importorskip("matplotlib")
     draft = aa.profile.draft(project, sections=["domains"], progress=False)

@@ -259,6 +259,7 @@ def test_whatever_stops_the_reading_is_502(
     assert api.get("scope-options").ok
 
 
+@pytest.mark.thorough
 def test_scope_options_fail_while_they_are_set_to(make_api: Any, counting_sections: Any) -> None:
     api = make_api(sections=counting_sections, scope_options_fail=True)
     assert api.error_of(api.get("scope-options"))["status"] == 502

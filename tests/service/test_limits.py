@@ -198,6 +198,7 @@ def test_work_beyond_the_bound_is_503_with_retry_after(tiny_store: Store) -> Non
         assert get(server, "section=quick&days=7").status_code == 200
 
 
+@pytest.mark.thorough
 def test_who_would_wait_too_long_learns_when_to_come_back(
     tiny_store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 
+import pytest
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -74,6 +75,7 @@ ODD_DOCUMENTS = st.recursive(
 )
 
 
+@pytest.mark.thorough
 @given(answer=st.dictionaries(st.sampled_from([*ODD, *STATES]), ODD_DOCUMENTS, max_size=5))
 @settings(max_examples=examples(300))
 def test_odd_keys_and_the_words_of_availability_are_read_and_given_back(answer):

@@ -138,6 +138,7 @@ values = st.recursive(
 )
 
 
+@pytest.mark.thorough
 @given(st.dictionaries(st.text(max_size=6), values, min_size=1, max_size=5))
 def test_any_answer_gives_a_declaration_that_reads_it_or_gives_the_reason(answer: dict) -> None:
     try:

@@ -578,6 +578,7 @@ def test_no_cell_of_a_workbook_is_a_formula_a_link_or_rounded(tmp_path: Path) ->
     assert index["words"][4].value == 2
 
 
+@pytest.mark.thorough
 def test_a_table_that_does_not_fit_a_sheet_goes_on_in_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -615,6 +616,7 @@ def test_an_error_on_the_way_leaves_nothing(
     assert [*tmp_path.iterdir()] == []
 
 
+@pytest.mark.thorough
 def test_an_earlier_publication_is_replaced_on_request_only(tmp_path: Path) -> None:
     out = publish([answer("fanouts")], tmp_path / "out", ABOUT)
     before = files(out)
@@ -626,6 +628,7 @@ def test_an_earlier_publication_is_replaced_on_request_only(tmp_path: Path) -> N
     assert [*tmp_path.iterdir()] == [out]
 
 
+@pytest.mark.thorough
 def test_a_folder_with_anything_else_in_it_is_never_replaced(tmp_path: Path) -> None:
     tables = [answer("gaps")]
     out = publish(tables, tmp_path / "out", ABOUT)
