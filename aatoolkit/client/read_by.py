@@ -105,7 +105,8 @@ def _concat(by: str, name: str, parts: Mapping[str, Tables]) -> pd.DataFrame:
     from aatoolkit.frame.concat import concat
     from aatoolkit.frame.merge import unique_key
     from aatoolkit.frame.reshape import with_constant
-    from aatoolkit.metadata.attrs import attach, metadata_of
+    from aatoolkit.metadata.attrs import metadata_of
+    from aatoolkit.metadata.recorded import attach_changed
 
     frames = {value: tables[name] for value, tables in parts.items() if name in tables}
     taken = any(by in frame.columns for frame in frames.values())
@@ -116,7 +117,7 @@ def _concat(by: str, name: str, parts: Mapping[str, Tables]) -> pd.DataFrame:
     if len(keys) > 1:
         return whole
     key = unique_key(whole, (column, *keys.pop()))
-    return attach(whole, replace(metadata_of(whole), key=key))
+    return attach_changed(whole, replace(metadata_of(whole), key=key))
 
 
 def _words(name: str, parts: Mapping[str, Tables]) -> str:

@@ -235,9 +235,9 @@ def _over_all(
 def cells_of_plan(each: Plan, frame: pd.DataFrame, known: FrameMetadata, groups: Groups) -> Cells:
     """The availability of the cells that a column is computed from."""
     cells = reduce(together, (cells_of(frame, part, known) for part in each.parts))
+    cells = _reported(cells, groups)
     if each.repeats is not None:
         cells = cells.without(each.repeats, "counted once")
-    cells = _reported(cells, groups)
     for trials in each.trials:
         none = cells_of(frame, trials, known).given & (as_floats(frame[trials]) == 0)
         cells = cells.without(none & ~cells.given, "zero_denominator")

@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from aatoolkit.availability import Availability, Cause, Status, combine
-from aatoolkit.metadata.attrs import EMPTY, FrameMetadata, rows_of
+from aatoolkit.metadata.attrs import EMPTY, ColumnMetadata, FrameMetadata, rows_of
 
 ROW = "availability"
 """The column that holds the status of each row."""
@@ -100,6 +100,16 @@ def cells_of(frame: pd.DataFrame, name: str, known: FrameMetadata) -> Cells:
     if _holds_statuses(frame, f"{name}_{ROW}"):
         cells = _by_cell(frame, f"{name}_{ROW}", cells, present)
     return cells
+
+
+def availability_of(frame: pd.DataFrame, name: str, column: ColumnMetadata) -> Availability:
+    """The availability of a column; unknown where the rows that are left hold no value of it."""
+    state = column.availability
+    if state.status == Status.AVAILABLE and len(frame) and not is_status_column(frame, name):
+        values = frame[name]
+        if isinstance(values, pd.Series) and values.isna().all():
+            return NO_VALUE
+    return state
 
 
 def _is_silent(state: Availability) -> bool:

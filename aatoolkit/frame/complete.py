@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import pandas as pd
@@ -10,12 +10,21 @@ import pandas as pd
 from aatoolkit import sections
 from aatoolkit.availability import Availability, Cause, Status, combine
 from aatoolkit.availability.detect import Signal
+from aatoolkit.availability.subject import Condition, Statement
 from aatoolkit.errors import AvailabilityError
 from aatoolkit.frame.aggregation_plan import are_rows_of
 from aatoolkit.frame.cell_status import CAUSE, REASON, ROW, STATUSES, is_status_column
 from aatoolkit.frame.groupby import find, flattened
-from aatoolkit.metadata.arrow_schema import declared
-from aatoolkit.metadata.attrs import EMPTY, ColumnMetadata, FrameMetadata, attach, metadata_of
+from aatoolkit.metadata.arrow_schema import declared, declared_key
+from aatoolkit.metadata.attrs import (
+    EMPTY,
+    ColumnMetadata,
+    FrameMetadata,
+    attach,
+    metadata_of,
+    over_rows,
+    tables_of,
+)
 from aatoolkit.metadata.recorded import recorded
 from aatoolkit.normalizer.column_availability import INFERRED, state_of
 
@@ -41,15 +50,37 @@ def complete(
     given = {name: _levels(flat, name, values) for name, values in levels.items()}
     for name, values in given.items():
         flat[name] = flat[name].astype(values.dtype)
-    new = _lacking(flat, known, given)
+    new = _with_attributes(_lacking(flat, known, given), flat, known, levels)
     states = _row_states(flat, known, stated, reported=True)
     added = _row_states(new, known, engines, reported=False)
     whole = pd.concat([flat, new], ignore_index=True)
     for name in _OF_ROWS:
         there = flat[name] if is_status_column(flat, name) else states[name]
         whole[name] = pd.concat([there.astype(added[name].dtype), added[name]], ignore_index=True)
-    described = {**known.columns, **dict.fromkeys(_OF_ROWS, ColumnMetadata(None, _REPORTED))}
-    return attach(whole, replace(known, columns=described))
+    stated_of_new = _statements(added)
+    described = {
+        name: column if name in (*known.key, *levels) else _with(column, stated_of_new)
+        for name, column in known.columns.items()
+    }
+    described |= dict.fromkeys(_OF_ROWS, ColumnMetadata(None, _REPORTED))
+    return attach(whole, replace(known, columns=over_rows(whole, described)))
+
+
+def _statements(added: pd.DataFrame) -> list[Statement]:
+    """What is stated of the rows that were added: their columns of status say which they are."""
+    statements = []
+    for status, rows in added.astype("object").groupby(ROW, observed=True, sort=False):
+        kinds = rows.drop_duplicates()
+        causes, reasons = kinds[ROW + CAUSE].dropna(), kinds[ROW + REASON].dropna()
+        cause = str(causes.iloc[0]) if causes.nunique() == 1 else None
+        reason = "; ".join(map(str, reasons.unique())) or None
+        state = _state(str(status), cause, reason)
+        statements.append(Statement(state, (Condition(ROW, "in", (str(status),)),)))
+    return statements
+
+
+def _with(column: ColumnMetadata, statements: Sequence[Statement]) -> ColumnMetadata:
+    return replace(column, statements=(*column.statements, *statements), otherwise=column.elsewhere)
 
 
 def _nullable(frame: pd.DataFrame) -> pd.DataFrame:
@@ -105,6 +136,23 @@ def _lacking(
     for name in key:
         blank[name] = new[name].array
     return blank
+
+
+def _with_attributes(
+    new: pd.DataFrame, frame: pd.DataFrame, known: FrameMetadata, levels: Iterable[str]
+) -> pd.DataFrame:
+    """Fill in what other rows say of a part of the key, such as the maker of an engine."""
+    key = {*known.key, *levels}
+    for table in tables_of(known):
+        grain = known.grain(table, declared_key(table)) or ()
+        if not grain or not {*grain} < key or not {*grain} <= {*frame.columns}:
+            continue
+        of_key = frame.drop_duplicates([*grain]).set_index([*grain])
+        wanted = pd.MultiIndex.from_frame(new[[*grain]]) if len(grain) > 1 else new[grain[0]]
+        for name, column in known.columns.items():
+            if column.table == table and name in of_key.columns and name not in key:
+                new[name] = of_key[name].reindex(wanted).array
+    return new
 
 
 def _row_states(

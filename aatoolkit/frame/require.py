@@ -7,7 +7,7 @@ import pandas as pd
 
 from aatoolkit.availability import Status
 from aatoolkit.errors import AvailabilityError
-from aatoolkit.frame.cell_status import cells_of, is_status_column
+from aatoolkit.frame.cell_status import availability_of, cells_of, is_status_column
 from aatoolkit.frame.groupby import find
 from aatoolkit.metadata.attrs import EMPTY, metadata_of
 from aatoolkit.metadata.fingerprint import OVERWRITTEN
@@ -16,13 +16,14 @@ from aatoolkit.metadata.fingerprint import OVERWRITTEN
 def require(frame: pd.DataFrame, columns: tuple[str, ...]) -> pd.DataFrame:
     """Return a frame if its columns could be measured; see ``df.aa.require``."""
     find(frame, columns)
-    known = metadata_of(frame).columns
+    metadata = metadata_of(frame)
+    known = metadata.columns
     lacking = {}
     for name in columns:
-        state = known[name].availability
-        silent = state.status == Status.UNKNOWN and not frame[name].notna().to_numpy().any()
-        overwritten = state.status == Status.UNKNOWN and state.reason == OVERWRITTEN
-        if state.status in EMPTY or silent or overwritten:
+        state = availability_of(frame, name, known[name])
+        is_silent = not frame[name].notna().to_numpy().any()
+        is_lost = state.reason == OVERWRITTEN or cells_of(frame, name, metadata).unreported.any()
+        if state.status in EMPTY or (state.status == Status.UNKNOWN and (is_silent or is_lost)):
             lacking[name] = str(state)
     if lacking:
         reasons = "; ".join(f"{name}: {why}" for name, why in lacking.items())

@@ -25,7 +25,7 @@ _LEAVING_OUT = {"left": (1,), "right": (0,), "inner": (0, 1)}
 
 
 def warn_of_unmatched(
-    left: pd.DataFrame, right: pd.DataFrame, options: Mapping[str, Any], stacklevel: int = 3
+    left: pd.DataFrame, right: pd.DataFrame, options: Mapping[str, Any], stacklevel: int = 2
 ) -> None:
     """Warn if no key value of one frame is in the other, or if some differ by their spelling only.
 

@@ -57,17 +57,14 @@ def attach(
     The ``table`` is the Arrow table that a new frame was made of, if it was made of one; the
     ``answers`` are those it was read from, as far as they are at hand.
     """
-    measured = [
-        name
-        for name, column in metadata.columns.items()
-        if column != NOTHING and column.availability.status not in EMPTY
-    ]
+    names = [name for name, column in metadata.columns.items() if column != NOTHING]
+    empty = {name for name in names if metadata.columns[name].availability.status in EMPTY}
     others = _other_attrs(frame)
     if table is None:
         frame.attrs = {}
-        rows = HashedLater(frame.copy(deep=False), measured, metadata.key)
+        rows = HashedLater(frame.copy(deep=False), names, metadata.key, empty)
     else:
-        rows = HashedLater(table, measured, metadata.key)
+        rows = HashedLater(table, names, metadata.key, empty)
     described = replace(metadata, fingerprint=None) if metadata.fingerprint else metadata
     _put(frame, others, HeldMetadata(described, rows, answers))
     return frame
@@ -206,7 +203,7 @@ def _verified(
     column = known.columns.get(name, NOTHING)
     if column == NOTHING:
         return column
-    if column.availability.status in EMPTY:
+    if column.availability.status in EMPTY and name not in check.hashed:
         change = None if check.is_empty(name) else OVERWRITTEN
     else:
         change = check.change(name) if is_hashed else None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from aatoolkit.metadata.fingerprint import (
     Fingerprint,
+    arrays_of,
     fingerprint_of,
     table_fingerprint,
     whole_fingerprint,
@@ -52,15 +53,26 @@ class HashedLater:
         The columns to hash.
     key : tuple of str
         The key of the frame.
+    empty : set of str
+        The columns that are hashed only if they hold a value, against what is stated of them.
     """
 
     def __init__(
-        self, rows: pd.DataFrame | pa.Table, names: list[str], key: tuple[str, ...]
+        self,
+        rows: pd.DataFrame | pa.Table,
+        names: list[str],
+        key: tuple[str, ...],
+        empty: Collection[str] = (),
     ) -> None:
         self._rows: pd.DataFrame | pa.Table | None = rows
-        self._names = names
+        self._all, self._empty = names, empty
         self._key = key
         self._sample = self._whole = _NOT_YET
+
+    @cached_property
+    def _names(self) -> list[str]:
+        rows = self._rows
+        return [name for name in self._all if name not in self._empty or _holds_values(rows, name)]
 
     def sample(self) -> Fingerprint:
         """The fingerprint of some rows, which the text of the metadata holds."""
@@ -79,6 +91,14 @@ class HashedLater:
             self._whole = found(rows, self._names, self._key)
             self._rows = None  # last, for other threads
         return self._whole
+
+
+def _holds_values(rows: Any, name: str) -> bool:
+    """Whether a column of a frame or Arrow table holds a value."""
+    if hasattr(rows, "iloc"):
+        values = arrays_of(rows).get(name)
+        return values is not None and not values.isna().all()
+    return name in rows.column_names and rows[name].null_count < rows.num_rows
 
 
 class HeldMetadata:

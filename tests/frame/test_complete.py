@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
+from helpers.serving import shared_dataset
 
 from aatoolkit import Availability, Cause, Status
 from aatoolkit.errors import AvailabilityError, ColumnNotFound
@@ -231,7 +232,7 @@ def test_require_gives_the_frame_or_says_what_lacks_and_why() -> None:
 
 
 def test_drop_unavailable_keeps_the_key_and_what_is_known() -> None:
-    frame = unmeasured().assign(k=pd.array([None], "string"))
+    frame = unmeasured()
     kept = frame.aa.drop_unavailable()
     assert [*kept.columns] == ["k", "y", "z"]
     assert kept.aa.availability.loc["y", "status"] == "partial"
@@ -244,3 +245,67 @@ def test_sums_of_parts_stay_so_whatever_is_stated_of_engines() -> None:
     known = sums.aa.complete(availability=ENGINES)
     assert known.aa.availability.loc["occurrences", "status"] == "partial"
     assert known.aa.aggregate().aa.availability.loc["occurrences", "status"] == "partial"
+
+
+def overview() -> pd.DataFrame:
+    return shared_dataset()["overview"]["overview_engines"]
+
+
+def test_a_column_with_a_row_that_nobody_reported_is_unknown_and_not_required() -> None:
+    engines = overview()
+    measured = engines[engines["mention_count"].notna()]
+    whole = measured.aa.complete(engine=[*measured["engine"], "new"])
+    assert whole.aa.availability.loc["mention_count", "status"] == "unknown"
+    assert whole.aa.availability.loc["engine", "status"] == "available"
+    with pytest.raises(AvailabilityError, match="mention_count"):
+        whole.aa.require("mention_count")
+    there = whole[whole["availability"] == "available"]
+    assert there.aa.require("mention_count") is there
+    before = measured.aa.aggregate(columns="mention_count")["mention_count"].tolist()
+    assert whole.aa.aggregate(columns="mention_count")["mention_count"].tolist() == before
+
+
+def test_a_column_without_a_value_in_the_rows_that_are_left_is_unknown() -> None:
+    frame = pd.DataFrame({"k": ["a", "b"], "n": pd.array([1, None], "Int64")})
+    state = Availability(Status.AVAILABLE)
+    columns = {name: ColumnMetadata(f"overview_engines.{name}", state) for name in frame}
+    frame = attach(frame, FrameMetadata(columns, ("k",)))
+    assert frame.aa.require("n") is frame
+    rest = frame[frame["n"].isna()]
+    assert rest.aa.availability.loc["n"].tolist()[::2] == ["unknown", "no value is given"]
+    with pytest.raises(AvailabilityError, match="no value is given"):
+        rest.aa.require("n")
+    assert frame.iloc[:0].aa.availability.loc["n", "status"] == "available"
+
+
+def test_a_group_that_no_row_has_is_unknown_after_a_join_that_repeats_rows() -> None:
+    engines = overview()
+    own = pd.DataFrame({"engine": ["chatgpt", "chatgpt", "claude"], "w": [1, 2, 3]})
+    whole = engines.aa.merge(own, on="engine", how="left").aa.complete(engine=["new", "chatgpt"])
+    counts = whole.aa.aggregate("engine", "mention_count").set_index("engine")
+    assert counts.loc["new", "mention_count_availability"] == "unknown"
+    expected = engines.set_index("engine")["mention_count"]
+    assert counts.loc["chatgpt", "mention_count"] == expected["chatgpt"]
+
+
+def test_what_depends_on_a_part_of_the_key_is_known_of_new_rows_too() -> None:
+    counts = shared_dataset()["domains"]["source_domain_engines"]
+    names = counts["engine"].unique().tolist()
+    makers = pd.DataFrame({"engine": names, "maker": [f"maker of {name}" for name in names]})
+    whole = counts.aa.merge(makers, on="engine", how="left").aa.complete(engine=names)
+    assert len(whole) > len(counts)
+    assert (whole["maker"] == "maker of " + whole["engine"].astype("string")).all()
+
+
+def test_a_column_of_words_about_what_is_measured_is_itself_no_gap() -> None:
+    frame = pd.DataFrame({"engine": ["claude"], "support": ["not_applicable"]})
+    columns = {
+        "engine": ColumnMetadata("ad_engine_support.engine", Availability(Status.AVAILABLE)),
+        "support": ColumnMetadata(
+            "ad_engine_support.support", Availability(Status.NOT_APPLICABLE, None, "No ads.")
+        ),
+    }
+    frame = attach(frame, FrameMetadata(columns, ("engine",)))
+    assert frame.aa.availability.loc["support", "reason"] == "No ads."
+    frame["support"] = "observed"
+    assert frame.aa.availability.loc["support", "reason"] == "overwritten"

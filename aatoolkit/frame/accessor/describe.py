@@ -10,6 +10,7 @@ from aatoolkit._util.listing import Listing
 from aatoolkit.availability import Status
 from aatoolkit.frame.accessor.overview import as_html, as_text
 from aatoolkit.frame.aggregation_plan import caution
+from aatoolkit.frame.cell_status import availability_of
 from aatoolkit.frame.joined_tables import is_joined
 from aatoolkit.frame.row_units import common_unit
 from aatoolkit.jsontree.coerce import coerce_values
@@ -35,7 +36,8 @@ class Describe:
             If the frame's metadata is damaged, or newer than this version can read.
         """
         states = [
-            (name, column.availability) for name, column in metadata_of(self._frame).columns.items()
+            (name, availability_of(self._frame, name, column))
+            for name, column in metadata_of(self._frame).columns.items()
         ]
         return Listing(
             {
@@ -76,7 +78,10 @@ class Describe:
                 ),
                 "aggregation": _words(column and str(column.aggregate) for column in what.values()),
                 "doc": _words((column and column.doc) or None for column in what.values()),
-                "availability": _words(str(column.availability) for column in known.values()),
+                "availability": _words(
+                    str(availability_of(self._frame, name, column))
+                    for name, column in known.items()
+                ),
                 "caution": _words(caution(self._frame, metadata, name) for name in known),
                 "of": _words(
                     None if is_joined(column.table) else column.of for column in known.values()

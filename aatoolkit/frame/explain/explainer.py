@@ -27,7 +27,7 @@ from aatoolkit.metadata.fingerprint import OVERWRITTEN
 from aatoolkit.metadata.recorded import is_intact
 
 _NO_METADATA = "nothing is known of where this frame comes from: it has no metadata"
-_NO_RECIPE = "the frame does not say how it was made, as frames of earlier versions do not"
+_NO_RECIPE = "the frame does not say how it was made"
 
 
 class Explainer:
