@@ -8,14 +8,14 @@ from contextlib import contextmanager
 from aatoolkit.errors import PackageMissing
 
 EXTRAS = {
-    "demo": ("duckdb", "starlette", "uvicorn"),
+    "demo": ("duckdb", "starlette", "uvicorn", "pytz"),
     "plot": ("matplotlib",),
     "interactive": ("matplotlib", "plotly"),
-    "scale": ("duckdb",),
+    "scale": ("duckdb", "pytz", "dask"),
     "archive": ("deltalake", "duckdb", "pytz"),
     "excel": ("xlsxwriter",),
     "contracts": ("pandera",),
-    "notebook": ("nbclient", "ipykernel"),
+    "notebook": ("jupyterlab", "nbclient", "ipykernel"),
     "keyring": ("keyring",),
 }
 """The packages of each extra for users, as in ``pyproject.toml``."""

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.dataset as ds
 
+from aatoolkit._util.extras import needed
 from aatoolkit.archive import tables as declared
 from aatoolkit.archive.schema import among
 from aatoolkit.archive.selection import Selection
 from aatoolkit.archive.snapshot import OWN, Snapshot, identifier, new_database, run
 from aatoolkit.archive.store import ArchiveStore, duckdb
-from aatoolkit.errors import ArchiveError, PackageMissing, did_you_mean, near_matches
+from aatoolkit.errors import ArchiveError, did_you_mean, near_matches
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -206,12 +207,8 @@ def columns_of(snapshot: Snapshot) -> pa.Table:
 
 def dask_frame(snapshot: Snapshot, path: str, until: datetime | None) -> Any:
     """A table as a Dask DataFrame, one partition a file."""
-    try:
+    with needed("a Dask DataFrame needs", "scale"):
         import dask.dataframe as dd
-    except ImportError:
-        raise PackageMissing(
-            'Dask is not installed: pip install "dask[dataframe]"', package="dask"
-        ) from None
     found = snapshot.files(path)
     if found.table is None:
         raise ArchiveError(f"the archive has no table {path}", path=snapshot.store.root)
