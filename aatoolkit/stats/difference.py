@@ -11,7 +11,7 @@ import pandas as pd
 
 from aatoolkit.stats.cluster_sums import Integers, Numbers
 from aatoolkit.stats.distributions import t_quantile, two_sided
-from aatoolkit.stats.estimate import LEAST_CLUSTERS, wilson
+from aatoolkit.stats.estimate import LEAST_CLUSTERS, varies, wilson
 
 _NAN = float("nan")
 Part = tuple[Integers, Numbers, Numbers]
@@ -186,7 +186,7 @@ def _tested(
     if k < least:
         why = f"{k} {name} on one side or both; it takes {least} to say how much they differ"
         return replace(whole, why=why)
-    if not variance > 0:
+    if not varies(variance, max(abs(whole.before), abs(whole.after))):
         return replace(
             whole, why=f"nothing differs between {k} {name}, which is too little to go by"
         )

@@ -99,9 +99,9 @@ def _beta_fraction(a: float, b: float, x: float, rest: float) -> float:
     """The regularised incomplete beta function at x, where ``rest`` is 1 - x and b is 1/2."""
     if x <= 0 or rest <= 0:
         return float(x > 0)
-    front = math.exp(
-        _log_gamma_ratio(a) - math.lgamma(b) + a * math.log1p(-rest) + b * math.log(rest)
-    )
+    # Of x and 1 - x each has its digits where it is small, and may be 1 where the other is.
+    log_x = math.log(x) if x < rest else math.log1p(-rest)
+    front = math.exp(_log_gamma_ratio(a) - math.lgamma(b) + a * log_x + b * math.log(rest))
     if x < (a + 1) / (a + b + 2):
         return front * _lentz(a, b, x) / a
     return 1 - front * _lentz(b, a, rest) / b

@@ -25,6 +25,7 @@ checked by simulation.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -33,6 +34,22 @@ from aatoolkit.stats.distributions import t_quantiles
 
 LEAST_CLUSTERS = 5
 """Fewer clusters say too little about how clusters differ."""
+
+_ROUNDING = 1e-12
+"""A standard error below this part of what it is the error of is one of rounding."""
+
+
+def varies(variance: Any, value: Any) -> Any:
+    """Whether a variance is more than that of rounding, for values of such a size.
+
+    Where nothing differs between clusters, that is too little to go by, and no certainty.
+
+    Examples
+    --------
+    >>> varies(1e-4, 0.4), varies(1e-34, 0.4), varies(float("nan"), 0.4)
+    (True, False, False)
+    """
+    return variance > (_ROUNDING * value) ** 2
 
 
 @dataclass(frozen=True)
@@ -78,7 +95,7 @@ def sampled(sums: ClusterSums, level: float) -> Estimates:
             df = np.minimum(df, _carriers(sums, residual**2))
             df = np.minimum(df, _carriers(sums, sums.y))
             df = np.minimum(df, _carriers(sums, sums.n - sums.y))
-            size = np.where(variance > 0, value * (1 - value) / variance, df + 1)
+            size = np.where(varies(variance, value), value * (1 - value) / variance, df + 1)
     df = np.where(np.isfinite(df), np.maximum(df, 1), 1.0)
     quantile = t_quantiles((1 + level) / 2, df)
     if sums.is_proportion:
@@ -141,7 +158,7 @@ def _carriers(sums: ClusterSums, part: Numbers) -> Numbers:
 def _around(value: Numbers, variance: Numbers, quantile: Numbers) -> tuple[Numbers, Numbers]:
     half = quantile * np.sqrt(variance)
     # No variation at all between clusters is too little to go by, not certainty.
-    half = np.where(variance > 0, half, np.nan)
+    half = np.where(varies(variance, value), half, np.nan)
     return value - half, value + half
 
 

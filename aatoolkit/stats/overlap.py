@@ -18,7 +18,7 @@ from aatoolkit.sections.aggregation import COUNT, FRACTION, PROBABILITY
 from aatoolkit.stats.adjust import adjusted
 from aatoolkit.stats.cluster_sums import Integers, Numbers
 from aatoolkit.stats.distributions import t_quantile, two_sided
-from aatoolkit.stats.estimate import LEAST_CLUSTERS
+from aatoolkit.stats.estimate import LEAST_CLUSTERS, varies
 from aatoolkit.stats.interval import check_level
 from aatoolkit.stats.results import numbers, percent, points, result, words
 from aatoolkit.stats.similarity import answer_lists, mean_overlaps
@@ -87,7 +87,7 @@ def _mean(values: Numbers, level: float) -> _MeanOfPrompts:
     k = len(values)
     value = float(values.mean()) if k else _NAN
     error = float(values.std(ddof=1)) / math.sqrt(k) if k >= LEAST_CLUSTERS else _NAN
-    if not error > 0:
+    if not varies(error**2, float(np.abs(values).max(initial=0.0))):
         return _MeanOfPrompts(value, _NAN, _NAN, _NAN, _NAN, k)
     half = t_quantile((1 + level) / 2, k - 1) * error
     p = two_sided(value / error, k - 1)

@@ -13,7 +13,7 @@ import pandas as pd
 from aatoolkit.stats.cluster_sums import Integers, Numbers
 from aatoolkit.stats.difference import freedom
 from aatoolkit.stats.distributions import t_quantile, two_sided
-from aatoolkit.stats.estimate import LEAST_CLUSTERS
+from aatoolkit.stats.estimate import LEAST_CLUSTERS, varies
 
 _POWER = 0.8
 _NAN = float("nan")
@@ -82,7 +82,9 @@ class DoubleDifference:
         """The standard error; NaN where a group has too few prompts."""
         enough = min(self.treated.k, self.control.k) >= LEAST_CLUSTERS
         variance = self.treated.variance + self.control.variance
-        return math.sqrt(variance) if enough and variance > 0 else _NAN
+        sides = (self.treated, self.control)
+        size = max(abs(value) for side in sides for value in (side.before, side.after))
+        return math.sqrt(variance) if enough and varies(variance, size) else _NAN
 
     @property
     def df(self) -> float:

@@ -252,6 +252,37 @@ def test_a_changed_set_of_prompts_is_stated() -> None:
     assert found["clusters"] == 12
 
 
+def moved_alike(seed: int, shift: int) -> pd.DataFrame:
+    """Prompts whose rates all move by as much, up to what floats round."""
+    rng = np.random.default_rng(seed)
+    runs = 10 * rng.integers(1, 9, 11)
+    hits = rng.integers(1, 5, 11) * runs // 10 + shift * runs // 10
+    names = [f"p{number}" for number in range(11)]
+    return pd.DataFrame({"prompt_id": names, "hits": hits, "runs": runs, "rate": hits / runs})
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_group_that_cannot_be_judged_ends_no_other(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rates, runs = rates_of(rng, 25, 0.4, 0.3), runs_of(rng, 25, 20)
+    sides = []
+    for shift in (0, 2):
+        moved = counted(rng, np.clip(rates + shift / 8, 0, 1), runs, group="varied")
+        sides.append(pd.concat([moved_alike(seed, shift).assign(group="alike"), moved]))
+    before, now = sides
+    found = now.aa.compare(before, "rate", by="group", rules=RULES).set_index("group")
+    assert found.loc["alike", "verdict"] == "cannot say"
+    assert "nothing differs between 11 prompt_id" in found.loc["alike", "why"]
+    assert found.loc["varied", "verdict"] == "up"
+    days = pd.concat(
+        [moved_alike(seed, shift).assign(date=f"2026-10-{5 + 7 * shift:02}") for shift in (0, 2)]
+    )
+    days["date"] = pd.to_datetime(days["date"])
+    effect = aa.effect(days, "2026-10-10", days["prompt_id"][:5], column="rate", rules=RULES)
+    assert effect["verdict"][0] == "cannot say"
+    assert "nothing differs" in effect["why"][0]
+
+
 def test_refusals() -> None:
     frame = pd.DataFrame({"prompt_id": [*"abcdef"], "named": [True, False] * 3})
     with pytest.raises(ValueError, match="correct"):
