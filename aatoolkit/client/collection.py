@@ -177,7 +177,7 @@ class Collection(Mapping[HostScope, Dataset], NamesNear):
         >>> collected = client.collect(["acme.example", "globex.example"], sections=sections)
         >>> found = collected.compare()
         >>> found.loc[found["subject"] == "all prompts", "verdict"].tolist()
-        ['no evidence', 'no evidence']
+        ['down', 'no evidence']
         """
         if one is None and other is None and len(self) == 2:
             one, other = self

@@ -22,23 +22,22 @@ class DatasetStatistics(Mapping[str, Tables]):
     def compare(self, other: DatasetStatistics | None = None, level: float = 0.95) -> pd.DataFrame:
         """Compare mention rates and positions with another dataset, or with the window before.
 
-        The mention rate and mean position over all prompts and by topic, paired by prompt where
-        both asked the same ones; the mention rate by engine and by brand, and where the section
-        ``ranking`` was read, the share of voice of the own brand, paired by prompt. P-values are
-        adjusted over all rows by Holm's method, so that in 19 of 20 pairs of datasets without any
-        change no row is called one. Everything that ``df.aa.compare`` says of intervals, detectable
-        changes and refusals holds here.
+        The mention rate over all prompts is the comparison that was planned: it stands alone, at
+        its level. The rest is a family, adjusted by Holm's method: the mean position, the rate
+        by topic, engine and brand, and the share of voice of the own brand. ``family`` says which
+        is which. Everything that ``df.aa.compare`` says of intervals, detectable changes and
+        refusals holds here.
 
-        Without another dataset, the key figures and brands are compared with the window
-        before, as far as the answer of ``overview`` counts it.
+        **Whatever can be paired is paired**: by prompt, wherever both windows have counts by
+        prompt (the sections ``prompts`` and ``ranking``), of which ``method`` tells. Without the
+        section ``prompts``, two datasets are compared by day, as the trend of ``overview`` has
+        them. Brands are counted in whole windows: they are given the design effect of the own
+        mention rate's change within prompts, which for them may be too small. Key figures of
+        which nothing is counted by prompt have their values, and cannot say.
 
-        Counts by engine, by brand and of the window before have no prompts. They are given the
-        design effect of the own mention rate, with Student's t of its degrees of freedom. For that
-        rate this is cautious where both windows asked the same prompts; for single engines and
-        other brands it may be too small. Where fewer than 5 prompts can be compared, or the section
-        ``prompts`` was not read, nothing says how prompts differ, and they cannot say. Nor can
-        shares of citations, nor shares of voice without the section ``ranking``. Of every brand,
-        ``ranking["ranking_prompts"].aa.compare("previous", "share_of_voice", by="brand")``.
+        Without another dataset, this window is compared with the one before, as far as the
+        answers count it. What is compared is found by the standard names and rules of columns, so
+        that a service of another make is compared in what it has.
 
         Parameters
         ----------
@@ -51,7 +50,8 @@ class DatasetStatistics(Mapping[str, Tables]):
         -------
         pandas.DataFrame
             One row a measure, ``subject`` (``all prompts``, ``topic``, ``engine``, ``brand`` or
-            ``key figure``) and ``name``, with the columns of ``df.aa.compare``.
+            ``key figure``) and ``name``, with the columns of ``df.aa.compare`` and ``family``;
+            the planned comparison first.
 
         Raises
         ------
@@ -63,8 +63,8 @@ class DatasetStatistics(Mapping[str, Tables]):
         >>> import aatoolkit as aa
         >>> dataset = aa.demo().read_all(sections=["overview", "prompts"], progress=False)
         >>> changed = dataset.compare()
-        >>> changed.loc[changed["name"] == "mentionRate", "verdict"].item()
-        'no evidence'
+        >>> changed[["subject", "measure", "verdict", "family"]].iloc[0].tolist()
+        ['all prompts', 'mention_rate', 'no evidence', 'planned: it stands alone']
         """
         from aatoolkit.stats.headline import headline
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from aatoolkit.availability import Availability, Status, combine
@@ -17,8 +18,8 @@ from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
 from aatoolkit.metadata.recorded import recorded
 from aatoolkit.sections.aggregation import COUNT, PROBABILITY
 from aatoolkit.stats.adjust import CORRECTIONS, adjusted
-from aatoolkit.stats.cluster_sums import ClusterSums, Rules, cluster_sums
-from aatoolkit.stats.difference import NOTHING, Difference, independent, paired, unpaired
+from aatoolkit.stats.cluster_sums import ClusterSums, Numbers, Rules, cluster_sums
+from aatoolkit.stats.difference import NOTHING, Difference, Part, independent, paired, unpaired
 from aatoolkit.stats.distributions import t_quantile
 from aatoolkit.stats.interval import check_level
 from aatoolkit.stats.results import amount, numbers, points, result, words
@@ -41,6 +42,8 @@ class ComparedRow:
     unit: str | None
     is_rate: bool
     notes: tuple[str, ...]
+    is_planned: bool = False
+    """Whether it stands alone, and is no part of the family that p-values are adjusted over."""
 
 
 @recorded("compare", "now", "before")
@@ -104,7 +107,10 @@ def compared(
                 difference, moved = paired(parts, [side.labels for side in sides], pair, level)
                 notes = (*moved, *notes)
             elif cluster:
-                difference = unpaired(parts, cluster, level)
+                is_day = pd.api.types.is_datetime64_any_dtype(sides[0].labels.dtype)
+                if is_day:
+                    parts = [_in_order(side, part) for side, part in zip(sides, parts, strict=True)]
+                difference = unpaired(parts, "days" if is_day else cluster, level, in_order=is_day)
             elif is_rate or sides[0].of_rows:
                 squares = [
                     side.squares[side.group == group] for side, group in zip(sides, at, strict=True)
@@ -118,6 +124,12 @@ def compared(
         if why:
             difference = replace(difference, why=why).refused()
         yield ComparedRow(measure, key, difference, sides[0].unit or sides[1].unit, is_rate, notes)
+
+
+def _in_order(side: ClusterSums, part: Part) -> Part:
+    """The clusters of a side in the order of their labels."""
+    order = np.argsort(side.labels[part[0]].to_numpy(), kind="stable")
+    return part[0][order], part[1][order], part[2][order]
 
 
 def _places(side: ClusterSums) -> dict[tuple[Any, ...], int]:
@@ -160,9 +172,13 @@ def comparison(
     """The frame of some comparisons: corrected over all of them, with their verdicts."""
     found = [row.difference for row in rows]
     p = np.array([each.p for each in found], np.float64)
-    corrected = adjusted(p, correct)
-    alpha = (1 - level) / (max(int(np.isfinite(p).sum()), 1) if correct else 1)
-    detectable = [_detectable(each, alpha) for each in found]
+    planned = np.array([row.is_planned for row in rows], bool)
+    corrected = np.where(planned, p, adjusted(np.where(planned, np.nan, p), correct))
+    family = int(np.isfinite(p[~planned]).sum())
+    tests = np.where(planned, 1, max(family, 1) if correct else 1)
+    detectable = [
+        _detectable(each, (1 - level) / many) for each, many in zip(found, tests, strict=True)
+    ]
     verdicts = [
         "cannot say"
         if not np.isfinite(p_adjusted)
@@ -196,6 +212,7 @@ def comparison(
                 for row, verdict, seen in zip(rows, verdicts, detectable, strict=True)
             ),
             "method": words(each.method for each in found),
+            **({"family": words(_families(planned, p))} if planned.any() else {}),
         }
     )
     units = {row.unit for row in rows}
@@ -210,7 +227,11 @@ def comparison(
     return result(
         frame,
         "compare",
-        meanings(unit, level, correct, names),
+        {
+            name: meaning
+            for name, meaning in meanings(unit, level, correct, names).items()
+            if name in frame.columns
+        },
         taken,
         [source for known in knowns for source in known.sources],
         combine(states) if states else Availability(Status.AVAILABLE),
@@ -263,7 +284,21 @@ def meanings(
         "verdict": (f"One of {', '.join(VERDICTS)}.", None),
         "why": ("What the verdict rests on, or why there is none.", None),
         "method": ("How the interval and the p-value were computed.", None),
+        "family": ("Which tests its p-value is adjusted over: itself, if it was planned.", None),
     }
+
+
+def _families(planned: npt.NDArray[np.bool_], p: Numbers) -> list[str | None]:
+    """Which tests each p-value is adjusted over."""
+    family = int(np.isfinite(p[~planned]).sum())
+    return [
+        None
+        if not np.isfinite(value)
+        else "planned: it stands alone"
+        if is_planned
+        else f"one of a family of {family}"
+        for is_planned, value in zip(planned.tolist(), p.tolist(), strict=True)
+    ]
 
 
 def _key(values: Sequence[object]) -> pd.Series:

@@ -99,9 +99,18 @@ def freedom(size: Numbers, residual: Numbers) -> float:
 
 
 def unpaired(
-    parts: Sequence[Part], name: str, level: float, least: int = LEAST_CLUSTERS
+    parts: Sequence[Part],
+    name: str,
+    level: float,
+    least: int = LEAST_CLUSTERS,
+    *,
+    in_order: bool = False,
 ) -> Difference:
-    """Test the change between two samples of clusters: two ratio estimators, Welch's t."""
+    """Test the change between two samples of clusters: two ratio estimators, Welch's t.
+
+    Clusters ``in_order`` are days, of which neighbours may be alike: the variance is then their
+    long-run variance, where that is larger.
+    """
     if not all(len(n) for _, _, n in parts):
         return replace(NOTHING, why="no answers on one side or both")
     estimates = []
@@ -110,14 +119,32 @@ def unpaired(
         ratio = y.sum() / n.sum()
         residual = (y - ratio * n) / n.sum()
         variance = k / (k - 1) * float((residual**2).sum()) if k > 1 else _NAN
+        if in_order:
+            variance *= max(1.0, long_run_factor(residual))
         df = freedom(n, residual)
         estimates.append((ratio, variance, df, float(n.sum()), k))
     (r1, v1, f1, n1, k1), (r0, v0, f0, n0, k0) = estimates
     spread = v1**2 / f1 + v0**2 / f0
     df = (v1 + v0) ** 2 / spread if spread > 0 else min(f1, f0)
-    method = f"two samples of {name}, linearised, Welch's t of {df:.3g} degrees of freedom"
+    alike = ", long-run variance" if in_order else ""
+    method = f"two samples of {name}, linearised{alike}, Welch's t of {df:.3g} degrees of freedom"
     whole = Difference(r0, r1, n_before=n0, n=n1, clusters=k1 + k0, method=method)
     return _tested(whole, v1 + v0, df, min(k1, k0), name, level, least)
+
+
+def long_run_factor(residual: Numbers) -> float:
+    """How much more a sum varies than independent days would: 1 + 2Σ(1-l/(L+1))·r_l.
+
+    With the autocorrelations r of residuals in their order (Newey & West, *Econometrica* 55, 1987).
+    """
+    whole = float((residual**2).sum())
+    lags = max(round(1.5 * len(residual) ** (1 / 3)), 2)
+    if not whole > 0 or len(residual) <= lags:
+        return 1.0
+    return 1.0 + 2 * sum(
+        (1 - lag / (lags + 1)) * float((residual[:-lag] * residual[lag:]).sum()) / whole
+        for lag in range(1, lags + 1)
+    )
 
 
 def independent(

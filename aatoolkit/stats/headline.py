@@ -1,10 +1,15 @@
-"""Changes between two datasets: the headline measures, compared in one family of tests."""
+"""Changes between two datasets: the headline measures, each paired by prompt where it can be.
+
+What is asked for is found by what columns mean, not by which service named them: a measure by its
+standard name, its parts by its rule, prompts by the key of the section ``prompts``.
+"""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,43 +17,39 @@ import pandas as pd
 
 from aatoolkit.availability import Status
 from aatoolkit.frame.cell_status import cells_of
+from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import FrameMetadata, attach, metadata_of
 from aatoolkit.metadata.recorded import recorded
-from aatoolkit.sections.aggregation import FRACTION, ratio
-from aatoolkit.stats.cluster_sums import ClusterSums, cluster_sums
+from aatoolkit.sections.aggregation import FRACTION, Aggregation, ratio
+from aatoolkit.stats.cluster_sums import Rules
 from aatoolkit.stats.compare import ComparedRow, compared, comparison
-from aatoolkit.stats.difference import NOTHING, Difference, independent
-from aatoolkit.stats.estimate import sampled
+from aatoolkit.stats.difference import NOTHING, Difference
 from aatoolkit.stats.interval import check_level
-from aatoolkit.stats.sides import PROMPT, pairing, previous_window, side_names
+from aatoolkit.stats.sides import PROMPT, pairing, previous_names, previous_window, side_names
 
-MAIN = "main"
-_TABLES = (
-    ("overview", MAIN),
-    ("overview", "overview_kpis"),
-    ("overview", "overview_engines"),
-    ("overview", "overview_top_brands"),
-    ("prompts", MAIN),
-    ("ranking", MAIN),
-    ("ranking", "ranking_prompts"),
-)
-"""What is compared: the tables of each side."""
-
+RATE, POSITION, VOICE = "mention_rate", "average_position", "share_of_voice"
+DATE = "date"
+SIDES = ("now", "before")
 _KEY = ("subject", "name")
-RATES = {"mention_rate": ratio("mention_count", "answer_count")}
-RATE = "mentionRate"
-SHARES = {"shareOfVoice": "mentions", "citationShare": "citations"}
-"""Key figures that count some of the mentions or citations, whose design effect is not known."""
-
-_RANKING = "ranking"
-_BY_PROMPT = "ranking_prompts"
-_VOICE = "shareOfVoice"
+_COUNTS = ("mention_count", "answer_count")
 _ORDER = {"up": 0, "down": 0, "no evidence": 1, "cannot say": 2}
+_VISIBILITY = "visibility_score"
+_ROLES = {
+    "figures": ("overview", ("metric", "value")),
+    "trend": ("overview", (DATE, RATE)),
+    "engines": ("overview", ("engine", RATE)),
+    "brands": ("overview", ("brand", RATE)),
+    "leaders": ("ranking", ("brand", "own")),
+    "voices": ("ranking", (PROMPT, "brand", VOICE)),
+    "prompts": ("prompts", ()),
+    "prompt_engines": ("prompts", ("engine",)),
+}
+"""What a table is here: its section, and the columns that tell it."""
 
 
 @dataclass(frozen=True)
 class Design:
-    """Design effect of clustering by prompt, and its degrees of freedom."""
+    """Design effect of a change within prompts, and its degrees of freedom."""
 
     deff: float = 1.0
     df: float = math.inf
@@ -57,35 +58,117 @@ class Design:
 
 
 @dataclass(frozen=True)
-class _Side:
-    """A table of one of the datasets, if it has it."""
+class Part:
+    """One side of a question: a frame, which of its rows, and of which window.
 
-    table: pd.DataFrame | None
-    why: str | None = None
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        A table of a dataset.
+    role : str
+        The dataset and what the table is here, such as ``now.prompts``.
+    rows : array of int, optional
+        The rows that are meant; all by default.
+    measures : tuple of str
+        What of the window before is meant, as this table gives it; empty for this window.
+    """
+
+    frame: pd.DataFrame
+    role: str
+    rows: Any = None
+    measures: tuple[str, ...] = ()
+
+    @property
+    def selected(self) -> pd.DataFrame:
+        """The rows, as they are compared."""
+        frame = self.frame if self.rows is None else self.frame.iloc[self.rows]
+        return previous_window(frame, self.measures) if self.measures else frame
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """A measure that is compared, for each of some groups.
+
+    Parameters
+    ----------
+    subject, measure : str
+        What it is about, and what is compared.
+    parts : tuple of Part
+        This side and the other.
+    by : tuple of str
+        The column that names the groups; empty if there is one.
+    pair, cluster : str, optional
+        What is paired, or repeats.
+    rules : mapping
+        The rule of the measure, where its column does not declare it.
+    is_total : bool
+        Whether it counts whole windows, so that their variance is that of answers times the
+        design effect of the change within prompts.
+    column : str
+        The column that the rule is of, where the measure has none of its own.
+    """
+
+    subject: str
+    measure: str
+    parts: tuple[Part, Part]
+    by: tuple[str, ...] = ()
+    pair: str | None = None
+    cluster: str | None = None
+    rules: Rules = field(default_factory=dict)
+    is_total: bool = False
+    column: str = ""
+
+    @property
+    def is_planned(self) -> bool:
+        """Whether it is the one comparison that was planned."""
+        return not self.by and self.measure == RATE
+
+    def rows(self, level: float, design: Design) -> Iterator[ComparedRow]:
+        """The comparisons, a group each."""
+        now, before = (part.selected for part in self.parts)
+        how = (self.pair, self.cluster, level, self.rules)
+        more = (design.deff, design.df) if self.is_total else ()
+        for row in compared(now, before, self.column or self.measure, self.by, *how, *more):
+            yield replace(
+                row,
+                measure=self.measure,
+                key=(self.subject, row.key[0] if self.by else None),
+                difference=_with(design, row.difference) if self.is_total else row.difference,
+                unit=FRACTION if self.column else row.unit,
+                is_planned=self.is_planned,
+            )
 
 
 def headline(now: Mapping[str, Any], other: Mapping[str, Any] | None, level: float) -> pd.DataFrame:
     """Compare the headline measures; see ``Dataset.compare``."""
     check_level(level)
-    names, frames = [], []
-    for word, data in (("now", now), ("before", other or {})):
-        for section, table in _TABLES:
-            if section in data and (table == MAIN or table in data[section]):
-                tables = data[section]
-                names.append(f"{word}.{section}.{table}")
-                frames.append(tables.main if table == MAIN else tables[table])
-    return headline_of(frames, names, other is not None, level)
+    tables = {
+        f"{word}.{role}": frame
+        for word, data in zip(SIDES, (now, other or {}), strict=True)
+        for role, frame in _tables(data)
+    }
+    return headline_of([*tables.values()], [*tables], other is not None, level)
 
 
-def sides_of(
-    frames: Sequence[Any], names: Sequence[str]
-) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
-    """Frames by side, section and table."""
-    found: dict[str, dict[str, dict[str, Any]]] = {"now": {}, "before": {}}
-    for name, frame in zip(names, frames, strict=True):
-        side, section, table = name.split(".")
-        found[side].setdefault(section, {})[table] = frame
-    return found["now"], found["before"]
+def _tables(data: Mapping[str, Any]) -> Iterator[tuple[str, pd.DataFrame]]:
+    """The tables of a dataset that are compared, by what they are here."""
+    for role, (section, columns) in _ROLES.items():
+        if section not in data:
+            continue
+        tables = data[section]
+        main = tables.main
+        if role == "prompts":
+            yield role, main
+            continue
+        key = {"engines": ("engine",), "brands": ("brand",), "trend": (DATE,)}.get(role)
+        for name in tables:
+            frame = tables[name]
+            is_it = all(column in frame.columns for column in columns)
+            if role == "prompt_engines":
+                is_it = is_it and frame is not main and PROMPT in frame.columns
+            if is_it and key in (None, metadata_of(frame).key):
+                yield role, frame
+                break
 
 
 @recorded("headline", "frames")
@@ -93,107 +176,163 @@ def headline_of(
     frames: Sequence[pd.DataFrame], names: Sequence[str], is_two: bool, level: float
 ) -> pd.DataFrame:
     """The comparison, of the tables that were read."""
-    now, before = sides_of(frames, names)
-    known = [
-        [
-            metadata_of(each[name][MAIN])
-            for name in ("overview", "prompts", _RANKING)
-            if name in each
-        ]
-        for each in (now, before)
-    ]
-    sides = side_names(*known)
-    rows = [*(_two(now, before, level, sides) if is_two else _previous(now, level))]
-    knowns = [*known[0], *known[1]] or [FrameMetadata()]
-    frame = comparison(rows, _KEY, knowns, "holm", level, sides)
-    order = frame["verdict"].map(_ORDER).to_numpy(np.int64)
-    size = -frame["change"].abs().to_numpy(np.float64, na_value=0.0)
-    return _sorted(frame, np.lexsort((size, order)))
-
-
-def _sorted(frame: pd.DataFrame, order: Any) -> pd.DataFrame:
-    return attach(frame.take(order).reset_index(drop=True), metadata_of(frame))
-
-
-def _table(data: Mapping[str, Any], section: str, name: str, word: str) -> _Side:
-    if section not in data:
-        return _Side(None, f"{word}: the section {section} was not read")
-    if name not in data[section]:
-        return _Side(None, f"{word}: the section {section} has no table {name}")
-    return _Side(data[section][name])
-
-
-def _two(
-    now: Mapping[str, Any], other: Mapping[str, Any], level: float, names: Sequence[str]
-) -> Iterator[ComparedRow]:
-    """Two datasets: by prompt, and totals with the design effect of prompts."""
-    datasets = [*zip((now, other), names, strict=True)]
-    prompts = [_table(data, "prompts", MAIN, word) for data, word in datasets]
-    both = [side.table for side in prompts if side.table is not None]
-    if len(both) == 2:
-        pairs = (*pairing(both[0], both[1], []), level)
-        found = [*compared(both[0], both[1], "mention_rate", ["topic"], *pairs)]
-        whole = [*compared(both[0], both[1], "mention_rate", [], *pairs)]
-        whole += compared(both[0], both[1], "average_position", [], *pairs)
-        yield from (replace(row, key=("all prompts", None)) for row in whole)
-        yield from (replace(row, key=("topic", row.key[0])) for row in found)
-        design = compared_design(whole[0].difference)
-    else:
-        yield _lacking("mention_rate", "all prompts", prompts)
-        reasons = "; ".join(side.why for side in prompts if side.why)
-        design = Design(why=f"nothing says how prompts differ: {reasons}")
-    yield from _two_voices(now, other, level)
-    for subject, table in (("engine", "overview_engines"), ("brand", "overview_top_brands")):
-        sides = [_table(data, "overview", table, word) for data, word in datasets]
-        tables = [side.table for side in sides if side.table is not None]
-        if len(tables) < 2:
-            yield _lacking("mention_rate", subject, sides)
+    tables = dict(zip(names, frames, strict=True))
+    words = _words(tables, is_two)
+    asked = [*questions(tables, is_two, words)]
+    rows: list[ComparedRow] = []
+    design = Design(why="nothing says how prompts differ: there are no counts by prompt")
+    for question in asked:
+        if isinstance(question, ComparedRow):
+            rows.append(question)
+            if question.is_planned:
+                why = f"nothing says how prompts differ: {question.difference.why}"
+                design = Design(why=why)
             continue
-        first, second = (without_previous(each) for each in tables)
-        how = (level, RATES, design.deff, design.df)
-        rows = compared(first, second, "mention_rate", [subject], None, None, *how)
-        for row in rows:
-            difference = _with(design, row.difference)
-            yield replace(row, key=(subject, row.key[0]), difference=difference)
+        made = [*question.rows(level, design)]
+        if question.is_planned and not question.is_total:
+            design = compared_design(made[0].difference)
+        rows += [row for row in made if not _is_repeated(row, rows)]
+    figures = [*_figures(tables, is_two, rows)]
+    rows = [_with_figure(row, figures) for row in rows]
+    rows += [row for row in figures if row.measure != RATE]
+    metadata = [metadata_of(frame) for frame in frames] or [FrameMetadata()]
+    frame = comparison(rows, _KEY, metadata, "holm", level, words)
+    order = frame["verdict"].map(_ORDER).to_numpy(np.int64)
+    planned = np.array([not row.is_planned for row in rows], bool)
+    size = -frame["change"].abs().to_numpy(np.float64, na_value=0.0)
+    place = np.lexsort((size, order, planned))
+    return attach(frame.take(place).reset_index(drop=True), metadata_of(frame))
 
 
-def _two_voices(
-    now: Mapping[str, Any], other: Mapping[str, Any], level: float
-) -> Iterator[ComparedRow]:
-    """The share of voice of the own brands in two datasets, where prompts say how it differs."""
-    if _has_voices(now) and _has_voices(other):
-        one, two = own_brands(now), own_brands(other)
-        one, two = one[one["brand"].isin(two["brand"])], two[two["brand"].isin(one["brand"])]
-        if len(one):
-            yield from _voices(one, two, level)
+def _words(tables: Mapping[str, pd.DataFrame], is_two: bool) -> tuple[str, str]:
+    """What the two sides are called."""
+    of = [
+        [metadata_of(frame) for name, frame in tables.items() if name.startswith(f"{word}.")]
+        for word in SIDES
+    ]
+    return side_names(of[0], of[1] if is_two else of[0])
 
 
-def _has_voices(data: Mapping[str, Any]) -> bool:
-    return _RANKING in data and _BY_PROMPT in data[_RANKING]
+def questions(
+    tables: Mapping[str, pd.DataFrame], is_two: bool, words: Sequence[str] = SIDES
+) -> Iterator[Contrast | ComparedRow]:
+    """What is compared, in order: the planned comparison first; a row where it cannot be."""
+    yield from _of_prompts(tables, is_two, words)
+    yield from _of_engines(tables, is_two, words)
+    yield from _of_voices(tables, is_two)
+    parts = _parts(tables, "brands", is_two, _COUNTS)
+    if not isinstance(parts, str) and _have(parts, _COUNTS):
+        total = Contrast("brand", RATE, parts, ("brand",), is_total=True)
+        yield replace(total, column=_COUNTS[0], rules={_COUNTS[0]: ratio(*_COUNTS)})
 
 
-def own_brands(data: Mapping[str, Any]) -> pd.DataFrame:
-    """Mentions by prompt of the brands that are the project's own."""
-    tables = data[_RANKING]
-    leaders: pd.DataFrame = tables[MAIN]
-    by_prompt: pd.DataFrame = tables[_BY_PROMPT]
-    own = leaders.loc[leaders["own"].fillna(False).astype(bool), "brand"]
-    return by_prompt[by_prompt["brand"].isin(own)]
+def _have(parts: Sequence[Part], columns: Sequence[str]) -> bool:
+    return all(name in part.selected.columns for part in parts for name in columns)
 
 
-def _voices(now: pd.DataFrame, before: pd.DataFrame, level: float) -> Iterator[ComparedRow]:
-    pairs = pairing(now, before, ["brand"])
-    for row in compared(now, before, "share_of_voice", ["brand"], *pairs, level):
-        yield replace(row, key=("brand", row.key[0]))
+def _parts(
+    tables: Mapping[str, pd.DataFrame], role: str, is_two: bool, measures: Sequence[str]
+) -> tuple[Part, Part] | str:
+    """Both sides of a table, or why there are not two."""
+    now = tables.get(f"now.{role}")
+    if now is None:
+        return f"{{now}}: the section {_ROLES[role][0]} was not read, or has no such table"
+    part = Part(now, f"now.{role}")
+    if not is_two:
+        wanted = tuple(name for name in measures if name in now.columns)
+        there = {*previous_names(now).values()}
+        if not wanted or any(name not in there for name in wanted[:1]):
+            return f"{{before}}: the section {_ROLES[role][0]} gives no window before this one"
+        return part, Part(now, f"now.{role}", measures=wanted[:1])
+    before = tables.get(f"before.{role}")
+    if before is None:
+        return f"{{before}}: the section {_ROLES[role][0]} was not read, or has no such table"
+    return part, Part(before, f"before.{role}")
 
 
-def _own_voice(now: Mapping[str, Any], level: float) -> ComparedRow | None:
-    """The share of voice of the own brand against the window before, if there is one own brand."""
-    own = own_brands(now) if _has_voices(now) else None
-    if own is None or own["brand"].nunique() != 1:
-        return None
-    (row,) = _voices(own, previous_window(own, ["share_of_voice"]), level)
-    return row
+def _rule(frame: pd.DataFrame, measure: str) -> Aggregation | None:
+    what = declared(metadata_of(frame).columns[measure]) if measure in frame.columns else None
+    rule = what.aggregate if what is not None else None
+    return rule if rule is not None and rule.rule in ("ratio", "mean") else None
+
+
+def _of_prompts(
+    tables: Mapping[str, pd.DataFrame], is_two: bool, words: Sequence[str]
+) -> Iterator[Contrast | ComparedRow]:
+    """The rate and the position over all prompts, and the rate by topic."""
+    parts = _parts(tables, "prompts", is_two, [RATE])
+    if not isinstance(parts, str) and any(_rule(part.frame, RATE) is None for part in parts):
+        parts = f"the section prompts has no {RATE} with its counts"
+    if isinstance(parts, str):
+        days = _parts(tables, "trend", is_two, [RATE])
+        if is_two and not isinstance(days, str):
+            yield Contrast("all answers", RATE, days, cluster=DATE)
+            return
+        yield _lacking(RATE, "all prompts", parts, words, is_planned=True)
+        return
+    whole = _paired(Contrast("all prompts", RATE, parts), _prompt(parts[0].frame))
+    yield whole
+    places = _parts(tables, "prompts", is_two, [POSITION])
+    if not isinstance(places, str) and all(_rule(part.frame, POSITION) for part in places):
+        yield replace(whole, measure=POSITION, parts=places)
+    if all("topic" in part.frame.columns for part in parts):
+        yield replace(whole, subject="topic", by=("topic",))
+
+
+def _paired(question: Contrast, prompt: str = PROMPT) -> Contrast:
+    """The question, paired by prompt, or of two samples of prompts."""
+    now, before = (part.selected for part in question.parts)
+    pair, cluster = pairing(now, before, question.by, by=prompt)
+    return replace(question, pair=pair, cluster=cluster)
+
+
+def _prompt(frame: pd.DataFrame) -> str:
+    """The column that names the prompts of the section's main table."""
+    key = metadata_of(frame).key
+    return PROMPT if PROMPT in frame.columns or len(key) != 1 else str(key[0])
+
+
+def _of_engines(
+    tables: Mapping[str, pd.DataFrame], is_two: bool, words: Sequence[str]
+) -> Iterator[Contrast | ComparedRow]:
+    """The rate by engine: paired by prompt where it is counted by prompt, else of totals."""
+    parts = _parts(tables, "prompt_engines", is_two, _COUNTS)
+    if not isinstance(parts, str):
+        main = tables.get("now.prompts", parts[0].frame)
+        rule = _rule(parts[0].frame, RATE) or _rule(main, RATE)
+        over = (rule.over if rule else None) or ()
+        if over and _have(parts, over):
+            # The table may count without giving the rate of it, which is that of the prompts.
+            question = _paired(Contrast("engine", RATE, parts, ("engine",)))
+            yield replace(question, column=over[0], rules={over[0]: ratio(*over)})
+            return
+    totals = _parts(tables, "engines", is_two, [RATE])
+    if not isinstance(totals, str):
+        yield Contrast("engine", RATE, totals, ("engine",), is_total=True)
+    elif is_two:
+        yield _lacking(RATE, "engine", totals, words)
+
+
+def _of_voices(tables: Mapping[str, pd.DataFrame], is_two: bool) -> Iterator[Contrast]:
+    """The share of voice of the own brands, by prompt."""
+    parts = _parts(tables, "voices", is_two, [VOICE])
+    if isinstance(parts, str):
+        return
+    chosen = []
+    for part in parts:
+        leaders = tables.get(f"{part.role.split('.')[0]}.leaders")
+        if leaders is None:
+            return
+        own = leaders.loc[leaders["own"].fillna(False).astype(bool), "brand"]
+        chosen.append(part.frame["brand"].isin(own))
+    names = [{*part.frame.loc[mask, "brand"]} for part, mask in zip(parts, chosen, strict=True)]
+    both = names[0] & names[1]
+    one, two = (
+        replace(part, rows=np.flatnonzero((mask & part.frame["brand"].isin(both)).to_numpy(bool)))
+        for part, mask in zip(parts, chosen, strict=True)
+    )
+    if both:
+        yield _paired(Contrast("brand", VOICE, (one, two), ("brand",)))
 
 
 def _with(design: Design, difference: Difference) -> Difference:
@@ -203,14 +342,24 @@ def _with(design: Design, difference: Difference) -> Difference:
     return replace(difference, why=design.why, method="").refused()
 
 
-def without_previous(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame without what it says of the window before."""
-    return frame.loc[:, [name for name in frame.columns if not name.startswith("previous_")]]
+def _lacking(
+    measure: str, subject: str, why: str, words: Sequence[str], *, is_planned: bool = False
+) -> ComparedRow:
+    reason = why.format(now=words[0], before=words[1])
+    difference = replace(NOTHING, why=reason)
+    return ComparedRow(measure, (subject, None), difference, FRACTION, True, (), is_planned)
 
 
-def _lacking(measure: str, subject: str, sides: list[_Side]) -> ComparedRow:
-    why = "; ".join(side.why for side in sides if side.why)
-    return ComparedRow(measure, (subject, None), replace(NOTHING, why=why), FRACTION, True, ())
+def _is_repeated(row: ComparedRow, rows: Sequence[ComparedRow]) -> bool:
+    """Whether a row of one brand counts what the planned comparison counts already."""
+    if row.key[0] != "brand" or row.measure != RATE:
+        return False
+    return any(
+        other.is_planned
+        and row.difference.after == other.difference.after
+        and row.difference.before == other.difference.before
+        for other in rows
+    )
 
 
 def compared_design(found: Difference) -> Design:
@@ -222,96 +371,80 @@ def compared_design(found: Difference) -> Design:
     return Design(max(found.error**2 / simple, 1.0) if simple > 0 else 1.0, found.df)
 
 
-def _previous(now: Mapping[str, Any], level: float) -> Iterator[ComparedRow]:
-    """The window before, as the answer reports it: totals without prompts.
-
-    The variance is that of independent answers times the design effect of the own mention rate
-    over the prompts of this window. For that rate this is more than the truth where both windows
-    asked the same prompts; for other brands it may be too little.
-    """
-    side = _table(now, "overview", "overview_kpis", "now")
-    if side.table is None:
-        yield _lacking("mention_rate", "key figure", [side])
+def _figures(
+    tables: Mapping[str, pd.DataFrame], is_two: bool, rows: Sequence[ComparedRow]
+) -> Iterator[ComparedRow]:
+    """The key figures that no other row gives, with their values and no test."""
+    now = tables.get("now.figures")
+    if now is None:
         return
-    design = _design_effect(now)
-    voice = _own_voice(now, level)
-    for place, record in enumerate(side.table.to_dict("records")):
-        if record["metric"] == "answerCount":
-            continue  # how much was asked, not what came of it
-        row = _key_figure(side.table, place, record, design, level)
-        if row.measure == _VOICE and voice is None and _RANKING not in now:
-            why = f"{row.difference.why}; those of the section {_RANKING}, which was not read, do"
-            row = replace(row, difference=replace(row.difference, why=why))
-        elif row.measure == _VOICE and voice and _is_same(row.difference, voice.difference):
-            row, voice = replace(row, difference=voice.difference, notes=voice.notes), None
-        yield row
-    if voice:
-        yield voice
-    brands = now["overview"].get("overview_top_brands", pd.DataFrame())
-    names = ("mention_count", "answer_count", "previous_mention_count", "previous_answer_count")
-    if all(name in brands.columns for name in names):
-        for record in brands.to_dict("records"):
-            counts = [_number(record[name]) for name in names]
-            difference = _of_counts(counts, design, level)
-            yield ComparedRow(
-                "mention_rate", ("brand", record["brand"]), difference, FRACTION, True, ()
-            )
+    before = tables.get("before.figures") if is_two else None
+    earlier = dict(_values(before, "value")) if before is not None else {}
+    if not is_two:
+        earlier = dict(_previous_figures(now))
+    given = {
+        row.measure
+        for row in rows
+        if (row.key[1] is None or row.measure == VOICE) and np.isfinite(row.difference.change)
+    }
+    for place, (metric, value) in enumerate(_values(now, "value")):
+        name = measure_name(metric)
+        if name == "answer_count" or name in given or (name == _VISIBILITY and RATE in given):
+            continue  # how much was asked, or what another row says, the latter of 100
+        difference = replace(
+            NOTHING,
+            before=earlier.get(metric, math.nan),
+            after=value,
+            why=f"the service gives no counts of {name} by prompt that say how it varies",
+        )
+        if not np.isfinite(difference.change):
+            difference = replace(difference, why=f"before: no number{_state(now, place, is_two)}")
+        unit = str(now["unit"].iloc[place]) if "unit" in now.columns else None
+        is_rate = unit == "fraction"
+        unit = FRACTION if is_rate else None
+        yield ComparedRow(name, ("key figure", name), difference, unit, is_rate, ())
 
 
-def _is_same(one: Difference, two: Difference) -> bool:
-    """Whether two counts of a change count the same: the figure's is over the paired prompts."""
-    pairs = ((one.before, two.before), (one.after, two.after))
-    return all(math.isclose(a, b, rel_tol=1e-9) for a, b in pairs)
+def _with_figure(row: ComparedRow, figures: Sequence[ComparedRow]) -> ComparedRow:
+    """The planned comparison with the values of the key figure, where nothing else gives them."""
+    if not row.is_planned or np.isfinite(row.difference.change):
+        return row
+    named = [figure.difference for figure in figures if figure.measure == row.measure]
+    ends = named[0] if named else row.difference
+    difference = replace(row.difference, before=ends.before, after=ends.after)
+    return replace(row, difference=difference)
 
 
-def _design_effect(now: Mapping[str, Any]) -> Design:
-    """The design effect of prompts in this window, or why it is not known."""
-    if "prompts" not in now:
-        return Design(why="the section prompts was not read, so nothing says how prompts differ")
-    sums: ClusterSums = cluster_sums(now["prompts"][MAIN], "mention_rate", None, PROMPT)
-    estimates = sampled(sums, 0.95)
-    deff = float(estimates.deff[0])
-    if not np.isfinite(deff) or np.isnan(estimates.low[0]):
-        return Design(why="too few prompts were asked to say how they differ")
-    return Design(max(deff, 1.0), float(estimates.df[0]))
+def measure_name(metric: str) -> str:
+    """The name of a key figure, spelled as columns are.
+
+    Examples
+    --------
+    >>> measure_name("shareOfVoice"), measure_name("visibility-score")
+    ('share_of_voice', 'visibility_score')
+    """
+    return re.sub(r"[^a-z0-9]+", "_", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", metric).lower())
 
 
-def _key_figure(
-    table: pd.DataFrame,
-    place: int,
-    record: Mapping[Any, Any],
-    design: Design,
-    level: float,
-) -> ComparedRow:
-    metric = str(record["metric"])
-    parts = ("numerator", "denominator", "previous_numerator", "previous_denominator")
-    unit = {"fraction": FRACTION}.get(str(record.get("unit")))
-    if metric in (RATE, *SHARES) and all(part in record for part in parts):
-        if metric in SHARES:
-            why = f"nothing says how {SHARES[metric]} vary between prompts"
-            design = replace(design, why=why)
-        difference = _of_counts([_number(record[part]) for part in parts], design, level)
-    else:
-        values = [_number(record.get(name)) for name in ("previous_value", "value")]
-        why = "the answer has no counts that say how it varies between answers"
-        difference = replace(NOTHING, before=values[0], after=values[1], why=why)
-    if not np.isfinite(difference.change):
-        cells = cells_of(table, "previous_value", metadata_of(table))
-        state = cells.states[int(cells.codes[place])]
-        suffix = "" if state.status == Status.AVAILABLE else f" ({state})"
-        difference = replace(difference, why=f"before: no number{suffix}").refused()
-    is_rate = metric in (RATE, *SHARES)
-    return ComparedRow(metric, ("key figure", metric), difference, unit, is_rate, ())
+def _values(frame: pd.DataFrame, column: str) -> Iterator[tuple[str, float]]:
+    values = frame[column].to_numpy(np.float64, na_value=np.nan)
+    yield from zip(map(str, frame["metric"]), values.tolist(), strict=True)
 
 
-def _of_counts(counts: list[float], design: Design, level: float) -> Difference:
-    y1, n1, y0, n0 = counts
-    if not all(np.isfinite(counts)) or min(n1, n0) <= 0:
-        return replace(NOTHING, why="one of the windows has no counts")
-    whole = np.array([0])
-    parts = [(whole, np.array([y]), np.array([n])) for y, n in ((y1, n1), (y0, n0))]
-    return _with(design, independent(parts, [whole, whole], True, level, design.deff, design.df))
+def _previous_figures(frame: pd.DataFrame) -> Iterator[tuple[str, float]]:
+    """The values of the window before, as the table gives them: themselves, or the change."""
+    names = {measure: name for name, measure in previous_names(frame).items()}
+    if "value" in names:
+        yield from _values(frame, names["value"])
+    elif "change" in frame.columns:
+        pairs = zip(_values(frame, "value"), _values(frame, "change"), strict=True)
+        yield from ((metric, value - change) for (metric, value), (_, change) in pairs)
 
 
-def _number(value: object) -> float:
-    return float("nan") if value is None or value is pd.NA else float(value)  # type: ignore[arg-type]
+def _state(frame: pd.DataFrame, place: int, is_two: bool) -> str:
+    names = [name for name, measure in previous_names(frame).items() if measure == "value"]
+    if is_two or not names:
+        return ""
+    cells = cells_of(frame, names[0], metadata_of(frame))
+    state = cells.states[int(cells.codes[place])]
+    return "" if state.status == Status.AVAILABLE else f" ({state})"

@@ -17,8 +17,38 @@ PROMPT = "prompt_id"
 WINDOWS = ("now", "before")
 """What the two sides are called, unless each is of a host of its own."""
 
-PREVIOUS = "previous_"
-"""How the columns begin in which an answer gives the window before beside this one."""
+_BEFORE = frozenset(("previous", "prev", "prior", "before", "last"))
+_COUNTING = frozenset(("count", "number", "num", "total"))
+"""Words of names that say of which window a number is, and that it is a count."""
+
+
+def _stem(name: str) -> tuple[bool, tuple[str, ...]]:
+    """Whether a name says that it is of the window before, and what it says beside."""
+    words = name.lower().split("_")
+    rest = tuple(w.removesuffix("s") for w in words if w not in _BEFORE and w not in _COUNTING)
+    return len({*words} & _BEFORE) > 0, rest
+
+
+def previous_names(frame: pd.DataFrame) -> dict[str, str]:
+    """The columns that hold the window before, and the column of which each does.
+
+    Examples
+    --------
+    >>> columns = ["citation_count", "citations_previous", "value", "previous", "previous_rank"]
+    >>> previous_names(pd.DataFrame(columns=columns))
+    {'citations_previous': 'citation_count', 'previous': 'value'}
+    """
+    names = [str(name) for name in frame.columns]
+    now = {stem: name for name in names for is_before, stem in [_stem(name)] if not is_before}
+    value = now.get(("value",))
+    pairs = {}
+    for name in names:
+        is_before, stem = _stem(name)
+        measure = now.get(stem) if stem else value
+        exact = name.removeprefix("previous_")
+        if is_before and measure is not None:
+            pairs[name] = exact if exact in names and exact != name else measure
+    return pairs
 
 
 def previous_window(
@@ -42,29 +72,37 @@ def previous_window(
     flat = flattened(frame)
     measures = [*measures]
     find(flat, measures)
-    lacking = [name for name in measures if f"{PREVIOUS}{name}" not in flat.columns]
+    names = previous_names(flat)
+    lacking = [name for name in measures if name not in names.values()]
     if lacking:
-        there = [str(name) for name in flat.columns if str(name).startswith(PREVIOUS)]
         raise ColumnNotFound(
-            f"there is no {PREVIOUS}{lacking[0]} in this frame, so it does not say what was "
+            f"there is no previous_{lacking[0]} in this frame, so it does not say what was "
             "before; compare with a frame of an earlier window"
-            + (f", or one of {', '.join(there)} without its beginning" if there else ""),
-            columns={f"{PREVIOUS}{name}": "there is no such column" for name in lacking},
+            + (f", or one of {', '.join(names.values())}" if names else ""),
+            columns={f"previous_{name}": "there is no such column" for name in lacking},
         )
-    earlier = [name for name in flat.columns if str(name).startswith(PREVIOUS)]
-    names = {name: str(name).removeprefix(PREVIOUS) for name in earlier}
     known = metadata_of(flat)
     rest = [
         name
         for name in flat.columns
-        if name not in (*earlier, *names.values())
+        if name not in names
+        and name not in names.values()
         and (name in known.key or not pd.api.types.is_numeric_dtype(flat[name].dtype))
     ]
-    return rename(flat[[*rest, *earlier]], columns=names)
+    return rename(flat[[*rest, *names]], columns=names)
 
 
 def _of(known: FrameMetadata, name: str) -> str | None:
     return known.columns[name].of if name in known.columns else None
+
+
+def _is_previous(now: str | None, before: str | None) -> bool:
+    """Whether a declared column holds the window before of another one, in the same table."""
+    tables = [(of or "").rpartition(".")[0] for of in (now, before)]
+    if not now or not before or tables[0] != tables[1]:
+        return False
+    (is_before, stem), (is_now_before, own) = (_stem(of.rpartition(".")[2]) for of in (before, now))
+    return is_before and not is_now_before and stem in ((), own)
 
 
 def names_of(by: By) -> list[str]:
@@ -88,19 +126,20 @@ def pairing(
     keys: Sequence[str],
     pair: str | None = None,
     cluster: str | None = None,
+    by: str = PROMPT,
 ) -> tuple[str | None, str | None]:
     """Return the columns that pair and cluster rows: prompts, where both frames name them."""
     given = pair or cluster
     for frame in (now, before):
         find(flattened(frame), [given] if given else [])
     both = [flattened(frame) for frame in (now, before)]
-    if given or PROMPT in keys or not all(PROMPT in frame.columns for frame in both):
+    if given or by in keys or not all(by in frame.columns for frame in both):
         return pair, cluster
     hosts = [{source.host for source in metadata_of(each).sources} - {None} for each in both]
     if all(hosts) and not hosts[0] & hosts[1]:
-        return None, PROMPT  # an id names another prompt at another host
-    shared = {*both[0][PROMPT].dropna()} & {*both[1][PROMPT].dropna()}
-    return (PROMPT, None) if shared else (None, PROMPT)
+        return None, by  # an id names another prompt at another host
+    shared = {*both[0][by].dropna()} & {*both[1][by].dropna()}
+    return (by, None) if shared else (None, by)
 
 
 def side_names(now: Iterable[FrameMetadata], before: Iterable[FrameMetadata]) -> tuple[str, str]:
@@ -116,7 +155,7 @@ def side_names(now: Iterable[FrameMetadata], before: Iterable[FrameMetadata]) ->
 def overlapping(now: pd.DataFrame, before: pd.DataFrame, measure: str) -> str | None:
     """Return why two frames cannot be compared: they share answers; None if they share none."""
     knowns = [metadata_of(frame, levels=True) for frame in (now, before)]
-    if _of(knowns[1], measure) == (_of(knowns[0], measure) or "").replace(".", f".{PREVIOUS}"):
+    if _is_previous(*(_of(known, measure) for known in knowns)):
         return None
     pairs = product(knowns[0].sources, knowns[1].sources)
     meeting = [

@@ -43,7 +43,7 @@ def test_a_comparison_is_dots_with_the_interval_it_names(
 def test_a_comparison_names_metrics_in_words_and_keeps_other_names() -> None:
     axes = aa.demo().read_all(sections=["overview", "prompts"], progress=False).compare().aa.plot()
     labels = [label.get_text() for label in axes.get_yticklabels()]
-    assert {"mention rate · key figure", "mention rate · brand · Acme CRM (own)"} <= {*labels}
+    assert {"mention rate · all prompts", "mention rate · brand · Globex"} <= {*labels}
     hosts = aa.demo().client.collect(aa.demo().hosts[:2], sections=["overview", "prompts"])
     assert "which no column tells apart" not in notes(hosts.compare().aa.plot())
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _MOST = 5
 _KIND = {"key figure": "", "all prompts": " over all prompts"}
-_RATES = ("mention_rate", "mentionRate", "shareOfVoice", "citationShare")
+_RATES = ("mention_rate", "share_of_voice", "citation_share")
 _FIGURES = "overview_kpis"
 
 Row = Mapping[Any, Any]
@@ -42,9 +42,6 @@ def summary(dataset: Dataset, before: Dataset | None, figure: Callable[[str, str
     """
     found = dataset.compare(before)
     rows: list[Row] = [*found.to_dict("records")]
-    if not before:
-        # The key figure says it already.
-        rows = [row for row in rows if not _is_repeated(row, rows)]
     since = "the earlier dataset" if before else "the window before"
     evidence: list[str] = []
     parts = [
@@ -203,17 +200,6 @@ def _how(evidence: list[str], methods: list[str]) -> str:
         '<details class="why"><summary>How these changes were computed</summary>'
         + element("p", text(note, 900), "note")
         + f"<ul>{''.join(evidence)}</ul></details>"
-    )
-
-
-def _is_repeated(row: Row, rows: list[Row]) -> bool:
-    figures = [each for each in rows if each["name"] == "mentionRate"]
-    return bool(
-        figures
-        and row["subject"] == "brand"
-        and not pd.isna(row["after"])
-        and row["after"] == figures[0]["after"]
-        and row["before"] == figures[0]["before"]
     )
 
 
