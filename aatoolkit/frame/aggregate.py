@@ -40,8 +40,10 @@ from aatoolkit.frame.group_numbers import added, as_floats, chosen, like, sums
 from aatoolkit.frame.group_statements import with_statements
 from aatoolkit.frame.groupby import By, Groups, flattened, group, refuse_measures
 from aatoolkit.frame.periods import part_periods
+from aatoolkit.frame.shares import Wholes
 from aatoolkit.frame.wide import WideFrame
 from aatoolkit.metadata.attrs import EMPTY, ColumnMetadata, FrameMetadata, attach, metadata_of
+from aatoolkit.metadata.fingerprint import MOVED, OVERWRITTEN
 from aatoolkit.metadata.recorded import recorded
 
 _NO_ROW = Availability(Status.UNKNOWN, Cause.NO_ROW)
@@ -79,7 +81,8 @@ def aggregate(
     known = metadata_of(flat)
     refuse_measures(by, known)
     groups = group(flat, by, observed)
-    plans = plan(flat, known, groups, columns, rules)
+    rules = with_flags(flat, known, columns, rules)
+    plans = plan(flat, known, groups, columns, rules, shares=True)
     parts = part_periods(flat, by, groups, known)
     several = _in_several(plans, flat, known, groups)
     outcomes = [
@@ -123,8 +126,12 @@ def _outcome(
 ) -> _Outcome:
     cells = cells_of_plan(each, frame, known, groups)
     given, expected = groups.count(cells.given), groups.count(cells.applicable)
+    if each.wholes is not None:
+        expected = expected + each.wholes.lacking
     full = (expected > 0) & (given == expected)
     shown = given > 0 if skip_missing or each.rule.rule in _OVER_MEASURED else full
+    if each.wholes is not None and not skip_missing:
+        shown = shown & (each.wholes.lacking == 0)
     values, undefined = _values(each, frame, cells, groups)
     own = combine(known.columns[part].availability for part in each.parts)
     nothing = _NO_ROWS if own.status == Status.AVAILABLE else own
@@ -132,14 +139,16 @@ def _outcome(
     codes, states = _with_counts(*groups.combined(cells), expected - given, expected)
     absent = [*of_groups(_absent(each, known), known, groups)]
     states, codes = in_groups(states, codes, absent)
+    if each.wholes is not None:
+        codes, states = _without_answers(codes, states, each.wholes)
     lacking = [rows.availability for rows, concerned, _ in absent if concerned.any()]
     codes = np.where(shown & ~undefined & ~full, codes + len(states), codes)
     codes = np.where(
         undefined & (groups.count(cells.whole) == expected) & full, 2 * len(states), codes
     )
     codes = np.where(groups.sizes > 0, codes, 2 * len(states) + 1)
-    in_part = [replace(state, status=Status.PARTIAL) for state in states]
-    every = [*states, *in_part, _ZERO, empty]
+    partial = [replace(state, status=Status.PARTIAL) for state in states]
+    every = [*states, *partial, _ZERO, empty]
     used = [every[code] for code in distinct_codes(codes, len(every))[0].tolist()]
     share = np.divide(given, expected, out=np.full(len(groups), np.nan), where=expected > 0)
     return _Outcome(
@@ -174,6 +183,35 @@ def _counted(state: Availability, few: int, many: int) -> Availability:
         return state
     rows = f"{few:,} of {many:,} row{'s' * (many != 1)}"
     return replace(state, reason=f"{rows} {'has' if few == 1 else 'have'} no value")
+
+
+def _without_answers(
+    codes: Codes, states: list[Availability], wholes: Wholes
+) -> tuple[Codes, list[Availability]]:
+    """Say in how many answers a group has no row, where that need not mean that there is none."""
+    states, codes = [*states], codes.copy()
+    for at in np.flatnonzero(wholes.lacking):
+        words = f"{wholes.lacking[at]} of {wholes.total[at]} answers have no row of it"
+        lacking = Availability(Status.UNKNOWN, Cause.NO_ROW, words)
+        states.append(combine([states[codes[at]], lacking]))
+        codes[at] = len(states) - 1
+    return codes, states
+
+
+def with_flags(
+    frame: pd.DataFrame, known: FrameMetadata, columns: str | Iterable[str] | None, rules: Rules
+) -> Rules:
+    """The rules; a column of flags that is asked for by name is the share of rows that have it."""
+    names = [columns] if isinstance(columns, str) else [*(columns or ())]
+    flags = {
+        name: "mean"
+        for name in names
+        if name in known.columns
+        and not known.columns[name].of
+        and known.columns[name].availability.reason not in (MOVED, OVERWRITTEN)
+        and pd.api.types.is_bool_dtype(frame[name].dtype)
+    }
+    return {**flags, **rules}
 
 
 def _absent(each: Plan, known: FrameMetadata) -> Iterable[AbsentRows]:
@@ -278,10 +316,14 @@ def _values(
     undefined = np.zeros(len(groups), bool)
     if rule.rule == "sum":
         return sums(parts[0], use, groups, each.column), undefined
+    if rule.rule == "count":
+        return like(pd.Series(pd.array(groups.count(use), "Int64")), parts[0]), undefined
     if rule.rule not in ("mean", "ratio"):
         return chosen(parts[0], use, groups, rule.rule), undefined
     if rule.over:
         above, below = (added(as_floats(part), use, groups) for part in parts)
+        if each.wholes is not None:
+            below = each.wholes.sums(as_floats(parts[1]), use, groups.ids)
     elif rule.by:
         weight = as_floats(parts[1])
         above = added(as_floats(parts[0]) * weight, use, groups)

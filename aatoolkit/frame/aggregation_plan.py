@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import pandas as pd
@@ -16,14 +17,16 @@ from aatoolkit.frame.duplicates import DoubleCount, Duplicates
 from aatoolkit.frame.groupby import Groups, find
 from aatoolkit.frame.no_rule import repeats_of, why_no_rule
 from aatoolkit.frame.row_units import row_units
+from aatoolkit.frame.shares import Wholes, wholes_of
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import FrameMetadata
 from aatoolkit.sections.aggregation import FRACTION, ISO_4217, Aggregation
 
 Rules = Mapping[str, Aggregation | str]
 
-_PLAIN = ("sum", "mean", "min", "max", "first", "last")
+_PLAIN = ("sum", "mean", "min", "max", "first", "last", "count")
 _OF_NUMBERS = ("sum", "mean", "ratio")
+_COUNTED_ONCE = (*_OF_NUMBERS, "count")
 _OF_THE_ROWS_THEMSELVES = ("first", "last", "mean")
 
 
@@ -49,6 +52,8 @@ class Plan:
         The rows that would count twice.
     caution : str, optional
         Why the result is approximate.
+    wholes : Wholes, optional
+        The denominators of a ratio over several answers.
     """
 
     column: str
@@ -57,6 +62,7 @@ class Plan:
     trials: tuple[str, ...] = ()
     repeats: Mask | None = field(default=None, compare=False)
     caution: str | None = None
+    wholes: Wholes | None = field(default=None, compare=False)
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -72,8 +78,12 @@ def plan(
     groups: Groups,
     columns: str | Iterable[str] | None,
     rules: Rules,
+    *,
+    shares: bool = False,
 ) -> list[Plan]:
     """The rule of each column asked for, or of each that has one.
+
+    With ``shares`` also of rates and shares over several answers whose counts are there.
 
     Raises
     ------
@@ -94,7 +104,7 @@ def plan(
     duplicates = Duplicates(frame, known, groups)
     for name in names:
         try:
-            planned = _planned(frame, known, groups, name, rules)
+            planned = _planned(frame, known, groups, name, rules, shares)
             plans.append(_once(planned, frame, known, groups, duplicates))
         except _Refused as why:
             refused[name] = str(why)
@@ -122,7 +132,7 @@ def _once(
 ) -> Plan:
     """Return the plan without rows that would count twice."""
     table = known.columns[planned.column].table
-    if planned.rule.rule not in _OF_NUMBERS:
+    if planned.rule.rule not in _COUNTED_ONCE:
         return planned
     if not table:
         repeats = repeats_of(frame, groups, planned.column) if planned.rule.rule == "sum" else None
@@ -158,17 +168,25 @@ def _warn_of(refused: Mapping[str, str], known: FrameMetadata) -> None:
 
 
 def _planned(
-    frame: pd.DataFrame, known: FrameMetadata, groups: Groups, name: str, rules: Rules
+    frame: pd.DataFrame,
+    known: FrameMetadata,
+    groups: Groups,
+    name: str,
+    rules: Rules,
+    shares: bool,
 ) -> Plan:
     if name in groups.keys.columns:
         raise _Refused("the rows are grouped by it")
+    share = _share(frame, known, groups, name) if shares and name not in rules else None
+    if share is not None:
+        return share
     if name in rules:
         planned = Plan(name, _given(rules[name]), None)
     else:
         planned = _approximate(frame, _declared(frame, known, name))
     rule = planned.rule
     if rule.rule in ("none", "key"):
-        raise _Refused(rule.why or "its rows do not become one")
+        raise _Refused(rule.why or f"its rows do not become one{_to_count(rule, name)}")
     needed = [*planned.parts, *((rule.within,) if rule.within else ())]
     missing = [part for part in needed if part not in frame.columns]
     if missing:
@@ -181,6 +199,27 @@ def _planned(
     if rule.across and planned.of:
         _check_across(frame, known, groups, planned)
     return planned
+
+
+def _to_count(rule: Aggregation, name: str) -> str:
+    return f"; to count them: rules={{{name!r}: 'count'}}" if rule.rule == "key" else ""
+
+
+def _share(frame: pd.DataFrame, known: FrameMetadata, groups: Groups, name: str) -> Plan | None:
+    """The plan of a rate or share over several answers; None where it is none, or not sure."""
+    column = declared(known.columns[name])
+    rule = column.aggregate if column is not None else None
+    if rule is None or rule.counts is None or rule.rule not in ("sum", "none"):
+        return None
+    if len(known.sources) < 2 or name not in frame.columns:
+        return None
+    with suppress(AvailabilityError):
+        counts = counts_of(known, name)
+        wholes = wholes_of(frame, known, groups, name, counts or ())
+        if counts is not None and wholes is not None:
+            ratio = Aggregation("ratio", over=counts, why="each answer's whole counts once")
+            return Plan(name, ratio, known.columns[name].of, wholes=wholes)
+    return None
 
 
 def _check_across(frame: pd.DataFrame, known: FrameMetadata, groups: Groups, planned: Plan) -> None:

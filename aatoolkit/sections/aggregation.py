@@ -29,7 +29,7 @@ PER_UNIT = "per `unit`"
 """The unit of numbers whose column ``unit`` gives that of each row."""
 PROBABILITY = "probability 0-1"
 
-RULES = ("sum", "min", "max", "first", "last", "mean", "ratio", "key", "none")
+RULES = ("sum", "min", "max", "first", "last", "mean", "ratio", "count", "key", "none")
 """The rules by which rows of a column become one; ``key`` and ``none`` refuse to."""
 
 

@@ -30,12 +30,13 @@ class Measures:
         """Aggregate rows by each column's declared rule; what was not measured stays missing.
 
         Counts add up, exactly; a rate is recomputed from its summed numerator and denominator;
-        a mean is weighted by its count; money adds up within one currency. Every cell that
-        holds a value is used, and a partial one makes the result ``partial``. A rate or mean
-        over rows that were not all measured is that of the rows that were: it is ``partial``,
-        and a column ``x_coverage`` says which fraction of the rows that is. A sum of which a
-        cell was not measured is missing, with the reason. Rows to which a column does not
-        apply, and those whose denominator is 0, add nothing.
+        a mean is weighted by its count; money adds up within one currency; a share or a rate of one
+        brand over several answers is that of their counts, where the frame holds them. Every cell
+        that holds a value is used, and a partial one makes the result ``partial``. A rate or mean
+        over rows that were not all measured is that of the rows that were: it is ``partial``, and a
+        column ``x_coverage`` says which fraction of the rows that is. A sum of which a cell was not
+        measured is missing, with the reason. Rows to which a column does not apply, and those whose
+        denominator is 0, add nothing.
 
         Parameters
         ----------
@@ -55,7 +56,9 @@ class Measures:
             is ``partial``, and says how many.
         rules : dict, optional
             Rules for columns that have none, or other ones: ``sum``, ``mean``, ``min``,
-            ``max``, ``first``, ``last`` or an `aatoolkit.sections.aggregation.Aggregation`.
+            ``max``, ``first``, ``last``, ``count`` (of the rows that hold a value) or an
+            `aatoolkit.sections.aggregation.Aggregation`. A column of true and false that is named
+            in ``columns`` needs none: it becomes the share of rows that are true.
             A column that ``df.aa.merge`` took from another frame counts once for each row of
             that frame. Of other columns a sum is refused where their values are repeated, as
             after a plain merge: one value for each value of a text or day, over several rows.

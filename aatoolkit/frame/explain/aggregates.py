@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from aatoolkit.frame.aggregate import cells_of_plan
+from aatoolkit.frame.aggregate import cells_of_plan, with_flags
 from aatoolkit.frame.aggregation_plan import Plan, plan
 from aatoolkit.frame.cell_status import CAUSE, COVERAGE, REASON, ROW, Cells
 from aatoolkit.frame.explain.explanation import Explanation
@@ -42,9 +42,9 @@ class AggregateCells(Result):
     @cached_property
     def _plans(self) -> dict[str, Plan]:
         rules = self.arguments.get("rules") or {}
-        planned = plan(
-            self._flat, self._metadata, self.groups, self.arguments.get("columns"), rules
-        )
+        columns = self.arguments.get("columns")
+        rules = with_flags(self._flat, self._metadata, columns, rules)
+        planned = plan(self._flat, self._metadata, self.groups, columns, rules, shares=True)
         return {each.column: each for each in planned}
 
     def explain(self, at: int, column: str) -> Explanation:
@@ -96,7 +96,11 @@ class AggregateCells(Result):
         ]
         if planned.rule.why:
             notes.append(planned.rule.why)
-        formula, children = self._formula(planned, used)
+        wholes = used
+        if planned.wholes is not None:
+            groups, firsts = planned.wholes.kept(cells.given, self.groups.ids)
+            wholes = firsts[groups == at].tolist()
+        formula, children = self._formula(planned, used, wholes)
         missing = None
         if found.value is None:
             formula = formula if used and not left else None
@@ -123,7 +127,7 @@ class AggregateCells(Result):
         return [plain(self._flat[part].iloc[row]) for row in rows]
 
     def _formula(
-        self, planned: Plan, rows: list[int]
+        self, planned: Plan, rows: list[int], wholes: list[int]
     ) -> tuple[str | None, tuple[Explanation, ...]]:
         """The formula with its numbers, and what it was made of."""
         rule, parts = planned.rule, planned.parts
@@ -132,8 +136,9 @@ class AggregateCells(Result):
             values = self._numbers(parts[0], rows)
             return f"sum over {n}: {sum_in_words(values)}", self._each(parts[0], rows)
         if rule.over:
-            above, below = (self._sum(part, rows) for part in parts)
-            words = f"sum of {parts[0]} / sum of {parts[1]} over {n}"
+            above, below = self._sum(parts[0], rows), self._sum(parts[1], wholes)
+            answers = f" over {len(wholes)} answers" if planned.wholes is not None else ""
+            words = f"sum of {parts[0]} / sum of {parts[1]}{answers} over {n}"
             return f"{words} = {shown(above.value)} / {shown(below.value)}", (above, below)
         if rule.by:
             return self._weighted(parts[0], parts[1], rows)
