@@ -193,11 +193,6 @@ def build(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
         metavar="INSTANT",
         help="answer as of another moment, such as 2026-11-20T23:00:00Z",
     )
-    serve.add_argument(
-        "--fail-scope-options",
-        action="store_true",
-        help="answer 502 to requests for scope options, to test clients",
-    )
     return parser
 
 

@@ -73,10 +73,8 @@ def serve(args: Namespace, note: Callable[[str], None]) -> None:
     def ready(base_url: str) -> None:
         note(f"serving {', '.join(store.hosts)} at {base_url} for {whom}; Ctrl-C stops it")
 
-    service = Service(store, accounts)
-    service.scope_options_fail = args.fail_scope_options
     try:
-        run_server(service, args.address, args.port, on_ready=ready)
+        run_server(Service(store, accounts), args.address, args.port, on_ready=ready)
     except OSError as error:
         problem = f"{args.address}, port {args.port}: {_reason(error)}"
     if problem:

@@ -6,28 +6,24 @@ itself. In reading order:
 
 ==================== =================================================================
 ``schema``           the tables of a store, column by column
-``validate``         validates one table; ``files`` reads a folder of them, ``database``
-                     puts them into DuckDB and checks the references between them, ``store``
-                     writes and opens stores
+``store``            writes, validates and opens stores, and holds them in memory
 ``synth``            draws a synthetic store from a seed
 ``question``         a validated request; ``requests`` parses and validates parameters
 ``accounts``         tokens, and the projects that each may see
-``scope``            tables of the rows in the scope of a question, shared by requests;
-                     ``scope_tables`` is their SQL, ``observations`` queries them
+``observations``     tables of the rows in the scope of a question, and queries over them
 ``grouping``         groups of answers that are counted together
-``mentions``         measures shared by sections; with ``own_citations``, ``sources``,
-                     ``movements``, ``two_windows`` and ``significance``
+``mentions``         measures shared by sections; with ``own_citations``, ``sources`` and
+                     ``significance``
 ``answer``           what a section returns, and the registry of sections
 ``availability``     the availability of sections computed from answers
-``sections``         the 17 sections, one module each; ``insight_words`` has the texts of
-                     insights
+``sections``         the 17 sections, one module each
 ``scope_options``    the values that each filter may take
-``app``              routes, envelope and errors as an ASGI application, and how many requests
-                     may wait before 503; ``replies`` are its responses, ``workers`` bounds and
-                     cancels its work
-``server``           runs it, in a thread or in the foreground; ``connections`` has the
-                     number and deadlines of connections and the check of the Host header
+``app``              routes, envelope and errors as an ASGI application
+``server``           runs it, in a thread or in the foreground, with the check of the Host header
 ==================== =================================================================
+
+It is a reference: it answers, and does not carry load. A request takes a cursor of the one
+database in memory, creates what it needs of the rows in its scope, and asks the section.
 
 A real service may answer differently wherever the API's documentation is silent. These are
 the choices made there; what each section computes is in its module.
@@ -112,15 +108,9 @@ Errors, headers, limits
     ``Vary: Authorization`` and an ``X-Request-Id``. ``Cache-Control`` is ``private, no-cache``:
     answers belong to one account, and hold until the store is read again, which may be at
     any moment. Errors are ``no-store``.
-26. There is no rate limit, no quota, no version, and no paging parameter. A request that would
-    wait longer than 20 seconds for its turn, judging by recent ones, or that
-    finds 512 others waiting is answered 503 ``busy``, as is a connection beyond the thousandth.
-    ``Retry-After`` says when there should be room: two more attempts of a client that obeys
-    it fit into a minute. Requests with the same question are computed once, and no longer
-    than somebody waits for the answer.
-27. A client has 10 seconds to send a request, 5 to begin the next one on a kept connection,
-    and 30 to read what was sent. On the loopback interface the Host header must name that
-    interface, or it is 421.
+26. There is no rate limit, no quota, no version, and no paging parameter. As many requests are
+    answered at a time as there are processors; others wait.
+27. On the loopback interface the Host header must name that interface, or it is 421.
 """
 
 from __future__ import annotations

@@ -5,66 +5,47 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
-from weakref import WeakKeyDictionary
+from uuid import uuid4
 
 import duckdb
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 import aatoolkit.service.sections  # noqa: F401  importing them registers them
-from aatoolkit.service.accounts import Account, Accounts, canonical_host
+from aatoolkit.service.accounts import Accounts, canonical_host
 from aatoolkit.service.answer import SECTIONS, ServiceSection, wire
 from aatoolkit.service.observations import Observations
 from aatoolkit.service.question import FILTERS, Question
-from aatoolkit.service.replies import Body, BodyCache, Reply
 from aatoolkit.service.requests import ApiError, known_values, read_analytics, read_refresh
 from aatoolkit.service.store import Store, StoreError
-from aatoolkit.service.workers import Busy, Cancellation, Workers
 
 _log = logging.getLogger("aatoolkit.service")
 
-_CACHE_BYTES = 32 << 20
-MAX_WAITING = 512
+GZIP_FROM = 1024
+"""Bodies of so many bytes are compressed for callers that accept gzip."""
 
 # An answer belongs to one account and holds until the store is read again, which may be at
 # any moment: a cache on the way must ask each time. An error is not worth keeping at all.
 _CACHED = "private, no-cache"
 _NOT_CACHED = "no-store"
 
-
 # Damaged bytes may also come to light as text or numbers that cannot be: a ValueError.
 _READ_FAILURES = (StoreError, OSError, ValueError, duckdb.Error)
-
-_BUSY = "The service computes as many answers as it can at a time; ask again after Retry-After."
-
-
-class _Served:
-    """A store, with the answers already computed from it."""
-
-    def __init__(self, store: Store) -> None:
-        self.store = store
-        self.bodies = BodyCache(_CACHE_BYTES)
-        self._hosts = {canonical_host(host): host for host in store.hosts}
-
-    def project(self, name: str, account: Account) -> str:
-        """The host of a project as the store spells it."""
-        found = self._hosts.get(canonical_host(name))
-        if found is None or not account.sees(found):
-            # One answer for both, so that it does not tell whether the project exists.
-            raise ApiError(
-                404, "project_not_found", "No project of this host is visible to the account."
-            )
-        return found
 
 
 class Service:
     """The API over a store; ``asgi`` is the application that a server runs.
+
+    Requests are answered in as many threads as there are processors, each one at a time.
 
     Parameters
     ----------
@@ -75,16 +56,6 @@ class Service:
         The accounts that have access.
     sections
         The sections by name; all that are registered unless given.
-    scope_options_fail
-        While true, scope options answer 502 as they do after a failed read. It may be
-        changed at any time.
-    running
-        Answers computed at the same time; unless given, one for each processor.
-        More would only finish later, each of them: what waits takes its turn.
-    waiting
-        Requests that may wait for their turn. Further ones are answered 503 at once, with
-        ``Retry-After``; so are those that would wait longer than 20 seconds, judging by how
-        long recent answers took.
     """
 
     def __init__(
@@ -93,23 +64,17 @@ class Service:
         accounts: Accounts,
         *,
         sections: Mapping[str, ServiceSection] | None = None,
-        scope_options_fail: bool = False,
-        running: int | None = None,
-        waiting: int = MAX_WAITING,
     ) -> None:
-        self._served = _Served(store)
+        self.store = store
         self.accounts = accounts
         self.sections = dict(sorted((SECTIONS if sections is None else sections).items()))
-        self.scope_options_fail = scope_options_fail
-        self._running = running or max(2, os.cpu_count() or 1)
-        self._waiting = waiting
-        # Threads and queues belong to one event loop, and a service may run in several.
-        self._workers: WeakKeyDictionary[asyncio.AbstractEventLoop, Workers] = WeakKeyDictionary()
+        self._threads = ThreadPoolExecutor(os.cpu_count(), "aatoolkit-service")
         self.asgi = Starlette(
             routes=[
-                _route("/api/domains/{host}/scope-options", self._scope_options),
-                _route("/api/domains/{host}/agent-analytics", self._agent_analytics),
+                self._route("/api/domains/{host}/scope-options", self._scope_options),
+                self._route("/api/domains/{host}/agent-analytics", self._agent_analytics),
             ],
+            middleware=[Middleware(GZipMiddleware, minimum_size=GZIP_FROM, compresslevel=5)],
             exception_handlers={HTTPException: _refuse_route},
         )
         self.asgi.router.redirect_slashes = False
@@ -117,72 +82,60 @@ class Service:
     def __repr__(self) -> str:
         return f"<Service: {len(self.sections)} sections>"
 
-    @property
-    def store(self) -> Store:
-        """The store that is served; a refresh replaces it."""
-        return self._served.store
+    def _route(self, path: str, answer: Callable[[Request], dict[str, Any]]) -> Route:
+        def reply(request: Request) -> Response:
+            try:
+                return _reply(answer(request), 200, {"Cache-Control": _CACHED})
+            except ApiError as error:
+                return error_reply(error)
+            except Exception:
+                failed = error_reply(ApiError(500, "internal", "The service failed to answer."))
+                _log.exception("%s %s failed", failed.headers["X-Request-Id"], request.url.path)
+                return failed
 
-    async def _run(self, key: tuple[object, ...], compute: Callable[[Cancellation], Any]) -> Any:
-        loop = asyncio.get_running_loop()
-        workers = self._workers.get(loop)
-        if workers is None:
-            workers = self._workers[loop] = Workers(self._running, self._waiting)
-        return await workers.run(key, compute)
+        async def endpoint(request: Request) -> Response:
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self._threads, reply, request)
 
-    async def _scope_options(self, request: Request) -> Body:
-        account = self._account(request)
+        return Route(path, endpoint, methods=["GET"])
+
+    def _scope_options(self, request: Request) -> dict[str, Any]:
+        host = self._project(request)
         try:
-            host = self._served.project(request.path_params["host"], account)
-            refresh = read_refresh(request.url.query)
-            if self.scope_options_fail:
-                raise _unreadable()
-            if refresh:
-                # Requests under way keep the store that they began with; the last frees it.
-                self._served = await self._run(("refresh",), self._reloaded)
-            served = self._served
-            host = served.project(host, account)
-            options = await self._run(
-                ("scope-options", served, host), lambda _: served.store.scope_options(host)
-            )
-            return Body(wire(options), packed=_takes_gzip(request))
+            if read_refresh(request.url.query):
+                # Requests under way keep the store that they began with.
+                self.store = self.store.reload()
+                host = self._project(request)
+            options: dict[str, Any] = wire(self.store.scope_options(host))
+            return options
         except _READ_FAILURES as error:
             _log.warning("The scope options could not be read: %s", error)
-            raise _unreadable() from error
+            raise ApiError(
+                502, "scope_options_unavailable", "The scope options could not be read."
+            ) from error
 
-    def _reloaded(self, _: Cancellation) -> _Served:
-        store = self.store.reload()
-        return self._served if store is self.store else _Served(store)
-
-    async def _agent_analytics(self, request: Request) -> Body:
-        served = self._served
-        store = served.store
-        host = served.project(request.path_params["host"], self._account(request))
+    def _agent_analytics(self, request: Request) -> dict[str, Any]:
+        store, host = self.store, self._project(request)
         parsed = read_analytics(host, request.url.query, list(self.sections))
-        if parsed.question.filters:
-            options = await self._run(
-                ("scope-options", served, host), lambda _: store.scope_options(host)
-            )
-            parsed.check(known_values(options))
-        name, question = parsed.section, parsed.question
-        packed = _takes_gzip(request)
-        key = (name, packed, question.key)
-        body = served.bodies.get(key)
-        if body is not None:
-            return body
+        question = parsed.question
+        if question.filters:
+            parsed.check(known_values(store.scope_options(host)))
+        if parsed.section is not None:
+            section = self.sections[parsed.section]
+            narrowed = _narrowed(question, section)
+            with store.observe(narrowed) as o:
+                return {**_envelope(section.name, o), **_measured(section, question, o)}
+        answers = {}
+        for name, section in self.sections.items():
+            narrowed = _narrowed(question, section)
+            with store.observe(narrowed) as o:
+                measured = _measured(section, question, o)
+                answers[name] = {"filters": _filters(narrowed), **measured}
+        with store.observe(question) as o:
+            return {**_envelope(None, o), "sections": answers}
 
-        def compute(cancellation: Cancellation) -> Body:
-            if name is None:
-                content = _combined(store, self.sections, question, cancellation)
-            else:
-                content = _single(store, self.sections[name], question, cancellation)
-            body = Body(content, packed=packed)
-            served.bodies.put(key, body)
-            return body
-
-        found: Body = await self._run((served, *key), compute)
-        return found
-
-    def _account(self, request: Request) -> Account:
+    def _project(self, request: Request) -> str:
+        """The host of a visible project as the store spells it."""
         given = request.headers.getlist("authorization")
         scheme, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")
         account = self.accounts.find(token.strip()) if scheme.lower() == "bearer" else None
@@ -194,40 +147,14 @@ class Service:
                 " token of an account.",
                 headers={"WWW-Authenticate": "Bearer"},
             )
-        return account
-
-
-def _unreadable() -> ApiError:
-    return ApiError(502, "scope_options_unavailable", "The scope options could not be read.")
-
-
-def _single(
-    store: Store, section: ServiceSection, question: Question, cancellation: Cancellation
-) -> dict[str, Any]:
-    narrowed = _narrowed(question, section)
-    with store.observe(narrowed, cancellation) as observations:
-        return {
-            **_envelope(section.name, narrowed, observations),
-            **_measured(section, question, observations),
-        }
-
-
-def _combined(
-    store: Store,
-    sections: Mapping[str, ServiceSection],
-    question: Question,
-    cancellation: Cancellation,
-) -> dict[str, Any]:
-    answers = {}
-    for name, section in sections.items():
-        narrowed = _narrowed(question, section)
-        with store.observe(narrowed, cancellation) as observations:
-            answers[name] = {
-                "filters": _filters(narrowed),
-                **_measured(section, question, observations),
-            }
-    with store.observe(question, cancellation) as whole:
-        return {**_envelope(None, question, whole), "sections": answers}
+        name = canonical_host(request.path_params["host"])
+        for host in self.store.hosts:
+            if canonical_host(host) == name and account.sees(host):
+                return host
+        # One answer for both, so that it does not tell whether the project exists.
+        raise ApiError(
+            404, "project_not_found", "No project of this host is visible to the account."
+        )
 
 
 def _narrowed(question: Question, section: ServiceSection) -> Question:
@@ -236,21 +163,18 @@ def _narrowed(question: Question, section: ServiceSection) -> Question:
     return replace(question, filters=carried)
 
 
-def _envelope(
-    section: str | None, question: Question, observations: Observations
-) -> dict[str, Any]:
-    window = observations.window
+def _envelope(section: str | None, o: Observations) -> dict[str, Any]:
     return {
         "section": section,
-        "domain": question.host,
+        "domain": o.question.host,
         "window": {
-            "start": wire(window.start),
-            "end": wire(window.end),
-            "days": window.days,
+            "start": wire(o.window.start),
+            "end": wire(o.window.end),
+            "days": o.window.days,
             "timezone": "UTC",
         },
-        "filters": _filters(question),
-        "generatedAt": wire(observations.as_of),
+        "filters": _filters(o.question),
+        "generatedAt": wire(o.as_of),
     }
 
 
@@ -258,10 +182,8 @@ def _filters(question: Question) -> dict[str, list[str] | None]:
     return {name: list(question.filter(name)) or None for name in FILTERS}
 
 
-def _measured(
-    section: ServiceSection, question: Question, observations: Observations
-) -> dict[str, Any]:
-    answer = section.ask(observations)
+def _measured(section: ServiceSection, question: Question, o: Observations) -> dict[str, Any]:
+    answer = section.ask(o)
     notes = (answer.availability.reason, _not_applied(section, question))
     reason = " ".join(note for note in notes if note) or None
     availability = replace(answer.availability, reason=reason)
@@ -278,48 +200,7 @@ def _not_applied(section: ServiceSection, question: Question) -> str | None:
     return f"The {', '.join(first)} and {last} filters do not apply to this section."
 
 
-def _route(path: str, answer: Callable[[Request], Coroutine[Any, Any, Body]]) -> Route:
-    async def endpoint(request: Request) -> Response:
-        try:
-            body = await _while_connected(request, answer(request))
-        except ApiError as error:
-            return error_reply(error)
-        except Busy as busy:
-            retry = {"Retry-After": str(busy.seconds)}
-            return error_reply(ApiError(503, "busy", _BUSY, headers=retry))
-        except Exception:
-            reply = error_reply(ApiError(500, "internal", "The service failed to answer."))
-            _log.exception("%s %s failed", reply.headers["X-Request-Id"], request.url.path)
-            return reply
-        return Reply(body, 200, {"Cache-Control": _CACHED})
-
-    return Route(path, endpoint, methods=["GET"])
-
-
-def _takes_gzip(request: Request) -> bool:
-    return "gzip" in request.headers.get("accept-encoding", "")
-
-
-async def _while_connected(request: Request, work: Coroutine[Any, Any, Body]) -> Body:
-    """Await the work; cancel it where the caller disconnects first."""
-    working = asyncio.ensure_future(work)
-    leaving = asyncio.ensure_future(_disconnected(request))
-    try:
-        await asyncio.wait((working, leaving), return_when=asyncio.FIRST_COMPLETED)
-        if working.done():
-            return working.result()
-        raise ApiError(499, "disconnected", "The caller disconnected.")
-    finally:
-        for task in (working, leaving):
-            task.cancel()
-
-
-async def _disconnected(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
-
-
-async def _refuse_route(request: Request, error: Exception) -> Response:
+async def _refuse_route(_request: Request, error: Exception) -> Response:
     if isinstance(error, HTTPException) and error.status_code == 405:
         return error_reply(
             ApiError(
@@ -334,5 +215,12 @@ async def _refuse_route(request: Request, error: Exception) -> Response:
 
 def error_reply(error: ApiError) -> Response:
     """Build the response of an error."""
-    headers = {"Cache-Control": _NOT_CACHED, **error.headers}
-    return Reply(Body(error.wire()), error.status, headers)
+    return _reply(error.wire(), error.status, {"Cache-Control": _NOT_CACHED, **error.headers})
+
+
+def _reply(content: Mapping[str, Any], status: int, headers: Mapping[str, str]) -> Response:
+    """Build a JSON response; a number that JSON has no word for raises ValueError."""
+    always = {"Vary": "Authorization", "X-Request-Id": uuid4().hex}
+    return JSONResponse(
+        content, status, {**always, **headers}, media_type="application/json; charset=utf-8"
+    )

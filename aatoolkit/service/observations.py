@@ -1,75 +1,220 @@
 """Queries over the observations in the scope of a question.
 
-Every filter is applied in the tables of :mod:`aatoolkit.service.scope_tables`, once, so that a
-section is a query over what is already in scope and cannot forget one. What is not scoped by
-answers is in ``store.<table>``, and is limited to the host and the window by the section that
-reads it. ``derived.<table>`` holds what is computed once for a store
-(:mod:`aatoolkit.service.database`).
+Every filter is applied in the tables below, once, so that a section is a query over what is
+already in scope and cannot forget one. Each is a temporary table, created when the first query
+reads it and kept for the next request that asks the same. What is not scoped by answers is in
+``store.<table>``, and is limited to the host and the window by the section that reads it.
+
+===================== ==================================================================
+``scoped_prompts``    prompts of the host with the topics and categories asked for
+``scoped_engines``    engines of the host among those asked for, with ``last_run_day``
+``runs``              every run of those prompts on those engines in the window, with the
+                      prompt's ``topic``, whatever its outcome
+``answers``           the runs with outcome ``answered``: the denominator of every rate
+``focus``             the brands the question is about: those of the brand filter, else the
+                      project's own
+``listed_brands``     brands to list: those of the brand filter, else all of the project
+``own_domains``       the domains of the brands in focus among those cited
+``hit_totals``        requests of the crawlers that serve the engines in the window, by
+                      crawler, path, site and status, with the moment of the last
+``hit_hours``         the same by crawler and hour
+``page_paths``        each address cited in the window, taken apart into ``site`` and ``path``
+``site_visits``       visits in the window with their conversions; ``ai`` those from the
+                      engines asked for, ``other`` those from no engine
+``named_runs``        the runs whose answer mentions a brand of the brand filter; without
+                      that filter, all of ``runs``; the same of ``answers``, ``citations``
+                      and ``fanouts``
+``engine_runs``       first and last day on which the host asked each engine anything
+``cited_pages``       first and last day on which a page was cited, up to the store's clock
+===================== ==================================================================
+
+``mentions``, ``attributes``, ``citations``, ``fanouts``, ``product_mentions`` and
+``claim_sightings`` are the rows of the store's table of that name that belong to
+``answers``, with the answer's ``engine``, ``prompt_id`` and ``day``. The same names with
+``previous_`` before them (``previous_answers``, ``previous_mentions``,
+``previous_citations``) hold the window before, of equal length. With ``trial_`` before them
+(``trial_answers``, ``trial_mentions``, ``trial_citations``) they hold the windows of the
+completed actions that :mod:`~aatoolkit.service.sections.impact` lists. Sources of both are
+those cited. Long texts are left out: the one section that shows them reads them from the store.
 
 Queries may use the parameters ``$host``, ``$engine``, ``$topic``, ``$category``, ``$brand``
-(lists), ``$window_start`` and ``$window_end`` (days, both included), and ``$window_first``
-and ``$window_until`` (instants, the second not included).
+(lists), ``$window_start`` and ``$window_end`` (days, both included).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from contextlib import nullcontext
-from datetime import date, datetime, time, timedelta
-from functools import lru_cache, wraps
+from collections.abc import Callable
+from datetime import date, datetime
+from functools import cache, wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import duckdb
 
-from aatoolkit.service.database import Derived
-from aatoolkit.service.question import FILTERS, Window
-from aatoolkit.service.scope import ScopeTables
-from aatoolkit.service.workers import Cancellation
+from aatoolkit.service.question import FILTERS, Question, Window
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
+_OF_ANSWERS = {
+    "mentions": "brand, position, sentiment, sentiment_score",
+    "attributes": "brand, attribute, polarity",
+    "citations": "n, url, source_domain, cited, title",
+    "fanouts": "query_index, query",
+    "product_mentions": "product_id, position",
+    "claim_sightings": "claim_id",
+}
+
+_TABLES = {
+    "scoped_prompts": """
+SELECT * FROM store.prompts
+WHERE host = $host
+  AND (len($topic) = 0 OR list_contains($topic, topic))
+  AND (len($category) = 0 OR list_contains($category, category))
+""",
+    "engine_runs": """
+SELECT host, engine, CAST(min(ran_at) AS DATE) AS first_run_day,
+  CAST(max(ran_at) AS DATE) AS last_run_day
+FROM store.answers WHERE host = $host GROUP BY host, engine
+""",
+    "scoped_engines": """
+SELECT engines.*, seen.last_run_day
+FROM store.engines AS engines LEFT JOIN engine_runs AS seen USING (host, engine)
+WHERE host = $host AND (len($engine) = 0 OR list_contains($engine, engine))
+""",
+    "runs": """
+SELECT said.host, chat_id, prompt_id, engine, outcome, ran_at, CAST(ran_at AS DATE) AS day, topic
+FROM store.answers AS said JOIN scoped_prompts USING (host, prompt_id)
+WHERE said.host = $host AND CAST(ran_at AS DATE) BETWEEN $window_start AND $window_end
+  AND (len($engine) = 0 OR list_contains($engine, engine))
+""",
+    "focus": """
+SELECT * FROM store.brands
+WHERE host = $host AND CASE WHEN len($brand) = 0 THEN own IS TRUE
+                            ELSE list_contains($brand, brand) END
+""",
+    "listed_brands": """
+SELECT * FROM store.brands
+WHERE host = $host AND (len($brand) = 0 OR list_contains($brand, brand))
+""",
+    # A domain is the subject's own where it is the domain of a brand in focus or below it. Where
+    # the project's own brand is asked about, the host and the domains marked owned count too.
+    "own_domains": """
+WITH asked_own AS (
+  SELECT len($brand) = 0 OR EXISTS (SELECT 1 FROM focus WHERE own) AS yes
+), own_names AS (
+  SELECT domain AS name FROM focus WHERE domain IS NOT NULL
+  UNION
+  SELECT $host FROM asked_own WHERE yes
+  UNION
+  SELECT source_domain FROM store.source_domains, asked_own
+  WHERE host = $host AND domain_type = 'owned' AND yes
+)
+SELECT DISTINCT source_domain
+FROM (SELECT DISTINCT source_domain FROM store.citations WHERE host = $host) AS seen
+JOIN own_names ON source_domain = name OR ends_with(source_domain, '.' || name)
+""",
+    "hit_hours": """
+SELECT bot, hour, CAST(sum(requests) AS BIGINT) AS requests FROM hits GROUP BY bot, hour
+""",
+    "hits": """
+SELECT * FROM store.crawler_hits
+WHERE host = $host AND CAST(hour AS DATE) BETWEEN $window_start AND $window_end
+  AND (len($engine) = 0
+       OR bot IN (SELECT bot FROM store.bots WHERE list_contains($engine, engine)))
+""",
+    "hit_totals": """
+SELECT bot, path, site, status, CAST(sum(requests) AS BIGINT) AS requests,
+  CAST(sum(verified_requests) AS BIGINT) AS verified_requests,
+  CAST(sum(bytes) AS BIGINT) AS bytes,
+  CAST(sum(requests) FILTER (verified_requests IS NULL) AS BIGINT) AS without_verified,
+  CAST(sum(requests) FILTER (bytes IS NULL) AS BIGINT) AS without_bytes,
+  max({'seen_at': coalesce(last_at, hour), 'hour': hour}) AS latest
+FROM hits GROUP BY bot, path, site, status
+""",
+    "page_paths": """
+SELECT url,
+  lower(regexp_extract(url, '^[A-Za-z]+://([^/?#:]+)', 1)) AS site,
+  coalesce(nullif(regexp_extract(url, '^[A-Za-z]+://[^/?#]+([^?#]*)', 1), ''), '/') AS path
+FROM (SELECT DISTINCT url FROM citations WHERE cited)
+""",
+    "cited_pages": """
+SELECT url, CAST(min(ran_at) AS DATE) AS first_day, CAST(max(ran_at) AS DATE) AS last_day
+FROM store.citations JOIN store.answers USING (host, chat_id)
+WHERE host = $host AND cited AND outcome = 'answered' AND CAST(ran_at AS DATE) <= $window_end
+GROUP BY url
+""",
+    "site_visits": """
+WITH made AS (
+  SELECT host, visit_id, count(*) AS n, sum(revenue ORDER BY conversion_id) AS revenue
+  FROM store.conversions WHERE host = $host GROUP BY host, visit_id
+)
+SELECT visits.*, coalesce(made.n, 0) AS made, made.revenue,
+  visits.engine IS NULL OR engines.separable_traffic IS FALSE AS other,
+  NOT other AND (len($engine) = 0 OR list_contains($engine, visits.engine)) AS ai
+FROM store.visits AS visits
+LEFT JOIN store.engines AS engines USING (host, engine)
+LEFT JOIN made USING (host, visit_id)
+WHERE visits.host = $host AND visits.day BETWEEN $window_start AND $window_end
+""",
+    # The windows of experiments lie anywhere: before the question's window, and before that.
+    "trial_answers": """
+SELECT host, chat_id, prompt_id, engine, CAST(ran_at AS DATE) AS day
+FROM store.answers JOIN scoped_prompts USING (host, prompt_id)
+WHERE host = $host AND outcome = 'answered' AND CAST(ran_at AS DATE) BETWEEN (
+    SELECT least(min(before_start), min(after_start)) FROM store.experiments
+    WHERE host = $host AND after_start <= $window_end AND after_end >= $window_start
+  ) AND $window_end
+  AND (len($engine) = 0 OR list_contains($engine, engine))
+""",
+}
+_TABLES["previous_runs"] = _TABLES["runs"]
+for _rows in ("runs", "answers", "citations", "fanouts"):
+    _TABLES[f"named_{_rows}"] = f"""
+SELECT * FROM {_rows} WHERE len($brand) = 0
+  OR chat_id IN (SELECT chat_id FROM mentions WHERE list_contains($brand, brand))
+"""
+for _window in ("", "previous_"):
+    _TABLES[f"{_window}answers"] = f"SELECT * FROM {_window}runs WHERE outcome = 'answered'"
+for _window in ("", "previous_", "trial_"):
+    for _rows, _columns in _OF_ANSWERS.items():
+        _TABLES[f"{_window}{_rows}"] = f"""
+SELECT host, chat_id, {_columns}, said.engine, said.prompt_id, said.day
+FROM store.{_rows} AS seen JOIN {_window}answers AS said USING (host, chat_id)
+WHERE host = $host{" AND cited" if _window and _rows == "citations" else ""}
+"""
+
 
 class Observations:
-    """Queries over one scope, on a cursor of their own.
+    """Queries over the scope of one question, on a cursor that nobody else uses.
 
     Parameters
     ----------
-    scope
-        The scope of the question.
-    cursor
-        A cursor of the store's database that nobody else uses.
+    question
+        The question.
+    project
+        The row of its host in the table of projects.
     observed
-        For each table of the store, the hosts that have a row in it.
-    derived
-        The tables computed once for the store.
-    cancellation
-        Stops the queries when nobody waits for the answer any more.
-    base
-        Queries over the same question without filters, whose tables this one shares.
+        The tables that hold anything of the host.
+    cursor
+        A cursor of the store's database.
     """
 
     def __init__(
         self,
-        scope: ScopeTables,
+        question: Question,
+        project: dict[str, Any],
+        observed: frozenset[str],
         cursor: duckdb.DuckDBPyConnection,
-        observed: Mapping[str, frozenset[str]],
-        derived: Derived,
-        cancellation: Cancellation | None = None,
-        base: Observations | None = None,
     ) -> None:
-        self.scope = scope
-        self.question = scope.question
-        self.project = scope.project
-        self.as_of: datetime = self.project["as_of"]
-        self.window = scope.window
-        self._cursor = cursor
+        self.question = question
+        self.project = project
+        self.as_of: datetime = project["as_of"]
+        self.window = Window.until(self.as_of, question.days)
         self._observed = observed
-        self._derived = derived
-        self._cancellation = cancellation
-        self._base = base
-        cursor.execute(f"SET search_path = '{scope.schema}'")
+        self._cursor = cursor
+        self._created: set[str] = set()
+        self._results: dict[object, Any] = {}
 
     def rows(self, sql: str, **values: object) -> list[dict[str, Any]]:
         """Run a query over what is in scope; one dict a row."""
@@ -93,13 +238,19 @@ class Observations:
 
     def observed(self, table: str) -> bool:
         """Whether the store holds anything at all of this kind for the host."""
-        return self.question.host in self._observed[table]
+        return table in self._observed
+
+    def once(self, key: object, compute: Callable[[], R]) -> R:
+        """Return the result of a computation that the first section to need it runs."""
+        if key not in self._results:
+            self._results[key] = compute()
+        result: R = self._results[key]
+        return result
 
     @property
     def first_run_day(self) -> date | None:
         """The day of the host's first run; None where it has none."""
-        sql = "SELECT min(first_run_day) FROM derived.engine_runs WHERE host = $host"
-        day: date | None = self.scope.once("first_run_day", lambda: self.value(sql))
+        day: date | None = self.value("SELECT min(first_run_day) FROM engine_runs")
         return day
 
     @property
@@ -108,47 +259,44 @@ class Observations:
         since = self.project["observed_from"] or self.first_run_day
         return since is not None and since <= self.window.previous.start
 
-    def shared(self, name: str) -> str:
-        """Create a table of the scope, and return the name of its schema."""
-        self.scope.require(f"FROM {name}", self._create)
-        return self.scope.schema
-
     def _execute(
-        self, sql: str, window: Window, values: Mapping[str, object]
+        self, sql: str, window: Window, values: dict[str, object]
     ) -> duckdb.DuckDBPyConnection:
-        self._derived.require(sql)
-        self.scope.require(sql, self._create, None if self._base is None else self._base.shared)
+        for name in _tables_read(sql):
+            if name not in self._created:
+                of = self.window.previous if name.startswith("previous_") else self.window
+                self._execute(f"CREATE TEMP TABLE {name} AS {_TABLES[name]}", of, {})
+                self._created.add(name)
         known: dict[str, object] = {
             "host": self.question.host,
             "window_start": window.start,
             "window_end": window.end,
-            "window_first": datetime.combine(window.start, time()),
-            "window_until": datetime.combine(window.end + timedelta(days=1), time()),
             **{name: list(self.question.filter(name)) for name in FILTERS},
             **values,
         }
-        wanted = {name: known[name] for name in _parameters(sql)}
-        running = self._cancellation.running(self._cursor) if self._cancellation else nullcontext()
-        with running:
-            return self._cursor.execute(sql, wanted)
-
-    def _create(self, sql: str, window: Window) -> duckdb.DuckDBPyConnection:
-        return self._execute(sql, window, {})
+        return self._cursor.execute(sql, {name: known[name] for name in _parameters(sql)})
 
 
-@lru_cache(maxsize=1024)
-def _parameters(sql: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(re.findall(r"\$(\w+)", sql)))
+@cache
+def _tables_read(sql: str) -> tuple[str, ...]:
+    """The tables of this module that a statement reads."""
+    read = re.findall(r"\b(?:FROM|JOIN)\s+(\w+)\b(?!\.)", sql)
+    return tuple(dict.fromkeys(name for name in read if name in _TABLES))
+
+
+@cache
+def _parameters(sql: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\$(\w+)", sql))
 
 
 def shared(
     compute: Callable[Concatenate[Observations, P], R],
 ) -> Callable[Concatenate[Observations, P], R]:
-    """Cache a computation per scope, for all sections that need it."""
+    """Cache a computation for all sections that need it in the same scope."""
 
     @wraps(compute)
     def once(o: Observations, /, *args: P.args, **kwargs: P.kwargs) -> R:
         key = (compute.__module__, compute.__name__, args, *sorted(kwargs.items()))
-        return o.scope.once(key, lambda: compute(o, *args, **kwargs))
+        return o.once(key, lambda: compute(o, *args, **kwargs))
 
     return once

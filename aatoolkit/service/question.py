@@ -44,13 +44,3 @@ class Question:
     def filter(self, name: str) -> tuple[str, ...]:
         """The values of one filter; empty where it is not in force."""
         return self.filters.get(name, ())
-
-    @property
-    def key(self) -> tuple[object, ...]:
-        """A hashable key, equal for questions that ask the same."""
-        return (self.host, self.days, *((name, self.filter(name)) for name in FILTERS))
-
-    @property
-    def unfiltered(self) -> Question:
-        """Return the question about the same host and window without any filter."""
-        return Question(self.host, self.days)

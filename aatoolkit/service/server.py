@@ -2,38 +2,51 @@
 
 from __future__ import annotations
 
+import asyncio
+import errno
+import ipaddress
+import logging
+import re
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from types import FrameType, TracebackType
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from types import TracebackType
 from typing import Any
+from urllib.parse import unquote
 
 import uvicorn
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from aatoolkit.service.app import Service
-from aatoolkit.service.connections import IDLE_SECONDS, HostCheck, TimedProtocol, is_loopback
+from aatoolkit.service.app import Service, error_reply
+from aatoolkit.service.requests import ApiError
 
-_SIGNALS: tuple[int, ...] = (signal.SIGINT, signal.SIGTERM)
+_log = logging.getLogger("aatoolkit.service")
+
 _START_SECONDS = 10.0
 _STOP_SECONDS = 10.0
 _DRAIN_SECONDS = 5
 """How long running requests may take once the server is stopping."""
+_IDLE_SECONDS = 5
+"""How long a connection may be idle between two requests."""
+
+_NO_ROOM = (errno.EMFILE, errno.ENFILE)
+_HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^][:]+))(?::[0-9]{0,5})?", re.IGNORECASE)
+_LOCALHOST = re.compile(r"(?:[a-z0-9-]+\.)*localhost\.?", re.IGNORECASE)
+_ABSOLUTE = re.compile(rb"https?://([^/?#]*)", re.IGNORECASE)
 
 
 class _Server(uvicorn.Server):
-    """A uvicorn server that reports when it is ready, and returns when a signal stops it."""
+    """A uvicorn server that reports when it is ready."""
 
-    def __init__(
-        self, service: Service, guard: Callable[[Any], Any], on_ready: Callable[[], object]
-    ) -> None:
+    def __init__(self, app: ASGIApp, on_ready: Callable[[], object]) -> None:
         super().__init__(
             uvicorn.Config(
-                guard(service.asgi),
+                app,
                 loop="asyncio",
-                http=TimedProtocol,
-                timeout_keep_alive=IDLE_SECONDS,
+                http="h11",
+                timeout_keep_alive=_IDLE_SECONDS,
                 ws="none",
                 lifespan="off",
                 log_config=None,
@@ -43,31 +56,21 @@ class _Server(uvicorn.Server):
             )
         )
         self._on_ready = on_ready
+        self._warned = False
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        asyncio.get_running_loop().set_exception_handler(self._handle)
         await super().startup(sockets)
         self._on_ready()
 
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        # uvicorn raises the signal again after stopping, which would end the caller as well.
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        before = {number: signal.getsignal(number) for number in _SIGNALS}
-
-        def stop(number: int, _frame: FrameType | None) -> None:
-            # The same signal again does what it would without us: nobody waits twice.
-            signal.signal(number, before[number])
-            self.should_exit = True
-
-        try:
-            for number in _SIGNALS:
-                signal.signal(number, stop)
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
+    def _handle(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Say once that there is no room for connections; asyncio would say so every second."""
+        error = context.get("exception")
+        if not (isinstance(error, OSError) and error.errno in _NO_ROOM):
+            loop.default_exception_handler(context)
+        elif not self._warned:
+            self._warned = True
+            _log.warning("Too many connections are open; others wait until some are closed.")
 
 
 class RunningServer:
@@ -85,7 +88,7 @@ class RunningServer:
         self.base_url = _base_url(listener)
         self._ready = threading.Event()
         self._failure: BaseException | None = None
-        self._server = _Server(service, _guard(listener, allowed_hosts), self._ready.set)
+        self._server = _Server(_guarded(service, listener, allowed_hosts), self._ready.set)
         self._thread = threading.Thread(
             target=self._run, args=(listener,), name="aatoolkit-service", daemon=True
         )
@@ -191,8 +194,15 @@ def run_server(
     """
     with _listen(host, port) as listener:
         base_url = _base_url(listener)
-        guard = _guard(listener, allowed_hosts)
-        _Server(service, guard, lambda: on_ready and on_ready(base_url)).run([listener])
+        app = _guarded(service, listener, allowed_hosts)
+        before = signal.getsignal(signal.SIGTERM)
+        # uvicorn raises a signal again once it has stopped: both end here, as Ctrl-C does.
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        try:
+            with suppress(KeyboardInterrupt):
+                _Server(app, lambda: on_ready and on_ready(base_url)).run([listener])
+        finally:
+            signal.signal(signal.SIGTERM, before)
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -203,12 +213,48 @@ def _listen(host: str, port: int) -> socket.socket:
     return socket.socket(made.family, made.type, socket.IPPROTO_TCP, fileno=made.detach())
 
 
-def _guard(listener: socket.socket, allowed_hosts: Iterable[str]) -> Callable[[Any], Any]:
-    """Return the middleware for the application: on loopback, the check of hosts."""
-    allowed = allowed_hosts if is_loopback(listener.getsockname()[0]) else None
-    return lambda app: HostCheck(app, allowed)
-
-
 def _base_url(listener: socket.socket) -> str:
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _guarded(service: Service, listener: socket.socket, allowed: Iterable[str]) -> ASGIApp:
+    """The application; on the loopback interface it refuses requests that name another host.
+
+    A page in a browser can have its own host name resolve to 127.0.0.1 and so reach a service
+    on this computer (DNS rebinding); its requests then carry that name: in the Host header, or
+    in a target in absolute form (RFC 9112, 3.2.2), which is passed on as a path.
+    """
+    is_open = not _is_loopback(listener.getsockname()[0])
+    names = frozenset(map(str.lower, allowed))
+
+    def accepts(authority: str) -> bool:
+        host = _HOST.fullmatch(authority)
+        name = "" if host is None else host[1] or host[2]
+        return _is_loopback(name) or name.lower() in names
+
+    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
+        app = service.asgi
+        if scope["type"] == "http":
+            hosts = [value for name, value in scope["headers"] if name == b"host"]
+            is_single = len(hosts) == 1
+            absolute = _ABSOLUTE.match(scope["raw_path"])
+            if absolute is not None:
+                hosts.append(absolute[1])
+                raw = scope["raw_path"][absolute.end() :] or b"/"
+                scope = {**scope, "raw_path": raw, "path": unquote(raw.decode("latin-1"))}
+            if not (is_open or (is_single and all(accepts(h.decode("latin-1")) for h in hosts))):
+                message = "The service listens on this computer alone; the Host header names"
+                error = ApiError(421, "misdirected_request", f"{message} another host.")
+                await error_reply(error)(scope, receive, send)
+                return
+        await app(scope, receive, send)
+
+    return guarded
+
+
+def _is_loopback(name: str) -> bool:
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return _LOCALHOST.fullmatch(name) is not None

@@ -10,31 +10,11 @@ _NOTHING = 1e-24
 """A variance that is that of rounding."""
 
 
-def wilson_interval(successes: int, trials: int) -> tuple[float, float]:
-    """Compute the 95 % Wilson score interval of a proportion.
-
-    Wilson, E. B. (1927): Probable inference, the law of succession, and statistical
-    inference. Journal of the American Statistical Association 22, 209-212.
-    """
-    return _wilson(successes / trials, trials, _Z95)
-
-
 def _wilson(rate: float, trials: float, quantile: float) -> tuple[float, float]:
     spread = 1 + quantile**2 / trials
     centre = (rate + quantile**2 / (2 * trials)) / spread
     half = quantile / spread * sqrt(rate * (1 - rate) / trials + quantile**2 / (4 * trials**2))
     return max(0.0, centre - half), min(1.0, centre + half)
-
-
-def proportions_differ(first: tuple[int, int], second: tuple[int, int]) -> float:
-    """Compute the two-sided p-value of the z test that two proportions are equal.
-
-    Each is a pair of successes and trials; the variance is that of the pooled proportion.
-    """
-    (successes, trials), (others, other_trials) = first, second
-    pooled = (successes + others) / (trials + other_trials)
-    variance = pooled * (1 - pooled) * (1 / trials + 1 / other_trials)
-    return _two_sided(others / other_trials - successes / trials, variance)
 
 
 def clustered_interval(prompts: Sequence[tuple[int, int]]) -> tuple[float, float]:
@@ -92,7 +72,7 @@ def windows_differ(prompts: Iterable[tuple[float, int, float, int]]) -> float:
         for earlier, before, later, after in listed
     ]
     variance = fsum(score**2 for score in scores)
-    return _two_sided(fsum(scores), variance) if variance > _NOTHING else 1.0
+    return erfc(abs(fsum(scores)) / sqrt(2 * variance)) if variance > _NOTHING else 1.0
 
 
 def adjusted(p_values: Sequence[float]) -> list[float]:
@@ -101,16 +81,10 @@ def adjusted(p_values: Sequence[float]) -> list[float]:
     Benjamini, Y. and Hochberg, Y. (1995): Controlling the false discovery rate. Journal of the
     Royal Statistical Society B 57, 289-300.
     """
-    found, least = [1.0] * len(p_values), 1.0
+    results, least = [1.0] * len(p_values), 1.0
     ranked = sorted(range(len(p_values)), key=lambda at: p_values[at])
     for rank in range(len(ranked), 0, -1):
         at = ranked[rank - 1]
         least = min(least, p_values[at] * len(ranked) / rank)
-        found[at] = least
-    return found
-
-
-def _two_sided(difference: float, variance: float) -> float:
-    if variance <= 0:
-        return 0.0 if difference else 1.0
-    return erfc(abs(difference) / sqrt(2 * variance))
+        results[at] = least
+    return results

@@ -260,18 +260,6 @@ def test_whatever_stops_the_reading_is_502(
 
 
 @pytest.mark.thorough
-def test_scope_options_fail_while_they_are_set_to(make_api: Any, counting_sections: Any) -> None:
-    api = make_api(sections=counting_sections, scope_options_fail=True)
-    assert api.error_of(api.get("scope-options"))["status"] == 502
-    assert api.get("scope-options?refresh=2").status_code == 400
-    assert api.get("agent-analytics?engine=chatgpt").ok
-    api.service.scope_options_fail = False
-    assert api.get("scope-options").ok
-    api.service.scope_options_fail = True
-    assert api.get("scope-options?refresh=1").status_code == 502
-
-
-@pytest.mark.thorough
 def test_requests_and_refreshes_do_not_disturb_one_another(
     make_api: Any, tmp_path: Path, counting_sections: Any, make_tables: Any
 ) -> None:

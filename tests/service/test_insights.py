@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from datetime import UTC, date, datetime
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from effort import examples
 
-from aatoolkit.service.significance import adjusted, proportions_differ, windows_differ
-from aatoolkit.service.store import Store
+from aatoolkit.service import Store
+from aatoolkit.service.app import SECTIONS
+from aatoolkit.service.question import Question
+from aatoolkit.service.significance import adjusted, clustered_interval, windows_differ
 
-from .sections_a_store import HOST, PROJECT, Rows, ask, at, store
+HOST = "acme.example"
 
 BRANDS = ("Acme", "Globex", "Initech", "Hooli")
 ENGINES = ("chatgpt", "gemini", "perplexity")
@@ -24,7 +28,7 @@ def drawn(seed: int, rise: float = 0.0, prompts: int = 30, alike: float = 0.3) -
     The rate of each prompt is drawn anew in each window, around one that it has of its own.
     """
     draw = np.random.default_rng(seed)
-    tables: dict[str, Rows] = {"answers": [], "mentions": [], "citations": []}
+    tables: dict[str, list[dict[str, Any]]] = {"answers": [], "mentions": [], "citations": []}
     weight = (1 - alike) / alike
     own = draw.beta(weight * 0.4, weight * 0.6, (len(BRANDS), prompts))
     rates = np.clip(own[:, :, None] + draw.normal(0, 0.15, (len(BRANDS), prompts, 2)), 0, 1)
@@ -39,7 +43,7 @@ def drawn(seed: int, rise: float = 0.0, prompts: int = 30, alike: float = 0.3) -
                         "chat_id": chat,
                         "prompt_id": f"p{prompt:02}",
                         "engine": engine,
-                        "ran_at": at(f"11-{day + 7:02}"),
+                        "ran_at": datetime(2026, 11, day + 7, 6, tzinfo=UTC),
                         "outcome": "answered",
                     }
                 )
@@ -66,25 +70,35 @@ def drawn(seed: int, rise: float = 0.0, prompts: int = 30, alike: float = 0.3) -
                     for n, page in enumerate(pages)
                 ]
     urls = sorted({row["url"] for row in tables["citations"]})
-    return store(
+    project = {"as_of": datetime(2026, 11, 20, 23, tzinfo=UTC), "observed_from": date(2026, 11, 1)}
+    rows = {
+        "projects": [project],
+        "engines": [{"engine": name, "label": name, "configured": True} for name in ENGINES],
+        "brands": [
+            {
+                "brand": name,
+                "tracked": True,
+                "own": name == "Acme",
+                "domain": f"{name.lower()}.example",
+            }
+            for name in BRANDS
+        ]
+        + [{"brand": "Acme CRM", "tracked": False, "own": True, "domain": HOST}],
+        "prompts": [
+            {"prompt_id": f"p{n:02}", "prompt": f"prompt {n}", "active": True}
+            for n in range(prompts)
+        ],
+        "source_page_brands": [
+            {"url": url, "brand": brand, "mentioned": (at_ + of) % 2 == 0}
+            for at_, url in enumerate(urls)
+            for of, brand in enumerate(BRANDS[1:])
+        ],
+        **tables,
+    }
+    return Store.of(
         {
-            "projects": [PROJECT],
-            "engines": [{"engine": name, "label": name, "configured": True} for name in ENGINES],
-            "brands": [
-                {"brand": name, "tracked": True, "own": name == "Acme", "domain": None}
-                for name in BRANDS
-            ]
-            + [{"brand": "Acme CRM", "tracked": False, "own": True, "domain": HOST}],
-            "prompts": [
-                {"prompt_id": f"p{n:02}", "prompt": f"prompt {n}", "active": True}
-                for n in range(prompts)
-            ],
-            "source_page_brands": [
-                {"url": url, "brand": brand, "mentioned": (at_ + of) % 2 == 0}
-                for at_, url in enumerate(urls)
-                for of, brand in enumerate(BRANDS[1:])
-            ],
-            **tables,
+            name: pd.DataFrame([{"host": HOST, **row} for row in listed])
+            for name, listed in rows.items()
         }
     )
 
@@ -98,9 +112,10 @@ def _page(page: int, number: int) -> str:
 
 
 def reported(held: Store) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = ask(held, "insights").body["insights"]
+    with held.observe(Question(HOST, 7)) as observations:
+        insights: list[dict[str, Any]] = SECTIONS["insights"].ask(observations).body["insights"]
     held.close()
-    return found
+    return insights
 
 
 @pytest.mark.thorough
@@ -136,14 +151,6 @@ def test_the_test_keeps_its_level_where_answers_to_a_prompt_are_alike(prompts: i
     p_values = np.array([windows_differ(sample) for sample in samples])
     for level in (0.05, 0.1):
         assert (p_values <= level).mean() <= level + 0.02
-    naive = [
-        proportions_differ(
-            (sum(row[0] for row in sample), 30 * prompts),
-            (sum(row[2] for row in sample), 30 * prompts),
-        )
-        for sample in samples[:300]
-    ]
-    assert (np.array(naive) <= 0.05).mean() > 0.4
 
 
 def test_of_what_is_reported_few_are_chance() -> None:
@@ -176,3 +183,39 @@ def test_adjusted_p_values_are_those_of_benjamini_and_hochberg() -> None:
         [0.025, 0.05, 0.05, 0.025, 0.8]
     )
     assert adjusted([]) == []
+
+
+def test_the_interval_over_prompts_is_that_of_the_field() -> None:
+    stats = pytest.importorskip("scipy.stats")
+    prompts = [(3, 10), (9, 12), (0, 8), (5, 20), (7, 7), (2, 9)]
+    hits, sizes = (np.array(column, float) for column in zip(*prompts, strict=True))
+    rate = hits.sum() / sizes.sum()
+    variance = 6 / 5 * ((hits - rate * sizes) ** 2).sum() / sizes.sum() ** 2
+    t, n = stats.t.ppf(0.975, 5), rate * (1 - rate) / variance
+    centre = (rate + t**2 / (2 * n)) / (1 + t**2 / n)
+    half = t / (1 + t**2 / n) * np.sqrt(rate * (1 - rate) / n + t**2 / (4 * n**2))
+    assert clustered_interval(prompts) == pytest.approx((centre - half, centre + half), rel=5e-3)
+
+
+@pytest.mark.parametrize("rise", [0.0, 0.1, 0.3])
+def test_what_is_called_confident_differs_by_a_paired_test(rise: float) -> None:
+    """The page that says so and a paired t-test of its prompts' counts do not contradict."""
+    stats = pytest.importorskip("scipy.stats")
+    held = drawn(5, rise=rise)
+    with held.observe(Question(HOST, 7)) as observations:
+        rows = SECTIONS["prompts"].ask(observations).body["rows"]
+    differences = [
+        row["mentionCount"] / row["answerCount"]
+        - row["previousMentionCount"] / row["previousAnswerCount"]
+        for row in rows
+    ]
+    p_value = stats.ttest_1samp(differences, 0).pvalue
+    sure = [
+        row
+        for row in reported(held)
+        if row["type"] == "visibility_change"
+        and row["scope"]["engine"] is None
+        and row["confidence"] in ("confident", "high")
+    ]
+    assert not sure or p_value <= 0.05
+    assert sure or rise < 0.3

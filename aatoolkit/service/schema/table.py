@@ -44,11 +44,10 @@ class StoreTable:
     columns: tuple[StoreColumn, ...]
     refers: tuple[tuple[tuple[str, ...], str], ...] = ()
 
-    def __getitem__(self, name: str) -> StoreColumn:
-        for column in self.columns:
-            if column.name == name:
-                return column
-        raise KeyError(name)
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of its columns."""
+        return tuple(column.name for column in self.columns)
 
     @property
     def arrow(self) -> pa.Schema:

@@ -15,13 +15,14 @@ from aatoolkit.service.observations import Observations
 from aatoolkit.service.sources import citations_are_counted, enumerate_words
 
 _RECORDED = """
-SELECT count(*) AS hours, max(hour) AS last_hour FROM derived.recorded_hours
-WHERE host = $host AND hour >= $window_first AND hour < $window_until
+SELECT count(*) AS hours, max(hour) AS last_hour
+FROM (SELECT host, hour FROM store.crawler_hours UNION SELECT host, hour FROM store.crawler_hits)
+WHERE host = $host AND CAST(hour AS DATE) BETWEEN $window_start AND $window_end
 """
 
 _EVENTS = """
-SELECT min(first_at) AS first_at, max(last_at) AS last_at
-FROM derived.crawler_events WHERE host = $host
+SELECT min(hour) AS first_at, max(coalesce(last_at, hour)) AS last_at
+FROM store.crawler_hits WHERE host = $host AND CAST(hour AS DATE) <= $window_end
 """
 
 _TOTALS = """

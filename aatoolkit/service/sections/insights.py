@@ -7,47 +7,229 @@
 ``citation_loss``            answers that cited own pages which none cites any more
 ============================ ===========================================================
 
-Many changes are tested at once, and answers to one prompt resemble each other. So the test of a
-change takes a prompt for one observation, and of the changes reported in an answer at most 10 %
-are expected to be chance: they are those of an adjusted p-value up to 0.1 (Benjamini and Hochberg
-1995). Severity is the size of the change, confidence the adjusted p-value; a sample below 30
-in either window is never more than ``provisional``. A change that is too small, or that rests on
-fewer than 10 observations in either window (of citations: 5 in both), is no insight.
+Every change is a pair of means over answers, or of counts among them, by prompt. Answers to one
+prompt resemble each other, so all are judged by one test that pairs the windows by prompt
+(`windows_differ`), and of the changes reported at most 10 % are expected to be chance: they are
+those of an adjusted p-value up to 0.1 (Benjamini and Hochberg 1995). Severity is the size of
+the change, confidence the adjusted p-value; a sample below 30 in either window is never more
+than ``provisional``. A change that is too small, or that rests on fewer than 10 observations in
+either window (of citations: 5 in both), is no insight. The prompts that it names are those that
+moved most.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from hashlib import md5
 from typing import Any
 
 from aatoolkit.service.answer import SectionAnswer, SectionAvailability, section
 from aatoolkit.service.availability import NO_PREVIOUS, answers_availability, scoped_engines
 from aatoolkit.service.grouping import WHOLE, answer_counts
-from aatoolkit.service.insight_words import words
-from aatoolkit.service.mentions import subject_missing
-from aatoolkit.service.movements import Movement, movements, with_evidence
+from aatoolkit.service.mentions import focus_brands, subject_missing
 from aatoolkit.service.observations import Observations
 from aatoolkit.service.own_citations import own_citations_missing
-from aatoolkit.service.significance import adjusted
+from aatoolkit.service.significance import adjusted, windows_differ
 
-_KINDS = (
-    "visibility_change",
-    "sentiment_change",
-    "competitor_citation_gain",
-    "citation_loss",
-)
 _SEVERITIES = ("high", "medium", "low")
-_LEAST_EFFECTS = {
-    "mentionRate": (0.10, 0.05, 0.02),
-    "sentimentScore": (10.0, 5.0, 3.0),
-    "citationCount": (0.05, 0.02, 0.005),
-}
-_UNITS = {"mentionRate": "fraction", "sentimentScore": "score", "citationCount": "count"}
 _CONFIDENCES = ((0.01, "high"), (0.05, "confident"), (0.1, "worth_a_look"))
 _FALSE_DISCOVERIES = 0.1
 _FIRM_SAMPLE, _LEAST_SAMPLE, _LEAST_EVENTS, _LEAST_COUNT = 30, 10, 5, 3
+_EVIDENCE = 5
+
+
+@dataclass(frozen=True)
+class _Metric:
+    """A metric, its unit and the least effects of each severity."""
+
+    key: str
+    unit: str
+    least: tuple[float, ...]
+
+
+_CITATIONS = _Metric("citationCount", "count", (0.05, 0.02, 0.005))
+_METRICS = {
+    "visibility_change": _Metric("mentionRate", "fraction", (0.10, 0.05, 0.02)),
+    "sentiment_change": _Metric("sentimentScore", "score", (10.0, 5.0, 3.0)),
+    "competitor_citation_gain": _CITATIONS,
+    "citation_loss": _CITATIONS,
+}
+
+
+def _both(table: str, columns: str) -> str:
+    """The rows of a table of both windows; ``before`` tells them apart."""
+    return f"""(SELECT {columns}, TRUE AS before FROM previous_{table}
+  UNION ALL SELECT {columns}, FALSE AS before FROM {table})"""
+
+
+# Rows of one shape, by prompt: a total and a size in the window before, and in this one.
+_ASKED = f"""
+SELECT engine, prompt_id, count(*) FILTER (before) AS size0, count(*) FILTER (NOT before) AS size1
+FROM {_both("answers", "engine, prompt_id")} GROUP BY ALL ORDER BY engine, prompt_id
+"""
+
+_MENTIONED = f"""
+SELECT brand, engine, prompt_id,
+  count(*) FILTER (before) AS total0, count(*) FILTER (NOT before) AS total1
+FROM {_both("mentions", "brand, engine, prompt_id")}
+WHERE brand IN (SELECT brand FROM focus) GROUP BY ALL
+"""
+
+_SCORED = f"""
+SELECT brand, prompt_id, count(*) FILTER (before) AS size0, count(*) FILTER (NOT before) AS size1,
+  coalesce(sum(sentiment_score ORDER BY sentiment_score) FILTER (before), 0) AS total0,
+  coalesce(sum(sentiment_score ORDER BY sentiment_score) FILTER (NOT before), 0) AS total1
+FROM {_both("mentions", "brand, prompt_id, sentiment_score")}
+WHERE sentiment_score IS NOT NULL AND brand IN (SELECT brand FROM focus)
+GROUP BY brand, prompt_id ORDER BY brand, prompt_id
+"""
+
+_CITED = f"""cited AS (
+  SELECT * FROM {_both("citations", "chat_id, prompt_id, engine, source_domain, url, cited")}
+  WHERE cited
+)"""
+_COUNTED = f"""
+SELECT brand, source_domain AS domain, prompt_id,
+  count(DISTINCT chat_id) FILTER (before) AS total0,
+  count(DISTINCT chat_id) FILTER (NOT before) AS total1,
+  list_slice(list_sort(list(DISTINCT url)), 1, {_EVIDENCE}) AS urls,
+  list_slice(list_sort(list(DISTINCT url) FILTER (before)), 1, {_EVIDENCE}) AS urls_before
+FROM about GROUP BY ALL ORDER BY ALL
+"""
+
+_GAINED = f"""
+WITH {_CITED}, about AS (
+  SELECT cited.*, pages.brand
+  FROM cited JOIN store.source_page_brands AS pages USING (url)
+  JOIN store.brands AS brands ON brands.host = $host AND brands.brand = pages.brand
+  WHERE pages.host = $host AND mentioned AND tracked AND own IS NOT TRUE
+    AND pages.brand NOT IN (SELECT brand FROM focus) AND EXISTS (SELECT 1 FROM focus)
+    AND source_domain NOT IN (SELECT source_domain FROM own_domains)
+    AND source_domain NOT IN (
+      SELECT domain FROM store.brands WHERE host = $host AND domain IS NOT NULL)
+) {_COUNTED}
+"""
+
+_TURNED = f"""
+WITH {_CITED}, pages AS (
+  SELECT * FROM cited WHERE source_domain IN (SELECT source_domain FROM own_domains)
+), about AS (
+  SELECT *, (SELECT CASE WHEN count(*) = 1 THEN min(brand) END FROM focus) AS brand FROM pages
+  WHERE url NOT IN (
+    SELECT url FROM pages GROUP BY url HAVING bool_or(before) AND NOT bool_and(before))
+) {_COUNTED}
+"""
+"""Answers that cite pages of one window only. A loss is one if fewer such pages came than went:
+that some page is cited no more is so of every window in which many are cited rarely."""
+
+_TURNED_PAGES = f"""
+WITH {_CITED}
+SELECT url FROM cited
+WHERE source_domain IN (SELECT source_domain FROM own_domains)
+  AND ($on_engine IS NULL OR engine = $on_engine)
+GROUP BY url HAVING bool_and(before = $lost) ORDER BY count(*) DESC, url LIMIT {_EVIDENCE}
+"""
+
+
+@dataclass(frozen=True)
+class _Change:
+    """One measure in two windows; of each prompt a total and a size, before and after.
+
+    Parameters
+    ----------
+    kind
+        What sort of change it is.
+    prompts
+        By prompt: total and size in the window before, total and size in this window.
+    brand, engine, domain
+        Whose measure it is; None where it is not narrowed.
+    urls
+        Pages that show it, a few at most.
+    p_value
+        Of the two-sided test that nothing changed.
+    """
+
+    kind: str
+    prompts: Mapping[str, tuple[float, int, float, int]]
+    brand: str | None
+    engine: str | None = None
+    domain: str | None = None
+    urls: tuple[str, ...] = ()
+    p_value: float = 1.0
+
+    @property
+    def metric(self) -> _Metric:
+        return _METRICS[self.kind]
+
+    @property
+    def totals(self) -> tuple[float, int, float, int]:
+        """Total and size in the window before, total and size in this window."""
+        if not self.prompts:
+            return 0, 0, 0, 0
+        total0, size0, total1, size1 = map(sum, zip(*self.prompts.values(), strict=True))
+        # Pages that came to be cited make no loss good: they are counted for the test alone.
+        return total0, size0, 0 if self.kind == "citation_loss" else total1, size1
+
+    @property
+    def effect(self) -> float:
+        """The change per answer, by which its size is judged."""
+        total0, size0, total1, size1 = self.totals
+        return total1 / size1 - total0 / size0
+
+    @property
+    def values(self) -> tuple[float, float]:
+        """The measure in the window before and in this one."""
+        total0, size0, total1, size1 = self.totals
+        if self.metric is _CITATIONS:
+            return total0, total1
+        return total0 / size0, total1 / size1
+
+    @property
+    def name(self) -> str:
+        """The identity of a change, to find the same one in another window."""
+        parts = (self.kind, self.engine, self.brand, self.domain)
+        return "|".join(part or "" for part in parts)
+
+    @property
+    def insight_id(self) -> str:
+        return "ins_" + md5(self.name.encode(), usedforsecurity=False).hexdigest()[:12]
+
+    @property
+    def is_tested(self) -> bool:
+        """Whether enough was observed; what was observed has no part in it."""
+        _total0, size0, _, size1 = self.totals
+        events = sum(row[0] + row[2] for row in self.prompts.values())
+        enough = self.metric is not _CITATIONS or events >= _LEAST_EVENTS
+        return min(size0, size1) >= _LEAST_SAMPLE and enough
+
+    @property
+    def severity(self) -> str | None:
+        """The severity of the change; None where it is too small."""
+        before, after = self.values
+        if self.metric is _CITATIONS and abs(after - before) < _LEAST_COUNT:
+            return None
+        for severity, least in zip(_SEVERITIES, self.metric.least, strict=True):
+            if abs(self.effect) >= least:
+                return severity
+        return None
+
+    @property
+    def confidence(self) -> str:
+        if min(self.totals[1], self.totals[3]) < _FIRM_SAMPLE:
+            return "provisional"
+        return next((word for level, word in _CONFIDENCES if self.p_value <= level), "provisional")
+
+    @property
+    def evidence(self) -> list[str]:
+        """The prompts that moved as the whole did, the furthest first."""
+        _, size0, _, size1 = self.totals
+        sign = 1 if self.effect > 0 else -1
+        moved = {
+            prompt: sign * (row[2] / size1 - row[0] / size0) for prompt, row in self.prompts.items()
+        }
+        names = [prompt for prompt, change in moved.items() if change > 0]
+        return sorted(names, key=lambda prompt: (-moved[prompt], prompt))[:_EVIDENCE]
 
 
 @section("insights")
@@ -55,29 +237,37 @@ def insights(o: Observations) -> SectionAnswer:
     """Noticeable changes, the most severe first, and a headline."""
     availability = _availability(o)
     if availability.status not in ("available", "partial"):
-        return SectionAnswer(
-            {
-                "summary": {"headline": None, "bySeverity": dict.fromkeys(_SEVERITIES)},
-                "insights": [],
-            },
-            availability,
-        )
-    found = [
-        (severity, with_evidence(o, movement))
-        for movement in _shown(movements(o))
-        if (severity := _severity(movement)) is not None
+        nothing = {"headline": None, "bySeverity": dict.fromkeys(_SEVERITIES)}
+        return SectionAnswer({"summary": nothing, "insights": []}, availability)
+    tested = [change for change in _changes(o) if change.is_tested]
+    p_values = adjusted([windows_differ(change.prompts.values()) for change in tested])
+    shown = [
+        replace(change, p_value=p_value)
+        for change, p_value in zip(tested, p_values, strict=True)
+        if p_value <= _FALSE_DISCOVERIES and change.severity is not None
     ]
-    found.sort(key=_importance)
-    labels, states = _labels(o), _states(o)
+    order = list(_METRICS)
+    shown.sort(
+        key=lambda change: (_SEVERITIES.index(str(change.severity)), order.index(change.kind))
+    )
+    labels = {row["engine"]: row["label"] for row in scoped_engines(o) if row["label"] is not None}
+    states = o.rows("SELECT insight_id, state FROM store.insight_states WHERE host = $host")
+    state_of = {row["insight_id"]: row["state"] for row in states}
     listed = [
         {
-            **_insight(o, severity, movement, labels),
+            **_insight(o, change, labels),
             "detectedAt": availability.as_of,
-            "state": states.get(_insight_id(movement), "new"),
+            "state": state_of.get(change.insight_id, "new"),
         }
-        for severity, movement in found
+        for change in shown
     ]
-    return SectionAnswer({"summary": _summary(listed), "insights": listed}, availability)
+    severities = [insight["severity"] for insight in listed]
+    headline = "; ".join(insight["title"] for insight in listed[:2])
+    summary: dict[str, Any] = {
+        "headline": f"{headline or 'Nothing changed noticeably against the window before'}.",
+        "bySeverity": {severity: severities.count(severity) for severity in _SEVERITIES},
+    }
+    return SectionAnswer({"summary": summary, "insights": listed}, availability)
 
 
 def _availability(o: Observations) -> SectionAvailability:
@@ -88,108 +278,99 @@ def _availability(o: Observations) -> SectionAvailability:
         if o.observed("source_page_brands")
         else "It is not known which brands the cited pages mention.",
     ]
-    known = answers_availability(o, reason=" ".join(filter(None, missing)) or None)
-    if known.status == "unavailable":
-        return known
+    availability = answers_availability(o, reason=" ".join(filter(None, missing)) or None)
+    if availability.status == "unavailable":
+        return availability
     if not o.previous_observed or not answer_counts(o, WHOLE, previous=True)[()]:
         return SectionAvailability(
             "insufficient_sample",
             f"There is nothing to compare with. {NO_PREVIOUS}",
-            known.sample_count,
-            known.as_of,
-            engines=known.engines,
+            availability.sample_count,
+            availability.as_of,
+            engines=availability.engines,
         )
-    return known
+    return availability
 
 
-def _shown(found: Iterable[Movement]) -> list[Movement]:
-    """Select the significant movements, with p-values adjusted for the number tested.
-
-    Which are tested at all depends on how much was observed, and not on what.
-    """
-    tested = [
-        movement
-        for movement in found
-        if min(movement.samples) >= _LEAST_SAMPLE
-        and (movement.events is None or movement.events >= _LEAST_EVENTS)
-    ]
-    p_values = adjusted([movement.p_value for movement in tested])
-    return [
-        replace(movement, p_value=p_value)
-        for movement, p_value in zip(tested, p_values, strict=True)
-        if p_value <= _FALSE_DISCOVERIES
-    ]
-
-
-def _severity(movement: Movement) -> str | None:
-    """The severity of a movement; None where it is too small."""
-    if movement.metric == "citationCount" and abs(movement.change) < _LEAST_COUNT:
-        return None
-    for severity, least in zip(_SEVERITIES, _LEAST_EFFECTS[movement.metric], strict=True):
-        if abs(movement.effect) >= least:
-            return severity
-    return None
-
-
-def _confidence(movement: Movement) -> str:
-    if min(movement.samples) < _FIRM_SAMPLE:
-        return "provisional"
-    for level, word in _CONFIDENCES:
-        if movement.p_value <= level:
-            return word
-    return "provisional"
+def _changes(o: Observations) -> Iterator[_Change]:
+    """Yield every change between two windows that both have answers."""
+    asked, everywhere = o.rows(_ASKED), None
+    engines = list(dict.fromkeys(row["engine"] for row in asked))
+    mentioned = {(r["brand"], r["engine"], r["prompt_id"]): r for r in o.rows(_MENTIONED)}
+    for brand in focus_brands(o):
+        for engine in [everywhere, *engines] if len(engines) > 1 else engines:
+            rows = [
+                row | mentioned.get((brand, row["engine"], row["prompt_id"]), {})
+                for row in asked
+                if engine in (everywhere, row["engine"])
+            ]
+            yield _Change("visibility_change", _by_prompt(rows), brand, engine)
+    scored = o.rows(_SCORED)
+    for brand in dict.fromkeys(row["brand"] for row in scored):
+        rows = [row for row in scored if row["brand"] == brand]
+        yield _Change("sentiment_change", _by_prompt(rows), brand)
+    for kind, sql, urls in (
+        ("competitor_citation_gain", _GAINED, "urls"),
+        ("citation_loss", _TURNED, "urls_before"),
+    ):
+        groups: dict[tuple[str | None, str], list[dict[str, Any]]] = {}
+        for row in o.rows(sql):
+            groups.setdefault((row["brand"], row["domain"]), []).append(row)
+        for (about, domain), rows in groups.items():
+            pages = sorted({url for row in rows for url in row[urls] or ()})[:_EVIDENCE]
+            change = _Change(
+                kind, _by_prompt([*asked, *rows]), about, domain=domain, urls=tuple(pages)
+            )
+            before, after = change.values
+            if after > before if kind == "competitor_citation_gain" else before:
+                yield change
 
 
-def _importance(found: tuple[str, Movement]) -> tuple[int, int]:
-    severity, movement = found
-    return _SEVERITIES.index(severity), _KINDS.index(movement.kind)
+def _by_prompt(rows: list[dict[str, Any]]) -> dict[str, tuple[float, int, float, int]]:
+    """Add up totals and sizes by prompt."""
+    prompts: dict[str, list[Any]] = {}
+    for row in rows:
+        sums = prompts.setdefault(row["prompt_id"], [0, 0, 0, 0])
+        for place, name in enumerate(("total0", "size0", "total1", "size1")):
+            sums[place] += row.get(name, 0)
+    return {prompt: (a, b, c, d) for prompt, (a, b, c, d) in prompts.items()}
 
 
-def _name(movement: Movement) -> str:
-    """The identity of a movement, to find the same one in another window."""
-    parts = (movement.kind, movement.engine, movement.brand, movement.domain)
-    return "|".join(part or "" for part in parts)
-
-
-def _insight_id(movement: Movement) -> str:
-    return "ins_" + md5(_name(movement).encode(), usedforsecurity=False).hexdigest()[:12]
-
-
-def _insight(
-    o: Observations, severity: str, movement: Movement, labels: dict[str, str]
-) -> dict[str, Any]:
+def _insight(o: Observations, change: _Change, labels: Mapping[str, str]) -> dict[str, Any]:
+    before, after = change.values
+    urls = change.urls
+    if change.kind == "visibility_change" and len(focus_brands(o)) == 1:
+        # With several brands asked about, a page cannot be laid at the door of one of them.
+        turned = o.column(_TURNED_PAGES, on_engine=change.engine, lost=change.effect < 0)
+        urls = tuple(turned)
+    count = after if change.kind == "competitor_citation_gain" else change.totals[3]
+    title, what, why, recommendation = _words(change, labels, urls)
     return {
-        "insightId": _insight_id(movement),
-        "type": movement.kind,
-        "severity": severity,
-        "confidence": _confidence(movement),
-        **words(movement, labels),
+        "insightId": change.insight_id,
+        "type": change.kind,
+        "severity": change.severity,
+        "confidence": change.confidence,
+        "title": title,
+        "what": what,
+        "why": why,
+        "recommendation": recommendation,
         "metric": {
-            "key": movement.metric,
-            "unit": _UNITS[movement.metric],
-            "before": movement.before,
-            "after": movement.after,
-            "change": movement.change,
+            "key": change.metric.key,
+            "unit": change.metric.unit,
+            "before": before,
+            "after": after,
+            "change": after - before,
             "changeKind": "absolute",
         },
         "scope": {
-            "engine": movement.engine or _only(o, "engine"),
+            "engine": change.engine or _only(o, "engine"),
             "topic": _only(o, "topic"),
             "category": _only(o, "category"),
-            "brand": movement.brand,
+            "brand": change.brand,
         },
         "baseline": {"start": o.window.previous.start, "end": o.window.previous.end},
-        "evidence": {
-            "answerCount": movement.answer_count,
-            "promptIds": list(movement.prompt_ids),
-            "urls": list(movement.urls),
-        },
+        "evidence": {"answerCount": count, "promptIds": change.evidence, "urls": list(urls)},
     }
-
-
-def _labels(o: Observations) -> dict[str, str]:
-    """The engines' names by their ids, where they are known."""
-    return {row["engine"]: row["label"] for row in scoped_engines(o) if row["label"] is not None}
 
 
 def _only(o: Observations, name: str) -> str | None:
@@ -198,17 +379,49 @@ def _only(o: Observations, name: str) -> str | None:
     return values[0] if len(values) == 1 else None
 
 
-def _states(o: Observations) -> dict[str, str]:
-    """The states that are recorded of insights, by their ids."""
-    rows = o.rows("SELECT insight_id, state FROM store.insight_states WHERE host = $host")
-    return {row["insight_id"]: row["state"] for row in rows}
-
-
-def _summary(listed: list[dict[str, Any]]) -> dict[str, Any]:
-    severities = [insight["severity"] for insight in listed]
-    return {
-        "headline": "; ".join(insight["title"] for insight in listed[:2]) + "."
-        if listed
-        else "Nothing changed noticeably against the window before.",
-        "bySeverity": {severity: severities.count(severity) for severity in _SEVERITIES},
-    }
+def _words(
+    change: _Change, labels: Mapping[str, str], urls: tuple[str, ...]
+) -> tuple[str, str, str | None, str]:
+    """Title, what happened, perhaps why, and a recommendation."""
+    (before, after), brand, domain = change.values, change.brand, change.domain
+    rose = after > before
+    up = "up" if rose else "down"
+    if change.kind == "visibility_change":
+        where = f" on {labels.get(change.engine, change.engine)}" if change.engine else ""
+        turned = (
+            "came to be cited that the window before did not cite"
+            if rose
+            else "are no longer cited that the window before cited"
+        )
+        return (
+            f"Mention rate of {brand} {up}{where}",
+            f"Mention rate moved from {before:.1%} to {after:.1%}.",
+            f"Pages of its own {turned}, such as {urls[0]}." if urls else None,
+            "Look at what the prompts that gained have in common, and extend it."
+            if rose
+            else "Look at which sources and brands took the place in the prompts that lost.",
+        )
+    if change.kind == "sentiment_change":
+        return (
+            f"Sentiment of {brand} {up}",
+            f"Sentiment score moved from {before:.1f} to {after:.1f}.",
+            None,
+            "Keep the pages current that answers rest on."
+            if rose
+            else "Read the answers that speak badly of it, and correct what their sources say.",
+        )
+    if change.kind == "competitor_citation_gain":
+        return (
+            f"{brand} {'more often' if before else 'newly'} cited by way of {domain}",
+            f"Pages of {domain} that mention {brand} were cited in {after} answers, after"
+            f" {before} in the window before.",
+            None,
+            f"Ask {domain} to include you.",
+        )
+    return (
+        f"Pages of {domain} no longer cited",
+        f"{before} answers cited pages of {domain} in the window before that no answer cites in"
+        " this one.",
+        None,
+        "Check that these pages can still be reached, and refresh them.",
+    )

@@ -17,7 +17,8 @@ from aatoolkit.service.observations import Observations
 from aatoolkit.service.sources import checked_answers, enumerate_words
 
 _SEEN_ON = """
-  SELECT engine FROM derived.shopping_shown WHERE host = $host
+  SELECT engine FROM store.answers
+  WHERE host = $host AND chat_id IN (SELECT chat_id FROM store.product_mentions WHERE host = $host)
 """
 
 _SHELF = f"""

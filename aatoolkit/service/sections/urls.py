@@ -22,9 +22,6 @@ counted AS (
     CASE WHEN {RETRIEVAL_IS_KNOWN} THEN count(*) END AS retrievals
   FROM seen GROUP BY host, url HAVING count(*) FILTER (cited) > 0
 ),
-days AS (
-  SELECT url, first_day, last_day FROM derived.cited_pages WHERE host = $host
-),
 brands AS (
   SELECT url, list(
     {{'brand': brand, 'own': own, 'mentioned': mentioned}} ORDER BY mentioned DESC, brand
@@ -47,7 +44,7 @@ SELECT url, source_domain AS domain, title, page_type AS "pageType",
   coalesce(brands, []) AS brands, prompts
 FROM counted
 LEFT JOIN store.source_pages USING (host, url)
-LEFT JOIN days USING (url)
+LEFT JOIN cited_pages USING (url)
 LEFT JOIN brands USING (url)
 LEFT JOIN prompts USING (url)
 ORDER BY citations DESC, url
