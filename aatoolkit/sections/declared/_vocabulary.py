@@ -1,12 +1,19 @@
-"""The words that categories of several sections share.
+"""What declarations are written with: all of it is imported by a star, here alone.
 
-They are those of the reference shapes and of the reference service. A service may use
-others: an unknown value is no error, it follows the known ones.
+The words that categories of several sections share are those of the reference shapes and of the
+reference service. A service may use others: an unknown value is no error, it follows the known ones.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from aatoolkit.sections.aggregation import *
 from aatoolkit.sections.aggregation import refused
+from aatoolkit.sections.columns import *
+from aatoolkit.sections.columns import count
+from aatoolkit.sections.section import *
+from aatoolkit.sections.section import Column
 
 DOMAIN_TYPES = (
     "owned",
@@ -52,3 +59,14 @@ NO_SAMPLE = refused("measured once, or of all there is: no sample")
 JUDGED = refused("a judgement of the service, and no share of counts")
 OWN_INTERVAL = refused("the service gives its own interval or verdict, with the sizes it rests on")
 """Rules of numbers that neither combine nor have an interval, and why."""
+
+
+def optional(*columns: Column) -> tuple[Column, ...]:
+    """Columns whose field an answer may leave out."""
+    return tuple(replace(column, optional=True) for column in columns)
+
+
+def whole(name: str, doc: str, things: str) -> Column:
+    """A count of all there are, the same in every row: the sample size of shares."""
+    rule = refused(f"the same {things} in every row")
+    return count(name, doc, aggregate=rule, optional=True)

@@ -2,120 +2,49 @@
 
 from __future__ import annotations
 
-from aatoolkit.sections.aggregation import NOT_ADDITIVE, refused, share
-from aatoolkit.sections.columns import (
-    category,
-    count,
-    flag,
-    fraction,
-    integer,
-    number,
-    rank,
-    ref,
-    text,
-    timestamp,
-)
-from aatoolkit.sections.section import Section, Table, keyed, records
+from aatoolkit.sections.declared._vocabulary import *
 
+# fmt: off
 SECTION = Section(
-    "ads",
-    "Observed advertisements.",
-    Table(
-        "ads",
-        "One row per observed ad.",
-        records("observations"),
-        key="ad_id",
-        columns=(
-            text("ad_id", "The observation's id."),
-            text("engine", "The engine whose surface showed it."),
-            category(
-                "surface", "Where it was shown.", ("answer", "ai_overview", "ai_mode", "sidebar")
-            ),
-            category(
-                "unit", "Its form.", ("single_advertiser", "carousel", "product_carousel", "text")
-            ),
-            category(
-                "placement",
-                "Its place beside the answer.",
-                ("above_answer", "inline", "below_answer"),
-            ),
-            rank("position", "Its place among the ads; lower is better."),
-            text("advertiser", "Who advertises.", "advertiser.name"),
-            text("advertiser_domain", "The advertiser's domain.", "advertiser.domain"),
-            flag(
-                "own",
-                "Whether the advertiser is the own brand.",
-                "advertiser.own",
-            ),
-            flag("tracked", "Whether the project tracks the advertiser.", "advertiser.tracked"),
-            text("prompt_id", "The prompt asked; refers to `prompts`."),
-            text("chat_id", "The answer it was seen with; refers to `chats`."),
-            timestamp("observed_at", "When it was seen, in UTC."),
-        ),
-    ),
-    Table(
-        "ad_cards",
-        "One row per ad and card.",
-        records("observations[].cards"),
-        key=("ad_id", "card"),
-        columns=(
-            ref("ad_id", "The ad; refers to `ads`."),
-            integer("card", "The card's place, from 1.", "#1"),
-            text("headline", "Its headline."),
-            text("body", "Its text, if any."),
-            text("image_url", "Its picture, if any."),
-            text("target_url", "Where it leads."),
-            number(
-                "price_amount",
-                "The price shown, if any.",
-                "price.amount",
-                unit="price_currency units",
-            ),
-            text("price_currency", "The currency of the price.", "price.currency", unit="ISO 4217"),
-        ),
-    ),
-    Table(
-        "ad_advertisers",
-        "One row per advertiser.",
-        records("advertisers"),
-        key="advertiser",
-        columns=(
-            text("advertiser", "Who advertises."),
-            text("advertiser_domain", "The advertiser's domain.", "domain"),
-            count("observations", "Ads of it that were seen."),
-            integer(
-                "prompt_count",
-                "Distinct prompts with its ads.",
-                unit="distinct prompts",
-                aggregate=NOT_ADDITIVE,
-            ),
-            fraction(
-                "ad_share",
-                "Its ads, of all ads; sums to 1.",
-                aggregate=share(counts=("observations", "all_observations")),
-            ),
-            count(
-                "all_observations",
-                "Ads of all advertisers: the sample size of the share.",
-                aggregate=refused("the same ads in every row"),
-                optional=True,
-            ),
-        ),
-    ),
-    Table(
-        "ad_engine_support",
-        "One row per engine.",
-        keyed("engineSupport", key="engine"),
-        key="engine",
-        columns=(
-            text("engine", "The engine."),
-            category(
-                "support",
-                "Whether ads were seen; only none_observed is a measured zero.",
-                ("observed", "none_observed", "not_applicable", "not_checked"),
-                ".",
-            ),
-        ),
-    ),
+    "ads", "Observed advertisements.",
+    Table("ads", "One row per observed ad.", records("observations"), key="ad_id", columns=(
+        text("ad_id", "The observation's id."),
+        text("engine", "The engine whose surface showed it."),
+        category("surface", "Where it was shown.", ("answer", "ai_overview", "ai_mode", "sidebar")),
+        category("unit", "Its form.", ("single_advertiser", "carousel", "product_carousel", "text")),
+        category("placement", "Its place beside the answer.", ("above_answer", "inline", "below_answer")),
+        rank("position", "Its place among the ads; lower is better."),
+        text("advertiser", "Who advertises.", "advertiser.name"),
+        text("advertiser_domain", "The advertiser's domain.", "advertiser.domain"),
+        flag("own", "Whether the advertiser is the own brand.", "advertiser.own"),
+        flag("tracked", "Whether the project tracks the advertiser.", "advertiser.tracked"),
+        text("prompt_id", "The prompt asked; refers to `prompts`."),
+        text("chat_id", "The answer it was seen with; refers to `chats`."),
+        timestamp("observed_at", "When it was seen, in UTC."),
+    )),
+    Table("ad_cards", "One row per ad and card.", records("observations[].cards"), key=("ad_id", "card"), columns=(
+        ref("ad_id", "The ad; refers to `ads`."),
+        integer("card", "The card's place, from 1.", "#1"),
+        text("headline", "Its headline."),
+        text("body", "Its text, if any."),
+        text("image_url", "Its picture, if any."),
+        text("target_url", "Where it leads."),
+        number("price_amount", "The price shown, if any.", "price.amount", unit="price_currency units"),
+        text("price_currency", "The currency of the price.", "price.currency", unit="ISO 4217"),
+    )),
+    Table("ad_advertisers", "One row per advertiser.", records("advertisers"), key="advertiser", columns=(
+        text("advertiser", "Who advertises."),
+        text("advertiser_domain", "The advertiser's domain.", "domain"),
+        count("observations", "Ads of it that were seen."),
+        integer("prompt_count", "Distinct prompts with its ads.", unit="distinct prompts", aggregate=NOT_ADDITIVE),
+        fraction("ad_share", "Its ads, of all ads; sums to 1.",
+            aggregate=share(counts=("observations", "all_observations"))),
+        whole("all_observations", "Ads of all advertisers: the sample size of the share.", "ads"),
+    )),
+    Table("ad_engine_support", "One row per engine.", keyed("engineSupport", key="engine"), key="engine", columns=(
+        text("engine", "The engine."),
+        category("support", "Whether ads were seen; only none_observed is a measured zero.",
+            ("observed", "none_observed", "not_applicable", "not_checked"), "."),
+    )),
     kept=("totals",),
 )

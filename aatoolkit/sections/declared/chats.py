@@ -2,112 +2,53 @@
 
 from __future__ import annotations
 
-from aatoolkit.sections.aggregation import CHARACTERS, MEAN, Aggregation
-from aatoolkit.sections.columns import (
-    category,
-    count,
-    flag,
-    integer,
-    rank,
-    ref,
-    score,
-    text,
-    timestamp,
-    words,
-)
-from aatoolkit.sections.declared._vocabulary import DOMAIN_TYPES, TONES
-from aatoolkit.sections.section import Section, Table, records
+from aatoolkit.sections.declared._vocabulary import *
 
+# fmt: off
 SECTION = Section(
-    "chats",
-    "Sampled answers.",
-    Table(
-        "chats",
-        "One row per sampled answer.",
-        records("chats"),
-        key="chat_id",
+    "chats", "Sampled answers.",
+    Table("chats", "One row per sampled answer.", records("chats"), key="chat_id", columns=(
+        text("chat_id", "The answer's id."),
+        text("prompt_id", "The prompt that was asked; refers to `prompts`."),
+        text("prompt", "The prompt as it was put to the engine."),
+        text("engine", "The engine that answered."),
+        text("model", "The engine's model."),
+        text("country", "The country it was asked from."),
+        timestamp("ran_at", "When it was asked, in UTC."),
+        category("outcome", "The outcome; only answered ones count in rates.",
+            ("answered", "empty", "refused", "error")),
+        text("answer_text", "The answer, or its beginning.", "answer.text"),
+        category("answer_format", "How the text is marked up.", ("markdown",), "answer.format"),
+        count("answer_characters", "Length of the whole answer.", "answer.characters", unit=CHARACTERS,
+            aggregate=Aggregation("sum", among=("outcome", "answered"))),
+        flag("answer_truncated", "Whether the text was cut.", "answer.truncated"),
+        words("features", "What the engine showed beside the text."),
+    )),
+    Table("chat_mentions", "One row per answer and brand that it mentions.", records("chats[].mentions"),
+        key=("chat_id", "brand"), columns=(
+        ref("chat_id", "The answer; refers to `chats`."),
+        text("brand", "The brand."),
+        flag("own", "Whether it is the project's own."),
+        rank("position", "Its place in the answer; lower is better.", aggregate=MEAN),
+        category("sentiment", "The tone of the mention.", TONES),
+        score("sentiment_score", "Its score; 50 is neutral.", aggregate=MEAN),
+        text("excerpt", "The words around the mention."),
+    )),
+    Table("chat_citations", "One row per answer and source.", records("chats[].citations"), key=("chat_id", "n"),
         columns=(
-            text("chat_id", "The answer's id."),
-            text("prompt_id", "The prompt that was asked; refers to `prompts`."),
-            text("prompt", "The prompt as it was put to the engine."),
-            text("engine", "The engine that answered."),
-            text("model", "The engine's model."),
-            text("country", "The country it was asked from."),
-            timestamp("ran_at", "When it was asked, in UTC."),
-            category(
-                "outcome",
-                "The outcome; only answered ones count in rates.",
-                ("answered", "empty", "refused", "error"),
-            ),
-            text(
-                "answer_text",
-                "The answer, or its beginning.",
-                "answer.text",
-            ),
-            category("answer_format", "How the text is marked up.", ("markdown",), "answer.format"),
-            count(
-                "answer_characters",
-                "Length of the whole answer.",
-                "answer.characters",
-                unit=CHARACTERS,
-                aggregate=Aggregation("sum", among=("outcome", "answered")),
-            ),
-            flag(
-                "answer_truncated",
-                "Whether the text was cut.",
-                "answer.truncated",
-            ),
-            words("features", "What the engine showed beside the text."),
-        ),
-    ),
-    Table(
-        "chat_mentions",
-        "One row per answer and brand that it mentions.",
-        records("chats[].mentions"),
-        key=("chat_id", "brand"),
-        columns=(
-            ref("chat_id", "The answer; refers to `chats`."),
-            text("brand", "The brand."),
-            flag("own", "Whether it is the project's own."),
-            rank(
-                "position",
-                "Its place in the answer; lower is better.",
-                aggregate=MEAN,
-            ),
-            category("sentiment", "The tone of the mention.", TONES),
-            score(
-                "sentiment_score",
-                "Its score; 50 is neutral.",
-                aggregate=MEAN,
-            ),
-            text("excerpt", "The words around the mention."),
-        ),
-    ),
-    Table(
-        "chat_citations",
-        "One row per answer and source.",
-        records("chats[].citations"),
-        key=("chat_id", "n"),
-        columns=(
-            ref("chat_id", "The answer; refers to `chats`."),
-            integer("n", "The source's place in the answer, from 1.", unit="position"),
-            text("url", "The source's address, as the engine gave it."),
-            text("source_domain", "Its domain.", "domain"),
-            text("title", "Its title, if the engine gave one."),
-            category("domain_type", "What kind of site it is on.", DOMAIN_TYPES),
-            flag("cited", "Whether the answer cites it; false = retrieved only."),
-        ),
-    ),
-    Table(
-        "chat_fanouts",
-        "One row per answer and query that the engine made of the prompt.",
-        records("chats[].fanouts"),
-        key=("chat_id", "query_index"),
-        columns=(
-            ref("chat_id", "The answer; refers to `chats`."),
-            integer("query_index", "The query's place, from 0.", "#0"),
-            text("query", "The query.", "."),
-        ),
-    ),
+        ref("chat_id", "The answer; refers to `chats`."),
+        integer("n", "The source's place in the answer, from 1.", unit="position"),
+        text("url", "The source's address, as the engine gave it."),
+        text("source_domain", "Its domain.", "domain"),
+        text("title", "Its title, if the engine gave one."),
+        category("domain_type", "What kind of site it is on.", DOMAIN_TYPES),
+        flag("cited", "Whether the answer cites it; false = retrieved only."),
+    )),
+    Table("chat_fanouts", "One row per answer and query that the engine made of the prompt.",
+        records("chats[].fanouts"), key=("chat_id", "query_index"), columns=(
+        ref("chat_id", "The answer; refers to `chats`."),
+        integer("query_index", "The query's place, from 0.", "#0"),
+        text("query", "The query.", "."),
+    )),
     kept=("sampling",),
 )

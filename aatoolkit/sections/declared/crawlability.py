@@ -5,146 +5,62 @@ What robots.txt declares and what the server does are two things, in two columns
 
 from __future__ import annotations
 
-from aatoolkit.sections.aggregation import (
-    BYTES,
-    CHECKS,
-    HTTP_STATUS,
-    MILLISECONDS,
-)
-from aatoolkit.sections.columns import (
-    category,
-    count,
-    flag,
-    fraction,
-    integer,
-    ref,
-    score,
-    text,
-    timestamp,
-)
-from aatoolkit.sections.declared._vocabulary import NO_SAMPLE, PURPOSES
-from aatoolkit.sections.section import Section, Table, keyed, records, single
+from aatoolkit.sections.declared._vocabulary import *
 
+# fmt: off
 SECTION = Section(
-    "crawlability",
-    "How well crawlers and assistants can use the site.",
-    Table(
-        "crawlability_score",
-        "One row per fetch.",
-        single(),
-        key="domain",
+    "crawlability", "How well crawlers and assistants can use the site.",
+    Table("crawlability_score", "One row per fetch.", single(), key="domain", columns=(
+        text("domain", "The project's domain.", "$.domain"),
+        timestamp("checked_at", "When the site was examined, in UTC."),
+        score("score", "The applicable checks that passed, as a percentage.", "score.value", aggregate=NO_SAMPLE),
+        count("passed", "Checks that passed.", "score.passed", unit=CHECKS),
+        count("failed", "Checks that failed.", "score.failed", unit=CHECKS),
+        count("warning", "Checks that gave a warning.", "score.warning", unit=CHECKS),
+        count("skipped", "Checks that did not apply.", "score.skipped", unit=CHECKS),
+        count("applicable", "Checks that applied: passed, failed, warning.", "score.applicable", unit=CHECKS),
+    )),
+    Table("crawlability_bot_access", "One row per crawler.", records("robots.agents"), key="bot", columns=(
+        text("bot", "The crawler."),
+        text("operator", "Who runs it."),
+        category("purpose", "What the crawler fetches pages for.", PURPOSES),
+        category("access", "What robots.txt declares; for what the server does see `server_status`.",
+            ("allowed", "blocked", "partial", "unknown")),
+        flag("explicit_rule", "Whether robots.txt names the crawler."),
+        text("rule", "The rule that decides, if one does."),
+        integer("server_status", "The status that the crawler gets.", unit=HTTP_STATUS),
+    )),
+    Table("crawlability_files", "One row per well-known file.", keyed("files", key="file"), key="file", columns=(
+        category("file", "Which file.", ("robotsTxt", "llmsTxt", "sitemapXml")),
+        flag("present", "Whether it is there."),
+        integer("http_status", "The status it came with.", unit=HTTP_STATUS),
+        integer("bytes", "Its size.", unit=BYTES),
+    )),
+    Table("crawlability_pages", "One row per page examined.", records("pages"), key="url", columns=(
+        text("url", "The page's address."),
+        integer("http_status", "The status it came with.", unit=HTTP_STATUS),
+        flag("indexable", "Whether it may be indexed."),
+        flag("requires_javascript", "Whether its text needs JavaScript."),
+        fraction("visible_text_ratio", "Its text without JavaScript, of all its text.", aggregate=NO_SAMPLE),
+        integer("ttfb_ms", "Time to the first byte; lower is better.", unit=MILLISECONDS),
+    )),
+    Table("crawlability_page_assistants", "One row per page, engine and capability.",
+        keyed("pages[].assistants", key=("engine", "capability")), key=("url", "engine", "capability"), columns=(
+        ref("url", "The page; refers to `crawlability_pages`."),
+        text("engine", "The engine; one that is absent was not examined."),
+        category("capability", "What the engine may do: fetch it live, index it, train on it.",
+            ("retrievable", "findable", "trainable")),
+        category("result", "What was found; not_applicable and unknown are not failures.",
+            ("ok", "failed", "not_applicable", "unknown"), "."),
+    )),
+    Table("crawlability_checks", "One row per page and check.", records("pages[].checks"), key=("url", "check_id"),
         columns=(
-            text("domain", "The project's domain.", "$.domain"),
-            timestamp("checked_at", "When the site was examined, in UTC."),
-            score(
-                "score",
-                "The applicable checks that passed, as a percentage.",
-                "score.value",
-                aggregate=NO_SAMPLE,
-            ),
-            count("passed", "Checks that passed.", "score.passed", unit=CHECKS),
-            count("failed", "Checks that failed.", "score.failed", unit=CHECKS),
-            count("warning", "Checks that gave a warning.", "score.warning", unit=CHECKS),
-            count("skipped", "Checks that did not apply.", "score.skipped", unit=CHECKS),
-            count(
-                "applicable",
-                "Checks that applied: passed, failed, warning.",
-                "score.applicable",
-                unit=CHECKS,
-            ),
-        ),
-    ),
-    Table(
-        "crawlability_bot_access",
-        "One row per crawler.",
-        records("robots.agents"),
-        key="bot",
-        columns=(
-            text("bot", "The crawler."),
-            text("operator", "Who runs it."),
-            category("purpose", "What the crawler fetches pages for.", PURPOSES),
-            category(
-                "access",
-                "What robots.txt declares; for what the server does see `server_status`.",
-                ("allowed", "blocked", "partial", "unknown"),
-            ),
-            flag("explicit_rule", "Whether robots.txt names the crawler."),
-            text("rule", "The rule that decides, if one does."),
-            integer(
-                "server_status",
-                "The status that the crawler gets.",
-                unit=HTTP_STATUS,
-            ),
-        ),
-    ),
-    Table(
-        "crawlability_files",
-        "One row per well-known file.",
-        keyed("files", key="file"),
-        key="file",
-        columns=(
-            category("file", "Which file.", ("robotsTxt", "llmsTxt", "sitemapXml")),
-            flag("present", "Whether it is there."),
-            integer("http_status", "The status it came with.", unit=HTTP_STATUS),
-            integer("bytes", "Its size.", unit=BYTES),
-        ),
-    ),
-    Table(
-        "crawlability_pages",
-        "One row per page examined.",
-        records("pages"),
-        key="url",
-        columns=(
-            text("url", "The page's address."),
-            integer("http_status", "The status it came with.", unit=HTTP_STATUS),
-            flag("indexable", "Whether it may be indexed."),
-            flag("requires_javascript", "Whether its text needs JavaScript."),
-            fraction(
-                "visible_text_ratio",
-                "Its text without JavaScript, of all its text.",
-                aggregate=NO_SAMPLE,
-            ),
-            integer("ttfb_ms", "Time to the first byte; lower is better.", unit=MILLISECONDS),
-        ),
-    ),
-    Table(
-        "crawlability_page_assistants",
-        "One row per page, engine and capability.",
-        keyed("pages[].assistants", key=("engine", "capability")),
-        key=("url", "engine", "capability"),
-        columns=(
-            ref("url", "The page; refers to `crawlability_pages`."),
-            text("engine", "The engine; one that is absent was not examined."),
-            category(
-                "capability",
-                "What the engine may do: fetch it live, index it, train on it.",
-                ("retrievable", "findable", "trainable"),
-            ),
-            category(
-                "result",
-                "What was found; not_applicable and unknown are not failures.",
-                ("ok", "failed", "not_applicable", "unknown"),
-                ".",
-            ),
-        ),
-    ),
-    Table(
-        "crawlability_checks",
-        "One row per page and check.",
-        records("pages[].checks"),
-        key=("url", "check_id"),
-        columns=(
-            ref("url", "The page; refers to `crawlability_pages`."),
-            text("check_id", "The check."),
-            category("group", "What the check belongs to.", ("access", "delivery", "content")),
-            category(
-                "result",
-                "What the check found; skipped if it did not apply.",
-                ("passed", "failed", "warning", "skipped"),
-                "status",
-            ),
-            text("detail", "What the check found, in words."),
-        ),
-    ),
+        ref("url", "The page; refers to `crawlability_pages`."),
+        text("check_id", "The check."),
+        category("group", "What the check belongs to.", ("access", "delivery", "content")),
+        category("result", "What the check found; skipped if it did not apply.",
+            ("passed", "failed", "warning", "skipped"), "status"),
+        text("detail", "What the check found, in words."),
+    )),
     kept=("robots.url", "robots.httpStatus"),
 )

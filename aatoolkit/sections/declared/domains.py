@@ -2,131 +2,52 @@
 
 from __future__ import annotations
 
-from aatoolkit.sections.aggregation import NOT_ADDITIVE, ratio, refused, share
-from aatoolkit.sections.columns import (
-    category,
-    count,
-    fraction,
-    integer,
-    number,
-    rank,
-    ref,
-    text,
-    words,
-)
-from aatoolkit.sections.declared._vocabulary import DOMAIN_TYPES
-from aatoolkit.sections.section import Section, Table, keyed, records
+from aatoolkit.sections.declared._vocabulary import *
 
+# fmt: off
 SECTION = Section(
-    "domains",
-    "Source domains that engines cite.",
-    Table(
-        "source_domains",
-        "One row per cited domain.",
-        records("domains"),
-        key="source_domain",
-        columns=(
-            text("source_domain", "The cited domain.", "domain"),
-            rank("rank", "Its place by citations; lower is better, equal counts share a place."),
-            category("domain_type", "What kind of site it is.", DOMAIN_TYPES),
-            count("citation_count", "Citations of its pages; one answer may cite several."),
-            fraction(
-                "citation_share",
-                "Its citations, of all citations.",
-                aggregate=share(
-                    "shares of one whole: recompute from counts over engines or fetches",
-                    counts=("citation_count", "all_citation_count"),
-                ),
-            ),
-            count(
-                "retrieval_count",
-                "Times an engine read a page of it, cited or not.",
-            ),
-            number(
-                "citation_rate",
-                "Citations per retrieval; can exceed 1.",
-                unit="citations per retrieval",
-                aggregate=ratio("citation_count", "retrieval_count"),
-            ),
-            integer(
-                "answer_count",
-                "Distinct answers that cite it; domains overlap.",
-                unit="distinct answers",
-                aggregate=NOT_ADDITIVE,
-            ),
-            fraction(
-                "retrieved_answer_share",
-                "Answers that read it, of those of engines that report it.",
-                aggregate=refused(
-                    "not additive: one answer may read several domains",
-                    ("retrieved_answer_count", "reporting_answer_count"),
-                ),
-            ),
-            count("unique_urls", "Distinct pages of it that are cited.", aggregate=NOT_ADDITIVE),
-            words("brands_mentioned", "Brands found on its pages, if any was examined."),
-            integer(
-                "rank_change",
-                "Places gained since the previous window; upwards is positive.",
-                unit="places",
-            ),
-            count(
-                "all_citation_count",
-                "Citations of all domains: the sample size of the share.",
-                "$.totals.citationCount",
-                aggregate=refused("the same citations in every row"),
-                optional=True,
-            ),
-            integer(
-                "retrieved_answer_count",
-                "Distinct answers that read it; domains overlap.",
-                unit="distinct answers",
-                aggregate=NOT_ADDITIVE,
-                optional=True,
-            ),
-            count(
-                "reporting_answer_count",
-                "Answers of engines that report what they read: the sample size of that share.",
-                aggregate=refused("the same answers in every row"),
-                optional=True,
-            ),
+    "domains", "Source domains that engines cite.",
+    Table("source_domains", "One row per cited domain.", records("domains"), key="source_domain", columns=(
+        text("source_domain", "The cited domain.", "domain"),
+        rank("rank", "Its place by citations; lower is better, equal counts share a place."),
+        category("domain_type", "What kind of site it is.", DOMAIN_TYPES),
+        count("citation_count", "Citations of its pages; one answer may cite several."),
+        fraction("citation_share", "Its citations, of all citations.",
+            aggregate=share("shares of one whole: recompute from counts over engines or fetches",
+            counts=("citation_count", "all_citation_count"))),
+        count("retrieval_count", "Times an engine read a page of it, cited or not."),
+        number("citation_rate", "Citations per retrieval; can exceed 1.", unit="citations per retrieval",
+            aggregate=ratio("citation_count", "retrieval_count")),
+        integer("answer_count", "Distinct answers that cite it; domains overlap.", unit="distinct answers",
+            aggregate=NOT_ADDITIVE),
+        fraction("retrieved_answer_share", "Answers that read it, of those of engines that report it.",
+            aggregate=refused("not additive: one answer may read several domains",
+            ("retrieved_answer_count", "reporting_answer_count"))),
+        count("unique_urls", "Distinct pages of it that are cited.", aggregate=NOT_ADDITIVE),
+        words("brands_mentioned", "Brands found on its pages, if any was examined."),
+        integer("rank_change", "Places gained since the previous window; upwards is positive.", unit="places"),
+        *optional(
+            count("all_citation_count", "Citations of all domains: the sample size of the share.",
+                "$.totals.citationCount", aggregate=refused("the same citations in every row")),
+            integer("retrieved_answer_count", "Distinct answers that read it; domains overlap.",
+                unit="distinct answers", aggregate=NOT_ADDITIVE),
         ),
-    ),
-    Table(
-        "source_domain_engines",
-        "One row per cited domain and engine.",
-        keyed("domains[].byEngine", key="engine"),
-        key=("source_domain", "engine"),
-        columns=(
-            ref("source_domain", "The domain; refers to `source_domains`.", "^domain"),
-            text("engine", "The engine; one that is absent is not reported, not 0."),
-            count("citation_count", "Citations of the domain in the engine's answers.", "."),
-        ),
-    ),
-    Table(
-        "source_domain_types",
-        "One row per domain type.",
-        records("typeBreakdown"),
-        key="domain_type",
-        columns=(
-            category(
-                "domain_type",
-                "Kind of site; may be unclassified.",
-                (*DOMAIN_TYPES, "unclassified"),
-            ),
-            count("citation_count", "Citations of domains of the type."),
-            fraction(
-                "citation_share",
-                "Its citations, of all; sums to 1.",
-                aggregate=share(counts=("citation_count", "all_citation_count")),
-            ),
-            count(
-                "all_citation_count",
-                "Citations of all domains: the sample size of the share.",
-                "$.totals.citationCount",
-                aggregate=refused("the same citations in every row"),
-                optional=True,
-            ),
-        ),
-    ),
+        whole("reporting_answer_count", "Answers of engines that report what they read: the sample size of that share.",
+            "answers"),
+    )),
+    Table("source_domain_engines", "One row per cited domain and engine.", keyed("domains[].byEngine", key="engine"),
+        key=("source_domain", "engine"), columns=(
+        ref("source_domain", "The domain; refers to `source_domains`.", "^domain"),
+        text("engine", "The engine; one that is absent is not reported, not 0."),
+        count("citation_count", "Citations of the domain in the engine's answers.", "."),
+    )),
+    Table("source_domain_types", "One row per domain type.", records("typeBreakdown"), key="domain_type", columns=(
+        category("domain_type", "Kind of site; may be unclassified.", (*DOMAIN_TYPES, "unclassified")),
+        count("citation_count", "Citations of domains of the type."),
+        fraction("citation_share", "Its citations, of all; sums to 1.",
+            aggregate=share(counts=("citation_count", "all_citation_count"))),
+        count("all_citation_count", "Citations of all domains: the sample size of the share.", "$.totals.citationCount",
+            aggregate=refused("the same citations in every row"), optional=True),
+    )),
     kept=("totals.uniqueDomains", "totals.answerCount", "totals.ownCitationShare"),
 )

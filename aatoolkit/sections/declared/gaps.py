@@ -2,134 +2,50 @@
 
 from __future__ import annotations
 
-from aatoolkit.sections.aggregation import (
-    FRACTION_CHANGE,
-    NOT_ADDITIVE,
-    Aggregation,
-    ratio,
-    refused,
-)
-from aatoolkit.sections.columns import (
-    category,
-    count,
-    fraction,
-    integer,
-    number,
-    ref,
-    score,
-    text,
-    words,
-)
-from aatoolkit.sections.declared._vocabulary import DOMAIN_TYPES, JUDGED
-from aatoolkit.sections.section import Section, Table, keyed, records
+from aatoolkit.sections.declared._vocabulary import *
 
+# fmt: off
 _KINDS = ("missing", "weak", "shared", "strong", "unique")
 
 SECTION = Section(
-    "gaps",
-    "Citation gaps against competitors.",
-    Table(
-        "gap_domains",
-        "One row per source domain.",
-        records("domainGaps"),
-        key="source_domain",
-        columns=(
-            text("source_domain", "The source domain.", "domain"),
-            category("domain_type", "What kind of site it is.", DOMAIN_TYPES),
-            category(
-                "kind",
-                "Own citations against the competitors' mean: from missing (none) to unique.",
-                _KINDS,
-            ),
-            count(
-                "own_citations",
-                "Citations of the domain in answers that mention the own brand.",
-            ),
-            integer(
-                "prompt_count",
-                "Distinct prompts that cite the domain.",
-                unit="distinct prompts",
-                aggregate=NOT_ADDITIVE,
-            ),
-            score(
-                "opportunity_score",
-                "How much there is to gain; higher is more.",
-                aggregate=JUDGED,
-            ),
-            words("engines", "The engines whose answers cite the domain."),
-            text(
-                "example_url",
-                "A page cited for competitors and not for the own brand.",
-            ),
+    "gaps", "Citation gaps against competitors.",
+    Table("gap_domains", "One row per source domain.", records("domainGaps"), key="source_domain", columns=(
+        text("source_domain", "The source domain.", "domain"),
+        category("domain_type", "What kind of site it is.", DOMAIN_TYPES),
+        category("kind", "Own citations against the competitors' mean: from missing (none) to unique.", _KINDS),
+        count("own_citations", "Citations of the domain in answers that mention the own brand."),
+        integer("prompt_count", "Distinct prompts that cite the domain.", unit="distinct prompts",
+            aggregate=NOT_ADDITIVE),
+        score("opportunity_score", "How much there is to gain; higher is more.", aggregate=JUDGED),
+        words("engines", "The engines whose answers cite the domain."),
+        text("example_url", "A page cited for competitors and not for the own brand."),
+    )),
+    Table("gap_domain_competitors", "One row per source domain and competitor.",
+        keyed("domainGaps[].competitorCitations", key="brand"), key=("source_domain", "brand"), columns=(
+        ref("source_domain", "The domain; refers to `gap_domains`.", "^domain"),
+        text("brand", "The competitor."),
+        count("citations", "Citations of the domain in answers that mention it; brands overlap.", ".",
+            aggregate=Aggregation("sum", across=("source_domain",), why="one answer may mention several brands")),
+    )),
+    Table("gap_topics", "One row per topic.", records("topicGaps"), key="topic", columns=(
+        text("topic", "The topic."),
+        fraction("own_mention_rate", "Answers that mention the own brand, of all.",
+            aggregate=ratio("own_mention_count", "answer_count", otherwise="answer_count")),
+        text("leader", "The brand mentioned most often, the own one included."),
+        fraction("leader_mention_rate", "Answers that mention the leader, of all.",
+            aggregate=refused("each topic has its own leader", ("leader_mention_count", "answer_count"))),
+        number("gap", "The own mention rate less the leader's; 0 if the own brand leads.", unit=FRACTION_CHANGE,
+            aggregate=refused("a difference of two rates, whose counts are beside it")),
+        count("answer_count", "The topic's answers."),
+        *optional(
+            count("own_mention_count", "Answers that mention the own brand."),
+            count("leader_mention_count", "Answers that mention the topic's leader.",
+                aggregate=refused("each topic has its own leader")),
         ),
-    ),
-    Table(
-        "gap_domain_competitors",
-        "One row per source domain and competitor.",
-        keyed("domainGaps[].competitorCitations", key="brand"),
-        key=("source_domain", "brand"),
-        columns=(
-            ref("source_domain", "The domain; refers to `gap_domains`.", "^domain"),
-            text("brand", "The competitor."),
-            count(
-                "citations",
-                "Citations of the domain in answers that mention it; brands overlap.",
-                ".",
-                aggregate=Aggregation(
-                    "sum", across=("source_domain",), why="one answer may mention several brands"
-                ),
-            ),
-        ),
-    ),
-    Table(
-        "gap_topics",
-        "One row per topic.",
-        records("topicGaps"),
-        key="topic",
-        columns=(
-            text("topic", "The topic."),
-            fraction(
-                "own_mention_rate",
-                "Answers that mention the own brand, of all.",
-                aggregate=ratio("own_mention_count", "answer_count", otherwise="answer_count"),
-            ),
-            text("leader", "The brand mentioned most often, the own one included."),
-            fraction(
-                "leader_mention_rate",
-                "Answers that mention the leader, of all.",
-                aggregate=refused(
-                    "each topic has its own leader", ("leader_mention_count", "answer_count")
-                ),
-            ),
-            number(
-                "gap",
-                "The own mention rate less the leader's; 0 if the own brand leads.",
-                unit=FRACTION_CHANGE,
-                aggregate=refused("a difference of two rates, whose counts are beside it"),
-            ),
-            count("answer_count", "The topic's answers."),
-            count("own_mention_count", "Answers that mention the own brand.", optional=True),
-            count(
-                "leader_mention_count",
-                "Answers that mention the topic's leader.",
-                aggregate=refused("each topic has its own leader"),
-                optional=True,
-            ),
-        ),
-    ),
-    Table(
-        "gap_counts",
-        "One row per kind of gap.",
-        keyed("counts", key="kind"),
-        key="kind",
-        columns=(
-            category(
-                "kind",
-                "Own citations against the mean, as in `gap_domains`.",
-                _KINDS,
-            ),
-            count("domain_count", "Source domains of the kind.", "."),
-        ),
-    ),
+    )),
+    Table("gap_counts", "One row per kind of gap.", keyed("counts", key="kind"), key="kind", columns=(
+        category("kind", "Own citations against the mean, as in `gap_domains`.", _KINDS),
+        count("domain_count", "Source domains of the kind.", "."),
+    )),
     kept=("ownBrand", "competitors"),
 )

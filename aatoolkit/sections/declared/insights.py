@@ -2,112 +2,47 @@
 
 from __future__ import annotations
 
-from aatoolkit.sections.aggregation import COUNT
-from aatoolkit.sections.columns import category, date, integer, number, ref, text, timestamp
-from aatoolkit.sections.declared._vocabulary import LOW_TO_HIGH, METRIC_UNITS, METRICS, OWN_INTERVAL
-from aatoolkit.sections.section import Section, Table, records
+from aatoolkit.sections.declared._vocabulary import *
 
+# fmt: off
 _PER_METRIC = "per metric_unit"
 
 SECTION = Section(
-    "insights",
-    "Summaries of what changed for the brand.",
-    Table(
-        "insights",
-        "One row per insight.",
-        records("insights"),
-        key="insight_id",
-        columns=(
-            text("insight_id", "The insight's id."),
-            category(
-                "type",
-                "Kind of change.",
-                (
-                    "visibility_change",
-                    "sentiment_change",
-                    "competitor_citation_gain",
-                    "citation_loss",
-                ),
-            ),
-            category("severity", "How much it matters.", LOW_TO_HIGH, ordered=True),
-            category(
-                "confidence",
-                "How well the observations support it.",
-                ("provisional", "worth_a_look", "confident", "high"),
-                ordered=True,
-            ),
-            text("title", "The insight in a line."),
-            text("what", "What happened, in words."),
-            text("why", "A likely cause, in words."),
-            text("recommendation", "What to do about it, in words."),
-            category("metric", "The metric that moved.", METRICS, "metric.key"),
-            category(
-                "metric_unit",
-                "The unit of metric and change.",
-                METRIC_UNITS,
-                "metric.unit",
-            ),
-            number(
-                "before",
-                "The metric over the baseline.",
-                "metric.before",
-                unit=_PER_METRIC,
-                aggregate=OWN_INTERVAL,
-            ),
-            number(
-                "after",
-                "The metric over the window.",
-                "metric.after",
-                unit=_PER_METRIC,
-                aggregate=OWN_INTERVAL,
-            ),
-            number(
-                "change",
-                "How far it moved; see `change_kind`.",
-                "metric.change",
-                unit=_PER_METRIC,
-                aggregate=OWN_INTERVAL,
-            ),
-            category(
-                "change_kind",
-                "Whether it is a difference or a fraction of before.",
-                ("absolute", "relative"),
-                "metric.changeKind",
-            ),
-            text("engine", "The engine it is about; missing if all.", "scope.engine"),
-            text("topic", "The topic it is about; missing if all.", "scope.topic"),
-            text("category", "The prompt category it is about; missing if all.", "scope.category"),
-            text("brand", "The brand it is about.", "scope.brand"),
-            date("baseline_start", "First day of the window compared with.", "baseline.start"),
-            date("baseline_end", "Last day of the window compared with.", "baseline.end"),
-            integer(
-                "answer_count",
-                "Answers it rests on; insights overlap.",
-                "evidence.answerCount",
-                unit=COUNT,
-            ),
-            timestamp("detected_at", "When it was found, in UTC."),
-            category(
-                "state",
-                "A workflow state, not availability.",
-                ("new", "seen", "dismissed"),
-            ),
-        ),
-    ),
-    Table(
-        "insight_evidence",
-        "One row per insight and piece of evidence.",
-        records("insights[].evidence{promptIds,urls}[]", key="kind"),
-        key=("insight_id", "kind", "value"),
-        columns=(
-            ref("insight_id", "The insight; refers to `insights`."),
-            category(
-                "kind",
-                "A prompt's id or a page's address.",
-                ("promptIds", "urls"),
-            ),
-            text("value", "The prompt's id or the page's address.", "."),
-        ),
-    ),
+    "insights", "Summaries of what changed for the brand.",
+    Table("insights", "One row per insight.", records("insights"), key="insight_id", columns=(
+        text("insight_id", "The insight's id."),
+        category("type", "Kind of change.",
+            ("visibility_change", "sentiment_change", "competitor_citation_gain", "citation_loss")),
+        category("severity", "How much it matters.", LOW_TO_HIGH, ordered=True),
+        category("confidence", "How well the observations support it.",
+            ("provisional", "worth_a_look", "confident", "high"), ordered=True),
+        text("title", "The insight in a line."),
+        text("what", "What happened, in words."),
+        text("why", "A likely cause, in words."),
+        text("recommendation", "What to do about it, in words."),
+        category("metric", "The metric that moved.", METRICS, "metric.key"),
+        category("metric_unit", "The unit of metric and change.", METRIC_UNITS, "metric.unit"),
+        number("before", "The metric over the baseline.", "metric.before", unit=_PER_METRIC, aggregate=OWN_INTERVAL),
+        number("after", "The metric over the window.", "metric.after", unit=_PER_METRIC, aggregate=OWN_INTERVAL),
+        number("change", "How far it moved; see `change_kind`.", "metric.change", unit=_PER_METRIC,
+            aggregate=OWN_INTERVAL),
+        category("change_kind", "Whether it is a difference or a fraction of before.", ("absolute", "relative"),
+            "metric.changeKind"),
+        text("engine", "The engine it is about; missing if all.", "scope.engine"),
+        text("topic", "The topic it is about; missing if all.", "scope.topic"),
+        text("category", "The prompt category it is about; missing if all.", "scope.category"),
+        text("brand", "The brand it is about.", "scope.brand"),
+        date("baseline_start", "First day of the window compared with.", "baseline.start"),
+        date("baseline_end", "Last day of the window compared with.", "baseline.end"),
+        integer("answer_count", "Answers it rests on; insights overlap.", "evidence.answerCount", unit=COUNT),
+        timestamp("detected_at", "When it was found, in UTC."),
+        category("state", "A workflow state, not availability.", ("new", "seen", "dismissed")),
+    )),
+    Table("insight_evidence", "One row per insight and piece of evidence.",
+        records("insights[].evidence{promptIds,urls}[]", key="kind"), key=("insight_id", "kind", "value"), columns=(
+        ref("insight_id", "The insight; refers to `insights`."),
+        category("kind", "A prompt's id or a page's address.", ("promptIds", "urls")),
+        text("value", "The prompt's id or the page's address.", "."),
+    )),
     kept=("summary.headline", "summary.bySeverity"),
 )

@@ -2,169 +2,75 @@
 
 from __future__ import annotations
 
-from aatoolkit.sections.aggregation import ratio, refused, weighted
-from aatoolkit.sections.columns import (
-    category,
-    count,
-    date,
-    flag,
-    fraction,
-    ref,
-    score,
-    text,
-    words,
-)
-from aatoolkit.sections.declared._vocabulary import TONES
-from aatoolkit.sections.section import Section, Table, keyed, records
+from aatoolkit.sections.declared._vocabulary import *
 
+# fmt: off
 SECTION = Section(
-    "perception",
-    "Summaries of how answers speak of brands.",
-    Table(
-        "perception_sentiment",
-        "One row per brand.",
-        records("sentiment"),
-        key="brand",
-        columns=(
-            text("brand", "The brand."),
-            flag("own", "Whether it is the project's own."),
-            score(
-                "sentiment_score",
-                "Mean score of its scored mentions; 50 is neutral.",
-                "score",
-                aggregate=weighted("scored_count"),
-            ),
-            fraction(
-                "positive_share",
-                "Its positive mentions, of those labelled.",
-                "positive",
-                aggregate=ratio("positive_count", "labelled_count", otherwise="scored_count"),
-            ),
-            fraction(
-                "neutral_share",
-                "Its neutral mentions, of those labelled.",
-                "neutral",
-                aggregate=ratio("neutral_count", "labelled_count", otherwise="scored_count"),
-            ),
-            fraction(
-                "negative_share",
-                "Its negative mentions, of those labelled; lower is better.",
-                "negative",
-                aggregate=ratio("negative_count", "labelled_count", otherwise="scored_count"),
-            ),
+    "perception", "Summaries of how answers speak of brands.",
+    Table("perception_sentiment", "One row per brand.", records("sentiment"), key="brand", columns=(
+        text("brand", "The brand."),
+        flag("own", "Whether it is the project's own."),
+        score("sentiment_score", "Mean score of its scored mentions; 50 is neutral.", "score",
+            aggregate=weighted("scored_count")),
+        fraction("positive_share", "Its positive mentions, of those labelled.", "positive",
+            aggregate=ratio("positive_count", "labelled_count", otherwise="scored_count")),
+        fraction("neutral_share", "Its neutral mentions, of those labelled.", "neutral",
+            aggregate=ratio("neutral_count", "labelled_count", otherwise="scored_count")),
+        fraction("negative_share", "Its negative mentions, of those labelled; lower is better.", "negative",
+            aggregate=ratio("negative_count", "labelled_count", otherwise="scored_count")),
+        count("scored_count", "Mentions that were scored: the sample size of the score."),
+        count("mention_count", "Answers that mention the brand, scored or not."),
+        *optional(
+            count("labelled_count", "Mentions labelled with a tone: the sample size of the shares."),
+            count("positive_count", "Positive mentions."),
+            count("neutral_count", "Neutral mentions."),
+            count("negative_count", "Negative mentions."),
+        ),
+    )),
+    Table("perception_sentiment_trend", "One row per date, for the brand in focus.", records("sentimentTrend"),
+        key="date", columns=(
+        date("date", "The day on which the answers were collected, in UTC."),
+        score("sentiment_score", "Mean score of the day's scored mentions; 50 is neutral.", "score",
+            aggregate=weighted("scored_count")),
+        fraction("positive_share", "Positive mentions of the day, of those labelled.", "positive",
+            over=("positive_count", "labelled_count")),
+        fraction("neutral_share", "Neutral mentions of the day, of those labelled.", "neutral",
+            over=("neutral_count", "labelled_count")),
+        fraction("negative_share", "Negative mentions of the day, of those labelled.", "negative",
+            over=("negative_count", "labelled_count")),
+        *optional(
             count("scored_count", "Mentions that were scored: the sample size of the score."),
-            count("mention_count", "Answers that mention the brand, scored or not."),
-            count(
-                "labelled_count",
-                "Mentions labelled with a tone: the sample size of the shares.",
-                optional=True,
-            ),
-            count("positive_count", "Positive mentions.", optional=True),
-            count("neutral_count", "Neutral mentions.", optional=True),
-            count("negative_count", "Negative mentions.", optional=True),
+            count("labelled_count", "Mentions labelled with a tone: the sample size of the shares."),
+            count("positive_count", "Positive mentions."),
+            count("neutral_count", "Neutral mentions."),
+            count("negative_count", "Negative mentions."),
         ),
-    ),
-    Table(
-        "perception_sentiment_trend",
-        "One row per date, for the brand in focus.",
-        records("sentimentTrend"),
-        key="date",
-        columns=(
-            date("date", "The day on which the answers were collected, in UTC."),
-            score(
-                "sentiment_score",
-                "Mean score of the day's scored mentions; 50 is neutral.",
-                "score",
-                aggregate=weighted("scored_count"),
-            ),
-            fraction(
-                "positive_share",
-                "Positive mentions of the day, of those labelled.",
-                "positive",
-                over=("positive_count", "labelled_count"),
-            ),
-            fraction(
-                "neutral_share",
-                "Neutral mentions of the day, of those labelled.",
-                "neutral",
-                over=("neutral_count", "labelled_count"),
-            ),
-            fraction(
-                "negative_share",
-                "Negative mentions of the day, of those labelled.",
-                "negative",
-                over=("negative_count", "labelled_count"),
-            ),
-            count(
-                "scored_count",
-                "Mentions that were scored: the sample size of the score.",
-                optional=True,
-            ),
-            count(
-                "labelled_count",
-                "Mentions labelled with a tone: the sample size of the shares.",
-                optional=True,
-            ),
-            count("positive_count", "Positive mentions.", optional=True),
-            count("neutral_count", "Neutral mentions.", optional=True),
-            count("negative_count", "Negative mentions.", optional=True),
-        ),
-    ),
-    Table(
-        "perception_attributes",
-        "One row per brand and attribute.",
-        records("attributes"),
-        key=("brand", "attribute"),
-        columns=(
-            text("brand", "The brand."),
-            text("attribute", "What answers ascribe to it, in words."),
-            category("polarity", "The attribute's usual tone.", TONES),
-            count("occurrences", "Answers that ascribe it to the brand."),
-            fraction(
-                "share",
-                "Its occurrences, of those of all attributes of the same brand.",
-                aggregate=refused(
-                    "an answer may ascribe several attributes", ("occurrences", "brand_occurrences")
-                ),
-            ),
-            count(
-                "brand_occurrences",
-                "Occurrences of all attributes of the brand: the sample size of the share.",
-                aggregate=refused("the same occurrences in every row of the brand"),
-                optional=True,
-            ),
-        ),
-    ),
-    Table(
-        "perception_attribute_engines",
-        "One row per brand, attribute and engine.",
-        keyed("attributes[].byEngine", key="engine"),
-        key=("brand", "attribute", "engine"),
-        columns=(
-            ref("brand", "The brand."),
-            ref("attribute", "What answers ascribe to it, in words."),
-            text("engine", "The engine; one that is absent is not reported, not 0."),
-            count("occurrences", "Answers of the engine that ascribe it to the brand.", "."),
-        ),
-    ),
-    Table(
-        "perception_claims",
-        "One row per claim.",
-        records("claims"),
-        key="claim_id",
-        columns=(
-            text("claim_id", "The claim's id."),
-            text("brand", "The brand it is about."),
-            text("text", "The claim, in words."),
-            category(
-                "verdict", "The result of the check.", ("accurate", "inaccurate", "unverified")
-            ),
-            count("occurrences", "Answers that make the claim."),
-            words("engines", "The engines whose answers make the claim."),
-            text(
-                "example_chat_id",
-                "An answer that makes the claim; refers to `chats`.",
-            ),
-        ),
-    ),
+    )),
+    Table("perception_attributes", "One row per brand and attribute.", records("attributes"),
+        key=("brand", "attribute"), columns=(
+        text("brand", "The brand."),
+        text("attribute", "What answers ascribe to it, in words."),
+        category("polarity", "The attribute's usual tone.", TONES),
+        count("occurrences", "Answers that ascribe it to the brand."),
+        fraction("share", "Its occurrences, of those of all attributes of the same brand.",
+            aggregate=refused("an answer may ascribe several attributes", ("occurrences", "brand_occurrences"))),
+        count("brand_occurrences", "Occurrences of all attributes of the brand: the sample size of the share.",
+            aggregate=refused("the same occurrences in every row of the brand"), optional=True),
+    )),
+    Table("perception_attribute_engines", "One row per brand, attribute and engine.",
+        keyed("attributes[].byEngine", key="engine"), key=("brand", "attribute", "engine"), columns=(
+        ref("brand", "The brand."),
+        ref("attribute", "What answers ascribe to it, in words."),
+        text("engine", "The engine; one that is absent is not reported, not 0."),
+        count("occurrences", "Answers of the engine that ascribe it to the brand.", "."),
+    )),
+    Table("perception_claims", "One row per claim.", records("claims"), key="claim_id", columns=(
+        text("claim_id", "The claim's id."),
+        text("brand", "The brand it is about."),
+        text("text", "The claim, in words."),
+        category("verdict", "The result of the check.", ("accurate", "inaccurate", "unverified")),
+        count("occurrences", "Answers that make the claim."),
+        words("engines", "The engines whose answers make the claim."),
+        text("example_chat_id", "An answer that makes the claim; refers to `chats`."),
+    )),
 )

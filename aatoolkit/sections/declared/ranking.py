@@ -5,207 +5,83 @@ A position counts only where a brand is mentioned, so it is to be read beside th
 
 from __future__ import annotations
 
-from aatoolkit.sections.aggregation import MENTIONS, Aggregation, ratio, refused, share, weighted
-from aatoolkit.sections.columns import (
-    category,
-    count,
-    date,
-    flag,
-    fraction,
-    number,
-    position,
-    rank,
-    ref,
-    text,
-)
-from aatoolkit.sections.declared._vocabulary import METRICS
-from aatoolkit.sections.section import Section, Table, keyed, matrix, records
+from aatoolkit.sections.declared._vocabulary import *
 
+# fmt: off
 _OVER_PROMPTS = Aggregation("sum", across=("prompt_id",))
-
 
 def _share_of(numerator: str, denominator: str) -> Aggregation:
     """A share of mentions, which every brand has of the same ones."""
     return Aggregation("ratio", over=(numerator, denominator), across=("prompt_id",))
 
-
 SECTION = Section(
-    "ranking",
-    "How brands rank among each other.",
-    Table(
-        "ranking_leaderboard",
-        "One row per brand.",
-        records("leaderboard"),
-        key="brand",
-        columns=(
-            text("brand", "The brand."),
-            flag("own", "Whether it is the project's own."),
-            rank("rank", "Its place by share of voice; lower is better."),
-            rank("previous_rank", "Its place in the window before, if it had one."),
-            position(
-                "average_position",
-                "Mean place where it is mentioned; lower is better.",
-                aggregate=weighted("position_count", otherwise="mention_count"),
-            ),
-            fraction(
-                "first_position_rate",
-                "Mentions in first place, of those with a place.",
-                aggregate=ratio(
-                    "first_position_count", "position_count", otherwise="mention_count"
-                ),
-            ),
-            fraction(
-                "top_three_rate",
-                "Mentions in the first three, of those with a place.",
-                aggregate=ratio("top_three_count", "position_count", otherwise="mention_count"),
-            ),
-            count("mention_count", "Answers that mention it.", aggregate=MENTIONS),
-            fraction(
-                "share_of_voice",
-                "Its mentions, of those of all brands.",
-                aggregate=share(counts=("mention_count", "all_mention_count")),
-            ),
-            count(
-                "position_count",
-                "Mentions with a place: the sample size of the mean place.",
-                optional=True,
-            ),
-            count("first_position_count", "Mentions in first place.", optional=True),
-            count("top_three_count", "Mentions in the first three.", optional=True),
-            count(
-                "all_mention_count",
-                "Mentions of all brands: the sample size of the share of voice.",
-                aggregate=refused("the same mentions in every row"),
-                optional=True,
-            ),
-            fraction(
-                "previous_share_of_voice",
-                "Its share of voice in the window before.",
-                aggregate=share(counts=("previous_mention_count", "previous_all_mention_count")),
-                optional=True,
-            ),
-            count(
-                "previous_mention_count",
-                "Answers of the window before that mention it.",
-                aggregate=MENTIONS,
-                optional=True,
-            ),
-            count(
-                "previous_all_mention_count",
-                "Mentions of all brands in the window before.",
-                aggregate=refused("the same mentions in every row"),
-                optional=True,
-            ),
+    "ranking", "How brands rank among each other.",
+    Table("ranking_leaderboard", "One row per brand.", records("leaderboard"), key="brand", columns=(
+        text("brand", "The brand."),
+        flag("own", "Whether it is the project's own."),
+        rank("rank", "Its place by share of voice; lower is better."),
+        rank("previous_rank", "Its place in the window before, if it had one."),
+        position("average_position", "Mean place where it is mentioned; lower is better.",
+            aggregate=weighted("position_count", otherwise="mention_count")),
+        fraction("first_position_rate", "Mentions in first place, of those with a place.",
+            aggregate=ratio("first_position_count", "position_count", otherwise="mention_count")),
+        fraction("top_three_rate", "Mentions in the first three, of those with a place.",
+            aggregate=ratio("top_three_count", "position_count", otherwise="mention_count")),
+        count("mention_count", "Answers that mention it.", aggregate=MENTIONS),
+        fraction("share_of_voice", "Its mentions, of those of all brands.",
+            aggregate=share(counts=("mention_count", "all_mention_count"))),
+        *optional(
+            count("position_count", "Mentions with a place: the sample size of the mean place."),
+            count("first_position_count", "Mentions in first place."),
+            count("top_three_count", "Mentions in the first three."),
         ),
-    ),
-    Table(
-        "ranking_matrix",
-        "One row per brand and engine.",
-        matrix(
-            "matrix.values",
-            rows="matrix.brands",
-            columns="matrix.engines",
-            names=("brand", "engine"),
+        whole("all_mention_count", "Mentions of all brands: the sample size of the share of voice.", "mentions"),
+        *optional(
+            fraction("previous_share_of_voice", "Its share of voice in the window before.",
+                aggregate=share(counts=("previous_mention_count", "previous_all_mention_count"))),
+            count("previous_mention_count", "Answers of the window before that mention it.", aggregate=MENTIONS),
         ),
-        key=("brand", "engine"),
-        columns=(
-            text("brand", "The brand."),
-            text("engine", "The engine."),
-            category("metric", "The metric of all values.", METRICS, "$.matrix.metric"),
-            number(
-                "value",
-                "The metric of brand and engine.",
-                ".",
-                unit="per metric",
-                aggregate=refused(
-                    "how cells combine depends on the metric; of a mean the spread is not given"
-                ),
-            ),
-            count(
-                "sample_count",
-                "What the value is a mean or share of: for positions, mentions with a place.",
-                "&sampleCounts",
-                optional=True,
-            ),
+        whole("previous_all_mention_count", "Mentions of all brands in the window before.", "mentions"),
+    )),
+    Table("ranking_matrix", "One row per brand and engine.",
+        matrix("matrix.values", rows="matrix.brands", columns="matrix.engines", names=("brand", "engine")),
+        key=("brand", "engine"), columns=(
+        text("brand", "The brand."),
+        text("engine", "The engine."),
+        category("metric", "The metric of all values.", METRICS, "$.matrix.metric"),
+        number("value", "The metric of brand and engine.", ".", unit="per metric",
+            aggregate=refused("how cells combine depends on the metric; of a mean the spread is not given")),
+        count("sample_count", "What the value is a mean or share of: for positions, mentions with a place.",
+            "&sampleCounts", optional=True),
+    )),
+    Table("ranking_positions", "One row per brand and band of positions.",
+        keyed("positionCounts", key=("brand", "position_band")), key=("brand", "position_band"), columns=(
+        text("brand", "The brand; one that is absent is not reported."),
+        category("position_band", "Its place in an answer.", ("1", "2", "3", "4-10", "11+")),
+        count("mention_count", "Answers that mention the brand in such a place.", ".", aggregate=MENTIONS),
+    )),
+    Table("ranking_history", "One row per date and brand.", keyed("history[].ranks", key="brand"),
+        key=("date", "brand"), columns=(
+        date("date", "The day, in UTC.", "^date"),
+        text("brand", "The brand; one that is absent had no place that day."),
+        rank("rank", "Its place on the day; lower is better.", "."),
+    )),
+    Table("ranking_prompts", "One row per prompt and brand, in this window and the one before.",
+        keyed("byPrompt[].brands", key="brand"), key=("prompt_id", "brand"), columns=(
+        ref("prompt_id", "The prompt; refers to `prompts`.", "^promptId"),
+        text("brand", "The brand; of each prompt that was answered every one is listed."),
+        *optional(
+            count("mention_count", "Answers that mention it; missing where the prompt has no answer.",
+                aggregate=MENTIONS),
+            count("all_mention_count", "Mentions of all brands in the prompt's answers.", "^mentionCount",
+                aggregate=_OVER_PROMPTS),
+            fraction("share_of_voice", "Mentions of the brand, of those of all brands.",
+                aggregate=_share_of("mention_count", "all_mention_count")),
+            count("previous_mention_count", "Answers of the window before that mention it.", aggregate=MENTIONS),
+            count("previous_all_mention_count", "Mentions of all brands in the prompt's answers of the window before.",
+                "^previousMentionCount", aggregate=_OVER_PROMPTS),
+            fraction("previous_share_of_voice", "Its share of voice in the window before.",
+                aggregate=_share_of("previous_mention_count", "previous_all_mention_count")),
         ),
-    ),
-    Table(
-        "ranking_positions",
-        "One row per brand and band of positions.",
-        keyed("positionCounts", key=("brand", "position_band")),
-        key=("brand", "position_band"),
-        columns=(
-            text("brand", "The brand; one that is absent is not reported."),
-            category(
-                "position_band",
-                "Its place in an answer.",
-                ("1", "2", "3", "4-10", "11+"),
-            ),
-            count(
-                "mention_count",
-                "Answers that mention the brand in such a place.",
-                ".",
-                aggregate=MENTIONS,
-            ),
-        ),
-    ),
-    Table(
-        "ranking_history",
-        "One row per date and brand.",
-        keyed("history[].ranks", key="brand"),
-        key=("date", "brand"),
-        columns=(
-            date("date", "The day, in UTC.", "^date"),
-            text("brand", "The brand; one that is absent had no place that day."),
-            rank("rank", "Its place on the day; lower is better.", "."),
-        ),
-    ),
-    Table(
-        "ranking_prompts",
-        "One row per prompt and brand, in this window and the one before.",
-        keyed("byPrompt[].brands", key="brand"),
-        key=("prompt_id", "brand"),
-        columns=(
-            ref("prompt_id", "The prompt; refers to `prompts`.", "^promptId"),
-            text("brand", "The brand; of each prompt that was answered every one is listed."),
-            count(
-                "mention_count",
-                "Answers that mention it; missing where the prompt has no answer.",
-                aggregate=MENTIONS,
-                optional=True,
-            ),
-            count(
-                "all_mention_count",
-                "Mentions of all brands in the prompt's answers.",
-                "^mentionCount",
-                aggregate=_OVER_PROMPTS,
-                optional=True,
-            ),
-            fraction(
-                "share_of_voice",
-                "Mentions of the brand, of those of all brands.",
-                aggregate=_share_of("mention_count", "all_mention_count"),
-                optional=True,
-            ),
-            count(
-                "previous_mention_count",
-                "Answers of the window before that mention it.",
-                aggregate=MENTIONS,
-                optional=True,
-            ),
-            count(
-                "previous_all_mention_count",
-                "Mentions of all brands in the prompt's answers of the window before.",
-                "^previousMentionCount",
-                aggregate=_OVER_PROMPTS,
-                optional=True,
-            ),
-            fraction(
-                "previous_share_of_voice",
-                "Its share of voice in the window before.",
-                aggregate=_share_of("previous_mention_count", "previous_all_mention_count"),
-                optional=True,
-            ),
-        ),
-    ),
+    )),
 )

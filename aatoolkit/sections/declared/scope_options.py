@@ -2,71 +2,31 @@
 
 from __future__ import annotations
 
-from aatoolkit.sections.aggregation import LAST
-from aatoolkit.sections.columns import count, date, flag, text
-from aatoolkit.sections.section import Section, Table, records
+from aatoolkit.sections.declared._vocabulary import *
 
+# fmt: off
 SECTION = Section(
-    "scope_options",
-    "The values that the filters of a project take.",
-    Table(
-        "scope_engines",
-        "One row per engine.",
-        records("engines"),
-        key="engine",
-        columns=(
-            text("engine", "The engine's id, as the engine filter takes it.", "id"),
-            text("label", "The engine's name for people."),
-            flag("configured", "Whether the project has the engine switched on."),
-            date(
-                "last_run_day",
-                "The last day it ran; missing if it never did.",
-                aggregate=LAST,
-            ),
-        ),
-    ),
-    Table(
-        "scope_topics",
-        "One row per topic; prompts without a topic are counted under (none).",
-        records("topics"),
-        key="topic",
-        columns=(
-            text(
-                "topic",
-                "The topic; (none) if a prompt has none.",
-                null="(none)",
-            ),
-            count("prompt_count", "Prompts of the topic.", "count"),
-        ),
-    ),
-    Table(
-        "scope_categories",
-        "One row per category; prompts without a category are counted under (none).",
-        records("categories"),
-        key="category",
-        columns=(
-            text(
-                "category",
-                "The category; (none) if a prompt has none.",
-                null="(none)",
-            ),
-            count("prompt_count", "Prompts of the category.", "count"),
-        ),
-    ),
-    Table(
-        "scope_brands",
-        "One row per brand.",
-        records("brands"),
-        key="brand",
-        columns=(
-            text("brand", "The brand's name, as the brand filter takes it.", "name"),
-            flag("tracked", "Whether the project tracks the brand."),
-            flag(
-                "own",
-                "Whether it is the project's own; missing if not known.",
-                optional=True,
-            ),
-        ),
-    ),
+    "scope_options", "The values that the filters of a project take.",
+    Table("scope_engines", "One row per engine.", records("engines"), key="engine", columns=(
+        text("engine", "The engine's id, as the engine filter takes it.", "id"),
+        text("label", "The engine's name for people."),
+        flag("configured", "Whether the project has the engine switched on."),
+        date("last_run_day", "The last day it ran; missing if it never did.", aggregate=LAST),
+    )),
+    Table("scope_topics", "One row per topic; prompts without a topic are counted under (none).", records("topics"),
+        key="topic", columns=(
+        text("topic", "The topic; (none) if a prompt has none.", null="(none)"),
+        count("prompt_count", "Prompts of the topic.", "count"),
+    )),
+    Table("scope_categories", "One row per category; prompts without a category are counted under (none).",
+        records("categories"), key="category", columns=(
+        text("category", "The category; (none) if a prompt has none.", null="(none)"),
+        count("prompt_count", "Prompts of the category.", "count"),
+    )),
+    Table("scope_brands", "One row per brand.", records("brands"), key="brand", columns=(
+        text("brand", "The brand's name, as the brand filter takes it.", "name"),
+        flag("tracked", "Whether the project tracks the brand."),
+        flag("own", "Whether it is the project's own; missing if not known.", optional=True),
+    )),
     kept=("days", "ownTerms"),
 )

@@ -2,115 +2,42 @@
 
 from __future__ import annotations
 
-from aatoolkit.sections.aggregation import (
-    MAX,
-    MIN,
-    NOT_ADDITIVE,
-    refused,
-    share,
-    weighted,
-)
-from aatoolkit.sections.columns import (
-    category,
-    count,
-    date,
-    flag,
-    fraction,
-    integer,
-    position,
-    ref,
-    text,
-)
-from aatoolkit.sections.declared._vocabulary import DOMAIN_TYPES
-from aatoolkit.sections.section import Section, Table, records
+from aatoolkit.sections.declared._vocabulary import *
 
+# fmt: off
 SECTION = Section(
-    "urls",
-    "Source pages that engines cite.",
-    Table(
-        "cited_urls",
-        "One row per cited URL.",
-        records("items"),
-        key="url",
-        columns=(
-            text("url", "The page's address, as the engine gave it."),
-            text("source_domain", "Its domain; refers to `source_domains`.", "domain"),
-            text("title", "Its title, if the engine gave one."),
-            category(
-                "page_type",
-                "What kind of page it is.",
-                (
-                    "homepage",
-                    "category",
-                    "product",
-                    "listicle",
-                    "comparison",
-                    "profile",
-                    "discussion",
-                    "how_to",
-                    "article",
-                    "alternative",
-                    "other",
-                ),
-            ),
-            category("domain_type", "What kind of site it is on.", DOMAIN_TYPES),
-            count("citation_count", "Citations of it."),
-            fraction(
-                "citation_share",
-                "Its citations, of all citations.",
-                aggregate=share(counts=("citation_count", "all_citation_count")),
-            ),
-            count(
-                "retrieval_count",
-                "Times an engine read it, cited or not.",
-            ),
-            integer(
-                "answer_count",
-                "Distinct answers that cite it; pages overlap.",
-                unit="distinct answers",
-                aggregate=NOT_ADDITIVE,
-            ),
-            position(
-                "average_citation_position",
-                "Mean place among the sources; lower is better.",
-                aggregate=weighted("citation_count"),
-            ),
-            date(
-                "first_cited_on",
-                "The first day it was cited, in or before the window.",
-                aggregate=MIN,
-            ),
-            date("last_cited_on", "The last day it was cited.", aggregate=MAX),
-            count(
-                "all_citation_count",
-                "Citations of all pages: the sample size of the share.",
-                aggregate=refused("the same citations in every row"),
-                optional=True,
-            ),
-        ),
-    ),
-    Table(
-        "cited_url_prompts",
-        "One row per cited URL and prompt.",
-        records("items[].prompts"),
-        key=("url", "prompt_id"),
-        columns=(
-            ref("url", "The page; refers to `cited_urls`."),
-            text("prompt_id", "The prompt; refers to `prompts`."),
-            count("citation_count", "Citations of the page in answers to the prompt."),
-        ),
-    ),
-    Table(
-        "cited_url_brands",
-        "One row per cited URL and brand looked for on it.",
-        records("items[].brands"),
-        key=("url", "brand"),
-        columns=(
-            ref("url", "The page; refers to `cited_urls`."),
-            text("brand", "The brand; one that is absent was not looked for."),
-            flag("own", "Whether it is the project's own."),
-            flag("mentioned", "Whether the page mentions it."),
-        ),
-    ),
+    "urls", "Source pages that engines cite.",
+    Table("cited_urls", "One row per cited URL.", records("items"), key="url", columns=(
+        text("url", "The page's address, as the engine gave it."),
+        text("source_domain", "Its domain; refers to `source_domains`.", "domain"),
+        text("title", "Its title, if the engine gave one."),
+        category("page_type", "What kind of page it is.", ("homepage", "category", "product", "listicle", "comparison",
+            "profile", "discussion", "how_to", "article", "alternative", "other")),
+        category("domain_type", "What kind of site it is on.", DOMAIN_TYPES),
+        count("citation_count", "Citations of it."),
+        fraction("citation_share", "Its citations, of all citations.",
+            aggregate=share(counts=("citation_count", "all_citation_count"))),
+        count("retrieval_count", "Times an engine read it, cited or not."),
+        integer("answer_count", "Distinct answers that cite it; pages overlap.", unit="distinct answers",
+            aggregate=NOT_ADDITIVE),
+        position("average_citation_position", "Mean place among the sources; lower is better.",
+            aggregate=weighted("citation_count")),
+        date("first_cited_on", "The first day it was cited, in or before the window.", aggregate=MIN),
+        date("last_cited_on", "The last day it was cited.", aggregate=MAX),
+        whole("all_citation_count", "Citations of all pages: the sample size of the share.", "citations"),
+    )),
+    Table("cited_url_prompts", "One row per cited URL and prompt.", records("items[].prompts"),
+        key=("url", "prompt_id"), columns=(
+        ref("url", "The page; refers to `cited_urls`."),
+        text("prompt_id", "The prompt; refers to `prompts`."),
+        count("citation_count", "Citations of the page in answers to the prompt."),
+    )),
+    Table("cited_url_brands", "One row per cited URL and brand looked for on it.", records("items[].brands"),
+        key=("url", "brand"), columns=(
+        ref("url", "The page; refers to `cited_urls`."),
+        text("brand", "The brand; one that is absent was not looked for."),
+        flag("own", "Whether it is the project's own."),
+        flag("mentioned", "Whether the page mentions it."),
+    )),
     kept=("paging",),
 )
