@@ -140,6 +140,6 @@ def _is_command() -> bool:
     )
 
 
-# The command line needs no frames to print its help, and so starts without waiting for pandas.
+# The command line prints its help without waiting for pandas; a command imports it when it runs.
 if not _is_command():
     importlib.import_module("aatoolkit.frame")

@@ -79,7 +79,11 @@ ONLY = {
     "anywidget": "aatoolkit/display/widgets/",
     "traitlets": "aatoolkit/display/widgets/",
     # A progress bar shows itself where its work is.
-    "IPython": ("aatoolkit/display/", "aatoolkit/client/progress.py"),
+    "IPython": (
+        "aatoolkit/display/",
+        "aatoolkit/client/progress.py",
+        "aatoolkit/client/completion.py",
+    ),
     # The accessor names the type of what it gives, and no more.
     "matplotlib": ("aatoolkit/display/plot/", "aatoolkit/frame/accessor/plot.py"),
 }

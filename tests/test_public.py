@@ -165,7 +165,7 @@ def test_python_m_prints_the_help() -> None:
         timeout=60,
         check=True,
     )
-    assert "usage: aatoolkit" in done.stdout
+    assert "Usage: aatoolkit" in done.stdout
     loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     assert "aatoolkit.cli" in loaded
     assert not {"pandas", "pyarrow", "numpy", "requests"} & loaded

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from aatoolkit._util.files import writing_folder
 from aatoolkit._util.hosts import canonical_host
-from aatoolkit.cli import report
+from aatoolkit._util.text import counted
+from aatoolkit.cli.output import grid, note, print_json
 from aatoolkit.client.client import Client
 from aatoolkit.client.read_many import known_sections
 from aatoolkit.errors import MetadataError, NotWritten
@@ -19,17 +20,52 @@ from aatoolkit.scope import Scope
 
 
 def write_dated(
-    args: argparse.Namespace, client: Client, scope: Scope, hosts: Sequence[str]
+    client: Client,
+    hosts: Sequence[str],
+    sections: Sequence[str] | None,
+    scope: Scope,
+    *,
+    folder: Path,
+    force: bool,
+    as_json: bool,
 ) -> int:
     """Write today's tables of hosts; what is there already is not read again.
 
     Returns 1 if a request failed.
     """
-    folders = DatedFolders(args.out, scope, force=args.force)
-    sections = known_sections(args.sections, client.profile)
-    left = [host for host in hosts if folders.lacking(host, sections)]
-    datasets = client.datasets(left, args.sections, scope) if left else ()
-    return report.collected(datasets, folders, len(hosts) - len(left), args.json)
+    folders = DatedFolders(folder, scope, force=force)
+    names = known_sections(sections, client.profile)
+    left = [host for host in hosts if folders.lacking(host, names)]
+    rows: list[dict[str, Any]] = []
+    for host, _, dataset in client.datasets(left, sections, scope) if left else ():
+        counts = [folders.write(host, tables) for tables in dataset.values()]
+        rows.append(
+            {
+                "host": host,
+                "folder": str(folders.place(host)),
+                "sections": len(dataset),
+                "rows": sum(rows for tables in dataset.values() for rows in tables.rows.values()),
+                "files": sum(counts),
+                "kept": counts.count(0),
+                "errors": {name: str(error) for name, error in dataset.errors.items()},
+            }
+        )
+        for name, error in rows[-1]["errors"].items():
+            note(f"aatoolkit: {host} {name} failed: {error}")
+    kept = len(hosts) - len(left)
+    if as_json:
+        print_json({"hosts": rows, "hosts_kept": kept})
+    else:
+        heads = ("host", "folder", "sections", "rows", "files", "kept", "failed")
+        grid(heads, ({**row, "errors": len(row["errors"])}.values() for row in rows))
+    for count, what in ((kept, "host"), (sum(row["kept"] for row in rows), "section")):
+        if count:
+            verb = "is" if count == 1 else "are"
+            there = f"{counted(count, what)} {verb} there"
+            note(f"{there} from today and kept; --force reads and writes anew")
+    files = sum(row["files"] for row in rows)
+    note(f"{counted(files, 'Parquet file')} {'was' if files == 1 else 'were'} written")
+    return 1 if any(row["errors"] for row in rows) else 0
 
 
 class DatedFolders:

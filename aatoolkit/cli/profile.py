@@ -1,88 +1,121 @@
-"""``aatoolkit profile``: draft, check and show the profile of a service, also as types."""
+"""``aatoolkit profile``: draft and check the profile of a service, and write it as types."""
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
-from aatoolkit._util.files import writing
+import click
+
 from aatoolkit._util.text import counted, visible
-from aatoolkit.cli import report
-from aatoolkit.cli.streams import write_data
+from aatoolkit.cli import options
+from aatoolkit.cli.options import CONNECTION, Output, argument, examples, option
+from aatoolkit.cli.output import note, print_frame, print_json, write_data
 from aatoolkit.errors import ConfigurationError
-from aatoolkit.profile import draft as draft_profile
-from aatoolkit.sections import Description, Profile, typed_module
-
-if TYPE_CHECKING:
-    from aatoolkit.client.project import Project
-
-Note = Callable[[str], None]
 
 
-def draft(args: argparse.Namespace, project: Project, note: Note) -> int:
-    """Draft a profile and write its file; 1 if a section could not be read."""
-    drafted = draft_profile(
-        project,
-        requests=args.requests,
-        seconds=args.seconds,
-        hosts=args.beside,
-        standard_names=not args.own_names,
-    )
-    path = drafted.save(args.out)
-    if args.report is not None:
-        drafted.report(args.report)
-    if args.json:
-        counts = {name: one.counts() for name, one in drafted.items()}
+@click.group(cls=options.Group)
+def profile() -> None:
+    """Draft and check what is known of a service.
+
+    A profile is a Python file, and is executed when it is read: use only those that you trust.
+    """
+
+
+@profile.command(epilog=examples("profile draft acme.example -o service.py", note=CONNECTION))
+@options.host
+@option("-o", "--out", type=Output(), required=True, help="The Python file to write.")
+@option("--report", type=Output(), help="Write a page of HTML to review, too.")
+@option(
+    "--requests", type=options.Number(1), default=60, show_default=True, help="At most so many."
+)
+@option(
+    "--seconds",
+    type=options.Number(1, whole=False),
+    default=120,
+    show_default=True,
+    help="No longer than this.",
+)
+@option(
+    "--beside",
+    multiple=True,
+    metavar="HOST",
+    help="Another project, to see what differs there; may be repeated.",
+)
+@option("--own-names", is_flag=True, help="Keep the service's names where there are others.")
+@options.service
+@options.cache
+@options.as_json
+def draft(
+    host: str,
+    out: Path,
+    report: Path | None,
+    requests: int,
+    seconds: float,
+    beside: Sequence[str],
+    own_names: bool,
+    as_json: bool,
+    **given: Any,
+) -> int:
+    """Find out what a service's responses mean, and write a profile.
+
+    Exits with 1 if a section could not be read.
+    """
+    from aatoolkit.profile import draft as draft_profile
+
+    with options.project_of(host, given) as project:
+        drafted = draft_profile(
+            project, requests=requests, seconds=seconds, hosts=beside, standard_names=not own_names
+        )
+        path = drafted.save(out)
+        if report is not None:
+            drafted.report(report)
+    if as_json:
+        counts = {name: section.counts() for name, section in drafted.items()}
         errors = {name: str(error) for name, error in drafted.errors.items()}
-        found = {"file": str(path), "requests": len(drafted.requests)}
-        report.print_json({**found, "sections": counts, "errors": errors})
+        facts = {"file": str(path), "requests": len(drafted.requests)}
+        print_json({**facts, "sections": counts, "errors": errors})
     else:
-        _print_lines(repr(drafted).replace("<", "", 1).replace(">", "", 1))
+        text = repr(drafted).replace("<", "", 1).replace(">", "", 1)
+        print("\n".join(map(visible, text.splitlines())))
     note(f"the profile is in {path}; review it, and read with --profile {path}")
     return 1 if drafted.errors or drafted.stopped else 0
 
 
-def check(args: argparse.Namespace, project: Project, note: Note) -> int:
-    """List where a service's answers differ from its profile; return 1 if they do."""
-    if args.profile is None:
+@profile.command(
+    epilog=examples("profile check acme.example \\\n      --profile service.py", note=CONNECTION),
+)
+@options.host
+@options.connection
+@options.as_json
+def check(host: str, as_json: bool, **given: Any) -> int:
+    """List where a service's responses differ from its profile; exits with 1 if they do."""
+    if given["profile"] is None:
         raise ConfigurationError("name a profile with --profile FILE", setting="profile")
-    found = project.client.profile.check(project)
-    if args.json:
-        report.frame(found, json=True)
-    elif len(found):
-        for row in found.itertuples(index=False):
+    with options.project_of(host, given) as project:
+        changes = project.client.profile.check(project)
+    if as_json:
+        print_frame(changes, as_json)
+    else:
+        for row in changes.itertuples(index=False):
             print(visible(f"{row.section}: {row.change} {row.path} ({row.count})"))
-    note("nothing changed" if not len(found) else counted(len(found), "change"))
-    return 1 if len(found) else 0
+    note(counted(len(changes), "change") if len(changes) else "nothing changed")
+    return 1 if len(changes) else 0
 
 
-def show(args: argparse.Namespace) -> int:
-    """Print what a profile declares."""
-    profile = Profile.load(args.file)
-    if args.json:
-        held = {name: {t.name: list(t.names) for t in profile[name]} for name in profile}
-        report.print_json({"name": profile.name, "sections": held})
-        return 0
-    print(visible(f"{profile.name}: {profile.doc}"))
-    for name in profile:
-        print()
-        _print_lines(str(Description(profile[name])))
-    return 0
+@profile.command(epilog=examples("profile types service.py -o types.py"))
+@argument("file", type=options.PATH)
+@option("-o", "--out", type=Output(), help="The Python file to write.")
+def types(file: Path, out: Path | None) -> int:
+    """Write the tables and columns of a profile as a typed module for editors."""
+    from aatoolkit._util.files import write_whole
+    from aatoolkit.sections import Profile, typed_module
 
-
-def _print_lines(text: str) -> None:
-    """Print text of several lines, none of which can steer a terminal."""
-    print("\n".join(map(visible, text.splitlines())))
-
-
-def types(args: argparse.Namespace, note: Note) -> int:
-    """Write the tables and columns of a profile as a typed module."""
-    text = typed_module(Profile.load(args.file))
-    if args.out is None:
-        write_data(text.encode())
-        return 0
-    with writing(args.out) as temporary:
-        temporary.write_text(text, encoding="utf-8")
-    note(f"the types are in {args.out}; use them as {args.out.stem}.typed(project)")
+    text = typed_module(Profile.load(file)).encode()
+    if out is None:
+        write_data(text)
+    else:
+        write_whole(out, text)
+        note(f"the types are in {out}; use them as {out.stem}.typed(project)")
     return 0

@@ -1,91 +1,109 @@
-"""``aatoolkit synth`` and ``serve``: write a synthetic store, and serve one."""
+"""``aatoolkit serve``: serve a store of observations, or a synthetic one."""
 
 from __future__ import annotations
 
 import os
-import secrets
-from argparse import Namespace
-from collections.abc import Callable
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aatoolkit.cli.arguments import read_token
+import click
+
+from aatoolkit.cli import options
+from aatoolkit.cli.options import argument, examples, option
+from aatoolkit.cli.output import note, write_data
 from aatoolkit.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from aatoolkit.service import Accounts
 
 
-def synthesize(folder: Path, seed: int, answers: int, icc: float) -> list[Path]:
-    """Write a synthetic store; returns its files.
+@click.command(cls=options.Command, epilog=examples("serve store --synth --answers 2000 --port 0"))
+@argument("store", type=options.PATH, metavar="DIR", required=False)
+@option("--synth", is_flag=True, help="Write a synthetic store into DIR first.")
+@options.synthetic
+@option("--describe", is_flag=True, help="Print the tables that a store may hold, and exit.")
+@option(
+    "--address",
+    default="127.0.0.1",
+    show_default=True,
+    metavar="IP",
+    help="The address to listen on.",
+)
+@option(
+    "--port",
+    type=options.Number(0, 65_535),
+    default=8765,
+    show_default=True,
+    help="0 takes a free one.",
+)
+@option(
+    "--accounts",
+    type=options.PATH,
+    help="JSON: the SHA-256 of each token, and the hosts that it may see.",
+)
+@option(
+    "--token-file",
+    type=options.PATH,
+    help="One token that may see every host (default: AATOOLKIT_TOKEN, else a new one, which is "
+    "printed).",
+)
+def serve(
+    store: Path | None,
+    synth: bool,
+    seed: int,
+    answers: int,
+    icc: float,
+    describe: bool,
+    address: str,
+    port: int,
+    accounts: Path | None,
+    token_file: Path | None,
+) -> int:
+    """Serve a store of observations until Ctrl-C."""
+    from aatoolkit.service import (
+        Accounts,
+        Service,
+        Store,
+        StoreError,
+        describe_store,
+        run_server,
+        write_synthetic_store,
+    )
 
-    Raises
-    ------
-    ConfigurationError
-        If a number cannot be used, or the folder holds another store.
-    """
-    from aatoolkit.service import StoreError, write_synthetic_store
-
-    problem = ""
-    try:
-        write_synthetic_store(folder, seed=seed, answers=answers, icc=icc)
-    except (StoreError, ValueError) as error:
-        problem = str(error)
-    if problem:
-        raise ConfigurationError(problem, setting="store")
-    return sorted(folder.glob("*.parquet"))
-
-
-def description() -> str:
-    """Return the tables that a store may hold, as Markdown."""
-    from aatoolkit.service import describe_store
-
-    return str(describe_store())
-
-
-def serve(args: Namespace, note: Callable[[str], None]) -> None:
-    """Serve a store in the foreground; prints the address and the token.
-
-    Raises
-    ------
-    ConfigurationError
-        If the store, the accounts or an option cannot be used.
-    """
-    from aatoolkit.service import Accounts, Service, Store, StoreError, run_server
-
-    if args.store is None:
+    if describe:
+        write_data(f"{describe_store()}\n".encode())
+        return 0
+    if store is None:
         raise ConfigurationError("say which store to serve: aatoolkit serve DIR", setting="store")
-    as_of = None if args.as_of is None else datetime.fromisoformat(args.as_of)
     problem = ""
     try:
-        if args.accounts is not None:
-            accounts, whom = _accounts(args.accounts), "the accounts of that file"
+        if synth:
+            write_synthetic_store(store, seed=seed, answers=answers, icc=icc)
+        if accounts is not None:
+            allowed, whom = _accounts(accounts), "the accounts of that file"
         else:
-            token, whom = _token(args.token_file)
-            accounts = Accounts.single(token)
-        store = Store.open(args.store, as_of=as_of)
+            token, whom = _token(token_file)
+            allowed = Accounts.single(token)
+        opened = Store.open(store)
     except (StoreError, ValueError) as error:
         problem = str(error)
     if problem:
         raise ConfigurationError(problem, setting="store")
 
     def ready(base_url: str) -> None:
-        note(f"serving {', '.join(store.hosts)} at {base_url} for {whom}; Ctrl-C stops it")
+        note(f"serving {', '.join(opened.hosts)} at {base_url} for {whom}; Ctrl-C stops it")
 
     try:
-        run_server(Service(store, accounts), args.address, args.port, on_ready=ready)
+        run_server(Service(opened, allowed), address, port, on_ready=ready)
     except OSError as error:
-        problem = f"{args.address}, port {args.port}: {_reason(error)}"
+        problem = os.strerror(error.errno) if error.errno else str(error)
     if problem:
         raise ConfigurationError(
-            f"nothing can be served at {problem}; choose others with --address and --port",
+            f"nothing can be served at {address}, port {port}: {problem}; choose others with "
+            "--address and --port",
             setting="port",
         )
-
-
-def _reason(error: OSError) -> str:
-    return os.strerror(error.errno) if error.errno else str(error)
+    return 0
 
 
 def _accounts(file: Path) -> Accounts:
@@ -105,9 +123,11 @@ def _accounts(file: Path) -> Accounts:
 def _token(file: Path | None) -> tuple[str, str]:
     """Read or make the one token that may see every host, and describe it."""
     if file is not None:
-        return read_token(file), "the token in that file"
+        return str(options.read_token(file)), "the token in that file"
     known = os.environ.get("AATOOLKIT_TOKEN")
     if known:
         return known.strip(), "the token in AATOOLKIT_TOKEN"
-    made = secrets.token_urlsafe(24)
-    return made, f"the new token {made}"
+    import secrets
+
+    token = secrets.token_urlsafe(24)
+    return token, f"the new token {token}"

@@ -1,168 +1,229 @@
-"""``aatoolkit study``: record, show, verify, diff, pack, rerun and publish."""
+"""``aatoolkit study``: record, verify, diff, rerun and publish."""
 
 from __future__ import annotations
 
-import argparse
 import json
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from aatoolkit._util.text import visible
-from aatoolkit.cli import report
-from aatoolkit.cli.grid import grid
-from aatoolkit.cli.table_files import check_suffix
+import click
+
+from aatoolkit.cli import options
+from aatoolkit.cli.options import CONNECTION, Output, argument, examples, option
+from aatoolkit.cli.output import grid, note, print_files, print_json
 from aatoolkit.errors import AAToolkitError, ConfigurationError, NotWritten, StudyError
-from aatoolkit.study import Record, Study
-from aatoolkit.study.diff import frames
-from aatoolkit.study.rerun.named import study_named_in
-from aatoolkit.study.storage import STUDY
 
 if TYPE_CHECKING:
-    from aatoolkit.client.project import Project
-    from aatoolkit.scope import Scope
+    from aatoolkit.study import Study
 
-Note = Callable[[str], None]
+_folder = argument("folder", type=options.PATH, metavar="STUDY")
 
 
-def record(args: argparse.Namespace, project: Project, scope: Scope, note: Note) -> int:
-    """Read scope options and sections into a study, and seal it; 1 if a section failed."""
-    folder: Path = args.study
-    if (folder / STUDY).exists():
-        if args.title or args.description or args.creators:
-            raise ConfigurationError(
-                f"there is a study in {folder}, and --title, --description and --creator are of a "
-                "new one; leave them out to go on with it, or name another folder",
-                setting="title",
-            )
-        study = Study.resume(folder)
-    else:
-        study = Study.create(
-            folder, title=args.title, description=args.description, creators=args.creators
-        )
-    failed: dict[str, AAToolkitError] = {}
-    with study:
-        recorded = study.record(project)
-        try:
-            recorded.scope_options()
-        except AAToolkitError as error:
-            failed["scope options"] = error
-        failed |= recorded.read_all(args.sections, scope).errors
-    for name, why in failed.items():
-        note(f"aatoolkit: {name} failed: {why}")
-    _records(study, args.json)
-    note(f"the study is in {folder}; cite it by its digest, {study.digest}")
+@click.group(cls=options.Group)
+def study() -> None:
+    """Record, check, compare and publish studies."""
+
+
+@study.command(epilog=examples("study record acme.example mine --section urls", note=CONNECTION))
+@options.host
+@argument("folder", type=Output(is_folder=True), metavar="DIR")
+@option("--title", metavar="TEXT", help="What a new study is about, in a line.")
+@option("--description", metavar="TEXT", help="The same, at length.")
+@option(
+    "--creator",
+    "creators",
+    multiple=True,
+    metavar="NAME",
+    help="Who makes a new study; may be repeated.",
+)
+@options.sections
+@options.filters
+@options.connection
+@options.as_json
+def record(
+    host: str,
+    folder: Path,
+    title: str | None,
+    description: str | None,
+    creators: Sequence[str],
+    sections: Sequence[str],
+    as_json: bool,
+    **given: Any,
+) -> int:
+    """Read scope options and sections into a study, and seal it."""
+    from aatoolkit.study import Study
+    from aatoolkit.study.storage import STUDY
+
+    scope = options.scope_of(given)
+    with options.project_of(host, given) as project:
+        if (folder / STUDY).exists():
+            if title or description or creators:
+                raise ConfigurationError(
+                    f"there is a study in {folder}, and --title, --description and --creator are "
+                    "of a new one; leave them out to go on with it, or name another folder",
+                    setting="title",
+                )
+            kept = Study.resume(folder)
+        else:
+            kept = Study.create(folder, title=title, description=description, creators=creators)
+        failed: dict[str, AAToolkitError] = {}
+        with kept:
+            recorded = kept.record(project)
+            try:
+                recorded.scope_options()
+            except AAToolkitError as error:
+                failed["scope options"] = error
+            failed |= recorded.read_all(sections or None, scope).errors
+    for name, reason in failed.items():
+        note(f"aatoolkit: {name} failed: {reason}")
+    _print_records(kept, as_json)
+    note(f"the study is in {folder}; cite it by its digest, {kept.digest}")
     return 1 if failed else 0
 
 
-def show(args: argparse.Namespace) -> int:
-    """Print what a study holds."""
-    study = Study(args.study)
-    if not args.json:
-        about = {**study.about, "digest": study.digest or "not sealed"}
-        for name, value in about.items():
-            words = ", ".join(value) if isinstance(value, tuple) else value
-            print(f"{name}: {visible(str(words or ''))}".rstrip())
-        print()
-    _records(study, args.json)
-    if not args.json and study.results:
-        print()
-        listed = ((one.name, f"{one.rows:,}", one.hash[:12]) for one in study.results.values())
-        grid(("result", "rows", "hash"), listed)
-    return 0
+@study.command(epilog=examples("study verify mine --replay"))
+@_folder
+@option("--replay", is_flag=True, help="Normalise the responses again, and compare the tables.")
+@options.as_json
+def verify(folder: Path, replay: bool, as_json: bool) -> int:
+    """List what a study holds, and what was altered.
+
+    Exits with 1 if a byte was altered, taken away or added.
+    """
+    from aatoolkit.study import Study
+
+    kept = Study(folder)
+    result = kept.verify(replay=replay)
+    if as_json:
+        problems = [vars(problem) for problem in result.found]
+        print_json({"ok": result.ok, "digest": result.digest, "problems": problems, **_facts(kept)})
+    elif result.ok:
+        _print_records(kept, as_json)
+        print(result.digest)
+    else:
+        print("\n".join(map(str, result.found)))
+    if result.ok:
+        note(f"{result.files} files, {result.records} records: all as sealed")
+    return 0 if result.ok else 1
 
 
-def verify(args: argparse.Namespace, note: Note) -> int:
-    """Verify a study, print what is wrong; 1 if something is."""
-    found = Study(args.study).verify(replay=args.replay)
-    if args.json:
-        problems = [vars(problem) for problem in found.found]
-        report.print_json({"ok": found.ok, "digest": found.digest, "problems": problems})
-    elif not found.ok:
-        print("\n".join(map(str, found.found)))
-    if found.ok:
-        note(f"{found.files} files, {found.records} records: all as sealed")
-        if not args.json:
-            print(found.digest)
-    return 0 if found.ok else 1
+@study.command(epilog=examples("study diff mine mine"))
+@_folder
+@argument("other", type=options.PATH)
+@options.as_json
+def diff(folder: Path, other: Path, as_json: bool) -> int:
+    """Show what changed between two studies.
 
+    Exits with 0 if nothing did, 1 if something, 2 if one cannot be read.
+    """
+    from aatoolkit.study import Study
+    from aatoolkit.study.diff import frames
 
-def diff(args: argparse.Namespace, note: Note) -> int:
-    """Print what changed between two studies: 0 nothing, 1 something, 2 they cannot be read."""
     try:
-        found = Study(args.study).diff(Study(args.other))
+        result = Study(folder).diff(Study(other))
     except StudyError as error:
         note(f"aatoolkit: {error}")
         return 2
-    if args.json:
+    if as_json:
         changes = {
-            name: json.loads(frame.to_json(orient="records")) for name, frame in frames(found)
+            name: json.loads(frame.to_json(orient="records")) for name, frame in frames(result)
         }
-        report.print_json({"same": found.same, **changes})
-    elif not found.is_same:
-        print(found)
-    return 0 if found.is_same else 1
+        print_json({"same": result.same, **changes})
+    elif not result.is_same:
+        print(result)
+    return 0 if result.is_same else 1
 
 
-def pack(args: argparse.Namespace, note: Note) -> int:
-    """Put a study into one file."""
-    check_suffix(args.file, ".zip")
-    study = Study(args.study)
-    report.files([study.pack(args.file)], args.json)
-    note(f"digest {study.digest}")
-    return 0
+@study.command(epilog=examples("study rerun analysis.ipynb mine -o done.ipynb"))
+@argument("notebook", type=options.PATH)
+@argument("folder", type=options.PATH, metavar="STUDY", required=False)
+@option("-o", "--output", "out", type=Output(), help="The notebook with its outputs.")
+@option("--crate", type=options.PATH, metavar="FOLDER", help="The run as a Workflow Run RO-Crate.")
+@option(
+    "--timeout",
+    type=options.Number(1, whole=False),
+    default=600,
+    show_default=True,
+    metavar="SECONDS",
+    help="What all cells together may take.",
+)
+@options.as_json
+def rerun(
+    notebook: Path,
+    folder: Path | None,
+    out: Path | None,
+    crate: Path | None,
+    timeout: float,
+    as_json: bool,
+) -> int:
+    """Run a notebook again from a study.
 
+    By default from the study that it names.
+    Exits with 0 if each sealed result is the same, 1 if one differs, 2 if it cannot be run.
+    """
+    from aatoolkit.study import Study
+    from aatoolkit.study.rerun.named import study_named_in
 
-def rerun(args: argparse.Namespace, note: Note) -> int:
-    """Rerun a notebook: 0 if each sealed result is the same, 1 if not, 2 if it cannot be run."""
-    notebook: Path = args.notebook
     try:
-        study = Study(args.study or study_named_in(notebook))
-        found = study.rerun(notebook, out=args.out, crate=args.crate, timeout=args.timeout)
+        kept = Study(folder or study_named_in(notebook))
+        result = kept.rerun(notebook, out=out, crate=crate, timeout=timeout)
     except (StudyError, NotWritten) as error:
         note(f"aatoolkit: {error}")
         return 2
-    if args.json:
-        report.print_json(found.to_dict())
+    if as_json:
+        print_json(result.to_dict())
     else:
-        print("\n".join(found.lines()))
-    for path in filter(None, (args.out, args.crate)):
+        print("\n".join(result.lines()))
+    for path in filter(None, (out, crate)):
         note(f"written: {path}")
-    return 0 if found.ok else 1
+    return 0 if result.ok else 1
 
 
-def publish(args: argparse.Namespace, note: Note) -> int:
-    """Put a study's tables into a folder."""
-    study = Study(args.study)
-    out = study.publish(
-        args.out,
-        redact=args.redact,
-        excel=args.excel,
-        csv=args.csv,
-        answers=args.answers,
-        licence=args.licence,
-        overwrite=args.overwrite,
-    )
-    report.files(sorted(path for path in out.rglob("*") if path.is_file()), args.json)
-    note(f"the publication is in {out}; it cites the study by its digest, {study.digest}")
+@study.command(epilog=examples("study publish mine published --csv"))
+@_folder
+@argument("out", type=Output(is_folder=True))
+@option(
+    "--redact",
+    multiple=True,
+    metavar="COLUMN",
+    help="Leave out a column, a TABLE.COLUMN, or texts: all columns of words; may be repeated.",
+)
+@option("--excel", is_flag=True, help="Write a workbook too.")
+@option("--csv", is_flag=True, help="Write CSV too.")
+@option("--answers", is_flag=True, help="Ship the responses too, to explain any number.")
+@option("--licence", metavar="SPDX", help="Such as CC-BY-4.0.")
+@option("--overwrite", is_flag=True, help="Replace an earlier publication in that folder.")
+@options.as_json
+def publish(folder: Path, out: Path, as_json: bool, **given: Any) -> int:
+    """Put the tables of a study into a folder for others to use."""
+    from aatoolkit.study import Study
+
+    kept = Study(folder)
+    written = kept.publish(out, **given)
+    print_files(sorted(path for path in written.rglob("*") if path.is_file()), as_json)
+    note(f"the publication is in {written}; it cites the study by its digest, {kept.digest}")
     return 0
 
 
-def _records(study: Study, as_json: bool) -> None:
-    rows = [_facts(one) for one in study.records]
+def _print_records(kept: Study, as_json: bool) -> None:
+    facts = _facts(kept)
     if as_json:
-        results = {name: {"rows": r.rows, "hash": r.hash} for name, r in study.results.items()}
-        report.print_json({"digest": study.digest, "records": rows, "results": results})
-    elif rows:
-        grid(rows[0], (row.values() for row in rows))
+        print_json({"digest": kept.digest, **facts})
+    elif facts["records"]:
+        grid(facts["records"][0], (row.values() for row in facts["records"]))
 
 
-def _facts(record: Record) -> dict[str, str | int]:
-    moment = f"{record.fetched_at:%Y-%m-%d %H:%M:%SZ}"
-    return {
-        "answer": record.name,
-        "status": record.status,
-        "fetched": moment,
-        "size": record.size,
-        "sha256": record.sha256[:12],
-    }
+def _facts(kept: Study) -> dict[str, Any]:
+    records = [
+        {
+            "answer": record.name,
+            "status": record.status,
+            "fetched": f"{record.fetched_at:%Y-%m-%d %H:%M:%SZ}",
+            "size": record.size,
+            "sha256": record.sha256[:12],
+        }
+        for record in kept.records
+    ]
+    results = {name: {"rows": r.rows, "hash": r.hash} for name, r in kept.results.items()}
+    return {"records": records, "results": results}

@@ -108,7 +108,7 @@ class Database:
         if not known:
             warnings.warn(
                 f"the cache in {self.folder} cannot be {doing} ({why}); answers come from the "
-                "network. `aatoolkit cache clear` empties it; it can also be in another folder",
+                "network. `aatoolkit cache --clear` empties it; it can also be in another folder",
                 CacheWarning,
                 stacklevel=2,
             )

@@ -37,20 +37,15 @@ def test_an_archive_from_the_command_line(
     done: Any = json.loads(output(capsys, *add, *where, "--json"))
     assert (done["answers"], done["skipped"], done["failures"]) == (2, 0, [])
     assert json.loads(output(capsys, *add, *where, "--json"))["skipped"] == 2
-    tables = json.loads(output(capsys, "info", *where, "--json"))
+    tables = json.loads(output(capsys, "sql", *where, "--json"))
     assert {row["table"] for row in tables} == {table.name for table in aa.sections.get("domains")}
     query = "SELECT count(DISTINCT host) AS hosts FROM source_domains"
     assert json.loads(output(capsys, "sql", query, *where, "--json")) == [{"hosts": 2}]
     assert output(capsys, "sql", query, *where, "--csv").splitlines()[-1] == "2"
     assert output(capsys, "verify", *where, "--replay") == ""
-    assert "files" in output(capsys, "compact", *where, "--keep-hours", "0")
-    output(capsys, "export", str(tmp_path / "out"), *where, "--host", "acme.example")
-    read = aa.read_parquet(tmp_path / "out" / "domains" / "source_domains.parquet")
-    assert {*read["host"]} == {"acme.example"}
-    assert read.aa.codebook.loc["citation_count", "unit"] == "count"
-    assert "rows removed" in output(capsys, "forget", *where, "--host", "globex.example")
+    assert "files" in output(capsys, "tidy", *where, "--keep-hours", "0")
+    assert "rows removed" in output(capsys, "tidy", *where, "--forget", "globex.example")
     assert json.loads(output(capsys, "sql", query, *where, "--json")) == [{"hosts": 1}]
-    output(capsys, "rebuild", *where)
     assert json.loads(output(capsys, "verify", *where, "--json"))["ok"]
 
 
@@ -63,5 +58,5 @@ def test_what_fails_is_seen_by_a_scheduler(
     assert "nobody.example domains" in capsys.readouterr().err
     assert main(["archive", "add", *where]) == 2
     assert "name hosts" in capsys.readouterr().err
-    assert main(["archive", "info", "--dir", str(tmp_path / "none")]) == 1
+    assert main(["archive", "sql", "--dir", str(tmp_path / "none")]) == 1
     assert "no archive at" in capsys.readouterr().err

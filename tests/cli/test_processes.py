@@ -58,13 +58,12 @@ def test_a_file_of_each_suffix_is_written(command: list[str], tmp_path: Path) ->
 
 
 @pytest.mark.thorough
-def test_a_study_is_packed_published_and_archived(tmp_path: Path) -> None:
+def test_a_study_is_published_and_an_archive_made(tmp_path: Path) -> None:
     for command, written in (
         (["study", "record", "acme.example", "s", "--no-cache", "--section", "urls"], "s"),
-        (["study", "pack", "s", "s.zip"], "s.zip"),
         (["study", "publish", "s", "open", "--excel", "--csv"], "open/tables.xlsx"),
         (["archive", "add", "acme.example", "--dir", "a", "--no-cache", "--section", "urls"], "a"),
-        (["archive", "export", "out", "--dir", "a"], "out/urls"),
+        (["collect", "acme.example", "-o", "out", "--no-cache", "--section", "urls"], "out"),
     ):
         done = run(command, tmp_path)
         assert done.returncode == 0, (command, done.stderr)

@@ -12,7 +12,7 @@ from pyarrow import feather
 from serving import TOKEN, shared_client
 
 from aatoolkit.cli import main
-from aatoolkit.cli.table_files import records
+from aatoolkit.cli.output import records
 
 
 def test_every_digit_and_fraction_of_a_second_is_printed() -> None:

@@ -266,7 +266,7 @@ def test_the_command_line_drafts_shows_and_checks(project, scripted, tmp_path, m
     # Sections that this service does not have make the exit code 1, and the file is written.
     assert main(["profile", "draft", "shop.example", "-o", str(out), *connection]) == 1
     assert "prompts" in capsys.readouterr().out
-    assert main(["profile", "show", str(out)]) == 0
+    assert main(["profile", "types", str(out)]) == 0
     assert "One row per" in capsys.readouterr().out
     assert main(["profile", "check", "shop.example", "--profile", str(out), *connection]) == 0
     assert "nothing changed" in capsys.readouterr().err

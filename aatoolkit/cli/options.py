@@ -1,0 +1,370 @@
+"""Options that commands share, and how a command line is refused without repeating a token."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable
+from datetime import date, datetime
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+from click.shell_completion import CompletionItem
+
+from aatoolkit._util.defaults import DAYS, DEADLINE, FILTERS, WORKERS
+from aatoolkit.errors import ConfigurationError, did_you_mean, near_matches
+
+if TYPE_CHECKING:
+    from aatoolkit.client.client import Client
+    from aatoolkit.client.project import Project
+    from aatoolkit.scope import Scope
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+SECTIONS = sorted(
+    module.name
+    for module in iter_modules([str(Path(__file__).parents[1] / "sections" / "declared")])
+    if module.name != "scope_options" and not module.name.startswith("_")
+)
+"""The names of the sections, without loading what they declare."""
+
+NO_TOKEN = (
+    "a token is never given on the command line, where others could read it: put it into a file "
+    "and name that with --token-file, or set AATOOLKIT_TOKEN"
+)
+_PLAIN_OPTION = re.compile(r"--?(?!.{20})[a-z]+(?:-[a-z]+)*(?=$|=)")
+"""An option as people type it: short words of small letters, which are no token."""
+
+
+def is_token_option(word: str) -> bool:
+    """Whether a word of the command line would be followed by a token."""
+    name = word.partition("=")[0]
+    return name in ("--token", "-token", "--bearer", "--api-key", "--password")
+
+
+def problem_of(error: click.UsageError) -> str:
+    """Say what is wrong with a command line; a value that may be a token is not repeated."""
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        return "name a command"
+    if isinstance(error, click.NoSuchOption):
+        plain = _PLAIN_OPTION.match(error.option_name)
+        if plain is None:
+            return "unknown option: (not shown)"
+        options = [name for one in _commands_of(error.ctx) for p in one.params for name in p.opts]
+        near = near_matches(plain[0], [name for name in options if name[:2] == "--"], cutoff=0.8)
+        return "; ".join(filter(None, (f"unknown option: {plain[0]}", did_you_mean(near))))
+    if isinstance(error, click.exceptions.NoSuchCommand) and error.ctx is not None:
+        group = error.ctx.command
+        return choice_problem("COMMAND", error.command_name, getattr(group, "commands", ()))
+    if isinstance(error, click.MissingParameter) and error.param is not None:
+        return f"{_name_of(error.param)} is required"
+    if isinstance(error, click.BadParameter) and error.param is not None:
+        return f"{_name_of(error.param)} {error.message}"
+    if error.message.startswith("Got unexpected extra"):
+        return "too many arguments"
+    return error.message
+
+
+def choice_problem(what: str, value: str, choices: Iterable[str]) -> str:
+    """Say that a value is not among the choices; it is shown if it resembles one."""
+    choices = [*choices]
+    near = near_matches(value, choices)
+    shown = f"{value!r} is unknown" if near else f"the {what} is unknown"
+    hint = did_you_mean(near, f"there are {', '.join(choices)}")
+    return f"{shown}; {hint}"
+
+
+def _commands_of(context: click.Context | None) -> list[click.Command]:
+    command = context.command if context else None
+    groups = getattr(command, "commands", {}).values()
+    return [*([command] if command else []), *groups]
+
+
+def _name_of(parameter: click.Parameter) -> str:
+    if isinstance(parameter, click.Option):
+        return max(parameter.opts, key=len)
+    return parameter.make_metavar(click.Context(click.Command("")))
+
+
+class Command(click.Command):
+    """A command whose options are given once, unless they may be repeated."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the words of a command."""
+        _, _, order = self.make_parser(ctx).parse_args(args=[*args])
+        for option in {*order}:
+            is_single = isinstance(option, click.Option) and not (option.multiple or option.is_flag)
+            if is_single and order.count(option) > 1:
+                raise click.UsageError(f"{_name_of(option)} is given twice; choose one", ctx)
+        return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; its frames have ``df.aa``, which help does without."""
+        import aatoolkit.frame  # noqa: F401
+
+        return super().invoke(ctx)
+
+
+class Group(click.Group):
+    """A group of such commands."""
+
+    command_class = Command
+    group_class = type
+
+
+class Choice(click.ParamType[Any]):
+    """One of some names; another is refused with near matches."""
+
+    name = "choice"
+
+    def __init__(self, *choices: str) -> None:
+        self._choices = choices
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> str:
+        """Return the name."""
+        if value not in self._choices:
+            self.fail(choice_problem("value", str(value), self._choices), param, ctx)
+        return str(value)
+
+    def get_metavar(self, param: Any, ctx: Any) -> str:
+        """The choices, as help shows them."""
+        return f"[{'|'.join(self._choices)}]"
+
+    def shell_complete(self, ctx: Any, param: Any, incomplete: str) -> list[CompletionItem]:
+        """The choices that begin so."""
+        return [CompletionItem(name) for name in self._choices if name.startswith(incomplete)]
+
+
+class Number(click.ParamType[Any]):
+    """A number from a least to a most."""
+
+    name = "N"
+
+    def __init__(self, least: float, most: float = float("inf"), *, whole: bool = True) -> None:
+        self._least, self._most, self._whole = least, most, whole
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> float:
+        """Convert the text of an option."""
+        try:
+            number = (int if self._whole else float)(value)
+        except ValueError:
+            number = float("nan")
+        if not self._least <= number <= self._most:
+            upto = f" to {self._most}" if self._most < float("inf") else ""
+            kind = "a whole number" if self._whole else "a number"
+            self.fail(f"takes {kind} from {self._least}{upto}", param, ctx)
+        return number
+
+
+class Day(click.ParamType[Any]):
+    """A day, or a moment with a time zone."""
+
+    name = "DAY"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> str:
+        """Return the text of an option unless it is neither."""
+        try:
+            is_day = len(value) == 10 and bool(date.fromisoformat(value))
+            is_taken = is_day or datetime.fromisoformat(value).tzinfo is not None
+        except ValueError:
+            is_taken = False
+        if not is_taken:
+            kinds = "a day, such as 2026-11-20, or a moment, such as 2026-11-20T23:00:00Z"
+            self.fail(f"takes {kinds}", param, ctx)
+        return str(value)
+
+
+class FilePath(click.ParamType[Any]):
+    """A path that exists or not; completed by the shell."""
+
+    name = "FILE"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Path:
+        """Return the path."""
+        return Path(value)
+
+    def shell_complete(self, ctx: Any, param: Any, incomplete: str) -> list[CompletionItem]:
+        """Leave it to the shell."""
+        return [CompletionItem(incomplete, type="file")]
+
+
+class Output(FilePath):
+    """A file or folder to write, which is checked before anything else is done."""
+
+    def __init__(self, *suffixes: str, is_folder: bool = False) -> None:
+        self._suffixes, self._is_folder = suffixes, is_folder
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Path:
+        """Return the path, unless it is known that it cannot be written."""
+        path = Path(value)
+        problem = "" if str(value) == "-" else self._problem(path)
+        if problem:
+            raise ConfigurationError(problem, setting="out")
+        return path
+
+    def _problem(self, path: Path) -> str:
+        if path.is_dir() and not self._is_folder:
+            return f"{path} is a folder; name a file"
+        if path.exists() and not path.is_dir() and self._is_folder:
+            return f"{path} is a file; name a folder"
+        if self._suffixes and path.suffix.lower() not in self._suffixes:
+            *others, last = self._suffixes
+            listed = f"{', '.join(others)} or {last}" if others else last
+            name = path.name or "a file without a name"
+            return f"{name} does not end in {listed}, which says its format; rename it"
+        if path.exists():
+            if not os.access(path, os.W_OK):
+                return f"{path} is write-protected; permit writing, or name another"
+            return ""
+        folder = path.absolute().parent
+        if not folder.is_dir():
+            return f"there is no folder {folder}; make it first"
+        if not os.access(folder, os.W_OK):
+            return f"the folder {folder} cannot be written to; permit writing, or name another"
+        return ""
+
+
+PATH = FilePath()
+
+
+def options(*decorators: Callable[[F], F]) -> Callable[[F], F]:
+    """Several options as one decorator, in their order."""
+
+    def decorate(function: F) -> F:
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return decorate
+
+
+option, argument = click.option, click.argument
+
+as_json = option("--json", "as_json", is_flag=True, help="Print JSON.")
+host = argument("host")
+workers = option(
+    "--workers", type=Number(1), default=WORKERS, show_default=True, help="Concurrent requests."
+)
+sections = option(
+    "--section",
+    "sections",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=lambda ctx, param, start: [s for s in SECTIONS if s.startswith(start)],
+    help="This section only; may be repeated (default: all).",
+)
+filters = options(
+    option(
+        "--days",
+        type=Choice(*map(str, DAYS)),
+        default="30",
+        show_default=True,
+        help="The window up to now.",
+    ),
+    *(
+        option(f"--{name}", multiple=True, metavar="VALUE", help=f"This {name}; may be repeated.")
+        for name in FILTERS
+    ),
+)
+profile = option(
+    "--profile",
+    type=PATH,
+    help="The profile of the service. It is a Python file, and is executed: use your own only.",
+)
+max_nodes = option(
+    "--max-nodes", type=Number(1), help="How many different JSON paths a response may have."
+)
+service = options(
+    option("--base-url", metavar="URL", help="The address of the service."),
+    option("--token-file", type=PATH, help="A file that holds the token."),
+    option(
+        "--deadline",
+        type=Number(1, whole=False),
+        metavar="SECONDS",
+        help=f"How long a request may take, all attempts together (default: {DEADLINE:g}).",
+    ),
+)
+cache = options(
+    option("--no-cache", is_flag=True, help="Cache no responses."),
+    option("--offline", is_flag=True, help="Use cached responses only."),
+)
+connection = options(service, cache, profile, max_nodes)
+synthetic = options(
+    option("--seed", type=Number(0), default=0, show_default=True, help="Same seed, same data."),
+    option("--answers", type=Number(1), default=5000, show_default=True, help="AI answers in all."),
+    option(
+        "--icc",
+        type=Number(0, 0.999, whole=False),
+        default=0.3,
+        show_default=True,
+        metavar="X",
+        help="How much answers to one prompt resemble each other (intra-class correlation).",
+    ),
+)
+
+CONNECTION = """
+The service and the token come from --base-url and --token-file, then from the environment
+(AATOOLKIT_BASE_URL, AATOOLKIT_TOKEN, AATOOLKIT_TOKEN_FILE), then from the system's key store. A
+token is never given on the command line, where others could read it."""
+
+
+def examples(*lines: str, note: str = "") -> str:
+    """The end of a command's help: examples, which the tests run."""
+    listed = "\n".join(f"  aatoolkit {line}" for line in lines)
+    return f"{note}\n\n\b\nexamples:\n{listed}".strip()
+
+
+def scope_of(given: dict[str, Any]) -> Scope:
+    """Take the filters out of the options of a command."""
+    from aatoolkit.scope import Scope
+
+    return Scope(days=int(given.pop("days")), **{name: given.pop(name) for name in FILTERS})
+
+
+def client_of(given: dict[str, Any], **more: Any) -> Client:
+    """Take the options of the connection out of those of a command, and make a client."""
+    from aatoolkit.client.client import Client
+
+    base_url, token = given.pop("base_url"), read_token(given.pop("token_file"))
+    settings = {
+        "offline": given.pop("offline", False),
+        "cache": not given.pop("no_cache", False),
+        "profile": given.pop("profile", None),
+        **limits_of(given),
+        **more,
+    }
+    return Client(base_url, token, **settings)
+
+
+def project_of(host: str, given: dict[str, Any]) -> Project:
+    """The same, for a project."""
+    return client_of(given).project(host)
+
+
+def limits_of(given: dict[str, Any]) -> dict[str, Any]:
+    """Take the limits that were given out of the options of a command."""
+    limits = {name: given.pop(name, None) for name in ("deadline", "max_nodes")}
+    return {name: limit for name, limit in limits.items() if limit is not None}
+
+
+def read_token(file: Path | None) -> str | None:
+    """Read the token in the file that ``--token-file`` names.
+
+    Raises
+    ------
+    ConfigurationError
+        If the file cannot be read. The error does not repeat its name, which may be the token
+        itself, given by mistake.
+    """
+    if file is None:
+        return None
+    try:
+        return file.read_text(encoding="utf-8").strip()
+    except (OSError, ValueError):  # not text, or no path
+        pass
+    raise ConfigurationError(
+        "the file that --token-file names cannot be read; check its path and permissions",
+        setting="token_file",
+    )
