@@ -85,10 +85,10 @@ class DatasetStatistics(Mapping[str, Tables]):
         and index file. A stage that was not measured says so, and a page that a section does not
         list has no number there: neither is 0. Sums of which a part is missing are missing.
 
-        Only conversions are a part of the stage before, visits: ``conversion_rate`` has a Wilson
-        interval, which takes visits for independent, and is too low where conversions of the
-        last days are not complete. Requests, answers and visits count different things; their
-        quotients are no rates.
+        Only conversions are a part of the stage before, visits: ``conversion_rate`` is of the
+        visits of the days whose conversions are complete, where the service counts them (else of
+        all, and too low), with a Wilson interval, which takes visits for independent. Requests,
+        answers and visits count different things; their quotients are no rates.
 
         ``crawl_to_refer`` is requests of crawlers over visits from engines, after the ratio of
         Cloudflare Radar ("HTML page crawl requests to HTML page referrals by platform", 2025):
@@ -113,8 +113,8 @@ class DatasetStatistics(Mapping[str, Tables]):
             One row a path, day or platform, the most crawled first (days in their order): the
             key, ``crawled`` (requests), ``cited`` (answers by path, else citations), ``visited``,
             ``converted``, ``crawl_to_refer`` (requests per visit), ``conversion_rate`` with
-            ``_low`` and ``_high``, ``n`` (visits), ``verdict`` (which stages were not measured,
-            and why) and ``method``. The availability of each stage is at its column.
+            ``_low`` and ``_high``, ``n`` (the visits it is of), ``verdict`` (which stages were not
+            measured, and why) and ``method``. The availability of each stage is at its column.
 
         Raises
         ------

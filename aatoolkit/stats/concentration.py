@@ -20,7 +20,8 @@ from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
 from aatoolkit.metadata.recorded import recorded
 from aatoolkit.sections.aggregation import COUNT, FRACTION
 from aatoolkit.stats.cluster_sums import Numbers
-from aatoolkit.stats.distributions import t_quantile
+from aatoolkit.stats.distributions import normal_quantile, t_quantile
+from aatoolkit.stats.estimate import wilson
 from aatoolkit.stats.interval import check_level
 from aatoolkit.stats.results import numbers, result, words
 from aatoolkit.stats.sides import names_of
@@ -65,7 +66,7 @@ def concentration(
         rows.append((_measured(each, top, depth, level), ""))
     numbers_of = np.array([row[0] for row in rows], np.float64).reshape(len(rows), 12)
     verdicts = [
-        text or f"as concentrated as {row[3]:.1f} equal ones ({row[4]:.1f} to {row[5]:.1f})"
+        text or f"as concentrated as {row[3]:.1f} equal ones ({_span(row[4], row[5])})"
         for row, text in rows
     ]
     names = [f"{name}{end}" for name in MEASURES for end in ("", "_low", "_high")]
@@ -114,6 +115,10 @@ def concentration(
         combine(states[int(code)] for code in codes),
         key=tuple(taken),
     )
+
+
+def _span(low: float, high: float) -> str:
+    return f"{low:.1f} or more" if math.isinf(high) else f"{low:.1f} to {high:.1f}"
 
 
 @dataclass(frozen=True)
@@ -229,15 +234,35 @@ class Spread:
             tails = [(1 - level) / 2, (1 + level) / 2]
             spread = np.nanquantile(found - np.nanmean(found, axis=0), tails, axis=0)
             words_of = f"the quantile of {sample}, less their mean"
-        return cls(
-            dict(zip(MEASURES, point.tolist(), strict=True)),
-            {
-                name: (float(spread[0][at]), float(spread[1][at]))
-                for at, name in enumerate(MEASURES)
-            },
-            words_of,
-            point_words,
-        )
+        points = dict(zip(MEASURES, point.tolist(), strict=True))
+        shifts = {
+            name: (float(spread[0][at]), float(spread[1][at])) for at, name in enumerate(MEASURES)
+        }
+        # The effective number is 1 over the index, and so are its ends.
+        most, least = (max(points["hhi"] + shift, 0.0) for shift in shifts["hhi"])
+        ends = (1 / end if end > 0 else math.inf for end in (least, most))
+        low, high = (end - points["effective"] for end in ends)
+        shifts["effective"] = (low, high)
+        lowest = _least_top(counts, top, rng, level) - points["top_share"]
+        shifts["top_share"] = (min(lowest, shifts["top_share"][0]), shifts["top_share"][1])
+        return cls(points, shifts, words_of, point_words)
+
+
+def _least_top(counts: Numbers, top: int, rng: np.random.Generator, level: float) -> float:
+    """The lower end of the share of the largest few.
+
+    Those that lead in a sample have luck among their merits, the more of it the more they tie. So
+    the leaders of one half are counted in the other half, where luck is gone, over many halves.
+    """
+    whole = counts.astype(np.int64)
+    size = int(whole.sum())
+    times = min(max(_CELLS // (8 * max(len(counts), 1)), _LEAST_DRAWS), _LEAST_RESAMPLES)
+    halves = rng.multivariate_hypergeometric(whole, size // 2, size=times, method="marginals")
+    others = whole - halves
+    leaders = np.argsort(-halves, axis=1, kind="stable")[:, :top]
+    share = float((np.take_along_axis(others, leaders, 1).sum(1) / others.sum(1)).mean())
+    low, _ = wilson(np.array([share]), np.array([size]), normal_quantile((1 + level) / 2))
+    return float(low[0])
 
 
 def _measured(counts: Numbers, top: int, depth: int | None, level: float) -> list[float]:

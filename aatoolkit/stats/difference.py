@@ -141,10 +141,11 @@ def long_run_factor(residual: Numbers) -> float:
     lags = max(round(1.5 * len(residual) ** (1 / 3)), 2)
     if not whole > 0 or len(residual) <= lags:
         return 1.0
-    return 1.0 + 2 * sum(
-        (1 - lag / (lags + 1)) * float((residual[:-lag] * residual[lag:]).sum()) / whole
-        for lag in range(1, lags + 1)
-    )
+    factor = 1.0
+    for lag in range(1, lags + 1):
+        alike = float((residual[:-lag] * residual[lag:]).sum()) / whole
+        factor += 2 * (1 - lag / (lags + 1)) * alike
+    return factor
 
 
 def independent(

@@ -21,6 +21,9 @@ from aatoolkit.stats.panel import DoubleDifference, PromptDays, checks, double_d
 from aatoolkit.stats.results import amount, numbers, points, result, words
 
 _NAN = float("nan")
+_LIKELY_TREND = 0.2
+"""A trend before the action with a one-sided p-value below it may be what the effect is."""
+
 Groups = str | Iterable[object] | Mapping[str, object]
 
 
@@ -60,7 +63,9 @@ def effect(
       between the middles of the two periods: what the effect would be if it merely went on.
     - ``placebo``: the same estimate as if something had been done on an earlier day.
 
-    Where one of them differs from 0 the verdict is "cannot say". That none does is no proof: few
+    Where one of them differs from 0 the verdict is "cannot say"; so it is where the trend before
+    points the same way (one-sided p-value below 0.2) and comes to half of the effect or more: the
+    treated prompts were moving already. That none does is no proof: few
     prompts show little, and ``detectable`` says how large a difference they would have shown.
     Intervals that are read only where the checks pass no longer have exactly their level (Roth,
     *American Economic Review: Insights* 4, 2022).
@@ -117,7 +122,7 @@ def effect(
     Examples
     --------
     >>> import numpy as np
-    >>> rng = np.random.default_rng(1)
+    >>> rng = np.random.default_rng(3)
     >>> names = [f"p{number}" for number in range(16)]
     >>> index = pd.MultiIndex.from_product([names, pd.date_range("2026-10-01", periods=40)])
     >>> frame = index.to_frame(index=False, name=["prompt_id", "date"])
@@ -126,8 +131,8 @@ def effect(
     >>> found = effect(frame, on="2026-10-21", treated=names[:8])
     >>> found[["kind", "change", "low", "high", "verdict"]].round(2).head(2)
             kind  change   low  high      verdict
-    0     effect    0.46  0.31  0.62           up
-    1  pre-trend   0.34 -0.06  0.74  no evidence
+    0     effect    0.39  0.13  0.66           up
+    1  pre-trend  -0.14 -0.59  0.30  no evidence
     """
     check_level(level)
     flat = flattened(series)
@@ -212,6 +217,9 @@ def _described(
         if not at and failed and verdict != "cannot say":
             why = f"the groups differed before already ({', '.join(failed)}); {why}"
             verdict = "cannot say"
+        elif not at and verdict in ("up", "down") and (moving := _moving(estimates, is_rate)):
+            why = f"the treated {by} were moving already: {moving}; {why}"
+            verdict = "cannot say"
         elif not at and len(estimates) == 1 and verdict != "cannot say":
             why += "; too few days before to check that the groups moved alike"
         verdicts.append(verdict)
@@ -271,6 +279,20 @@ def _described(
         "method": ("How it was computed.", None),
     }
     return result(frame, "effect", docs, {}, sums.known.sources, whole_state(sums.states))
+
+
+def _moving(estimates: Sequence[DoubleDifference], is_rate: bool) -> str | None:
+    """What the trend before, gone on, would come to, where it may be half of the effect or more."""
+    effect, *rest = estimates
+    trend = next((check for check in rest if check.kind == "pre-trend"), None)
+    if trend is None or not np.isfinite(trend.p):
+        return None
+    is_alike = trend.value * effect.value > 0 and abs(trend.value) >= abs(effect.value) / 2
+    # One-sided, and lenient: a trend must be large to show in the few days before.
+    if not is_alike or trend.p / 2 >= _LIKELY_TREND:
+        return None
+    amounts = [points(value, is_rate) for value in (trend.value, effect.value)]
+    return f"their trend before, gone on, comes to {amounts[0]} of {amounts[1]}"
 
 
 def _verdict(

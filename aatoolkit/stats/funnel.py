@@ -12,9 +12,18 @@ from aatoolkit.availability import Status, combine
 from aatoolkit.errors import ArgumentError, AvailabilityError
 from aatoolkit.metadata.recorded import recorded
 from aatoolkit.sections.aggregation import COUNT, FRACTION, REQUESTS
+from aatoolkit.stats.cluster_sums import Numbers
 from aatoolkit.stats.distributions import normal_quantile
 from aatoolkit.stats.estimate import wilson
-from aatoolkit.stats.funnel_stages import READS, STAGES, TABLES, Stage, by_section, stage_of
+from aatoolkit.stats.funnel_stages import (
+    COMPLETE,
+    READS,
+    STAGES,
+    TABLES,
+    Stage,
+    by_section,
+    stage_of,
+)
 from aatoolkit.stats.funnel_states import with_states
 from aatoolkit.stats.interval import check_level
 from aatoolkit.stats.page_path import is_page
@@ -52,6 +61,7 @@ def funnel_of(
     """The stages, of the tables that were read."""
     data = by_section(frames, names)
     stages = [stage_of(data, errors, by, stage) for stage in STAGES]
+    complete = stage_of(data, errors, by, COMPLETE)
     _check_windows(stages)
     if all(stage.why for stage in stages):
         why = "; ".join(dict.fromkeys(stage.why or "" for stage in stages))
@@ -64,7 +74,10 @@ def funnel_of(
     order = _order(keys, table, by)
     keys = [keys[at] for at in order]
     table = {name: values[order] for name, values in table.items()}
-    return _described(keys, table, stages, by, level)
+    trials = table["visited"]
+    if complete.values.notna().any():
+        trials = complete.values.reindex(keys).to_numpy(np.float64, na_value=np.nan)
+    return _described(keys, table, stages, trials, by, level)
 
 
 def _order(keys: list[Any], table: Mapping[str, Any], by: str | None) -> list[int]:
@@ -99,19 +112,22 @@ def _described(
     keys: list[Any],
     table: Mapping[str, Any],
     stages: list[Stage],
+    trials: Numbers,
     by: str | None,
     level: float,
 ) -> pd.DataFrame:
     """One row a key, with what each column says."""
     crawled, visited, converted = (table[name] for name in ("crawled", "visited", "converted"))
+    is_complete = trials is not visited
     pages = np.array([by != "path" or is_page(str(key)) for key in keys], bool)
     with np.errstate(divide="ignore", invalid="ignore"):
         refer = np.where(pages & (visited > 0), crawled / visited, np.nan)
-        use = (visited > 0) & (converted <= visited)
-        rate = np.where(use, converted / visited, np.nan)
-        low, high = wilson(rate, visited, normal_quantile((1 + level) / 2))
+        use = (trials > 0) & (converted <= trials)
+        rate = np.where(use, converted / trials, np.nan)
+        low, high = wilson(rate, trials, normal_quantile((1 + level) / 2))
     verdicts = [
-        _verdict(key, [table[name][at] for name in STAGES], stages) for at, key in enumerate(keys)
+        _verdict(key, [table[name][at] for name in STAGES], float(rate[at]), stages)
+        for at, key in enumerate(keys)
     ]
     key = by or "scope"
     columns: dict[str, Any] = {
@@ -121,9 +137,9 @@ def _described(
         "conversion_rate": numbers(rate),
         "conversion_rate_low": numbers(low),
         "conversion_rate_high": numbers(high),
-        "n": numbers(visited, "Int64"),
+        "n": numbers(trials, "Int64"),
         "verdict": words(verdicts),
-        "method": words([_method(by, level)] * len(keys)),
+        "method": words([_method(by, level, is_complete)] * len(keys)),
     }
     cited = ("Answers that cite it.", "answers")
     if by != "path":
@@ -134,7 +150,9 @@ def _described(
         ), None),
         "crawl_to_refer": ("Requests of crawlers for each visit from engines.", "requests a visit"),
         "conversion_rate": (
-            "Conversions per visit; too low where those of the last days are not complete.",
+            "Conversions per visit, on days whose conversions are complete."
+            if is_complete
+            else "Conversions per visit; too low where those of the last days are not complete.",
             FRACTION,
         ),
         "conversion_rate_low": (
@@ -167,7 +185,7 @@ def _described(
     return with_states(found, {n: s.state for n, s in zip(STAGES, stages, strict=True)})
 
 
-def _verdict(key: object, values: list[float], stages: list[Stage]) -> str:
+def _verdict(key: object, values: list[float], converted: float, stages: list[Stage]) -> str:
     """Return the stages that have no number and the reasons, or that all are measured."""
     lacking: dict[str, list[str]] = {}
     for name, value, stage in zip(STAGES, values, stages, strict=True):
@@ -175,8 +193,7 @@ def _verdict(key: object, values: list[float], stages: list[Stage]) -> str:
             why = stage.why or (_IN_PART if key in stage.values.index else _ABSENT)
             lacking.setdefault(why, []).append(name)
     if not lacking:
-        there = values[2] > 0 and values[3] <= values[2]
-        rate = f"; {percent(values[3] / values[2])} of visits converted" if there else ""
+        rate = f"; {percent(converted)} of visits converted" if np.isfinite(converted) else ""
         in_part = [
             name
             for name, stage in zip(STAGES, stages, strict=True)
@@ -189,12 +206,16 @@ def _verdict(key: object, values: list[float], stages: list[Stage]) -> str:
     return f"not measured: {'; '.join(reasons)}"
 
 
-def _method(by: str | None, level: float) -> str:
+def _method(by: str | None, level: float, is_complete: bool) -> str:
     joined = {
         "path": "joined on normalised paths, citations of the host without its subdomains",
         "day": "joined on days: of UTC, visits of the analytics property's time zone",
         "platform": "crawlers joined with engines by their operator",
         None: "totals of the window",
     }[by]
-    rate = "conversions over all visits, also those of days that are not complete"
+    rate = (
+        "conversions over visits of the days whose conversions are complete"
+        if is_complete
+        else "conversions over all visits, also those of days that are not complete"
+    )
     return f"{joined}; {rate}; Wilson interval, {level:.0%}, of visits as independent"

@@ -15,6 +15,8 @@ from aatoolkit.metadata.attrs import Source, metadata_of
 from aatoolkit.stats.page_path import normal_path
 
 STAGES = ("crawled", "cited", "visited", "converted")
+COMPLETE = "complete"
+"""Visits of the days whose conversions are complete: what the conversion rate is of."""
 
 _OPERATORS = {
     "openai": ("chatgpt",),
@@ -81,7 +83,7 @@ def rows_of_stages(
     """The rows that each stage was read from."""
     data = by_section(frames, names)
     found: dict[str, list[StageRows]] = {}
-    for stage in STAGES:
+    for stage in (*STAGES, COMPLETE):
         rows = stage_of(data, {}, by, stage).rows
         found[stage] = [
             StageRows(number, keys, column)
@@ -107,7 +109,7 @@ def stage_of(
     data: Mapping[str, Any], errors: Mapping[str, object], by: str | None, stage: str
 ) -> Stage:
     """Return the counts of one stage, or the reason why there are none."""
-    section = READS[by][STAGES.index(stage)]
+    section = READS[by][STAGES.index("converted" if stage == COMPLETE else stage)]
     if section not in data:
         failure = errors.get(section)
         why = f"the section {section} " + (f"failed: {failure}" if failure else "was not read")
@@ -115,6 +117,20 @@ def stage_of(
         return Stage(pd.Series([], dtype="Float64"), state, why)
     readers = {"path": _by_path, "day": _by_day, "platform": _by_platform, None: _whole}
     return readers[by](data, stage)
+
+
+_COUNTS = {"visited": "sessions", "converted": "conversions", COMPLETE: "complete_sessions"}
+"""The column of each stage in the tables of conversions; of the whole window with ``ai_``."""
+
+
+def _visits(frame: pd.DataFrame, key: pd.Series, stage: str, before: str = "") -> Stage:
+    """A stage of visits, nothing where the service does not count it."""
+    column = f"{before}{_COUNTS[stage]}"
+    if column in frame.columns:
+        return _read(frame, key, column)
+    why = f"the service gives no {column}"
+    state = Availability(Status.UNAVAILABLE, Cause.ABSENT, why)
+    return Stage(pd.Series([], dtype="Float64"), state, why)
 
 
 def _read(frame: pd.DataFrame, key: pd.Series, column: str) -> Stage:
@@ -135,10 +151,9 @@ def _read(frame: pd.DataFrame, key: pd.Series, column: str) -> Stage:
 
 def _by_path(data: Mapping[str, Any], stage: str) -> Stage:
     pages = "conversion_landing_pages"
-    if stage in ("visited", "converted"):
+    if stage in _COUNTS:
         frame = data["conversions"][pages]
-        count = "sessions" if stage == "visited" else "conversions"
-        return _read(frame, frame["path"].map(normal_path, na_action="ignore"), count)
+        return _visits(frame, frame["path"].map(normal_path, na_action="ignore"), stage)
     frame = data["crawl"]["crawl_paths"]
     if stage == "crawled":
         return _read(frame, frame["path"].map(normal_path, na_action="ignore"), "requests")
@@ -176,7 +191,7 @@ def _by_day(data: Mapping[str, Any], stage: str) -> Stage:
         frame = data["overview"]["overview_trend"]
         return _read(frame, frame["date"], "citation_count")
     frame = data["conversions"]["conversion_daily"]
-    return _read(frame, frame["date"], "sessions" if stage == "visited" else "conversions")
+    return _visits(frame, frame["date"], stage)
 
 
 def _platform(engine: str) -> str:
@@ -199,7 +214,7 @@ def _by_platform(data: Mapping[str, Any], stage: str) -> Stage:
         return _read(frame, key.where(mine.fillna(False)), "citation_count")
     frame = data["conversions"]["conversion_engines"]
     key = frame["engine"].map(_platform, na_action="ignore")
-    return _read(frame, key, "sessions" if stage == "visited" else "conversions")
+    return _visits(frame, key, stage)
 
 
 def _whole(data: Mapping[str, Any], stage: str) -> Stage:
@@ -209,5 +224,5 @@ def _whole(data: Mapping[str, Any], stage: str) -> Stage:
         frame, column = data["overview"]["overview_trend"], "citation_count"
     else:
         frame = data["conversions"]["conversion_totals"]
-        column = "ai_sessions" if stage == "visited" else "ai_conversions"
+        return _visits(frame, pd.Series(["all"] * len(frame), dtype="string"), stage, "ai_")
     return _read(frame, pd.Series(["all"] * len(frame), dtype="string"), column)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,7 +25,7 @@ from aatoolkit.stats.cluster_sums import (
     cluster_sums,
     with_flags,
 )
-from aatoolkit.stats.distributions import normal_quantile, t_quantile
+from aatoolkit.stats.distributions import t_quantile, t_survival
 from aatoolkit.stats.estimate import LEAST_CLUSTERS
 from aatoolkit.stats.interval import check_level
 from aatoolkit.stats.results import numbers, result, words
@@ -230,9 +231,8 @@ def separations(members: RankedMembers, level: float) -> tuple[Numbers, float]:
     largest = np.zeros(DRAWS)
     for at in range(many):
         largest = np.maximum(largest, (np.abs(drawn[:, [at]] - drawn) / safe[at]).max(axis=1))
-    upper = (1 + level) / 2
-    # The quantile is that of normal differences; few clusters make it one of Student's t.
-    critical = (
-        float(np.quantile(largest, level)) * t_quantile(upper, k - 1) / normal_quantile(upper)
-    )
+    # The quantile is that of normal differences, far out in the tail where there are many;
+    # of few clusters it is that of Student's t which is as far out.
+    tail = t_survival(float(np.quantile(largest, level)), math.inf)
+    critical = t_quantile(1 - tail, k - 1)
     return (value[:, None] - value[None, :]) / safe, critical

@@ -40,7 +40,9 @@ def stability(
     many = len(np.unique(clusters))
     once = np.ones((1, len(n)))
     agreement, icc = (float(each(y, n, once)[0]) for each in (_agreement, _icc))
-    ends = _bootstrap(y, n, clusters, level) if many >= LEAST_CLUSTERS else [float("nan")] * 4
+    ends = [float("nan")] * 4
+    if many >= LEAST_CLUSTERS:
+        ends = [*_bootstrap(y, n, clusters, level), *_icc_ends(y, n, clusters, level)]
     why = (
         "no combination was asked twice"
         if not len(n)
@@ -67,7 +69,10 @@ def stability(
             "clusters": numbers([many], "Int64"),
             "verdict": words([verdict]),
             "method": words(
-                [f"pairs of repeats within {' × '.join(names)}; bootstrap of {names[0]}"]
+                [
+                    f"pairs of repeats within {' × '.join(names)}; bootstrap of {names[0]}, "
+                    "of the correlation the jackknife on Fisher's scale"
+                ]
             ),
         }
     )
@@ -83,8 +88,8 @@ def stability(
             "agreement_low": (f"Lower end of its {which}.", FRACTION),
             "agreement_high": (f"Upper end of its {which}.", FRACTION),
             "icc": ("Intra-class correlation, by analysis of variance.", "correlation"),
-            "icc_low": (f"Lower end of its {which}.", "correlation"),
-            "icc_high": (f"Upper end of its {which}.", "correlation"),
+            "icc_low": (f"Lower end of its {level:.0%} jackknife interval.", "correlation"),
+            "icc_high": (f"Upper end of its {level:.0%} jackknife interval.", "correlation"),
             "n": ("Answers to combinations that were asked twice or more.", COUNT),
             "cells": ("Such combinations.", COUNT),
             "clusters": (f"Different values of {names[0]} among them.", COUNT),
@@ -126,11 +131,35 @@ def _bootstrap(y: Numbers, n: Numbers, clusters: Integers, level: float) -> list
     drawn = rng.multinomial(many, np.full(many, 1 / many), size=RESAMPLES).astype(np.float64)
     weights = drawn[:, clusters]
     ends = [(1 - level) / 2, (1 + level) / 2]
-    return [
-        float(value)
-        for found in (_agreement(y, n, weights), _icc(y, n, weights))
-        for value in np.nanquantile(found, ends)
-    ]
+    return [float(value) for value in np.nanquantile(_agreement(y, n, weights), ends)]
+
+
+def _icc_ends(y: Numbers, n: Numbers, clusters: Integers, level: float) -> list[float]:
+    """The interval of the correlation ρ, by jackknife over clusters.
+
+    On the scale of ½·log((1+(m-1)ρ)/(1-ρ)) for m answers to a combination (Fisher 1925, §38), on
+    which it varies alike everywhere, with Student's t; percentiles of resampled clusters are too
+    short.
+    """
+    many = int(clusters.max()) + 1
+    size = max(float((n.sum() - (n**2).sum() / n.sum()) / max(len(n) - 1, 1)), 1.5)
+    left_out = np.where(np.arange(many)[:, None] == clusters[None, :], 0.0, 1.0)
+    whole = _fisher(_icc(y, n, np.ones((1, len(n)))), size)[0]
+    parts = _fisher(_icc(y, n, left_out), size)
+    parts = parts[np.isfinite(parts)]
+    k = len(parts)
+    if k < LEAST_CLUSTERS or not np.isfinite(whole):
+        return [float("nan")] * 2
+    error = math.sqrt((k - 1) / k * float(((parts - parts.mean()) ** 2).sum()))
+    half = t_quantile((1 + level) / 2, k - 1) * error
+    odds = [math.exp(min(2 * (whole + sign * half), 700)) for sign in (-1, 1)]
+    return [(odd - 1) / (odd + size - 1) for odd in odds]
+
+
+def _fisher(icc: Numbers, size: float) -> Numbers:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: Numbers = 0.5 * np.log((1 + (size - 1) * icc) / (1 - icc))
+    return found
 
 
 def samples(

@@ -54,6 +54,18 @@ def test_the_interval_of_the_index_covers_it() -> None:
     assert covered.mean() >= 0.87
 
 
+@pytest.mark.parametrize("shares", [np.full(50, 0.02), 1 / np.arange(1, 60.0)])
+def test_intervals_hold_where_members_tie_and_where_they_do_not(shares: np.ndarray) -> None:
+    rng = np.random.default_rng(3)
+    shares = shares / shares.sum()
+    whole = pd.concat([frame(rng.multinomial(400, shares), at=at) for at in range(60)])
+    found = whole.aa.concentration("n", by="at")
+    top = np.sort(shares)[-5:].sum()
+    for name, truth in (("top_share", top), ("effective", 1 / (shares**2).sum())):
+        covered = (found[f"{name}_low"] <= truth) & (truth <= found[f"{name}_high"])
+        assert covered.mean() >= 0.87, name
+
+
 def test_little_cannot_say_and_rates_are_refused() -> None:
     found = frame([3, 2]).aa.concentration("n").iloc[0]
     assert found["verdict"].startswith("cannot say")

@@ -37,7 +37,11 @@ def test_each_stage_is_the_number_of_its_section(acme: Dataset) -> None:
     assert row["crawl_to_refer"] == pytest.approx(row["crawled"] / row["visited"])
     low, high = (row[f"conversion_rate_{end}"] for end in ("low", "high"))
     proportion = pytest.importorskip("statsmodels.stats.proportion")
-    wilson = proportion.proportion_confint(row["converted"], row["visited"], method="wilson")
+    complete = landed.loc["/blog/crm-guide", "complete_sessions"]
+    assert landed["complete_sessions"].sum() < landed["sessions"].sum()
+    assert row["n"] == complete  # conversions of complete days are of the visits of these days
+    assert row["conversion_rate"] == row["converted"] / complete
+    wilson = proportion.proportion_confint(row["converted"], complete, method="wilson")
     assert (low, high) == pytest.approx(wilson, abs=1e-9)
     assert found["crawled"].sum() == crawl["requests"].sum()
 
@@ -98,7 +102,7 @@ def test_own_subdomains_are_among_the_citations_and_parts_are_no_whole(acme: Dat
     for stage in ("crawled", "visited", "converted"):
         assert partial[stage] == "partial"
         assert stage in words.partition(" in part")[0]
-    assert platforms["method"].str.contains("conversions over all visits").all()
+    assert platforms["method"].str.contains("visits of the days whose conversions").all()
 
 
 def test_days_and_totals_add_up(acme: Dataset) -> None:

@@ -57,6 +57,10 @@ def test_the_sets_hold_all_ranks_at_once_everywhere(
     assert coverage(times, k, means, shape) >= least
 
 
+def test_the_sets_of_few_prompts_hold_ranks_that_tie() -> None:
+    assert coverage(40, 8, [5.0] * 10, 1.0) >= 0.95
+
+
 def test_clear_leaders_are_certain() -> None:
     rng = np.random.default_rng(1)
     found = listing(rng, [60, 20, 5], 60, 4.0).aa.rank("n", "site", rules={"n": "sum"})

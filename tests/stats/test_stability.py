@@ -29,6 +29,14 @@ def test_the_correlation_is_found_and_covered(icc: float) -> None:
     assert covered.mean() >= 0.8
 
 
+@pytest.mark.thorough
+@pytest.mark.parametrize(("k", "runs", "icc"), [(12, 8, 0.3), (25, 6, 0.1), (60, 8, 0.8)])
+def test_the_interval_of_the_correlation_covers_it(k: int, runs: int, icc: float) -> None:
+    rng = np.random.default_rng(k)
+    found = pd.concat([repeats(rng, k, runs, icc).aa.stability() for _ in range(120)])
+    assert ((found["icc_low"] <= icc) & (icc <= found["icc_high"])).mean() >= 0.91
+
+
 def test_agreement_counts_pairs() -> None:
     frame = pd.DataFrame(
         {"prompt_id": [*"aaabb"], "engine": "x", "mentioned": [True, True, False, True, True]}

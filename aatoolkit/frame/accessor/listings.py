@@ -31,8 +31,9 @@ class Listings:
         multiplier bootstrap; always the same ones). A member is taken to be below those
         that exceed it, and above those that it exceeds: the ranks in between are its set
         (Mogstad, Romano, Shaikh & Wilhelm, "Inference for ranks", *Review of Economic Studies*
-        91, 2024). The sets hold all true ranks at once, with about the probability of the level:
-        93 % or more in simulations of 8 to 100 prompts; with fewer it is not checked.
+        91, 2024). Of few prompts the quantile is that of Student's t, as far out in its tail, so
+        that the sets are wide. They hold all true ranks at once: in simulations of 8 to 100
+        prompts, ties included, 95 % or more.
 
         A member without a row for a prompt counts as 0 there, as a listing holds only what was
         found: use whole listings, not their first rows. Do not use it with members that were
@@ -95,7 +96,10 @@ class Listings:
         Gini coefficient of those that occur. The last two depend on N: groups are rarefied to
         the smallest (Hurlbert, *Ecology* 52, 1971). Intervals are from 499 multinomial resamples,
         always the same ones, centred at the estimate; of groups of more than 2,000 members fewer
-        (49 at least), and from 5,000 on the interval is ± t times their standard deviation.
+        (49 at least), and from 5,000 on the interval is ± t times their standard deviation. The
+        largest few of a sample have luck among their merits, the more of it the more members tie:
+        the lower end of their share is that of the leaders of one half in the other half. The
+        ends of the effective number are 1 over those of the index.
 
         The resamples take each citation for independent. Citations of one answer, and answers to
         one prompt, are not: read the intervals as the least uncertainty there is. Do not use it

@@ -66,6 +66,8 @@ SECTION = Section(
         count("cited_answer_count", "Answers that cite the path; paths overlap.",
             aggregate=refused("not additive: one answer may cite several paths")),
         text("currency", "The currency of the revenue.", "$.source.currency", unit=ISO_4217),
+        count("complete_sessions", "Visits of complete days: what their conversions are of.",
+            optional=True),
     )),
     Table("conversion_daily", "One row per date and engine.", keyed("daily[].byEngine", key="engine"),
         key=("date", "engine"), columns=(

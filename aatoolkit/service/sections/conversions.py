@@ -88,10 +88,10 @@ cited AS (
 ),
 landed AS (
   SELECT coalesce(path, '(not set)') AS page, any_value(path) AS path, count(*) AS sessions,
-    {_CONVERSIONS} AS conversions, {_REVENUE} AS revenue
+    {_CONVERSIONS} AS conversions, {_COMPLETE} AS complete_sessions, {_REVENUE} AS revenue
   FROM visited WHERE ai GROUP BY page
 )
-SELECT page AS path, sessions, conversions, revenue,
+SELECT page AS path, sessions, conversions, complete_sessions AS "completeSessions", revenue,
   CASE WHEN $counted AND path IS NOT NULL THEN coalesce(n, 0) END AS "citedAnswerCount"
 FROM landed LEFT JOIN cited USING (path) ORDER BY sessions DESC, page
 """
@@ -132,6 +132,7 @@ _CONVERSION_FIELDS = (
     "engines[].completeSessions",
     "engines[].conversions",
     "engines[].conversionRate",
+    "landingPages[].completeSessions",
     "landingPages[].conversions",
     "daily[].byEngine{}.conversions",
 )

@@ -8,7 +8,7 @@ from aatoolkit.frame.explain.explanation import Explanation
 from aatoolkit.frame.explain.made import Made
 from aatoolkit.frame.explain.statistics.cells import StatisticsCells
 from aatoolkit.frame.explain.statistics.formula import computed, setting, wilson_end
-from aatoolkit.stats.funnel_stages import STAGES, StageRows, rows_of_stages
+from aatoolkit.stats.funnel_stages import COMPLETE, STAGES, StageRows, rows_of_stages
 
 
 class FunnelCells(StatisticsCells):
@@ -19,14 +19,16 @@ class FunnelCells(StatisticsCells):
         if column in STAGES:
             return self._stage(at, column)
         if column == "n":
-            return computed("n", "visited", self._stage(at, "visited"))
+            return computed("n", self._visits, self._stage(at, self._visits))
         if column == "crawl_to_refer":
             parts = (self._stage(at, "crawled"), self._stage(at, "visited"))
             return computed(column, "crawled / visited", *parts)
         if not column.startswith("conversion_rate"):
             return None
-        visited = self._stage(at, "visited")
-        rate = computed("rate", "converted / visited", self._stage(at, "converted"), visited)
+        visited = self._stage(at, self._visits)
+        rate = computed(
+            "rate", f"converted / {self._visits}", self._stage(at, "converted"), visited
+        )
         if column == "conversion_rate":
             return rate
         level = setting("level", self.arguments.get("level", 0.95))
@@ -38,6 +40,16 @@ class FunnelCells(StatisticsCells):
         given = self.arguments
         frames = [each.frame for each in self.inputs]
         return rows_of_stages(frames, given["names"], given.get("by"))
+
+    @cached_property
+    def _visits(self) -> str:
+        """The visits that conversions are of: those of complete days, where they are counted."""
+        counted = (
+            rows
+            for rows in self._rows[COMPLETE]
+            if self.inputs[rows.frame].frame[rows.column].notna().any()
+        )
+        return COMPLETE if next(counted, None) else "visited"
 
     def _stage(self, at: int, name: str) -> Explanation:
         """Explain the count of one stage for the key of a row."""

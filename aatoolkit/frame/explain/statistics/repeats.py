@@ -48,6 +48,9 @@ class StabilityCells(StatisticsCells):
                 f"the {100 * end:g} % quantile of {column.partition('_')[0]} in {RESAMPLES} "
                 f"samples of {next(iter(self._names))} drawn with repeats (seed 0)"
             )
+            if column.startswith("icc"):
+                first = next(iter(self._names))
+                words = f"the end of the interval by jackknife over {first}, on Fisher's scale"
             value = float(self.flat[column].iloc[0])
             return drawn(column, value, words, *y, *n)
         return None
