@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, date, datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Literal, Protocol
-from urllib.parse import urlencode
+from urllib.parse import quote_plus, urlencode
 
 from aatoolkit._util.html_table import table_html
 from aatoolkit._util.terminal import wrapped_in_ipython
@@ -29,6 +29,8 @@ NO_CONTENT = frozenset({202, 204, 205})
 _UNITS = ("bytes", "kB", "MB", "GB")
 
 Resource = Literal["scope-options", "agent-analytics"]
+
+_quoted = lru_cache(maxsize=4096)(quote_plus)  # requests repeat sections, filters and their values
 
 _ADDRESS = re.compile(
     r"(?P<base>https?://[^\s/?#@\\]+(?:/[^\s/?#\\]+)*)"
@@ -99,11 +101,11 @@ class Request:
         """The path below the base URL."""
         return f"/api/domains/{self.host}/{self.resource}"
 
-    @property
+    @cached_property
     def url(self) -> str:
         """The whole address, with its parameters."""
-        query = f"?{urlencode(self.params)}" if self.params else ""
-        return f"{self.base_url}{self.path}{query}"
+        query = "&".join(f"{_quoted(name)}={_quoted(value)}" for name, value in self.params.items())
+        return f"{self.base_url}{self.path}{'?' if query else ''}{query}"
 
     @cached_property
     def key(self) -> tuple[str, ...]:
@@ -349,7 +351,7 @@ class Payload:
     def of(cls, response: Response, *, from_cache: bool = False, stale: bool = False) -> Payload:
         """Return a response as a payload."""
         request = response.request
-        return cls(
+        payload = cls(
             response.body,
             url=request.url,
             status=response.status,
@@ -361,6 +363,9 @@ class Payload:
             host=request.host,
             headers=response.headers,
         )
+        if "sha256" in vars(response):  # computed already, as by a store that checks it
+            vars(payload)["sha256"] = response.sha256
+        return payload
 
     @cached_property
     def sha256(self) -> str:

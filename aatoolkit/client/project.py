@@ -141,7 +141,14 @@ class Project(Closing, NamesNear):
         whole = _scope(scope, filters)
         named = None if section is None else known_section(section, self.client._profile)
         return self.client._source.get(
-            Request.for_section(self.host, named, whole, refresh=refresh, expire_after=expire_after)
+            Request.for_section(
+                self.host,
+                named,
+                whole,
+                refresh=refresh,
+                expire_after=expire_after,
+                base_url=self.client.base_url,
+            )
         )
 
     def read(

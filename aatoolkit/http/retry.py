@@ -1,94 +1,22 @@
-"""Retries: which failures are tried again, and after how long."""
+"""Further attempts, and identical requests of several threads."""
 
 from __future__ import annotations
 
+import copy
 import random
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import TypeVar
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
-from aatoolkit.errors import DecodeError, FetchError, InternalError, StatusError
-from aatoolkit.http.deadline import pause
+from aatoolkit._util.cancellation import is_cancelled
+from aatoolkit.errors import DeadlineExceeded, FetchError, InternalError
+from aatoolkit.http.attempt import STEP, pause
+from aatoolkit.http.transport import Failure
 
 T = TypeVar("T")
-
-RETRYABLE = frozenset({429, 502, 503, 504})
-"""The statuses that another attempt may help against."""
-
-
-class AttemptFailed(Exception):
-    """One attempt that failed.
-
-    Parameters
-    ----------
-    error
-        The error to raise if no other attempt follows.
-    retryable
-        Whether another attempt may help.
-    retry_after
-        The seconds that the service asked to wait.
-    """
-
-    def __init__(
-        self,
-        error: FetchError | InternalError,
-        *,
-        retryable: bool,
-        retry_after: float | None = None,
-    ) -> None:
-        super().__init__(error.message)
-        self.error = error
-        self.retryable = retryable
-        self.retry_after = retry_after
-
-
-def is_retryable(error: FetchError) -> bool:
-    """Whether another attempt may help after such a response."""
-    if isinstance(error, StatusError):
-        return error.status in RETRYABLE
-    return isinstance(error, DecodeError) and error.problem == "truncated"
-
-
-class Quota:
-    """The retry quota of a client: how many retries are left, for all its calls together.
-
-    Each retry takes one; every five answers give one back, and so does every ten seconds. Calls
-    to a service that fails now and then are always retried; soon none are to one that fails most
-    calls, so that a loop over many projects does not overload it, or wait for it at every turn.
-    """
-
-    def __init__(
-        self,
-        most: float = 20.0,
-        per_answer: float = 0.2,
-        per_second: float = 0.1,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._most, self._per_answer, self._per_second = most, per_answer, per_second
-        self._clock = clock
-        self._left, self._seen = most, clock()
-        self._lock = threading.Lock()
-
-    def take(self) -> bool:
-        """Take one, if there is one; returns whether there was."""
-        with self._lock:
-            now = self._clock()
-            self._add((now - self._seen) * self._per_second)
-            self._seen = now
-            if self._left < 1:
-                return False
-            self._left -= 1
-            return True
-
-    def refill(self) -> None:
-        """Give some back, after an answer."""
-        with self._lock:
-            self._add(self._per_answer)
-
-    def _add(self, more: float) -> None:
-        self._left = min(self._most, self._left + more)
+Error = FetchError | InternalError
 
 
 @dataclass(frozen=True)
@@ -105,31 +33,77 @@ class Retry:
     base: float = 0.5
     longest_backoff: float = 8.0
     sleep: Callable[[float], None] = pause
-    clock: Callable[[], float] = time.monotonic
-    draw: Callable[[float, float], float] = random.uniform
-    quota: Quota = field(default_factory=Quota)
 
-    def run(self, attempt: Callable[[float], T], deadline: float) -> T | FetchError | InternalError:
+    def run(self, attempt: Callable[[float], T | Failure], deadline: float) -> T | Error:
         """Call ``attempt`` with the seconds left, until it succeeds or a retry would not help.
 
         The error is returned, not raised, so that the caller raises it outside every handler.
         """
-        ends = self.clock() + deadline
+        ends = time.monotonic() + deadline
         for turn in range(self.attempts):
-            try:
-                found = attempt(ends - self.clock())
-            except AttemptFailed as failure:
-                error, retryable, delay = failure.error, failure.retryable, failure.retry_after
-            else:
-                self.quota.refill()
-                return found
-            wait = (
-                self.draw(0, min(self.longest_backoff, self.base * 2**turn))
-                if delay is None
-                else delay
-            )
+            outcome = attempt(ends - time.monotonic())
+            if not isinstance(outcome, Failure):
+                return outcome
+            wait = outcome.retry_after
+            if wait is None:
+                wait = random.uniform(0, min(self.longest_backoff, self.base * 2**turn))
             last = turn == self.attempts - 1
-            if last or not retryable or self.clock() + wait >= ends or not self.quota.take():
+            if last or not outcome.is_retryable or time.monotonic() + wait >= ends:
                 break
             self.sleep(wait)
-        return error
+        return outcome.error  # type: ignore[union-attr]
+
+
+class _Flight(Generic[T]):
+    """A request being sent, and its outcome; None where no other caller can use that."""
+
+    def __init__(self) -> None:
+        self.done = threading.Event()
+        self.outcome: T | Error | None = None
+
+
+class SingleFlight(Generic[T]):
+    """Sends each request once at a time, however many threads make it.
+
+    The first caller sends the request; the others wait, each no longer than its own deadline.
+    They share the response, and the error; but if the first was interrupted, or had a shorter
+    deadline, one of them sends it again.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._flights: dict[Hashable, _Flight[T]] = {}
+
+    def run(self, key: Hashable, send: Callable[[float], T | Error], deadline: float) -> T | Error:
+        """Call ``send``, or wait for the same request in another thread; return the outcome."""
+        ends = time.monotonic() + deadline
+        while True:
+            with self._lock:
+                flight = self._flights.get(key)
+                if flight is None:
+                    mine = self._flights[key] = _Flight()
+            if flight is None:
+                return self._lead(key, mine, send, ends - time.monotonic())
+            while not flight.done.wait(min(STEP, max(0.0, ends - time.monotonic()))):
+                if time.monotonic() >= ends or is_cancelled():
+                    return DeadlineExceeded(
+                        "no complete response came before the deadline; ask for less, or raise "
+                        "the deadline"
+                    )
+            if flight.outcome is not None:
+                # A copy of an error for each caller: raising it adds a traceback.
+                error = isinstance(flight.outcome, Exception)
+                return copy.copy(flight.outcome) if error else flight.outcome
+
+    def _lead(
+        self, key: Hashable, flight: _Flight[T], send: Callable[[float], T | Error], left: float
+    ) -> T | Error:
+        try:
+            outcome = send(left)
+            if not isinstance(outcome, DeadlineExceeded) and not is_cancelled():
+                flight.outcome = outcome
+            return outcome
+        finally:
+            with self._lock:
+                del self._flights[key]
+            flight.done.set()

@@ -1,49 +1,39 @@
-"""The requests adapter below the cache: one exchange with the service.
+"""The adapter below the cache: one exchange with the service, and what it came to.
 
-It returns a complete answer or raises `AttemptFailed`. The request of the answer has no token, and
-of the response's headers only the listed ones are left, so that nothing above can store what must
-not be stored.
+The request that it gets has no token, and of the response only the listed headers are left, so
+that nothing above can store what must not be stored.
 """
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import dataclass, field
+import http.client
+import os
+import socket
+import ssl
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import requests
+import urllib3.exceptions as urllib3
 from requests.adapters import HTTPAdapter
-from requests.structures import CaseInsensitiveDict
-from requests.utils import select_proxy
+from requests.utils import get_environ_proxies, select_proxy
 
 from aatoolkit import errors
+from aatoolkit._util.cancellation import is_cancelled
 from aatoolkit.availability.detect import is_availability_header
 from aatoolkit.http.address import BaseUrl
-from aatoolkit.http.body import CHUNK, read_body
-from aatoolkit.http.deadline import HEAD_LIMIT, Call
-from aatoolkit.http.error_mapping import (
-    DEADLINE_REACHED,
-    MissingBundle,
-    TransportProblem,
-    UnsupportedProxy,
-    problem_of,
-    release,
-)
-from aatoolkit.http.response import ANSWERS, is_temporary, judge, retry_after
-from aatoolkit.http.retry import AttemptFailed, is_retryable
+from aatoolkit.http.attempt import POOLS, UNSIGNED, Attempt, NotLoopback, tls_context
+from aatoolkit.http.judge import ANSWERS, judge, retry_after
 from aatoolkit.http.secret import Secret
-from aatoolkit.http.sockets import POOLS, tls_context
 from aatoolkit.jsontree.decode import excerpt
+from aatoolkit.payload import Request, Response
 
 KEPT_HEADERS = ("content-type", "date", "etag", "last-modified", "retry-after", "x-request-id")
 """The response headers that are kept, beside those about availability."""
-
-READ_HEADERS = ("content-encoding", "location")
-"""The response headers that are only read here."""
 
 ERROR_BODY_LIMIT = 1 << 16
 """How much of the body of an error response is read, in bytes."""
@@ -51,28 +41,63 @@ ERROR_BODY_LIMIT = 1 << 16
 ERROR_BODY_SECONDS = 2.0
 """How long reading it may take."""
 
-_SHOWN = 1 << 12
-_REMEMBERED = 64
-_BRIEF = 256
-"""How many texts of headers a session remembers as free of the token, and how long ones."""
+CONNECT_SECONDS = 10.0
+"""The longest that one address may take to accept a connection."""
+
+_HEADERS = {"User-Agent": "aatoolkit", "Accept": "application/json", "Accept-Encoding": "gzip"}
+_CHUNK = 1 << 16
+_RETRYABLE = frozenset({429, 502, 503, 504})
 
 
-class FinalResponse(requests.Response):
-    """A complete answer, without anything that must not be stored."""
-
-    fetched_at: datetime
-    from_cache = False
-    is_temporary = False
+class Unusable(Exception):
+    """A setting of the environment cannot be used; the message says which."""
 
 
-@dataclass
-class _Partial:
-    """The part of a response that has arrived."""
+class TooLong(Exception):
+    """The body is longer than the limit."""
 
-    url: str
-    status: int | None = None
-    headers: Mapping[str, str] = field(default_factory=dict)
-    body: bytearray = field(default_factory=bytearray)
+
+@dataclass(frozen=True)
+class Failure:
+    """The reason why there is no response to use, and whether another attempt may help."""
+
+    error: errors.FetchError | errors.InternalError
+    is_retryable: bool = False
+    retry_after: float | None = None
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What an exception of the libraries means, in our own words: theirs may hold anything."""
+
+    reason: str
+    is_retryable: bool = True
+    kind: Literal["connection", "deadline", "too_large", "encoding", "internal"] = "connection"
+
+
+_LATE = Problem("no complete response came before the deadline", False, "deadline")
+_BROKEN = Problem("the connection broke off")
+_PROBLEMS: dict[type[BaseException], Problem] = {
+    TooLong: Problem("", False, "too_large"),
+    urllib3.DecodeError: Problem("the response cannot be decompressed", False, "encoding"),
+    # Before what befell the connection, which is one to the proxy.
+    urllib3.ProxyError: Problem("the proxy that the environment names could not be used"),
+    socket.gaierror: Problem("the name of the service is not known"),
+    NotLoopback: Problem("a name that should mean this machine leads elsewhere", False),
+    ConnectionRefusedError: Problem("the connection was refused"),
+    urllib3.NewConnectionError: Problem("no connection could be made"),
+    urllib3.ConnectTimeoutError: Problem("no connection in time"),
+    ssl.SSLCertVerificationError: Problem("the service could not prove who it is (TLS)", False),
+    ssl.SSLEOFError: _BROKEN,
+    ssl.SSLError: Problem("there is no agreement on an encrypted connection (TLS)", False),
+    urllib3.ReadTimeoutError: Problem("the service went silent"),
+    http.client.RemoteDisconnected: _BROKEN,
+    http.client.IncompleteRead: _BROKEN,
+    ConnectionError: _BROKEN,
+    http.client.HTTPException: Problem("what came is not HTTP", False),
+    ValueError: Problem("what came is not HTTP", False),
+}
+"""What exceptions mean; of several in one chain, the first here."""
 
 
 class Transport(HTTPAdapter):
@@ -97,12 +122,9 @@ class Transport(HTTPAdapter):
         self._base = base
         self._token = token
         self._max_body = max_body
-        self._connections = connections
-        self._lock, self._is_closed = threading.Lock(), False
-        self._clean = set[str]()
 
     def init_poolmanager(self, *arguments: Any, **options: Any) -> None:
-        """Use connections that respect the limits of the active call."""
+        """Use connections that an attempt can end."""
         super().init_poolmanager(*arguments, ssl_context=tls_context(), **options)
         self.poolmanager.pool_classes_by_scheme = POOLS
 
@@ -115,232 +137,181 @@ class Transport(HTTPAdapter):
         return manager
 
     def close(self) -> None:
-        """Close the connections now; urllib3 would leave that to the garbage collector.
+        """Close the idle connections now; urllib3 would leave that to the garbage collector."""
+        for manager in (self.poolmanager, *self.proxy_manager.values()):
+            for key in manager.pools.keys():  # noqa: SIM118  (it has no other iteration)
+                pool = manager.pools.get(key)
+                if pool is not None:
+                    pool.close()
+            manager.clear()
 
-        From then on no connection is kept: that of an exchange under way, or of a later one, is
-        closed when the exchange ends.
-        """
-        with self._lock:
-            self._is_closed = True
-            for manager in (self.poolmanager, *self.proxy_manager.values()):
-                for key in manager.pools.keys():  # noqa: SIM118  (it has no other iteration)
-                    pool = manager.pools.get(key)
-                    if pool is not None:
-                        pool.close()
-            super().close()
-
-    def send(  # type: ignore[override]
-        self, request: requests.PreparedRequest, timeout: float = 60.0, **options: Any
-    ) -> requests.Response:
-        """Send a request; ``timeout`` is the limit of the whole exchange, in seconds.
-
-        Raises
-        ------
-        AttemptFailed
-            If no answer came; it holds neither the request nor the library's exception.
-        """
-        outcome = self._outcome(request, timeout, options)
-        if isinstance(outcome, BaseException):
-            raise outcome
+    def ask(self, request: Request, seconds: float) -> Response | Failure:
+        """Send a request; return the response, or why there is none, within some seconds."""
+        outcome = self._outcome(request, seconds)
+        if isinstance(outcome, Failure) and outcome.is_retryable:
+            # The next attempt goes over a new connection: this one may not be the only stale one.
+            self.close()
         return outcome
 
-    def _outcome(
-        self, request: requests.PreparedRequest, timeout: float, options: dict[str, Any]
-    ) -> FinalResponse | BaseException:
-        """Return the answer or the exception of an exchange, without its traceback.
+    def _outcome(self, request: Request, seconds: float) -> Response | Failure:
+        ends = time.monotonic() + seconds
+        attempt = Attempt(self._token if self._base.owns(request.url) else None)
+        error_ends = float("inf")
 
-        The frames and exceptions of the libraries hold requests, sockets and bytes; so does the
-        traceback of an interrupt.
-        """
-        received = _Partial(str(request.url))
-        call = Call(timeout, self._token if self._base.owns(received.url) else None)
-        # Each broken connection from the pool is removed from it.
-        for pooled in reversed(range(self._connections + 1)):
+        def limit() -> float:
+            nonlocal error_ends
+            if attempt.status is not None and attempt.status not in ANSWERS:
+                # The status says what happened; the body only adds a message.
+                error_ends = min(error_ends, time.monotonic() + ERROR_BODY_SECONDS)
+            return min(ends, error_ends) - time.monotonic()
+
+        problem: Problem | None = None
+
+        def act() -> None:
+            nonlocal problem
             try:
-                with call.active():
-                    self._exchange(request, call, received, options)
-                return self._judged(request, received)
+                self._exchange(request.url, attempt, seconds)
             except Exception as error:
-                problem = DEADLINE_REACHED if call.is_expired else problem_of(error)
-                release(error)
-            except BaseException as error:
-                release(error)
-                return error
-            if not (pooled and problem.retryable and call.is_stale_connection):
-                break
-        return self._failure(problem, received)
+                problem = _problem_of(error)
 
-    def _exchange(
-        self,
-        request: requests.PreparedRequest,
-        call: Call,
-        received: _Partial,
-        options: dict[str, Any],
-    ) -> None:
+        is_late = not attempt.run(act, limit)
+        is_error = attempt.status is not None and attempt.status not in ANSWERS
+        if is_error or (problem is None and not is_late):
+            try:
+                return self._judged(request, attempt)
+            except Exception as error:
+                problem = _problem_of(error)
+        if is_late:
+            problem = Problem("the call was cancelled", False) if is_cancelled() else _LATE
+        return self._failure(problem or _LATE, request, attempt)
+
+    def _exchange(self, url: str, attempt: Attempt, seconds: float) -> None:
         """Send the request, and receive the response's status, headers and body."""
-        outgoing = request.copy()
-        outgoing.headers.update(call.headers)
-        options |= {"stream": True, "timeout": call.remaining()}
-        _check_environment(received.url, options)
-        response = super().send(outgoing, **options)
-        raw = response.raw
-        # Returned to the pool only after a complete answer: a broken one may leave bytes behind.
-        connection, raw._connection = raw.connection, None
+        signed = {"Authorization": UNSIGNED} if self._base.owns(url) and self._token else {}
+        prepared = requests.Request("GET", url, headers={**_HEADERS, **signed}).prepare()
+        response = super().send(
+            prepared,
+            stream=True,
+            timeout=(min(CONNECT_SECONDS, seconds / 4), seconds + 1),
+            **_environment(self._base, url),
+        )
+        raw: Any = response.raw
         try:
-            received.status = response.status_code
-            received.headers = CaseInsensitiveDict(
-                (name, self._masked_text(value))
+            headers = {
+                name.lower(): self._masked(value.encode(errors="replace")).decode(errors="replace")
                 for name, value in response.headers.items()
-                if _is_kept(name) or name.lower() in READ_HEADERS
-            )
-            self._receive(raw, call, received)
-            with self._lock:
-                if raw.closed and not self._is_closed:
-                    raw._connection, connection = connection, None
-                    raw.release_conn()
+                if name.lower() in (*KEPT_HEADERS, "location") or is_availability_header(name)
+            }
+            attempt.begin(response.status_code, headers)
+            is_answer = response.status_code in ANSWERS
+            limit = self._max_body if is_answer else ERROR_BODY_LIMIT
+            while chunk := raw.read1(_CHUNK, decode_content=True):
+                attempt.body += chunk
+                if len(attempt.body) > limit:
+                    raise TooLong
         finally:
-            if connection is not None:
-                connection.close()
             raw.close()
 
-    def _receive(self, raw: Any, call: Call, received: _Partial) -> None:
-        """Read the body: all of an answer, the beginning of an error."""
-        coding = received.headers.get("content-encoding", "").strip().lower()
-        pieces = iter(lambda: raw.read(CHUNK, decode_content=False), b"")
-        if received.status in ANSWERS:
-            # Chunked framing may double the size of a body; more than that is an attack.
-            call.limit_bytes(2 * self._max_body + HEAD_LIMIT)
-            read_body(pieces, coding, self._max_body, received.body)
-            call.remaining()
-            return
-        # The status says what happened; the body only adds a message, if it arrives in time.
-        brief = Call(min(ERROR_BODY_SECONDS, call.remaining()))
-        with suppress(Exception), brief.active():
-            read_body(pieces, coding, ERROR_BODY_LIMIT, received.body)
-
-    def _judged(
-        self, request: requests.PreparedRequest, received: _Partial
-    ) -> FinalResponse | AttemptFailed:
-        """Return the answer or error that a response means; an internal error says that it is one.
-
-        It does not stop an answer: that is returned as it came, and is not kept.
-        """
-        try:
-            return self._judge(request, received)
-        except Exception as error:
-            name = type(error).__name__
-            release(error)
-        body = bytes(received.body)
-        if received.status in ANSWERS and not self._repeats_token(body):
-            return self._answer(request, received, body, is_temporary=True)
-        return self._failure(
-            TransportProblem(f"{name} within aatoolkit", retryable=False, kind="internal"), received
-        )
-
-    def _judge(
-        self, request: requests.PreparedRequest, received: _Partial
-    ) -> FinalResponse | AttemptFailed:
-        url, body, headers = received.url, bytes(received.body), received.headers
-        status = received.status or 0
-        if status in ANSWERS and self._repeats_token(body):
+    def _judged(self, request: Request, attempt: Attempt) -> Response | Failure:
+        status, body = attempt.status or 0, bytes(attempt.body)
+        is_answer = status in ANSWERS
+        if is_answer and self.repeats_token(body):
             error: errors.FetchError | None = errors.DecodeError(
-                "the answer repeats the token, and is not used, so that the token does not get "
+                "the response repeats the token, and is not used, so that the token does not get "
                 "into tables and files; tell whoever runs the service",
                 problem="token",
-                **self._facts(received),
+                **self._facts(request, attempt),
             )
         else:
-            error = judge(url, status, headers, body, self._masked)
+            error = judge(request.url, status, attempt.headers, body, self._masked)
         if error is not None:
-            return AttemptFailed(
-                error, retryable=is_retryable(error), retry_after=retry_after(headers)
-            )
+            cut_off = isinstance(error, errors.DecodeError) and error.problem == "truncated"
+            return Failure(error, status in _RETRYABLE or cut_off, retry_after(attempt.headers))
+        headers = {name: value for name, value in attempt.headers.items() if name != "location"}
         # Errors may repeat what was sent.
-        content = body if status in ANSWERS else self._masked(body)
-        temporary = status in ANSWERS and is_temporary(body)
-        return self._answer(request, received, content, is_temporary=temporary)
+        content = body if is_answer else self._masked(body)
+        return Response(request, status, headers, datetime.now(UTC), content)
 
-    def _answer(
-        self,
-        request: requests.PreparedRequest,
-        received: _Partial,
-        content: bytes,
-        *,
-        is_temporary: bool,
-    ) -> FinalResponse:
-        answer = FinalResponse()
-        answer.status_code, answer.url = received.status or 0, received.url
-        answer.request, answer._content = request, content
-        kept = {name: value for name, value in received.headers.items() if _is_kept(name)}
-        answer.headers.update(kept)
-        answer.fetched_at, answer.is_temporary = datetime.now(UTC), is_temporary
-        return answer
-
-    def _failure(self, problem: TransportProblem, received: _Partial) -> AttemptFailed:
+    def _failure(self, problem: Problem, request: Request, attempt: Attempt) -> Failure:
         """Return the error for a problem, with what had arrived until then."""
-        facts = self._facts(received)
+        facts, reason = self._facts(request, attempt), problem.reason
+        error: errors.FetchError | errors.InternalError
         if problem.kind == "deadline":
-            message = f"{problem.reason}; ask for less, or raise the deadline"
-            error: errors.FetchError = errors.DeadlineExceeded(message, **facts)
-        elif problem.kind == "too_large" and received.status is not None:
+            message = f"{reason}; ask for less, or raise the deadline"
+            error = errors.DeadlineExceeded(message, **facts)
+        elif problem.kind == "too_large":
             error = errors.DecodeError(
-                f"the answer is larger than {self._max_body} bytes; narrow the scope, or raise "
+                f"the response is larger than {self._max_body} bytes; narrow the scope, or raise "
                 "max_body",
                 problem="too_large",
                 limit=self._max_body,
                 **facts,
             )
+        elif problem.kind == "encoding":
+            error = errors.DecodeError(reason, problem="encoding", **facts)
         elif problem.kind == "internal":
-            internal = errors.InternalError(
-                f"the response could not be handled: {problem.reason}; this is a fault of "
-                "aatoolkit and not of the network, please report it",
+            error = errors.InternalError(
+                f"the response could not be handled: {reason}; this is a fault of aatoolkit and "
+                "not of the network, please report it",
                 **facts,
             )
-            return AttemptFailed(internal, retryable=False)
-        elif problem.kind == "encoding":
-            error = errors.DecodeError(problem.reason, problem="encoding", **facts)
         else:
-            message = f"no answer: {problem.reason}; check the base URL and the network"
+            message = f"no response: {reason}; check the base URL and the network"
             error = errors.ConnectionFailed(message, **facts)
-        return AttemptFailed(error, retryable=problem.retryable)
+        return Failure(error, problem.is_retryable)
 
-    def _facts(self, received: _Partial) -> dict[str, Any]:
-        shown = excerpt(self._masked(bytes(received.body[:_SHOWN])))
-        came = received.status is not None
-        return {
-            "url": received.url,
-            "status": received.status,
-            "excerpt": shown if came else None,
-        }
+    def _facts(self, request: Request, attempt: Attempt) -> dict[str, Any]:
+        shown = excerpt(self._masked(bytes(attempt.body[:_CHUNK])))
+        came = attempt.status is not None
+        return {"url": request.url, "status": attempt.status, "excerpt": shown if came else None}
 
-    def _repeats_token(self, body: bytes) -> bool:
+    def repeats_token(self, body: bytes) -> bool:
+        """Whether a text holds the token that requests carry."""
         return self._token is not None and self._token.is_distinct and self._token.is_in(body)
-
-    def _masked_text(self, text: str) -> str:
-        # Answers of one service repeat most of their headers.
-        if text in self._clean:
-            return text
-        masked = self._masked(text.encode("utf-8", "surrogateescape")).decode(errors="replace")
-        if masked == text and len(text) < _BRIEF:
-            if len(self._clean) >= _REMEMBERED:
-                self._clean.clear()
-            self._clean.add(text)
-        return masked
 
     def _masked(self, text: bytes) -> bytes:
         return text if self._token is None else self._token.hide_in(text)
 
 
-def _check_environment(url: str, options: Mapping[str, Any]) -> None:
-    """Refuse proxies and certificate bundles of the environment that cannot be used."""
-    proxies = options.get("proxies")
-    proxy = select_proxy(url, proxies) if proxies else None
+def _environment(base: BaseUrl, url: str) -> dict[str, Any]:
+    """Proxies and certificates as the environment names them; no proxy for this machine.
+
+    Raises
+    ------
+    Unusable
+        If it names any that cannot be used.
+    """
+    proxies = {} if base.is_loopback else get_environ_proxies(url)
+    proxy = select_proxy(url, proxies)
     if proxy is not None and not proxy.lower().startswith(("http://", "https://")):
-        raise UnsupportedProxy
-    bundle = options.get("verify")
-    if isinstance(bundle, str) and not Path(bundle).exists():
-        raise MissingBundle
+        raise Unusable("only http:// and https:// proxies can be used")
+    bundle = os.environ.get("REQUESTS_CA_BUNDLE") or os.environ.get("CURL_CA_BUNDLE")
+    if bundle and not Path(bundle).exists():
+        raise Unusable("REQUESTS_CA_BUNDLE names no file or folder")
+    return {"proxies": proxies, "verify": bundle or True}
 
 
-def _is_kept(header: str) -> bool:
-    return header.lower() in KEPT_HEADERS or is_availability_header(header)
+def _problem_of(error: Exception) -> Problem:
+    """Return what an exception, or any exception behind it, means."""
+    chain = tuple(_chain(error))
+    for kind, problem in _PROBLEMS.items():
+        if any(isinstance(cause, kind) for cause in chain):
+            return problem
+    if isinstance(error, Unusable):
+        return Problem(str(error), False)
+    if isinstance(error, OSError | EOFError | urllib3.HTTPError):  # as all of requests are
+        return _BROKEN
+    return Problem(f"{type(error).__name__} within aatoolkit", False, "internal")
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """An exception, and every exception that it was made from."""
+    waiting: list[object] = [error]
+    seen: set[int] = set()
+    while waiting:
+        cause = waiting.pop()
+        if not isinstance(cause, BaseException) or id(cause) in seen:
+            continue
+        seen.add(id(cause))
+        yield cause
+        waiting += [*cause.args, getattr(cause, "reason", None), cause.__cause__, cause.__context__]

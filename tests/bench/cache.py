@@ -30,6 +30,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -137,18 +138,16 @@ def seconds(ask: Callable[[Question], Any], listed: Iterable[Question], workers:
 
 def hit_to_frames(folder: Path, base: str, repeats: int, found: figures.Figures) -> None:
     """A kept answer of 1 MB, as every DataFrame of its section."""
-    from aatoolkit.http.cache_backend import AnswerCache
+    from aatoolkit.http import ResponseCache, Secret
 
     body = answers.answer(10**6)
     client = aa.Client(base, TOKEN, cache=folder / "hit")
     project = client.project("acme.example")
     project.fetch("chats")
-    cache = AnswerCache(folder / "hit")
-    (key,) = list(cache.responses)
-    kept = cache.responses[key]
-    kept._content = body
-    kept.fetched_at = kept.created_at
-    cache.save_response(kept, key)
+    cache = ResponseCache(folder / "hit", Secret(TOKEN))
+    (kept,) = cache
+    cache.put(replace(kept, body=body))
+    cache.close()
     with closing(sqlite3.connect(folder / "raw.sqlite", isolation_level=None)) as raw:
         raw.execute("CREATE TABLE answers (key TEXT PRIMARY KEY, body BLOB)")
         raw.execute("INSERT INTO answers VALUES ('a', ?)", (body,))

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import gzip
-import html
 import json
-from base64 import b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlsplit
 
@@ -83,78 +81,12 @@ TOKENS = st.builds(
 )
 
 
-def in_url(character: str) -> str:
-    return f"%{ord(character):02x}"
-
-
-def in_json(character: str) -> str:
-    return f"\\u{ord(character):04x}"
+def in_json(text: str) -> str:
+    return json.dumps(text)[1:-1].replace("/", r"\/")
 
 
 def in_url_whole(text: str) -> str:
     return quote(text, safe="")
-
-
-def in_base64(text: str) -> str:
-    return b64encode(text.encode()).decode()
-
-
-def in_hex(text: str) -> str:
-    return text.encode().hex()
-
-
-ESCAPES: list[Callable[[str], str]] = [
-    str,
-    in_url,
-    lambda character: in_url(character).upper(),
-    in_json,
-    lambda character: f"\\u{ord(character):04X}",
-    lambda character: "\\/" if character == "/" else character,
-    lambda character: f"&#{ord(character)};",
-    lambda character: f"&#x{ord(character):X};",
-    lambda character: "".join(map(in_json, in_url(character))),
-    lambda character: "".join(map(in_url, in_json(character))),
-    lambda character: f"\\{in_json(character)}",
-    lambda character: in_url(character).replace("%", "%25"),
-    lambda character: in_url(character).replace("%", "\\u0025"),
-    lambda character: f"\\u0026#{ord(character)};",
-    lambda character: f"&amp;#x{ord(character):x};",
-    lambda character: f"%26%23{ord(character)}%3B",
-]
-
-
-@settings(max_examples=examples(300), deadline=None)
-@given(TOKENS, TEXT, TEXT, st.data())
-def test_a_token_is_found_and_masked_whichever_characters_are_escaped(
-    token: str, before: str, after: str, data: st.DataObject
-) -> None:
-    secret = Secret(token).check()
-    forms = data.draw(st.lists(st.sampled_from(ESCAPES), min_size=1, max_size=3))
-    chosen = data.draw(st.lists(st.sampled_from(forms), min_size=len(token), max_size=len(token)))
-    written = "".join(form(one) for form, one in zip(chosen, token, strict=True))
-    text = f'{before}{{"{written}": 1}}{after}'.encode()
-    assert secret.is_in(text)
-    hidden = secret.hide_in(text)
-    assert not secret.is_in(hidden)
-    assert b"***" in hidden
-
-
-@settings(max_examples=examples(150), deadline=None)
-@given(TOKENS, st.data())
-def test_a_token_is_found_behind_any_number_of_its_letters_and_of_escapes(
-    token: str, data: st.DataObject
-) -> None:
-    secret = Secret(token).check()
-    letter = data.draw(st.sampled_from(token)).encode()
-    escaped = "".join(map(in_json, token)).encode()
-    filler = data.draw(st.sampled_from([letter * 3, b"\\n", b"%20", b"\\u00e4", b'"'])) * 2000
-    for form in (token.encode(), escaped, token.encode("utf-16"), b64encode(token.encode() * 2)):
-        assert secret.is_in(filler + form)
-        assert secret.is_in(form + filler)
-        assert b"***" in secret.hide_in(form)
-    if len({*token}) > 1:
-        assert not secret.is_in(filler)
-        assert not secret.is_in(filler + b"\\")
 
 
 @settings(max_examples=examples(150), deadline=None)
@@ -163,7 +95,7 @@ def test_a_token_is_masked_wherever_and_however_it_is_written(
     token: str, before: str, after: str, data: st.DataObject
 ) -> None:
     secret = Secret(token).check()
-    spell = data.draw(st.sampled_from([str, quote, html.escape, in_url_whole, in_base64, in_hex]))
+    spell = data.draw(st.sampled_from([str, in_url_whole, in_json]))
     text = f"{before}{spell(token)}{after}".encode()
     hidden = secret.hide_in(text)
     assert b"***" in hidden

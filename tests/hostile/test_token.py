@@ -155,16 +155,14 @@ def succeed(world: World) -> None:
         tables.main.to_pickle(world.folder / "domains.pickle")
         (world.folder / "payload.pickle").write_bytes(pickle.dumps(payload))
         fetcher: Any = project.client._source
-        session = fetcher._session
         world.things |= {
             "client": project.client,
             "project": project,
             "fetcher": fetcher,
             "secret": Secret(CANARY),
-            "session": session,
-            "adapter": session.get_adapter(server.url),
+            "adapter": fetcher._transport,
             "retry": fetcher._retry,
-            "cache": fetcher._store,
+            "cache": fetcher._cache,
             "payload": payload,
             "tables": tables,
             "frame": tables.main,
@@ -378,11 +376,11 @@ def test_who_watches_http_client_sees_no_token(tmp_path: Path) -> None:
 
     with HostileServer(replying(whole(b"{}"))) as server:
         project = project_of(server, tmp_path)
-        sys.settrace(tracer)
+        threading.settrace(tracer)
         try:
             project.fetch("urls")
         finally:
-            sys.settrace(watch)
+            threading.settrace(watch)  # type: ignore[arg-type]
         project.close()
     assert any("Bearer ***" in each for each in seen), "the frames must be there to be searched"
     assert not any(holds_canary(each.encode()) for each in seen)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import warnings
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -12,18 +11,18 @@ from typing import Any
 from urllib.parse import parse_qs, urljoin, urlsplit
 
 from aatoolkit import errors
-from aatoolkit.availability import Cause, Status
-from aatoolkit.availability.detect import explains_absence, signals_of
+from aatoolkit.availability.detect import explains_absence
 from aatoolkit.errors import did_you_mean
 from aatoolkit.jsontree import decode
 from aatoolkit.jsontree.decode import excerpt
 from aatoolkit.payload import NO_CONTENT
 
+Mask = Callable[[bytes], bytes]
+
 ANSWERS = frozenset({200, 201, 202, 203})
 """The statuses of answers; with others a section may still explain why it has no data."""
 
 _SHOWN = 1 << 12
-_BRIEF = 1 << 12
 _SECONDS = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,9})?")
 
 
@@ -32,7 +31,7 @@ def judge(
     status: int,
     headers: Mapping[str, str],
     body: bytes,
-    mask: Callable[[bytes], bytes] = bytes,
+    mask: Mask = bytes,
 ) -> errors.FetchError | None:
     """Return the error that a response means, or None if it is an answer.
 
@@ -43,7 +42,7 @@ def judge(
     if is_explanation(url, status, body):
         return None
     if status not in ANSWERS:
-        return _refusal(status, headers, mask(body), facts)
+        return _refusal(status, headers, body, mask, facts)
     try:
         value = decode.decode(body)
     except errors.DecodeError as error:
@@ -68,32 +67,6 @@ def is_explanation(url: str, status: int, body: bytes) -> bool:
         return False
 
 
-def is_temporary(body: bytes) -> bool:
-    """Whether an answer says that it failed or is pending, so that it must not be cached.
-
-    Such an answer says nothing else, so that a long one is never temporary.
-
-    Examples
-    --------
-    >>> is_temporary(b'{"status": "processing", "jobId": 7}'), is_temporary(b'{"domains": []}')
-    (True, False)
-    """
-    if len(body) > _BRIEF:
-        return False
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", errors.UnknownAvailabilityWarning)
-        try:
-            signals = signals_of(decode.decode(body))
-        except errors.DecodeError:
-            return False
-    return any(
-        signal.scope == "section"
-        and signal.availability.status == Status.UNAVAILABLE
-        and signal.availability.cause in (Cause.PENDING, Cause.FAILED)
-        for signal in signals
-    )
-
-
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """Return the seconds of a ``Retry-After`` header, given as such or as a date; else None.
 
@@ -116,12 +89,15 @@ def _until(date: str) -> float | None:
 
 
 def _refusal(
-    status: int, headers: Mapping[str, str], body: bytes, facts: dict[str, Any]
+    status: int, headers: Mapping[str, str], body: bytes, mask: Mask, facts: dict[str, Any]
 ) -> errors.StatusError:
     """Return the error for a status, with the service's own message where it gave one."""
+    body = mask(body)
     words = _words(body)
-    facts |= {"code": _first_text(words, "code"), "excerpt": excerpt(body), "body": body}
-    message = (_first_text(words, "message", "detail", "title", "error") or "").rstrip(" .;")
+    facts |= {"excerpt": excerpt(body), "body": body}
+    facts["code"] = _first_text(words, mask, "code")
+    message = _first_text(words, mask, "message", "detail", "title", "error") or ""
+    message = message.rstrip(" .;")
     quote = f": {message}" if message else ""
     if 300 <= status < 400:
         return _redirect(headers, facts)
@@ -138,12 +114,12 @@ def _refusal(
             **facts,
         )
     if status in (400, 422):
-        near = _listed(words, "suggestions")
+        near = _listed(words, mask, "suggestions")
         hint = did_you_mean(near, "the scope options list the allowed values")
         return errors.BadRequest(
             f"the service refused the request ({status}){quote}; {hint}",
-            parameter=_first_text(words, "parameter"),
-            suggestions=near or _listed(words, "allowed"),
+            parameter=_first_text(words, mask, "parameter"),
+            suggestions=near or _listed(words, mask, "allowed"),
             **facts,
         )
     if status == 429:
@@ -192,15 +168,15 @@ def _words(body: bytes) -> dict[str, Any]:
     return chosen if isinstance(chosen, dict) else {}
 
 
-def _first_text(words: Mapping[str, Any], *names: str) -> str | None:
+def _first_text(words: Mapping[str, Any], mask: Mask, *names: str) -> str | None:
     """Return the first of these fields that is text, on one safe line."""
     for name in names:
         if isinstance(words.get(name), str) and words[name]:
-            return excerpt(words[name].encode())
+            return excerpt(mask(words[name].encode()))
     return None
 
 
-def _listed(words: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    found = words.get(name)
-    listed = found if isinstance(found, list) else []
-    return tuple(excerpt(value.encode()) for value in listed if isinstance(value, str))
+def _listed(words: Mapping[str, Any], mask: Mask, name: str) -> tuple[str, ...]:
+    values = words.get(name)
+    texts = values if isinstance(values, list) else []
+    return tuple(excerpt(mask(text.encode())) for text in texts if isinstance(text, str))

@@ -1,0 +1,576 @@
+"""The cache: responses in one private SQLite file, in the table of requests-cache, without pickle.
+
+A value is a SHA-256, a line of JSON, and the body as it came. The hash is that of the line, and the
+line has the key and the hash of the body: a response of which any byte has changed is not used.
+What befalls the file costs a warning, and never a response.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sqlite3
+import stat
+import threading
+import time
+import warnings
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from itertools import groupby
+from pathlib import Path
+from typing import Any, TypeVar
+
+import orjson
+from platformdirs import user_cache_path
+from requests_cache.backends.sqlite import SQLiteDict
+from requests_cache.serializers import SerializerPipeline, Stage
+
+from aatoolkit._util.defaults import CACHE_SIZE
+from aatoolkit.errors import CacheWarning, ConfigurationError
+from aatoolkit.http.secret import Secret
+from aatoolkit.payload import Request, Response
+
+T = TypeVar("T")
+
+FILE_NAME = "responses.sqlite"
+VERSION = "v2"
+"""The version of the format; a change of what is stored, or of the keys, starts a new folder."""
+
+FAULTS = (sqlite3.Error, OSError, MemoryError, UnicodeError, OverflowError)
+"""What using a file can raise; a damaged one also by invalid UTF-8 and impossible sizes."""
+
+_APPLICATION = 0x61617463
+_TABLE = "responses"
+_BUSY_SECONDS = 2.0
+_REST_SECONDS = 60.0
+"""For how long a file that others have locked is not written to."""
+
+_LOG_SIZE = 16 * 2**20
+"""The bytes of the write-ahead log at which it is moved to the file."""
+
+_HASH = hashlib.sha256().digest_size
+_HEAD = 1 << 15
+_SPARE = 64
+"""Eviction frees this fraction of the limit in addition, so that it does not run at every write."""
+
+
+# -- values ----------------------------------------------------------------------------------
+
+
+def _dump(key: str, response: Response) -> bytes:
+    head = orjson.dumps({"key": key, **response.to_dict()}) + b"\n"
+    return hashlib.sha256(head).digest() + head + response.body
+
+
+def _head(value: bytes) -> tuple[dict[str, Any], int]:
+    """The facts at the beginning of a value, and where its body begins."""
+    end = value.index(b"\n", _HASH) + 1
+    if hashlib.sha256(value[_HASH:end]).digest() != value[:_HASH]:
+        raise ValueError("its head has changed")
+    facts: dict[str, Any] = orjson.loads(value[_HASH:end])
+    return facts, end
+
+
+def _load(value: bytes, key: str | None = None, request: Request | None = None) -> Response:
+    """Read a value; raises ValueError where a byte of it has changed."""
+    if not isinstance(value, bytes):
+        raise ValueError("it is no value of a cache")
+    facts, end = _head(value)
+    if key not in (None, facts["key"]):
+        raise ValueError("it is the response to another request")
+    return Response.from_dict(facts, value[end:], request)
+
+
+SERIALIZER = SerializerPipeline(
+    [Stage(dumps=lambda pair: _dump(*pair), loads=_load)], name="aatoolkit", is_binary=True
+)
+"""How requests-cache reads and writes values: what is written is a key with its response."""
+
+
+# -- the file --------------------------------------------------------------------------------
+
+
+class _Table(SQLiteDict):
+    """The table of one file; ``expires`` has the order in which responses were last used."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        super().__init__(folder / FILE_NAME, _TABLE, serializer=SERIALIZER)
+
+    def init_db(self) -> None:
+        """Open the file; the settings that are fixed with a new one come before its tables."""
+        self._connection = connect(self._folder)
+
+    @contextmanager
+    def _acquire_sqlite_lock(self) -> Iterator[None]:
+        """Begin a transaction; requests-cache would wait for the lock of another for ever."""
+        with self._lock:
+            connection: sqlite3.Connection = self._connection  # type: ignore[assignment]
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+
+
+class ResponseCache:
+    """The responses that one account has got, in one file that accounts and processes share.
+
+    The first failure of the file is a warning, none is raised.
+
+    Parameters
+    ----------
+    folder
+        The folder of the file; a new folder is private to its owner.
+    token
+        The token of the account, or None. It separates accounts, and cannot be computed from what
+        is stored.
+    limit
+        The size limit in bytes; the least recently used responses are evicted.
+    """
+
+    def __init__(self, folder: Path, token: Secret | None = None, limit: int = CACHE_SIZE) -> None:
+        self.folder = folder
+        self._token, self._limit = token, limit
+        self._uses: dict[str, None] = {}
+        self._lock = threading.Lock()
+        self._table: _Table | None = None
+        self._reads_from = self._writes_from = 0.0
+        self._has_warned = False
+        _OPEN.add(self)
+
+    def get(self, request: Request) -> Response | None:
+        """Return a cached response, if there is one and not a byte of it has changed."""
+        key = self._key(request)
+        row: Any = self._read(f"SELECT value FROM {_TABLE} WHERE key = ?", key)
+        if not row:
+            return None
+        try:
+            response = _load(row[0][0], key, request)
+        except ValueError:
+            self._write(lambda connection: connection.execute(_DELETE, (key,)))
+            warnings.warn(
+                "a cached response is damaged and is not used; it is requested again",
+                CacheWarning,
+                stacklevel=2,
+            )
+            return None
+        with self._lock:
+            self._uses.pop(key, None)
+            self._uses[key] = None
+        return response
+
+    def put(self, response: Response) -> None:
+        """Store a response; returns when it is written."""
+        key = self._key(response.request)
+        value = SERIALIZER.dumps((key, response))
+        if len(value) > self._limit:
+            return
+
+        def store(connection: sqlite3.Connection) -> bool:
+            self._flush(connection)
+            statement = f"INSERT OR REPLACE INTO {_TABLE} VALUES (?, ?, {_NEXT_USE})"
+            connection.execute(statement, (key, value))
+            return evict(connection, self._limit)
+
+        if self._write(store):
+            self._write(shrink, transaction=False)
+
+    def __iter__(self) -> Iterator[Response]:
+        """Yield the responses of the account."""
+        for (key,) in self._read(f"SELECT key FROM {_TABLE} ORDER BY key"):
+            for (value,) in self._read(f"SELECT value FROM {_TABLE} WHERE key = ?", key):
+                with suppress(ValueError):
+                    response = _load(value, key)
+                    if self._key(response.request) == key:
+                        yield response
+
+    def verify(self) -> list[str]:
+        """Return a sentence for each response, of whatever account, of which a byte has changed."""
+        flaws = []
+        for (key,) in self._read(f"SELECT key FROM {_TABLE} ORDER BY key"):
+            for (value,) in self._read(f"SELECT value FROM {_TABLE} WHERE key = ?", key):
+                try:
+                    _load(value, key)
+                except ValueError as error:
+                    flaws.append(f"a response of {key.split('|')[1]} is damaged: {error}")
+        if self._reads_from == float("inf"):
+            flaws.append(f"the file in {self.folder} cannot be read")
+        return flaws
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._uses and self._table is not None:
+            self._write(self._flush)
+        self._drop()
+
+    def _drop(self) -> None:
+        table, self._table = self._table, None
+        if table is not None:
+            table.close()  # type: ignore[no-untyped-call]
+
+    @cached_property
+    def _account(self) -> str:
+        if self._token is None:
+            return "anonymous"
+        token = self._token.reveal().encode()
+        return hashlib.scrypt(token, salt=b"aatoolkit", n=2**12, r=8, p=1, dklen=16).hex()
+
+    def _key(self, request: Request) -> str:
+        """The key of a request of this account; origin and host are legible, for `cache_info`."""
+        parts = orjson.dumps([self._account, *request.key])
+        origin = "/".join(request.base_url.split("/", 3)[:3])
+        return f"{origin}|{request.host}|{hashlib.sha256(parts).hexdigest()}"
+
+    def _flush(self, connection: sqlite3.Connection) -> None:
+        """Write down what was used, once something may have to be evicted: it is a write each."""
+        if not self._uses or _bytes_used(connection) < self._limit // 2:
+            return
+        with self._lock:
+            keys, self._uses = list(self._uses), {}
+        statement = f"UPDATE {_TABLE} SET expires = {_NEXT_USE} WHERE key = ?"
+        connection.executemany(statement, [(key,) for key in keys])
+
+    def _read(self, query: str, *values: object) -> list[Any]:
+        """Return the rows of a query; none where the file cannot be used."""
+        if time.monotonic() < self._reads_from:
+            return []
+        try:
+            with self._opened().connection() as connection:
+                rows: list[Any] = connection.execute(query, values).fetchall()
+            return rows
+        except FAULTS as error:
+            self._fail(error, writes=False)
+            return []
+
+    def _write(
+        self, action: Callable[[sqlite3.Connection], T], *, transaction: bool = True
+    ) -> T | None:
+        """Run an action in a transaction; nothing happens where the file cannot be written to."""
+        if time.monotonic() < max(self._reads_from, self._writes_from):
+            return None
+        try:
+            with self._opened().connection(commit=transaction) as connection:
+                return action(connection)
+        except FAULTS as error:
+            self._fail(error, writes=True)
+            return None
+
+    def _opened(self) -> _Table:
+        with self._lock:
+            if self._table is None:
+                make_private(self.folder)
+                self._table = _Table(self.folder)
+            return self._table
+
+    def _fail(self, error: Exception, writes: bool) -> None:
+        """Stop using the file: for a while if it is locked, else for good; warn once."""
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if isinstance(error, sqlite3.ProgrammingError):
+            return  # another thread has closed it; it is opened again
+        is_locked = code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+        until = time.monotonic() + _REST_SECONDS if is_locked else float("inf")
+        if writes and code not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            self._writes_from = until
+        else:
+            self._reads_from = until
+        had_warned, self._has_warned = self._has_warned, True
+        if not had_warned:
+            warnings.warn(
+                f"the cache in {self.folder} cannot be {'written to' if writes else 'used'} "
+                f"({error}); responses come from the network. `aatoolkit cache clear` empties it; "
+                "it can also be in another folder",
+                CacheWarning,
+                stacklevel=2,
+            )
+
+
+_DELETE = f"DELETE FROM {_TABLE} WHERE key = ?"
+_NEXT_USE = f"(SELECT coalesce(max(expires), 0) + 1 FROM {_TABLE})"
+
+_OPEN: weakref.WeakSet[ResponseCache] = weakref.WeakSet()
+
+
+def _close_all() -> None:
+    """Close every file before a fork: SQLite takes the parent's locks for the child's own."""
+    for cache in list(_OPEN):
+        cache._drop()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_close_all)
+
+
+def connect(folder: Path) -> sqlite3.Connection:
+    """Open the file of a folder, private to its owner; read-only where it cannot be written.
+
+    Raises
+    ------
+    sqlite3.Error, OSError
+        If it cannot be opened, or is not a cache.
+    """
+    make_private(folder)
+    file = folder / FILE_NAME
+    uri = file.absolute().as_uri()
+    is_writable = os.access(file, os.W_OK) and os.access(folder, os.W_OK)
+    if not is_writable:
+        # Without write access to the folder SQLite only reads a file declared immutable.
+        log = file.with_name(f"{FILE_NAME}-wal")
+        uri += "?mode=ro" if log.exists() else "?immutable=1"
+    connection = sqlite3.connect(
+        uri, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=True
+    )
+    try:
+        if is_writable:
+            _set_up(connection)
+        if _number(connection, "application_id") != _APPLICATION:
+            raise sqlite3.DatabaseError("its file is not one of aatoolkit")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _set_up(connection: sqlite3.Connection) -> None:
+    ends = time.monotonic() + _BUSY_SECONDS
+    while _is_empty(connection):
+        try:
+            # In this order: the first must be set before the file has content.
+            connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.executescript(_SCHEMA)
+        except sqlite3.OperationalError as error:
+            # SQLite does not wait for a lock while it changes the journal mode.
+            if "locked" not in str(error) or time.monotonic() > ends:
+                raise
+            time.sleep(0.01)
+    connection.execute("PRAGMA synchronous=NORMAL")
+    connection.execute(f"PRAGMA journal_size_limit={_LOG_SIZE}")
+    # A checkpoint waits for the disk, and every writer for the checkpoint.
+    pages = _LOG_SIZE // _number(connection, "page_size")
+    connection.execute(f"PRAGMA wal_autocheckpoint={pages}")
+    connection.execute("PRAGMA mmap_size=0")  # a file cut short would end the process
+
+
+_SCHEMA = f"""
+BEGIN IMMEDIATE;
+CREATE TABLE IF NOT EXISTS {_TABLE} (key TEXT PRIMARY KEY, value BLOB, expires INTEGER);
+CREATE INDEX IF NOT EXISTS expires_idx ON {_TABLE} (expires);
+PRAGMA application_id={_APPLICATION};
+COMMIT;
+"""
+"""What requests-cache makes, too."""
+
+
+def evict(connection: sqlite3.Connection, limit: int) -> bool:
+    """Delete the least recently used responses until the file is within a limit."""
+    if _bytes_used(connection) <= limit:
+        return False
+    pages = f"sum(length(value) + {_number(connection, 'page_size')} / 2)"
+    connection.execute(
+        f"DELETE FROM {_TABLE} WHERE key IN (SELECT key FROM (SELECT key, expires,"
+        f" {pages} OVER (ORDER BY expires DESC) AS total FROM {_TABLE})"
+        f" WHERE total > ? AND expires < (SELECT max(expires) FROM {_TABLE}))",
+        (limit - limit // _SPARE,),
+    )
+    return True
+
+
+def shrink(connection: sqlite3.Connection) -> None:
+    """Truncate the free pages of the file, and the write-ahead log."""
+    # As a script: `execute` would stop after the first page.
+    connection.executescript("PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def _bytes_used(connection: sqlite3.Connection) -> int:
+    pages = _number(connection, "page_count") - _number(connection, "freelist_count")
+    return pages * _number(connection, "page_size")
+
+
+def _is_empty(connection: sqlite3.Connection) -> bool:
+    return bool(connection.execute("SELECT count(*) = 0 FROM sqlite_master").fetchone()[0])
+
+
+def _number(connection: sqlite3.Connection, pragma: str) -> int:
+    return int(connection.execute(f"PRAGMA {pragma}").fetchone()[0])
+
+
+# -- the folder ------------------------------------------------------------------------------
+
+
+def default_folder() -> Path:
+    """Return the default folder of the cache."""
+    return user_cache_path("aatoolkit", appauthor=False) / VERSION
+
+
+def parts_of(folder: Path) -> list[Path]:
+    """Return the files of a cache that exist: the database, and what SQLite keeps beside it."""
+    names = (folder / f"{FILE_NAME}{suffix}" for suffix in ("", "-wal", "-shm", "-journal"))
+    return [path for path in names if path.is_symlink() or path.exists()]
+
+
+def make_private(folder: Path) -> None:
+    """Create the folder and the file, or restrict them to their owner.
+
+    Permissions of others are removed: from the files always, from the folder if it holds nothing
+    but the cache. A folder with other files in it is somebody's working folder and is not changed,
+    unless others may write there. A link to a folder is followed, a link to a file is not.
+
+    Raises
+    ------
+    OSError
+        If it cannot be created, belongs to somebody else, or others may write there.
+    """
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    found = folder.stat()
+    if _is_foreign(found):
+        raise PermissionError(f"{folder} belongs to somebody else")
+    if found.st_mode & 0o077 and all(name.startswith(FILE_NAME) for name in os.listdir(folder)):
+        folder.chmod(0o700 & found.st_mode)
+    elif found.st_mode & 0o022:
+        raise PermissionError(f"others may put files into {folder}")
+    for file in parts_of(folder):
+        found = file.lstat()
+        if not stat.S_ISREG(found.st_mode):
+            raise PermissionError(f"{file} is no plain file")
+        if _is_foreign(found):
+            raise PermissionError(f"{file} belongs to somebody else")
+        if found.st_mode & 0o077:
+            file.chmod(0o700 & found.st_mode)
+    # An existing file is not opened: closing it would release the locks that other connections
+    # of this process hold on it.
+    if not (folder / FILE_NAME).exists():
+        with suppress(FileExistsError):  # another process may be first
+            os.close(os.open(folder / FILE_NAME, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+
+
+def _is_foreign(found: os.stat_result) -> bool:
+    """Whether it belongs to somebody else; False where files have no comparable owners."""
+    return hasattr(os, "geteuid") and found.st_uid != os.geteuid()
+
+
+# -- for whoever looks after it --------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class HostInfo:
+    """The cached responses of one host at one service; ``bytes`` is their size."""
+
+    origin: str
+    host: str
+    answers: int
+    bytes: int
+    oldest: datetime
+    newest: datetime
+
+
+@dataclass(frozen=True)
+class CacheInfo:
+    """The contents of a cache folder; ``oldest`` and ``newest`` are None where it is empty.
+
+    ``bytes`` is the size of its files, free space in them included.
+    """
+
+    folder: Path
+    answers: int
+    bytes: int
+    oldest: datetime | None
+    newest: datetime | None
+    hosts: tuple[HostInfo, ...] = ()
+
+
+def cache_info(folder: str | Path | None = None) -> CacheInfo:
+    """Return what a cache folder holds, by default the user's.
+
+    Raises
+    ------
+    ConfigurationError
+        If the file cannot be read.
+    """
+    path = _path(folder)
+    query = f"SELECT key, length(value), substr(value, 1, {_HEAD}) FROM {_TABLE} ORDER BY key"
+    with _typed(path):
+        rows = _run(path, lambda c: c.execute(query).fetchall()) or []
+        hosts = []
+        for (origin, host), group in groupby(rows, key=lambda row: row[0].split("|")[:2]):
+            kept = list(group)
+            times = [datetime.fromisoformat(_head(row[2])[0]["fetched_at"]) for row in kept]
+            size = sum(row[1] for row in kept)
+            hosts.append(HostInfo(origin, host, len(kept), size, min(times), max(times)))
+        size = sum(file.stat().st_size for file in parts_of(path))
+    return CacheInfo(
+        path,
+        len(rows),
+        size,
+        min((host.oldest for host in hosts), default=None),
+        max((host.newest for host in hosts), default=None),
+        tuple(hosts),
+    )
+
+
+def clear_cache(folder: str | Path | None = None, host: str | None = None) -> int:
+    """Delete the responses of a cache folder, or those of one host; returns how many.
+
+    The bytes are erased from the files. A file that cannot be read as a cache is deleted as a
+    whole and counts as zero responses; but not when only one host is to be cleared.
+
+    Raises
+    ------
+    ConfigurationError
+        If the file is in use, or cannot be changed.
+    """
+    path = _path(folder)
+
+    def clear(connection: sqlite3.Connection) -> int:
+        connection.execute("PRAGMA secure_delete=ON")
+        where, values = ("", ()) if host is None else (" WHERE instr(key, ?)", (f"|{host}|",))
+        count = connection.execute(f"DELETE FROM {_TABLE}{where}", values).rowcount
+        shrink(connection)
+        return count
+
+    with _typed(path):
+        try:
+            return _run(path, clear) or 0
+        except FAULTS as error:
+            if host is not None or not _is_damaged(error):
+                raise
+        for file in parts_of(path):
+            file.unlink()
+    return 0
+
+
+def _run(folder: Path, action: Callable[[sqlite3.Connection], T]) -> T | None:
+    """Run an action on the file of a folder; returns None where there is no file."""
+    if not parts_of(folder):
+        return None
+    with closing(connect(folder)) as connection:
+        return action(connection)
+
+
+@contextmanager
+def _typed(folder: Path) -> Iterator[None]:
+    """Convert any failure of the file to an error with its remedy."""
+    try:
+        yield
+        return
+    except (*FAULTS, ValueError, TypeError, KeyError) as error:
+        advice = "clear it" if _is_damaged(error) else "fix that, and try again"
+        message = f"the cache {folder / FILE_NAME} cannot be read ({error}); {advice}"
+    raise ConfigurationError(message, setting="cache")
+
+
+def _is_damaged(error: Exception) -> bool:
+    """Whether the file is useless to everybody, not just locked by another process."""
+    codes = sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR
+    return isinstance(error, ValueError) or getattr(error, "sqlite_errorcode", 0) & 0xFF in codes
+
+
+def _path(folder: str | Path | None) -> Path:
+    return default_folder() if folder is None else Path(folder).expanduser()
