@@ -28,7 +28,7 @@ def offer_sections() -> None:
         return
     from IPython.core.completer import SimpleCompletion, context_matcher
 
-    @context_matcher(identifier=_IDENTIFIER)
+    @context_matcher(identifier=_IDENTIFIER)  # type: ignore[untyped-decorator]
     def match_sections(context: Any) -> Any:
         call = _CALL.search(context.text_until_cursor)
         project = shell.user_ns.get(call["object"]) if call else None

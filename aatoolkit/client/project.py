@@ -284,7 +284,7 @@ class Project(Closing, NamesNear):
             profile=self.client._profile,
             max_nodes=self.client.max_nodes,
         )
-        raise_if_all_refused(dataset, NotAuthorized, NotVisible, NotVisible)
+        raise_if_all_refused(dataset, NotAuthorized, NotVisible)
         return dataset
 
     def combined(
