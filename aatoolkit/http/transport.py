@@ -67,7 +67,7 @@ class Failure:
 
 
 @dataclass(frozen=True)
-class Problem:
+class Fault:
     """What an exception of the libraries means, in our own words: theirs may hold anything."""
 
     reason: str
@@ -75,27 +75,27 @@ class Problem:
     kind: Literal["connection", "deadline", "too_large", "encoding", "internal"] = "connection"
 
 
-_LATE = Problem("no complete response came before the deadline", False, "deadline")
-_BROKEN = Problem("the connection broke off")
-_PROBLEMS: dict[type[BaseException], Problem] = {
-    TooLong: Problem("", False, "too_large"),
-    urllib3.DecodeError: Problem("the response cannot be decompressed", False, "encoding"),
+_LATE = Fault("no complete response came before the deadline", False, "deadline")
+_BROKEN = Fault("the connection broke off")
+_FAULTS: dict[type[BaseException], Fault] = {
+    TooLong: Fault("", False, "too_large"),
+    urllib3.DecodeError: Fault("the response cannot be decompressed", False, "encoding"),
     # Before what befell the connection, which is one to the proxy.
-    urllib3.ProxyError: Problem("the proxy that the environment names could not be used"),
-    socket.gaierror: Problem("the name of the service is not known"),
-    NotLoopback: Problem("a name that should mean this machine leads elsewhere", False),
-    ConnectionRefusedError: Problem("the connection was refused"),
-    urllib3.NewConnectionError: Problem("no connection could be made"),
-    urllib3.ConnectTimeoutError: Problem("no connection in time"),
-    ssl.SSLCertVerificationError: Problem("the service could not prove who it is (TLS)", False),
+    urllib3.ProxyError: Fault("the proxy that the environment names could not be used"),
+    socket.gaierror: Fault("the name of the service is not known"),
+    NotLoopback: Fault("a name that should mean this machine leads elsewhere", False),
+    ConnectionRefusedError: Fault("the connection was refused"),
+    urllib3.NewConnectionError: Fault("no connection could be made"),
+    urllib3.ConnectTimeoutError: Fault("no connection in time"),
+    ssl.SSLCertVerificationError: Fault("the service could not prove who it is (TLS)", False),
     ssl.SSLEOFError: _BROKEN,
-    ssl.SSLError: Problem("there is no agreement on an encrypted connection (TLS)", False),
-    urllib3.ReadTimeoutError: Problem("the service went silent"),
+    ssl.SSLError: Fault("there is no agreement on an encrypted connection (TLS)", False),
+    urllib3.ReadTimeoutError: Fault("the service went silent"),
     http.client.RemoteDisconnected: _BROKEN,
     http.client.IncompleteRead: _BROKEN,
     ConnectionError: _BROKEN,
-    http.client.HTTPException: Problem("what came is not HTTP", False),
-    ValueError: Problem("what came is not HTTP", False),
+    http.client.HTTPException: Fault("what came is not HTTP", False),
+    ValueError: Fault("what came is not HTTP", False),
 }
 """What exceptions mean; of several in one chain, the first here."""
 
@@ -165,25 +165,25 @@ class Transport(HTTPAdapter):
                 error_ends = min(error_ends, time.monotonic() + ERROR_BODY_SECONDS)
             return min(ends, error_ends) - time.monotonic()
 
-        problem: Problem | None = None
+        fault: Fault | None = None
 
         def act() -> None:
-            nonlocal problem
+            nonlocal fault
             try:
                 self._exchange(request.url, attempt, seconds)
             except Exception as error:
-                problem = _problem_of(error)
+                fault = _fault_of(error)
 
         is_late = not attempt.run(act, limit)
         is_error = attempt.status is not None and attempt.status not in ANSWERS
-        if is_error or (problem is None and not is_late):
+        if is_error or (fault is None and not is_late):
             try:
                 return self._judged(request, attempt)
             except Exception as error:
-                problem = _problem_of(error)
+                fault = _fault_of(error)
         if is_late:
-            problem = Problem("the call was cancelled", False) if is_cancelled() else _LATE
-        return self._failure(problem or _LATE, request, attempt)
+            fault = Fault("the call was cancelled", False) if is_cancelled() else _LATE
+        return self._failure(fault or _LATE, request, attempt)
 
     def _exchange(self, url: str, attempt: Attempt, seconds: float) -> None:
         """Send the request, and receive the response's status, headers and body."""
@@ -232,14 +232,14 @@ class Transport(HTTPAdapter):
         content = body if is_answer else self._masked(body)
         return Response(request, status, headers, datetime.now(UTC), content)
 
-    def _failure(self, problem: Problem, request: Request, attempt: Attempt) -> Failure:
-        """Return the error for a problem, with what had arrived until then."""
-        facts, reason = self._facts(request, attempt), problem.reason
+    def _failure(self, fault: Fault, request: Request, attempt: Attempt) -> Failure:
+        """Return the error for a fault, with what had arrived until then."""
+        facts, reason = self._facts(request, attempt), fault.reason
         error: errors.FetchError | errors.InternalError
-        if problem.kind == "deadline":
+        if fault.kind == "deadline":
             message = f"{reason}; ask for less, or raise the deadline"
             error = errors.DeadlineExceeded(message, **facts)
-        elif problem.kind == "too_large":
+        elif fault.kind == "too_large":
             error = errors.DecodeError(
                 f"the response is larger than {self._max_body} bytes; narrow the scope, or raise "
                 "max_body",
@@ -247,9 +247,9 @@ class Transport(HTTPAdapter):
                 limit=self._max_body,
                 **facts,
             )
-        elif problem.kind == "encoding":
+        elif fault.kind == "encoding":
             error = errors.DecodeError(reason, problem="encoding", **facts)
-        elif problem.kind == "internal":
+        elif fault.kind == "internal":
             error = errors.InternalError(
                 f"the response could not be handled: {reason}; this is a fault of aatoolkit and "
                 "not of the network, please report it",
@@ -258,7 +258,7 @@ class Transport(HTTPAdapter):
         else:
             message = f"no response: {reason}; check the base URL and the network"
             error = errors.ConnectionFailed(message, **facts)
-        return Failure(error, problem.is_retryable)
+        return Failure(error, fault.is_retryable)
 
     def _facts(self, request: Request, attempt: Attempt) -> dict[str, Any]:
         shown = excerpt(self._masked(bytes(attempt.body[:_CHUNK])))
@@ -291,17 +291,17 @@ def _environment(base: BaseUrl, url: str) -> dict[str, Any]:
     return {"proxies": proxies, "verify": bundle or True}
 
 
-def _problem_of(error: Exception) -> Problem:
+def _fault_of(error: Exception) -> Fault:
     """Return what an exception, or any exception behind it, means."""
     chain = tuple(_chain(error))
-    for kind, problem in _PROBLEMS.items():
+    for kind, fault in _FAULTS.items():
         if any(isinstance(cause, kind) for cause in chain):
-            return problem
+            return fault
     if isinstance(error, Unusable):
-        return Problem(str(error), False)
+        return Fault(str(error), False)
     if isinstance(error, OSError | EOFError | urllib3.HTTPError):  # as all of requests are
         return _BROKEN
-    return Problem(f"{type(error).__name__} within aatoolkit", False, "internal")
+    return Fault(f"{type(error).__name__} within aatoolkit", False, "internal")
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
