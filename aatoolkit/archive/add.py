@@ -28,7 +28,7 @@ from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.payload import Payload
 from aatoolkit.scope import Scope
 from aatoolkit.sections import Profile
-from aatoolkit.study.reader import StudyReader
+from aatoolkit.study.study import Study
 
 if TYPE_CHECKING:
     from aatoolkit.client.client import Client
@@ -167,7 +167,7 @@ class Adder:
 # --- what groups are made of ------------------------------------------------------------------
 
 
-def study_payloads(study: StudyReader) -> Iterator[Payload]:
+def study_payloads(study: Study) -> Iterator[Payload]:
     """The usable answers about sections that a study holds, in the order of recording."""
     for record in study.records:
         if record.section is not None and record.error is None:

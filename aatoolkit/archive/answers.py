@@ -17,7 +17,7 @@ from aatoolkit.archive.schema import CONTEXT_FIELDS, MOMENT
 from aatoolkit.errors import AAToolkitError, ArchiveError, FetchError, StatusError
 from aatoolkit.payload import Payload, window_of
 from aatoolkit.scope import FILTERS, Scope
-from aatoolkit.study.recorded_error import deserialize_error, serialize_error, validate_error
+from aatoolkit.study.record import deserialize_error, serialize_error, validate_error
 
 ANSWERS = "answers"
 

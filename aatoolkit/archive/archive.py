@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import Executor
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aatoolkit._util.html_table import table_html
 from aatoolkit._util.terminal import wrapped_in_ipython
@@ -37,10 +37,7 @@ from aatoolkit.payload import Payload
 from aatoolkit.scope import Scope
 from aatoolkit.sections import Profile
 from aatoolkit.sections.profile import ProfileSource
-from aatoolkit.study.reader import StudyReader
-
-if TYPE_CHECKING:
-    from aatoolkit.study.study import Study
+from aatoolkit.study.study import Study
 
 
 class Archive(ArchiveKeeper):
@@ -205,7 +202,7 @@ class Archive(ArchiveKeeper):
         from aatoolkit.client.client import each_of
 
         max_nodes = self._max_nodes
-        if isinstance(source, StudyReader):
+        if isinstance(source, Study):
             max_nodes = max([max_nodes, *(record.max_nodes for record in source.records)])
             source = study_payloads(source)
         wanted_hosts = None if hosts is None else set(Selection.of(hosts).hosts or ())

@@ -13,7 +13,7 @@ from aatoolkit.archive.schema import among
 from aatoolkit.archive.selection import Selection
 from aatoolkit.archive.snapshot import Snapshot
 from aatoolkit.study.record import Record
-from aatoolkit.study.recorder import versions
+from aatoolkit.study.recording import versions
 from aatoolkit.study.study import Study
 
 
@@ -29,5 +29,5 @@ def cut(
         for group in groups_of(snapshot.store, condition, runs):
             for answer in sorted(group, key=lambda answer: answer.fetched_at):
                 payload = answer.payload()
-                study._recording().append(Record.from_answer(payload, versions()), payload.body)
+                study._recording().append(Record.of(payload, versions()), payload.body)
     return study

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import warnings
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.dataset as ds
@@ -17,56 +16,17 @@ from aatoolkit.archive.schema import among
 from aatoolkit.archive.selection import When
 from aatoolkit.archive.snapshot import Snapshot
 from aatoolkit.archive.store import ArchiveStore, typed
-from aatoolkit.errors import AAToolkitWarning, ArchiveError, ScopeError
+from aatoolkit.client.dataset import Dataset
+from aatoolkit.errors import ArchiveError, ScopeError
 from aatoolkit.frame.explain import Explainer, Explanation
+from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.metadata.column import Source
 from aatoolkit.normalizer.normalize import normalize
-from aatoolkit.normalizer.tables import Tables
 from aatoolkit.scope import Scope
+from aatoolkit.study.explaining import StoredResponse
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from aatoolkit.sections import Profile
-
-
-@dataclass(frozen=True, eq=False)
-class ArchivedAnswer:
-    """An answer of an archive, to be read again.
-
-    Parameters
-    ----------
-    answer : StoredAnswer
-        Its row, with its body.
-    source : Source
-        Which answer it is.
-    profile : Profile or None
-        What is known of the service.
-    max_nodes : int
-        How many different paths it may have values at.
-    """
-
-    answer: StoredAnswer
-    source: Source
-    profile: Profile | None
-    max_nodes: int
-
-    @property
-    def body(self) -> bytes | None:
-        """The answer's stored bytes, checked against their hash."""
-        body = self.answer.body
-        if body is not None and hashlib.sha256(body).hexdigest() != self.answer.sha256:
-            raise ArchiveError(f"the body of {self.answer.name} is not what was added; verify it")
-        return body
-
-    @typed
-    def tables(self) -> Tables | None:
-        """The answer's tables, normalised again from its stored body."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", AAToolkitWarning)
-            payload = self.answer.payload()
-            section = str(payload.section)
-            return normalize(section, payload, profile=self.profile, max_nodes=self.max_nodes)
 
 
 class ArchiveExplanations:
@@ -78,33 +38,33 @@ class ArchiveExplanations:
         raise NotImplementedError
 
     @property
-    def kind_of_store(self) -> str:
-        """The word for the archive in explanations."""
+    def _store_name(self) -> str:
         return "the archive"
 
-    def held_answers(self, source: Source) -> Iterator[ArchivedAnswer]:
-        """The archived answers that may be the one of a source.
-
-        Parameters
-        ----------
-        source : Source
-            Which answer; without a hash, its host, section and filters count.
-        """
+    def _stored_responses(self, source: Source) -> Iterator[StoredResponse]:
+        """Yield the archived responses that may be the one of a source."""
         snapshot = self._snapshot()
         runs = snapshot.runs.committed
         condition = among("run", runs) & ds.field("error").is_null()
         for name in ("sha256", "host", "section", "scope"):
-            given = getattr(source, name)
-            if given is not None:
-                condition &= ds.field(name) == given
+            fact = getattr(source, name)
+            if fact is not None:
+                condition &= ds.field(name) == fact
+        how = {
+            "profile": getattr(self, "_profile", None),
+            "max_nodes": getattr(self, "_max_nodes", MAX_NODES),
+        }
         for group in groups_of(snapshot.store, condition, runs):
             for answer in group:
                 own = source if source.sha256 else source_of(vars(answer))
-                yield ArchivedAnswer(
-                    answer, own, getattr(self, "_profile", None), getattr(self, "_max_nodes", 10**6)
+                yield StoredResponse(
+                    own,
+                    answer.sha256,
+                    partial(checked_body, answer),
+                    partial(_read, answer, how),
                 )
 
-    def archived_frame(self, how: str, options: Mapping[str, Any]) -> pd.DataFrame:
+    def _archived_frame(self, how: str, options: Mapping[str, Any]) -> pd.DataFrame:
         """Read a frame from the archive again, as it was read before.
 
         Parameters
@@ -173,6 +133,21 @@ class ArchiveExplanations:
             newest = frame.loc[mask, "fetched_at"].max()
             frame = frame[frame["fetched_at"] == newest] if mask.any() else frame
         return Explainer(self).explain(frame, row, column)
+
+
+def checked_body(answer: StoredAnswer) -> bytes | None:
+    """The stored bytes of a response, compared with their hash."""
+    body = answer.body
+    if body is not None and hashlib.sha256(body).hexdigest() != answer.sha256:
+        raise ArchiveError(f"the body of {answer.name} is not what was added; verify it")
+    return body
+
+
+def _read(answer: StoredAnswer, how: Mapping[str, Any]) -> Dataset:
+    """The tables of a response, normalised again from its stored body."""
+    payload = answer.payload()
+    section = str(payload.section)
+    return Dataset({section: normalize(section, payload, **how)})
 
 
 def recipe_of(how: str, **options: Any) -> list[Any]:

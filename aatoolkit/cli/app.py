@@ -344,7 +344,7 @@ def _where(words: Sequence[str]) -> dict[str, str]:
 def _opened(path: Path) -> Any:
     """The study, packed study, publication or archive at a path."""
     from aatoolkit.study import Study
-    from aatoolkit.study.publication import PACKED
+    from aatoolkit.study.files import PACKED
 
     if (path / PACKED).is_file():
         return Study(path / PACKED)

@@ -53,7 +53,7 @@ def record(
 ) -> int:
     """Read scope options and sections into a study, and seal it."""
     from aatoolkit.study import Study
-    from aatoolkit.study.storage import STUDY
+    from aatoolkit.study.files import STUDY
 
     scope = options.scope_of(given)
     with options.project_of(host, given) as project:
@@ -118,7 +118,7 @@ def diff(folder: Path, other: Path, as_json: bool) -> int:
     Exits with 0 if nothing did, 1 if something, 2 if one cannot be read.
     """
     from aatoolkit.study import Study
-    from aatoolkit.study.diff import frames
+    from aatoolkit.study.diff import PARTS
 
     try:
         result = Study(folder).diff(Study(other))
@@ -127,7 +127,7 @@ def diff(folder: Path, other: Path, as_json: bool) -> int:
         return 2
     if as_json:
         changes = {
-            name: json.loads(frame.to_json(orient="records")) for name, frame in frames(result)
+            name: json.loads(getattr(result, name).to_json(orient="records")) for name in PARTS
         }
         print_json({"same": result.same, **changes})
     elif not result.is_same:
@@ -163,7 +163,7 @@ def rerun(
     Exits with 0 if each sealed result is the same, 1 if one differs, 2 if it cannot be run.
     """
     from aatoolkit.study import Study
-    from aatoolkit.study.rerun.named import study_named_in
+    from aatoolkit.study.rerun import study_named_in
 
     try:
         kept = Study(folder or study_named_in(notebook))

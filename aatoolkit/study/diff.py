@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
+
 from aatoolkit._util.terminal import wrapped_in_ipython
 from aatoolkit._util.text import markup, visible
-from aatoolkit.errors import AAToolkitError, AAToolkitWarning, StudyError
+from aatoolkit.client.dataset import Dataset
+from aatoolkit.errors import AAToolkitError, StudyError
 from aatoolkit.metadata.attrs import metadata_of
-from aatoolkit.study.frame_diff import key_of, pairs, stacked
+from aatoolkit.normalizer.tables import Tables
+from aatoolkit.study.frame_diff import differences, key_of
 from aatoolkit.study.record import Record
+from aatoolkit.study.tables import quietly
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from aatoolkit.client.dataset import Dataset
-    from aatoolkit.study.reader import StudyReader
-from aatoolkit.normalizer.tables import Tables
+    from aatoolkit.study.study import Study
 
 ABOUT = ("host", "section", "scope")
-_PARTS = {
+PARTS = {
     "requests": (*ABOUT, "change", "before_status", "after_status", "before", "after"),
     "availability": (*ABOUT, "table", "column", "before", "after"),
     "drift": (*ABOUT, "change", "kind", "path"),
@@ -47,10 +47,10 @@ class StudyDiff:
     Attributes
     ----------
     same : int
-        How many requests have the same answer, byte for byte, in both.
+        How many requests have the same response, byte for byte, in both.
     requests : pandas.DataFrame
         The others: ``change`` (``answer``, ``only before``, ``only after``), the statuses, and
-        in ``before`` and ``after`` the SHA-256 of the answers.
+        in ``before`` and ``after`` the SHA-256 of the responses.
     availability : pandas.DataFrame
         The availability of a ``column`` of a ``table``, ``before`` and ``after``, in words.
     drift : pandas.DataFrame
@@ -74,13 +74,13 @@ class StudyDiff:
 
     @property
     def is_same(self) -> bool:
-        """Whether both hold the same answers to the same requests."""
+        """Whether both hold the same responses to the same requests."""
         return len(self.requests) == 0
 
     @property
     def counts(self) -> dict[str, int]:
         """The number of rows of each frame."""
-        return {name: len(getattr(self, name)) for name in _PARTS}
+        return {name: len(getattr(self, name)) for name in PARTS}
 
     def __repr__(self) -> str:
         return "\n".join([f"<StudyDiff: {self._head()}>", *(f"  {line}" for line in self._lines())])
@@ -98,7 +98,7 @@ class StudyDiff:
         return f"{self.same} answers the same; changed: {', '.join(changed)}"
 
     def _lines(self) -> Iterator[str]:
-        for name in _PARTS:
+        for name in PARTS:
             frame = getattr(self, name)
             for row in frame.head(_SHOWN).itertuples(index=False):
                 yield visible(f"{name}: {_sentence(name, row)}")
@@ -106,126 +106,106 @@ class StudyDiff:
                 yield f"{name}: and {len(frame) - _SHOWN:,} more, in .{name}"
 
 
-def compare(before: StudyReader, after: StudyReader) -> StudyDiff:
+def compare(before: Study, after: Study) -> StudyDiff:
     """Compare two studies."""
-    studies = _Requests(before), _Requests(after)
-    with_service = any(study.have_several_services for study in studies)
-    here, there = (study.by_key(with_service) for study in studies)
-    found: dict[str, list[Any]] = {name: [] for name in _PARTS}
+    sides = before._current, after._current
+    # The service counts only where the same request went to several.
+    with_service = any(len({r.request.key[1:] for r in side}) < len(side) for side in sides)
+    here, there = (
+        {record.request.key[0 if with_service else 1 :]: record for record in side}
+        for side in sides
+    )
+    parts: dict[str, list[pd.DataFrame]] = {name: [] for name in PARTS}
     same = 0
-    for name in sorted(here.keys() | there.keys()):
-        one, other = here.get(name), there.get(name)
+    for key in sorted(here.keys() | there.keys()):
+        one, other = here.get(key), there.get(key)
         if one and other and (one.sha256, one.status) == (other.sha256, other.status):
             same += 1
             continue
-        found["requests"].append(_request(one, other))
+        parts["requests"].append(_request(one, other))
         if one and other:
-            for part, frame in _changes(before, one, after, other):
-                found[part].append(frame)
-    return StudyDiff(
-        same, **{name: stacked(found[name], _PARTS[name], _NUMBERS.get(name, {})) for name in found}
-    )
+            read, again = _read(before, one), _read(after, other)
+            for section in [name for name in read if name in again]:
+                about = _about(one, section)
+                for part, frame in _section_changes(read[section], again[section]):
+                    parts[part].append(frame.assign(**about))
+    return StudyDiff(same, **{name: _stacked(name, frames) for name, frames in parts.items()})
 
 
-class _Requests:
-    """The records of a study, by their request."""
-
-    def __init__(self, study: StudyReader) -> None:
-        self._records = study.current
-
-    @property
-    def have_several_services(self) -> bool:
-        """Whether the same request went to two services."""
-        return len({record.request_key[1:] for record in self._records}) < len(self._records)
-
-    def by_key(self, with_service: bool) -> dict[tuple[str, ...], Record]:
-        """The records, by their request with or without the service."""
-        return {record.request_key[0 if with_service else 1 :]: record for record in self._records}
+def _stacked(name: str, frames: list[pd.DataFrame]) -> pd.DataFrame:
+    """Concatenate frames to one with fixed columns and dtypes."""
+    dtypes: dict[str, Any] = dict.fromkeys(PARTS[name], "string") | _NUMBERS.get(name, {})
+    empty = pd.DataFrame({column: pd.Series(dtype=dtype) for column, dtype in dtypes.items()})
+    fit = [frame[[*dtypes]].astype(dtypes) for frame in frames]
+    return pd.concat([empty, *fit], ignore_index=True)
 
 
-def _request(one: Record | None, other: Record | None) -> dict[str, Any]:
-    change = "answer" if one and other else "only before" if one else "only after"
-    return {
-        **_about(one or other),
-        "change": change,
+def _request(one: Record | None, other: Record | None) -> pd.DataFrame:
+    record = one or other
+    assert record is not None
+    row = {
+        **_about(record),
+        "change": "answer" if one and other else "only before" if one else "only after",
         "before_status": one and one.status,
         "after_status": other and other.status,
         "before": one and one.sha256,
         "after": other and other.sha256,
     }
+    return pd.DataFrame([row])
 
 
-def _about(record: Record | None, section: str | None = None) -> dict[str, Any]:
-    assert record is not None
-    options = record.resource == "scope-options"
+def _about(record: Record, section: str | None = None) -> dict[str, Any]:
     return {
         "host": record.host,
-        "section": "scope_options" if options else section or record.section,
+        "section": "scope_options" if record.is_options else section or record.section,
         "scope": None if record.scope is None else record.scope.to_query(),
     }
 
 
-def _changes(
-    before: StudyReader, one: Record, after: StudyReader, other: Record
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the changes of the answer to one request, each with the frame it belongs to."""
-    read, again = _read(before.tables, one), _read(after.tables, other)
-    for section in [*dict.fromkeys([*read, *again])]:
-        if section not in read or section not in again:
-            continue
-        about = _about(one, section)
-        for part, frame in _section_changes(read[section], again[section]):
-            yield part, {**about, **frame}
-
-
-def _read(tables: Callable[[Record], Dataset], record: Record) -> Dataset:
-    """Return the tables of an answer; none if the answer is an error."""
-    from aatoolkit.client.dataset import Dataset
-
+def _read(study: Study, record: Record) -> Dataset:
+    """Return the tables of a response; none if it is an error."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", AAToolkitWarning)
-            return tables(record)
+        return quietly(study.tables, record)
     except StudyError:
         raise
     except AAToolkitError:
         return Dataset({})
 
 
-def _section_changes(one: Tables, other: Tables) -> Iterator[tuple[str, dict[str, Any]]]:
-    drifts = [
+def _section_changes(one: Tables, other: Tables) -> Iterator[tuple[str, pd.DataFrame]]:
+    before, after = (
         {(str(row.kind), str(row.path)): None for row in tables.drift.itertuples()}
         for tables in (one, other)
-    ]
-    for change, here, there in (("only before", *drifts), ("only after", *drifts[::-1])):
-        for kind, path in here:
-            if (kind, path) not in there:
-                yield "drift", {"change": change, "kind": kind, "path": path}
+    )
+    drifted = [("only before", *place) for place in before if place not in after]
+    drifted += [("only after", *place) for place in after if place not in before]
+    if drifted:
+        yield "drift", pd.DataFrame(drifted, columns=["change", "kind", "path"])
     for name in one:
-        if name in other:
-            for part, found in _table_changes(one[name], other[name]):
-                yield part, {"table": name, **found}
-
-
-def _table_changes(one: pd.DataFrame, other: pd.DataFrame) -> Iterator[tuple[str, dict[str, Any]]]:
-    known = [metadata_of(frame).columns for frame in (one, other)]
-    for column in known[0]:
-        words = [str(columns[column].availability) for columns in known if column in columns]
-        if len(words) == 2 and words[0] != words[1]:
-            yield "availability", {"column": column, "before": words[0], "after": words[1]}
-    yield from pairs(one, other, key_of(one, other))
+        if name not in other:
+            continue
+        states = [metadata_of(tables[name]).columns for tables in (one, other)]
+        rows = [
+            (column, *(str(known[column].availability) for known in states))
+            for column in states[0]
+            if column in states[1]
+        ]
+        changed = [row for row in rows if row[1] != row[2]]
+        if changed:
+            frame = pd.DataFrame(changed, columns=["column", "before", "after"])
+            yield "availability", frame.assign(table=name)
+        for part, frame in differences(one[name], other[name], key_of(one[name], other[name])):
+            yield part, frame.assign(table=name)
 
 
 def _format(value: Any) -> str:
-    import pandas as pd
-
     if isinstance(value, float) and not pd.isna(value):
         return f"{value:.12g}"
     return "nothing" if pd.isna(value) else str(value)
 
 
 def _sentence(part: str, row: Any) -> str:
-    where = " ".join(value for value in (row.section, row.scope) if _format(value) == value)
+    where = " ".join(value for value in (row.section, row.scope) if not pd.isna(value))
     if part == "requests":
         statuses = f"{_format(row.before_status)} → {_format(row.after_status)}"
         return f"{where}: {row.change}, {statuses}"
@@ -236,10 +216,5 @@ def _sentence(part: str, row: Any) -> str:
     if part == "rows":
         return f"{where}: {row.table}[{_format(row.key)}] {row.change}"
     cell = f"{row.table}[{_format(row.key)}].{row.column}"
-    change = "" if part == "texts" or _format(row.change) == "nothing" else f" ({row.change:+.6g})"
+    change = "" if part == "texts" or pd.isna(row.change) else f" ({row.change:+.6g})"
     return f"{where}: {cell}: {_format(row.before)} → {_format(row.after)}{change}"
-
-
-def frames(diff: StudyDiff) -> Iterable[tuple[str, pd.DataFrame]]:
-    """Yield the frames of a `StudyDiff`, by name."""
-    return ((name, getattr(diff, name)) for name in _PARTS)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
@@ -19,83 +18,49 @@ def key_of(*frames: pd.DataFrame) -> list[str]:
     """Choose the columns to match rows by; empty if only row numbers can match them."""
     key = [*metadata_of(frames[0]).key]
     if any("_row" in frame.columns for frame in frames):
-        # The key repeats, so that rows are matched by row number.
-        return []
+        return []  # the key repeats
     return key if all(name in frame.columns for name in key for frame in frames) else []
 
 
-def pairs(
-    one: pd.DataFrame, other: pd.DataFrame, key: Sequence[str]
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the differences as columns of ``rows``, ``numbers`` and ``texts``, keys in words.
+def differences(
+    before: pd.DataFrame, after: pd.DataFrame, key: Sequence[str]
+) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield the differences as frames of ``rows``, ``numbers`` and ``texts``, keys in words.
 
     Parameters
     ----------
-    one, other
+    before, after
         The frames.
     key
         The columns to match rows by.
     """
     names = [*key] or [_ROW_NUMBER]
-    joined = _plain(one, key).merge(
-        _plain(other, key), on=names, how="outer", suffixes=(" before", " after"), indicator=True
+    joined = _plain(before, key).merge(
+        _plain(after, key), on=names, how="outer", suffixes=(" before", " after"), indicator=True
     )
     words = _in_words(joined, names)
-    for side, change in _SIDES.items():
-        there = joined["_merge"] == side
-        if there.any():
-            yield "rows", {"key": words[there], "change": change}
-    both = joined["_merge"] == "both"
-    for column in one.columns:
-        if column in other.columns and column not in names:
-            yield from _cells(joined, str(column), words, both)
-
-
-def stacked(
-    parts: Sequence[Mapping[str, Any]], names: Sequence[str], numbers: Mapping[str, str]
-) -> pd.DataFrame:
-    """Concatenate parts into one frame with fixed dtypes.
-
-    Parameters
-    ----------
-    parts
-        Values by column name: a Series, or one value for all rows of the part.
-    names
-        The columns.
-    numbers
-        The dtypes of the columns that are not text.
-    """
-    rows = [max((len(v) for v in part.values() if _is_many(v)), default=1) for part in parts]
-    columns = {}
-    for name in names:
-        dtype: Any = numbers.get(name, "string")
-        pieces = [
-            pd.Series(part[name] if _is_many(part[name]) else [part[name]] * count, dtype=dtype)
-            for part, count in zip(parts, rows, strict=True)
-        ]
-        columns[name] = pd.concat([pd.Series([], dtype=dtype), *pieces], ignore_index=True)
-    return pd.DataFrame(columns)
-
-
-def _is_many(value: Any) -> bool:
-    return isinstance(value, pd.Series)
+    changes = joined["_merge"].map(_SIDES).astype("string")
+    if changes.notna().any():
+        frame = pd.DataFrame({"key": words, "change": changes})[changes.notna()]
+        yield "rows", frame.sort_values("change", ascending=False, kind="stable")
+    for column in map(str, before.columns):
+        if column in after.columns and column not in (*names, "_row"):
+            yield from _cells(joined[changes.isna()], column, words[changes.isna()])
 
 
 def _cells(
-    joined: pd.DataFrame, column: str, words: pd.Series, both: pd.Series
-) -> Iterator[tuple[str, dict[str, Any]]]:
+    joined: pd.DataFrame, column: str, words: pd.Series
+) -> Iterator[tuple[str, pd.DataFrame]]:
     before, after = joined[f"{column} before"], joined[f"{column} after"]
-    equal = (before == after).fillna(False).astype(bool) | (before.isna() & after.isna())
-    there = both & ~equal
-    if not there.any():
+    is_equal = (before == after).fillna(False).astype(bool) | (before.isna() & after.isna())
+    if is_equal.all():
         return
-    found = {"key": words[there], "column": column}
-    sides = {"before": before[there], "after": after[there]}
-    if all(_is_number(side) for side in sides.values()):
-        yield "numbers", {**found, **sides, "change": sides["after"] - sides["before"]}
+    frame = pd.DataFrame({"key": words, "column": column, "before": before, "after": after})
+    frame = frame[~is_equal]
+    if all(_is_number(side) for side in (before, after)):
+        yield "numbers", frame.assign(change=frame["after"] - frame["before"])
     else:
-        texts = {name: side.astype("string") for name, side in sides.items()}
-        yield "texts", {**found, **texts}
+        yield "texts", frame.astype({"before": "string", "after": "string"})
 
 
 def _is_number(column: pd.Series) -> bool:
@@ -123,7 +88,8 @@ def _comparable_column(column: pd.Series) -> pd.Series:
 
 
 def _joined(value: object) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, (tuple, np.ndarray)) else str(value)
+    is_list = isinstance(value, tuple | list | np.ndarray)
+    return ", ".join(map(str, value)) if is_list else str(value)  # type: ignore[call-overload]
 
 
 def _in_words(joined: pd.DataFrame, key: Sequence[str]) -> pd.Series:

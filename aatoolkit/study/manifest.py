@@ -13,9 +13,8 @@ from typing import Any
 
 from aatoolkit._util.files import write_whole
 from aatoolkit.errors import AAToolkitError, NotWritten, StudyError
-from aatoolkit.study.checksums import sha256_of
+from aatoolkit.study.files import MANIFEST, SEAL, TABLES, body_file, sha256_of
 from aatoolkit.study.record import Record
-from aatoolkit.study.storage import MANIFEST, SEAL, TABLES, answer_file
 
 MAX_LINE = 1 << 20
 MAX_RECORDS = 100_000
@@ -57,14 +56,9 @@ def parse_lines(data: bytes, previous: str | None = None, first: int = 1) -> lis
             raise _broken(f"line {number} does not follow the line before")
         records.append(record)
         previous = sha256_of(line)
-    if len(set(map(identity, records))) < len(records):
-        raise _broken("it holds an answer twice")
+    if len({record.identity for record in records}) < len(records):
+        raise _broken("it holds a response twice")
     return records
-
-
-def identity(record: Record) -> tuple[Any, ...]:
-    """The identity of an answer: its address, time, status and hash."""
-    return record.url, record.fetched_at, record.status, record.sha256
 
 
 class Writer:
@@ -84,7 +78,7 @@ class Writer:
         self._known: set[tuple[Any, ...]] = set()
 
     def append(self, record: Record, body: bytes) -> bool:
-        """Store an answer: its bytes first, then its line; False if it is stored already.
+        """Store a response: its bytes first, then its line; False if it is stored already.
 
         Raises
         ------
@@ -93,37 +87,46 @@ class Writer:
         NotWritten
             If it cannot be written: the disk is full, or a permission is missing.
         """
-        with reporting(self.folder), self._lock, locked(self.folder) as manifest:
-            return self._append(manifest, record, body)
+        with self._locked() as manifest:
+            if record.identity in self._known:
+                return False
+            unseal(self.folder)
+            file = self.folder / body_file(record.sha256)
+            if not (file.is_file() and file.stat().st_size == len(body)):
+                write_whole(file, body)
+            line = replace(record, previous=self._previous).dumps()
+            _append(manifest, line + b"\n", self.folder)
+            self._remember(line, record)
+        return True
 
     @contextmanager
     def held(self) -> Iterator[None]:
         """Hold the lock; the unfinished line of a writer that was killed is dropped."""
-        with reporting(self.folder), self._lock, locked(self.folder) as manifest:
-            self._catch_up(manifest)
+        with self._locked():
             yield
 
-    def _append(self, manifest: int, record: Record, body: bytes) -> bool:
-        self._catch_up(manifest)
-        if identity(record) in self._known:
-            return False
-        # The seal no longer fits; nothing of it may be left.
-        for name in (SEAL, TABLES):
-            (self.folder / name).unlink(missing_ok=True)
-        answer = self.folder / answer_file(record.sha256)
-        if not (answer.is_file() and answer.stat().st_size == len(body)):
-            write_whole(answer, body)
-        line = replace(record, previous=self._previous).dumps()
-        _append(manifest, line + b"\n", self.folder)
-        self._remember(line, record)
-        return True
+    @contextmanager
+    def _locked(self) -> Iterator[int]:
+        """Lock the manifest against other writers, read what they added, and yield its handle."""
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+        with reporting(self.folder), self._lock:
+            manifest = os.open(self.folder / MANIFEST, flags, 0o666)
+            try:
+                _lock(manifest)
+                self._catch_up(manifest)
+                yield manifest
+            finally:
+                with suppress(OSError):
+                    _unlock(manifest)
+                os.close(manifest)
 
     def _catch_up(self, manifest: int) -> None:
-        """Read what other writers appended; drop the unfinished line of one that was killed."""
-        size = os.fstat(manifest).st_size
-        if size < self._read:
+        """Read what other writers added; drop the unfinished line of one that was killed."""
+        if os.fstat(manifest).st_size < self._read:
             raise _broken("it was cut while it was written to")
-        data = _rest(manifest, self._read)
+        os.lseek(manifest, self._read, os.SEEK_SET)
+        with open(manifest, "rb", closefd=False) as file:
+            data = file.read()
         whole = data.rfind(b"\n") + 1
         if whole < len(data):
             os.ftruncate(manifest, self._read + whole)
@@ -133,7 +136,13 @@ class Writer:
     def _remember(self, line: bytes, record: Record) -> None:
         self._previous = sha256_of(line)
         self._read += len(line) + 1
-        self._known.add(identity(record))
+        self._known.add(record.identity)
+
+
+def unseal(folder: Path) -> None:
+    """Remove the seal and the hashes of tables, which no longer fit what is written next."""
+    for name in (SEAL, TABLES):
+        (folder / name).unlink(missing_ok=True)
 
 
 @contextmanager
@@ -152,20 +161,6 @@ def reporting(folder: Path) -> Iterator[None]:
             path=str(folder),
             errno=reason.errno,
         )
-
-
-@contextmanager
-def locked(folder: Path) -> Iterator[int]:
-    """Open the manifest for reading and writing, locked against other writers."""
-    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-    handle = os.open(folder / MANIFEST, flags, 0o666)
-    try:
-        _lock(handle)
-        yield handle
-    finally:
-        with suppress(OSError):
-            _unlock(handle)
-        os.close(handle)
 
 
 if sys.platform == "win32":
@@ -192,33 +187,16 @@ else:
         fcntl.flock(handle, fcntl.LOCK_UN)
 
 
-def _rest(handle: int, start: int) -> bytes:
-    """Read a file from an offset on."""
-    os.lseek(handle, start, os.SEEK_SET)
-    with open(handle, "rb", closefd=False) as file:
-        return file.read()
-
-
 def _append(handle: int, line: bytes, folder: Path) -> None:
     """Append a line durably, or leave the manifest as it was."""
     end = os.lseek(handle, 0, os.SEEK_END)
-    reason: OSError | None = None
     try:
         while line:
             line = line[os.write(handle, line) :]
         os.fsync(handle)
-    except OSError as error:
-        reason = error
     except BaseException:
         os.ftruncate(handle, end)
         raise
-    if reason is not None:
-        os.ftruncate(handle, end)
-        raise NotWritten(
-            f"an answer was not stored in {folder}: {reason.strerror}",
-            path=str(folder),
-            errno=reason.errno,
-        )
 
 
 def _broken(problem: str) -> StudyError:

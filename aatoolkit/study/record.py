@@ -1,4 +1,4 @@
-"""One line of a study's manifest: a request and its answer."""
+"""One line of a study's manifest: a request, and its response without the body."""
 
 from __future__ import annotations
 
@@ -7,38 +7,42 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cached_property
 from typing import Any
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
+from aatoolkit import errors
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import visible
 from aatoolkit.errors import AAToolkitError, FetchError, StudyError
 from aatoolkit.jsontree import decode
 from aatoolkit.jsontree.layout import MAX_NODES
-from aatoolkit.payload import Payload
+from aatoolkit.payload import Payload, Request, Response
 from aatoolkit.scope import Scope
-from aatoolkit.study.recorded_error import deserialize_error, serialize_error, validate_error
+from aatoolkit.study.files import SHA256
 
-SHA256 = re.compile(r"[0-9a-f]{64}")
-
-_ORIGIN = re.compile(r"https?://[^\s/?#@\\]+")
-_PATH = re.compile(r"((?:/[^\s/?#\\]+)*)/api/domains/([^\s/?#\\]+)/(scope-options|agent-analytics)")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
+
+_FACTS = {
+    "status": int,
+    "code": str,
+    "excerpt": str,
+    "problem": str,
+    "parameter": str,
+    "retry_after": float,
+}
+"""The attributes of an error that are stored, beside its suggestions, and their types."""
 
 
 @dataclass(frozen=True)
 class Record:
-    """One recorded request and its answer.
+    """One recorded request, and what is known of its response.
 
     Attributes
     ----------
-    origin, path : str
-        The address of the request, without its parameters.
-    params : mapping of str to str
-        Its query parameters.
+    request : Request
+        What was asked, with the base URL of the service.
     status : int
-        The HTTP status of the answer.
+        The HTTP status of the response.
     sha256 : str
         The SHA-256 of its body, under which the body is stored.
     size : int
@@ -50,34 +54,26 @@ class Record:
     stale : bool
         Whether it came from a cache after it had expired.
     error : mapping or None
-        The error, if the answer is one.
+        The error, if the response is one.
     versions : mapping of str to str
         The versions of the software that recorded it.
     previous : str or None
         The SHA-256 of the line before in the manifest.
     max_nodes : int
-        The number of different paths that the client which recorded it reads in an answer.
+        The number of different paths that the client which recorded it reads in a response.
 
     Examples
     --------
-    >>> from aatoolkit.study.record import Record
-    >>> record = Record(
-    ...     "https://api.example",
-    ...     "/api/domains/acme.example/agent-analytics",
-    ...     {"section": "domains", "days": "7"},
-    ...     status=200,
-    ...     sha256="0" * 64,
-    ...     size=2,
-    ...     headers={},
-    ...     fetched_at=datetime(2026, 11, 20, tzinfo=UTC),
-    ... )
+    >>> from aatoolkit.payload import Request
+    >>> from aatoolkit.study import Record
+    >>> request = Request.for_section("acme.example", "domains", Scope(days=7))
+    >>> moment = datetime(2026, 11, 20, tzinfo=UTC)
+    >>> record = Record(request.at("https://api.example"), 200, "0" * 64, 2, {}, moment)
     >>> record.host, record.section, record.scope
     ('acme.example', 'domains', Scope(days=7))
     """
 
-    origin: str
-    path: str
-    params: Mapping[str, str]
+    request: Request
     status: int
     sha256: str
     size: int
@@ -90,103 +86,98 @@ class Record:
     max_nodes: int = MAX_NODES
 
     @classmethod
-    def from_answer(
-        cls, payload: Payload, versions: Mapping[str, str], max_nodes: int = MAX_NODES
+    def of(
+        cls, payload: Payload, versions: Mapping[str, str] | None = None, max_nodes: int = MAX_NODES
     ) -> Record:
-        """Make the record of a usable answer."""
+        """Make the record of a usable response.
+
+        Raises
+        ------
+        ValueError
+            If its address is none of the API.
+        """
+        parts = urlsplit(payload.url)
+        params = parse_qsl(parts.query, keep_blank_values=True)
+        origin = f"{parts.scheme}://{parts.netloc}"
         return cls(
-            *_question_of(payload.url),
-            status=payload.status,
-            sha256=payload.sha256,
-            size=len(payload.body),
-            headers=dict(payload.headers),
-            fetched_at=payload.fetched_at.astimezone(UTC),
-            stale=payload.stale,
+            Request.from_dict({"origin": origin, "path": parts.path, "params": params}),
+            payload.status,
+            payload.sha256,
+            len(payload.body),
+            dict(payload.headers),
+            payload.fetched_at.astimezone(UTC),
+            payload.stale,
             versions=versions,
             max_nodes=max_nodes,
         )
 
     @classmethod
-    def from_error(cls, error: FetchError, payload: Payload, versions: Mapping[str, str]) -> Record:
-        """Make the record of an error answer; the payload holds its bytes."""
-        return replace(cls.from_answer(payload, versions), error=serialize_error(error))
-
-    @cached_property
-    def _path_parts(self) -> tuple[str, str, str]:
-        """The base path, the host and the resource in the path."""
-        found = _PATH.fullmatch(self.path)
-        if found is None:
-            raise _invalid("path")
-        return found[1], found[2], found[3]
+    def of_error(cls, error: FetchError, payload: Payload, versions: Mapping[str, str]) -> Record:
+        """Make the record of an error; the payload holds its bytes."""
+        return replace(cls.of(payload, versions), error=serialize_error(error))
 
     @property
     def base_url(self) -> str:
         """The base URL of the service."""
-        return self.origin + self._path_parts[0]
+        return self.request.base_url
 
     @property
     def host(self) -> str:
         """The project's domain."""
-        return self._path_parts[1]
-
-    @property
-    def resource(self) -> str:
-        """The endpoint: ``scope-options`` or ``agent-analytics``."""
-        return self._path_parts[2]
+        return self.request.host
 
     @property
     def section(self) -> str | None:
         """The section; None for scope options and the combined view."""
-        return self.params.get("section")
+        return self.request.section
 
-    @cached_property
+    @property
     def scope(self) -> Scope | None:
         """The scope; None for scope options."""
-        if self.resource == "scope-options":
-            return None
-        return Scope.from_query(
-            urlencode({name: value for name, value in self.params.items() if name != "section"})
-        )
+        return self.request.scope
+
+    @property
+    def params(self) -> Mapping[str, str]:
+        """The query parameters of the request."""
+        return self.request.params
 
     @property
     def url(self) -> str:
         """The whole address of the request."""
-        return f"{self.origin}{self.path}" + (f"?{urlencode(self.params)}" if self.params else "")
+        return self.request.url
 
     @property
-    def request_key(self) -> tuple[str, ...]:
-        """A key that is equal for equal requests."""
-        return request_key(self.base_url, self.host, self.resource, self.params)
+    def is_options(self) -> bool:
+        """Whether the scope options were asked for."""
+        return self.request.resource == "scope-options"
 
     @property
     def name(self) -> str:
         """The request in words, for messages."""
-        if self.resource == "scope-options":
+        if self.is_options:
             return f"scope options of {self.host}"
         return visible(f"{self.section or 'combined view'} of {self.host}, {self.scope!r}")
 
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        """What no two records of a study share: address, time, status and hash."""
+        return self.url, self.fetched_at, self.status, self.sha256
+
+    def response(self, body: bytes) -> Response:
+        """Build the recorded response from its bytes."""
+        return Response(self.request, self.status, self.headers, self.fetched_at, body)
+
     def payload(self, body: bytes) -> Payload:
-        """Build the payload of the recorded answer from its bytes."""
-        return Payload(
-            body,
-            url=self.url,
-            status=self.status,
-            fetched_at=self.fetched_at,
-            from_cache=True,
-            stale=self.stale,
-            section=self.section,
-            scope=self.scope,
-            host=self.host,
-            headers=self.headers,
-        )
+        """Build the payload of the recorded response from its bytes."""
+        return Payload.of(self.response(body), from_cache=True, stale=self.stale)
 
     def to_error(self, body: bytes) -> FetchError | None:
-        """Build the recorded error; None if the answer is usable."""
+        """Build the recorded error; None if the response is usable."""
         if self.error is None:
             return None
-        found = deserialize_error(self.error, self.url, body)
-        found.section, found.scope = self.section, self.scope
-        return found
+        error = deserialize_error(self.error, self.url, body)
+        error.section, error.scope = self.section, self.scope
+        return error
 
     def dumps(self) -> bytes:
         """Serialize to one line of canonical JSON, without a line break."""
@@ -201,16 +192,15 @@ class Record:
         }
         if self.max_nodes != MAX_NODES:
             answer["max_nodes"] = self.max_nodes
-        request = {"method": "GET", "origin": self.origin, "path": self.path}
-        body = {
-            "answer": answer,
-            "error": self.error,
-            "previous": self.previous,
-            # A list of pairs: the order of the parameters is that of the address.
-            "request": {**request, "params": [[*pair] for pair in self.params.items()]},
-            "versions": dict(self.versions or {}),
-        }
-        return canonical(body)
+        return canonical(
+            {
+                "answer": answer,
+                "error": self.error,
+                "previous": self.previous,
+                "request": self.request.to_dict(),
+                "versions": dict(self.versions or {}),
+            }
+        )
 
     @classmethod
     def loads(cls, line: bytes) -> Record:
@@ -222,8 +212,7 @@ class Record:
             If it is not a line that `dumps` could have written.
         """
         try:
-            body = decode.decode(line)
-            record = cls._read(body)
+            record = cls._read(decode.decode(line))
             is_valid = record.dumps() == line
         except (AAToolkitError, KeyError, TypeError, ValueError, AttributeError):
             is_valid = False
@@ -233,51 +222,29 @@ class Record:
 
     @classmethod
     def _read(cls, body: Any) -> Record:
-        answer, request = body["answer"], body["request"]
-        if not _TIME.fullmatch(answer["fetched_at"]):
-            raise _invalid("time")
-        record = cls(
-            request["origin"],
-            request["path"],
-            _words(dict(request["params"])),
-            status=_number(answer["status"]),
-            sha256=answer["sha256"],
-            size=_number(answer["size"]),
-            headers=_words(answer["headers"]),
-            fetched_at=datetime.fromisoformat(answer["fetched_at"]),
-            stale=answer["stale"] is True,
-            error=None if body["error"] is None else validate_error(body["error"]),
-            versions=_words(body["versions"]),
-            previous=body["previous"],
-            max_nodes=_number(answer.get("max_nodes", MAX_NODES)),
+        answer, error, previous = body["answer"], body["error"], body["previous"]
+        request = Request.from_dict(body["request"])
+        is_whole = (
+            _TIME.fullmatch(answer["fetched_at"])
+            and canonical_host(request.host) == request.host
+            and (request.scope is not None or {*request.params} <= {"refresh"})
+            and all(SHA256.fullmatch(digest) for digest in (answer["sha256"], previous or "0" * 64))
         )
-        if not _ORIGIN.fullmatch(record.origin) or canonical_host(record.host) != record.host:
-            raise _invalid("origin")
-        if not all(SHA256.fullmatch(one) for one in (record.sha256, record.previous or "0" * 64)):
-            raise _invalid("digest")
-        if record.scope is None and not {*record.params} <= {"refresh"}:
-            raise _invalid("question")
-        return record
-
-
-def request_key(
-    base_url: str, host: str, resource: str, params: Mapping[str, str]
-) -> tuple[str, ...]:
-    """A key that is equal for equal requests, whatever the order of their values.
-
-    Examples
-    --------
-    >>> one = request_key("https://api.example", "a.example", "agent-analytics", {"engine": "b,a"})
-    >>> one[-1]
-    'engine=a,b'
-    """
-    question = (
-        f"{name}={','.join(sorted(set(value.split(','))))}"
-        for name, value in sorted(params.items())
-        # A refresh is the same request, which bypasses the service's cache.
-        if name != "refresh"
-    )
-    return base_url, host, resource, *question
+        if not is_whole:
+            raise ValueError("its time, request or digest is not valid")
+        return cls(
+            request,
+            _number(answer["status"]),
+            answer["sha256"],
+            _number(answer["size"]),
+            _texts(answer["headers"]),
+            datetime.fromisoformat(answer["fetched_at"]),
+            answer["stale"] is True,
+            None if error is None else validate_error(error),
+            _texts(body["versions"]),
+            previous,
+            _number(answer.get("max_nodes", MAX_NODES)),
+        )
 
 
 def canonical(body: Any) -> bytes:
@@ -286,25 +253,65 @@ def canonical(body: Any) -> bytes:
     return text.encode()
 
 
-def _question_of(url: str) -> tuple[str, str, dict[str, str]]:
-    parts = urlsplit(url)
-    params = dict(parse_qsl(parts.query, keep_blank_values=True))
-    return f"{parts.scheme}://{parts.netloc}", parts.path, params
+def serialize_error(error: FetchError) -> dict[str, Any]:
+    """Convert an error's class, message and attributes to JSON values."""
+    facts = {name: getattr(error, name, None) for name in (*_FACTS, "suggestions")}
+    return {
+        "kind": type(error).__name__,
+        "message": visible(error.message),
+        "facts": {
+            name: [*fact] if isinstance(fact, tuple) else fact
+            for name, fact in facts.items()
+            if fact is not None
+        },
+    }
 
 
-def _words(found: Any) -> dict[str, str]:
-    if not isinstance(found, dict):
-        raise _invalid("mapping")
-    if not all(isinstance(word, str) for pair in found.items() for word in pair):
-        raise _invalid("text")
-    return found
+def deserialize_error(stored: Mapping[str, Any], url: str, body: bytes) -> FetchError:
+    """Rebuild an error that was validated, with the address and the bytes of its response."""
+    kind = getattr(errors, stored["kind"])
+    facts = {
+        name: tuple(fact) if isinstance(fact, list) else fact
+        for name, fact in stored["facts"].items()
+    }
+    if "body" in kind.facts:
+        facts["body"] = body
+    error: FetchError = kind(stored["message"], url=url, **facts)
+    return error
 
 
-def _number(found: Any) -> int:
-    if type(found) is not int or found < 0:
-        raise _invalid("number")
-    return found
+def validate_error(stored: Any) -> dict[str, Any]:
+    """Return a stored error if `serialize_error` could have written it; raise otherwise.
+
+    Raises
+    ------
+    ValueError, KeyError, TypeError
+        If it is not: a manifest may be forged.
+    """
+    kind, facts = getattr(errors, stored["kind"], None), stored["facts"]
+    if not (isinstance(kind, type) and issubclass(kind, FetchError)):
+        raise ValueError("its error is of no known class")
+    texts = [stored["message"], *facts.get("suggestions", ())]
+    for name, fact in facts.items():
+        if name not in kind.facts:
+            raise ValueError("its error has an unknown attribute")
+        if type(fact) is not (list if name == "suggestions" else _FACTS[name]):
+            raise ValueError("an attribute of its error has the wrong type")
+        texts += [fact] if isinstance(fact, str) else []
+    if set(stored) != {"kind", "message", "facts"} or not all(
+        isinstance(text, str) and visible(text) == text for text in texts
+    ):
+        raise ValueError("its error has other fields, or holds text that controls a terminal")
+    return dict(stored)
 
 
-def _invalid(what: str) -> ValueError:
-    return ValueError(f"its {what} is not valid")
+def _texts(mapping: Any) -> dict[str, str]:
+    if not all(isinstance(text, str) for pair in mapping.items() for text in pair):
+        raise ValueError("it is not a mapping of texts")
+    return dict(mapping)
+
+
+def _number(value: Any) -> int:
+    if type(value) is not int or value < 0:
+        raise ValueError("it is not a number of bytes, paths or an HTTP status")
+    return value

@@ -1,59 +1,125 @@
-"""`Study`: create, resume, record, seal and replay."""
+"""`Study`: create, resume, record, seal, replay, verify, compare, merge and publish."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+import tempfile
+import warnings
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from aatoolkit._util.files import sweep, write_whole
+from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import code, visible
-from aatoolkit.errors import StudyError
-from aatoolkit.study.checksums import format_checksums, format_tables, sha256_of
-from aatoolkit.study.explaining import StudyExplanations
-from aatoolkit.study.manifest import Writer
-from aatoolkit.study.reader import FORMAT, VERSION
-from aatoolkit.study.record import canonical
-from aatoolkit.study.recorder import versions
-from aatoolkit.study.rerunning import rerun_study
-from aatoolkit.study.results import StudyResults
-from aatoolkit.study.storage import (
+from aatoolkit.client.client import Client
+from aatoolkit.client.dataset import Dataset
+from aatoolkit.client.project import Project
+from aatoolkit.errors import (
+    AAToolkitError,
+    DraftWarning,
+    FetchError,
+    NotWritten,
+    PayloadError,
+    ScopeError,
+    StudyError,
+    did_you_mean,
+    near_matches,
+)
+from aatoolkit.frame.explain import Explainer, Explanation
+from aatoolkit.jsontree import decode
+from aatoolkit.metadata.column import Source
+from aatoolkit.metadata.table_hash import logical_hash
+from aatoolkit.payload import Request, Response
+from aatoolkit.scope import Scope
+from aatoolkit.sections import Profile
+from aatoolkit.sections.profile import ProfileSource
+from aatoolkit.sections.profile_json import is_portable
+from aatoolkit.study.diff import StudyDiff, compare
+from aatoolkit.study.explaining import StoredResponse, recorded_table, stored_responses
+from aatoolkit.study.files import (
     ANSWERS,
     MANIFEST,
+    PACKED,
+    PROFILES,
     RESULT_FILES,
+    RESULTS,
     SEAL,
     STUDY,
     TABLES,
-    FolderStorage,
-    answer_file,
-    is_answer_file,
-    is_result_file,
+    FolderFiles,
+    body_file,
+    format_seal,
     is_study_file,
-    open_storage,
+    open_files,
+    pack,
     result_file,
+    sha256_of,
+    unusable,
 )
+from aatoolkit.study.manifest import Writer, parse_lines, unseal
+from aatoolkit.study.record import Record, canonical
+from aatoolkit.study.recording import (
+    RERUN_RESULTS,
+    Recorder,
+    Replay,
+    replaying_client,
+    rerun_place,
+    versions,
+)
+from aatoolkit.study.results import (
+    SealedResult,
+    add_result,
+    described,
+    frame_of,
+    framed,
+    parse_results,
+)
+from aatoolkit.study.tables import (
+    Hashes,
+    format_profiles,
+    format_tables,
+    parse_profiles,
+    quietly,
+    table_hashes,
+    tables_of,
+)
+from aatoolkit.study.verify import Verification, verify
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from aatoolkit.study.rerun import Rerun
+
+_FORMAT = "aatoolkit-study"
+_VERSION = 1
+_HASHED = 1 << 26  # bytes of bodies that are hashed to show a study
+
+Recorded = TypeVar("Recorded", Project, Client)
 
 
-class Study(StudyResults, StudyExplanations):
-    """The answers an analysis was made from, recorded once and replayed by anyone.
+class Study:
+    """The responses an analysis was made from, recorded once and replayed by anyone.
 
-    ``Study.create(path)`` begins one, and every answer then read through ``study.project(…)``
+    ``Study.create(path)`` begins one, and every response then read through ``study.project(…)``
     is stored. ``Study(path)`` opens one, and ``study.project(host)`` answers from it alone,
     without a network. It is a folder of files that can be read without this package:
 
     - ``study.json``: title, description, creators, time of creation.
-    - ``answers/<sha256>.json``: each answer once, byte for byte as the service sent it, under
+    - ``answers/<sha256>.json``: each response once, byte for byte as the service sent it, under
       the SHA-256 of its bytes. The body of an error response is stored in the same way,
       whether or not it is JSON.
     - ``manifest.jsonl``: one line of JSON per record, in the order of recording: the request
-      (origin, path, parameters; never a token or an account), time of the answer, status,
-      the SHA-256 of the answer, a few response headers, the versions of the software, and in
+      (origin, path, parameters; never a token or an account), time of the response, status,
+      the SHA-256 of its body, a few response headers, the versions of the software, and in
       ``previous`` the SHA-256 of the line before.
     - ``profiles.json``, if the client had a profile: what is known of the service, as data.
       A replay reads by it, and runs no file.
     - ``tables.json``: for each line of the manifest, the number of rows and the logical hash
-      of every table of the answer.
+      of every table of the response.
     - ``results.json`` and ``results/<hash>.parquet``, if results were named by `seal_result`.
     - ``SHA256SUMS``: the SHA-256 of every other file, for ``sha256sum -c SHA256SUMS``. It is
       the seal: any change, removal or addition is detected. The SHA-256 of the seal is the
@@ -84,14 +150,18 @@ class Study(StudyResults, StudyExplanations):
     def __init__(self, path: str | os.PathLike[str]) -> None:
         if not isinstance(path, str | os.PathLike):
             raise StudyError(f"a study is a folder or a zip file, not a {type(path).__name__}")
-        within = rerun_study()
+        within = rerun_place()
         try:
-            storage = open_storage(path)
+            self._files = open_files(path)
         except StudyError:
             if within is None:
                 raise
-            storage = open_storage(within)
-        super().__init__(storage)
+            self._files = open_files(within)
+        self.path: Path = self._files.path
+        self._writer: Writer | None = None
+        self._parsed: tuple[bytes, tuple[Record, ...]] = (b"", ())
+        self._profiled: tuple[bytes, Mapping[str, Profile]] = (b"", {})
+        self._compared: dict[str, tuple[bytes, bytes]] = {}
 
     @classmethod
     def create(
@@ -102,7 +172,11 @@ class Study(StudyResults, StudyExplanations):
         description: str | None = None,
         creators: Iterable[str] = (),
     ) -> Study:
-        """Begin a study in a new or empty folder; in a rerun, open the study that is rerun.
+        """Begin a study in a new or empty folder, or go on with the one that this call began.
+
+        A cell of a notebook may so be run again: where the folder holds a study with the same
+        title, description and creators, recording resumes. In a rerun it opens the study that is
+        rerun.
 
         Parameters
         ----------
@@ -116,37 +190,48 @@ class Study(StudyResults, StudyExplanations):
         Raises
         ------
         StudyError
-            If the folder is not empty, or cannot be written to.
+            If the folder holds another study or other files, or cannot be written to.
         """
-        within = rerun_study()
+        within = rerun_place()
         if within is not None:
             return cls(within)
         folder = Path(path).expanduser()
         about = {
-            "format": FORMAT,
-            "version": VERSION,
             "title": title or folder.name,
             "description": description,
             "creators": [creators] if isinstance(creators, str) else [*creators],
-            "created_at": f"{datetime.now(UTC).replace(tzinfo=None):%Y-%m-%dT%H:%M:%SZ}",
         }
         problem = ""
         try:
-            if folder.exists() and next(folder.iterdir(), None) is not None:
-                problem = "the folder is not empty; name another, or resume the study in it"
+            if (folder / STUDY).is_file():
+                study = cls.resume(folder)
+                known = {**study.about, "creators": [*study.about["creators"]]}
+                if all(known[name] == value for name, value in about.items()):
+                    return study
+                problem = (
+                    f"another study is there, {study.title!r}; go on with it by "
+                    "Study.resume(path), or name another folder"
+                )
+            elif folder.exists() and next(folder.iterdir(), None) is not None:
+                problem = "the folder is not empty; name another"
             else:
-                (folder / MANIFEST).parent.mkdir(parents=True, exist_ok=True)
+                moment = f"{datetime.now(UTC).replace(tzinfo=None):%Y-%m-%dT%H:%M:%SZ}"
+                head = {"format": _FORMAT, "version": _VERSION, "created_at": moment}
+                folder.mkdir(parents=True, exist_ok=True)
                 (folder / MANIFEST).touch()
-                write_whole(folder / STUDY, canonical(about) + b"\n")
+                write_whole(folder / STUDY, canonical({**head, **about}) + b"\n")
         except OSError as error:
             problem = error.strerror or type(error).__name__
+        except ValueError as error:  # a name that no file can have
+            problem = str(error)
         if problem:
-            raise StudyError(f"no study can be created at {folder}: {problem}", path=str(folder))
+            place = visible(str(folder))
+            raise StudyError(f"no study can be created at {place}: {problem}", path=str(folder))
         return cls.resume(folder)
 
     @classmethod
     def resume(cls, path: str | os.PathLike[str]) -> Study:
-        """Resume recording a study; the first new answer removes the seal.
+        """Resume recording a study; the first new response removes the seal.
 
         In a rerun it opens the study that is rerun.
 
@@ -155,28 +240,445 @@ class Study(StudyResults, StudyExplanations):
         StudyError
             If there is no study, or it is packed.
         """
-        within = rerun_study()
+        within = rerun_place()
         if within is not None:
             return cls(within)
         study = cls(path)
-        if not isinstance(study._storage, FolderStorage):
+        if not isinstance(study._files, FolderFiles):
             raise StudyError(
                 f"{study.path} is packed and read-only; record into a folder",
                 path=str(study.path),
             )
         _ = study.about
         if study.digest is not None:
-            # What is sealed is checked before the first new answer removes the seal.
+            # What is sealed is checked before the first new response removes the seal.
             _ = study.records
         study._writer = Writer(study.path)
         return study
 
-    # -- sealing and checking ----------------------------------------------------------------
+    # -- what it holds -------------------------------------------------------------------------
+
+    @cached_property
+    def about(self) -> Mapping[str, Any]:
+        """Title, description, creators and ``created_at``.
+
+        Raises
+        ------
+        StudyError
+            If ``study.json`` is damaged, does not match the seal, or is of a newer version.
+        """
+        text = self._read(STUDY)
+        try:
+            body = decode.decode(text)
+        except AAToolkitError:
+            body = None
+        if not isinstance(body, dict) or body.get("format") != _FORMAT:
+            raise self._unusable(f"{STUDY} does not describe a study")
+        if body.get("version") != _VERSION:
+            raise self._unusable(f"it has version {body.get('version')!r}; update aatoolkit")
+        texts = {name: body.get(name) for name in ("title", "description", "created_at")}
+        creators = body.get("creators")
+        if not isinstance(creators, list) or not all(isinstance(name, str) for name in creators):
+            raise self._unusable(f"creators in {STUDY} is not a list of texts")
+        if not all(isinstance(text, str | None) for text in texts.values()):
+            raise self._unusable(f"title, description or created_at in {STUDY} is not text")
+        return {**texts, "creators": tuple(creators)}
+
+    @property
+    def title(self) -> str:
+        """The title of the study."""
+        return str(self.about["title"])
+
+    @property
+    def records(self) -> tuple[Record, ...]:
+        """Every record, in the order of recording.
+
+        Raises
+        ------
+        StudyError
+            If the manifest is damaged, or does not match the seal.
+        """
+        text = self._read(MANIFEST)
+        if text != self._parsed[0]:
+            self._parsed = text, tuple(parse_lines(text))
+        return self._parsed[1]
+
+    @property
+    def _current(self) -> tuple[Record, ...]:
+        """The records that a replay answers with, one for each request, in a fixed order.
+
+        Of several responses to one request it is the last usable one, or the last error if none
+        is usable.
+        """
+        latest: dict[tuple[str, ...], Record] = {}
+        for record in self.records:
+            key = record.request.key
+            before = latest.get(key)
+            if before is None or record.error is None or before.error is not None:
+                latest[key] = record
+        return tuple(latest[key] for key in sorted(latest))
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The hosts of the recorded responses."""
+        return tuple(sorted({record.host for record in self.records}))
+
+    @property
+    def profiles(self) -> Mapping[str, Profile]:
+        """The profile that each service was recorded with, by its base URL; a replay uses it.
+
+        A service that was recorded without one is read by the default profile.
+
+        Raises
+        ------
+        StudyError
+            If ``profiles.json`` is damaged, or does not match the seal.
+        """
+        text = self._read(PROFILES) if self._files.has(PROFILES) else b""
+        if text != self._profiled[0]:
+            self._profiled = text, parse_profiles(text) or {}
+        if text and not self._profiled[1]:
+            raise self._unusable(f"{PROFILES} does not hold profiles")
+        return self._profiled[1]
+
+    @property
+    def digest(self) -> str | None:
+        """The SHA-256 of ``SHA256SUMS``, for citation; None if the study is not sealed."""
+        seal = self._seal()
+        return None if seal is None else sha256_of(seal)
+
+    def answer(self, record: Record) -> bytes:
+        """Return the bytes of a response.
+
+        Raises
+        ------
+        StudyError
+            If they are missing or are not what was recorded.
+        """
+        body = self._files.read(body_file(record.sha256))
+        if sha256_of(body) != record.sha256:
+            raise self._unusable(f"{body_file(record.sha256)} is not what was recorded")
+        return body
+
+    def tables(self, record: Record) -> Dataset:
+        """Normalise a response, by section; scope options count as a section.
+
+        Parameters
+        ----------
+        record : Record
+            One of the study's records.
+
+        Raises
+        ------
+        FetchError
+            The error that was recorded, if the response is one.
+        StudyError
+            If the response is missing or is not what was recorded.
+        """
+        return tables_of(record, self.answer(record), self.profiles.get(record.base_url))
+
+    # -- recording and replaying ---------------------------------------------------------------
+
+    @property
+    def _is_rerun(self) -> bool:
+        """Whether the study is being rerun, so that nothing is recorded."""
+        return self._writer is None and rerun_place() is not None
+
+    def record(self, source: Recorded) -> Recorded:
+        """Copy a project or client such that it stores every response in the study.
+
+        The client's profile, if it has one, is stored too: a replay reads by it. In a rerun the
+        project or client replays already, and is given back.
+
+        Parameters
+        ----------
+        source : Project or Client
+            Any project, such as ``aa.demo()``, or any client.
+
+        Raises
+        ------
+        StudyError
+            If the study was opened for replay, or the source is recorded already.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import aatoolkit as aa
+        >>> with aa.Study.create(f"{tempfile.mkdtemp()}/mine") as study:
+        ...     client = study.record(aa.demo().client)
+        ...     collected = client.collect(["acme.example", "globex.example"], sections="domains")
+        >>> study.hosts
+        ('acme.example', 'globex.example')
+        """
+        if self._is_rerun:
+            return source
+        writer = self._recording()
+        client = source.client if isinstance(source, Project) else source
+        if isinstance(client._source, Recorder | Replay):
+            raise StudyError("what is recorded or replayed already is not recorded again")
+        if client._profile is not None:
+            with writer.held():
+                self._store_profile(client.base_url, client._profile)
+        recorder = Recorder(client._source, writer.append, client.max_nodes)
+        recorded = Client._from_source(
+            recorder, client.base_url, client.workers, client._profile, client.max_nodes
+        )
+        return recorded.project(source.host) if isinstance(source, Project) else recorded
+
+    def project(
+        self,
+        host: str,
+        *,
+        base_url: str | None = None,
+        profile: ProfileSource | None = None,
+        **settings: Any,
+    ) -> Project:
+        """Return the project of a host: recording from the service, or replaying from the study.
+
+        Parameters
+        ----------
+        host : str
+            The project's domain.
+        base_url : str, optional
+            The service. For a replay, only needed if the study holds responses of several.
+        profile : Profile, module, str or path, optional
+            What is known of the service, as for `Client`. A replay uses the one that the study
+            was recorded with if it is left out.
+        **settings
+            Settings of the client, as for ``aa.project``; a replay takes none.
+
+        Raises
+        ------
+        StudyError
+            If the study is damaged, has no responses about the host, or settings are given to a
+            replay.
+        """
+        if self._writer is not None:
+            return self.record(Client(base_url, profile=profile, **settings).project(host))
+        if self._is_rerun:
+            services = {record.base_url for record in self._current}
+            base_url = base_url if base_url in services else None
+        elif settings:
+            raise StudyError(
+                f"a replay uses no service and takes no {', '.join(settings)}; "
+                "to go on recording use Study.resume(path)",
+                path=str(self.path),
+            )
+        name = canonical_host(host)
+        if base_url is None and name not in self.hosts:
+            raise StudyError(
+                f"the study at {self.path} has no answers about {name}; it has answers about "
+                f"{', '.join(self.hosts) or 'no host'}",
+                path=str(self.path),
+            )
+        return replaying_client(self, base_url, name, profile).project(name)
+
+    def client(
+        self, base_url: str | None = None, *, profile: ProfileSource | None = None
+    ) -> Client:
+        """Return a client that answers from the study alone, for ``collect`` and ``datasets``.
+
+        Parameters
+        ----------
+        base_url, profile
+            As for `project`.
+
+        Raises
+        ------
+        StudyError
+            If the study is damaged, holds nothing, or holds responses of several services.
+        """
+        return replaying_client(self, base_url, profile=profile)
+
+    def merge(self, other: Study, *, replace: bool = False) -> Study:
+        """Add the records, profiles and results of another study to this one.
+
+        Parameters
+        ----------
+        other : Study
+            The other study; it is not changed.
+        replace : bool
+            Whether its responses, profiles and results take the place of differing ones here:
+            a replay answers with them. The responses that were here stay recorded.
+
+        Returns
+        -------
+        Study
+            This study; call `seal` after the last one.
+
+        Raises
+        ------
+        StudyError
+            If this study was opened for replay, the other is damaged, or the two differ in a
+            response to one request, a profile or a result; the message names them.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import aatoolkit as aa
+        >>> one, two = (aa.Study.create(f"{tempfile.mkdtemp()}/s") for _ in range(2))
+        >>> tables = one.record(aa.demo()).read("domains", days=7)
+        >>> tables = two.record(aa.demo()).read("urls", days=7)
+        >>> [record.section for record in one.merge(two).records]
+        ['domains', 'urls']
+        """
+        writer = self._recording()
+        conflicts = [] if replace else [*self._conflicts(other)]
+        if conflicts:
+            more = f" and {len(conflicts) - 3} more" if len(conflicts) > 3 else ""
+            raise StudyError(
+                f"the studies differ in {'; '.join(conflicts[:3])}{more}; compare them by "
+                "study.diff(other), or pass replace=True to replay those of the other",
+                path=str(self.path),
+                problems=tuple(conflicts),
+            )
+        for record in other.records:
+            writer.append(record, other.answer(record))
+        with writer.held():
+            for base_url, profile in other.profiles.items():
+                self._store_profile(base_url, profile)
+        for name in other.results:
+            self.seal_result(name, other.result(name), replace=replace)
+        return self
+
+    def _conflicts(self, other: Study) -> Iterator[str]:
+        """Yield what two studies differ in."""
+        own = {record.request.key: record for record in self._current}
+        for record in other._current:
+            mine = own.get(record.request.key)
+            if mine and (mine.sha256, mine.status) != (record.sha256, record.status):
+                yield f"the response to {record.name}"
+        for base_url, profile in other.profiles.items():
+            if base_url in self.profiles:
+                both = (self.profiles[base_url], profile)
+                if len({format_profiles({base_url: one}) for one in both}) > 1:
+                    yield f"the profile of {base_url}"
+        for name, result in other.results.items():
+            if name in self.results and self.results[name].hash != result.hash:
+                yield f"the result {visible(name)!r}"
+
+    def _recording(self) -> Writer:
+        if self._writer is None:
+            raise StudyError(
+                "this study was opened for replay; to go on recording use Study.resume(path)",
+                path=str(self.path),
+            )
+        return self._writer
+
+    def _store_profile(self, base_url: str, profile: Profile) -> None:
+        """Store the profile of a service, in place of an earlier one; the lock is held."""
+        lacking = sorted(name for name in profile if not is_portable(profile[name]))
+        if lacking:
+            warnings.warn(
+                f"a study holds declarations as data, and a function makes rows of "
+                f"{', '.join(lacking)}: replay with profile=",
+                DraftWarning,
+                stacklevel=3,
+            )
+        before = self.profiles
+        text = format_profiles({**before, base_url: profile})
+        if not before or format_profiles(before) != text:
+            unseal(self.path)
+            write_whole(self.path / PROFILES, text)
+
+    # -- named results -------------------------------------------------------------------------
+
+    @property
+    def results(self) -> Mapping[str, SealedResult]:
+        """The named results, by name, in the order in which they were given.
+
+        Raises
+        ------
+        StudyError
+            If ``results.json`` is damaged, or does not match the seal.
+        """
+        results = parse_results(self._read(RESULTS)) if self._files.has(RESULTS) else {}
+        if results is None:
+            raise self._unusable(f"{RESULTS} does not hold results")
+        return MappingProxyType(results)
+
+    def result(self, name: str) -> pd.DataFrame:
+        """Return a named result as it was sealed.
+
+        Raises
+        ------
+        StudyError
+            If there is none of this name, or it is not what was sealed.
+        """
+        results = self.results
+        if name not in results:
+            names = ", ".join(results) or "none"
+            hint = did_you_mean(near_matches(name, results), f"there are {names}")
+            raise StudyError(f"no result is named {visible(name)!r}; {hint}", path=str(self.path))
+        file = result_file(results[name].hash)
+        frame = frame_of(self._files.read(file))
+        if frame is None or logical_hash(frame) != results[name].hash:
+            raise self._unusable(f"{file} is not what was sealed")
+        return frame
+
+    def seal_result(
+        self, name: str, frame: pd.DataFrame | pd.Series, *, replace: bool = False
+    ) -> str:
+        """Store a result of the analysis by name, for reruns to compare with.
+
+        Its content and its logical hash are stored in the study, and sealed with it: call `seal`
+        after the last one, or leave the ``with`` block. In a rerun nothing is stored: the frame is
+        compared with the one that was sealed.
+
+        Parameters
+        ----------
+        name : str
+            Its name, of at most 100 characters.
+        frame : pandas.DataFrame or pandas.Series
+            The result. Rows, columns, values and their kinds count, in their order; an index
+            counts if it has a name.
+        replace : bool
+            Whether it may replace another result of this name. The same content may always be
+            given again.
+
+        Returns
+        -------
+        str
+            The logical hash of its content.
+
+        Raises
+        ------
+        StudyError
+            If the study was opened for replay, or the name is taken by another content.
+        NotWritten
+            If a column holds what has no hash.
+        NotWritten
+            If the study cannot be written to.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import aatoolkit as aa
+        >>> with aa.Study.create(f"{tempfile.mkdtemp()}/mine") as study:
+        ...     tables = study.record(aa.demo()).read("domains", days=7)
+        ...     digest = study.seal_result("most cited", tables.main.head(5))
+        >>> study.results["most cited"].rows
+        5
+        >>> study.results["most cited"].hash == digest == aa.logical_hash(tables.main.head(5))
+        True
+        """
+        collected = rerun_place(RERUN_RESULTS)
+        if self._writer is None and collected is not None:
+            return add_result(collected, name, framed(name, frame), replace).hash
+        with self._recording().held():
+            table = framed(name, frame)
+            result, known = described(name, table), self.results.get(name)
+            if known is None or known.hash != result.hash:
+                unseal(self.path)
+                add_result(self.path, name, table, replace)
+            return result.hash
+
+    # -- sealing and checking ------------------------------------------------------------------
 
     def seal(self) -> str:
         """Seal the study: write the hashes of all tables and files.
 
-        An answer recorded later removes the seal again.
+        A response recorded later removes the seal again.
 
         Returns
         -------
@@ -192,40 +694,370 @@ class Study(StudyResults, StudyExplanations):
         """
         if self._is_rerun:
             return str(self.digest)
-        writer = self._recording()
-        with writer.held():
+        with self._recording().held():
             if self.digest is not None and self.verify():
                 return str(self.digest)
             self._sweep()
             hashes = [self._hashes(record) for record in self.records]
-            self._write(TABLES, format_tables(hashes, versions()))
-            names = [name for name in self._storage.names() if name != SEAL]
+            write_whole(self.path / TABLES, format_tables(hashes, versions()))
+            names = [name for name in self._files.names() if name != SEAL]
             foreign = [name for name in names if not is_study_file(name)]
             if foreign:
                 raise self._unusable(
                     f"its folder holds {', '.join(foreign[:3])}; move it elsewhere"
                 )
-            self._write(
-                SEAL,
-                format_checksums({name: sha256_of(self._storage.read(name)) for name in names}),
-            )
-        found = self.verify()
-        if not found:
-            raise self._unusable(str(found.found[0]))
-        return str(found.digest)
+            digests = {name: sha256_of(self._files.read(name)) for name in names}
+            write_whole(self.path / SEAL, format_seal(digests))
+        check = self.verify()
+        if not check:
+            raise self._unusable(str(check.found[0]))
+        return str(check.digest)
 
     def _sweep(self) -> None:
         """Remove what killed writers left behind: unfinished files, and those without an entry."""
         for folder in (self.path, self.path / ANSWERS, self.path / RESULT_FILES):
             sweep(folder)
-        named = {answer_file(record.sha256) for record in self.records}
+        named = {body_file(record.sha256) for record in self.records}
         named |= {result_file(result.hash) for result in self.results.values()}
-        for name in self._storage.names():
-            if (is_answer_file(name) or is_result_file(name)) and name not in named:
+        for name in self._files.names():
+            is_content = is_study_file(name, ANSWERS) or is_study_file(name, RESULT_FILES)
+            if is_content and name not in named:
                 (self.path / name).unlink()
 
-    def _write(self, name: str, content: bytes) -> None:
-        write_whole(self.path / name, content)
+    def verify(self, *, replay: bool = False) -> Verification:
+        """Check every byte against the seal: nothing altered, removed, added or swapped.
+
+        Parameters
+        ----------
+        replay : bool
+            Whether to normalise the responses again too, and compare the hashes of the tables
+            with those that were sealed.
+
+        Returns
+        -------
+        Verification
+            True if the study is as it was sealed. Compare its ``digest`` with the one that was
+            cited: a forger could have changed a study and sealed it again.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import aatoolkit as aa
+        >>> with aa.Study.create(f"{tempfile.mkdtemp()}/mine") as study:
+        ...     options = study.record(aa.demo()).scope_options()
+        >>> bool(study.verify(replay=True))
+        True
+        """
+        return verify(self._files, self._hashes if replay else None)
+
+    def diff(self, other: Study) -> StudyDiff:
+        """Compare this study with a later one.
+
+        Raises
+        ------
+        StudyError
+            If one of them is damaged.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import aatoolkit as aa
+        >>> studies = [aa.Study.create(f"{tempfile.mkdtemp()}/s") for _ in range(2)]
+        >>> for study, days in zip(studies, (7, 7)):
+        ...     tables = study.record(aa.demo()).read("domains", days=days)
+        >>> studies[0].diff(studies[1])
+        <StudyDiff: the answers to 1 question are the same>
+        """
+        return compare(self, other)
+
+    def pack(self, path: str | os.PathLike[str]) -> Path:
+        """Pack the study into one zip file, which ``Study`` opens directly.
+
+        The same study gives the same bytes.
+
+        Raises
+        ------
+        StudyError
+            If the study is not sealed, or is damaged.
+        """
+        self._check("packed")
+        return pack(self._files, Path(path).expanduser())
+
+    def publish(
+        self,
+        out: str | os.PathLike[str],
+        *,
+        redact: str | Iterable[str] = (),
+        excel: bool = False,
+        csv: bool = False,
+        answers: bool = False,
+        licence: str | None = None,
+        overwrite: bool = False,
+    ) -> Path:
+        """Write the study's tables to a folder that can be read without this package.
+
+        One Parquet file per table, over all hosts and scopes, with host, filters and time in
+        each row; ``datapackage.json`` (Frictionless), ``ro-crate-metadata.json`` (RO-Crate), a
+        codebook, ``CITATION.cff``, a README, checksums. Of several responses to one request it
+        holds the one that a replay gives. The same study and versions give the same bytes.
+
+        Parameters
+        ----------
+        out : str or path
+            The folder; it must be new or empty. It appears whole or not at all.
+        redact : str or iterable of str
+            Columns to leave out: names, ``table.column``, or ``texts`` for all text columns.
+            Of a section with such a column, the service's notes on availability, undeclared
+            fields and the examples of drift are left out too, as they may quote it.
+        excel, csv : bool
+            Whether to write a workbook (``pip install "aatoolkit[excel]"``), and CSV, both
+            safe to open.
+        answers : bool
+            Whether to ship the packed study too, as ``study.zip``: from it, whoever has the
+            publication explains any number, down to its bytes. Not with columns left out.
+        licence : str, optional
+            The SPDX identifier of the licence, such as ``CC-BY-4.0``.
+        overwrite : bool
+            Whether to replace an earlier publication in that folder.
+
+        Returns
+        -------
+        Path
+            The folder.
+
+        Raises
+        ------
+        StudyError
+            If the study is not sealed, or is damaged.
+        NotWritten
+            If a column to leave out does not exist, there is no response, responses are to ship
+            without some columns, or the folder holds something other than a publication.
+        NotWritten
+            If the folder cannot be written, or is not empty; nothing is changed.
+
+        Warns
+        -----
+        AAToolkitWarning
+            If text that is left out of one column is also in another.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import aatoolkit as aa
+        >>> folder = tempfile.mkdtemp()
+        >>> with aa.Study.create(f"{folder}/mine", title="What engines cite") as study:
+        ...     tables = study.record(aa.demo()).read("domains", days=7)
+        >>> out = study.publish(f"{folder}/out", redact="texts", licence="CC-BY-4.0")
+        >>> aa.read_parquet(out / "data" / "source_domains.parquet")["host"].unique().tolist()
+        ['acme.example']
+        """
+        from aatoolkit.study.publish import About, FailedResponse, publish
+
+        self._check("published")
+        place = Path(out).expanduser()
+        if answers and redact:
+            raise NotWritten(
+                "answers hold every column; publish them, or leave columns out, but not both",
+                path=str(place),
+            )
+        if place.resolve().is_relative_to(self.path.resolve()):
+            raise NotWritten(f"{place} is inside the study, which it would change", path=str(out))
+        attached = {}
+        if answers:
+            with tempfile.TemporaryDirectory() as folder:
+                attached[PACKED] = self.pack(Path(folder) / PACKED).read_bytes()
+        tables: list[Any] = []
+        failures: list[FailedResponse] = []
+        for record in self._current:
+            try:
+                tables += quietly(self.tables, record).values()
+            except (FetchError, PayloadError, ScopeError) as error:
+                failures.append(FailedResponse(record.payload(self.answer(record)), error.message))
+        about = About(
+            self.title,
+            self.about["description"],
+            self.about["creators"],
+            licence,
+            digest=self.digest,
+        )
+        choices = {"redact": redact, "excel": excel, "csv": csv, "overwrite": overwrite}
+        return publish(tables, place, about, failures=failures, attached=attached, **choices)  # type: ignore[arg-type]
+
+    def rerun(
+        self,
+        notebook: str | os.PathLike[str],
+        *,
+        out: str | os.PathLike[str] | None = None,
+        crate: str | os.PathLike[str] | None = None,
+        timeout: float = 600.0,
+    ) -> Rerun:
+        """Run a notebook again from this study, and compare its results with those sealed.
+
+        The notebook runs in a kernel of its own, in its folder. There every client answers from
+        this study, whatever service it names, ``aa.demo()`` too; ``Study.create`` and
+        ``Study.resume`` open this study, and so does ``Study`` where its path is missing; the
+        token is taken out of the environment. ``study.seal_result`` collects what is compared:
+        the frames themselves, whatever the notebook says of them, with those that were sealed
+        before it ran. The study is verified again afterwards.
+
+        It is a check that the analysis can be reproduced, and no sandbox: a notebook is a program
+        that runs with your rights, and may open files, connections and processes. Rerun only
+        what you would run.
+
+        Parameters
+        ----------
+        notebook : str or path
+            The notebook; it is not changed.
+        out : str or path, optional
+            Where to write the notebook with its outputs; without tokens that this process knows.
+        crate : str or path, optional
+            A new or empty folder for a Workflow Run RO-Crate: the notebook, the notebook with its
+            outputs, the results, and what was made from what.
+        timeout : float
+            The seconds that all cells together may take; the kernel is ended then.
+
+        Returns
+        -------
+        Rerun
+            True if the notebook ran to its end, each sealed result is the same, and the study is
+            as it was. It says which results differ, and where.
+
+        Raises
+        ------
+        StudyError
+            If the study is not as it was sealed, or no result was sealed in it.
+        ConfigurationError
+            If the notebook cannot be read, or the timeout is no positive number.
+        NotWritten
+            If ``out`` or ``crate`` cannot be written.
+        PackageMissing
+            If nbclient or ipykernel is not installed; it says what to install.
+        """
+        from aatoolkit.study.rerun import rerun
+
+        return rerun(self, Path(notebook), out=out, crate=crate, timeout=timeout)
+
+    # -- explaining ----------------------------------------------------------------------------
+
+    def explain(
+        self,
+        table: str,
+        row: int | Hashable | Mapping[str, Any] | None = None,
+        column: str | None = None,
+        *,
+        host: str | None = None,
+        scope: Scope | None = None,
+    ) -> Explanation:
+        """Explain a number of a recorded response, down to its bytes.
+
+        The bytes are compared with their hash on the way, and the manifest with the seal.
+
+        Parameters
+        ----------
+        table : str
+            The table: its name, or ``section.table``.
+        row : int, label or mapping of str to object, optional
+            The row, as for ``df.aa.explain``; by default the first without a value.
+        column : str
+            The column.
+        host : str, optional
+            The project, where the study holds several.
+        scope : Scope, optional
+            The filters, where the study holds several responses of the section.
+
+        Returns
+        -------
+        Explanation
+            A tree.
+
+        Raises
+        ------
+        StudyError
+            If the study is damaged.
+        ScopeError
+            If it has no such table, or several; the message names them.
+        ColumnNotFound, ItemNotFound
+            If the table has no such column or row.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import aatoolkit as aa
+        >>> folder = tempfile.mkdtemp()
+        >>> with aa.Study.create(f"{folder}/mine") as study:
+        ...     tables = study.record(aa.demo()).read("overview", days=7)
+        >>> again = aa.Study(f"{folder}/mine")
+        >>> found = again.explain("overview.overview_kpis", {"metric": "mentionRate"}, "value")
+        >>> found.place.path, found.answer.found_in, found.answer.checked
+        ('$.kpis.mentionRate.value', 'in the study mine', True)
+        """
+        _, tables = self._recorded_table(table, host=host, scope=scope)
+        return Explainer(self).explain(tables[table.rpartition(".")[2]], row, column)
+
+    def _recorded_table(
+        self, table: str, *, host: str | None = None, scope: Scope | None = None
+    ) -> tuple[Record, Any]:
+        return recorded_table(self, table, host, scope)
+
+    @property
+    def _store_name(self) -> str:
+        return f"the study {self.path.name}"
+
+    def _stored_responses(self, source: Source) -> Iterator[StoredResponse]:
+        return stored_responses(self, source)
+
+    # -- reading files -------------------------------------------------------------------------
+
+    def _seal(self) -> bytes | None:
+        """The content of ``SHA256SUMS``; None if there is none."""
+        return self._files.read(SEAL) if self._files.has(SEAL) else None
+
+    def _seal_state(self) -> str:
+        """Describe whether the study is sealed; raise StudyError if the seal does not match."""
+        digest = self.digest
+        if digest is None:
+            return "not sealed"
+        if sum(record.size for record in self.records) > _HASHED:
+            return f"sealed {digest[:12]}, answers not checked: see .verify()"
+        if not self.verify():
+            raise self._unusable("it does not match the seal")
+        return f"sealed {digest[:12]}"
+
+    def _check(self, purpose: str) -> None:
+        """Raise unless the study verifies."""
+        check = self.verify()
+        if not check:
+            problem = f"{check.found[0]}; only a study that verifies can be {purpose}"
+            raise StudyError(
+                unusable(self.path, problem).message,
+                path=str(self.path),
+                problems=tuple(map(str, check.found)),
+            )
+
+    def _read(self, name: str) -> bytes:
+        """Read a file, compared with the seal if there is one."""
+        while True:
+            seal = self._seal()
+            data = self._files.read(name)
+            if seal is None or self._compared.get(name) == (seal, data):
+                return data
+            if f"\n{sha256_of(data)}  {name}\n".encode() in b"\n" + seal:
+                self._compared[name] = seal, data
+                return data
+            # A writer removes the seal before it changes anything; it may have done so meanwhile.
+            if self._seal() == seal:
+                raise self._unusable(f"{name} does not match the seal; verify it")
+
+    def _hashes(self, record: Record) -> Hashes:
+        """Compute the hashes of a response's tables; none for errors and those without tables."""
+        body, profile = self.answer(record), self.profiles.get(record.base_url)
+        try:
+            return table_hashes(quietly(tables_of, record, body, profile))
+        except (FetchError, PayloadError, ScopeError):
+            return {}
+
+    def _unusable(self, problem: str) -> StudyError:
+        return unusable(self.path, problem)
 
     def __enter__(self) -> Study:
         """Record while the block runs; the study is sealed unless it raises."""
@@ -239,11 +1071,56 @@ class Study(StudyResults, StudyExplanations):
 
     def __repr__(self) -> str:
         try:
-            held = f"{len(self.records)} answers of {', '.join(self.hosts) or 'nothing'}"
+            content = f"{len(self.records)} answers of {', '.join(self.hosts) or 'nothing'}"
             title, state = visible(self.title), self._seal_state()
         except StudyError:
             return f"<Study at {visible(str(self.path))}, damaged: see .verify()>"
-        return f"<Study {title!r}: {held}, {state}>"
+        return f"<Study {title!r}: {content}, {state}>"
 
     def _repr_html_(self) -> str:
         return code(repr(self))
+
+
+class StudyResponses:
+    """A study as a `aatoolkit.payload.ResponseStore`.
+
+    Parameters
+    ----------
+    study : Study
+        The study; `put` needs one that is being recorded.
+    """
+
+    def __init__(self, study: Study) -> None:
+        self._study = study
+
+    def get(self, request: Request) -> Response | None:
+        """Return the latest usable response to a request, or None."""
+        for record in self._study._current:
+            if record.request.key == request.key and record.error is None:
+                return record.response(self._study.answer(record))
+        return None
+
+    def put(self, response: Response) -> None:
+        """Record a response."""
+        body = response.body
+        record = Record(
+            response.request,
+            response.status,
+            response.sha256,
+            len(body),
+            response.headers,
+            response.fetched_at.astimezone(UTC),
+            versions=versions(),
+        )
+        self._study._recording().append(record, body)
+
+    def __iter__(self) -> Iterator[Response]:
+        """Yield the latest usable response to each request."""
+        for record in self._study._current:
+            if record.error is None:
+                yield record.response(self._study.answer(record))
+
+    def verify(self) -> list[str]:
+        """Return a sentence for each problem; a study that is recorded has no seal yet."""
+        problems = self._study.verify().found
+        return [str(problem) for problem in problems if problem.kind != "not sealed"]

@@ -1,11 +1,10 @@
-"""Verify a study: every file against the seal, every answer against its hash."""
+"""Verify a study: every file against the seal, every body against its hash."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,27 +12,23 @@ from aatoolkit import sections
 from aatoolkit._util.terminal import wrapped_in_ipython
 from aatoolkit._util.text import code, markup, visible
 from aatoolkit.errors import ScopeError, StudyError
-from aatoolkit.study.checksums import (
-    Hashes,
-    format_checksums,
-    parse_checksums,
-    parse_tables,
-    sha256_of,
-)
-from aatoolkit.study.manifest import parse_lines
-from aatoolkit.study.record import Record
-from aatoolkit.study.storage import (
+from aatoolkit.study.files import (
     ANSWERS,
     MANIFEST,
     RESULT_FILES,
     SEAL,
     STUDY,
     TABLES,
-    StudyStorage,
-    answer_file,
-    is_answer_file,
+    StudyFiles,
+    body_file,
+    format_seal,
     is_study_file,
+    parse_seal,
+    sha256_of,
 )
+from aatoolkit.study.manifest import parse_lines
+from aatoolkit.study.record import Record
+from aatoolkit.study.tables import Hashes, parse_tables
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,7 +48,7 @@ class Problem:
     message : str
         What is wrong.
     answers : tuple of str
-        The answers concerned.
+        The responses concerned.
     tables : tuple of str
         The tables concerned.
     """
@@ -65,12 +60,11 @@ class Problem:
     tables: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        touched = "".join(
-            f"; {name} {', '.join(them[:3])}{f' and {len(them) - 3} more' * (len(them) > 3)}"
-            for name, them in (("answers:", self.answers), ("tables:", self.tables))
-            if them
-        )
-        return visible(f"{self.kind}: {self.file}: {self.message}{touched}")
+        parts = [f"{self.kind}: {self.file}: {self.message}"]
+        for name, touched in (("answers", self.answers), ("tables", self.tables)):
+            more = f" and {len(touched) - 3} more" if len(touched) > 3 else ""
+            parts += [f"{name}: {', '.join(touched[:3])}{more}"] if touched else []
+        return visible("; ".join(parts))
 
 
 @dataclass(frozen=True, repr=False)
@@ -105,13 +99,12 @@ class Verification:
         """One row per problem: ``kind``, ``file``, ``message``, ``answers``, ``tables``."""
         import pandas as pd
 
-        columns = ("kind", "file", "message", "answers", "tables")
-        return pd.DataFrame(
-            {
-                name: pd.array([_cell(getattr(one, name)) for one in self.found], dtype="string")
-                for name in columns
-            }
-        )
+        columns = ["kind", "file", "message", "answers", "tables"]
+        rows = [
+            (one.kind, one.file, one.message, ", ".join(one.answers), ", ".join(one.tables))
+            for one in self.found
+        ]
+        return pd.DataFrame(rows, columns=columns, dtype="string")
 
     def __bool__(self) -> bool:
         return self.ok
@@ -135,163 +128,141 @@ class Verification:
         )
 
 
-def verify(storage: StudyStorage, read: Callable[[Record], Hashes] | None = None) -> Verification:
+def verify(files: StudyFiles, read: Callable[[Record], Hashes] | None = None) -> Verification:
     """Check every byte of a study.
 
     Parameters
     ----------
-    place
+    files
         The files of the study.
     read
         Returns the hashes of a record's tables, to compare them too; None to check bytes only.
     """
     try:
-        names = storage.names()
+        names = files.names()
     except (StudyError, OSError) as error:
         problem = Problem("unreadable", "", str(error))
-        return Verification(storage.path, None, 0, 0, (problem,))
-    inspected = _Inspection(storage, names)
-    found = inspected.problems()
-    if read is not None and not found:
-        found += inspected.replayed(read)
-    sealed = SEAL in inspected.bytes and not found
+        return Verification(files.path, None, 0, 0, (problem,))
+    inspection = _Inspection(files, names)
+    # Of each file only the first problem, which is the most specific.
+    first: dict[str, Problem] = {}
+    for problem in inspection.problems():
+        first.setdefault(problem.file, problem)
+    seal_problem = first.get(SEAL)
+    if len(first) > 1 and seal_problem is not None and seal_problem.kind == "altered":
+        del first[SEAL]  # a changed file does not match the seal; one problem is enough
+    problems = [*first.values()]
+    if read is not None and not problems:
+        problems += inspection.replayed(read)
+    seal = None if problems else inspection.contents.get(SEAL)
     return Verification(
-        storage.path,
-        sha256_of(inspected.bytes[SEAL]) if sealed else None,
+        files.path,
+        None if seal is None else sha256_of(seal),
         len(names),
-        len(inspected.records),
-        tuple(found),
+        len(inspection.records),
+        tuple(problems),
     )
 
 
 class _Inspection:
     """A single pass over the content of a study that lists its problems."""
 
-    def __init__(self, storage: StudyStorage, names: list[str]) -> None:
+    def __init__(self, files: StudyFiles, names: list[str]) -> None:
         self.names = names
-        self.bytes: dict[str, bytes] = {}
+        self.contents: dict[str, bytes] = {}
         self.digests: dict[str, str] = {}
         self.unreadable: dict[str, str] = {}
         for name in filter(is_study_file, names):
             try:
-                data = storage.read(name)
+                data = files.read(name)
             except StudyError as error:
                 self.unreadable[name] = str(error)
                 continue
             self.digests[name] = sha256_of(data)
             if not name.startswith((f"{ANSWERS}/", f"{RESULT_FILES}/")):
-                self.bytes[name] = data
-        self.records, self.broken = _records(self.bytes.get(MANIFEST, b""))
-        self._using: dict[str, list[int]] = {}
-        for number, record in self.records.items():
-            self._using.setdefault(answer_file(record.sha256), []).append(number)
-        self.hashes = parse_tables(self.bytes.get(TABLES, b""))
+                self.contents[name] = data
+        self.records, self.broken = _records(self.contents.get(MANIFEST, b""))
+        self.hashes = parse_tables(self.contents.get(TABLES, b""))
 
-    def problems(self) -> list[Problem]:
-        """List the problems; of each file only the first, which is the most specific."""
-        checks = (self.files(), self.lines(), self.answers(), self.sealed())
-        first: dict[str, Problem] = {}
-        for problem in chain.from_iterable(checks):
-            first.setdefault(problem.file, problem)
-        # A changed file does not match the seal; one problem is enough.
-        seal = first.get(SEAL)
-        if len(first) > 1 and seal is not None and seal.kind == "altered":
-            del first[SEAL]
-        return [*first.values()]
-
-    def files(self) -> Iterable[Problem]:
-        """Yield files that do not belong to a study, are missing, or cannot be read."""
+    def problems(self) -> Iterator[Problem]:
+        """Yield the problems: of files, of the manifest, of bodies, of the seal."""
         for name in self.names:
             if not is_study_file(name):
-                yield Problem("added", name, "this file does not belong to a study")
+                yield Problem("added", name, "it does not belong to a study")
         for name, why in self.unreadable.items():
             yield self._touching("unreadable", name, why)
         for name in (STUDY, MANIFEST):
             if name not in self.names:
                 yield self._touching("missing", name, "every study has this file")
-
-    def lines(self) -> Iterable[Problem]:
-        """Yield lines of the manifest that are damaged, missing, or out of order."""
         if self.broken is not None:
             yield self._touching("broken chain", MANIFEST, self.broken)
-
-    def answers(self) -> Iterable[Problem]:
-        """Yield answers that do not match their hash, are missing, or are in no record."""
-        named = {record.sha256 for record in self.records.values()}
-        there = {name: _sha256_in(name) for name in self.names if is_answer_file(name)}
-        for name, sha256 in there.items():
-            if self.digests.get(name, sha256) != sha256:
+        recorded = {body_file(record.sha256) for record in self.records.values()}
+        bodies = {name for name in self.names if is_study_file(name, ANSWERS)}
+        for name in sorted(bodies):
+            if body_file(self.digests.get(name, "")) not in (name, body_file("")):
                 yield self._touching("altered", name, "its bytes are not those that were recorded")
-            elif sha256 not in named:
-                yield self._touching("added", name, "no record refers to this answer")
-        for sha256 in sorted(named.difference(there.values())):
-            yield self._touching("missing", answer_file(sha256), "this answer was recorded")
+            elif name not in recorded:
+                yield self._touching("added", name, "no record refers to it")
+        for name in sorted(recorded - bodies):
+            yield self._touching("missing", name, "it was recorded")
+        yield from self._sealed()
 
-    def sealed(self) -> Iterable[Problem]:
+    def _sealed(self) -> Iterator[Problem]:
         """Yield differences between the files and the seal."""
         if SEAL not in self.names:
-            yield Problem(
-                "not sealed",
-                SEAL,
-                "without a seal, files that are missing or added are not detected",
-            )
+            why = "without a seal, files that are missing or added are not detected"
+            yield Problem("not sealed", SEAL, why)
             return
-        seal = self.bytes.get(SEAL, b"")
-        if seal == format_checksums(self.digests):
+        seal = self.contents.get(SEAL, b"")
+        if seal == format_seal(self.digests):
             return
-        listed = parse_checksums(seal)
-        there = {name: found for name, found in self.digests.items() if name != SEAL}
-        for name in sorted(listed.keys() - there.keys()):
+        sealed = parse_seal(seal)
+        there = {name: digest for name, digest in self.digests.items() if name != SEAL}
+        for name in sorted(sealed.keys() - there.keys()):
             yield self._touching("missing", name, "it is in the seal")
-        for name in sorted(there.keys() - listed.keys()):
+        for name in sorted(there.keys() - sealed.keys()):
             yield self._touching("added", name, "it is not in the seal")
-        for name in sorted(there.keys() & listed.keys()):
-            # If an answer matches its name, its line in the seal is what is wrong.
-            if there[name] != listed[name] and not is_answer_file(name):
+        for name in sorted(there.keys() & sealed.keys()):
+            # If a body matches its name, its line in the seal is what is wrong.
+            if there[name] != sealed[name] and not is_study_file(name, ANSWERS):
                 yield self._touching("altered", name, "it does not match the seal")
-        if {*listed} == {*there}:
+        if {*sealed} == {*there}:
             yield Problem("altered", SEAL, "it does not match the files")
 
-    def replayed(self, read: Callable[[Record], Hashes]) -> Iterable[Problem]:
-        """Yield answers whose table hashes, read by this version, differ from the sealed ones."""
+    def replayed(self, read: Callable[[Record], Hashes]) -> Iterator[Problem]:
+        """Yield records whose table hashes, read by this version, differ from the sealed ones."""
         for number, record in self.records.items():
-            now, then = read(record), self._hashes(number)
-            differing = sorted(
-                f"{section}.{name}"
-                for section in now.keys() | then.keys()
-                for name in now.get(section, {}).keys() | then.get(section, {}).keys()
-                if now.get(section, {}).get(name) != then.get(section, {}).get(name)
-            )
+            now, then = _flat(read(record)), _flat(self._hashes(number))
+            differing = sorted(n for n in now.keys() | then.keys() if now.get(n) != then.get(n))
             if differing:
-                yield Problem(
-                    "other tables",
-                    TABLES,
-                    "this version reads other tables; the answers are unchanged",
-                    (record.name,),
-                    tuple(differing),
-                )
+                why = "this version reads other tables; the responses are unchanged"
+                yield Problem("other tables", TABLES, why, (record.name,), tuple(differing))
 
     def _hashes(self, number: int) -> Hashes:
         return self.hashes[number - 1] if number <= len(self.hashes) else {}
 
     def _touching(self, kind: str, name: str, message: str) -> Problem:
-        """Make a problem of a file, with the answers and tables concerned."""
+        """Make a problem of a file, with the responses and tables concerned."""
         if name in (STUDY, TABLES):
             return Problem(kind, name, message)
-        numbers = self.records if name == MANIFEST else self._using.get(name, ())
-        touched = {number: self.records[number] for number in numbers}
-        tables = {
-            f"{section}.{table}": None
-            for number, record in touched.items()
-            for section, names in (self._hashes(number) or _declared(record)).items()
-            for table in names
+        touched = {
+            number: record
+            for number, record in self.records.items()
+            if name in (MANIFEST, body_file(record.sha256))
         }
+        tables: dict[str, None] = {}
+        for number, record in touched.items():
+            tables |= dict.fromkeys(_flat(self._hashes(number)) or _declared(record))
         answers = dict.fromkeys(record.name for record in touched.values())
         return Problem(kind, name, message, tuple(answers), tuple(tables))
 
 
-def _sha256_in(name: str) -> str:
-    return name.removeprefix(f"{ANSWERS}/")[:64]
+def _flat(hashes: Hashes) -> dict[str, object]:
+    return {
+        f"{section}.{name}": facts
+        for section, all_of in hashes.items()
+        for name, facts in all_of.items()
+    }
 
 
 def _records(manifest: bytes) -> tuple[dict[int, Record], str | None]:
@@ -307,14 +278,10 @@ def _records(manifest: bytes) -> tuple[dict[int, Record], str | None]:
     return legible, problem
 
 
-def _declared(record: Record) -> dict[str, list[str]]:
-    """The declared tables of an answer whose hashes are not known."""
-    name = "scope_options" if record.resource == "scope-options" else record.section
+def _declared(record: Record) -> dict[str, object]:
+    """The declared tables of a response whose hashes are not known."""
+    name = "scope_options" if record.is_options else record.section
     try:
-        return {} if name is None else {name: [table.name for table in sections.get(name)]}
+        return {f"{name}.{table.name}": None for table in sections.get(name)} if name else {}
     except ScopeError:
         return {}
-
-
-def _cell(value: str | tuple[str, ...]) -> str:
-    return value if isinstance(value, str) else ", ".join(value)

@@ -117,11 +117,11 @@ def test_a_table_of_another_shape_is_a_typed_error(copy: Path, name: str, how: s
         raise_if_key_not_exists=False,
     )
     deltalake.write_deltalake(made, rows, mode="append")
-    for act in ACTS.values():
-        with contextlib.suppress(AAToolkitError):
-            act(aa.Archive(copy))
     with contextlib.suppress(ArchiveError):
         assert not aa.Archive(copy).verify()
+    for act in ACTS.values():  # the last of them repairs it
+        with contextlib.suppress(AAToolkitError):
+            act(aa.Archive(copy))
 
 
 @pytest.mark.parametrize("path", ["\ud800", "a\ud800b", "s3://\ud800"])

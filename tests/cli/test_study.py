@@ -119,7 +119,7 @@ def test_a_study_is_published(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     columns = {*aa.read_parquet("out/data/chats.parquet")}
     assert not columns & {"answer_text", "prompt", "model"}
     assert main(command) == 1
-    assert "something is there" in capsys.readouterr().err
+    assert "overwrite=True" in capsys.readouterr().err
     assert main([*command, "--overwrite"]) == 0
     assert main(["study", "publish", "mine", "other", "--redact", "chats.txt"]) == 1
     assert "no column 'chats.txt'" in capsys.readouterr().err

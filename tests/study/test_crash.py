@@ -22,28 +22,24 @@ from effort import examples, one_in
 
 import aatoolkit as aa
 from aatoolkit import errors
+from aatoolkit.payload import Request
 from aatoolkit.study import Record
 from aatoolkit.study.manifest import Writer
 
 KILLS = examples(160, 12)
-PLAIN = Record(
-    "https://api.example",
-    "/api/domains/acme.example/agent-analytics",
-    {"section": "urls", "days": "30"},
-    status=200,
-    sha256="",
-    size=0,
-    headers={},
-    fetched_at=datetime(2026, 11, 20, tzinfo=UTC),
-    versions={},
-)
+URLS = Request.for_section("acme.example", "urls", aa.Scope()).at("https://api.example")
+PLAIN = Record(URLS, 200, "", 0, {}, datetime(2026, 11, 20, tzinfo=UTC), versions={})
+
+
+def asking(**params: str) -> Request:
+    return replace(URLS, params={**URLS.params, **params})
 
 
 def numbered(number: int) -> tuple[Record, bytes]:
     """The record of an answer of its own, and the answer."""
     body = b'{"urls": [' + b"0, " * 2000 + str(number).encode() + b"]}"
-    params = {**PLAIN.params, "topic": f"topic {number}"}
-    return replace(PLAIN, params=params, sha256=sha256(body).hexdigest(), size=len(body)), body
+    request = asking(topic=f"topic {number}")
+    return replace(PLAIN, request=request, sha256=sha256(body).hexdigest(), size=len(body)), body
 
 
 def write_until_killed(folder: Path, start: int, pipe: int) -> None:
@@ -107,7 +103,7 @@ def test_a_full_disk_keeps_what_was_there(
     first, body = numbered(1)
     writer.append(first, body)
     # The same answer to another question: the manifest alone is written to.
-    second = replace(first, params={**first.params, "topic": "topic 2"})
+    second = replace(first, request=asking(topic="topic 2"))
     before = (study.path / "manifest.jsonl").read_bytes()
     with monkeypatch.context() as patched:
         patched.setattr(f"aatoolkit.study.manifest.os.{call}", full)
@@ -169,7 +165,7 @@ def test_whichever_call_fails_is_a_typed_error_and_the_study_goes_on(
         (study.path / ".tmp-0123456789abcdef").touch()  # something to remove for who seals
         (study.path / "answers" / f"{'0' * 64}.json").write_bytes(b"of no record")
         study.seal() if act == "record" else None
-        nobody = replace(PLAIN, sha256=sha256(b"").hexdigest(), params={"section": "crawl"})
+        nobody = replace(PLAIN, sha256=sha256(b"").hexdigest(), request=asking(section="crawl"))
 
         def failing(*args: Any, nth: int = nth, **options: Any) -> Any:
             nonlocal seen

@@ -17,7 +17,7 @@ from serving import client_of
 import aatoolkit as aa
 from aatoolkit import sections
 from aatoolkit.service import Store, synthesize
-from aatoolkit.study.checksums import parse_tables
+from aatoolkit.study.tables import parse_tables
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "data" / "demo-study"

@@ -28,9 +28,9 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_it_holds_every_answer_that_a_replay_gives(out: Path) -> None:
     study = aa.Study(FOLDER)
     answers = pd.read_parquet(out / "data" / "answers.parquet")
-    assert {*answers["sha256"]} == {record.sha256 for record in study.current}
+    assert {*answers["sha256"]} == {record.sha256 for record in study._current}
     assert {*answers["host"]} == {*study.hosts}
-    failed = [record for record in study.current if record.error is not None]
+    failed = [record for record in study._current if record.error is not None]
     assert answers["error"].notna().sum() == len(failed)
     assert answers["section"].isin([*aa.sections.names(), "scope_options"]).sum() == (
         len(answers) - len(failed)
@@ -41,7 +41,7 @@ def test_it_holds_every_answer_that_a_replay_gives(out: Path) -> None:
 def test_its_rows_are_those_of_a_replay(out: Path) -> None:
     study = aa.Study(FOLDER)
     for host in study.hosts:
-        scopes = {r.scope for r in study.current if r.host == host and r.section == "domains"}
+        scopes = {r.scope for r in study._current if r.host == host and r.section == "domains"}
         for scope in scopes:
             replayed = study.project(host).read("domains", scope).main
             whole = aa.read_parquet(out / "data" / "source_domains.parquet")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import time
 from pathlib import Path
 
@@ -71,20 +72,9 @@ def test_a_changed_notebook_is_run_offline_and_its_differences_are_named(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setenv("AATOOLKIT_TOKEN", TOKEN)
-    network = """import socket, urllib.request
-refused = []
-for address in ("192.0.2.1", "api.example"):
-    try:
-        socket.create_connection((address, 80), timeout=2)
-    except OSError as error:
-        refused.append(str(error))
-try:
-    urllib.request.urlopen("http://api.example/", timeout=2)
-except OSError as error:
-    refused.append(str(error))
-seen = {"refused": refused, "token": [os.environ.get("AATOOLKIT_TOKEN", "none")] * 3}
-study.seal_result("network", __import__("pandas").DataFrame(seen))
-aa.demo().fetch("ranking").sha256 == study.current[0].sha256"""
+    seen = """token = {"token": [os.environ.get("AATOOLKIT_TOKEN", "none")]}
+study.seal_result("seen", __import__("pandas").DataFrame(token))
+aa.demo().fetch("ranking").sha256 == study.records[0].sha256"""
     changed = """brands.loc[1, "mention_count"] += 7
 study.seal_result("brands", brands.iloc[:-1])
 study.seal_result("mean", brands[["mention_count"]].mean().to_frame("mean").reset_index(drop=True))
@@ -93,7 +83,7 @@ try:
 except aa.errors.StudyError as error:
     print(error)
 print(study.seal(), "te" + "st-token-of-one-account")"""
-    book = notebook(tmp_path / "book.ipynb", START, network, changed)
+    book = notebook(tmp_path / "book.ipynb", START, seen, changed)
     before = book.read_bytes()
     out, crate = tmp_path / "executed.ipynb", tmp_path / "crate"
     command = ["study", "rerun", str(book), str(study.path), "-o", str(out), "--crate", str(crate)]
@@ -105,7 +95,7 @@ print(study.seal(), "te" + "st-token-of-one-account")"""
         "brands": "differs",
         "mean": "differs",
         "gone": "missing",
-        "network": "new",
+        "seen": "new",
     }
     brands = study.result("brands")
     assert (by_name["brands"]["rows_gone"], by_name["brands"]["cells"]) == (1, 1)
@@ -144,11 +134,36 @@ def check_crate(crate: Path, study: aa.Study, notebook: bytes) -> None:
     assert {each.id for each in action["result"]} == {
         path.relative_to(crate).as_posix() for path in (crate / "outputs").iterdir()
     }
-    network = next(each for each in action["result"] if each.get("name") == "network")
-    frame = pd.read_parquet(crate / network.id)
-    assert {*frame["token"]} == {"none"}
-    assert frame["refused"].str.contains("a rerun uses no network").all()
+    seen = next(part for part in action["result"] if part.get("name") == "seen")
+    assert pd.read_parquet(crate / seen.id)["token"].tolist() == ["none"]
     assert not any(TOKEN.encode() in path.read_bytes() for path in crate.rglob("*.*"))
+
+
+@pytest.mark.thorough
+@pytest.mark.timeout(300)
+def test_what_a_notebook_states_is_not_believed(study: aa.Study, tmp_path: Path) -> None:
+    lies = """brands.loc[1, "mention_count"] += 7
+study.seal_result("brands", brands)
+import json, pathlib
+folder = pathlib.Path(os.environ["AATOOLKIT_RERUN_RESULTS"])
+listed = json.loads((folder / "results.json").read_text())
+(row,) = listed["results"]
+(folder / "results" / f"{row['hash']}.parquet").rename(
+    folder / "results" / f"{study.results['brands'].hash}.parquet")
+row["hash"] = study.results["brands"].hash
+(folder / "results.json").write_text(json.dumps(listed))"""
+    found = study.rerun(notebook(tmp_path / "book.ipynb", START, lies))
+    status = {one.name: (one.status, one.cells) for one in found.compared}
+    assert status["brands"] == ("differs", 1)
+
+    copy = aa.Study(shutil.copytree(study.path, tmp_path / "copy"))
+    alters = """study.seal_result("brands", brands)
+file = study.path / "results.json"
+file.write_bytes(file.read_bytes().replace(b"gone", b"come"))"""
+    found = copy.rerun(notebook(tmp_path / "other.ipynb", START, alters))
+    assert not found
+    assert "the study is not as it was before it" in str(found.problem)
+    assert {one.name for one in found.compared} == {"brands", "mean", "gone"}
 
 
 @pytest.mark.thorough
@@ -220,7 +235,7 @@ def test_what_cannot_be_rerun_is_refused_before_a_kernel_starts(
     with pytest.raises(ConfigurationError, match="the notebook itself"):
         study.rerun(book, out=book)
     monkeypatch.setenv("AATOOLKIT_TOKEN", TOKEN)
-    with pytest.raises(StudyError, match="cell 1 of the notebook holds the token"):
+    with pytest.raises(StudyError, match="the notebook holds the token"):
         study.rerun(notebook(tmp_path / "b.ipynb", f"'{TOKEN}'"), out=tmp_path / "o.ipynb")
     assert main(["study", "rerun", str(book)]) == 2
     assert "names no study that is there (it names mine)" in capsys.readouterr().err

