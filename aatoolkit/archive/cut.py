@@ -12,6 +12,7 @@ from aatoolkit.archive.index import groups_of
 from aatoolkit.archive.schema import among
 from aatoolkit.archive.selection import Selection
 from aatoolkit.archive.snapshot import Snapshot
+from aatoolkit.errors import StudyError
 from aatoolkit.study.record import Record
 from aatoolkit.study.recording import versions
 from aatoolkit.study.study import Study
@@ -25,6 +26,11 @@ def cut(
     condition = among("run", runs) & ds.field("error").is_null()
     condition &= selection.expression()
     study = Study.create(path, **about)
+    if study.records:
+        raise StudyError(
+            f"a study is in {study.path}; name another folder, or merge the two by study.merge",
+            path=str(study.path),
+        )
     with study:
         for group in groups_of(snapshot.store, condition, runs):
             for answer in sorted(group, key=lambda answer: answer.fetched_at):
