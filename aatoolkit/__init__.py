@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from aatoolkit.client.dataset import Dataset as Dataset
     from aatoolkit.client.project import Project as Project
     from aatoolkit.client.read_files import read_dataset as read_dataset
+    from aatoolkit.display.theme import set_theme as set_theme
     from aatoolkit.display.widgets import ScopePicker as ScopePicker
     from aatoolkit.display.widgets import SectionPicker as SectionPicker
     from aatoolkit.frame.concat import concat as concat
@@ -74,6 +75,7 @@ _HOMES = {
     "client.dataset": ("Dataset",),
     "client.project": ("Project",),
     "client.read_files": ("read_dataset",),
+    "display.theme": ("set_theme",),
     "display.widgets": ("ScopePicker", "SectionPicker"),
     "frame.concat": ("concat",),
     "frame.parquet": ("read_metadata", "read_parquet", "rebuild"),

@@ -133,11 +133,11 @@ def of_units() -> pd.DataFrame:
 
 def test_changes_in_several_units_have_panels_and_scales_of_their_own() -> None:
     rates, places = of_units().aa.plot().figure.axes
-    assert [panel.get_title(loc="left") for panel in (rates, places)] == [
+    assert [panel.panel.heading for panel in (rates, places)] == [
         "Rates",
         "Average position (lower is better)",
     ]
-    words = [text.get_text() for panel in (rates, places) for text in panel.texts]
+    words = [word for axes in (rates, places) for word in axes.panel.columns[0].words]
     assert words == [
         "+0.03 pp  no evidence",
         "+25.0 pp  up",
@@ -153,7 +153,5 @@ def test_changes_in_several_units_have_panels_and_scales_of_their_own() -> None:
 def test_given_axes_hold_the_changes_in_one_unit_and_say_so() -> None:
     axes = figure.Figure().add_subplot()
     of_units().aa.plot(ax=axes)
-    assert len(axes.texts) == 3
-    assert "1 of 4 changes are in other units and not drawn here" in axes.get_xlabel().replace(
-        "\n", " "
-    )
+    assert len(axes.spec.panels[0].y.names) == 3
+    assert "1 of 4 changes are in other units and not drawn here." in axes.spec.notes

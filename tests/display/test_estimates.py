@@ -42,8 +42,13 @@ def test_ranks_show_their_sets(cited: pd.DataFrame) -> None:
     assert axes.kind == "ranks"
     assert "rank 1 of 40" in words(axes)
     assert "hold together with 95%" in notes(axes)
-    lines = [each.get_segments()[0][:, 0] for each in axes.collections[:20]]
-    assert [list(each) for each in lines] == found[["rank_low", "rank_high"]].head(20).to_numpy(
+    lines = {
+        int(y): [x, to]
+        for mark in axes.panel.marks
+        if mark.kind == "spans"
+        for y, x, to in zip(mark.y, mark.x, mark.to, strict=True)
+    }
+    assert [lines[row] for row in range(20)] == found[["rank_low", "rank_high"]].head(20).to_numpy(
         float
     ).tolist()
 

@@ -68,8 +68,7 @@ def test_bars_have_the_numbers_of_the_picture_and_hatches_where_there_are_none(
 def test_every_main_picture_has_an_interactive_form(section: str) -> None:
     for table in shared_dataset()[section].values():
         figure = table.aa.plot(interactive=True, theme="dark")
-        words = texts(figure)
-        assert figure.data or figure.layout.meta["kind"] == "figures" or "A table shows" in words
+        assert figure.data or figure.layout.meta["kind"] in ("figures", "table", "empty")
         assert figure.layout.meta["kind"]
         json.loads(figure.to_json())
 

@@ -32,7 +32,7 @@ def test_weeks_by_engine_have_intervals_and_part_weeks_are_hollow(project: aa.Pr
     trend = project.read("overview", by="engine")["overview_trend"]
     axes = trend.aa.plot("line", y="mention_rate", by="engine", freq="W")
     assert any(len(path.vertices) for band in axes.collections for path in band.get_paths())
-    assert legend_of(axes)[-1] == "part of the period"
+    assert axes.panel.legend[-1][0] == "part of the period"
     assert not {"copilot", "google-ai-overview"} & {*legend_of(axes)}
     assert "Without a number: copilot, google-ai-overview." in axes.figure.get_supxlabel()
     hollow = [line.get_xdata() for line in axes.lines if line.get_markerfacecolor() == "#ffffff"]
@@ -92,7 +92,7 @@ def test_competitors_are_marked_where_another_table_of_the_answer_names_them() -
 
 def test_bars_of_one_length_and_one_colour_each_say_that_a_table_is_better() -> None:
     alike = pd.DataFrame({"brand": ["a", "b", "c"] * 8, "engine": ["x", "y", "z"] * 8})
-    assert "A table shows this better" in alike.aa.plot().finding
+    assert alike.aa.plot().kind == "table"
     # Whose a row is divides no bar: what was found of it does.
     assert (
         shared_dataset()["urls"]["cited_url_brands"]

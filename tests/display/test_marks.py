@@ -50,7 +50,7 @@ def test_a_point_of_a_line_and_a_cell(data: aa.Dataset) -> None:
     assert low.is_complete
     crawl = data["crawl"]["crawl_timeseries"].aa.plot()
     assert crawl.kind == "heatmap"
-    cell = crawl.explain((len(crawl.marks.frame["bucket_start"].unique()) - 1, 0))
+    cell = crawl.explain((len(crawl.data["bucket_start"].unique()) - 1, 0))
     assert cell.is_complete
     assert cell.column == "requests"
 
@@ -88,7 +88,7 @@ def test_a_panel_is_explained_by_its_marks_and_by_the_value_it_stands_for(
     prompts = data["prompts"].main
     first = prompts.aa.plot("bars", x="topic", y="mention_rate", facet="category")
     panels = first.get_figure().axes
-    level = panels[0].get_title(loc="left").partition(": ")[2]
+    level = panels[0].panel.heading.partition(": ")[2]
     topic = panels[0].data["topic"].iloc[0]
     found = panels[0].explain(topic)
     rows = prompts[(prompts["category"] == level) & (prompts["topic"] == topic)]

@@ -1,42 +1,23 @@
-"""Choose a kind of picture and draw it, with its title, notes and source."""
+"""Choose a kind of picture, put its panels together, and draw it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import replace
-from typing import Protocol
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
+import matplotlib as mpl
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.colors import to_hex, to_rgba
 
 from aatoolkit._util.text import visible
 from aatoolkit.availability import Status
-from aatoolkit.display.plot import (
-    bars,
-    canvas,
-    effects,
-    estimates,
-    figures,
-    fonts,
-    funnel,
-    heatmap,
-    lines,
-    pairs,
-    scatter,
-    spans,
-    stacks,
-    stages,
-    steps,
-    verdicts,
-)
-from aatoolkit.display.plot.empty import EmptyPlot
-from aatoolkit.display.plot.facets import (
-    Panels,
-    check_hosts,
-    default_panels,
-    draw_facets,
-    panels_by,
-)
+from aatoolkit.display import theme as themes
+from aatoolkit.display.plot import cells, figures, fonts, results, rows, scatter, stacks, times
+from aatoolkit.display.plot.axes import Picture, draw, draw_on, is_dark_paper
+from aatoolkit.display.plot.data import APART, Mask, PlotData, plot_data
 from aatoolkit.display.plot.labels import (
     capitalized,
     humanize,
@@ -44,7 +25,6 @@ from aatoolkit.display.plot.labels import (
     plain_doc,
     source_line,
 )
-from aatoolkit.display.plot.marks import marks_of
 from aatoolkit.display.plot.options import (
     PlotOptions,
     check_colours,
@@ -52,64 +32,40 @@ from aatoolkit.display.plot.options import (
     check_theme,
     validate,
 )
-from aatoolkit.display.plot.roles import PlotData, plot_data
-from aatoolkit.display.plot.theme import auto_is_dark, recolour
+from aatoolkit.display.plot.spec import Mark, Panel, Spec, sharing
+from aatoolkit.display.plot.style import Palette
 from aatoolkit.errors import AvailabilityError, ConfigurationError
 from aatoolkit.frame.groupby import find
+from aatoolkit.metadata.attrs import has_metadata
+from aatoolkit.metadata.recorded import attach_changed
 
-
-class Drawable(Protocol):
-    """A planned picture: ``draw`` draws it and returns its notes."""
-
-    @property
-    def data(self) -> PlotData:
-        """The rows that are drawn."""
-
-    @property
-    def drawn(self) -> tuple[str, ...]:
-        """The columns that are drawn, the one that matters most first."""
-
-    @property
-    def height(self) -> float:
-        """The height in inches."""
-
-    @property
-    def title(self) -> str:
-        """The title."""
-
-    @property
-    def finding(self) -> str:
-        """The main result in words, for the alternative text."""
-
-    def draw(self, axes: Axes, /) -> list[str]:
-        """Draw it and return the notes."""
-
-
-KINDS: dict[str, Callable[[PlotData, PlotOptions], Drawable | None]] = {
-    "comparison": effects.comparison,
-    "waterfall": effects.waterfall,
-    "ranks": estimates.ranks,
-    "overlap": estimates.overlaps,
-    "effect": estimates.effects,
-    "stability": estimates.agreement,
-    "concentration": estimates.concentration,
-    "samples": estimates.needed,
-    "interval": estimates.intervals,
-    "changes": steps.plan,
-    "stages": stages.plan,
-    "funnel": funnel.plan,
+KINDS: Mapping[str, Callable[[PlotData, PlotOptions], Panel | None]] = {
+    "comparison": results.comparison,
+    "waterfall": results.waterfall,
+    **{kind: partial(results.result, kind) for kind in results.RESULTS},
+    "stability": results.stability,
+    "samples": results.samples,
+    "interval": results.interval,
+    "changes": times.changes,
+    "stages": stacks.stages,
+    "funnel": stacks.funnel,
     "scatter": scatter.plan,
     "figures": figures.plan,
-    "line": lines.plan,
-    "heatmap": heatmap.plan,
-    "gap": pairs.plan,
+    "line": times.lines,
+    "heatmap": cells.heatmap,
+    "gap": rows.gap,
     "shares": stacks.shares,
-    "bars": bars.plan,
-    "spans": spans.plan,
-    "verdicts": verdicts.plan,
+    "bars": rows.bars,
+    "spans": times.spans,
+    "verdicts": cells.verdicts,
     "counts": stacks.counts,
 }
 """The kinds of pictures, in the order in which they are tried."""
+
+_WITHOUT_PICTURE = ("empty", "table")
+_MOST_PANELS = 12
+_OF_THE_FRAME = ("figures", "funnel", "verdicts", *_WITHOUT_PICTURE)
+"""The kinds that are chosen by the frame alone."""
 
 
 def plot(
@@ -132,103 +88,105 @@ def plot(
     data = plot_data(frame)
     options = validate(data, KINDS, kind, x, y, by, top)
     colours, size = check_colours(color), check_figsize(figsize, ax)
-    dark = auto_is_dark(check_theme(theme, ax), ax)
-    check_hosts(data)
+    is_dark = _is_dark(check_theme(theme, ax), ax)
+    _check_hosts(data)
     options = replace(options, colours=colours)
-    panels = None
-    if facet is not None:
-        panels = _panels(data, options, facet, ax)
-    elif ax is None:
-        panels = default_panels(data, options)
     with fonts.warned_of_fonts():
-        if panels is not None:
-            return _draw_facets(data, options, panels, title, size, dark)
-        name, chosen = _chosen(data, options)
-        small = (canvas.WIDTH, chosen.height)
-        axes = canvas.new_axes(size or small, dark) if ax is None else ax
-        _draw(axes, name, chosen, title, grow=size is None)
-        recolour(canvas.figure_of(axes) if ax is None else axes, dark, colours)
-    return axes
+        panels = _panels(data, options, facet, ax)
+        spec = spec_of(data, options, panels)
+        spec = replace(spec, title=visible(title)) if title else spec
+        if ax is None:
+            return draw(spec, size, Palette.of(is_dark, colours))
+        ink = to_hex(mpl.rcParams["text.color"])
+        paper = to_rgba(ax.get_facecolor())
+        others = {"paper": to_hex(paper)} if paper[3] else {}
+        draw_on(ax, spec, Palette.of(is_dark, colours, ink=ink, muted=ink, **others))
+    return ax
 
 
-def _panels(data: PlotData, options: PlotOptions, facet: str, ax: Axes | None) -> Panels:
-    """The panels by a column that was chosen."""
-    if ax is not None:
-        raise ConfigurationError("facet= draws several axes, and ax= is one", setting="facet")
-    find(data.frame, [facet])
-    if facet in (options.x, options.by, *options.y):
-        raise ConfigurationError(f"facet={facet!r} is drawn already as x, y or by", setting="facet")
-    return panels_by(data, [facet])
-
-
-def _draw_facets(
-    data: PlotData,
-    options: PlotOptions,
-    panels: Panels,
-    title: str | None,
-    size: tuple[float, float] | None,
-    dark: bool,
-) -> Axes:
-    if not len(data):
-        name, chosen = _chosen(data, options)
-        axes = canvas.new_axes(size or (canvas.WIDTH, chosen.height), dark)
-        _draw(axes, name, chosen, title, grow=size is None)
-    else:
-        axes, drawn, notes = draw_facets(data, options, panels, _chosen, size, dark)
-        lines = [*_about(drawn), *notes, source_line(data.known.sources)]
-        canvas.add_figure_title(canvas.figure_of(axes), title or drawn.title, lines, size is None)
-    recolour(canvas.figure_of(axes), dark, options.colours)
-    return axes
-
-
-def picture_of(frame: pd.DataFrame, kinds: Iterable[str] = ()) -> canvas.Picture | None:
+def picture_of(frame: pd.DataFrame, kinds: Iterable[str] = ()) -> Picture | None:
     """Draw a frame; None if there is nothing to draw, or its picture is of another kind."""
-    name, chosen = _chosen(plot_data(frame), PlotOptions())
-    if name == "empty" or name not in (kinds or KINDS):
+    spec = spec_of(plot_data(frame), PlotOptions(), None)
+    if spec.kind in _WITHOUT_PICTURE or spec.kind not in (kinds or KINDS):
         return None
-    axes = canvas.new_axes((canvas.WIDTH, chosen.height))
-    _draw(axes, name, chosen)
-    return axes
+    return draw(spec, None, Palette.of(is_dark=False))
 
 
-def _draw(
-    axes: Axes, name: str, chosen: Drawable, title: str | None = None, *, grow: bool = True
-) -> None:
-    lines = [*_about(chosen), *chosen.draw(axes), source_line(chosen.data.known.sources)]
-    canvas.add_title_and_notes(axes, title or chosen.title, lines, grow=grow)
-    if isinstance(axes, canvas.Picture):
-        axes.kind = name
-        axes.marks = marks_of(chosen)
-        axes.finding = visible(f"{chosen.title}: {chosen.finding}")
-    elif name != "empty":
-        # The axes are the user's own, of a class without it.
-        axes.explain = marks_of(chosen).explain  # type: ignore[attr-defined]
+def _is_dark(theme: str, ax: Axes | None) -> bool:
+    """Whether to draw on dark paper: as asked for, as set, or as matplotlib's style is."""
+    theme = themes.current() if theme == "auto" and ax is None else theme
+    return theme == "dark" if theme != "auto" else is_dark_paper(ax)
 
 
-def _chosen(data: PlotData, options: PlotOptions) -> tuple[str, Drawable]:
-    """Choose the first kind of picture that fits, or the one given as ``kind``."""
+def spec_of(data: PlotData, options: PlotOptions, by: Panels | None) -> Spec:
+    """The whole picture of a frame as a value, with a panel for each level of some columns."""
+    if by is None or not len(data):
+        panel = _chosen(data, options)
+        notes = (*_about(panel, panel.data), *panel.notes, source_line(data.metadata.sources))
+        finding = visible(f"{panel.title}: {panel.finding}")
+        return Spec(panel.title, (panel,), finding, notes)
+    levels = list(dict.fromkeys(by.levels))
+    shown, words = levels[:_MOST_PANELS], np.array(by.levels, object)
+    if options.by:
+        options = replace(options, levels=tuple(dict.fromkeys(data.text(options.by))))
+    parts = [_part(data, by, words == level) for level in shown]
+    first = _chosen(next((part for part in parts if len(part)), parts[0]), options)
+    fixed = options if first.kind in _OF_THE_FRAME else replace(options, kind=first.kind)
+    panels = sharing([_chosen(part, fixed) for part in parts])
+    of_level = {
+        level: replace(panel.drawn, facet=by.name, level=level)
+        for level, panel in zip(shown, panels, strict=True)
+        if panel.kind != "empty"
+    }
+    legend: dict[str, Mark] = {}
+    notes_of: dict[str, list[str]] = {}
+    for at, (level, panel) in enumerate(zip(shown, panels, strict=True)):
+        named = by.headings[level].removeprefix(f"{humanize(by.name)}: ")
+        for note in panel.notes:
+            notes_of.setdefault(note, []).append(named)
+        legend |= dict(panel.legend)
+        drawn = replace(of_level[level], panels=of_level) if level in of_level else panel.drawn
+        panels[at] = replace(
+            panel, heading=by.headings[level], finding=f"{named}: {panel.finding}", legend=(),
+            drawn=drawn,
+        )  # fmt: skip
+    model = next(panel for panel in panels if panel.kind == first.kind)
+    title = _titled(model.title.partition(", the first")[0], by.what)
+    if len(levels) > len(shown):
+        title += f", {len(shown)} of {len(levels)}"
+    listed = [
+        note if len(of) == len(shown) else f"{', '.join(of)}: {note}"
+        for note, of in notes_of.items()
+    ]
+    if len(shown) > 1 and (model.shared or model.kind == "comparison"):
+        own = "Each panel has a scale of its own."
+        listed.append("The panels have one scale." if model.shared else own)
+    notes = (*_about(model, data), *listed, source_line(data.metadata.sources))
+    finding = visible(f"{title}: " + "; ".join(panel.finding for panel in panels))
+    across = 1 if model.is_wide else min(2, len(shown))
+    return Spec(title, tuple(panels), finding, notes, across, tuple(legend.items()))
+
+
+def _chosen(data: PlotData, options: PlotOptions) -> Panel:
+    """Plan the first kind of picture that fits, or the one given as ``kind``."""
     if not len(data):
-        return "empty", EmptyPlot(data)
+        return cells.empty(data)
     if options.kind is not None:
-        found = KINDS[options.kind](data, options)
-        if found is None:
+        panel = KINDS[options.kind](data, options)
+        if panel is None:
             raise AvailabilityError(
                 f"these columns do not fit a picture of kind {options.kind!r}; choose others "
                 "with x, y and by, or leave kind out",
                 columns={},
             )
-        return options.kind, found
-    for name, plan in KINDS.items():
-        found = plan(data, options)
-        if found is not None:
-            return name, found
-    return "empty", EmptyPlot(data)
+        return panel
+    planned = (plan(data, options) for plan in KINDS.values())
+    return next((panel for panel in planned if panel is not None), None) or cells.empty(data)
 
 
-def _about(chosen: Drawable) -> list[str]:
-    """Write notes on the meaning and the availability of the drawn column."""
-    data = chosen.data
-    names = [name for name in chosen.drawn if name in data.known.columns]
+def _about(panel: Panel, data: PlotData) -> list[str]:
+    """Write notes on the meaning and the availability of the drawn columns."""
+    names = [name for name in panel.drawn.columns if name in data.metadata.columns]
     if not names:
         return []
     time = next(iter(data.times), None)
@@ -237,21 +195,132 @@ def _about(chosen: Drawable) -> list[str]:
     # Counts of rows need no description of the column that groups them.
     numbers = [name for name in names if data.kinds[name] == "number"]
     numbers = numbers if len(numbers) <= 2 else []
-    hosts = dict.fromkeys(source.host for source in data.known.sources if source.host)
+    hosts = {source.host for source in data.metadata.sources if source.host}
     compared = {"before_host", "part"} & data.kinds.keys()
     mixed = len(hosts) > 1 and "host" not in data.kinds and not compared
     docs = ["Rows of several hosts, which no column tells apart."] if mixed else []
     # Of a column of several metrics the description says nothing of the one that is drawn.
-    found = {
+    said = {
         name: plain_doc(column.doc, noun)
         for name in numbers
         if (column := data.column(name)) and not data.unit_column(name)
     }
     several = len(numbers) > 1
-    docs += [f"{capitalized(humanize(n))}: {doc}" if several else doc for n, doc in found.items()]
+    docs += [f"{capitalized(humanize(n))}: {doc}" if several else doc for n, doc in said.items()]
     if not data.is_known:
         return [*docs, "Availability: unknown, as the frame has no metadata."]
     state = data.state(names)
-    reasons = dict.fromkeys(data.known.columns[name].availability.reason or "" for name in names)
+    reasons = dict.fromkeys(data.metadata.columns[n].availability.reason or "" for n in names)
     state = replace(state, reason=joined_reasons(reasons) or None)
     return [*docs, *([] if state.status == Status.AVAILABLE else [f"Availability: {state}"])]
+
+
+# --- panels -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Panels:
+    """What has panels: the columns, the level of each row, and the words of the levels."""
+
+    columns: tuple[str, ...]
+    levels: tuple[str, ...]
+    headings: Mapping[str, str]
+    what: str
+    """What the panels are by, for the title; empty if it says so already."""
+    stays: bool
+    """Whether the columns stay in the rows of each panel."""
+
+    @property
+    def name(self) -> str:
+        """The name of the columns."""
+        return " and ".join(self.columns)
+
+
+def _panels(
+    data: PlotData, options: PlotOptions, facet: str | None, ax: Axes | None
+) -> Panels | None:
+    """The panels by a column that was chosen, or by hosts and windows; None if one is enough."""
+    if facet is None:
+        return _default_panels(data, options) if ax is None else None
+    if ax is not None:
+        raise ConfigurationError("facet= draws several axes, and ax= is one", setting="facet")
+    find(data.frame, [facet])
+    if facet in (options.x, options.by, *options.y):
+        raise ConfigurationError(f"facet={facet!r} is drawn already as x, y or by", setting="facet")
+    return _panels_by(data, [facet])
+
+
+def _panels_by(data: PlotData, columns: Sequence[str]) -> Panels:
+    """A panel for each combination of the values of some columns."""
+    combined = list(zip(*(data.text(name) for name in columns), strict=True))
+    levels = tuple(", ".join(row) for row in combined)
+    headings = {
+        level: ", ".join(
+            f"last {word} days" if column == "days" else word
+            for column, word in zip(columns, row, strict=True)
+        )
+        for level, row in zip(levels, combined, strict=True)
+    }
+    if len(columns) == 1 and columns[0] not in APART:
+        headings = {level: f"{humanize(columns[0])}: {word}" for level, word in headings.items()}
+    what = " and ".join("window" if name == "days" else humanize(name) for name in columns)
+    stays = data.is_known and {*columns} <= {*APART}
+    return Panels(tuple(columns), levels, headings, what, stays)
+
+
+def _default_panels(data: PlotData, options: PlotOptions) -> Panels | None:
+    """The panels of several hosts, windows, or units of changes."""
+    if results.is_comparison(data, options):
+        units = results.units_apart(data)
+        if len({*units}) < 2:
+            return None
+        headings = {unit: results.unit_words(data, unit) for unit in units}
+        return Panels(("unit",), tuple(units), headings, "", stays=True)
+    apart = [
+        name
+        for name in APART
+        if name in data.keys
+        and name not in (options.x, options.by, *options.y)
+        and data.frame[name].nunique() > 1
+    ]
+    others = [key for key in data.keys if key not in (*apart, *data.times)]
+    if "host" in apart and data.times and not others and not options.x:
+        apart.remove("host")  # hosts are lines
+    return _panels_by(data, apart) if apart and len(data) else None
+
+
+def _check_hosts(data: PlotData) -> None:
+    """Refuse rows of several hosts that share a key and that no column tells apart."""
+    hosts = dict.fromkeys(source.host for source in data.metadata.sources if source.host)
+    if len(hosts) < 2 or "host" in data.kinds or not data.keys or data.metadata.key:
+        return
+    if data.frame.duplicated(data.keys).any():
+        raise AvailabilityError(
+            f"rows of {', '.join(hosts)} have the same {' and '.join(data.keys)}, and no column "
+            "tells the hosts apart; add df.aa.with_context() to each before aa.concat",
+            columns={},
+        )
+
+
+def _titled(title: str, what: str) -> str:
+    """A title with what the panels are by: "by day, host and window"."""
+    if not what:
+        return "Changes by measure"
+    start, by, end = title.rpartition(" by ")
+    if not by:
+        return capitalized(f"{title} by {what}")
+    *others, last = [*end.split(" and "), *what.split(" and ")]
+    return capitalized(f"{start} by {', '.join(others)} and {last}")
+
+
+def _part(data: PlotData, by: Panels, mask: Mask) -> PlotData:
+    """The rows of a panel, keyed without the columns of the panels."""
+    part = data.only(mask)
+    key = tuple(name for name in data.metadata.key if name not in by.columns)
+    # What was stated of the rows of a host or a window names it: that column stays.
+    gone = [] if by.stays else list(by.columns)
+    frame, metadata = part.frame.drop(columns=gone), replace(part.metadata, key=key)
+    if has_metadata(frame):
+        # The rows were checked before they were numbered anew.
+        attach_changed(frame, metadata, part.frame)
+    return PlotData(frame, metadata)

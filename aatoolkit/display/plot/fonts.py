@@ -1,8 +1,7 @@
-"""Text that is safe to draw: literal, elided, in fonts that have its letters."""
+"""Text that is safe to draw, and how wide it is: literal, in fonts that have its letters."""
 
 from __future__ import annotations
 
-import textwrap
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,8 +11,9 @@ from typing import Any
 
 import matplotlib as mpl
 from matplotlib import font_manager
+from matplotlib.ft2font import FT2Font, LoadFlags
 
-from aatoolkit.display.plot.labels import elide_middle
+from aatoolkit._util.text import visible
 from aatoolkit.errors import AAToolkitWarning
 
 _lacking: ContextVar[set[str]] = ContextVar("lacking")
@@ -54,10 +54,10 @@ def literal_text(**properties: Any) -> dict[str, Any]:
     return {"parse_math": False, "usetex": False, "fontfamily": list(families()), **properties}
 
 
-def safe_text(text: str, most: int = 200) -> str:
-    """Text that can be drawn: elided, and with a box for characters that no font has."""
+def safe_text(text: str) -> str:
+    """Text that can be drawn: nothing invisible, and a box for characters that no font has."""
     covered = _covered(families())
-    shown = elide_middle(text, most)
+    shown = visible(text)
     lacking = {char for char in shown if char != "\n" and ord(char) not in covered}
     _lacking.get(set()).update(lacking)
     return "".join("□" if char in lacking else char for char in shown)
@@ -107,7 +107,60 @@ def _covered(families: tuple[str, ...]) -> frozenset[int]:
     return frozenset(set.intersection(*weights))
 
 
-def wrap(text: str, width: int) -> str:
-    """Safe text, wrapped to at most three lines."""
-    lines = textwrap.wrap(safe_text(text, 3 * width), width, max_lines=3, placeholder=" …")
+def width_of(text: str, size: float, is_bold: bool = False) -> float:
+    """The width of a line of text in points."""
+    usual = families()
+    return size * _ROOM * sum(_advance(char, is_bold, usual) for char in text)
+
+
+def fitted(text: str, width: float, size: float, is_bold: bool = False) -> str:
+    """Safe text, without its middle where it is wider than some points."""
+    shown = safe_text(text[:_LONGEST])
+    if width_of(shown, size, is_bold) <= width:
+        return shown
+    kept = max(int(len(shown) * width / width_of(shown, size, is_bold)), 2)
+    while kept > 2:
+        end = kept // 2
+        elided = f"{shown[: kept - end - 1]}…{shown[-end:]}"
+        if width_of(elided, size, is_bold) <= width:
+            return elided
+        kept -= 1
+    return f"{shown[:1]}…"
+
+
+def wrapped(text: str, width: float, size: float, most: int = 3, *, is_bold: bool = False) -> str:
+    """Safe text in lines of some points at most; what is beyond the most lines is left out."""
+    lines = [""]
+    for word in safe_text(text).split():
+        word = fitted(word, width, size, is_bold)
+        longer = f"{lines[-1]} {word}".strip()
+        if width_of(longer, size, is_bold) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    if len(lines) > most:
+        last = fitted(f"{lines[most - 1]} …", width, size, is_bold)
+        lines = [*lines[: most - 1], last if last.endswith("…") else f"{last[:-2]} …"]
     return "\n".join(lines)
+
+
+_ROOM, _LONGEST = 1.03, 600
+"""What is added to widths for kerning and rounding; the longest text that is measured."""
+
+
+@lru_cache(maxsize=4096)
+def _advance(char: str, is_bold: bool, usual: tuple[str, ...]) -> float:
+    """The width of a letter, of a size of 1."""
+    for font in _fonts(usual, is_bold):
+        if font.get_char_index(ord(char)):
+            glyph = font.load_char(ord(char), flags=LoadFlags.NO_SCALE)
+            return float(glyph.horiAdvance) / float(font.units_per_EM)
+    return 0.7
+
+
+@lru_cache(maxsize=8)
+def _fonts(usual: tuple[str, ...], is_bold: bool) -> tuple[FT2Font, ...]:
+    """Fonts of our own: drawing resizes those of matplotlib."""
+    weight = "bold" if is_bold else "normal"
+    named = (font_manager.FontProperties(family=[name], weight=weight) for name in usual)
+    return tuple(FT2Font(font_manager.findfont(font)) for font in named)

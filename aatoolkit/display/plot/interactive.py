@@ -1,54 +1,40 @@
-"""The interactive form of a picture: each mark of the drawn one, with words on hovering.
-
-The picture is drawn once, by matplotlib; its marks are read back and given to plotly. So both
-forms have the same numbers, intervals, hatches and captions, and each new kind of picture has both.
-"""
+"""Draw a picture with plotly: the same marks in the same places, with words on hovering."""
 
 from __future__ import annotations
 
 import html
 import json
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 import plotly.io as pio
 from matplotlib.axes import Axes
-from matplotlib.colors import to_hex
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
 
-from aatoolkit.display.plot.canvas import Picture, figure_of
-from aatoolkit.display.plot.plotly_panel import Panel
-from aatoolkit.display.plot.plotly_text import DPI, add_paper_text, dash_of, rgba
-from aatoolkit.display.plot.style import PAPER
-from aatoolkit.display.plot.theme import DARK
+from aatoolkit._util.numbers import tick
+from aatoolkit.display.plot.axes import Picture, cell_ink, figure_of, within
+from aatoolkit.display.plot.layout import Box, Layout, Text, number_ticks, place
+from aatoolkit.display.plot.spec import Mark, Panel, Scale, Spec
+from aatoolkit.display.plot.style import DOTTED, HATCHED, Palette, Style
 from aatoolkit.errors import ConfigurationError
+from aatoolkit.sections.aggregation import RANK
 
 _MIME_TYPE = "application/vnd.plotly.v1+json"
 _BY_MIME_TYPE = (None, "", "browser", "plotly_mimetype", "plotly_mimetype+notebook")
 """Renderers of plotly for which the type of the data is enough."""
 
-_LETTERS = {
-    "o": "●",
-    ".": "•",
-    "s": "■",
-    "^": "▲",
-    "D": "◆",
-    "v": "▼",
-    "P": "✚",
-    "_": "–",
-    "x": "×",
-    "None": "",
-    "": "",
-}
-_HOLLOW_LETTERS = {**_LETTERS, "o": "○", "s": "□", "^": "△", "D": "◇", "v": "▽"}
-"""The markers of the legend as letters, filled and hollow."""
-
-_PAPERS = (PAPER, DARK[PAPER])
-"""The faces of hollow markers."""
+_SYMBOLS = {
+    "o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "v": "triangle-down",
+    "P": "cross", ".": "circle", "_": "line-ew", "x": "x-thin",
+}  # fmt: skip
+_PATTERNS = {HATCHED: "/", DOTTED: "."}
+_PIXELS = 4 / 3
+"""Pixels a point."""
 
 _FONT = "DejaVu Sans, Verdana, 'Noto Sans', sans-serif"
+_TOOLS = 26.0
+"""The room of the tool bar above the title, in points."""
 
 
 class InteractivePicture(go.Figure):  # type: ignore[misc]
@@ -93,94 +79,366 @@ def check_axes(ax: object | None) -> None:
 
 
 def interactive_form(picture: Axes) -> InteractivePicture:
-    """Convert a drawn picture, with all its panels, to its interactive form."""
+    """Draw a picture, with all its panels, as a figure of plotly."""
     assert isinstance(picture, Picture)
-    drawn = figure_of(picture)
-    drawn.set_dpi(DPI)
-    drawn.draw_without_rendering()
-    figure = InteractivePicture()
+    assert picture.spec is not None
+    width, height = (float(side) * 72 for side in figure_of(picture).get_size_inches())
+    figure = _Figure(picture.spec, place(picture.spec, width, height), picture.palette).drawn()
     figure._picture = picture
-    bars = {axes: axes.get_position() for axes in drawn.axes}
-    wide, high = (float(side) * DPI for side in drawn.get_size_inches())
-    paper = to_hex(drawn.get_facecolor())
-    figure.update_layout(
-        template=go.layout.Template(),
-        width=round(wide),
-        height=round(high),
-        margin={"l": 0, "r": 0, "t": 0, "b": 0, "pad": 0},
-        paper_bgcolor=paper,
-        plot_bgcolor=paper,
-        font={"family": _FONT, "size": 12},
-        hovermode="closest",
-        barmode="overlay",
-        bargap=0,
-        hoverlabel={"align": "left", "font": {"family": _FONT, "size": 12}},
-        meta={"kind": picture.kind, "finding": picture.finding},
-        showlegend=False,
-    )
-    panels = [axes for axes in drawn.axes if not hasattr(axes, "_colorbar")]
-    scales = [axes for axes in drawn.axes if hasattr(axes, "_colorbar")]
-    for at, axes in enumerate(panels, start=1):
-        Panel(figure, axes, "" if at == 1 else str(at), bars[axes]).add(scales)
-        add_paper_text(figure, drawn, [axes.title, axes._left_title, axes._right_title])  # type: ignore[attr-defined]
-        _add_legend(figure, drawn, axes.get_legend())
-    add_paper_text(figure, drawn, [drawn._suptitle, drawn._supxlabel])  # type: ignore[attr-defined]
-    add_paper_text(figure, drawn, [scale.yaxis.label for scale in scales])
-    for legend in drawn.legends:
-        _add_legend(figure, drawn, legend)
     return figure
 
 
-def _add_legend(figure: go.Figure, drawn: Figure, legend: Any) -> None:
-    """Add the legend, with entries placed as in the picture."""
-    if legend is None:
-        return
-    wide, high = (float(side) * DPI for side in drawn.get_size_inches())
-    for handle, text in zip(legend.legend_handles, legend.get_texts(), strict=True):
-        box = text.get_window_extent()
-        add_paper_text(figure, drawn, [text])
-        middle = (box.y0 + box.y1) / 2 / high
-        start, end = (box.x0 - 24) / wide, (box.x0 - 6) / wide
+class _Figure:
+    """The drawing of one picture."""
+
+    def __init__(self, spec: Spec, layout: Layout, palette: Palette) -> None:
+        self._spec, self._layout, self._palette = spec, layout, palette
+        self._high = layout.height + _TOOLS
+        self._traces: list[Any] = []
+        self._notes: list[dict[str, Any]] = []
+        self._shapes: list[dict[str, Any]] = []
+        self._axes: dict[str, Any] = {}
+
+    def drawn(self) -> InteractivePicture:
+        """Draw all panels, with title, notes and legends."""
+        layout, palette = self._layout, self._palette
+        for number, (panel, box) in enumerate(zip(self._spec.panels, layout.boxes, strict=True)):
+            self._panel(panel, box, str(number + 1) if number else "")
+            if box.legend:
+                self._legend(panel.legend, box.legend)
+        if layout.legend:
+            self._legend(self._spec.legend, layout.legend)
+        for text in layout.texts:
+            self._write(text)
+        below = layout.height - 6 - (layout.notes.count("\n") + 1) * layout.size * 1.32
+        self._write(Text(9, below, layout.notes, layout.size, "muted"))
+        figure = InteractivePicture(self._traces)
+        figure.update_layout(
+            template=go.layout.Template(),
+            width=round(layout.width * _PIXELS),
+            height=round(self._high * _PIXELS),
+            margin={"l": 0, "r": 0, "t": 0, "b": 0, "pad": 0},
+            paper_bgcolor=palette["paper"],
+            plot_bgcolor=palette["paper"],
+            font={"family": _FONT, "size": 12},
+            hovermode="x" if self._spec.kind == "line" else "closest",
+            barmode="overlay",
+            bargap=0,
+            hoverlabel={"align": "left", "font": {"family": _FONT, "size": 12}},
+            modebar={"bgcolor": "rgba(0,0,0,0)", "color": palette["muted"]},
+            meta={"kind": self._spec.kind, "finding": self._spec.finding},
+            showlegend=False,
+            annotations=self._notes,
+            shapes=self._shapes,
+            **self._axes,
+        )
+        return figure
+
+    def _panel(self, panel: Panel, box: Box, name: str) -> None:
+        wide = self._layout.width
+        x0, x1 = box.left / wide, (box.left + box.width) / wide
+        y0, y1 = (1 - (box.top + _TOOLS + part) / self._high for part in (box.height, 0))
+        for along, scale, ticks, domain in (
+            ("x", panel.x, box.x_ticks, (x0, x1)),
+            ("y", panel.y, box.y_ticks, (y0, y1)),
+        ):
+            is_number = scale.kind == "number"
+            self._axes[f"{along}axis{name}"] = {
+                "anchor": ("y" if along == "x" else "x") + name,
+                "domain": [max(domain[0], 0.0), min(domain[1], 1.0)],
+                "range": [scale.low, scale.high],
+                "tickvals": [one.at for one in ticks],
+                "ticktext": [_bold(one.text, one.is_bold) for one in ticks],
+                "tickfont": {"size": box.size * _PIXELS, "color": self._palette["ink"]},
+                "tickangle": -35 if along == "x" and box.is_turned else 0,
+                "side": "top" if along == "x" and scale.is_above else None,
+                "showgrid": is_number,
+                "gridcolor": self._palette["grid"],
+                "zeroline": False,
+                "ticklabelstandoff": 3,
+                "fixedrange": scale.kind == "none",
+            }
+        axes = {"xaxis": f"x{name}", "yaxis": f"y{name}"}
+        for mark, words in zip(panel.marks, box.words, strict=True):
+            if len(mark):
+                getattr(self, f"_{mark.kind}")(mark, words, panel, axes, box)
+        for text in box.texts:
+            self._write(text)
+
+    def _add(self, trace: type, mark: Mark, axes: dict[str, str], **look: Any) -> None:
+        """Add a trace, whose marks say their words where the mouse is on them."""
+        tips = [_plain(tip) for tip in mark.tips()] if mark.tips else []
+        hover: dict[str, Any] = {"hoverinfo": "skip"}
+        if tips:
+            hover = {"customdata": tips, "hovertemplate": "%{customdata}<extra></extra>"}
+        self._traces.append(trace(**hover, **axes, **look))
+
+    def _boxes(
+        self, mark: Mark, words: Sequence[str], panel: Panel, axes: dict[str, str], box: Box
+    ) -> None:
+        start, end = (within(part, panel.x) for part in (mark.x, mark.to))
+        high, middle = mark.size, mark.y
+        if np.isinf(high):
+            high = abs(panel.y.high - panel.y.low)
+            middle = np.full(len(mark), (panel.y.low + panel.y.high) / 2)
+        self._add(
+            go.Bar, mark, axes, orientation="h", x=(end - start).tolist(), y=middle.tolist(),
+            base=start.tolist(), width=high, marker=self._filled(mark.style),
+        )  # fmt: skip
+
+    def _filled(self, style: Style) -> dict[str, Any]:
+        face, edge, width = self._palette.box(style)
+        look: dict[str, Any] = {"color": face, "line": {"color": edge, "width": width * _PIXELS}}
+        if style.look in _PATTERNS:
+            look["pattern"] = {
+                "shape": _PATTERNS[style.look], "fgcolor": edge, "bgcolor": face, "size": 6,
+                "solidity": 0.25,
+            }  # fmt: skip
+        return look
+
+    def _lines_of(
+        self, mark: Mark, xs: Sequence[Any], ys: Sequence[Any], axes: dict[str, str], width: float
+    ) -> None:
+        """Add lines that are broken where a place is None."""
+        line = {
+            "color": self._palette[mark.style.colour],
+            "width": width * _PIXELS,
+            "dash": _dash(mark.style),
+        }
+        self._add(go.Scatter, mark, axes, x=xs, y=ys, mode="lines", line=line)
+
+    def _spans(
+        self, mark: Mark, words: Sequence[str], panel: Panel, axes: dict[str, str], box: Box
+    ) -> None:
+        xs: list[Any] = []
+        ys: list[Any] = []
+        cap = 0.12 if mark.has_caps else 0.0
+        for y, start, end in zip(mark.y, mark.x, within(mark.to, panel.x), strict=True):
+            xs += [start, end, None]
+            ys += [y, y, None]
+            for x in (start, end) if cap else ():
+                xs += [x, x, None]
+                ys += [y - cap, y + cap, None]
+        self._lines_of(mark, xs, ys, axes, mark.size)
+
+    def _ticks(
+        self, mark: Mark, words: Sequence[str], panel: Panel, axes: dict[str, str], box: Box
+    ) -> None:
+        half = mark.size / 2
+        pairs = [(x, y) for x, y in zip(mark.x, mark.y, strict=True) if x == x]
+        xs = [part for x, _ in pairs for part in (x, x, None)]
+        ys = [part for _, y in pairs for part in (y - half, y + half, None)]
+        self._lines_of(mark, xs, ys, axes, 1.6)
+
+    def _rules(
+        self, mark: Mark, words: Sequence[str], panel: Panel, axes: dict[str, str], box: Box
+    ) -> None:
+        xs = [part for x in mark.x for part in (x, x, None)]
+        ys = [panel.y.low, panel.y.high, None] * len(mark)
+        self._lines_of(mark, xs, ys, axes, mark.size)
+
+    def _dots(
+        self, mark: Mark, words: Sequence[str], panel: Panel, axes: dict[str, str], box: Box
+    ) -> None:
+        look = self._marker(mark.style, mark.size)
+        self._add(
+            go.Scatter, mark, axes, x=_listed(mark.x), y=_listed(mark.y), mode="markers",
+            marker=look, cliponaxis=False,
+        )  # fmt: skip
+
+    def _marker(self, style: Style, size: float) -> dict[str, Any]:
+        is_hollow = style.look in ("hollow", "ring")
+        colour = self._palette[style.colour]
+        symbol = _SYMBOLS.get(style.symbol, "circle")
+        edge = {"color": colour if is_hollow or symbol.endswith(("-ew", "-thin"))
+                else self._palette["paper"], "width": 1.6 if is_hollow else 0.7}  # fmt: skip
+        return {
+            "symbol": symbol + ("-open" if style.look == "ring" else ""),
+            "size": size * _PIXELS * (0.6 if style.symbol == "." else 1.0),
+            "color": self._palette["paper"] if style.look == "hollow" else colour,
+            "line": edge,
+        }
+
+    def _line(
+        self, mark: Mark, words: Sequence[str], panel: Panel, axes: dict[str, str], box: Box
+    ) -> None:
+        colour = self._palette[mark.style.colour]
+        self._add(
+            go.Scatter, mark, axes, x=_listed(mark.x), y=_listed(mark.y),
+            mode="lines+markers" if len(mark) <= 100 else "lines", connectgaps=False,
+            line={"color": colour, "width": mark.size * _PIXELS, "dash": _dash(mark.style)},
+            marker={"symbol": _SYMBOLS[mark.style.symbol], "size": 5, "color": colour},
+            cliponaxis=False,
+        )  # fmt: skip
+
+    def _band(
+        self, mark: Mark, words: Sequence[str], panel: Panel, axes: dict[str, str], box: Box
+    ) -> None:
+        assert mark.to is not None
+        there = ~np.isnan(mark.y + mark.to)
+        edges = np.flatnonzero(np.diff(np.concatenate([[False], there, [False]]).astype(np.int8)))
+        colour = self._palette[mark.style.colour]
+        fill = f"rgba({','.join(str(int(colour[at : at + 2], 16)) for at in (1, 3, 5))},0.16)"
+        for first, last in zip(edges[::2], edges[1::2], strict=True):
+            part = slice(first, last)
+            self._add(
+                go.Scatter, mark, axes,
+                x=[*mark.x[part], *mark.x[part][::-1]], y=[*mark.to[part], *mark.y[part][::-1]],
+                mode="lines", line={"width": 0}, fill="toself", fillcolor=fill,
+            )  # fmt: skip
+
+    def _cells(
+        self, mark: Mark, words: Sequence[str], panel: Panel, axes: dict[str, str], box: Box
+    ) -> None:
+        assert mark.values is not None
+        columns, rows = len(panel.x.names), len(panel.y.names)
+        ramp = self._palette.ramp(panel.x.unit == RANK, panel.colour)
+        low, most = mark.bounds
+        is_rank = panel.x.unit == RANK
+        # The best rank is on top of the scale.
+        sign = -1 if is_rank else 1
+        values = (sign * mark.values).reshape(rows, columns)
+        ends = (-most, -low) if is_rank else (low, most)
+        tips = [_plain(tip) for tip in mark.tips()] if mark.tips else [""] * mark.values.size
+        trace: dict[str, Any] = {"showscale": False}
+        if box.ramp:
+            left, top, width, height = box.ramp
+            ticks = number_ticks(Scale(low, most, unit=panel.x.unit), 5)
+            trace["colorbar"] = {
+                "x": left / self._layout.width, "xanchor": "left", "thickness": width * _PIXELS,
+                "y": 1 - (top + _TOOLS + height / 2) / self._high, "len": height * _PIXELS,
+                "lenmode": "pixels", "tickvals": [sign * one.at for one in ticks],
+                "ticktext": [tick(one.at, panel.x.unit) for one in ticks], "outlinewidth": 0,
+                "tickfont": {"color": self._palette["ink"], "size": 11}, "xpad": 0, "ypad": 0,
+            }  # fmt: skip
+            trace["showscale"] = True
+            label = Text(left + 44, top - 14, panel.ramp, self._layout.size, "muted", align="right")
+            self._write(label)
+        shares = np.linspace(0, 1, len(ramp))
+        colours = ramp[::-1] if is_rank else ramp
+        self._traces.append(
+            go.Heatmap(
+                z=[[None if n != n else float(n) for n in row] for row in values],
+                x=list(range(columns)), y=list(range(rows)), zmin=ends[0], zmax=ends[1],
+                colorscale=[[float(at), c] for at, c in zip(shares, colours, strict=True)],
+                xgap=1, ygap=1, hoverongaps=False,
+                customdata=np.array(tips, object).reshape(rows, columns).tolist(),
+                hovertemplate="%{customdata}<extra></extra>", **trace, **axes,
+            )
+        )  # fmt: skip
+        for x, y, value, word in zip(mark.x, mark.y, mark.values, words, strict=False):
+            if word:
+                ink = cell_ink(ramp, (value - low) / (most - low))
+                self._note(x, y, word, ink, axes, xanchor="center")
+
+    def _words(
+        self, mark: Mark, words: Sequence[str], panel: Panel, axes: dict[str, str], box: Box
+    ) -> None:
+        paper = {"bgcolor": self._palette["paper"]} if mark.has_paper else {}
+        colour = self._palette[mark.style.colour]
+        for x, y, word in zip(within(mark.x, panel.x), mark.y, words, strict=True):
+            self._note(
+                x, y, word, colour, axes, xanchor=mark.align, xshift=mark.shift[0] * _PIXELS,
+                yshift=mark.shift[1] * _PIXELS, **paper,
+            )  # fmt: skip
+
+    def _note(
+        self, x: float, y: float, word: str, colour: str, axes: dict[str, str], **more: Any
+    ) -> None:
+        self._notes.append(
+            {
+                "x": float(x), "y": float(y), "xref": axes["xaxis"], "yref": axes["yaxis"],
+                "text": _plain(word), "showarrow": False, "borderpad": 0, "align": "left",
+                "font": {"size": self._layout.size * _PIXELS, "color": colour}, **more,
+            }
+        )  # fmt: skip
+
+    def _write(self, text: Text) -> None:
+        """Write a text at its place in the picture."""
+        if not text.text.strip():
+            return
+        self._notes.append(
+            {
+                "x": text.x / self._layout.width, "y": 1 - (text.y + _TOOLS - 2) / self._high,
+                "xref": "paper", "yref": "paper", "xanchor": text.align, "yanchor": "top",
+                "align": text.align, "text": _bold(text.text, text.is_bold), "showarrow": False,
+                "borderpad": 0,
+                "font": {"size": text.size * _PIXELS, "color": self._palette[text.colour]},
+            }
+        )  # fmt: skip
+
+    def _legend(
+        self, keys: Sequence[tuple[str, Mark]], place_of: tuple[float, float, tuple[str, ...], int]
+    ) -> None:
+        left, top, words, columns = place_of
+        size = self._layout.size
+        from aatoolkit.display.plot.fonts import width_of
+
+        wide = max(width_of(word, size) for word in words) + size * 4.4
+        for at, ((_, mark), word) in enumerate(zip(keys, words, strict=True)):
+            row, column = divmod(at, columns)
+            x, y = left + column * wide, top + row * size * 1.5
+            self._write(Text(x + size * 2.6, y, word, size))
+            self._swatch(mark, x, y + size * 0.62, size)
+
+    def _swatch(self, mark: Mark, x: float, y: float, size: float) -> None:
+        """What stands for a look: a box, a line, or a sign."""
         shape: dict[str, Any] = {"xref": "paper", "yref": "paper"}
-        centre: dict[str, Any] = {**shape, "xanchor": "center", "yanchor": "middle"}
-        if isinstance(handle, Line2D):
-            marker, face = str(handle.get_marker()), handle.get_markerfacecolor()
-            hollow = str(face) == "none" or to_hex(face) in _PAPERS
-            if handle.get_linestyle() not in ("None", "", " "):
-                stroke = {"color": to_hex(handle.get_color()), "width": 2, "dash": dash_of(handle)}
-                figure.add_shape(
-                    type="line", x0=start, x1=end, y0=middle, y1=middle, line=stroke, **shape
-                )
-            figure.add_annotation(
-                x=(start + end) / 2,
-                y=middle,
-                text=(_HOLLOW_LETTERS if hollow else _LETTERS).get(marker, "·"),
-                showarrow=False,
-                borderpad=0,
-                font={"size": 12, "color": to_hex(handle.get_markeredgecolor())},
-                **centre,
-            )
-        elif isinstance(handle, Patch):
-            half = 5 / high
-            # Shapes have no hatch: a patch of the legend is hatched by letters like those drawn.
-            figure.add_shape(
-                type="rect",
-                x0=start,
-                x1=end,
-                y0=middle - half,
-                y1=middle + half,
-                fillcolor=rgba(handle.get_facecolor()),
-                line={"color": rgba(handle.get_edgecolor()), "width": 0.8},
-                **shape,
-            )
-            hatch = (handle.get_hatch() or "")[:1]
-            if hatch:
-                figure.add_annotation(
-                    x=(start + end) / 2,
-                    y=middle,
-                    text=html.escape(hatch * 3),
-                    showarrow=False,
-                    borderpad=0,
-                    font={"size": 10, "color": rgba(handle.get_edgecolor())},
-                    **centre,
-                )
+        ends = [part / self._layout.width for part in (x, x + size * 2)]
+        middle = 1 - (y + _TOOLS) / self._high
+        colour = self._palette[mark.style.colour]
+        if mark.kind in ("boxes", "band"):
+            face, edge, width = self._palette.box(mark.style)
+            half = size * 0.35 / self._high
+            self._shapes.append(
+                {
+                    "type": "rect", "x0": ends[0], "x1": ends[1], "y0": middle - half,
+                    "y1": middle + half, "fillcolor": face,
+                    "opacity": 0.3 if mark.kind == "band" else 1.0,
+                    "line": {"color": edge, "width": max(width, 0.5)}, **shape,
+                }
+            )  # fmt: skip
+            # Shapes have no hatch: letters look like one.
+            sign = _PATTERNS.get(mark.style.look, "") * 3
+        else:
+            if mark.kind in ("line", "rules"):
+                line = {"color": colour, "width": 2, "dash": _dash(mark.style)}
+                self._shapes.append(
+                    {"type": "line", "x0": ends[0], "x1": ends[1], "y0": middle, "y1": middle,
+                     "line": line, **shape}
+                )  # fmt: skip
+            is_hollow = mark.style.look in ("hollow", "ring")
+            sign = "" if mark.kind == "rules" else _LETTERS[mark.style.symbol][is_hollow]
+        if sign:
+            self._notes.append(
+                {
+                    "x": sum(ends) / 2, "y": middle, "text": sign, "showarrow": False,
+                    "borderpad": 0, "xanchor": "center", "yanchor": "middle",
+                    "font": {"size": 12, "color": self._palette["hatch"]
+                             if mark.kind == "boxes" else colour}, **shape,
+                }
+            )  # fmt: skip
+
+
+_LETTERS = {
+    "o": "●○", "s": "■□", "^": "▲△", "D": "◆◇", "v": "▼▽", "P": "✚✚", ".": "••", "_": "––",
+    "x": "××",
+}  # fmt: skip
+"""Markers as letters, filled and hollow."""
+
+
+def _dash(style: Style) -> str:
+    return ",".join(f"{length * 2:g}px" for length in style.dash) or "solid"
+
+
+def _listed(values: Any) -> list[float | None]:
+    return [None if value != value else float(value) for value in values]
+
+
+def _plain(words: str) -> str:
+    """Text without markup or formulas, its lines broken."""
+    return html.escape(words, quote=False).replace("$", "&#36;").replace("\n", "<br>")
+
+
+def _bold(words: str, is_bold: bool) -> str:
+    return f"<b>{_plain(words)}</b>" if is_bold and words else _plain(words)

@@ -7,12 +7,8 @@ from collections.abc import Iterable
 from datetime import datetime
 from urllib.parse import parse_qsl
 
-from aatoolkit._util.numbers import number as format_number
-from aatoolkit._util.numbers import numbers as format_numbers
-from aatoolkit._util.numbers import signed as format_signed
-from aatoolkit._util.numbers import tick as format_tick
 from aatoolkit._util.text import visible
-from aatoolkit.display.plot.roles import PlotData
+from aatoolkit.display.plot.data import PlotData
 from aatoolkit.metadata.arrow_schema import declared_key
 from aatoolkit.metadata.attrs import Source
 from aatoolkit.sections.aggregation import (
@@ -23,7 +19,6 @@ from aatoolkit.sections.aggregation import (
     SCORE,
 )
 
-__all__ = ["format_number", "format_numbers", "format_signed", "format_tick"]
 _AXIS: dict[str | None, str] = {
     SCORE: "0 to 100",
     RANK: "1 is best",
@@ -34,11 +29,6 @@ _SPELT = {
     "kpis": "KPIs",
     "urls": "URLs",
 }
-
-
-def format_change(before: float, after: float, unit: str | None) -> str:
-    """Format the difference of two numbers."""
-    return format_signed(after - before, unit)
 
 
 def humanize(name: str) -> str:
@@ -56,7 +46,7 @@ def humanize(name: str) -> str:
 
 def row_name(data: PlotData) -> str:
     """The name of a single row: the values of its key, or the title that it has for it."""
-    names = data.known.key or declared_key(data.table) or (() if data.is_known else data.keys)
+    names = data.metadata.key or declared_key(data.table) or (() if data.is_known else data.keys)
     named = [
         data.label_column if name.endswith("_id") and name == data.keys[-1] else name
         for name in names
@@ -140,28 +130,13 @@ def axis_label(data: PlotData, name: str) -> str:
     return f"{label} ({_AXIS.get(unit, unit)})"
 
 
-def elide_middle(text: str, most: int) -> str:
-    """Remove control characters and elide a text in its middle to at most so many characters.
-
-    Examples
-    --------
-    >>> elide_middle("https://reviews.example/best-crm", 20)
-    'https://re…/best-crm'
-    """
-    shown = visible(text)
-    if len(shown) <= most:
-        return shown
-    end = most // 2 - 1
-    return f"{shown[: most - end - 1]}…{shown[-end:]}"
-
-
 def source_line(sources: tuple[Source, ...]) -> str:
     """Describe the source of a frame: host, section, scope, time."""
     if not sources:
         return "Source unknown"
     if len(sources) > 1:
         hosts = dict.fromkeys(source.host or "unknown" for source in sources)
-        return visible(f"{len(sources)} answers of {', '.join(hosts)}")
+        return visible(f"{len(sources)} responses of {', '.join(hosts)}")
     (source,) = sources
     parts = [source.host or "unknown host", source.section or "", describe_scope(source.scope)]
     if source.fetched_at:
@@ -186,3 +161,14 @@ def _moment(text: str) -> str:
         return f"{datetime.fromisoformat(text):%Y-%m-%d %H:%M} UTC"
     except ValueError:
         return text
+
+
+def first_of(shown: int, left_out: int) -> str:
+    """What a title says of the rows that are not drawn.
+
+    Examples
+    --------
+    >>> first_of(15, 27), first_of(3, 0)
+    (', the first 15 of 42', '')
+    """
+    return f", the first {shown} of {shown + left_out}" if left_out > 0 else ""

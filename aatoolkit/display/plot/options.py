@@ -8,7 +8,7 @@ from numbers import Integral
 
 from matplotlib.colors import is_color_like, to_hex
 
-from aatoolkit.display.plot.roles import PlotData
+from aatoolkit.display.plot.data import PlotData
 from aatoolkit.errors import ArgumentError, ConfigurationError, did_you_mean, near_matches
 from aatoolkit.frame.groupby import find
 

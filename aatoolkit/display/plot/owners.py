@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -14,44 +14,66 @@ from aatoolkit.metadata.carrier import HeldAnswer
 BRANDS, SITES = ("brand", "advertiser"), ("source_domain", "url")
 """The columns that name a brand or its advertiser, and those that name a site or a page."""
 
+TITLES = ("title", "prompt", "text", "label", "name")
+"""The columns that name a row for people."""
+
 _LARGEST = 1 << 22
 """The largest answer, in bytes, that is read again for the sake of a mark."""
 
-Named = dict[str, tuple[frozenset[str], frozenset[str]]]
+Sides = tuple[frozenset[str], frozenset[str]]
+Named = dict[str, Sides]
 
-_FOUND: WeakKeyDictionary[HeldAnswer, Named] = WeakKeyDictionary()
+_READ: WeakKeyDictionary[HeldAnswer, Named] = WeakKeyDictionary()
 
 
-def owners_in(frame: pd.DataFrame) -> Named:
-    """The names of the own brand or sites by column, and those of competitors.
+def owners_in(frame: pd.DataFrame) -> dict[str, Named]:
+    """The names of the own brand or sites of each host by column, and those of competitors.
 
     They are looked up in the answers that the frame was read from, as far as they are at hand.
-    Of several hosts nothing is returned: what is own to one is another's competitor.
     """
-    known, answers = stored_of(frame)
-    hosts = {source.host for source in known.sources}
-    if len(hosts) > 1 or len({answer.source.host for answer in answers}) > 1:
-        return {}
-    found: Named = {}
-    for answer in answers:
-        if answer not in _FOUND:
-            _FOUND[answer] = _named(answer)
-        for name, (own, rivals) in _FOUND[answer].items():
-            one, other = found.get(name, (frozenset(), frozenset()))
-            found[name] = one | own, other | rivals
-    return {name: (own - rivals, rivals - own) for name, (own, rivals) in found.items()}
+    owners: dict[str, Named] = {}
+    for answer in stored_of(frame)[1]:
+        if answer not in _READ:
+            _READ[answer] = _named(answer)
+        host = owners.setdefault(answer.source.host or "", {})
+        for name, sides in _READ[answer].items():
+            host[name] = _joined(host.get(name), sides)
+    return {
+        host: {name: (own - rivals, rivals - own) for name, (own, rivals) in columns.items()}
+        for host, columns in owners.items()
+    }
+
+
+def titles_in(frame: pd.DataFrame) -> dict[str, dict[str, str]]:
+    """What identifiers stand for in other tables of the answers, such as the prompt of its id."""
+    titles: dict[str, dict[str, str]] = {}
+    for answer in stored_of(frame)[1]:
+        for table in _tables(answer).values():
+            name = str(table.columns[0]) if len(table.columns) else ""
+            titled = [title for title in TITLES if title in table]
+            if name.endswith("_id") and titled and table[name].is_unique:
+                named = table[[name, titled[0]]].dropna().astype(str)
+                titles.setdefault(name, {}).update(named.itertuples(index=False, name=None))
+    return titles
+
+
+def _tables(answer: HeldAnswer) -> Mapping[str, pd.DataFrame]:
+    """The tables of an answer, unless it is large."""
+    body = answer.body
+    return (answer.tables() if body is not None and len(body) <= _LARGEST else None) or {}
+
+
+def _joined(one: Sides | None, other: Sides) -> Sides:
+    return (one[0] | other[0], one[1] | other[1]) if one else other
 
 
 def _named(answer: HeldAnswer) -> Named:
     """The own names and those of competitors in the tables of an answer."""
-    body = answer.body
-    tables = answer.tables() if body is not None and len(body) <= _LARGEST else None
-    found: Named = {}
-    for table in (tables or {}).values():
+    named: Named = {}
+    for table in _tables(answer).values():
         for name, own, rivals in _stated(table):
-            one, other = found.get(name, (frozenset(), frozenset()))
-            found[name] = one | own, other | rivals
-    return found
+            named[name] = _joined(named.get(name), (own, rivals))
+    return named
 
 
 def _stated(table: Any) -> Iterator[tuple[str, frozenset[str], frozenset[str]]]:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 import numpy as np
-import numpy.typing as npt
 
 from aatoolkit.availability import Status
-from aatoolkit.display.plot.roles import PlotData
-from aatoolkit.display.plot.style import NO_VALUE_FILL, NOTHING_FILL, UNMEASURED_FILL
+from aatoolkit.display.plot.data import Mask, PlotData
+from aatoolkit.display.plot.style import NO_NUMBER, NO_VALUE, UNMEASURED, Style
 from aatoolkit.frame.cell_status import COVERAGE
 from aatoolkit.sections.aggregation import FRACTION, RANK, SCORE
 
-NOT_MEASURED, NO_VALUE = "not measured", "no value given"
+NOT_MEASURED, NOT_GIVEN = "not measured", "no value given"
 NOT_MENTIONED, NOTHING = "not mentioned", "nothing to count"
 NOT_LISTED, DOES_NOT_APPLY = "not listed", "does not apply"
 INFINITE = "infinite"
@@ -25,10 +23,9 @@ _OF_MENTIONS = ("mention_count", "position_count", "scored_count", "labelled_cou
 """The counts of what only a mention has: a place, a tone."""
 
 
-def fill_of(reason: str) -> Mapping[str, Any]:
-    """The fill of what has no number, by the reason: hatched if it was not measured."""
-    fills = {NOT_MEASURED: UNMEASURED_FILL, NO_VALUE: NO_VALUE_FILL}
-    return fills.get(reason, NOTHING_FILL)
+def style_without(reason: str) -> Style:
+    """The style of what has no number, by the reason: hatched if it was not measured."""
+    return {NOT_MEASURED: UNMEASURED, NOT_GIVEN: NO_VALUE}.get(reason, NO_NUMBER)
 
 
 def why_missing(data: PlotData, name: str, row: int) -> str:
@@ -61,7 +58,7 @@ def whys_missing(data: PlotData, name: str, rows: Iterable[int]) -> list[str]:
         elif none[row] and unit in (FRACTION, RANK, SCORE):
             found.append(NOTHING)
         else:
-            found.append(NOT_MEASURED if state.status == Status.PARTIAL else NO_VALUE)
+            found.append(NOT_MEASURED if state.status == Status.PARTIAL else NOT_GIVEN)
     return found
 
 
@@ -74,7 +71,7 @@ def _before(name: str) -> str:
     return "previous_" if name.startswith("previous_") else ""
 
 
-def _unmentioned(data: PlotData, before: str) -> npt.NDArray[np.bool_]:
+def _unmentioned(data: PlotData, before: str) -> Mask:
     """Mask of the rows that say that there was no mention."""
     if not before and data.kinds.get("mentioned") == "flag":
         mentioned = data.frame["mentioned"]
@@ -82,7 +79,7 @@ def _unmentioned(data: PlotData, before: str) -> npt.NDArray[np.bool_]:
     return _zeros(data, f"{before}mention_count")
 
 
-def _zeros(data: PlotData, name: str | None) -> npt.NDArray[np.bool_]:
+def _zeros(data: PlotData, name: str | None) -> Mask:
     """Mask of the rows in which a count is 0."""
     if name is None or data.kinds.get(name) != "number":
         return np.zeros(len(data), bool)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aatoolkit.display.plot.roles import PlotData, plot_data
+from aatoolkit.display.plot.data import PlotData, plot_data
 from aatoolkit.errors import AvailabilityError
 from aatoolkit.frame.aggregate import aggregate
 

@@ -2,214 +2,147 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.lines import Line2D
 
-from aatoolkit.display.plot import canvas, fonts
-from aatoolkit.display.plot.labels import (
-    axis_label,
-    capitalized,
-    elide_middle,
-    format_number,
-    humanize,
-)
+from aatoolkit._util.numbers import number
+from aatoolkit.display.plot.data import Mask, Numbers, PlotData
+from aatoolkit.display.plot.drawn import drawn_of
+from aatoolkit.display.plot.fonts import fitted, width_of
+from aatoolkit.display.plot.labels import axis_label, capitalized, humanize
 from aatoolkit.display.plot.options import PlotOptions
-from aatoolkit.display.plot.roles import Numbers, PlotData
-from aatoolkit.display.plot.style import OWN, SERIES, SeriesStyle, few_levels, styles_for
-from aatoolkit.display.plot.tips import describe_mark, set_tips
+from aatoolkit.display.plot.rows import describe_mark, key
+from aatoolkit.display.plot.spec import Mark, Panel, Scale, some
+from aatoolkit.display.plot.style import INK, OWN, SERIES, few_levels, styles_for
 from aatoolkit.sections.aggregation import FRACTION, RANK
 
 _NAMED, _ALL_NAMED = 6, 12
 """How many of the points furthest out are named, and as how few all are, where there is room."""
 
-_CORNERS = ((6, 5), (-6, 5), (6, -11), (-6, -11))
+_CORNERS = ((7, 6), (-7, 6), (7, -7), (-7, -7))
 """Where a name is put beside its point, in the order in which room is looked for; in points."""
 
-
-@dataclass(frozen=True)
-class Scatter:
-    """One point a row; rows without both numbers are counted in the notes."""
-
-    data: PlotData
-    x: str
-    y: str
-    by: str | None
-    levels: tuple[str, ...]
-    left_out: int
-
-    height = 4.2
-
-    @property
-    def drawn(self) -> tuple[str, ...]:
-        """The columns that are drawn."""
-        return (self.y, self.x)
-
-    @property
-    def title(self) -> str:
-        """The title."""
-        title = f"{humanize(self.y)} against {humanize(self.x)}"
-        return capitalized(title + (f", by {humanize(self.by)}" if self.by else ""))
-
-    @property
-    def _there(self) -> np.ndarray:
-        """Mask of the rows that have both numbers."""
-        found: np.ndarray = ~np.isnan(self.data.values(self.x) + self.data.values(self.y))
-        return found
-
-    @property
-    def finding(self) -> str:
-        """The main result in words, for the alternative text."""
-        there = np.flatnonzero(self._there)
-        if not len(there):
-            return "no row has both numbers"
-        top = there[np.argmax(self.data.values(self.y)[there])]
-        words = " and ".join(
-            f"{humanize(name)} {format_number(self.data.values(name)[top], self.data.unit(name))}"
-            for name in (self.y, self.x)
-        )
-        without = len(self.data) - len(there)
-        ending = f"; {without} rows lack one of the two" if without else ""
-        return f"{len(there)} points; the highest is {self.labels[top]} with {words}{ending}"
-
-    @property
-    def labels(self) -> list[str]:
-        """The name of each point."""
-        name = self.data.label_column
-        return self.data.text(name) if name else [f"row {at}" for at in range(len(self.data))]
-
-    def draw(self, axes: Axes) -> list[str]:
-        """Draw the points and return the notes."""
-        across, up, there = self.data.values(self.x), self.data.values(self.y), self._there
-        words = [""] * len(up)
-        if self.by:
-            words = few_levels(self.data.text(self.by), self.levels, there)
-        shown = [word for word, is_there in zip(words, there, strict=True) if is_there]
-        styles = self._styles(shown or [""])
-        for level, style in styles.items():
-            rows = there & (np.array(words) == level)
-            face: dict[str, Any] = {"color": style.colour, "mec": "white", "mew": 0.5}
-            (points,) = axes.plot(across[rows], up[rows], style.marker, ms=7, clip_on=False, **face)
-            set_tips(points, partial(self._tips, np.flatnonzero(rows)))
-        own = there & self.data.own()
-        axes.plot(across[own], up[own], "o", ms=12, mfc="none", mec=OWN.colour, mew=1.6)
-        for axis, name, values in ((axes.xaxis, self.x, across), (axes.yaxis, self.y, up)):
-            self._scale(axes, name, values[there], is_x=axis is axes.xaxis)
-            if self.data.is_count(name):
-                canvas.integer_axis(axis)
-            canvas.number_axis(axis, self.data.unit(name))
-        self._name(axes, across, up, there)
-        canvas.style_axes(axes, "both")
-        canvas.label_axes(axes, axis_label(self.data, self.x), axis_label(self.data, self.y))
-        if self.by:
-            handles = [
-                Line2D([], [], color=style.colour, marker=style.marker, ls="", ms=6)
-                for style in styles.values()
-            ]
-            canvas.legend(axes, handles, [humanize(level) for level in styles])
-        notes = ["Ringed: own."] if own.any() else []
-        without = int((~there).sum())
-        lacking = f"{without} of {len(there)} rows lack one of the two numbers and are not drawn."
-        return [*notes, *([lacking] if without else [])]
-
-    def _tips(self, rows: np.ndarray) -> list[str]:
-        """The words of some points: both numbers, and how they are known."""
-        labels, unit = self.labels, self.data.unit(self.x)
-        values = self.data.values(self.x)
-        return [
-            describe_mark(self.data, self.y, int(row), labels[row])
-            + f"\n{humanize(self.x)}: {format_number(float(values[row]), unit)}"
-            for row in rows
-        ]
-
-    def _styles(self, words: list[str]) -> dict[str, SeriesStyle]:
-        """The style of each level; those beyond the styles there are share one."""
-        if not self.by:
-            return {"": SERIES[0]}
-        return styles_for(dict.fromkeys([*self.levels, *words]))
-
-    def _scale(self, axes: Axes, name: str, values: Numbers, *, is_x: bool) -> None:
-        """Set the axes: from 0, or from the best place, with a little room at the far end."""
-        most = float(values.max()) if len(values) else 1.0
-        least = min(float(values.min()), 0.0) if len(values) else 0.0
-        if self.data.unit(name) == RANK:
-            limits = (most + 0.5, 0.5)
-        else:
-            far = most + 0.06 * ((most - least) or 1.0)
-            whole = self.data.unit(name) == FRACTION and most <= 1
-            limits = (least, min(far, 1.0) if whole else far)
-        (axes.set_xlim if is_x else axes.set_ylim)(*limits)
-
-    def _name(self, axes: Axes, across: Numbers, up: Numbers, there: np.ndarray) -> None:
-        """Name the points that are furthest out, and those of the own brand."""
-        rows = np.flatnonzero(there)
-        if not len(rows):
-            return
-        spread = [values[rows] / (np.ptp(values[rows]) or 1.0) for values in (across, up)]
-        far = np.hypot(*(part - np.median(part) for part in spread))
-        order = rows[np.argsort(-far, kind="stable")]
-        own = rows[self.data.own()[rows]]
-        chosen = order if len(order) <= _ALL_NAMED else order[:_NAMED]
-        points = _in_points(axes, across[rows], up[rows])
-        places = dict(zip(rows.tolist(), points, strict=True))
-        taken = [(x - 4.0, y - 4.0, x + 4.0, y + 4.0) for x, y in points]
-        for at in dict.fromkeys([*own.tolist(), *chosen.tolist()]):
-            words = fonts.safe_text(elide_middle(self.labels[at], 28))
-            corner = _free_corner(axes, places[at], 8 * 0.58 * len(words), taken)
-            if corner is None:
-                continue
-            axes.annotate(
-                words,
-                (across[at], up[at]),
-                xytext=corner,
-                textcoords="offset points",
-                ha="right" if corner[0] < 0 else "left",
-                **fonts.literal_text(fontsize=8, color=canvas.text_colour(axes)),
-            )
+_AREA, _SMALL = (440.0, 230.0), 8.0
+"""The area in which room for names is looked for, in points, and their size."""
 
 
-def _in_points(axes: Axes, across: Numbers, up: Numbers) -> list[tuple[float, float]]:
-    """Where values are on the axes, in points from their lower left corner."""
-    wide, high = _size(axes)
-    (left, right), (low, top) = axes.get_xlim(), axes.get_ylim()
-    xs, ys = (across - left) / (right - left) * wide, (up - low) / (top - low) * high
-    return list(zip(xs.tolist(), ys.tolist(), strict=True))
-
-
-def _size(axes: Axes) -> tuple[float, float]:
-    """The size of axes in points, before the layout is known."""
-    figure, box = canvas.figure_of(axes), axes.get_position()
-    return figure.get_figwidth() * box.width * 72, figure.get_figheight() * box.height * 72
-
-
-def _free_corner(
-    axes: Axes,
-    place: tuple[float, float],
-    wide: float,
-    taken: list[tuple[float, float, float, float]],
-) -> tuple[int, int] | None:
-    """The first corner of a point in which a name has room, which is then taken; else None."""
-    for x, y in _CORNERS:
-        left = place[0] + x - (wide if x < 0 else 0)
-        box = (left, place[1] + y, left + wide, place[1] + y + 9)
-        meets = any(box[0] < c and box[2] > a and box[1] < d and box[3] > b for a, b, c, d in taken)
-        if box[0] >= 0 and box[2] <= _size(axes)[0] and not meets:
-            taken.append(box)
-            return x, y
-    return None
-
-
-def plan(data: PlotData, options: PlotOptions) -> Scatter | None:
-    """Plan points of one number given as ``x`` and another as ``y``; else None."""
+def plan(data: PlotData, options: PlotOptions) -> Panel | None:
+    """Points of one number given as ``x`` and another as ``y``; else None."""
     x = options.x if options.x and data.kinds[options.x] == "number" else None
     others = options.y or tuple(name for name in data.measures if name != x)
     if x is None or not others or len(options.y) > 1 or others[0] == x:
         return None
-    values = data.values(others[0])
-    order = np.argsort(np.where(np.isnan(values), np.inf, -values), kind="stable")[: options.top]
-    rows = PlotData(data.frame.iloc[order].reset_index(drop=True), data.known)
-    return Scatter(rows, x, others[0], options.by, options.levels, len(data) - len(rows))
+    y = others[0]
+    values = data.values(y)
+    order = np.argsort(np.where(np.isnan(values), np.inf, -values), kind="stable")
+    rows = data.sorted_by(order[: options.top])
+    across, up = rows.values(x), rows.values(y)
+    there = ~np.isnan(across + up)
+    by, label = options.by, rows.label_column
+    labels = rows.text(label) if label else [f"row {row}" for row in range(len(rows))]
+    words = few_levels(rows.text(by), options.levels, there) if by else [""] * len(rows)
+    shown = [word for word, is_there in zip(words, there, strict=True) if is_there]
+    levels = dict.fromkeys([*options.levels, *shown])
+    styles = styles_for(levels) if by else {"": SERIES[0]}
+    marks = []
+    for level, style in styles.items():
+        at = np.flatnonzero(there & (np.array(words, object) == level))
+        if not len(at):
+            continue
+        tips = [
+            describe_mark(rows, y, int(row), labels[row])
+            + f"\n{humanize(x)}: {number(float(across[row]), rows.unit(x))}"
+            for row in at
+        ]
+        places = [(int(row), None) for row in at]
+        style = replace(style, look="solid")
+        marks.append(Mark("dots", across[at], up[at], style, size=7, tips=tips.copy, places=places))
+    own = there & rows.own()
+    if own.any():
+        marks.append(Mark("dots", across[own], up[own], replace(OWN, look="ring"), size=12))
+    scales = [_scale(rows, name, part[there]) for name, part in ((x, across), (y, up))]
+    marks += _named(labels, across, up, there, own, scales[0], scales[1])
+    without = int((~there).sum())
+    notes = ["Ringed: own."] if own.any() else []
+    if without:
+        notes.append(f"{without} of {len(rows)} rows lack one of the two numbers.")
+    title = f"{humanize(y)} against {humanize(x)}" + (f", by {humanize(by)}" if by else "")
+    return Panel(
+        "scatter",
+        rows,
+        drawn_of(rows, (y, x)),
+        capitalized(title),
+        _finding(rows, x, y, labels, there),
+        scales[0],
+        scales[1],
+        marks,
+        notes,
+        [(humanize(level), key(style, "dots")) for level, style in styles.items() if by],
+        height=230.0,
+    )
+
+
+def _finding(rows: PlotData, x: str, y: str, labels: list[str], there: Mask) -> str:
+    points = np.flatnonzero(there)
+    if not len(points):
+        return "no row has both numbers"
+    top = points[np.argmax(rows.values(y)[points])]
+    words = " and ".join(
+        f"{humanize(name)} {number(rows.values(name)[top], rows.unit(name))}" for name in (y, x)
+    )
+    without = len(rows) - len(points)
+    ending = f"; {without} rows lack one of the two" if without else ""
+    return f"{len(points)} points; the highest is {labels[top]} with {words}{ending}"
+
+
+def _scale(rows: PlotData, name: str, values: Numbers) -> Scale:
+    """A scale from 0, or from the best rank, with a little room at the far end."""
+    unit, label = rows.unit(name), axis_label(rows, name)
+    most = float(values.max()) if len(values) else 1.0
+    least = min(float(values.min()), 0.0) if len(values) else 0.0
+    if unit == RANK:
+        return Scale(most + 0.5, 0.5, unit=unit, label=label)
+    far = most + 0.06 * ((most - least) or 1.0)
+    is_share = unit == FRACTION and most <= 1
+    far = min(far, 1.0) if is_share else far
+    return Scale(least, far, unit=unit, label=label, is_whole=rows.is_count(name))
+
+
+def _named(
+    labels: list[str], across: Numbers, up: Numbers, there: Mask, own: Mask, x: Scale, y: Scale
+) -> list[Mark]:
+    """The names of the points furthest out, and those of the own brand, where there is room."""
+    rows = np.flatnonzero(there)
+    if not len(rows):
+        return []
+    spread = [values[rows] / (np.ptp(values[rows]) or 1.0) for values in (across, up)]
+    far = np.hypot(*(part - np.median(part) for part in spread))
+    order = rows[np.argsort(-far, kind="stable")]
+    chosen = order if len(order) <= _ALL_NAMED else order[:_NAMED]
+    wide, high = _AREA
+    points = {
+        int(row): (wide * x.share(float(across[row])), high * y.share(float(up[row])))
+        for row in rows
+    }
+    taken = [(a - 5.0, b - 5.0, a + 5.0, b + 5.0) for a, b in points.values()]
+    marks = []
+    for row in dict.fromkeys([*np.flatnonzero(own).tolist(), *chosen.tolist()]):
+        words = fitted(labels[row], 150, _SMALL)
+        room = width_of(words, _SMALL)
+        for right, above in _CORNERS:
+            left = points[row][0] + right - (room if right < 0 else 0)
+            middle = points[row][1] + above
+            box = (left, middle - 6, left + room, middle + 6)
+            is_free = not any(
+                box[0] < c and box[2] > a and box[1] < d and box[3] > b for a, b, c, d in taken
+            )
+            if is_free and left >= 0 and box[2] <= wide:
+                taken.append(box)
+                align = "right" if right < 0 else "left"
+                marks.append(
+                    Mark("words", some(across[row]), some(up[row]), INK, words=[words],
+                         shift=(right, above), align=align)
+                )  # fmt: skip
+                break
+    return marks

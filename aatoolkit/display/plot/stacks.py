@@ -1,168 +1,50 @@
-"""Stacked bars: shares of a whole, or counts of rows by category."""
+"""Parts of a whole: shares, counts of rows by category, funnels and their stages."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
-from matplotlib.artist import Artist
-from matplotlib.axes import Axes
-from matplotlib.patches import Patch
 
-from aatoolkit.display.plot import canvas
-from aatoolkit.display.plot.labels import capitalized, format_number, humanize, table_words
-from aatoolkit.display.plot.marks import Marks, Place
+from aatoolkit._util.numbers import number
+from aatoolkit.display.plot.data import Mask, PlotData
+from aatoolkit.display.plot.drawn import Drawn, Place, drawn_of
+from aatoolkit.display.plot.labels import capitalized, first_of, humanize, row_name, table_words
 from aatoolkit.display.plot.options import PlotOptions
 from aatoolkit.display.plot.reasons import (
-    NO_VALUE,
+    NOT_GIVEN,
     NOT_MEASURED,
-    fill_of,
+    style_without,
     why_missing,
     whys_missing,
 )
-from aatoolkit.display.plot.roles import BLANK, Numbers, PlotData
-from aatoolkit.display.plot.style import MUTED, REST_LEVEL, SERIES, styles_for
-from aatoolkit.display.plot.tips import set_tips
+from aatoolkit.display.plot.rows import describe_mark, key, names_of, without_number
+from aatoolkit.display.plot.spec import PITCH, Mark, Name, Panel, Scale, rows_of, some
+from aatoolkit.display.plot.style import (
+    BLANK,
+    INK,
+    MUTED,
+    OWN,
+    REST_LEVEL,
+    SERIES,
+    UNMEASURED,
+    styles_for,
+)
 from aatoolkit.sections.aggregation import FRACTION
 
-_LACKING = (NOT_MEASURED, NO_VALUE)
+_LACKING = (NOT_MEASURED, NOT_GIVEN)
 """The levels of rows without a value."""
 _FEW_ROWS = 20
 """As few rows are read more easily in a table than as counts of them."""
+_STAGES = ("crawled", "cited", "visited", "converted")
+_STAGE = 0.76
+"""The longest bar of a stage; each stage has a width of 1."""
 
 
-@dataclass(frozen=True)
-class Stacks:
-    """One bar per row of ``parts``, a segment for each of its columns."""
-
-    data: PlotData
-    drawn: tuple[str, ...]
-    what: str
-    parts: pd.DataFrame
-    own: tuple[bool, ...]
-    samples: tuple[float, ...]
-    unit: str | None
-    along: str
-    left_out: int
-    label: str = ""
-    why: tuple[str, ...] = ()
-    """Why a row has no shares; empty where it has some."""
-
-    @property
-    def height(self) -> float:
-        """The height in inches."""
-        return 2.0 + 0.3 * max(len(self.parts), 3)
-
-    @property
-    def title(self) -> str:
-        """The title."""
-        most = f", the first {len(self.parts)} of {len(self.parts) + self.left_out}"
-        return capitalized(self.what) + (most if self.left_out else "")
-
-    @property
-    def finding(self) -> str:
-        """The main result in words, for the alternative text."""
-        texts = []
-        at = self.own.index(True) if any(self.own) else 0
-        for row in dict.fromkeys((0, at)):
-            pieces = self.parts.iloc[row]
-            words = [
-                f"{name} {format_number(float(value), self.unit)}"
-                for name, value in pieces.items()
-                if value > 0
-            ]
-            label = f"{self.parts.index[row]}{' (own)' if self.own[row] else ''}"
-            texts.append(f"{label}: {', '.join(words) or self.why[row]}")
-        return "; ".join(texts)
-
-    def marks(self) -> Marks:
-        """Return the rows and columns that the segments were drawn from."""
-        names = tuple(dict.fromkeys(each for each in (self.label, *self.data.keys) if each))
-        is_count = self.unit is None
-        return Marks(self.data.frame, self.drawn, names, at=self._mark_at, counts=is_count)
-
-    def _mark_at(self, x: float, y: float) -> Place | None:
-        """The segment at a point."""
-        row = round(y)
-        if not 0 <= row < len(self.parts):
-            return None
-        ends = np.nancumsum(self.parts.iloc[row].to_numpy(np.float64))
-        segment = min(int(np.searchsorted(ends, x)), len(ends) - 1)
-        named: dict[str, object] = {self.label: self.parts.index[row]}
-        if self.unit is not None:
-            return named, self.drawn[segment]
-        if len(self.drawn) > 1:
-            level = str(self.parts.columns[segment])
-            named[self.drawn[1]] = BLANK if level in _LACKING else level
-        return named, None
-
-    def draw(self, axes: Axes) -> list[str]:
-        """Draw the stacks and return the notes."""
-        styles = styles_for(map(str, self.parts.columns))
-        values = self.parts.to_numpy(np.float64)
-        lacking = np.isnan(values).all(axis=1)
-        reach = float(np.nansum(values, axis=1).max()) or 1.0
-        left = np.zeros(len(values))
-        for at, name in enumerate(self.parts.columns):
-            style, piece = styles[str(name)], values[:, at]
-            wide = np.where(np.isnan(piece), 0, piece)
-            rows = np.flatnonzero(wide > 0)
-            face: dict[str, Any] = {
-                "facecolor": style.colour,
-                "hatch": style.hatch,
-                "edgecolor": "white",
-            }
-            if name in _LACKING:
-                face = {**fill_of(str(name))}
-            bars = axes.barh(
-                rows, wide[rows], left=left[rows], height=0.7, **{**face, "linewidth": 0.8}
-            )
-            self._set_tips(bars, rows, str(name), piece)
-            left = left + wide
-        for row, sample in enumerate(self.samples):
-            words = "" if np.isnan(sample) else ("n=" if self.unit else "") + format_number(sample)
-            if lacking[row]:
-                words = self.why[row]
-                axes.barh(row, reach, height=0.7, **fill_of(words))
-            end = reach if self.unit == FRACTION else left[row]
-            canvas.row_note(axes, words, end, row)
-        axes.set_xlim(0, reach * (1 if self.unit == FRACTION else 1.02))
-        canvas.style_axes(axes, "x")
-        canvas.row_labels(axes, [str(name) for name in self.parts.index], list(self.own))
-        canvas.label_axes(axes, self.along)
-        if self.unit is None:
-            canvas.integer_axis(axes.xaxis)
-        canvas.number_axis(axes.xaxis, self.unit)
-        pieces = [str(name) for name in self.parts.columns]
-        if len(pieces) > 1:
-            handles = [
-                Patch(**fill_of(w))
-                if w in _LACKING
-                else Patch(fc=styles[w].colour, hatch=styles[w].hatch, ec=MUTED)
-                for w in pieces
-            ]
-            canvas.legend(axes, handles, list(map(humanize, pieces)))
-        return []
-
-    def _set_tips(
-        self, bars: Sequence[Artist], rows: npt.NDArray[np.intp], name: str, piece: Numbers
-    ) -> None:
-        """Set the words of each segment: its row, its share or count, and of how many."""
-        for bar, row in zip(bars, rows, strict=True):
-            number = format_number(float(piece[row]), self.unit)
-            lines = [str(self.parts.index[row]), f"{humanize(name)}: {number}"]
-            if not np.isnan(self.samples[row]):
-                lines.append(f"of {format_number(self.samples[row])}")
-            set_tips(bar, partial(list, ["\n".join(lines)]))
-
-
-def shares(data: PlotData, options: PlotOptions) -> Stacks | None:
-    """Plan columns that are shares of a whole: named ``*_share``, with sum 1 in each row."""
+def shares(data: PlotData, options: PlotOptions) -> Panel | None:
+    """Columns that are shares of a whole: named ``*_share``, with sum 1 in each row."""
     x = options.x or data.label_column
     names = list(options.y) or [
         n for n in data.numbers if n.endswith("_share") and data.unit(n) == FRACTION
@@ -174,81 +56,133 @@ def shares(data: PlotData, options: PlotOptions) -> Stacks | None:
     if not np.allclose(whole[~np.isnan(whole)], 1, atol=0.01) or np.isnan(whole).all():
         return None
     sample = data.sample(names[0])
-    n = data.values(sample) if sample else np.full(len(data), np.nan)
-    order = np.argsort(np.where(np.isnan(n), np.inf, -n), kind="stable")[: options.top or 15]
+    sizes = data.values(sample) if sample else np.full(len(data), np.nan)
+    order = np.argsort(np.where(np.isnan(sizes), np.inf, -sizes), kind="stable")
+    order = order[: options.top or 15]
+    labels = data.text(x)
     parts = pd.DataFrame(
         values[order],
         columns=[name.removesuffix("_share") for name in names],
-        index=[data.text(x)[at] for at in order],
+        index=[labels[row] for row in order],
     )
-    own = tuple(data.own()[order].tolist())
-    what = f"Shares by {humanize(x)}: {', '.join(parts.columns)}"
-    lacking = np.asarray(np.isnan(values[order]).all(axis=1))
-    why = [
-        why_missing(data, names[0], int(at)) if gone else ""
-        for at, gone in zip(order, lacking, strict=True)
+    lacking: Mask = np.asarray(np.isnan(values[order]).all(axis=1))
+    whys = [
+        why_missing(data, names[0], int(row)) if gone else ""
+        for row, gone in zip(order, lacking.tolist(), strict=True)
     ]
-    return Stacks(
-        data,
-        tuple(names),
-        what,
-        parts,
-        own,
-        tuple(n[order].tolist()),
-        FRACTION,
-        f"share; n: {humanize(sample)}" if sample else "share",
-        len(data) - len(order),
-        x,
-        tuple(why),
-    )
+    words = ["" if np.isnan(n) else f"n={number(n)}" for n in sizes[order]]
+    places = [[({x: label}, name) for name in names] for label in parts.index]
+    what = f"Shares by {humanize(x)}: {', '.join(parts.columns)}"
+    own = data.own()[order]
+    return _stacked(
+        "shares", data, Drawn(data.frame, tuple(names), tuple(dict.fromkeys((x, *data.keys)))),
+        what + first_of(len(order), len(data) - len(order)), parts,
+        [Name(label, "own" if mine else "") for label, mine in zip(parts.index, own, strict=True)],
+        words, FRACTION, f"share; n: {humanize(sample)}" if sample else "", places, whys,
+    )  # fmt: skip
 
 
-def counts(data: PlotData, options: PlotOptions) -> Stacks | None:
-    """Plan counts of rows by one column, segmented by another."""
+def _stacked(
+    kind: str, data: PlotData, drawn: Drawn, title: str, parts: pd.DataFrame,
+    names: Sequence[Name], words: Sequence[str], unit: str | None, along: str,
+    places: Sequence[Sequence[Place]], whys: Sequence[str],
+) -> Panel:  # fmt: skip
+    """A box for each part of each row, one after the other."""
+    pieces = [str(name) for name in parts.columns]
+    styles = styles_for(pieces)
+    styles |= {piece: style_without(piece) for piece in pieces if piece in _LACKING}
+    values = np.nan_to_num(parts.to_numpy(np.float64))
+    ends = values.cumsum(axis=1)
+    reach = float(ends[:, -1].max()) or 1.0 if len(ends) else 1.0
+    marks = []
+    for column, piece in enumerate(pieces):
+        rows = np.flatnonzero(values[:, column] > 0).tolist()
+        tips = [
+            f"{names[row].text}\n{humanize(piece)}: {number(values[row, column], unit)}"
+            + (f"\nof {words[row]}" if words[row] else "")
+            for row in rows
+        ]
+        marks.append(
+            Mark(
+                "boxes", (ends - values)[rows, column], some(rows), styles[piece],
+                to=ends[rows, column], size=0.7, tips=tips.copy,
+                places=[places[row][column] for row in rows],
+            )
+        )  # fmt: skip
+    lacking = [row for row, why in enumerate(whys) if why]
+    marks += without_number(lacking, [whys[row] for row in lacking], lambda row: names[row].text)
+    rows = [row for row, why in enumerate(whys) if not why]
+    at = np.full(len(rows), reach) if unit == FRACTION else ends[rows, -1]
+    marks.append(Mark("words", at, some(rows), INK, words=[words[row] for row in rows]))
+    at_own = next((row for row, name in enumerate(names) if name.of), 0)
+    texts = []
+    for row in dict.fromkeys((0, at_own)):
+        shown = [
+            f"{piece} {number(float(values[row, column]), unit)}"
+            for column, piece in enumerate(pieces)
+            if values[row, column] > 0
+        ]
+        texts.append(f"{names[row].shown}: {', '.join(shown) or whys[row]}")
+    legend = [(humanize(piece), key(styles[piece])) for piece in pieces] if len(pieces) > 1 else []
+    room = 1.0 if unit == FRACTION else 1.02
+    return Panel(
+        kind, data, drawn, capitalized(title), "; ".join(texts),
+        Scale(0.0, reach * room, unit=unit, label=along, is_whole=unit is None), rows_of(names),
+        marks, legend=legend, height=PITCH * len(names), shared="x",
+    )  # fmt: skip
+
+
+def counts(data: PlotData, options: PlotOptions) -> Panel | None:
+    """Counts of rows by one column, segmented by another."""
     if options.y or not len(data):
         return None
-    x = options.x or _label_column(data, ())
+    x = options.x or _grouping(data, ())
     if x is None or data.kinds[x] in ("list", "number"):
         return None
-    by = options.by or (None if options.x else _label_column(data, (x,)))
-    if not (options.kind or options.x or by) and data.known.key and len(data) <= _FEW_ROWS:
+    by = options.by or (None if options.x else _grouping(data, (x,)))
+    is_chosen = bool(options.kind or options.x)
+    if not (is_chosen or by) and data.metadata.key and len(data) <= _FEW_ROWS:
         return None
     rows = pd.DataFrame({"x": _levels(data, x), "by": _segments(data, by) if by else "rows"})
     table = rows.value_counts(["x", "by"], sort=False).unstack(fill_value=0)
-    if not (options.kind or options.x) and _says_nothing(table):
+    if not is_chosen and _says_nothing(table):
         return None
     order = table.sum(axis=1).sort_values(ascending=False, kind="stable").index
     levels = table.sum().sort_values(ascending=False, kind="stable").index.to_list()
     # What is comes before what is not, and rows without a value are last.
     no = f"not {humanize(by)}" if by and data.kinds[by] == "flag" else None
-    levels.sort(key=lambda level: (level in _LACKING, level == NO_VALUE, level == no))
+    levels.sort(key=lambda level: (level in _LACKING, level == NOT_GIVEN, level == no))
     table = table.loc[order, pd.Index(levels, dtype=table.columns.dtype)]
     if len(levels) > len(SERIES):
         rest = table.iloc[:, len(SERIES) - 1 :].sum(axis=1)
         table = table.iloc[:, : len(SERIES) - 1].assign(**{REST_LEVEL: rest})
     kept = table.head(options.top or 12)
     own = {name for name, mine in zip(rows["x"], data.own(), strict=True) if mine}
-    mine = tuple(name in own and x in ("brand", "advertiser") for name in kept.index)
+    is_owned = x in ("brand", "advertiser")
+    names = [Name(str(n), "own" if is_owned and n in own else "") for n in kept.index]
     things = "rows" if data.table.startswith("statistics:") else table_words(data) or "rows"
     what = f"number of {things} by {humanize(x)}" + (f" and {humanize(by)}" if by else "")
-    return Stacks(
-        data,
-        (x, *([by] if by else [])),
-        what,
-        kept.astype(np.float64),
-        mine,
-        tuple(kept.sum(axis=1).astype(float)),
-        None,
-        f"rows ({len(data):,} in all)",
-        len(table) - len(kept),
-        x,
+    places: list[list[Place]] = [
+        [
+            ({x: label, **({by: BLANK if level in _LACKING else level} if by else {})}, None)
+            for level in map(str, kept.columns)
+        ]
+        for label in kept.index
+    ]
+    drawn = Drawn(
+        data.frame, (x, *([by] if by else [])), tuple(dict.fromkeys((x, *data.keys))), counts=True
     )
+    return _stacked(
+        "counts", data, drawn, what + first_of(len(kept), len(table) - len(kept)),
+        kept.astype(np.float64), names, [number(n) for n in kept.sum(axis=1).astype(float)],
+        None, f"rows ({len(data):,} in all)", places, [""] * len(kept),
+    )  # fmt: skip
 
 
 def _says_nothing(table: pd.DataFrame) -> bool:
     """Whether all bars are of one length, and each of one colour."""
-    one_length = len(table) > 1 and table.sum(axis=1).nunique() == 1
-    return one_length and bool((table > 0).sum(axis=1).eq(1).all())
+    is_one_length = len(table) > 1 and table.sum(axis=1).nunique() == 1
+    return is_one_length and bool((table > 0).sum(axis=1).eq(1).all())
 
 
 def _levels(data: PlotData, name: str) -> list[str]:
@@ -264,29 +198,156 @@ def _segments(data: PlotData, name: str) -> list[str]:
     """The levels of a column; those of rows without a value say whether it was measured."""
     levels, lacking = _levels(data, name), np.flatnonzero(data.frame[name].isna().to_numpy(bool))
     for row, why in zip(lacking, whys_missing(data, name, lacking.tolist()), strict=True):
-        levels[row] = NOT_MEASURED if why == NOT_MEASURED else NO_VALUE
+        levels[row] = NOT_MEASURED if why == NOT_MEASURED else NOT_GIVEN
     return levels
 
 
-def _label_column(data: PlotData, but: tuple[str, ...]) -> str | None:
+def _grouping(data: PlotData, but: tuple[str, ...]) -> str | None:
     """The column that groups the rows best: the engine, else a category."""
     categories = [
-        name
+        str(name)
         for name, dtype in data.frame.dtypes.items()
         if isinstance(dtype, pd.CategoricalDtype) and data.frame[name].nunique() > 1
     ]
     flags = [name for name in data.of_kind("flag") if data.frame[name].nunique() > 1]
     words = [n for n in data.of_kind("word") if 1 < data.frame[n].nunique() <= 12]
     if but:
-        # Segments are what is found of each row, not another part of its key.
-        # Whose a row is, its mark says.
-        given = [name for name in (*categories, *flags) if name not in (*but, "own")]
-        found = [name for name in given if name not in data.keys] or given
-        return str(found[0]) if found else None
+        # Segments are what is found of each row, not another part of its key; whose a row is,
+        # its mark says.
+        others = [name for name in (*categories, *flags) if name not in (*but, "own")]
+        told = [name for name in others if name not in data.keys] or others
+        return told[0] if told else None
     engine = ["engine"] if "engine" in data.kinds else []
     brands = [name for name in ("brand",) if name in words]
     flags = [name for name in flags if name != "own"]
-    for name in map(str, (*engine, *brands, *categories, *flags, *words)):
-        if name not in (data.keys if len(data.keys) == 1 else ()):
-            return name
-    return None
+    only = data.keys if len(data.keys) == 1 else ()
+    listed = (*engine, *brands, *categories, *flags, *words)
+    return next((name for name in listed if name not in only), None)
+
+
+def funnel(data: PlotData, options: PlotOptions) -> Panel | None:
+    """The longest chain of counts in a row, each the whole of the next one's rate."""
+    if len(data) != 1 or options.x or options.by:
+        return None
+    steps = options.y if options.kind and len(options.y) > 1 else None
+    if not options.y:
+        steps = _chain(data)
+    if not steps:
+        return None
+    values = np.array([float(data.values(name)[0]) for name in steps])
+    of = [""] + [
+        f" ({number(now / before, FRACTION)} of those)" if before > 0 and now == now else ""
+        for before, now in pairwise(values)
+    ]
+    reach = float(np.nanmax([*values, 0])) or 1.0
+    rows = np.flatnonzero(~np.isnan(values)).tolist()
+    lacking = np.flatnonzero(np.isnan(values)).tolist()
+
+    def tip(row: int) -> str:
+        return describe_mark(data, steps[row], 0, capitalized(humanize(steps[row])))
+
+    marks = [
+        Mark(
+            "boxes", np.zeros(len(rows)), some(rows), OWN, to=values[rows],
+            tips=lambda: [tip(row) for row in rows], places=[(0, steps[row]) for row in rows],
+        ),
+        *without_number(lacking, [why_missing(data, steps[row], 0) for row in lacking], tip),
+        Mark(
+            "words", values[rows], some(rows), INK,
+            words=[number(values[row]) + of[row] for row in rows],
+        ),
+    ]  # fmt: skip
+    title = capitalized(f"from {humanize(steps[0])} to {humanize(steps[-1])}")
+    finding = [
+        f"{humanize(name)} {'not measured' if np.isnan(value) else number(value)}{part}"
+        for name, value, part in zip(steps, values, of, strict=True)
+    ]
+    return Panel(
+        "funnel",
+        data,
+        drawn_of(data, steps),
+        f"{row}: {title}" if (row := row_name(data)) else title,
+        "; ".join(finding),
+        Scale(0.0, reach * 1.02, "number" if len(rows) else "none"),
+        rows_of([Name(capitalized(humanize(name))) for name in steps]),
+        marks,
+        height=PITCH * 1.5 * len(steps),
+        is_wide=True,
+    )
+
+
+def _chain(data: PlotData) -> tuple[str, ...]:
+    """The longest chain of counts that rates link."""
+    follows = {
+        rule.over[1]: rule.over[0]
+        for name in reversed(data.numbers)
+        if (rule := data.rule(name)) and rule.over and data.unit(name) == FRACTION
+    }
+    chains = []
+    for start in (name for name in follows if name not in follows.values()):
+        chain = [start]
+        while chain[-1] in follows and follows[chain[-1]] not in chain:
+            chain.append(follows[chain[-1]])
+        chains.append(tuple(chain))
+    return max(chains, key=lambda c: (len(c), -data.numbers.index(c[0])), default=())
+
+
+def stages(data: PlotData, options: PlotOptions) -> Panel | None:
+    """The stages from crawled to converted, each on a scale of its own; None for other frames."""
+    if options.x or options.y or options.by or not data.table.startswith("statistics:funnel"):
+        return None
+    if not all(name in data.kinds for name in (*_STAGES, "method")) or not data.keys:
+        return None
+    most = options.top or (31 if data.times else 15)
+    rows = data.sorted_by([*range(min(most, len(data)))])
+    labels = rows.text(rows.keys[0])
+    marks: list[Mark] = [Mark("rules", some(range(4)), np.zeros(4), MUTED, size=0.6)]
+    for at, name in enumerate(_STAGES):
+        values = rows.values(name)
+        largest = 1.0 if np.isnan(values).all() else float(np.nanmax(values)) or 1.0
+        there, lacking = np.flatnonzero(~np.isnan(values)), np.flatnonzero(np.isnan(values))
+        ends = at + _STAGE * values / largest
+        for styled, look, end, words in (
+            (there, OWN, ends[there], [number(values[row]) for row in there]),
+            (lacking, UNMEASURED, np.full(len(lacking), at + _STAGE),
+             ["not measured" if len(there) == 0 else "no number"] * len(lacking)),
+        ):  # fmt: skip
+            start, y = np.full(len(styled), float(at)), some(styled)
+            tips = [f"{labels[row]}\n{name}: {w}" for row, w in zip(styled, words, strict=True)]
+            places: list[Place | None] = [(int(row), name) for row in styled]
+            marks.append(
+                Mark("boxes", start, y, look, to=end, size=0.66, tips=tips.copy, places=places)
+            )
+            is_none = look is UNMEASURED
+            marks.append(
+                Mark("words", start if is_none else end, y, INK, words=words, shift=(3, 0),
+                     has_paper=is_none)
+            )  # fmt: skip
+    is_missing = bool(rows.frame[list(_STAGES)].isna().any(axis=None))
+    units = [rows.unit(name) or "" for name in _STAGES]
+    heads = [Name(f"{capitalized(n)} ({u})") for n, u in zip(_STAGES, units, strict=True)]
+    texts = []
+    for row, label in enumerate(labels[:5]):
+        shown = [float(rows.values(name)[row]) for name in _STAGES]
+        words = [
+            f"{name} {'not measured' if np.isnan(n) else number(n)}"
+            for name, n in zip(_STAGES, shown, strict=True)
+        ]
+        texts.append(f"{label}: {', '.join(words)}")
+    scale = "Each stage has a scale of its own: requests, answers and visits are not of one kind."
+    return Panel(
+        "stages",
+        rows,
+        drawn_of(rows, _STAGES),
+        "From crawled to converted" + first_of(len(rows), len(data) - len(rows)),
+        "; ".join(texts),
+        Scale(0.0, 4.0, "names", names=tuple(heads), is_above=True),
+        rows_of(names_of(rows, labels)),
+        marks,
+        [
+            scale + (" Hatched: no number, which is not 0." if is_missing else ""),
+            f"{capitalized(rows.text('method')[0])}.",
+        ],
+        height=PITCH * len(rows),
+        is_wide=True,
+    )

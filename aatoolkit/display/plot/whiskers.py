@@ -9,7 +9,7 @@ from statistics import NormalDist
 import numpy as np
 import pandas as pd
 
-from aatoolkit.display.plot.roles import Numbers, PlotData
+from aatoolkit.display.plot.data import Numbers, PlotData
 from aatoolkit.sections.aggregation import FRACTION
 from aatoolkit.stats.bounds import OF_PARTS, bounds
 from aatoolkit.stats.estimate import wilson

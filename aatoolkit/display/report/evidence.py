@@ -23,7 +23,7 @@ from aatoolkit.display.report.wording import (
 from aatoolkit.frame.explain import CitedAnswer, Explanation
 
 if TYPE_CHECKING:
-    from aatoolkit.display.plot.canvas import Picture
+    from aatoolkit.display.plot.axes import Picture
 
 _MOST_NAMES = 4
 """The most values of a key that name a row."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-from aatoolkit.display.plot.labels import format_number
-from aatoolkit.display.plot.roles import PlotData
+from aatoolkit._util.numbers import number as format_number
+from aatoolkit.display.plot.data import PlotData
 from aatoolkit.display.report.markup import element, text
 from aatoolkit.display.report.outline import title_of
 from aatoolkit.display.report.wording import RowNames, column_title, plain, unit_words, value_words
@@ -59,7 +59,7 @@ def table_of(
     """
     listed = [column for column in columns if column in data.kinds]
     listed = listed or _without_surplus(data)
-    shown = PlotData(data.frame.head(most), data.known)
+    shown = PlotData(data.frame.head(most), data.metadata)
     rows = len(shown)
     head = _row_head(data, listed)
     labels = names.texts(shown, head) if head else [f"row {at}" for at in range(1, rows + 1)]

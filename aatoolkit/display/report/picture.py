@@ -9,12 +9,11 @@ from xml.etree import ElementTree
 
 import pandas as pd
 
-from aatoolkit.display.plot.canvas import Picture
+from aatoolkit._util.numbers import number as format_number
+from aatoolkit.display.plot.axes import Picture
+from aatoolkit.display.plot.data import plot_data
 from aatoolkit.display.plot.draw import picture_of
-from aatoolkit.display.plot.labels import format_number
-from aatoolkit.display.plot.roles import plot_data
-from aatoolkit.display.plot.style import GRID, INK, MUTED, PAPER, UNMEASURED_FILL
-from aatoolkit.display.plot.svg import svg_of
+from aatoolkit.display.plot.style import LIGHT
 from aatoolkit.display.report.markup import element, text
 
 NumberLink = Callable[[Picture, int, str, str, str], str]
@@ -23,12 +22,7 @@ NumberLink = Callable[[Picture, int, str, str, str], str]
 _MOST_CHARACTERS = 700
 
 _COLOURS = {
-    INK: "var(--ink)",
-    MUTED: "var(--muted)",
-    GRID: "var(--grid)",
-    PAPER: "var(--paper)",
-    str(UNMEASURED_FILL["facecolor"]): "var(--lack)",
-    str(UNMEASURED_FILL["edgecolor"]): "var(--hatch)",
+    LIGHT[name]: f"var(--{name})" for name in ("ink", "muted", "grid", "paper", "lack", "hatch")
 }
 """Colours that follow the theme of the page."""
 
@@ -76,7 +70,7 @@ class DrawnNumber:
 def caption(picture: Picture, link: NumberLink | None) -> str:
     """The finding of a picture, in which the numbers of marks are links to their evidence."""
     finding = picture.finding
-    numbers = {} if link is None or picture.marks is None else _numbers(picture)
+    numbers = {} if link is None or picture.panel is None else _numbers(picture)
     if link is None or not numbers or len(finding) > _MOST_CHARACTERS:
         return text(finding, _MOST_CHARACTERS)
     words = "|".join(map(re.escape, sorted(numbers, key=len, reverse=True)))
@@ -95,7 +89,7 @@ def caption(picture: Picture, link: NumberLink | None) -> str:
 def _numbers(picture: Picture) -> dict[str, list[DrawnNumber]]:
     """The numbers that a picture shows, as they are written."""
     found: dict[str, list[DrawnNumber]] = {}
-    marks = picture.marks
+    marks = picture.panel.drawn if picture.panel else None
     if marks is None or marks.counts:
         return found
     data = plot_data(marks.frame, traced=False)
@@ -129,7 +123,7 @@ def _meant(numbers: list[DrawnNumber], before: str) -> DrawnNumber | None:
 
 def _svg(picture: Picture, name: str) -> str:
     """The picture's SVG with unique ids, the page's colours, and no active content."""
-    written = svg_of(picture, name)
+    written = picture.svg(name)
     root = ElementTree.fromstring(written)
     _clean(root, name, {*_REFERENCE.findall(written), *_LINK.findall(written)})
     root.set("role", "img")

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from aatoolkit._util.numbers import number as format_number
 from aatoolkit._util.text import visible
-from aatoolkit.display.plot.labels import capitalized, format_number, humanize
-from aatoolkit.display.plot.roles import plot_data
+from aatoolkit.display.plot.data import plot_data
+from aatoolkit.display.plot.labels import capitalized, humanize
 from aatoolkit.display.report.markup import element, text
 from aatoolkit.display.report.outline import chapter_of, in_reading_order
 from aatoolkit.display.report.wording import plain, state_words

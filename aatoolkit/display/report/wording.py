@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from aatoolkit.display.plot.data import PlotData, plot_data
 from aatoolkit.display.plot.labels import capitalized, humanize
-from aatoolkit.display.plot.roles import BLANK, PlotData, plot_data
+from aatoolkit.display.plot.style import BLANK
 from aatoolkit.jsontree.paths import Field, Position, parse_path
 from aatoolkit.sections.aggregation import (
     BYTES,

@@ -1,19 +1,22 @@
-"""`PlotData`: a frame with the role of each column, also after plain pandas steps."""
+"""`PlotData`: a frame with the role of each column: label, number, time, flag."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
 
 from aatoolkit.availability import Availability, combine
-from aatoolkit.display.plot.kinds import kind_of, metric_words, unit_of_metric
-from aatoolkit.display.plot.owners import BRANDS, SITES, owners_in
+from aatoolkit.display.plot.owners import BRANDS, SITES, TITLES, Named, owners_in, titles_in
+from aatoolkit.display.plot.style import BLANK
 from aatoolkit.frame.cell_status import COVERAGE, Cells, cells_of, is_status_column
 from aatoolkit.frame.groupby import flattened
 from aatoolkit.frame.joined_tables import is_joined
@@ -29,6 +32,7 @@ from aatoolkit.sections.aggregation import (
     COUNT,
     FRACTION,
     FRACTION_CHANGE,
+    RANK,
     REQUESTS,
     SCORE,
     Aggregation,
@@ -36,6 +40,7 @@ from aatoolkit.sections.aggregation import (
 from aatoolkit.sections.section import Column
 
 Numbers = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
 
 CONTEXT = ("days", "window_start", "window_end", "fetched_at")
 """Columns that say of which answer a row is, and nothing of what was answered."""
@@ -43,7 +48,6 @@ CONTEXT = ("days", "window_start", "window_end", "fetched_at")
 APART = ("host", "days")
 """The columns that distinguish hosts and windows, which are never added up."""
 
-_NAMES = ("title", "prompt", "text", "label", "name")
 _PREFERRED_UNITS = (
     FRACTION,
     SCORE,
@@ -54,8 +58,52 @@ _PREFERRED_UNITS = (
     "citations per retrieval",
 )
 
-BLANK = "(none)"
-"""What pictures and reports write where a row has no value, such as a prompt without a topic."""
+_UNITS = {
+    "fraction": FRACTION,
+    "rate": FRACTION,
+    "share": FRACTION,
+    "voice": FRACTION,
+    "score": SCORE,
+    "rank": RANK,
+    "position": RANK,
+    "count": COUNT,
+}
+"""Units by name, and by the last word of metric names."""
+
+
+def unit_of_metric(word: str) -> str | None:
+    """The unit of a metric name such as ``mentionRate``, or of ``fraction`` itself."""
+    return _UNITS.get(re.split(r"_|(?=[A-Z])", word)[-1].lower())
+
+
+def metric_words(word: str) -> str:
+    """A metric's name such as ``mentionRate`` in words; other texts as they are."""
+    if not word.isidentifier():
+        return word
+    return re.sub(r"(?<=[a-z])(?=[A-Z])|_", " ", word).lower()
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, tuple) or not pd.api.types.is_hashable(value)
+
+
+def kind_of(values: pd.Series) -> str:
+    """What a column holds: ``number``, ``time``, ``flag``, ``list`` or ``word``."""
+    dtype: Any = values.dtype
+    if pd.api.types.is_object_dtype(dtype) and values.map(_is_list).any():
+        return "list"
+    if isinstance(dtype, pd.ArrowDtype):
+        arrow = dtype.pyarrow_dtype
+        if pa.types.is_list(arrow) or pa.types.is_large_list(arrow) or pa.types.is_struct(arrow):
+            return "list"
+        if pa.types.is_date(arrow) or pa.types.is_timestamp(arrow):
+            return "time"
+    if pd.api.types.is_bool_dtype(dtype):
+        return "flag"
+    if pd.api.types.is_datetime64_any_dtype(dtype):
+        return "time"
+    is_number = pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_complex_dtype(dtype)
+    return "number" if is_number else "word"
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,12 +114,12 @@ class PlotData:
     ----------
     frame : pandas.DataFrame
         The frame; index levels are columns, and column names are unique.
-    known : FrameMetadata
+    metadata : FrameMetadata
         Its metadata.
     """
 
     frame: pd.DataFrame
-    known: FrameMetadata
+    metadata: FrameMetadata
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -88,13 +136,13 @@ class PlotData:
     @property
     def is_known(self) -> bool:
         """Whether the frame has metadata."""
-        return bool(self.known.sources or self.table)
+        return bool(self.metadata.sources or self.table)
 
     @cached_property
     def keys(self) -> list[str]:
         """The key columns; without a key, the first time, else the first word."""
-        if self.known.key:
-            named = [name for name in self.known.key if name in self.kinds]
+        if self.metadata.key:
+            named = [name for name in self.metadata.key if name in self.kinds]
             # Of an archive's rows the context is part of the key, and often the same in all.
             varied = [name for name in named if not _is_context(name) or self._varies(name)]
             return varied or named
@@ -117,7 +165,7 @@ class PlotData:
 
     def column(self, name: str) -> Column | None:
         """The declaration of a column."""
-        return declared(self.known.columns[name])
+        return declared(self.metadata.columns[name])
 
     def rule(self, name: str) -> Aggregation | None:
         """The aggregation rule of a column, if the columns it needs are present."""
@@ -198,7 +246,7 @@ class PlotData:
     def cells(self, name: str) -> Cells:
         """The availability of the cells of a column."""
         if name not in self._cells:
-            self._cells[name] = cells_of(self.frame, name, self.known)
+            self._cells[name] = cells_of(self.frame, name, self.metadata)
         return self._cells[name]
 
     @cached_property
@@ -210,12 +258,12 @@ class PlotData:
         found = self.frame[name].to_numpy(np.float64, na_value=np.nan)
         return np.where(self.cells(name).given & np.isfinite(found), found, np.nan)
 
-    def infinite(self, name: str) -> npt.NDArray[np.bool_]:
+    def infinite(self, name: str) -> Mask:
         """Mask of the numbers that were measured, and are infinite."""
         if self.kinds[name] != "number":
             return np.zeros(len(self), bool)
         found = self.frame[name].to_numpy(np.float64, na_value=np.nan)
-        infinite: npt.NDArray[np.bool_] = self.cells(name).given & np.isinf(found)
+        infinite: Mask = self.cells(name).given & np.isinf(found)
         return infinite
 
     def is_count(self, name: str) -> bool:
@@ -238,9 +286,17 @@ class PlotData:
         ]
 
     def labels(self, name: str) -> list[str]:
-        """A column as text for people: names of metrics are words."""
+        """A column as text for people: metrics in words, and what identifiers stand for."""
         words = self.text(name)
-        return [metric_words(word) for word in words] if name == "metric" else words
+        if name == "metric":
+            return [metric_words(word) for word in words]
+        titles = self._titles.get(name, {}) if name.endswith("_id") else {}
+        titled = [titles.get(word, word) for word in words]
+        return titled if len({*titled}) == len({*words}) else words
+
+    @cached_property
+    def _titles(self) -> dict[str, dict[str, str]]:
+        return titles_in(self.frame)
 
     def moments(self, name: str) -> pd.Series:
         """Convert a column to times in UTC, without a time zone."""
@@ -257,7 +313,9 @@ class PlotData:
     @property
     def table(self) -> str:
         """The table of most of the columns that belong to one; empty if none does."""
-        tables = [e.table for e in self.known.columns.values() if e.of and not is_joined(e.table)]
+        tables = [
+            e.table for e in self.metadata.columns.values() if e.of and not is_joined(e.table)
+        ]
         return max(tables, key=tables.count, default="")
 
     @cached_property
@@ -267,7 +325,7 @@ class PlotData:
         if key is None or not key.endswith("_id"):
             return key
         words = [name for name in self.of_kind("word") if not name.endswith("_id")]
-        named = [name for name in _NAMES if name in words]
+        named = [name for name in TITLES if name in words]
         return next(iter((*named, *words)), key)
 
     def time_noun(self, name: str) -> str:
@@ -282,55 +340,82 @@ class PlotData:
             return "month"
         return nouns.get(step, name)
 
-    def own(self) -> npt.NDArray[np.bool_]:
+    def own(self) -> Mask:
         """Mask of the rows of the project itself: its brand, its domain, its pages."""
         if self.kinds.get("own") == "flag":
             return self.frame["own"].fillna(False).to_numpy(bool)
-        mine = np.zeros(len(self), bool)
+        mine = self._named(0)
         if self._are_sites:
             mine |= np.array(self.text("domain_type")) == "owned"
-        hosts = {source.host for source in self.known.sources if source.host}
         for name in ("source_domain", "url"):
-            if name in self.keys and hosts:
+            if name in self.keys:
                 sites = [urlsplit(t).hostname if "//" in t else t for t in self.text(name)]
-                mine |= np.array([site in hosts for site in sites], bool)
-        mine |= self._named(0)
+                mine |= np.array([a == b for a, b in zip(sites, self._hosts, strict=True)], bool)
         # Where all rows are own, as in a crawl of the own pages, none needs a mark.
         return np.zeros(len(self), bool) if mine.all() else mine
 
-    def rivals(self) -> npt.NDArray[np.bool_]:
+    def rivals(self) -> Mask:
         """Mask of the rows that the service classifies as a competitor's."""
         if not self._are_sites:
             return self._named(1)
         return np.array([word == "competitor" for word in self.text("domain_type")], bool)
 
     @cached_property
-    def owners(self) -> dict[str, tuple[frozenset[str], frozenset[str]]]:
-        """The own names by column, and those of competitors."""
+    def _hosts(self) -> list[str | None]:
+        """The host whose answer each row is of: what is own to one is another's competitor."""
+        if self.kinds.get("host") == "word":
+            return [*self.text("host")]
+        hosts = {source.host for source in self.metadata.sources if source.host}
+        return [hosts.pop() if len(hosts) == 1 else None] * len(self)
+
+    @cached_property
+    def _owners(self) -> dict[str, Named]:
         return owners_in(self.frame)
 
-    def _named(self, side: int) -> npt.NDArray[np.bool_]:
+    def named(self, side: int, column: str, words: list[str]) -> Mask:
+        """Mask of the rows whose word names the own side (0) or a competitor (1) of its host."""
+        none: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset())
+        return np.array(
+            [
+                host is not None and word in self._owners.get(host, {}).get(column, none)[side]
+                for host, word in zip(self._hosts, words, strict=True)
+            ],
+            bool,
+        )
+
+    def _named(self, side: int) -> Mask:
         """Mask of the rows named own (0) or a competitor's (1) in other tables of the answer."""
-        found = np.zeros(len(self), bool)
+        mask = np.zeros(len(self), bool)
         for name in (*BRANDS, *SITES):
-            if self.kinds.get(name) == "word" and name in self.owners:
-                names = self.owners[name][side]
-                found |= np.array([word in names for word in self.text(name)], bool)
-        return found
+            if self.kinds.get(name) == "word":
+                mask |= self.named(side, name, self.text(name))
+        return mask
 
     @property
     def _are_sites(self) -> bool:
         """Whether rows are of sites or pages, and say of what type."""
         return "domain_type" in self.kinds and not {"source_domain", "url"}.isdisjoint(self.kinds)
 
+    def sorted_by(self, order: npt.NDArray[np.intp] | list[int]) -> PlotData:
+        """Rows at some positions, in their order, numbered anew."""
+        return PlotData(self.frame.iloc[order].reset_index(drop=True), self.metadata)
+
+    def best_first(self, name: str) -> npt.NDArray[np.intp]:
+        """The positions of rows, the largest number or the best rank first, the missing last."""
+        values = self.values(name)
+        down = values if self.unit(name) == RANK else -values
+        return np.argsort(np.where(np.isnan(down), np.inf, down), kind="stable")
+
     def state(self, names: Iterable[str]) -> Availability:
         """Combine the availability of columns."""
-        return combine(self.known.columns[name].availability for name in names)
+        return combine(self.metadata.columns[name].availability for name in names)
 
-    def only(self, rows: npt.NDArray[np.bool_]) -> PlotData:
+    def only(self, rows: Mask) -> PlotData:
         """Select some of the rows."""
         frame = self.frame.loc[rows]
-        return PlotData(frame, replace(self.known, columns=over_rows(frame, self.known.columns)))
+        return PlotData(
+            frame, replace(self.metadata, columns=over_rows(frame, self.metadata.columns))
+        )
 
 
 def _is_context(name: str) -> bool:
@@ -341,9 +426,9 @@ def plot_data(frame: pd.DataFrame, *, traced: bool = True) -> PlotData:
     """Prepare a frame for plotting; without ``traced`` its rows do not keep how they were made."""
     flat = flattened(frame).copy(deep=False)
     flat.columns = pd.Index([str(name) for name in flat.columns])
-    known = metadata_of(flat)
+    metadata = metadata_of(flat)
     rows = flat.loc[:, ~flat.columns.duplicated(keep=False)].reset_index(drop=True)
     if traced and has_metadata(rows):
         # The rows are checked; numbered anew they would seem to be others.
-        attach_changed(rows, known, flat)
-    return PlotData(rows, known)
+        attach_changed(rows, metadata, flat)
+    return PlotData(rows, metadata)

@@ -1,0 +1,28 @@
+"""What a picture shows, read from the value that it was drawn from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def row_words(axes: Any) -> dict[str, str]:
+    """The words beside each row by its label, from the top."""
+    names = axes.panel.y.names
+    words = {
+        round(y): word
+        for mark in axes.panel.marks
+        if mark.kind == "words"
+        for y, word in zip(mark.y, mark.words, strict=True)
+    }
+    return {names[row].text: words[row] for row in sorted(words)}
+
+
+def row_looks(axes: Any) -> dict[str, str]:
+    """The look of the box of each row by its label."""
+    names = axes.panel.y.names
+    return {
+        names[round(y)].text: mark.style.look
+        for mark in axes.panel.marks
+        if mark.kind == "boxes"
+        for y in mark.y
+    }
