@@ -20,7 +20,7 @@ from matplotlib.patches import Patch
 from aatoolkit._util.attributes import missing_attribute
 from aatoolkit._util.numbers import tick
 from aatoolkit.display.plot.fonts import families, literal_text
-from aatoolkit.display.plot.layout import Box, Layout, Text, number_ticks, place
+from aatoolkit.display.plot.layout import Box, Placement, Text, number_ticks, place
 from aatoolkit.display.plot.spec import Mark, Panel, Scale, Spec
 from aatoolkit.display.plot.style import DOTTED, HATCHED, Palette, Style, along, luminance
 from aatoolkit.errors import ConfigurationError
@@ -193,7 +193,7 @@ def draw(spec: Spec, size: tuple[float, float] | None, palette: Palette) -> Pict
     return panels[0]
 
 
-def _rectangle(box: Box, layout: Layout) -> tuple[float, float, float, float]:
+def _rectangle(box: Box, layout: Placement) -> tuple[float, float, float, float]:
     """A box as parts of the figure, from its lower left corner."""
     bottom = 1 - (box.top + box.height) / layout.height
     return (
@@ -288,7 +288,7 @@ class _Drawing:
         axes: Axes,
         panel: Panel,
         box: Box,
-        layout: Layout,
+        layout: Placement,
         palette: Palette,
         origin: tuple[float, float, float, float] | None = None,
     ) -> None:
@@ -532,7 +532,7 @@ def _legend(
     owner: Axes | Figure,
     keys: Sequence[tuple[str, Mark]],
     place: tuple[float, float, tuple[str, ...], int],
-    layout: Layout,
+    layout: Placement,
     palette: Palette,
     origin: tuple[float, float, float, float] | None = None,
 ) -> None:

@@ -36,7 +36,7 @@ from aatoolkit.display.plot.reasons import (
 )
 from aatoolkit.display.plot.reduce import one_row_per_mark
 from aatoolkit.display.plot.rows import describe_mark, key, names_of
-from aatoolkit.display.plot.spec import PITCH, Column, Mark, Name, Panel, Scale, rows_of, some
+from aatoolkit.display.plot.spec import PITCH, Mark, Name, Panel, Scale, WordColumn, rows_of, some
 from aatoolkit.display.plot.style import (
     BLANK,
     EVEN,
@@ -440,7 +440,7 @@ def _texts(data: PlotData, title: str) -> Panel:
         Scale(kind="none"),
         rows_of([Name("")] * len(rows)),
         (),
-        columns=[Column(_cell_texts(rows, n), capitalized(humanize(n))) for n in shown],
+        columns=[WordColumn(_cell_texts(rows, n), capitalized(humanize(n))) for n in shown],
         height=PITCH * len(rows),
         is_wide=True,
     )

@@ -21,7 +21,7 @@ from aatoolkit.display.plot.labels import (
 from aatoolkit.display.plot.options import PlotOptions
 from aatoolkit.display.plot.reasons import why_missing
 from aatoolkit.display.plot.rows import spans, without_number
-from aatoolkit.display.plot.spec import PITCH, Column, Mark, Name, Panel, Scale, rows_of, some
+from aatoolkit.display.plot.spec import PITCH, Mark, Name, Panel, Scale, WordColumn, rows_of, some
 from aatoolkit.display.plot.style import BLANK, INK, OWN, Style
 from aatoolkit.display.plot.whiskers import Whiskers, ends_of_figures, whiskers
 from aatoolkit.sections.aggregation import FRACTION, RANK, SCORE
@@ -118,17 +118,17 @@ def _panel(
     sizes = ["" if np.isnan(each.sample) else f"n={number(each.sample)}" for each in shown]
     is_change = any(not np.isnan(each.before) for each in shown)
     metrics = [each.metric for each in shown]
-    beside = [Column(metrics, is_muted=True)] if any(metrics) else []
+    beside = [WordColumn(metrics, is_muted=True)] if any(metrics) else []
     beside += [
-        Column(
+        WordColumn(
             ["" if np.isnan(each.value) else number(each.value, each.unit) for each in shown],
             "value" if any(moved) or any(sizes) else "", "right", is_bold=True,
         )
     ]  # fmt: skip
     if any(moved):
-        beside.append(Column(moved, "change" if is_change else "interval"))
+        beside.append(WordColumn(moved, "change" if is_change else "interval"))
     if any(sizes):
-        beside.append(Column(sizes, "sample", "right", is_muted=True))
+        beside.append(WordColumn(sizes, "sample", "right", is_muted=True))
     listed = ["Thick tick: the previous value."] if (~np.isnan(before)).any() else []
     is_drawn = not np.isnan(low + value).all()
     if which and (is_drawn or any(each.interval for each in shown)):

@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 
 from aatoolkit._util.numbers import tick
 from aatoolkit.display.plot.axes import Picture, cell_ink, figure_of, within
-from aatoolkit.display.plot.layout import Box, Layout, Text, number_ticks, place
+from aatoolkit.display.plot.layout import Box, Placement, Text, number_ticks, place
 from aatoolkit.display.plot.spec import Mark, Panel, Scale, Spec
 from aatoolkit.display.plot.style import DOTTED, HATCHED, Palette, Style
 from aatoolkit.errors import ConfigurationError
@@ -91,7 +91,7 @@ def interactive_form(picture: Axes) -> InteractivePicture:
 class _Figure:
     """The drawing of one picture."""
 
-    def __init__(self, spec: Spec, layout: Layout, palette: Palette) -> None:
+    def __init__(self, spec: Spec, layout: Placement, palette: Palette) -> None:
         self._spec, self._layout, self._palette = spec, layout, palette
         self._high = layout.height + _TOOLS
         self._traces: list[Any] = []

@@ -67,7 +67,7 @@ class Box:
 
 
 @dataclass(frozen=True)
-class Layout:
+class Placement:
     """A picture's size, and all places in it."""
 
     width: float
@@ -100,7 +100,7 @@ _EASES = (
 )
 
 
-def place(spec: Spec, width: float = WIDTH, height: float | None = None) -> Layout:
+def place(spec: Spec, width: float = WIDTH, height: float | None = None) -> Placement:
     """Place a picture in a width, and a height if there is one."""
     for ease in _EASES:
         layout, fits = _attempt(spec, width, height, ease)
@@ -109,7 +109,7 @@ def place(spec: Spec, width: float = WIDTH, height: float | None = None) -> Layo
     return layout
 
 
-def _attempt(spec: Spec, width: float, height: float | None, ease: _Ease) -> tuple[Layout, bool]:
+def _attempt(spec: Spec, width: float, height: float | None, ease: _Ease) -> tuple[Placement, bool]:
     large, size, small = (
         (12.0 if width > 330 and (height or 999) > 200 else 9.5) * max(ease.text, 0.8),
         9.0 * ease.text,
@@ -153,7 +153,7 @@ def _attempt(spec: Spec, width: float, height: float | None, ease: _Ease) -> tup
     legend = None
     if shared:
         legend = (_MARGIN, whole - below - legend_high, shared, columns)
-    layout = Layout(width, whole, tuple(boxes), texts, legend, notes, title, small)
+    layout = Placement(width, whole, tuple(boxes), texts, legend, notes, title, small)
     return layout, fits or height is None
 
 

@@ -19,7 +19,7 @@ from aatoolkit.display.plot.drawn import drawn_of
 from aatoolkit.display.plot.labels import capitalized, first_of, humanize, in_words
 from aatoolkit.display.plot.options import PlotOptions
 from aatoolkit.display.plot.rows import names_of
-from aatoolkit.display.plot.spec import PITCH, Column, Mark, Name, Panel, Scale, rows_of, some
+from aatoolkit.display.plot.spec import PITCH, Mark, Name, Panel, Scale, WordColumn, rows_of, some
 from aatoolkit.display.plot.style import (
     BAD,
     BLANK,
@@ -158,7 +158,7 @@ def dots(
         rows_of(names),
         marks,
         [note for note in notes if note],
-        columns=(Column(words),),
+        columns=(WordColumn(words),),
         height=PITCH * len(names),
         is_wide=True,
     )

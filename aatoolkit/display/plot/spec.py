@@ -134,7 +134,7 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class Column:
+class WordColumn:
     """Words beside the rows, under a heading."""
 
     words: Sequence[str]
@@ -168,7 +168,7 @@ class Panel:
         What a reader has to know.
     legend : sequence of (str, Mark)
         What the looks stand for.
-    columns : sequence of Column
+    columns : sequence of WordColumn
         Words at the right of the rows.
     height : float
         The height of the area of marks in points, where there is room.
@@ -192,7 +192,7 @@ class Panel:
     marks: Sequence[Mark]
     notes: Sequence[str] = ()
     legend: Sequence[tuple[str, Mark]] = ()
-    columns: Sequence[Column] = ()
+    columns: Sequence[WordColumn] = ()
     height: float = 180.0
     shared: str = ""
     is_wide: bool = False
