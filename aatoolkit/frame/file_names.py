@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 
-from aatoolkit.errors import FileMissing, NotRead, NotWritten
+from aatoolkit.errors import AAToolkitError, FileMissing, NotRead, NotWritten
 
 _OTHERS = (".csv", ".tsv", ".json", ".jsonl", ".xlsx", ".xls", ".feather", ".arrow", ".html")
 """How names of files of other formats end."""
@@ -25,25 +27,33 @@ def check_file(path: Path) -> None:
         )
 
 
-def opened(path: str | os.PathLike[str]) -> pq.ParquetFile:
-    """Open a Parquet file.
+@contextmanager
+def opened(path: str | os.PathLike[str]) -> Iterator[pq.ParquetFile]:
+    """Open a Parquet file; whatever goes wrong while it is read is an error of ours.
 
     Raises
     ------
     FileMissing
         If there is none.
     NotRead
-        If it is no Parquet file, or cannot be read.
+        If it is no Parquet file, is damaged, or cannot be read.
     """
+    name = os.fspath(path)
     error: NotRead | None = None
     try:
-        return pq.ParquetFile(path)
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            folder = "a folder; aa.read_dataset reads those"
+            raise ValueError(f"it is {folder if os.path.isdir(path) else 'no ordinary file'}")
+        with pq.ParquetFile(path) as file:
+            yield file
+    except AAToolkitError:
+        raise
     except FileNotFoundError:
-        error = FileMissing(f"there is no file {os.fspath(path)!r}", path=str(path))
-    except (pa.ArrowException, OSError) as problem:
-        why = "it is a folder; aa.read_dataset reads those" if os.path.isdir(path) else problem
-        error = NotRead(f"{os.fspath(path)!r} is no Parquet file: {why}", path=str(path))
-    raise error
+        error = FileMissing(f"there is no file {name!r}", path=str(path))
+    except Exception as problem:  # a damaged file raises whatever its readers happen to
+        error = NotRead(f"{name!r} is no Parquet file that can be read: {problem}", path=str(path))
+    if error is not None:
+        raise error
 
 
 def check_folder(folder: str | os.PathLike[str]) -> None:

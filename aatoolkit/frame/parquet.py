@@ -6,9 +6,12 @@ Engines that rewrite a file drop it: DuckDB and Polars all of it, plain pandas a
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,10 +20,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from aatoolkit._util.files import writing
-from aatoolkit.errors import NotWritten, PayloadError
+from aatoolkit.errors import NotRead, NotWritten, PayloadError
 from aatoolkit.frame.dtypes import LEVELS, is_parseable, lost_dtypes, parseable
 from aatoolkit.frame.file_names import check_file, opened
-from aatoolkit.metadata.arrow_schema import declared, file_keys, read_keys, with_metadata
+from aatoolkit.metadata.arrow_schema import (
+    ARROW,
+    PANDAS,
+    declared,
+    file_keys,
+    has_checksums,
+    read_keys,
+    with_metadata,
+)
 from aatoolkit.metadata.attrs import (
     NOTHING,
     FrameMetadata,
@@ -29,6 +40,7 @@ from aatoolkit.metadata.attrs import (
     metadata_of,
 )
 from aatoolkit.metadata.recorded import serialized
+from aatoolkit.metadata.table_hash import logical_hash
 from aatoolkit.normalizer import reconstruct
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.normalizer.to_pandas import as_tuples
@@ -38,6 +50,9 @@ if TYPE_CHECKING:
 
 _ROWS = {"kind": "range", "name": None, "start": 0, "step": 1}
 """How pandas describes the numbers of rows, which readers number so without being told."""
+
+CHECKSUMS = b"aatoolkit.sha256"
+"""The key of a file's checksums: of its rows, and of its other keys."""
 
 _FEW = 1000
 """Tables of fewer rows are written as small as can be."""
@@ -77,17 +92,26 @@ def write_arrow(table: pa.Table, path: str | os.PathLike[str]) -> None:
     known = read_keys(schema.metadata, schema.names) or FrameMetadata()
     few = table.num_rows < _FEW
     categories = [field.name for field in schema if pa.types.is_dictionary(field.type)]
-    with pq.ParquetWriter(
+    _write(
+        table.cast(pa.schema([pa.field(field.name, field.type) for field in schema])),
         path,
-        pa.schema([pa.field(field.name, field.type) for field in schema]),
-        compression="zstd",
+        file_keys(schema, known),
         compression_level=19 if few else None,
         use_dictionary=categories if few else True,
         write_statistics=not few,
-        store_schema=False,
+    )
+
+
+def _write(
+    table: pa.Table, path: str | os.PathLike[str], keys: Mapping[bytes, bytes], **options: Any
+) -> None:
+    """Write a table with keys, and the checksums of both."""
+    bare = table.replace_schema_metadata(None)
+    with pq.ParquetWriter(
+        path, bare.schema, compression="zstd", store_schema=False, **options
     ) as writer:
-        writer.write_table(table.cast(writer.schema))
-        writer.add_key_value_metadata(file_keys(schema, known))
+        writer.write_table(bare)
+        writer.add_key_value_metadata({**keys, CHECKSUMS: _checksums(bare, keys)})
 
 
 def arrow_table(frame: pd.DataFrame, path: Path) -> pa.Table:
@@ -149,13 +173,14 @@ def read_parquet(path: str | os.PathLike[str]) -> pd.DataFrame:
     """
     with opened(path) as file:
         schema, keys = file.schema_arrow, _keys(file)
+        table = read_arrow(file)
         known = read_keys(keys, schema.names)
-        table = file.read().cast(schema).replace_schema_metadata(parseable(keys))
-    frame: pd.DataFrame = table.to_pandas()
-    for field, column in zip(table.schema, table.columns, strict=True):
-        if pa.types.is_list(field.type):
-            frame[field.name] = as_tuples(column)
-    frame = frame.astype(lost_dtypes(table.schema, len(frame)))
+        table = table.cast(schema).replace_schema_metadata(parseable(keys))
+        frame: pd.DataFrame = table.to_pandas()
+        for field, column in zip(table.schema, table.columns, strict=True):
+            if pa.types.is_list(field.type):
+                frame[field.name] = as_tuples(column)
+        frame = frame.astype(lost_dtypes(table.schema, len(frame)))
     if known is None:
         return frame
     attach_unchecked(frame, known)
@@ -193,9 +218,49 @@ def read_metadata(path: str | os.PathLike[str]) -> FrameMetadata:
     'unknown'
     """
     with opened(path) as file:
+        _check(file)
         names = file.schema_arrow.names
         known = read_keys(_keys(file), names) or FrameMetadata()
     return replace(known, columns={name: known.columns.get(name, NOTHING) for name in names})
+
+
+def read_arrow(file: pq.ParquetFile) -> pa.Table:
+    """Read the rows of a file; those of a file of ours only if they are as they were written.
+
+    Raises
+    ------
+    NotRead
+        If they are not.
+    """
+    table = file.read()
+    _check(file, table)
+    return table
+
+
+def _checksums(table: pa.Table | None, keys: Mapping[bytes, bytes]) -> bytes:
+    """The checksums of a file's rows, if they are of kinds that have one, and of its keys."""
+    rows = None
+    with suppress(NotWritten):
+        rows = None if table is None else logical_hash(table.replace_schema_metadata(None))
+    total = hashlib.sha256()
+    for key in sorted(keys):
+        total.update(b"%d %b %d %b" % (len(key), key, len(keys[key]), keys[key]))
+    return json.dumps({"rows": rows, "keys": total.hexdigest()}).encode()
+
+
+def _check(file: pq.ParquetFile, table: pa.Table | None = None) -> None:
+    """Raise if a file of ours holds other keys, or rows, than were written."""
+    keys = dict(file.metadata.metadata or {})
+    stored = keys.pop(CHECKSUMS, None)
+    if (stored is None and not has_checksums(keys)) or {ARROW, PANDAS} <= {*keys}:
+        return  # as pyarrow writes a file of ours anew; we write one of these keys
+    expected, actual = (json.loads(text) for text in (stored or b"{}", _checksums(table, keys)))
+    compared = ("keys",) if table is None else ("keys", "rows")
+    if any(expected.get(name) != actual[name] for name in compared):
+        raise NotRead(
+            "the file does not hold what was written to it: it is damaged or was edited; write it "
+            "again"
+        )
 
 
 def _keys(file: pq.ParquetFile) -> dict[bytes, bytes]:
@@ -225,7 +290,8 @@ def write_section(tables: Tables, place: Path) -> Iterator[Path]:
     for name, table in tables.provenance.items():
         path = place / "_placement" / f"{name}.parquet"
         with writing(path) as temporary:
-            pq.write_table(table, temporary, compression="zstd")
+            keys = {ARROW: base64.b64encode(table.schema.serialize().to_pybytes())}
+            _write(table, temporary, {**(table.schema.metadata or {}), **keys})
         yield path
 
 
@@ -264,9 +330,10 @@ def rebuild(tables: Tables | str | os.PathLike[str]) -> Any:
         return tables.rebuild()
     folder = Path(tables)
     frames = {path.stem: read_parquet(path) for path in folder.glob("*.parquet")}
-    placed = {
-        path.stem: pq.ParquetFile(path).read() for path in folder.glob("_placement/*.parquet")
-    }
+    placed = {}
+    for path in folder.glob("_placement/*.parquet"):
+        with opened(path) as file:
+            placed[path.stem] = read_arrow(file)
     if "_extra" not in frames or not placed:
         problem = (
             f"{folder} holds no tables of one section that to_parquet wrote; give the folder of "

@@ -42,8 +42,9 @@ PANDAS = b"PANDAS_ATTRS"
 SPARK = b"org.apache.spark.sql.parquet.row.metadata"
 ARROW = b"ARROW:schema"
 
-LAYOUT = "2.0"
-"""The version of what the key ``aatoolkit`` holds; before it, that was the carrier itself."""
+LAYOUT = "2.1"
+"""The version of what the key ``aatoolkit`` holds. Before 2 that was the carrier itself; since 2.1
+files have checksums."""
 
 
 def declared(column: ColumnMetadata) -> Column | None:
@@ -134,6 +135,14 @@ def read_keys(keys: Mapping[bytes, bytes], names: list[str]) -> FrameMetadata | 
     return replace(known, columns=columns)
 
 
+def has_checksums(keys: Mapping[bytes, bytes]) -> bool:
+    """Whether a file says of itself that it has checksums."""
+    try:
+        return KEY in keys and json.loads(keys[KEY])["version"] == LAYOUT
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return False
+
+
 def _carrier(keys: Mapping[bytes, bytes]) -> str | None:
     """The metadata text in a file's keys: our own key in the first layout, else pandas' key."""
     try:
@@ -147,7 +156,7 @@ def _carrier(keys: Mapping[bytes, bytes]) -> str | None:
                 return json.dumps({"version": body["version"]})
         text = json.loads(keys.get(PANDAS, b"{}")).get(ATTRIBUTE)
         return None if text is None else str(text)
-    except (ValueError, TypeError, KeyError, AttributeError):
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise MetadataError(_advice("this file's aatoolkit metadata is damaged")) from None
 
 

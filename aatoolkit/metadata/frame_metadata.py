@@ -142,7 +142,7 @@ def _loads(text: str) -> FrameMetadata:
         body = json.loads(unpack(text))
         version = str(body["version"])
         major = int(version.split(".")[0])
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         raise _damaged() from None
     if major != int(VERSION.split(".")[0]):
         raise MetadataError(
@@ -169,7 +169,7 @@ def _loads(text: str) -> FrameMetadata:
             load_fingerprint(body.get("fingerprint")),
             load_recipe(_recipe_of(body)),
         )
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError):
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
         raise _damaged(version) from None
 
 

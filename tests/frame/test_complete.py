@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
-from helpers.serving import shared_dataset
+from serving import shared_dataset
 
 from aatoolkit import Availability, Cause, Status
 from aatoolkit.errors import AvailabilityError, ColumnNotFound

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import random
+from contextlib import suppress
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -13,12 +16,12 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from effort import one_in
+from effort import effort, one_in
 from serving import demo_dataset
 
 import aatoolkit as aa
 from aatoolkit import sections
-from aatoolkit.errors import NotWritten
+from aatoolkit.errors import MetadataError, NotRead, NotWritten
 from aatoolkit.frame.parquet import write_parquet, write_tables
 from aatoolkit.metadata.attrs import ATTRIBUTE, metadata_of
 
@@ -83,7 +86,7 @@ def test_the_file_says_what_each_column_is(tmp_path: Path) -> None:
     frame = read("domains").main
     path = write_parquet(frame, tmp_path / "domains.parquet")
     known = json.loads(pq.read_schema(path).metadata[ATTRIBUTE.encode()])
-    assert known["version"] == "2.0"
+    assert known["version"] == "2.1"
     assert known["key"] == ["source_domain"]
     column = known["columns"]["citation_count"]
     assert known["states"][column["state"]] == {"status": "available"}
@@ -268,3 +271,47 @@ def test_lists_keep_their_kind_without_a_list(tmp_path: Path) -> None:
     for part in (frame.head(0), frame[frame["features"].map(len) == 0]):
         path = write_parquet(part, tmp_path / "part.parquet")
         assert pq.read_schema(path).field("features").type.value_type == pa.string()
+
+
+def test_a_flipped_bit_is_an_error_and_no_other_content(tmp_path: Path) -> None:
+    whole = read("domains").main
+    data = whole.aa.to_parquet(tmp_path / "whole.parquet").read_bytes()
+    expected = aa.read_parquet(tmp_path / "whole.parquet")
+    path, draw = tmp_path / "flipped.parquet", random.Random(25)
+    for bit in draw.sample(range(8 * len(data)), effort(3000)):
+        flipped = bytearray(data)
+        flipped[bit // 8] ^= 1 << (bit % 8)
+        path.write_bytes(flipped)
+        with suppress(NotRead, MetadataError):
+            found = aa.read_parquet(path)
+            pd.testing.assert_frame_equal(found, expected)
+            assert found.attrs == expected.attrs
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names are of POSIX")
+def test_what_is_no_ordinary_file_is_not_opened(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.parquet")
+    for path in (tmp_path / "pipe.parquet", Path("/dev/zero")):
+        for read_file in (aa.read_parquet, aa.read_metadata):
+            with pytest.raises(NotRead, match="no ordinary file"):
+                read_file(path)
+
+
+def test_metadata_that_are_nested_without_end_are_damaged() -> None:
+    frame = pd.DataFrame({"n": [1]})
+    for text in ("[" * 100_000, '{"version": "1.0", "recipe": ' + "[" * 100_000):
+        frame.attrs["aatoolkit"] = text
+        with pytest.raises(MetadataError, match="damaged"):
+            repr(frame.aa)
+
+
+def test_a_damaged_file_of_a_dataset_is_among_its_errors(tmp_path: Path) -> None:
+    dataset = demo_dataset()
+    aa.Dataset({name: dataset[name] for name in ("gaps", "urls")}).to_parquet(tmp_path)
+    path = tmp_path / "gaps" / "gap_topics.parquet"
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    again = aa.read_dataset(tmp_path)
+    assert [*again] == ["urls"]
+    assert isinstance(again.errors["gaps"], NotRead)

@@ -6,7 +6,7 @@ from functools import cache
 
 import pandas as pd
 import pytest
-from helpers.serving import shared_client
+from serving import shared_client
 
 import aatoolkit as aa
 from aatoolkit.errors import AvailabilityError
