@@ -44,7 +44,9 @@ CHECKS = {
             'dataset["domains"].main["reach"].between(0, 1).all() '
             'and set(dataset.summary["availability"]) == {"available", "partial (not run)"}'
         ),
-        "project.client.profile.check(project)": "client.profile is not project.client.profile",
+        "aa.profile.check(project.client.profile, project)": (
+            "client.profile is not project.client.profile"
+        ),
         "changes": (
             'set(changes["section"]) == {"domains"} and '
             '{"no values any more", "another scale"} <= set(changes["change"])'

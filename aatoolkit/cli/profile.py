@@ -91,10 +91,12 @@ def draft(
 @options.as_json
 def check(host: str, as_json: bool, **given: Any) -> int:
     """List where a service's responses differ from its profile; exits with 1 if they do."""
+    from aatoolkit.profile import check as compare
+
     if given["profile"] is None:
         raise ConfigurationError("name a profile with --profile FILE", setting="profile")
     with options.project_of(host, given) as project:
-        changes = project.client.profile.check(project)
+        changes = compare(project.client.profile, project)
     if as_json:
         print_frame(changes, as_json)
     else:

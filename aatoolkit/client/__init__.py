@@ -4,8 +4,7 @@ In come a host, a section and a `Scope`; out come `Tables`, a `Dataset` or a `Co
 reading order:
 
 - ``connect``: the entry points ``aa.project``, ``aa.collect`` and ``aa.demo``; ``settings`` finds
-  base URL and token, ``demo`` starts the embedded service, ``reference_types`` has the types of
-  its tables.
+  base URL and token, ``demo`` starts the embedded service.
 - ``client``: one service; ``project``: one host of it; ``options``: its scope options.
 - ``stand_in``: what answers in the place of services while a notebook is rerun from a study.
 - ``read_many``: fetch and normalise sections concurrently, with ``concurrency`` and ``progress``;

@@ -16,7 +16,6 @@ from aatoolkit.errors import ArgumentError, did_you_mean, near_matches
 from aatoolkit.scope import Scope
 
 if TYPE_CHECKING:
-    from aatoolkit.client.reference_types import ReferenceProject
     from aatoolkit.http import Secret
 
 
@@ -109,7 +108,7 @@ def demo(
     icc: float = 0.3,
     cache: bool | str | Path = False,
     **more: Any,
-) -> ReferenceProject:
+) -> Project:
     """Connect to a project with synthetic data, served by this process.
 
     Needs the ``demo`` extra. The service listens on a free port of this machine and stops with
@@ -148,7 +147,6 @@ def demo(
     'acme.example'
     """
     from aatoolkit.client.demo import serve_synthetic, synthetic_hosts
-    from aatoolkit.client.reference_types import typed
     from aatoolkit.http import Secret
 
     mine = [name for name in ("base_url", "token") if name in more]
@@ -159,7 +157,7 @@ def demo(
             argument=mine[0],
         )
     if has_stand_in():
-        return typed(Client(**more).project(host))
+        return Client(**more).project(host)
     base_url, token = serve_synthetic(seed, answers, icc)
     if isinstance(host, str) and canonical_host(host) not in synthetic_hosts():
         near = near_matches(host, synthetic_hosts())
@@ -167,4 +165,4 @@ def demo(
         raise ArgumentError(f"the demo has no project {host!r}; {hint}", argument="host")
     found = project(host, base_url=base_url, token=Secret(token), cache=cache, **more)
     found._hosts = synthetic_hosts()
-    return typed(found)
+    return found

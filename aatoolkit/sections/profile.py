@@ -10,11 +10,11 @@ import hashlib
 import os
 import re
 import runpy
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property, lru_cache
 from pathlib import Path
 from types import MappingProxyType, ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aatoolkit._util.described import Described
 from aatoolkit._util.text import shown
@@ -27,11 +27,6 @@ from aatoolkit.errors import (
     near_matches,
 )
 from aatoolkit.sections.section import Section, Table
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from aatoolkit.client.project import Project
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
@@ -243,33 +238,6 @@ class Profile(Described, Mapping[str, Section]):
             baseline=self.baseline,
             tentative=[name for name in self.tentative if name != _key(section.name)],
         )
-
-    def check(self, project: Project, sections: Iterable[str] | None = None) -> pd.DataFrame:
-        """Read a service again, and list where its answers differ from this profile.
-
-        Parameters
-        ----------
-        project : Project
-            A project of the service.
-        sections : iterable of str, optional
-            The sections to ask for; all that the profile declares if left out.
-
-        Returns
-        -------
-        DataFrame
-            One row a difference: ``section``, ``change``, ``path``, ``count``, ``example``.
-            Empty where the service still answers as it did when the profile was made.
-
-        Examples
-        --------
-        >>> import aatoolkit as aa
-        >>> project = aa.demo()
-        >>> project.client.profile.check(project, sections=["domains"]).empty
-        True
-        """
-        from aatoolkit.profile.checking import check
-
-        return check(self, project, sections)
 
     def __repr__(self) -> str:
         return f"<Profile {self.name}: {len(self)} sections>"

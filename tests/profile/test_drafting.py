@@ -280,11 +280,11 @@ def test_a_client_checks_and_every_command_reads_by_the_profile(
 
     out = str(draft.save(tmp_path / "shop_service.py"))
     mine = reader(project, out)
-    assert mine.client.profile.check(mine, sections=["prompts"]).empty
+    assert aa.profile.check(mine.client.profile, mine, sections=["prompts"]).empty
     service.change = lambda section, body: json.loads(
         json.dumps(body).replace('"Runs"', '"Attempts"').replace("runCount", "attempts")
     )
-    assert not mine.client.profile.check(mine).empty
+    assert not aa.profile.check(mine.client.profile, mine).empty
     service.change = lambda section, body: body
     token = tmp_path / "token"
     token.write_text("t")

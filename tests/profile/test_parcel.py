@@ -84,10 +84,10 @@ def test_every_answer_is_read_whole(draft, server, tmp_path):
 @pytest.mark.thorough
 def test_a_change_of_names_and_of_scale_is_noticed(draft, server, tmp_path):
     reader = project(server, draft.save(tmp_path / "parcel_service.py"))
-    assert reader.client.profile.check(reader).empty
+    assert aa.profile.check(reader.client.profile, reader).empty
     server.RequestHandlerClass.later = True
     try:
-        changes = reader.client.profile.check(reader)
+        changes = aa.profile.check(reader.client.profile, reader)
     finally:
         server.RequestHandlerClass.later = False
     assert set(changes["section"]) == {"domains"}
@@ -99,4 +99,4 @@ def test_a_change_of_names_and_of_scale_is_noticed(draft, server, tmp_path):
 def test_a_profile_of_before_sizes_were_kept_still_checks(draft, server):
     plain = draft.profile("parcel_service")
     old = Profile("old", *plain.values(), baseline={"drift": {}})
-    assert old.check(project(server, old)).empty
+    assert aa.profile.check(old, project(server, old)).empty

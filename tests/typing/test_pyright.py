@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -22,7 +23,7 @@ pytestmark = [
 ]
 
 HERE = Path(__file__).parent
-SETTINGS = {
+SETTINGS: dict[str, Any] = {
     "extraPaths": [str(Path(aa.__file__).parent.parent)],
     "reportUnnecessaryTypeIgnoreComment": "error",
 }
@@ -47,8 +48,26 @@ def checked(folder: Path, text: str) -> list[str]:
     ]
 
 
-def test_a_mistyped_name_is_an_error_and_ordinary_pandas_is_none(tmp_path: Path) -> None:
-    assert checked(tmp_path, (HERE / "usage.py").read_text(encoding="utf-8")) == []
+@pytest.fixture
+def typed_folder(tmp_path: Path) -> Path:
+    """A folder with the typed module of the reference."""
+    module = typed_module(aa.sections.default_profile())
+    (tmp_path / "reference_types.py").write_text(module, encoding="utf-8")
+    return tmp_path
+
+
+def test_a_mistyped_name_is_an_error_and_ordinary_pandas_is_none(typed_folder: Path) -> None:
+    assert checked(typed_folder, (HERE / "usage.py").read_text(encoding="utf-8")) == []
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "use.py"],
+        cwd=typed_folder,
+        env={**os.environ, "MYPYPATH": SETTINGS["extraPaths"][0]},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
 
 
 def test_the_types_of_a_profile_of_ones_own(tmp_path: Path) -> None:
@@ -68,13 +87,16 @@ def test_the_types_of_a_profile_of_ones_own(tmp_path: Path) -> None:
     assert {line.split()[0] for line in found} == {"7"}
 
 
-def test_sections_tables_and_columns_complete(tmp_path: Path) -> None:
+def test_sections_tables_and_columns_complete(typed_folder: Path) -> None:
     chain = 'project.read("domains")["source_domain_engines"]["citation_count"]'
-    text = f"import aatoolkit as aa\nproject = aa.demo()\n{chain}\n"
-    (tmp_path / "pyrightconfig.json").write_text(json.dumps(SETTINGS), encoding="utf-8")
-    with Editor(tmp_path, text).running() as editor:
+    text = (
+        "import aatoolkit as aa\nfrom reference_types import typed\n"
+        f"project = typed(aa.demo())\n{chain}\n"
+    )
+    (typed_folder / "pyrightconfig.json").write_text(json.dumps(SETTINGS), encoding="utf-8")
+    with Editor(typed_folder, text).running() as editor:
         for name in ("domains", "source_domain_engines", "citation_count"):
-            offered = editor.completions(2, chain.index(name))
+            offered = editor.completions(3, chain.index(name))
             assert f'"{name}"' in offered, (name, offered[:30])
         assert '"citation_share"' not in offered
 

@@ -1,4 +1,4 @@
-"""What editors and type checkers know of tables: checked by mypy and pyright.
+"""What editors and type checkers know of tables by a typed module: checked by mypy and pyright.
 
 A mistyped name is an error: an ignored one that is none would be reported as superfluous.
 """
@@ -8,10 +8,11 @@ from __future__ import annotations
 from typing import Any, assert_type
 
 import pandas as pd
+from reference_types import typed
 
 import aatoolkit as aa
 
-project = aa.demo()
+project = typed(aa.demo())
 tables = project.read("domains", days=7)
 engines = tables["source_domain_engines"]
 assert_type(engines["citation_count"], "pd.Series[int]")
