@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from aatoolkit.frame.parquet import read_metadata as read_metadata
     from aatoolkit.frame.parquet import read_parquet as read_parquet
     from aatoolkit.frame.parquet import rebuild as rebuild
-    from aatoolkit.jsontree.arrow_tables import shred as shred
-    from aatoolkit.jsontree.arrow_tables import unshred as unshred
+    from aatoolkit.jsontree.shred import shred as shred
+    from aatoolkit.jsontree.shred import unshred as unshred
     from aatoolkit.metadata.table_hash import logical_hash as logical_hash
     from aatoolkit.normalizer.normalize import normalize as normalize
     from aatoolkit.normalizer.tables import Tables as Tables
@@ -79,7 +79,7 @@ _HOMES = {
     "display.widgets": ("ScopePicker", "SectionPicker"),
     "frame.concat": ("concat",),
     "frame.parquet": ("read_metadata", "read_parquet", "rebuild"),
-    "jsontree.arrow_tables": ("shred", "unshred"),
+    "jsontree.shred": ("shred", "unshred"),
     "metadata.table_hash": ("logical_hash",),
     "normalizer.normalize": ("normalize",),
     "normalizer.tables": ("Tables",),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +15,6 @@ from aatoolkit.archive.derive import DerivedAnswer
 from aatoolkit.archive.schema import StoredTable, bare, text_of, united
 from aatoolkit.archive.statement_tables import BESIDE, COLUMNS, Rows
 from aatoolkit.jsontree.coerce import coerce_values
-from aatoolkit.normalizer.batch import RowRange
 from aatoolkit.sections.section import Column
 
 
@@ -24,9 +23,8 @@ class TableBuffer:
 
     def __init__(self) -> None:
         self._answers: list[StoredAnswer] = []
-        self._tables: dict[str, list[tuple[RowRange, int]]] = {}
+        self._tables: dict[str, list[tuple[pa.Table, int]]] = {}
         self._beside: dict[str, tuple[Rows, list[int]]] = {}
-        self._sizes: dict[str, tuple[pa.Table, float]] = {}
         self.declared: dict[str, StoredTable] = {}
         self.drafted: set[str] = set()
         self.size = 0
@@ -51,17 +49,8 @@ class TableBuffer:
                 self.drafted.add(kept.name)
             if table.name in derived.tables:
                 arrow = derived.tables[table.name]
-                part = arrow if isinstance(arrow, RowRange) else RowRange.whole(arrow)
-                self._tables.setdefault(kept.name, []).append((part, at))
-                self.size += self._size_of(kept.name, part)
-
-    def _size_of(self, name: str, part: RowRange) -> int:
-        """About how many bytes some rows of a table take."""
-        known, size = self._sizes.get(name, (None, 0.0))
-        if known is not part.table:
-            size = part.table.nbytes / max(1, part.table.num_rows)
-            self._sizes[name] = part.table, size
-        return int(size * part.num_rows)
+                self._tables.setdefault(kept.name, []).append((arrow, at))
+                self.size += arrow.nbytes
 
     def tables(self) -> Iterable[tuple[str, pa.Table]]:
         """The rows of each declared table, with their context."""
@@ -69,7 +58,7 @@ class TableBuffer:
         for name, parts in self._tables.items():
             sizes = [part.num_rows for part, _ in parts]
             places = pa.array(np.repeat([at for _, at in parts], sizes))
-            whole = _stacked([*_joined(part for part, _ in parts)], self.declared[name])
+            whole = _stacked([part for part, _ in parts], self.declared[name])
             context = contexts.take(places)
             stored = self.declared[name].stored
             columns = {stored(own): whole[own] for own in whole.column_names}
@@ -95,20 +84,6 @@ def _column(values: list[Any], kind: pa.DataType) -> Any:
         return pa.array(values, kind)
     dtype = "Int64" if pa.types.is_integer(kind) else "timestamp"
     return coerce_values(values, dtype)[0]
-
-
-def _joined(parts: Iterable[RowRange]) -> Iterator[pa.Table]:
-    """The rows of ranges, those that follow each other in one table as one."""
-    last: RowRange | None = None
-    for part in parts:
-        if last is not None and last.table is part.table and last.stop == part.start:
-            last = RowRange(last.table, last.start, part.stop)
-            continue
-        if last is not None:
-            yield last.slice()
-        last = part
-    if last is not None:
-        yield last.slice()
 
 
 def _stacked(parts: Sequence[pa.Table], declared: StoredTable) -> pa.Table:

@@ -6,7 +6,7 @@ their envelope.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -20,18 +20,6 @@ from aatoolkit.client.read_many import to_tables
 from aatoolkit.errors import AAToolkitError, ArchiveError
 from aatoolkit.jsontree.decode import gc_paused, outline
 from aatoolkit.jsontree.layout import MAX_NODES
-from aatoolkit.metadata.attrs import FrameMetadata
-from aatoolkit.normalizer.batch import (
-    LONGEST_BATCHED,
-    BatchAnswer,
-    BatchTables,
-    RowRange,
-    can_batch,
-    normalize_batch,
-)
-from aatoolkit.normalizer.draft import resolve
-from aatoolkit.normalizer.drift import Drift
-from aatoolkit.normalizer.tables import TableParts
 from aatoolkit.payload import Payload
 from aatoolkit.sections import Profile, Section
 
@@ -54,8 +42,8 @@ class DerivedAnswer:
         How it was read; the name where the default profile has the declaration.
     prefix : str
         What the names of its tables begin with in metadata.
-    tables : mapping of str to pyarrow.Table or RowRange
-        Its tables, those without rows left out; some are part of a table of many answers.
+    tables : mapping of str to pyarrow.Table
+        Its tables, those without rows left out.
     beside : mapping of str to list of tuple
         The rows of `BESIDE`, without context.
     error : AAToolkitError or None
@@ -64,7 +52,7 @@ class DerivedAnswer:
 
     declaration: Section | str | None
     prefix: str = ""
-    tables: Mapping[str, pa.Table | RowRange] = field(default_factory=dict)
+    tables: Mapping[str, pa.Table] = field(default_factory=dict)
     beside: Mapping[str, Rows] = field(default_factory=dict)
     error: AAToolkitError | None = None
 
@@ -75,11 +63,15 @@ class DerivedAnswer:
         return sections.get(found) if isinstance(found, str) else found
 
 
+@gc_paused()
 def derive(
     payloads: Sequence[Payload], profile: Profile | None = None, max_nodes: int = MAX_NODES
 ) -> list[DerivedAnswer]:
-    """The tables of answers of one host, scope and run, in their order."""
-    return derive_many([payloads], profile, max_nodes)[0]
+    """The tables of answers of one host, scope and run, whose envelope is what they share."""
+    outlines = enumerate(outline(payload.body) for payload in payloads)
+    shared = envelope_of({str(at): value for at, value in outlines if value is not None})
+    how = {"profile": profile, "max_nodes": max_nodes, "envelope": shared}
+    return [_derived(payload, **how) for payload in payloads]
 
 
 def derive_many(
@@ -87,31 +79,19 @@ def derive_many(
     profile: Profile | None = None,
     max_nodes: int = MAX_NODES,
 ) -> list[list[DerivedAnswer]]:
-    """The tables of answers, group by group; those of one section are made together.
-
-    Parameters
-    ----------
-    groups : sequence of sequences of Payload
-        The answers of each host, scope and run, whose envelope is what they share.
-    profile, max_nodes
-        As for `derive`.
-    """
-    found: list[list[DerivedAnswer]] = []
-    for some in in_batches(groups, lambda payload: len(payload.body)):
-        found += _together(some, profile, max_nodes)
-    return found
+    """The tables of answers, group by group: those of each host, scope and run."""
+    return [derive(group, profile, max_nodes) for group in groups]
 
 
 def derive_stored(
     groups: Iterable[Sequence[StoredAnswer]], profile: Profile | None, max_nodes: int
 ) -> Iterator[tuple[StoredAnswer, DerivedAnswer]]:
     """Yield stored answers, grouped by host, scope and run, each with what is derived of it."""
-    for some in in_batches(groups, lambda answer: answer.size):
-        usable = [[answer.payload() for answer in group if answer.has_body] for group in some]
-        for group, found in zip(some, derive_many(usable, profile, max_nodes), strict=True):
-            given = iter(found)
-            for answer in group:
-                yield answer, next(given) if answer.has_body else _lost(answer)
+    for group in groups:
+        usable = [answer.payload() for answer in group if answer.has_body]
+        derived = iter(derive(usable, profile, max_nodes))
+        for answer in group:
+            yield answer, next(derived) if answer.has_body else _lost(answer)
 
 
 def _lost(answer: StoredAnswer) -> DerivedAnswer:
@@ -119,7 +99,7 @@ def _lost(answer: StoredAnswer) -> DerivedAnswer:
 
 
 def in_batches(groups: Iterable[G], size: Callable[[Any], int]) -> Iterator[list[G]]:
-    """Groups of answers, as many as are made tables together."""
+    """Groups of answers, as many as are made tables by one process at a time."""
     waiting: list[G] = []
     total = 0
     for group in groups:
@@ -132,82 +112,18 @@ def in_batches(groups: Iterable[G], size: Callable[[Any], int]) -> Iterator[list
         yield waiting
 
 
-@gc_paused()
-def _together(
-    groups: Sequence[Sequence[Payload]], profile: Profile | None, max_nodes: int
-) -> list[list[DerivedAnswer]]:
-    by_section: dict[str, list[tuple[Place, BatchAnswer]]] = {}
-    envelopes: list[Collection[str]] = []
-    for number, group in enumerate(groups):
-        outlines = [outline(payload.body) for payload in group]
-        shared = envelope_of({str(at): one for at, one in enumerate(outlines) if one is not None})
-        envelopes.append(shared)
-        for at, (payload, document) in enumerate(zip(group, outlines, strict=True)):
-            if len(payload.body) <= LONGEST_BATCHED and type(document) is dict:
-                one = (number, at), BatchAnswer(payload, document, shared)
-                by_section.setdefault(str(payload.section), []).append(one)
-    found: dict[Place, DerivedAnswer] = {}
-    for name in [*by_section]:
-        listed = by_section.pop(name)
-        states: dict[int, str] = {}
-        tables = _batched(name, [one for _, one in listed], profile, max_nodes)
-        for (place, _), made in zip(listed, tables, strict=True):
-            if made is not None:
-                found[place] = _derived(made.section, made.prefix, made, made.tables, (), states)
-    how = {"profile": profile, "max_nodes": max_nodes}
-    return [
-        [
-            found.get((number, at)) or _alone(payload, envelope=envelopes[number], **how)
-            for at, payload in enumerate(group)
-        ]
-        for number, group in enumerate(groups)
-    ]
-
-
-def _batched(
-    name: str, answers: list[BatchAnswer], profile: Profile | None, max_nodes: int
-) -> Sequence[BatchTables | None]:
-    """The tables of answers of one section; None for each that is to be read alone."""
-    alone = [None] * len(answers)
-    if len(answers) < 2:
-        return alone
-    try:
-        declared, _, owner = resolve(name, profile)
-        if declared is None or not can_batch(declared):
-            return alone
-        return normalize_batch(declared, owner, answers, max_nodes)
-    except AAToolkitError:
-        return alone  # which of them it is shows when each is read alone
-
-
-def _alone(payload: Payload, **how: Any) -> DerivedAnswer:
-    """Derive the tables of one answer by itself, not in a batch."""
+def _derived(payload: Payload, **how: Any) -> DerivedAnswer:
+    """Derive the tables of one answer."""
     try:
         tables = to_tables(str(payload.section), payload, **how)
     except AAToolkitError as error:
         return DerivedAnswer(None, error=error)
-    parts = tables._parts
-    return _derived(
-        tables.declaration, tables._prefix, parts, parts.arrows, parts.drifts, {}, tables.section
-    )
-
-
-def _derived(
-    declared: Section | None,
-    prefix: str,
-    parts: TableParts | BatchTables,
-    arrows: Mapping[str, tuple[pa.Table | RowRange, FrameMetadata]],
-    drifts: Iterable[Drift],
-    states: dict[int, str],
-    name: str = "",
-) -> DerivedAnswer:
-    """Build a `DerivedAnswer`; ``states`` caches the columns' metadata as JSON."""
-    name = name or (declared.name if declared is not None else "")
+    parts, declared, name = tables.parts, tables.declaration, tables.section
     short = declared is not None and sections.default_profile().get(name) is declared
     beside: dict[str, Rows] = {
         FRAMES: [
-            (name, table, arrow.num_rows, _states(known, states))
-            for table, (arrow, known) in arrows.items()
+            (name, table, arrow.num_rows, dump_states(metadata))
+            for table, (arrow, metadata) in parts.arrows.items()
         ],
         AVAILABILITY: [
             (
@@ -226,16 +142,8 @@ def _derived(
             )
             for signal in parts.signals
         ],
-        DRIFT: [(name, one.kind, one.path, one.count, one.example) for one in drifts],
+        DRIFT: [(name, one.kind, one.path, one.count, one.example) for one in parts.drifts],
         HINTS: [(name, one.path, one.value, one.why) for one in parts.hints],
     }
-    kept = {table: arrow for table, (arrow, _) in arrows.items() if arrow.num_rows}
-    return DerivedAnswer(name if short else declared, prefix, kept, beside)
-
-
-def _states(known: FrameMetadata, written: dict[int, str]) -> str:
-    """The availability of a table's columns as JSON, written once for each metadata object."""
-    found = written.get(id(known))
-    if found is None:
-        found = written[id(known)] = dump_states(known)
-    return found
+    kept = {table: arrow for table, (arrow, _) in parts.arrows.items() if arrow.num_rows}
+    return DerivedAnswer(name if short else declared, tables._prefix, kept, beside)

@@ -91,7 +91,7 @@ def _concatenated(by: str, parts: Mapping[str, Tables]) -> Tables:
             name: sum(tables.rows[name] for tables in parts.values() if name in tables)
             for name in names
         },
-        words={name: _words(name, parts) for name in names},
+        words=lambda: {name: _words(name, parts) for name in names},
         extra=_of_each(by, parts, lambda tables: tables.extra),
         availability=_of_each(by, parts, lambda tables: tables.availability),
         drift=_of_each(by, parts, lambda tables: tables.drift),

@@ -41,7 +41,7 @@ from aatoolkit.metadata.attrs import (
 )
 from aatoolkit.metadata.recorded import serialized
 from aatoolkit.metadata.table_hash import logical_hash
-from aatoolkit.normalizer import reconstruct
+from aatoolkit.normalizer import provenance
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.normalizer.to_pandas import as_tuples
 
@@ -340,7 +340,7 @@ def rebuild(tables: Tables | str | os.PathLike[str]) -> Any:
             "one, or read all with aa.read_dataset"
         )
         raise PayloadError(problem, problems=[problem])
-    return reconstruct.rebuild(frames, frames["_extra"], placed)
+    return provenance.rebuild(frames, frames["_extra"], placed)
 
 
 def _readable(pandas: bytes, rows: int) -> bytes:

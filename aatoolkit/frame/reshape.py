@@ -13,7 +13,7 @@ from aatoolkit.availability import Availability, Status
 from aatoolkit.errors import AvailabilityError, NotWritten
 from aatoolkit.frame.cell_status import CAUSE, REASON, ROW, STATUSES, cells_of, is_status_column
 from aatoolkit.frame.groupby import find, flattened
-from aatoolkit.jsontree.exactness import EXACT_FLOAT
+from aatoolkit.jsontree.decode import EXACT_FLOAT
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, attach, metadata_of
 from aatoolkit.metadata.recorded import recorded

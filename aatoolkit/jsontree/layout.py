@@ -1,22 +1,21 @@
-"""Layouts: which objects of a document are rows with a key; and the limit on its nodes."""
+"""The limit on how many different paths a document may have values at."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
-from typing import Protocol
+from typing import Any, Protocol
 
 from aatoolkit.errors import PayloadError
+from aatoolkit.jsontree.keyed import are_keyed
+from aatoolkit.jsontree.vectors import MAX_FIELDS, Vector
 
 MAX_NODES = 100_000
-"""How many nodes a document may have by default; answers have some hundreds."""
+"""How many paths a document may have by default; answers have some hundreds."""
 
 
 class Layout(Protocol):
     """A declaration of which objects are rows with a key."""
-
-    @property
-    def keyed(self) -> bool | None:
-        """Whether objects are rows with a key, or fields; None to decide by their keys."""
 
     @property
     def fields(self) -> Mapping[str, Layout]:
@@ -32,23 +31,14 @@ class Layout(Protocol):
 
 
 class NodeLimit:
-    """Counts the nodes of one document, and raises when there are too many.
-
-    Attributes
-    ----------
-    has_large_object : bool
-        Whether an object has more keys than a table has columns.
-    """
-
-    __slots__ = ("count", "has_large_object", "limit")
+    """Counts the paths of one document, and raises when there are too many."""
 
     def __init__(self, limit: int = MAX_NODES) -> None:
         self.limit = limit
-        self.count = 1  # the document itself
-        self.has_large_object = False
+        self.count = 0
 
     def add(self, more: int) -> None:
-        """Add to the number of nodes, and raise `PayloadError` above the limit.
+        """Add to the number of paths.
 
         Raises
         ------
@@ -64,3 +54,36 @@ class NodeLimit:
                 limit=self.limit,
                 problems=[f"more than {self.limit:,} different paths @ $"],
             )
+
+    def check(self, place: Vector, layout: Layout | None) -> None:
+        """Count the paths of the values at a place and below; keys that are data are one."""
+        self.add(1)
+        if list in place.kinds:
+            self.check(place.each(), layout and layout.each)
+        if dict not in place.kinds:
+            return
+        fields = layout.fields if layout else {}
+        if layout and layout.entries:
+            self.check(place.entries(), layout.entries)
+            return
+        names = place.fields()
+        if (
+            not fields
+            and len(names) > 2
+            and are_keyed([v for v in place.values if type(v) is dict])
+        ):
+            self.check(place.entries(), None)
+            return
+        if place.records:
+            for name in names:
+                self.check(place.field(name), fields.get(name))
+            return
+        below: dict[str, list[Any]] = defaultdict(list)
+        are_many = len(names) - len(fields) > MAX_FIELDS
+        for value in place.values:
+            for name, inner in value.items() if type(value) is dict else ():
+                if type(inner) is dict or type(inner) is list:
+                    below["" if are_many and name not in fields else name].append(inner)
+        self.add(len(fields) if are_many else len(names) - len(below))
+        for name, values in below.items():
+            self.check(Vector(values), fields.get(name))

@@ -10,8 +10,8 @@
 
 `parse_path` reads all of them and `parse_pattern` patterns alone; `format_path` writes patterns,
 `format_json_path` concrete paths.
-Names of the tables of `~aatoolkit.jsontree.arrow_tables.shred` escape otherwise, since they
-must be file names too: see `aatoolkit.jsontree.names`.
+Names of the tables of `~aatoolkit.jsontree.shred.shred` escape otherwise, since they must be
+file names too.
 """
 
 from __future__ import annotations

@@ -1,265 +1,399 @@
-"""The values at one path of a JSON document as Python values, in one aligned vector.
+"""The walk through a JSON document, level by level: all values of one path in one list.
 
-A `Vector` has values; a `LazyVector` reads them from the columns of a parsed document when they
-are needed. To walk columns costs more a step and less a value: on small documents a `Vector` is
-about twenty times as fast as a `~aatoolkit.jsontree.cursor.Cursor` whose values are read.
+A `Level` is rows that many values belong to: the document's own, the elements of arrays, the
+entries of objects. A `Vector` is the values at one path in the rows of a level: one list, with
+`MISSING` where an enclosing object lacks the field. The fields of a row stay on its level; `each`
+and `entries` open the next. A step goes down for all rows at once, by loops in C.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from functools import cached_property
 from itertools import chain
 from operator import itemgetter
-from typing import Any
+from typing import Any, Final, TypeVar
+from weakref import ref
 
 import numpy as np
-import pyarrow.compute as pc
 
-from aatoolkit.jsontree.chunks import row_count
-from aatoolkit.jsontree.cursor import Cursor
-from aatoolkit.jsontree.kinds import BIG, BOOLEAN, INTEGER, NUMBER, STRING
-from aatoolkit.jsontree.values import MISSING
-from aatoolkit.jsontree.walker import Level, Walker
+from aatoolkit.jsontree.paths import KEY_SIGN, Each, Entries, Field, Step, key_step
 
-__all__ = ["MISSING", "LazyVector", "Vector"]
+T = TypeVar("T")
 
-_Rows = np.ndarray[tuple[int], np.dtype[np.intp]]
-_TYPES = {INTEGER: int, BIG: int, NUMBER: float, STRING: str, BOOLEAN: bool}
+RowIndex = np.ndarray[tuple[int], np.dtype[np.int64]]
+RowMap = RowIndex | None
+"""For each row the row of a level, -1 for none; None where the two are the same."""
+
+MAX_FIELDS = 1000
+"""Objects with more keys than this are rows with a key, not columns."""
 
 
-class VectorLevel(Level["Vector"]):
-    """The elements of the arrays, or the entries of the objects, of a vector.
+class Missing:
+    """The type of `MISSING`."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+MISSING: Final = Missing()
+"""Stands where there is nothing, not even null."""
+
+NUMBERS = (int, float)
+
+
+class Level:
+    """The rows that the values of several places belong to.
 
     Parameters
     ----------
-    above : Vector
-        The vector.
-    lengths : array of int
-        How many each of its values has.
-    labels : list
-        Their positions in the arrays, or their keys in the objects.
+    size : int
+        How many there are.
+    above : Vector, optional
+        The place whose arrays or objects the rows are in; None for the document itself.
+    lengths : list of int
+        How many rows each row above has.
+    keys : list of str, optional
+        The key of each row; None for elements of arrays.
+    computed : bool
+        Whether a function computed the rows of what is there.
     """
 
-    def __init__(self, above: Vector, lengths: _Rows, labels: list[Any]) -> None:
-        super().__init__(len(labels), above)
-        self.parents: _Rows = np.repeat(np.arange(len(lengths)), lengths)
-        self.labels = labels
+    def __init__(
+        self,
+        size: int,
+        above: Vector | None = None,
+        lengths: Sequence[int] = (),
+        keys: list[str] | None = None,
+        computed: bool = False,
+    ) -> None:
+        self.size, self.lengths, self.keys, self.computed = size, lengths, keys, computed
+        # A document holds what is below; circles would hold its data long after their use.
+        self._above = None if above is None else ref(above)
+        self._element: ref[Vector] | None = None
 
-    def parent(self, row: int) -> int:
-        """The row of the level above that one row is in."""
-        return int(self.parents[row])
+    @property
+    def above(self) -> Vector | None:
+        """The place whose arrays or objects the rows are in; None for the document itself."""
+        return None if self._above is None else deref(self._above)
 
-    def label(self, row: int) -> str | int:
-        """The position of one row in its array, or its key in its object."""
-        found: str | int = self.labels[row]
-        return found
+    @property
+    def element(self) -> Vector:
+        """The place of the rows themselves."""
+        assert self._element is not None
+        return deref(self._element)
+
+    @property
+    def in_array(self) -> bool:
+        """Whether the rows are elements of arrays."""
+        return self._above is not None and self.keys is None and not self.computed
+
+    @cached_property
+    def parents(self) -> RowIndex:
+        """For each row, that of the level above."""
+        return np.repeat(np.arange(len(self.lengths)), self.lengths)
+
+    @cached_property
+    def positions(self) -> RowIndex:
+        """For each row, its place in the array or object."""
+        lengths = np.asarray(self.lengths, np.int64)
+        return np.arange(self.size) - np.repeat(lengths.cumsum() - lengths, lengths)
+
+    def numbered(self, first: int) -> Vector:
+        """The positions of the rows, as values, counted from a number."""
+        return Vector((self.positions + first).tolist(), self)
+
+    def path(self, row: int) -> str:
+        """The JSON path of one row."""
+        above = self.above
+        if above is None:
+            return "$"
+        label = f"[{self.positions[row]}]" if self.keys is None else key_step(self.keys[row])
+        return above.path(int(self.parents[row])) + label
 
 
-class Vector(Walker["Vector"]):
-    """The values at one path, with the way back up.
+class Vector:
+    """The values at one path, in the rows of a level.
 
     Parameters
     ----------
-    values : list
+    values : sequence
         The values; `MISSING` where an enclosing object lacks the field.
     level : Level, optional
         Their rows; those of a document, or of several, if left out.
     tail : tuple of str
         The fields that lead there from a row.
+    field_absent : bool
+        Whether there are objects that could hold it, and none has the field.
+    is_key : bool
+        Whether the values are keys of objects.
 
     Examples
     --------
     >>> document = Vector.of({"a": [{"b": 1}, {}, {"b": None}]})
-    >>> found = document.field("a").each().field("b")
-    >>> found.values, found.path(2)
-    ([1, MISSING, None], '$.a[2].b')
+    >>> inner = document.field("a").each().field("b")
+    >>> inner.values, inner.path(2), inner.field("c").field_absent
+    ([1, MISSING, None], '$.a[2].b', False)
     """
 
-    __slots__ = ("_kinds", "_numbers", "_values")
+    __slots__ = (
+        "__weakref__",
+        "_below",
+        "_kinds",
+        "_numbers",
+        "_records",
+        "arrays",
+        "field_absent",
+        "is_key",
+        "level",
+        "tail",
+        "values",
+    )
 
     def __init__(
-        self, values: list[Any], level: Level[Any] | None = None, tail: tuple[str, ...] = ()
+        self,
+        values: Sequence[Any],
+        level: Level | None = None,
+        tail: tuple[str, ...] = (),
+        field_absent: bool = False,
+        is_key: bool = False,
     ) -> None:
-        super().__init__(Level(len(values)) if level is None else level, tail)
-        self._values: list[Any] | None = values
+        self.values: Any = values
+        self.level = Level(len(values)) if level is None else level
+        self.tail, self.field_absent, self.is_key = tail, field_absent, is_key
+        # Who holds a place holds those below it.
+        self._below: dict[object, Vector] = {}
         self._kinds: set[type] | None = None
         self._numbers: set[bool] | None = None
+        self._records: dict[str, Sequence[Any]] | None = None
+        self.arrays: dict[object, Any] = {}
 
-    @classmethod
-    def of(cls, document: Any) -> Vector:
+    @staticmethod
+    def of(document: Any) -> Vector:
         """The vector that holds one document."""
-        return cls([document])
+        root = Vector([document])
+        root.level._element = ref(root)
+        return root
 
     def __len__(self) -> int:
         return self.level.size
 
     @property
-    def rows(self) -> _Rows | None:
+    def rows(self) -> RowMap:
         """For each element or entry its row in the vector above; None for other values."""
-        return None if self._opened is None else self._opened.parents
+        return None if self.tail or self.level._above is None else self.level.parents
 
     @property
     def labels(self) -> list[Any] | None:
         """For each element or entry its position in the array or its key in the object."""
-        return None if self._opened is None else self._opened.labels
-
-    @property
-    def _opened(self) -> VectorLevel | None:
-        """The level whose rows the values are, and not fields of them."""
-        return self.level if isinstance(self.level, VectorLevel) and not self.tail else None
-
-    @property
-    def values(self) -> list[Any]:
-        """The values."""
-        if self._values is None:
-            self._values = self._find_values()
-        return self._values
-
-    def _find_values(self) -> list[Any]:
-        raise NotImplementedError
+        if self.tail or self.level._above is None:
+            return None
+        keys = self.level.keys
+        return self.level.positions.tolist() if keys is None else keys
 
     def value(self, row: int) -> Any:
         """The value in one row."""
         return self.values[row]
 
     @property
+    def present(self) -> RowIndex:
+        """The rows that have a value, null included."""
+        if Missing not in self.kinds:
+            return np.arange(len(self.values))
+        return self.where(lambda kind: kind is not Missing)
+
+    def where(self, fits: Callable[[type], bool]) -> RowIndex:
+        """The rows whose value is of a type that fits."""
+        chosen = {kind for kind in self.kinds if fits(kind)}
+        if not chosen:
+            return np.empty(0, np.int64)
+        if chosen == self.kinds:
+            return np.arange(len(self.values))
+        return np.flatnonzero(np.fromiter(map(chosen.__contains__, map(type, self.values)), bool))
+
+    @property
+    def is_null(self) -> bool:
+        """Whether there are values, and all are null."""
+        return type(None) in self.kinds and self.kinds <= {type(None), Missing}
+
+    @property
     def kinds(self) -> set[type]:
         """The set of Python types of the values."""
         if self._kinds is None:
-            self._kinds = self._find_kinds()
+            self._kinds = set(map(type, self.values))
         return self._kinds
-
-    def _find_kinds(self) -> set[type]:
-        return set(map(type, self.values))
 
     @property
     def numbers(self) -> set[bool]:
         """Whether there are numbers other than 0, and whether there are such as are 0."""
         if self._numbers is None:
-            self._numbers = self._find_numbers()
+            self._numbers = set()
+            if not self.kinds.isdisjoint(NUMBERS):
+                self._numbers = {value != 0 for value in self.values if type(value) in NUMBERS}
         return self._numbers
 
-    def _find_numbers(self) -> set[bool]:
-        if self.kinds.isdisjoint((int, float)):
-            return set()
-        return {value != 0 for value in self.values if type(value) in (int, float)}
+    def _of(self, kind: type) -> Sequence[Any]:
+        """The values of one type, in order."""
+        if self.kinds == {kind}:
+            return self.values  # type: ignore[no-any-return]
+        return [value for value in self.values if type(value) is kind]
+
+    @property
+    def records(self) -> dict[str, Sequence[Any]]:
+        """All fields of the values, where all are objects with the same keys; else none."""
+        if self._records is None:
+            self._records = _regular(self.values) if self.kinds == {dict} else {}
+        return self._records
 
     def fields(self) -> list[str]:
         """The names of the fields of all objects among the values, as they come."""
+        if self.records:
+            return list(self.records)
         objects = self._of(dict)
         # Objects are of few shapes: their names are gathered once a shape.
         return list(dict.fromkeys(chain.from_iterable(dict.fromkeys(map(tuple, objects)))))
 
-    def _field(self, name: str) -> Vector:
-        return Vector(self._field_values(name), self.level, (*self.tail, name))
+    def beyond(self, names: Collection[str]) -> dict[str, int]:
+        """How many objects have each of the fields that are not among some names."""
+        if dict not in self.kinds:
+            return {}
+        if self.records:
+            return {name: len(self.values) for name in self.records if name not in names}
+        counts = Counter(chain.from_iterable(self._of(dict)))
+        return {name: count for name, count in counts.items() if name not in names}
 
-    def _field_values(self, name: str) -> list[Any]:
-        if self.kinds == {dict}:
-            try:
-                return list(map(itemgetter(name), self.values))
-            except KeyError:
-                return [value.get(name, MISSING) for value in self.values]
-        return [
-            value.get(name, MISSING) if type(value) is dict else MISSING for value in self.values
-        ]
+    def field(self, name: str) -> Vector:
+        """The values of one field, in the same rows."""
+        below = self._below.get(name)
+        if below is None:
+            values = self.records.get(name)
+            if values is not None:
+                absent = False
+            elif dict not in self.kinds:
+                values, absent = [MISSING] * len(self.values), self.field_absent
+            else:
+                if self.records:
+                    values = [MISSING] * len(self.values)
+                elif self.kinds == {dict}:
+                    values = [value.get(name, MISSING) for value in self.values]
+                else:
+                    values = [
+                        value.get(name, MISSING) if type(value) is dict else MISSING
+                        for value in self.values
+                    ]
+                absent = set(map(type, values)) == {Missing}
+            below = self._below[name] = Vector(values, self.level, (*self.tail, name), absent)
+        return below
 
-    def _of(self, kind: type) -> list[Any]:
-        """The values of one type, in order."""
-        if self.kinds == {kind}:
-            return self.values
-        return [value for value in self.values if type(value) is kind]
+    def each(self) -> Vector:
+        """The elements of the arrays here; what is no array has none."""
+        below = self._below.get(Ellipsis)
+        if below is None:
+            arrays = self.values
+            if self.kinds != {list}:
+                arrays = [value if type(value) is list else () for value in arrays]
+            below = self._below[Ellipsis] = self.opened(arrays)
+        return below
 
-    def _each(self) -> Vector:
-        arrays: list[Any] = self.values
-        if self.kinds != {list}:
-            arrays = [value if type(value) is list else () for value in self.values]
-        lengths = np.fromiter(map(len, arrays), np.intp, len(arrays))
-        labels = list(chain.from_iterable(map(range, lengths.tolist())))
-        return Vector(list(chain.from_iterable(arrays)), VectorLevel(self, lengths, labels))
+    def entries(self, only: Sequence[str] = ()) -> Vector:
+        """The entries of the objects here, or those with some keys only."""
+        names = tuple(only)
+        below = self._below.get(names)
+        if below is None:
+            objects = self.values
+            if self.kinds != {dict}:
+                objects = [value if type(value) is dict else {} for value in objects]
+            if names:
+                objects = [{key: o[key] for key in names if key in o} for o in objects]
+            keys = list(chain.from_iterable(objects))
+            below = self.opened([*map(dict.values, objects)], keys)
+            self._below[names] = below
+        return below
 
-    def _entries(self, only: tuple[str, ...]) -> Vector:
-        objects = self.values
-        if self.kinds != {dict}:
-            objects = [value if type(value) is dict else {} for value in self.values]
-        if only:
-            objects = [{key: one[key] for key in only if key in one} for one in objects]
-        lengths = np.fromiter(map(len, objects), np.intp, len(objects))
-        labels = list(chain.from_iterable(objects))
-        values = list(chain.from_iterable(map(dict.values, objects)))
-        return Vector(values, VectorLevel(self, lengths, labels))
+    def keys(self) -> Vector:
+        """The keys of the entries that are here, as values."""
+        below = self._below.get(None)
+        if below is None:
+            below = Vector(self.level.keys or [], self.level, is_key=True)
+            self._below[None] = below
+        return below
+
+    def opened(
+        self, lists: Sequence[Any], keys: list[str] | None = None, computed: bool = False
+    ) -> Vector:
+        """Open a level: for each row here a list of rows."""
+        values = lists[0] if len(lists) == 1 and keys is None else [*chain.from_iterable(lists)]
+        level = Level(len(values), self, [*map(len, lists)], keys, computed)
+        below = Vector(values, level)
+        level._element = ref(below)
+        return below
+
+    def descend(self, steps: Sequence[Step]) -> Vector:
+        """Return the place some steps below.
+
+        Raises
+        ------
+        ValueError
+            If a step is that to one element of an array: a place has all elements.
+        """
+        place = self
+        for step in steps:
+            if type(step) is Field:
+                place = place.field(step.name)
+            elif type(step) is Each:
+                place = place.each()
+            elif type(step) is Entries:
+                place = place.entries(step.only)
+            else:
+                raise ValueError(f"a place has all elements, not one: {step}")
+        return place
+
+    def path(self, row: int) -> str:
+        """The JSON path of the value in one row; of a key, that of its value and a sign."""
+        sign = KEY_SIGN if self.is_key else ""
+        return self.level.path(row) + "".join(map(key_step, self.tail)) + sign
 
 
-class LazyVector(Vector):
-    """A `Vector` of the values at a place of a parsed document.
+def _regular(objects: Sequence[dict[str, Any]]) -> dict[str, Sequence[Any]]:
+    """The values of each key, where all objects have the same keys; else nothing."""
+    first = objects[0]
+    if not first or len(first) > MAX_FIELDS:
+        return {}
+    if len(objects) == 1:
+        return {key: (value,) for key, value in first.items()}
+    if set(map(len, objects)) != {len(first)}:
+        return {}
+    try:
+        rows = map(itemgetter(*first), objects)
+        columns = [tuple(rows)] if len(first) == 1 else zip(*rows, strict=True)
+        return dict(zip(first, columns, strict=True))
+    except KeyError:
+        return {}
 
-    Parameters
-    ----------
-    cursor : Cursor
-        The place; its document is to be held by somebody.
 
-    Examples
-    --------
-    >>> from aatoolkit.jsontree.parse import parse_document
-    >>> document = Cursor.of(parse_document({"a": [{"b": 1}, {}, {"b": 0.5}]}).root)
-    >>> found = LazyVector(document).field("a").each().field("b")
-    >>> sorted(kind.__name__ for kind in found.kinds), found.values, found.path(2)
-    (['Missing', 'float', 'int'], [1, MISSING, 0.5], '$.a[2].b')
+def deref(held: ref[T]) -> T:
+    """Return the object of a weak reference, or raise if it is gone.
+
+    Raises
+    ------
+    LookupError
+        If nobody holds it any longer.
     """
+    target = held()
+    if target is None:
+        raise LookupError("the document of these values is no longer held by anybody")
+    return target
 
-    __slots__ = ("_cursor",)
 
-    def __init__(self, cursor: Cursor) -> None:
-        super().__init__([], cursor.level, cursor.tail)
-        self._values = None
-        self._cursor = cursor
-
-    def _find_values(self) -> list[Any]:
-        if self._cursor.node is None:
-            return [MISSING] * len(self)
-        return self._cursor.values(np.arange(len(self)))
-
-    def value(self, row: int) -> Any:
-        """The value in one row."""
-        return MISSING if self._cursor.node is None else self._cursor.values(np.array([row]))[0]
-
-    def _find_kinds(self) -> set[type]:
-        node = self._cursor.node
-        if node is None:
-            return {type(MISSING)} if len(self) else set()
-        found: set[type] = {_TYPES[kind] for kind in node.scalars}
-        if node.record is not None or node.entries is not None:
-            found.add(dict)
-        if node.items is not None:
-            found.add(list)
-        if node.null_count:
-            found.add(type(None))
-        if row_count(node.rows) < len(self):
-            found.add(type(MISSING))
-        return found
-
-    def _find_numbers(self) -> set[bool]:
-        scalars = self._cursor.node.scalars if self._cursor.node else {}
-        chunks = [*scalars.get(INTEGER, ()), *scalars.get(NUMBER, ())]
-        found = {
-            value
-            for array, _ in chunks
-            for value in pc.unique(pc.not_equal(array, 0)).drop_null().to_pylist()
-        }
-        return found | {True for _ in scalars.get(BIG, ())}
-
-    def fields(self) -> list[str]:
-        """The names of the fields of all objects among the values."""
-        return super().fields() if self._is_keyed else [*self._cursor.fields()]
-
-    def _field(self, name: str) -> Vector:
-        return super()._field(name) if self._is_keyed else LazyVector(self._cursor.field(name))
-
-    def _each(self) -> Vector:
-        return LazyVector(self._cursor.each())
-
-    @property
-    def _is_keyed(self) -> bool:
-        """Whether some objects are no columns: their keys are data."""
-        node = self._cursor.node
-        return node is not None and (
-            node.entries is not None or (node.record is not None and node.record.others is not None)
-        )
+def compose_index(index: RowMap, further: RowMap) -> RowMap:
+    """Compose two row indexes: apply one after the other."""
+    if index is None or further is None:
+        return further if index is None else index
+    if len(index) and index.min() < 0:
+        composed = np.full(len(index), -1, np.int64)
+        composed[index >= 0] = further[index[index >= 0]]
+        return composed
+    return further[index]

@@ -1,4 +1,4 @@
-"""Shorten the objects of a document that have very many keys.
+"""Shorten what is very long in a document: objects of many keys, and its longest list.
 
 Statements about availability are looked for under every key, which takes far longer
 than to parse it. An object of thousands of keys is data: of those that no column is declared
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from aatoolkit.jsontree.keyed import MAX_FIELDS
+from aatoolkit.jsontree.vectors import MAX_FIELDS
 from aatoolkit.normalizer.field_map import FieldNode
 
 _WORDS = re.compile(
@@ -55,3 +55,28 @@ def _kept(document: dict[str, Any], fields: dict[str, FieldNode]) -> list[str]:
         elif len(kept) < MAX_FIELDS // 4 and _WORDS.search(key):
             kept.append(key)
     return known + first + kept
+
+
+_FIRST = 1000
+"""How many elements of a very long list are looked at for statements."""
+
+
+def longest_list(document: Any) -> tuple[str, ...]:
+    """The fields that lead to the longest list that only objects enclose, if it is long."""
+    longest: tuple[str, ...] = ()
+    most = _FIRST
+    waiting: list[tuple[tuple[str, ...], Any]] = [((), document)]
+    while waiting:
+        path, value = waiting.pop()
+        if isinstance(value, list) and len(value) > most:
+            longest, most = path, len(value)
+        elif isinstance(value, dict) and len(value) <= MAX_FIELDS:
+            waiting += [((*path, key), inner) for key, inner in value.items()]
+    return longest
+
+
+def shortened(document: Any, path: tuple[str, ...]) -> Any:
+    """Copy a document with no more than the first elements of the list at a path."""
+    if not path:
+        return document[:_FIRST]
+    return {**document, path[0]: shortened(document[path[0]], path[1:])}

@@ -87,13 +87,14 @@ def is_silent(section: Section, document: object, signals: Iterable[Signal]) -> 
     return not any(name in given and name not in ENVELOPE for name in names)
 
 
-def stated(column: Column, signals: list[Signal]) -> Availability:
+def stated(column: Column | None, signals: list[Signal]) -> Availability:
     """The narrowest statement about a whole column; that of the section if there is none."""
     reaches = [
         (len(target_steps(signal.target or "")), signal.availability)
         for signal in signals
         if signal.scope == "field"
         and not signal.rows
+        and column is not None
         and reach(signal.target or "", column.pattern) == "all"
     ]
     narrowest = max((length for length, _ in reaches), default=0)

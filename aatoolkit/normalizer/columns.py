@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import cache
+from collections.abc import Mapping, Sequence
+from functools import cache, cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -12,157 +12,173 @@ import pyarrow.compute as pc
 from aatoolkit._util.text import json_text
 from aatoolkit.availability.detect import Signal
 from aatoolkit.jsontree.coerce import Array
-from aatoolkit.jsontree.grouping import RowIndex
 from aatoolkit.metadata import attrs
 from aatoolkit.metadata.recipe import read_from
-from aatoolkit.normalizer.branch import Found
 from aatoolkit.normalizer.drift import DriftReport
-from aatoolkit.normalizer.keys import KeyCounter
-from aatoolkit.normalizer.masking import (
-    WHY,
-    EngineRows,
-    denies_any,
-    is_measure,
-    mask_denied,
-    rows_by_engine,
-)
+from aatoolkit.normalizer.masking import WHY, Denials
 from aatoolkit.normalizer.row_statements import describer
-from aatoolkit.normalizer.rows import TableRows, held
+from aatoolkit.normalizer.rows import Place, TableRows, held
 from aatoolkit.sections.section import Column
 
-
-def build_table(
-    rows: TableRows,
-    before: str,
-    report: DriftReport,
-    signals: list[Signal],
-    source: attrs.Source,
-    keys: KeyCounter,
-) -> tuple[pa.Table, attrs.FrameMetadata]:
-    """Build one table and the metadata of its columns; report where the answer differs."""
-    table = rows.table
-    if rows.absent and not table.is_optional:
-        report.record("absent", rows.absent, 1)
-    for cursor, rows_there in rows.beyond():
-        report.record_values(cursor, rows_there, "new", f"{table.rows.path}[]")
-    known: dict[str, attrs.ColumnMetadata] = {}
-    found = {c.name: _column(rows, c, report, source.host) for c in table.columns}
-    arrays = {name: array for name, (array, _) in found.items()}
-    may_deny, engines = denies_any(signals), arrays.get("engine")
-    engine_rows = cache(lambda: rows_by_engine(engines, signals))
-    describe = describer(table, before, signals, dict(arrays))
-    for column in table.columns:
-        array, absent = found[column.name]
-        if may_deny and is_measure(table, column):
-            array = _mask(array, engine_rows, rows, column, signals, report)
-        arrays[column.name], measured = array, array.null_count < len(array)
-        known[column.name] = describe(column, absent, measured, _json_path_of(rows, column))
-    arrow = _keyed(arrays, rows, report, keys)
-    recipe = read_from(0, f"{before}{table.name}")
-    return arrow, attrs.FrameMetadata(known, tuple(table.key), (source,), recipe=recipe)
+_FEW = 1000
+"""Of so many rows and fewer, keys are counted one by one."""
 
 
-def _column(
-    rows: TableRows, column: Column, report: DriftReport, host: str | None
-) -> tuple[Array, bool]:
-    """Build one column of a table; return also whether the answer lacks its field."""
-    found = rows.find(column.source or "")
-    absent = bool(rows.absent) or (
-        rows.size > 0 and all(cursor.field_absent for cursor, _ in found)
-    )
-    if absent and column.source == "$.domain" and host is not None:
-        return pa.array([host] * rows.size, pa.string()), False
-    absent = absent and not (column.optional and not rows.absent)
-    if absent and not rows.absent:
-        report.record("absent", column.pattern, rows.size)
-    parsed = [rows.read(column, cursor) for cursor, _ in found]
-    array = rows.column(parsed, found)
-    for (cursor, index), one in zip(found, parsed, strict=True):
-        if len(one.missing):
-            report.keep(cursor, held(index, one.missing), "missing")
-        if len(one.odd):
-            report.record_values(cursor, held(index, one.odd), "wrong type", column.pattern)
-    if column.dtype == "category":
-        array = _to_category(array, column, found, report)
-    if column.null is not None:
-        array = pc.fill_null(array, column.null)
-    return array, absent or rows.is_null
+class BuiltTable:
+    """One table of an answer.
+
+    Parameters
+    ----------
+    rows : TableRows
+        Where its rows are in the answer.
+    before : str
+        What the name of the table is prefixed by in metadata.
+    signals : list of Signal
+        What the answer states about its availability.
+    source : Source
+        Which answer it is.
+    report : DriftReport
+        Takes the differences between answer and declaration.
+    denies_any : bool
+        Whether the answer denies any numbers.
+    """
+
+    def __init__(
+        self,
+        rows: TableRows,
+        before: str,
+        signals: list[Signal],
+        source: attrs.Source,
+        report: DriftReport,
+        denies_any: bool,
+    ) -> None:
+        self.rows, self._before, self._signals, self._source = rows, before, signals, source
+        table = rows.table
+        if rows.absent and not table.is_optional:
+            report.record("absent", rows.absent, 1)
+        for place, rows_there in rows.beyond():
+            report.record_values(place, rows_there, "new", f"{table.rows.path}[]")
+        self._absent: set[str] = set()
+        arrays = {column.name: self._column(column, report) for column in table.columns}
+        if denies_any and rows.size:
+            self._mask(arrays, report)
+        self.arrow = self._keyed(arrays, report)
+
+    @cached_property
+    def metadata(self) -> attrs.FrameMetadata:
+        """The metadata of its columns."""
+        table, arrow = self.rows.table, self.arrow
+        arrays = {name: arrow[name] for name in table.names}
+        describe = describer(table, self._before, self._signals, arrays)
+        columns = {
+            column.name: describe(
+                column,
+                column.name in self._absent,
+                arrow[column.name].null_count < arrow.num_rows,
+                self.rows.path_in(column),
+            )
+            for column in table.columns
+        }
+        recipe = read_from(0, f"{self._before}{table.name}")
+        return attrs.FrameMetadata(columns, tuple(table.key), (self._source,), recipe=recipe)
+
+    def _column(self, column: Column, report: DriftReport) -> Array:
+        """Build one column of the table; list it among those whose field the answer lacks."""
+        rows = self.rows
+        places = rows.find(column.source or "")
+        is_absent = bool(rows.absent) or (
+            rows.size > 0 and all(place.field_absent for place, _ in places)
+        )
+        if is_absent and column.source == "$.domain" and self._source.host is not None:
+            return pa.array([self._source.host] * rows.size, pa.string())
+        is_absent = is_absent and not (column.optional and not rows.absent)
+        if is_absent and not rows.absent:
+            report.record("absent", column.pattern, rows.size)
+        if is_absent or rows.is_null:
+            self._absent.add(column.name)
+        parsed = [rows.read(column, place) for place, _ in places]
+        array = rows.column(parsed, places)
+        for (place, index), part in zip(places, parsed, strict=True):
+            if part.missing:
+                report.keep(place, held(index, part.missing), "missing")
+            if part.odd:
+                report.record_values(place, held(index, part.odd), "wrong type", column.pattern)
+        if column.dtype == "category":
+            array = _to_category(array, column, places, report)
+        return array if column.null is None else pc.fill_null(array, column.null)
+
+    def _mask(self, arrays: dict[str, Array], report: DriftReport) -> None:
+        """Mask the numbers that the answer denies, and keep them in ``extra``."""
+        rows = self.rows
+        denials = Denials(self._signals, rows.size, arrays.get("engine"))
+        for column in rows.table.columns:
+            if column.name not in rows.plan.measures:
+                continue
+            array = arrays[column.name]
+            denied = denials.rows(column, array, rows.path_in(column))
+            if denied is None:
+                continue
+            arrays[column.name] = pc.if_else(pa.array(denied), pa.scalar(None, array.type), array)
+            places = rows.find(column.source or "")
+            which, there = rows.source_rows(places)
+            for number, (place, _) in enumerate(places):
+                report.keep(place, np.unique(there[denied & (which == number)]), WHY)
+
+    def _keyed(self, arrays: Mapping[str, Array], report: DriftReport) -> pa.Table:
+        """Build the table, with a column ``_row`` if its key is not unique."""
+        table, arrow = self.rows.table, pa.table(arrays)
+        if not table.key:
+            return arrow
+        place = f"{table.name}({', '.join(table.key)})"
+        keys = [arrays[name] for name in table.key]
+        empty = max(array.null_count for array in keys)
+        if empty:
+            report.record("null key", place, empty)
+        different = count_distinct(keys)
+        if different == arrow.num_rows:
+            return arrow
+        report.record("duplicate key", place, arrow.num_rows - different)
+        return arrow.append_column("_row", pa.array(np.arange(arrow.num_rows)))
 
 
-def _mask(
-    array: Array,
-    engine_rows: Callable[[], list[EngineRows]],
-    rows: TableRows,
-    column: Column,
-    signals: list[Signal],
-    report: DriftReport,
-) -> Array:
-    """Mask the numbers of a column that the answer denies, and keep them in ``extra``."""
-    path = _json_path_of(rows, column)
-    array, denied = mask_denied(array, engine_rows, rows.table, column, signals, path)
-    found = rows.find(column.source or "")
-    for number, (cursor, _) in enumerate(found if denied else ()):
-        which, there = rows.source_rows(found)
-        report.keep(cursor, np.unique(there[denied][which[denied] == number]), WHY)
-    return array
+def count_distinct(columns: Sequence[Array]) -> int:
+    """Count the distinct rows of some columns.
 
-
-def _json_path_of(rows: TableRows, column: Column) -> Callable[[int], str]:
-    """Return a function that gives the JSON path of a column's value in a row."""
-    known: list[tuple[RowIndex, RowIndex]] = []
-
-    def path(row: int) -> str:
-        found = rows.find(column.source or "")
-        if not known:  # few columns are checked
-            known.append(rows.source_rows(found))
-        which, there = known[0]
-        cursor, _ = found[int(which[row])]
-        return cursor.path(int(there[row]))
-
-    return path
+    Examples
+    --------
+    >>> count_distinct([pa.array(["a", "a", "b"]), pa.array([1, 1, None])])
+    2
+    """
+    if len(columns[0]) <= _FEW:
+        lists = [column.to_pylist() for column in columns]
+        return len(set(lists[0] if len(lists) == 1 else zip(*lists, strict=True)))
+    if len(columns) == 1:
+        return int(pc.count_distinct(columns[0], mode="all").as_py())
+    table = pa.table({str(number): column for number, column in enumerate(columns)})
+    return int(table.group_by(table.column_names, use_threads=False).aggregate([]).num_rows)
 
 
 def _to_category(
-    text: Array, column: Column, found: list[Found], report: DriftReport
+    text: Array, column: Column, places: Sequence[Place], report: DriftReport
 ) -> pa.DictionaryArray:
     """Convert text to a category; undeclared levels come last, if the levels have no order."""
     declared = _levels(column.levels)
-    whole = text.combine_chunks() if isinstance(text, pa.ChunkedArray) else text
-    codes = pc.index_in(whole, declared)
-    strange = whole.null_count < codes.null_count
-    if strange:
-        new = sorted(set(pc.unique(whole).drop_null().to_pylist()) - set(column.levels))
+    codes = pc.index_in(text, declared)
+    if text.null_count < codes.null_count:
+        new = sorted(set(pc.unique(text).drop_null().to_pylist()) - set(column.levels))
         levels = pa.array(new, pa.string())
-        count = codes.null_count - whole.null_count
+        count = codes.null_count - text.null_count
         report.record("new level", column.pattern, count, json_text(new[0]))
         if column.ordered:
-            for cursor, index in found:
-                there = pc.indices_nonzero(pc.is_in(cursor.to_arrow("category")[0], levels))
-                report.keep(cursor, held(index, there.to_numpy().astype(np.int64)), "new level")
+            for place, index in places:
+                there = [at for at, value in enumerate(place.values) if value in new]
+                report.keep(place, held(index, there), "new level")
         else:
             declared = pa.concat_arrays([declared, levels])
-            codes = pc.index_in(whole, declared)
+            codes = pc.index_in(text, declared)
     return pa.DictionaryArray.from_arrays(codes, declared, ordered=column.ordered)
 
 
 @cache
 def _levels(levels: tuple[str, ...]) -> pa.Array:
     return pa.array(levels, pa.string())
-
-
-def _keyed(
-    arrays: Mapping[str, Array], rows: TableRows, report: DriftReport, keys: KeyCounter
-) -> pa.Table:
-    """Build the table, with a column ``_row`` if its key is not unique."""
-    table, arrow = rows.table, pa.table(arrays)
-    if not table.key:
-        return arrow
-    place = f"{table.name}({', '.join(table.key)})"
-    empty = max(arrays[name].null_count for name in table.key)
-    if empty:
-        report.record("null key", place, empty)
-    different = keys.count(rows, arrays)
-    if different == arrow.num_rows:
-        return arrow
-    report.record("duplicate key", place, arrow.num_rows - different)
-    return arrow.append_column("_row", pa.array(np.arange(arrow.num_rows)))

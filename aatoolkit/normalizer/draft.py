@@ -9,13 +9,11 @@ from functools import partial
 from itertools import chain
 from typing import Any, TypeVar
 
-import pyarrow as pa
-
 from aatoolkit import sections
 from aatoolkit.availability.detect import Signal
 from aatoolkit.errors import AAToolkitError, DraftWarning, PayloadError
-from aatoolkit.jsontree.nodes import Node
 from aatoolkit.metadata.attrs import EMPTY
+from aatoolkit.normalizer.columns import BuiltTable
 from aatoolkit.normalizer.drift import DriftReport
 from aatoolkit.payload import Payload
 from aatoolkit.sections import Profile, Section
@@ -51,36 +49,35 @@ def _owner(profile: Profile) -> str:
     return f"profile {OWNER}" if profile.name == OWNER else profile.name
 
 
-def fits(tables: Iterable[pa.Table], report: DriftReport, signals: Iterable[Signal]) -> bool:
+def fits(tables: Iterable[BuiltTable], report: DriftReport, signals: Iterable[Signal]) -> bool:
     """Whether a declaration describes an answer at all.
 
     It is not if most of its values are in no column, and it does not state that there is nothing
     to report. A main table in which at least half of the columns have values settles it.
     """
-    tables = list(tables)
-    main = tables[0]
+    arrows = [table.arrow for table in tables]
+    main = arrows[0]
     if main.num_rows and 2 * sum(c.null_count < len(c) for c in main.columns) >= main.num_columns:
         return True
-    unread: int = sum(
-        _leaf_count(cursor.node) for cursor, _, why in report.kept if why in _UNFITTING
-    )
+    unread = sum(_leaf_count(value) for value, _, _ in report.values(*_UNFITTING))
     if not unread:
         return True
     if any(each.scope == "section" and each.availability.status in EMPTY for each in signals):
         return True
-    columns = (column for table in tables for column in table.columns)
+    columns = (column for arrow in arrows for column in arrow.columns)
     read: int = sum(len(column) - column.null_count for column in columns)
     return unread <= read
 
 
-def _leaf_count(node: Node | None) -> int:
-    """Count the values at and below a node."""
-    if node is None:
-        return 0
-    found = sum(len(array) - array.null_count for array, _ in chain(*node.scalars.values()))
-    fields = node.record.fields.values() if node.record else ()
-    below = [*fields, *(child.node for child in (node.items, node.entries) if child)]
-    return int(found) + sum(map(_leaf_count, below))
+def _leaf_count(value: Any) -> int:
+    """Count the values at and below a value; null is none."""
+    values, count = [value], 0
+    while values:
+        objects = [value for value in values if type(value) is dict]
+        arrays = [value for value in values if type(value) is list]
+        count += sum(value is not None for value in values) - len(objects) - len(arrays)
+        values = [*chain(*map(dict.values, objects), *arrays)]
+    return count
 
 
 def draft_of(answer: Any, name: str, declared: Section | None) -> Section | None:

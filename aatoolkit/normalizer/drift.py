@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from functools import partial
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 from aatoolkit._util.text import json_text
 from aatoolkit.errors import PayloadError, SchemaDriftWarning
-from aatoolkit.jsontree.chunks import concat_rows, row_count
-from aatoolkit.jsontree.coerce import NO_ROWS
-from aatoolkit.jsontree.cursor import Cursor
-from aatoolkit.jsontree.grouping import RowIndex, Rows, rows_apart
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, leaves
+from aatoolkit.jsontree.vectors import MAX_FIELDS, Missing, RowIndex, Vector
 from aatoolkit.normalizer.field_map import FieldNode, field_map
 from aatoolkit.sections.section import Section
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+Rows = Sequence[int] | RowIndex
 
 
 @dataclass(frozen=True)
@@ -59,44 +62,48 @@ class DriftReport:
 
     Attributes
     ----------
-    document : Cursor
-        What is read.
     kept : list of tuple
-        What no column took: where it is, in which rows, and why it was kept.
+        What no column took: what gives the place, its rows (None for all that have a value), and
+        why it was kept.
     differences : dict
         The differences, by kind and path.
     """
 
-    document: Cursor
-    kept: list[tuple[Cursor, RowIndex, str]] = field(default_factory=list)
+    kept: list[tuple[Callable[[], Vector], Rows | None, str]] = field(default_factory=list)
     differences: dict[tuple[str, str], Drift] = field(default_factory=dict)
 
     def record(self, kind: str, path: str, count: int, example: str | None = None) -> None:
         """List one drift; of the same drift seen twice the larger count stays."""
-        known = self.differences.get((kind, path))
-        if known is None or known.count < count:
+        drift = self.differences.get((kind, path))
+        if drift is None or drift.count < count:
             self.differences[kind, path] = Drift(kind, path, count, example)
 
-    def keep(self, cursor: Cursor, rows: RowIndex, why: str) -> None:
-        """Keep the values at some rows of a node as extra, unless they are not the answer's own."""
-        if len(rows) and not cursor.level.computed:
-            self.kept.append((cursor, rows, why))
+    def keep(self, place: Vector, rows: Rows, why: str) -> None:
+        """Keep the values at some rows of a place as extra, unless a function computed them."""
+        if len(rows) and not place.level.computed:
+            self.kept.append((lambda: place, rows, why))
 
-    def record_values(self, cursor: Cursor, rows: RowIndex, kind: str, path: str) -> None:
+    def record_values(self, place: Vector, rows: Rows, kind: str, path: str) -> None:
         """Keep values as extra and list them as one drift."""
-        self.keep(cursor, rows, kind)
+        self.keep(place, rows, kind)
         if len(rows):
-            example = json_text(cursor.first_leaf(int(rows[0])))
-            self.record(kind, path, len(rows), example)
+            self.record(kind, path, len(rows), _first_leaf(place.values[rows[0]]))
+
+    def values(self, *reasons: str) -> Iterator[tuple[Any, Callable[[], str], str]]:
+        """Yield the values that are kept, or those kept for some reasons, with their paths."""
+        for find, rows, why in self.kept:
+            if not reasons or why in reasons:
+                place = find()
+                for row in place.present.tolist() if rows is None else [*map(int, rows)]:
+                    yield place.values[row], partial(place.path, row), why
 
     @property
     def extra(self) -> dict[str, tuple[str, str]]:
         """By JSON path, the JSON text of each leaf that is kept, and why."""
         return {
             path: (text, why)
-            for cursor, rows, why in self.kept
-            for row, value in zip(rows.tolist(), cursor.values(rows), strict=True)
-            for path, text in leaves(value, cursor.path(row))
+            for value, path_of, why in self.values()
+            for path, text in leaves(value, path_of())
         }
 
     def extra_frame(self) -> pd.DataFrame:
@@ -145,69 +152,86 @@ def raise_or_warn(section: Section, report: DriftReport, strict: bool) -> None:
         )
 
 
-def collect_unmapped(document: Cursor, section: Section, report: DriftReport) -> None:
+def _first_leaf(value: Any) -> str:
+    """The first value that is a scalar or an empty container, as JSON text."""
+    while value and isinstance(value, dict | list):
+        value = next(iter(value.values())) if isinstance(value, dict) else value[0]
+    return json_text(value)
+
+
+def collect_unmapped(document: Vector, section: Section, report: DriftReport) -> None:
     """Keep in the report all of a document that no column of a section takes."""
     _walk(document, field_map(section), (), None, report)
 
 
 def _walk(
-    cursor: Cursor,
+    place: Vector,
     declared: FieldNode,
     at: tuple[Step, ...],
     known: str | None,
     report: DriftReport,
 ) -> None:
     known = declared.known or known
-    if declared.mapped or cursor.node is None:
+    if declared.mapped:
         return
-    if declared.entries is not None:
-        _walk(cursor.entries(), declared.entries, (*at, Entries()), known, report)
-    else:
-        for name in cursor.fields() if declared.fields else ():
-            inner = declared.fields.get(name)
-            if inner is None:
-                below = cursor.field(name)
-                _put(report, below, below.rows, known, "new", (*at, Field(name)))
-            elif not inner.mapped:
-                _walk(cursor.field(name), inner, (*at, Field(name)), known, report)
-        others = cursor.others()
-        if others is not None:
-            _put(report, others, others.rows, known, "new", (*at, Entries()))
+    kinds, takes = place.kinds, set[type]()
+    if declared.fields or declared.entries is not None:
+        takes.add(dict)
     if declared.each is not None:
-        _walk(cursor.each(), declared.each, (*at, Each()), known, report)
-    _put(report, cursor, _unmapped_rows(cursor, declared, at), known, "wrong type", at)
+        takes.add(list)
+    if dict in kinds and declared.entries is not None:
+        _walk(place.entries(), declared.entries, (*at, Entries()), known, report)
+    elif dict in kinds and declared.fields:
+        _walk_fields(place, declared, at, known, report)
+    if list in kinds and declared.each is not None:
+        _walk(place.each(), declared.each, (*at, Each()), known, report)
+    # Null is expected of a field only: an element or an entry that is null has no row.
+    if not declared.known and at and isinstance(at[-1], Field):
+        takes.add(type(None))
+    if not kinds <= takes | {Missing}:
+        odd = place.where(lambda kind: kind not in takes and kind is not Missing)
+        _put(report, place, odd, known, "wrong type", at)
+
+
+def _walk_fields(
+    place: Vector,
+    declared: FieldNode,
+    at: tuple[Step, ...],
+    known: str | None,
+    report: DriftReport,
+) -> None:
+    """Walk through the declared fields of objects, and keep the others."""
+    counts = place.beyond(declared.fields)
+    first: dict[str, Any] = {}
+    are_many = len(counts) > MAX_FIELDS
+    for value in reversed(place.values) if counts and not known and not are_many else ():
+        if type(value) is dict:
+            first.update(value)
+    for name in declared.fields if are_many else place.fields():
+        inner = declared.fields.get(name)
+        if inner is None:
+            report.kept.append((partial(place.field, name), None, known or "new"))
+            if not known:
+                path = format_path((*at, Field(name)))
+                report.record("new", path, counts[name], _first_leaf(first[name]))
+        elif not inner.mapped:
+            _walk(place.field(name), inner, (*at, Field(name)), known, report)
+    if are_many:
+        objects = [value if type(value) is dict else {} for value in place.values]
+        others = [{key: o[key] for key in o if key in counts} for o in objects]
+        entries = place.opened([*map(dict.values, others)], [*chain.from_iterable(others)])
+        _put(report, entries, range(len(entries)), known, "new", (*at, Entries()))
 
 
 def _put(
     report: DriftReport,
-    cursor: Cursor,
-    rows: RowIndex,
+    place: Vector,
+    rows: Rows,
     known: str | None,
     kind: str,
     at: tuple[Step, ...],
 ) -> None:
     if known:
-        report.keep(cursor, rows, known)
+        report.keep(place, rows, known)
     else:
-        report.record_values(cursor, rows, kind, format_path(at))
-
-
-def _unmapped_rows(cursor: Cursor, declared: FieldNode, at: tuple[Step, ...]) -> RowIndex:
-    """The rows whose value is of a kind that the declared fields below it cannot take."""
-    node = cursor.node
-    if node is None:
-        return NO_ROWS
-    takes: list[Rows] = []
-    if declared.fields or declared.entries is not None:
-        takes += node.record.rows if node.record else []
-        takes += (rows for _, rows in (node.entries.lengths if node.entries else []))
-    if declared.each is not None and node.items:
-        takes += (rows for _, rows in node.items.lengths)
-    # Null is expected of a field only: an element or an entry that is null has no row.
-    null = not declared.known and bool(at) and isinstance(at[-1], Field) and node.null_count
-    taken = row_count(takes) + int(null)
-    if taken == row_count(node.rows):
-        return NO_ROWS
-    if not taken:
-        return cursor.rows
-    return rows_apart(concat_rows(node.rows), concat_rows([*takes, node.nulls] if null else takes))
+        report.record_values(place, rows, kind, format_path(at))

@@ -32,13 +32,6 @@ class FieldNode:
         self.mapped = False
         self.known: str | None = None
 
-    @property
-    def keyed(self) -> bool | None:
-        """Whether objects are rows with a key; None where the section does not declare it."""
-        if self.entries is not None:
-            return True
-        return False if self.fields else None
-
     def down(self, steps: Iterable[Step]) -> FieldNode:
         """The node some steps below, created where there is none."""
         at = self
@@ -50,19 +43,6 @@ class FieldNode:
             else:
                 at.entries = at = at.entries or FieldNode()
         return at
-
-
-@lru_cache(maxsize=128)
-def sources_beyond_rows(section: Section) -> dict[str, tuple[str, ...]]:
-    """By table, the sources outside its rows that no other column reads."""
-    columns = [(table.name, c) for table in section for c in table.columns if not c.is_label]
-    within = {c.pattern for _, c in columns if (c.source or "")[:1] not in ("^", "$", "&")}
-    found: dict[str, tuple[str, ...]] = {table.name: () for table in section}
-    for name, column in columns:
-        source = column.source or ""
-        if source[:1] in ("^", "$", "&") and column.pattern not in within:
-            found[name] += (source,)
-    return found
 
 
 @lru_cache(maxsize=128)

@@ -9,6 +9,7 @@ its numbers; keys, positions and sizes of samples are no measurements and stay.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -16,121 +17,98 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aatoolkit.availability import Availability
-from aatoolkit.availability.detect import Signal, is_size
-from aatoolkit.jsontree.paths import Field, format_json_path, parse_path
+from aatoolkit.availability.detect import Signal
+from aatoolkit.jsontree.paths import format_json_path
 from aatoolkit.metadata.attrs import EMPTY
 from aatoolkit.normalizer.column_availability import INFERRED, reach, stated, target_steps
-from aatoolkit.sections.section import Column, Table
+from aatoolkit.sections.section import Column
 
 Mask = npt.NDArray[np.bool_]
-
-EngineRows = tuple[Mask, bool]
-"""Rows of an engine, and whether their numbers are denied."""
 
 WHY = "denied"
 """The reason in ``extra`` for a number that an answer denies."""
 
 
-def mask_denied(
-    array: pa.Array,
-    engine_rows: Callable[[], list[EngineRows]],
-    table: Table,
-    column: Column,
-    signals: list[Signal],
-    path: Callable[[int], str],
-) -> tuple[pa.Array, list[int]]:
-    """Mask the numbers of a measure that an answer denies; return the rows concerned.
+class Denials:
+    """What an answer denies of the numbers of one table.
 
     Parameters
     ----------
-    array
-        The column's values.
-    engine_rows
-        What gives `rows_by_engine` of the table, which all its columns share.
-    table, column
-        What is declared.
-    signals
+    signals : list of Signal
         What the answer states about its availability.
-    path
-        The JSON path of the value in a row.
+    size : int
+        The number of rows.
+    engines : pyarrow.Array or None
+        The engine of each row; None where the table has no such column. A row of several
+        engines is no row of one.
     """
-    if array.null_count == len(array):
-        return array, []
-    given = array.is_valid().to_numpy(zero_copy_only=False)
-    denied = np.full(len(array), stated(column, signals).status in EMPTY)
-    for there, is_denied in engine_rows():
-        denied[there] = is_denied
-    states = {
+
+    def __init__(self, signals: list[Signal], size: int, engines: pa.Array | None) -> None:
+        self._signals, self._size = signals, size
+        self._engines = None if engines is None or pa.types.is_list(engines.type) else engines
+        self._are_narrow = any(signal.scope in ("row", "field") for signal in signals)
+        self._masks: dict[bool, Mask] = {}
+
+    def rows(
+        self, column: Column, array: pa.Array, path: Callable[[int], str | None]
+    ) -> Mask | None:
+        """The rows whose number is denied, if any; ``path`` gives the JSON path in a row."""
+        if array.null_count == len(array):
+            return None
+        is_empty = stated(column, self._signals).status in EMPTY if self._are_narrow else self._all
+        denied = self._mask(is_empty)
+        states = states_of_rows(column, self._signals) if self._are_narrow else {}
+        if states:
+            denied = denied.copy()
+            for row in np.flatnonzero(array.is_valid()).tolist():
+                place = narrowest_path(path(row), states)
+                if place:
+                    denied[row] = states[place].status in EMPTY
+        if not denied.any():
+            return None
+        denied = denied & array.is_valid().to_numpy(zero_copy_only=False)
+        return denied if denied.any() else None
+
+    @cached_property
+    def _all(self) -> bool:
+        """Whether the section as a whole is denied."""
+        return stated(None, self._signals).status in EMPTY
+
+    def _mask(self, is_empty: bool) -> Mask:
+        """The rows denied by their engine, or with all others."""
+        if is_empty not in self._masks:
+            mask = np.full(self._size, is_empty)
+            for signal in self._signals if self._engines is not None else ():
+                if signal.scope == "engine" and signal.rule != INFERRED:
+                    rows = pc.fill_null(pc.equal(self._engines, signal.target), False)
+                    mask[rows.to_numpy(zero_copy_only=False)] = denies(signal)
+            self._masks[is_empty] = mask
+        return self._masks[is_empty]
+
+
+def denies(signal: Signal) -> bool:
+    """Whether a statement denies the numbers it is about."""
+    return signal.availability.status in EMPTY
+
+
+def denies_any(signals: Iterable[Signal]) -> bool:
+    """Whether an answer denies any numbers; scope options never do."""
+    return any(denies(signal) and signal.rule != INFERRED for signal in signals)
+
+
+def states_of_rows(column: Column, signals: Iterable[Signal]) -> dict[str, Availability]:
+    """What is stated of single rows of a column, by their JSON path."""
+    return {
         format_json_path(target_steps(signal.target)): signal.availability
         for signal in signals
         if signal.scope in ("row", "field")
         and signal.target
         and reach(signal.target, column.pattern) == "some"
     }
-    if states:
-        _by_row(denied, np.flatnonzero(given), states, path)
-    rows = np.flatnonzero(denied & given)
-    if len(rows):
-        array = pc.if_else(pa.array(denied), pa.scalar(None, array.type), array)
-    return array, rows.tolist()
 
 
-def denies_any(signals: Iterable[Signal]) -> bool:
-    """Whether an answer denies any numbers; scope options never do."""
-    return any(_denies(signal) and signal.rule != INFERRED for signal in signals)
-
-
-def _denies(signal: Signal) -> bool:
-    return signal.availability.status in EMPTY
-
-
-def is_measure(table: Table, column: Column) -> bool:
-    """Whether a column holds measured numbers, and not keys, labels or sample sizes."""
-    if column.name in table.key or column.is_label or column.dtype not in ("Int64", "Float64"):
-        return False
-    names = [step.name for step in parse_path(column.pattern) if isinstance(step, Field)]
-    return not is_size(names[-1] if names else "")
-
-
-def rows_by_engine(engines: pa.Array | None, signals: Iterable[Signal]) -> list[EngineRows]:
-    """The rows of each engine of which an answer states something, and whether it denies them.
-
-    Scope options never deny a number.
-
-    Parameters
-    ----------
-    engines
-        The engine of each row; None where the table has no column of that name. A row of several
-        engines is no row of one.
-    signals
-        What the answer states.
-    """
-    if engines is None or pa.types.is_list(engines.type):
-        return []
-    return [
-        (
-            pc.fill_null(pc.equal(engines, signal.target), False).to_numpy(zero_copy_only=False),
-            _denies(signal),
-        )
-        for signal in signals
-        if signal.scope == "engine" and signal.rule != INFERRED
-    ]
-
-
-def _by_row(
-    denied: Mask,
-    rows: npt.NDArray[np.intp],
-    states: Mapping[str, Availability],
-    path: Callable[[int], str],
-) -> None:
-    for row in rows.tolist():
-        found = narrowest_path(path(row), states)
-        if found:
-            denied[row] = states[found].status in EMPTY
-
-
-def narrowest_path(path: str, states: Mapping[str, Availability]) -> str:
-    """The narrowest path at or above a JSON path that has a statement; empty if none has.
+def narrowest_path(path: str | None, states: Mapping[str, Availability]) -> str | None:
+    """The narrowest path at or above a JSON path that has a statement; None or empty if none has.
 
     Examples
     --------

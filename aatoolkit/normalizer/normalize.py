@@ -2,37 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
 from aatoolkit import sections
 from aatoolkit.availability.detect import Detection, FullDocument, detect
 from aatoolkit.errors import PayloadError, ScopeError
-from aatoolkit.jsontree.cursor import Cursor
-from aatoolkit.jsontree.decode import gc_paused
-from aatoolkit.jsontree.layout import MAX_NODES
-from aatoolkit.jsontree.parse import ParsedDocument, parse_document
-from aatoolkit.jsontree.vectors import LazyVector
+from aatoolkit.jsontree.decode import Parsed, gc_paused, parse_document
+from aatoolkit.jsontree.layout import MAX_NODES, NodeLimit
+from aatoolkit.jsontree.vectors import MAX_FIELDS, Vector
 from aatoolkit.metadata import attrs
-from aatoolkit.normalizer.abridge import abridge
+from aatoolkit.normalizer.abridge import abridge, longest_list, shortened
 from aatoolkit.normalizer.column_availability import (
     hint_table,
     in_words,
     is_silent,
     signal_table,
 )
-from aatoolkit.normalizer.columns import build_table
+from aatoolkit.normalizer.columns import BuiltTable
 from aatoolkit.normalizer.draft import OWNER, attempt, draft_of, fits, resolve, warn_of_draft
 from aatoolkit.normalizer.drift import DriftReport, collect_unmapped, raise_or_warn
-from aatoolkit.normalizer.field_map import field_map, sources_beyond_rows
-from aatoolkit.normalizer.keys import KeyCounter
+from aatoolkit.normalizer.field_map import field_map
+from aatoolkit.normalizer.masking import denies_any
 from aatoolkit.normalizer.provenance import provenance
 from aatoolkit.normalizer.reread import AnswerAtHand, at_hand
-from aatoolkit.normalizer.rows import TableRows, left_out
+from aatoolkit.normalizer.rows import TableRows, left_out, plans
 from aatoolkit.normalizer.tables import TableParts, Tables
 from aatoolkit.normalizer.to_pandas import check_backend, to_frame
 from aatoolkit.normalizer.watched_paths import watched_hints
@@ -44,6 +40,9 @@ from aatoolkit.sections.registry import qualifier
 
 if TYPE_CHECKING:
     import pandas as pd
+
+_LONG = 20_000
+"""In answers of more keys and lists the longest list is cut for detection, unless it is needed."""
 
 
 @gc_paused()
@@ -166,89 +165,68 @@ def _read(
 ) -> Tables:
     """Normalise an answer by a declaration, or by a draft of its own where that does not fit."""
     payload = answer if isinstance(answer, Payload) else None
-    parsed = _parsed(declared, answer, max_nodes)
-    document = Cursor.of(parsed.root)
+    parsed = _parsed(declared, answer)
+    document = Vector.of(parsed.value)
+    if parsed.path_count > max_nodes:
+        NodeLimit(max_nodes).check(document, field_map(declared))
     detection = _detect(document, parsed, payload, declared, options, envelope)
     signals = detection.signals
-    source = _source(declared, payload, parsed.envelope)
+    source = _source(declared, payload, parsed.value)
     before = qualifier(declared, owner)
-    report = DriftReport(document)
-    is_error_answer = is_silent(declared, parsed.envelope, signals)
+    report = DriftReport()
+    is_error_answer = is_silent(declared, parsed.value, signals)
     if is_error_answer:
-        report.keep(document, document.rows, "no answer")
-        document = Cursor.of(parse_document({}).root)
-    rows = [TableRows(document, table) for table in declared]
-    keys = KeyCounter()
+        report.keep(document, range(1), "no answer")
+        document = Vector.of({})
+    may_deny = denies_any(signals)
+    rows = [TableRows(document, plan) for plan in plans(declared)]
     built = {
-        found.table.name: build_table(found, before, report, signals, source, keys)
-        for found in rows
+        table.table.name: BuiltTable(table, before, signals, source, report, may_deny)
+        for table in rows
     }
-    _keep_unplaced(declared, rows, report)
+    for table in rows:
+        for place, rows_there in table.unplaced():
+            report.keep(place, rows_there, "known")
+    for place, rows_there in left_out(rows):
+        report.keep(place, rows_there, "left out")
     collect_unmapped(document, declared, report)
+    again = partial(_read, backend=backend, options=options, envelope=envelope, max_nodes=max_nodes)
     if is_error_answer:
         report.differences.clear()
     elif drafts is not None:
-        arrows = [arrow for arrow, _ in built.values()]
-        settled = parsed.has_large_object or fits(arrows, report, signals)
+        settled = parsed.most_keys > MAX_FIELDS or fits(built.values(), report, signals)
         draft = None if settled else drafts()
-        again = partial(_read, answer, backend=backend, options=options, envelope=envelope)
         drafted = None
         if draft is not None:
-            drafted = attempt(partial(again, draft, OWNER, strict=strict, max_nodes=max_nodes))
+            drafted = attempt(partial(again, answer, draft, OWNER, strict=strict))
         if drafted is not None:
             return drafted
     if owner == OWNER:
         warn_of_draft()
     else:
         raise_or_warn(declared, report, strict)
-    again = partial(
-        _read,
-        declared=declared,
-        owner=owner,
-        strict=False,
-        backend=backend,
-        options=options,
-        envelope=envelope,
-        max_nodes=max_nodes,
-    )
-    held = at_hand(answer, source, again)
+    held = at_hand(answer, source, partial(again, declared=declared, owner=owner, strict=False))
     return Tables(
         declared.name,
-        {
-            name: partial(_frame, arrow, known, backend, held)
-            for name, (arrow, known) in built.items()
-        },
-        rows={name: arrow.num_rows for name, (arrow, _) in built.items()},
-        words={name: in_words(known, signals) for name, (_, known) in built.items()},
+        {name: partial(_frame, table, backend, held) for name, table in built.items()},
+        rows={name: table.arrow.num_rows for name, table in built.items()},
+        words=lambda: {name: in_words(table.metadata, signals) for name, table in built.items()},
         extra=report.extra_frame,
         availability=partial(signal_table, signals),
         hints=partial(hint_table, detection, partial(watched_hints, declared, answer, signals)),
         drift=report.drift_frame,
-        provenance=partial(
-            provenance,
-            document,
-            declared,
-            rows,
-            {name: arrow for name, (arrow, _) in built.items()},
-        ),
+        provenance=partial(provenance, document, declared, [*built.values()]),
         payload=payload,
         declaration=declared,
         drafted=owner == OWNER,
         prefix=before,
-        parts=TableParts(
-            built,
-            signals,
-            detection.hints,
-            [*report.differences.values()],
-            {found.table.name: found for found in rows},
-            held,
-        ),
+        parts=TableParts(built, detection, report, held),
     )
 
 
 def _detect(
-    document: Cursor,
-    parsed: ParsedDocument,
+    document: Vector,
+    parsed: Parsed,
     payload: Payload | None,
     declared: Section,
     options: ScopeOptions | None,
@@ -258,14 +236,14 @@ def _detect(
     transport: dict[str, Any] = {}
     if payload is not None:
         transport = {"status": payload.status, "headers": payload.headers}
-    whole = None
-    if parsed.truncated is not None:
-        whole = FullDocument(LazyVector(document), parsed.truncated)
-    read = parsed.envelope
-    if parsed.has_large_object:
-        read = abridge(read, field_map(declared))
+    value, whole = parsed.value, None
+    path = longest_list(value) if parsed.path_count > _LONG else ()
+    if path:
+        value, whole = shortened(value, path), FullDocument(document, path)
+    if parsed.most_keys > MAX_FIELDS:
+        value = abridge(value, field_map(declared))
     return detect(
-        read,
+        value,
         declared.availability,
         options=options,
         envelope=envelope,
@@ -274,18 +252,17 @@ def _detect(
     )
 
 
-def _parsed(section: Section, answer: Any, max_nodes: int) -> ParsedDocument:
-    """Parse an answer to a tree, with rows and fields as the section declares them."""
-    layout = field_map(section)
+def _parsed(section: Section, answer: Any) -> Parsed:
+    """Decode an answer."""
     if isinstance(answer, Payload):
         facts = {"url": answer.url, "status": answer.status}
         facts |= {"section": answer.section, "scope": answer.scope}
         body = answer.body or (b"null" if answer.status in NO_CONTENT else b"")
-        return parse_document(body, layout, max_nodes=max_nodes, **facts)
+        return parse_document(body, **facts)
     if isinstance(answer, Mapping):
         answer = dict(answer)
     if isinstance(answer, bytes | str | dict | list):
-        return parse_document(answer, layout, max_nodes=max_nodes, section=section.name)
+        return parse_document(answer, section=section.name)
     raise PayloadError(
         f"a {type(answer).__name__} is no answer; give a Payload, bytes, text, dict or list",
         section=section.name,
@@ -316,17 +293,6 @@ def _instant(moment: datetime) -> str:
     return moment.isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
-def _keep_unplaced(section: Section, tables: Sequence[TableRows], report: DriftReport) -> None:
-    """Keep in ``extra`` the values at columns' paths that are in no row of their tables."""
-    beyond = sources_beyond_rows(section)
-    for rows in tables:
-        for cursor, rows_there in rows.unplaced(beyond[rows.table.name]):
-            report.keep(cursor, rows_there, "known")
-    for cursor, rows_there in left_out(tables):
-        report.keep(cursor, rows_there, "left out")
-
-
-def _frame(
-    arrow: pa.Table, known: attrs.FrameMetadata, dtype_backend: str, held: list[AnswerAtHand]
-) -> pd.DataFrame:
-    return attrs.attach(to_frame(arrow, dtype_backend), known, arrow, held)
+def _frame(table: BuiltTable, dtype_backend: str, held: list[AnswerAtHand]) -> pd.DataFrame:
+    frame = to_frame(table.arrow, dtype_backend)
+    return attrs.attach(frame, table.metadata, table.arrow, held)

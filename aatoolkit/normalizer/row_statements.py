@@ -26,7 +26,6 @@ from aatoolkit.availability import (
 )
 from aatoolkit.availability.detect import Signal
 from aatoolkit.availability.subject import as_text
-from aatoolkit.jsontree.paths import format_json_path
 from aatoolkit.metadata.attrs import EMPTY, ColumnMetadata
 from aatoolkit.normalizer.column_availability import (
     INFERRED,
@@ -34,14 +33,13 @@ from aatoolkit.normalizer.column_availability import (
     of_engine,
     reach,
     stated,
-    target_steps,
     with_rows,
 )
-from aatoolkit.normalizer.masking import narrowest_path
+from aatoolkit.normalizer.masking import narrowest_path, states_of_rows
 from aatoolkit.sections.section import Column, Table
 
 Mask = npt.NDArray[np.bool_]
-Describe = Callable[[Column, bool, bool, Callable[[int], str]], ColumnMetadata]
+Describe = Callable[[Column, bool, bool, Callable[[int], str | None]], ColumnMetadata]
 
 _MOST_ROWS = 500
 """More rows than this are not named one by one: their statements become the column's."""
@@ -120,7 +118,7 @@ class _Describer:
         self._masks: dict[Condition, Mask] = {}
 
     def describe(
-        self, column: Column, absent: bool, measured: bool, path: Callable[[int], str]
+        self, column: Column, absent: bool, measured: bool, path: Callable[[int], str | None]
     ) -> ColumnMetadata:
         """The metadata of one column."""
         of = f"{self._name}.{column.name}"
@@ -165,16 +163,10 @@ class _Describer:
         return tuple(found)
 
     def _of_rows(
-        self, column: Column, path: Callable[[int], str]
+        self, column: Column, path: Callable[[int], str | None]
     ) -> tuple[list[Statement], list[Availability]]:
         """Statements about single rows, by their keys; or the states, where no key picks them."""
-        states = {
-            format_json_path(target_steps(signal.target)): signal.availability
-            for signal in self._signals
-            if signal.scope in ("row", "field")
-            and signal.target
-            and reach(signal.target, column.pattern) == "some"
-        }
+        states = states_of_rows(column, self._signals)
         if not states:
             return [], []
         rows: dict[Availability, list[int]] = {}
@@ -222,7 +214,7 @@ class _Describer:
             matching = distinct.filter(
                 pa.array(condition.matches(distinct.to_pylist()), pa.bool_())
             )
-            if isinstance(array.type, pa.DictionaryType):
+            if pa.types.is_dictionary(array.type):
                 array, matching = array.cast(pa.string()), matching.cast(pa.string())
             found = pc.is_in(array, value_set=matching)
             self._masks[condition] = np.asarray(found.to_numpy(zero_copy_only=False), bool)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aatoolkit._util.attributes import NamesNear
 from aatoolkit._util.html_table import table_html
 from aatoolkit._util.terminal import wrapped_in_ipython
 from aatoolkit._util.text import clipped, joined, visible
 from aatoolkit.errors import ArgumentError, ItemNotFound, did_you_mean, near_matches
-from aatoolkit.normalizer.reconstruct import rebuild
+from aatoolkit.normalizer.provenance import rebuild
 from aatoolkit.normalizer.tables_export import TablesExport
 from aatoolkit.normalizer.tables_pickle import reduced
 
@@ -21,10 +20,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from aatoolkit._util.listing import Listing
-    from aatoolkit.availability.detect import Hint, Signal
+    from aatoolkit.availability.detect import Detection, Hint, Signal
     from aatoolkit.frame.explain.explanation import Explanation
     from aatoolkit.metadata.attrs import FrameMetadata
-    from aatoolkit.normalizer.drift import Drift
+    from aatoolkit.normalizer.columns import BuiltTable
+    from aatoolkit.normalizer.drift import Drift, DriftReport
     from aatoolkit.normalizer.reread import AnswerAtHand
     from aatoolkit.normalizer.rows import TableRows
     from aatoolkit.payload import Payload
@@ -49,28 +49,50 @@ _EMPTY = {
 """Shown for an empty table where its availability alone does not explain it."""
 
 
-@dataclass(frozen=True)
-class TableParts:
+class TableParts(NamedTuple):
     """The parts that frames are made of, for writers that need no frames.
 
     Parameters
     ----------
-    arrows : mapping
-        Each table as Arrow, with the metadata of its columns.
-    signals, hints, drifts : sequence
-        What the answer says of itself, what was not read of that, and where it differs.
-    rows : mapping
-        Where the rows of each table are in the answer.
+    built : mapping
+        Each table with the metadata of its columns, and where its rows are in the answer.
+    detection : Detection or None
+        What the answer says of itself, and what was not read of that.
+    report : DriftReport or None
+        Where it differs from its declaration.
     held : sequence
         The answer, if it can be read again.
     """
 
-    arrows: Mapping[str, tuple[pa.Table, FrameMetadata]] = field(default_factory=dict)
-    signals: Sequence[Signal] = ()
-    hints: Sequence[Hint] = ()
-    drifts: Sequence[Drift] = ()
-    rows: Mapping[str, TableRows] = field(default_factory=dict)
+    built: Mapping[str, BuiltTable] = {}
+    detection: Detection | None = None
+    report: DriftReport | None = None
     held: Sequence[AnswerAtHand] = ()
+
+    @property
+    def arrows(self) -> dict[str, tuple[pa.Table, FrameMetadata]]:
+        """Each table as Arrow, with the metadata of its columns."""
+        return {name: (table.arrow, table.metadata) for name, table in self.built.items()}
+
+    @property
+    def rows(self) -> dict[str, TableRows]:
+        """Where the rows of each table are in the answer."""
+        return {name: table.rows for name, table in self.built.items()}
+
+    @property
+    def signals(self) -> list[Signal]:
+        """What the answer says of itself."""
+        return self.detection.signals if self.detection else []
+
+    @property
+    def hints(self) -> list[Hint]:
+        """What may be about availability and was not read."""
+        return self.detection.hints if self.detection else []
+
+    @property
+    def drifts(self) -> list[Drift]:
+        """Where the answer differs from its declaration."""
+        return [*self.report.differences.values()] if self.report else []
 
 
 class Tables(TablesExport, NamesNear):
@@ -118,7 +140,7 @@ class Tables(TablesExport, NamesNear):
         loaders: Mapping[str, Callable[[], pd.DataFrame]],
         *,
         rows: Mapping[str, int],
-        words: Mapping[str, str],
+        words: Callable[[], dict[str, str]],
         extra: Callable[[], pd.DataFrame],
         provenance: Callable[[], dict[str, pa.Table]] = dict,
         availability: Callable[[], pd.DataFrame],
@@ -139,7 +161,7 @@ class Tables(TablesExport, NamesNear):
         self._hints = hints
         self.payload = payload
         self.rows: dict[str, int] = dict(rows)
-        self.words: dict[str, str] = dict(words)
+        self._words = words
         self._loaders = dict(loaders)
         self._frames: dict[str, pd.DataFrame] = {}
         self._extra = extra
@@ -186,6 +208,11 @@ class Tables(TablesExport, NamesNear):
 
     def __len__(self) -> int:
         return len(self._loaders)
+
+    @cached_property
+    def words(self) -> dict[str, str]:
+        """The availability of each table in words."""
+        return self._words()
 
     @property
     def main(self) -> pd.DataFrame:

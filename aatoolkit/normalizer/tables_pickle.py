@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from aatoolkit.normalizer.tables import Tables
 
-_FACTS = ("rows", "words", "declaration", "drafted")
-_LISTINGS = ("extra", "availability", "drift", "hints", "provenance")
+_FACTS = ("rows", "declaration", "drafted")
+_LISTINGS = ("words", "extra", "availability", "drift", "hints", "provenance")
 
 
 def reduced(tables: Tables) -> tuple[Callable[..., Tables], tuple[Any, ...]]:

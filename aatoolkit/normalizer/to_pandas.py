@@ -68,6 +68,26 @@ def to_frame(table: pa.Table, dtype_backend: str = "numpy_nullable") -> pd.DataF
     return frame
 
 
+def own_buffers(table: pa.Table) -> pa.Table:
+    """Copy the short columns that are parts of larger buffers, all of which a pickle would hold.
+
+    Examples
+    --------
+    >>> part = pa.table({"n": pa.array(range(9000)).slice(10, 2)})
+    >>> part.get_total_buffer_size(), own_buffers(part).get_total_buffer_size()
+    (72000, 16)
+    """
+    if table.num_rows > _FEW:
+        return table
+    columns = [
+        pa.chunked_array([pa.concat_arrays(column.chunks)], column.type)
+        if column.num_chunks and column.get_total_buffer_size() > 2 * column.nbytes
+        else column
+        for column in table.columns
+    ]
+    return pa.Table.from_arrays(columns, schema=table.schema)
+
+
 @cache
 def _places(columns: int) -> list[np.ndarray[tuple[int], np.dtype[np.intp]]]:
     return [np.array([number]) for number in range(columns)]

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from aatoolkit.availability.detect.context import raw
-from aatoolkit.jsontree.coerce import node_of
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.normalizer.parse import read_as
 from aatoolkit.sections.column import Reading
@@ -28,7 +27,7 @@ def check_values(found: ColumnFinding, values: list[Any]) -> None:
     if found.year is not None or not known:
         return
     reading = Reading(found.dtype, found.parse, None, None, found.missing)
-    odd = read_as(node_of(known), reading, len(known)).odd.tolist()
+    odd = read_as(known, reading).odd
     if odd:
         texts = [*dict.fromkeys(raw(known[row]) for row in odd)]
         how = f"parse={found.parse!r}" if found.parse else f"dtype={found.dtype!r}"

@@ -51,7 +51,7 @@ def floor(body: bytes) -> Any:
 
 
 def shred(body: bytes) -> Any:
-    from aatoolkit.jsontree.arrow_tables import shred
+    from aatoolkit.jsontree.shred import shred
 
     return shred(body)
 

@@ -5,15 +5,11 @@ from __future__ import annotations
 from datetime import UTC, date, datetime
 from typing import Any
 
-import pyarrow as pa
 import pytest
-from effort import examples
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from aatoolkit.jsontree.coerce import ARROW, coerce_values, column
-from aatoolkit.jsontree.kinds import STRING
-from aatoolkit.jsontree.nodes import Node
+from aatoolkit.jsontree.coerce import ARROW, coerce_values
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.sections.column import DTYPES
 
@@ -43,7 +39,7 @@ def test_any_values_have_the_declared_type_and_what_is_null_is_named(
     values: list[Any], dtype: str
 ) -> None:
     array, odd = coerce_values(values, dtype)
-    assert array.type == (pa.string() if dtype == "category" else ARROW[dtype])
+    assert array.type == ARROW[dtype]
     assert len(array) == len(values)
     empty = {row for row, value in enumerate(values) if value is None or value is MISSING}
     null = {row for row, is_null in enumerate(array.is_null().to_pylist()) if is_null}
@@ -173,45 +169,3 @@ def test_an_instant_is_an_instant_in_utc(text: str, moment: datetime) -> None:
 def test_what_is_no_instant_is_not_bent_into_one(value: object) -> None:
     good = "2026-11-20T06:10:00Z"
     assert read([good, value], "timestamp") == ([INSTANTS[good], None], [1])
-
-
-@st.composite
-def nearly(draw: st.DrawFn, usual: str) -> str | None:
-    """A day or an instant with some characters changed; now and then, null."""
-    if not draw(st.integers(0, 9)):
-        return None
-    text = list(usual)
-    for _ in range(draw(st.integers(0, 2))):
-        at = draw(st.integers(0, len(text) - 1))
-        text[at] = draw(st.sampled_from("0123456789-:TZtz+/_ .é"))
-    return "".join(text)
-
-
-@settings(max_examples=examples(1000), deadline=None)
-@given(st.data())
-def test_how_moments_are_usually_spelt_makes_no_difference(data: st.DataObject) -> None:
-    usual, dtype = data.draw(
-        st.sampled_from(
-            [
-                ("2026-11-20T06:10:00Z", "timestamp"),
-                ("0001-01-01T00:00:00Z", "timestamp"),
-                ("2024-02-29", "date"),
-                ("0000-01-01", "date"),
-            ]
-        )
-    )
-    values = data.draw(st.lists(nearly(usual), max_size=4))
-    found = read(values, dtype)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("aatoolkit.jsontree.coerce._is_spelt", lambda *_: False)
-        assert read(values, dtype) == found
-
-
-def test_moments_are_read_from_the_middle_of_an_array() -> None:
-    usual, none = "2026-11-20T06:10:00Z", "0000-01-01T00:00:00Z"
-    node = Node()
-    node.rows = [range(2)]
-    node.scalars[STRING] = [(pa.array([usual, usual, none], pa.string()).slice(1), range(2))]
-    array, wrong = column(node, "timestamp", 2)
-    assert array.to_pylist() == [datetime(2026, 11, 20, 6, 10, tzinfo=UTC), None]
-    assert wrong.tolist() == [1]

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aatoolkit.errors import DecodeError
-from aatoolkit.jsontree import decode, exactness, split, stdlib_parser
+from aatoolkit.jsontree import decode, stdlib_parser
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=5) | st.sampled_from(
     [":", '":', '\\":', '",":', "a\\", "[{", "}]", "12345678901234567890", "null"]
@@ -81,19 +81,6 @@ def test_damaged_documents_are_read_or_refused_alike(value: Any, data: st.DataOb
     assert same(body[:start] + data.draw(st.sampled_from([b"", *SPLICES])) + body[end:])
 
 
-@pytest.mark.thorough
-@settings(max_examples=examples(400), deadline=None)
-@given(st.lists(st.dictionaries(TEXT, JSON, max_size=3), max_size=8), st.data())
-def test_documents_in_chunks_are_read_alike(rows: list[Any], data: st.DataObject) -> None:
-    body = spelled({"a": 1, "rows": rows, "b": [{"rows": 2}]}, data)
-    at = data.draw(st.integers(0, len(body)))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(split, "_CHUNK", 8)
-        patch.setattr(exactness, "_BLOCK", 16)
-        assert same(body)
-        assert same(body[:at] + data.draw(st.sampled_from(SPLICES)) + body[at:])
-
-
 EXACTLY = {
     "an integer beyond 64 bits": b"[18446744073709551617]",
     "a negative one": b"[-9223372036854775809]",
@@ -147,22 +134,6 @@ def test_what_orjson_reads_well_is_not_read_twice(
     monkeypatch.delattr(stdlib_parser, "read")
     monkeypatch.delattr(decode, "read")
     assert decode.decode(body) == value
-
-
-def test_a_long_array_is_read_in_chunks() -> None:
-    rows = [{"a": "x" * 90, "b": [{"a": n}]} for n in range(40_000)]
-    body = json.dumps({"rows": rows, "total": 3}).encode()
-    found = decode.split_body(body)
-    assert (found.document, found.path, found.depth) == ({"rows": [], "total": 3}, ("rows",), 2)
-    chunks = [found.first, *found.rest(found.chunk)]
-    assert len(chunks) > 2
-    assert [row for chunk in chunks if chunk for row in chunk.values] == rows
-
-
-def test_an_array_that_only_seems_to_be_the_long_one_is_not_cut() -> None:
-    rows = [{"a": n, "b": "x" * 90} for n in range(40_000)]
-    value = {"few": [{"a": 1}], "rows": rows, "last": [{"a": 2}]}
-    assert decode.decode(json.dumps(value).encode()) == value
 
 
 def test_the_garbage_collector_is_left_as_it_was() -> None:

@@ -9,13 +9,11 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pytest
 from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from aatoolkit.jsontree import arrow_reader, split
-from aatoolkit.jsontree.arrow_tables import shred, unshred
+from aatoolkit import shred, unshred
 
 LAW = settings(
     max_examples=examples(700),
@@ -104,27 +102,6 @@ def test_rows_of_all_sorts_come_back(value: Any) -> None:
 def test_any_value_comes_back_from_parquet(value: Any) -> None:
     tables = shred(json.dumps(value).encode())
     assert spelled(unshred(through_parquet(tables))) == spelled(value)
-
-
-def shredded(body: str, chunk: int) -> dict[str, pa.Table]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(split, "_CHUNK", chunk)
-        patch.setattr(split, "_FIRST", chunk)
-        patch.setattr(arrow_reader, "_CHUNK", chunk)
-        return shred(body)
-
-
-@LAW
-@given(st.lists(st.dictionaries(FEW_KEYS | KEYS, JSON, max_size=4), max_size=12), st.data())
-def test_a_document_in_chunks_is_that_in_one(rows: list[Any], data: st.DataObject) -> None:
-    around = data.draw(st.dictionaries(FEW_KEYS, JSON, max_size=3))
-    value = data.draw(st.sampled_from([rows, {**around, "rows": rows}, {"rows": rows, **around}]))
-    body = json.dumps(value, indent=data.draw(st.sampled_from([None, 1])))
-    in_chunks, in_one = shredded(body, 16), shredded(body, 1 << 30)
-    assert spelled(unshred(in_chunks)) == spelled(value)
-    assert {name: table.schema for name, table in in_chunks.items()} == {
-        name: table.schema for name, table in in_one.items()
-    }
 
 
 @settings(LAW, max_examples=examples(300))

@@ -18,7 +18,7 @@ import aatoolkit as aa
 from aatoolkit import sections
 from aatoolkit.errors import PayloadError, SchemaDriftWarning
 from aatoolkit.frame.parquet import write_tables
-from aatoolkit.normalizer.reconstruct import rebuild
+from aatoolkit.normalizer.provenance import rebuild
 from aatoolkit.sections import Column, Rows, Section, Table, keyed, matrix, records
 
 SAMPLES = Path(__file__).parents[2] / "data" / "samples"

@@ -35,7 +35,7 @@ def made(name: str, words: str, calls: list[str] | None = None, drifts: int = 0)
         name,
         {name: load},
         rows={name: 1234},
-        words={name: words},
+        words=lambda: {name: words},
         extra=load,
         availability=pd.DataFrame,
         hints=pd.DataFrame,

@@ -132,7 +132,8 @@ class Records:
 
     def values(self, name: str) -> list[Any]:
         """The values of a field, `MISSING` where a record lacks it."""
-        return self.rows.field(name).values
+        values: list[Any] = self.rows.field(name).values
+        return values
 
     @cached_property
     def are_dated(self) -> bool:

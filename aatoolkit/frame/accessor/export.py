@@ -10,9 +10,9 @@ import pyarrow as pa
 
 from aatoolkit.frame.excel import SheetTable, codebook_sheet, write_workbook
 from aatoolkit.frame.parquet import arrow_table, write_parquet
-from aatoolkit.jsontree.chunks import own_buffers
 from aatoolkit.metadata.arrow_schema import with_facts
 from aatoolkit.metadata.attrs import metadata_of
+from aatoolkit.normalizer.to_pandas import own_buffers
 
 
 class Export:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,10 +14,8 @@ from aatoolkit.frame.explain.evidence import ReadAnswer
 from aatoolkit.frame.explain.explanation import Explanation, StatedAvailability, ValuePlace
 from aatoolkit.frame.explain.text import plain, shown
 from aatoolkit.frame.row_units import row_units
-from aatoolkit.jsontree.grouping import RowIndex
 from aatoolkit.jsontree.paths import KEY_SIGN, format_json_path
 from aatoolkit.metadata.attrs import FrameMetadata
-from aatoolkit.normalizer.branch import Found
 from aatoolkit.normalizer.column_availability import INFERRED, reach, target_steps
 from aatoolkit.normalizer.masking import WHY, narrowest_path
 from aatoolkit.sections.aggregation import Aggregation
@@ -53,7 +51,7 @@ class TableCells:
     ) -> None:
         self.answer, self.name, self.frame, self.known = answer, name, frame, known
         self._rows = answer.tables.parts.rows[name]
-        self._places: dict[str, tuple[list[Found], RowIndex, RowIndex]] = {}
+        self._paths: dict[str, Callable[[int], str | None]] = {}
         self._cells: dict[str, Cells] = {}
         self._units: dict[str, pd.Series | None] = {}
         self._arrays: dict[str, Any] = {}
@@ -110,12 +108,9 @@ class TableCells:
 
     def path(self, at: int, column: Column) -> str | None:
         """The JSON path of a value; None where no record of the answer encloses it."""
-        if column.name not in self._places:
-            found = self._rows.find(column.source or "")
-            self._places[column.name] = (found, *self._rows.source_rows(found))
-        cursors, which, there = self._places[column.name]
-        row = int(there[at])
-        return cursors[int(which[at])][0].path(row) if row >= 0 else None
+        if column.name not in self._paths:
+            self._paths[column.name] = self._rows.path_in(column)
+        return self._paths[column.name](at)
 
     def _declared(self, column: str) -> Column | None:
         try:

@@ -6,8 +6,7 @@ from collections import Counter
 from itertools import chain
 from typing import Any
 
-from aatoolkit.jsontree.grouping import ObjectBatch
-from aatoolkit.jsontree.keyed import KeyTraits
+from aatoolkit.jsontree.keyed import are_keyed
 from aatoolkit.sections.inference.charts import blocks, header_words
 from aatoolkit.sections.inference.vocabulary import Vocabulary, singular, snake
 from aatoolkit.sections.inference.words import is_measure_name
@@ -110,9 +109,7 @@ def _is_varied(objects: list[dict[str, Any]], values: list[Any]) -> bool:
     keys = Counter(chain.from_iterable(objects))
     if len(keys) <= _NAMES and not _odd(list(keys)):
         return False
-    traits = KeyTraits()
-    traits.update(ObjectBatch(objects))
-    return traits.are_keyed()
+    return are_keyed(objects)
 
 
 def _odd(keys: list[str]) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 from aatoolkit.errors import PayloadError
 from aatoolkit.jsontree import decode
-from aatoolkit.jsontree.parse import checked_value
+from aatoolkit.jsontree.decode import checked_value
 from aatoolkit.payload import Payload
 from aatoolkit.sections.inference.analysis import Analysis, analyse
 from aatoolkit.sections.inference.declare import section_of

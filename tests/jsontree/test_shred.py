@@ -11,11 +11,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from effort import one_in
 
+from aatoolkit import shred, unshred
 from aatoolkit.errors import DecodeError, MetadataError, PayloadError
-from aatoolkit.jsontree import split
-from aatoolkit.jsontree.arrow_tables import shred, unshred
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = sorted(
@@ -204,38 +202,6 @@ def test_large_irregular_documents_come_back(make: Any, tmp_path: Path) -> None:
     assert spelled(unshred(tables)) == spelled(value)
     assert spelled(unshred(saved(tables, tmp_path))) == spelled(value)
     assert len(tables) < 150
-
-
-@pytest.mark.thorough
-def test_an_array_of_many_chunks_that_turns_irregular_comes_back() -> None:
-    rows: list[Any] = [{"a": n, "b": "x" * 90, "c": [{"d": n}]} for n in range(30_000)]
-    rows[29_990] = {"a": "late", "b": None, "c": {"2026-11-20": 1}, "e": 2**70}
-    value = {"rows": rows, "total": 30_000}
-    assert unshred(shred(json.dumps(value))) == value
-
-
-TURNING = {
-    "more keys come later": lambda n: {f"2026-11-{1 + n // 2000:02}": n},
-    "other kinds of values come later": lambda n: {f"Acme {n % 5}": n if n < 15_000 else "x"},
-    "kinds begin to matter later": lambda n: {f"a{n % 3}" if n < 9000 else f"a {n % 40}": n % 2},
-    "unlike objects come later": lambda n: {f"a{n % 3}": {"b" if n < 15_000 else f"b{n % 9}": 1}},
-}
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("turning", one_in(2, TURNING.values()), ids=TURNING)
-def test_rows_or_columns_is_decided_by_all_chunks(
-    turning: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    body = json.dumps([{"m": turning(n), "b": "x" * 60} for n in range(20_000)])
-    in_chunks = shred(body)
-    assert spelled(unshred(in_chunks)) == spelled(json.loads(body))
-    monkeypatch.setattr(split, "_CHUNK", len(body))
-    assert schemas(in_chunks) == schemas(shred(body))
-
-
-def schemas(tables: dict[str, pa.Table]) -> dict[str, pa.Schema]:
-    return {name: table.schema for name, table in tables.items()}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,493 @@
+"""Convert any JSON document to Arrow tables and back, without loss or any declaration.
+
+The layout of the tables is a contract.
+
+**Tables.** The document is the one row of the table ``$``. An array becomes a table of its own, a
+row for each element, named after its path: ``chats[]``, ``chats[].citations[]``, ``matrix[][]``.
+An object whose keys are data becomes one too, a row for each entry: ``byDay{}``. Which objects
+these are is decided in `aatoolkit.jsontree.keyed`; the others are columns.
+
+**Columns** of tables other than ``$``, first: ``_parent``, the number of the row above it in the
+table above, from 0; ``_pos``, the place in the array or object, from 0; ``_key``, the key of an
+entry. Then those of the row itself, named by the path from the row, and sorted by it:
+
+=================  =============================================================================
+``engine``         the field's numbers, text or booleans, where it has one kind of them
+``answer.text``    a field of an object in a field
+``x@string`` …     one column a kind, where it has several: ``@boolean``, ``@integer``,
+                   ``@number`` (floats), ``@string``, ``@big`` (integers beyond 64 bits, as text)
+``chats[]``        how many elements the array has; they are in the table of that name
+``byDay{}``        how many entries the object has; they are in the table of that name
+``x@kind``         what the field is in a row: ``missing``, ``null``, ``object``, or ``array``,
+                   ``entries`` or a kind of scalar. It is there only where rows without a value
+                   are not all of one kind; else the kind is in the plan.
+``_value…``        the same of the row itself, where it is no object
+=================  =============================================================================
+
+Integers and floats share a column of floats where no float is a whole number and no integer
+beyond 2**53: then the two can be distinguished. Text that looks like dates stays text.
+
+**Names** depend on the fields and their kinds, never on the order of rows. In them ``.`` ``[``
+``{`` ``@`` ``%`` ``/`` and the like are written ``%2E`` and so on, so that no key looks like a
+path or a column of ours, and names can be file names; long table names end in a hash.
+
+**The plan**, JSON in the metadata of each table's schema under ``aatoolkit.shred``, holds the
+true keys and what each column is. It is all that `unshred` goes by, with the columns it names,
+and Parquet keeps it.
+
+>>> tables = shred('{"host": "a.example", "chats": [{"id": 1, "tags": ["x"]}, {"id": null}]}')
+>>> {name: table.column_names for name, table in tables.items()}
+{'$': ['chats[]', 'host'],
+ 'chats[]': ['_parent', '_pos', 'id', 'tags[]'],
+ 'chats[].tags[]': ['_parent', '_pos', '_value']}
+>>> tables["chats[]"].to_pylist()
+[{'_parent': 0, '_pos': 0, 'id': 1, 'tags[]': 1},
+ {'_parent': 0, '_pos': 1, 'id': None, 'tags[]': None}]
+>>> unshred(tables)
+{'chats': [{'id': 1, 'tags': ['x']}, {'id': None}], 'host': 'a.example'}
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain, repeat
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from aatoolkit.errors import MetadataError, PayloadError
+from aatoolkit.jsontree.decode import EXACT_FLOAT, gc_paused, parse_document
+from aatoolkit.jsontree.keyed import are_keyed
+from aatoolkit.jsontree.layout import MAX_NODES, NodeLimit
+from aatoolkit.jsontree.vectors import MISSING
+
+__all__ = ["shred", "unshred"]
+
+DOCUMENT = "$"
+"""The table of the document itself."""
+
+PARENT, PLACE, KEY, VALUE = "_parent", "_pos", "_key", "_value"
+ITEMS, ENTRIES, KIND = "[]", "{}", "@kind"
+INTEGER, BIG, NUMBER, STRING, BOOLEAN = "integer", "big", "number", "string", "boolean"
+PLAN = b"aatoolkit.shred"
+"""The key of the plan in a table's schema metadata."""
+
+VERSION = 1
+_LONGEST = 160
+_OURS = frozenset((PARENT, PLACE, KEY, VALUE))
+_SPECIAL = re.compile(r'[\x00-\x1f\x7f%.\[\]{}@~/\\:*?"<>|]')
+_ARROW = {
+    INTEGER: pa.int64(),
+    BIG: pa.string(),
+    NUMBER: pa.float64(),
+    STRING: pa.string(),
+    BOOLEAN: pa.bool_(),
+}
+"""The Arrow type of each kind; integers beyond 64 bits are decimal text."""
+
+_KINDS = ["missing", "null", "object", "array", "entries", *sorted(_ARROW)]
+"""The values of a kind column; kinds of `Reference` come after them."""
+
+_KIND_OF = {int: INTEGER, float: NUMBER, str: STRING, bool: BOOLEAN}
+_Rows = np.ndarray[tuple[int], np.dtype[np.int64]]
+_Cell = dict[str, Any]
+
+
+class Reference(int):
+    """A number that stands for a value kept elsewhere; each subclass is a kind of its own."""
+
+
+class Keyed(dict[str, Any]):
+    """An object whose keys are data, however they look."""
+
+
+@gc_paused()
+def shred(answer: bytes | str | Any, *, max_nodes: int = MAX_NODES) -> dict[str, pa.Table]:
+    """Convert a JSON document to Arrow tables, from which `unshred` rebuilds it.
+
+    Parameters
+    ----------
+    answer : bytes, str or object
+        The document, as JSON in bytes or text; or a JSON value that is neither.
+    max_nodes : int
+        How many different paths the document may have.
+
+    Returns
+    -------
+    dict of str to pyarrow.Table
+        The document's own table, ``$``, first; those below it follow.
+
+    Raises
+    ------
+    DecodeError
+        If it is not one JSON document.
+    PayloadError
+        If an object is no JSON value; `PayloadError` if it has more paths than are allowed.
+
+    Examples
+    --------
+    >>> tables = shred({"rows": [{"n": 1}, {"n": None}, {}]})
+    >>> {name: table.num_rows for name, table in tables.items()}
+    {'$': 1, 'rows[]': 3}
+    """
+    return tables_of(parse_document(answer).value, max_nodes)
+
+
+def tables_of(value: Any, max_nodes: int = MAX_NODES) -> dict[str, pa.Table]:
+    """Convert a JSON value, in which `Reference` and `Keyed` may stand for scalars and objects."""
+    limit = NodeLimit(max_nodes)
+    waiting = [_Table(DOCUMENT, [value], limit)]
+    tables: dict[str, pa.Table] = {}
+    while waiting:
+        table = waiting.pop()
+        tables[_short(table.name)] = table.arrow()
+        waiting += reversed(table.below)
+    return tables
+
+
+class _Table:
+    """One table: its rows, and the tables below it."""
+
+    def __init__(self, name: str, values: list[Any], limit: NodeLimit) -> None:
+        self.name, self.limit = name, limit
+        self.size = len(values)
+        self.values = values
+        self.columns: dict[str, pa.Array] = {}
+        self.below: list[_Table] = []
+
+    def arrow(self) -> pa.Table:
+        every = np.arange(self.size)
+        plan = {
+            "version": VERSION,
+            "table": self.name,
+            "rows": self.size,
+            "cell": self._cell(self.values, every, "", every),
+        }
+        text = json.dumps(plan, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        return pa.table(self.columns).replace_schema_metadata({PLAN: text.encode()})
+
+    def _cell(self, values: Sequence[Any], rows: _Rows, label: str, around: _Rows) -> _Cell:
+        """Add the columns of values in some rows; return the plan: which column holds which kind.
+
+        They are in objects that are in the rows ``around``.
+        """
+        self.limit.add(1)
+        column, cell = label or VALUE, _Cell()
+        kinds = _by_kind(values, rows)
+        counts = {
+            "missing": len(around) - len(rows),
+            "null": len(kinds.get("null", ((), ()))[1]),
+            "object": len(kinds.get("object", ((), ()))[1]),
+        }
+        rest = [kind for kind, count in counts.items() if count]
+        if len(rest) > 1:
+            cell["kind"] = column + KIND
+            self.columns[cell["kind"]] = self._kinds(kinds, around)
+        elif rest:
+            cell["rest"] = rest[0]
+        scalars = {kind: kinds[kind] for kind in sorted(kinds) if kind not in _KINDS[1:5]}
+        if {INTEGER, NUMBER} <= scalars.keys() and BIG not in scalars:
+            self._join_numbers(scalars, cell)
+        for kind, (held, there) in scalars.items():
+            name = column if len(scalars) == 1 else f"{column}@{kind}"
+            cell.setdefault("scalars", {})[kind] = name
+            self.columns[name] = self._column(held, there, _ARROW.get(kind, pa.int64()))
+        if rest == ["null"] and not scalars and not {"array", "entries"} & kinds.keys():
+            self.columns[column] = pa.nulls(self.size)
+        if "array" in kinds:
+            cell[ITEMS] = self._child(*kinds["array"], label, ITEMS)
+        if "entries" in kinds:
+            cell[ENTRIES] = self._child(*kinds["entries"], label, ENTRIES)
+        if "object" in kinds:
+            objects, there = kinds["object"]
+            fields = _fields(objects, there)
+            cell["fields"] = {
+                key: self._cell(*fields[key], _field(label, key), there) for key in sorted(fields)
+            }
+        return cell
+
+    def _join_numbers(self, scalars: dict[str, tuple[Any, _Rows]], cell: _Cell) -> None:
+        """Hold integers among floats, where both stay exact and are told apart."""
+        (whole, ats), (floats, at) = scalars[INTEGER], scalars[NUMBER]
+        is_exact = min(whole) >= -EXACT_FLOAT and max(whole) <= EXACT_FLOAT
+        if is_exact and not any(map(float.is_integer, floats)):
+            del scalars[INTEGER]
+            scalars[NUMBER] = [*map(float, whole), *floats], np.concatenate((ats, at))
+            cell["whole"] = INTEGER
+
+    def _column(self, values: Sequence[Any], rows: _Rows, kind: pa.DataType) -> pa.Array:
+        if len(rows) == self.size and (rows[1:] > rows[:-1]).all():
+            return pa.array(values, kind)
+        column = np.full(self.size, None, object)
+        column[rows] = np.fromiter(values, object, len(rows))
+        return pa.array(column, kind)
+
+    def _child(
+        self, containers: Sequence[Any], rows: _Rows, label: str, sign: str
+    ) -> dict[str, str]:
+        """Open the table of the elements of arrays, or of the entries of objects."""
+        column = (label or VALUE) + sign
+        lengths = np.fromiter(map(len, containers), np.int32, len(containers))
+        self.columns[column] = self._column(lengths.tolist(), rows, pa.int32())
+        above = "" if self.name == DOCUMENT else self.name
+        name = f"{above}.{label}{sign}" if above and label else f"{above}{label}{sign}"
+        lists = containers if sign == ITEMS else map(dict.values, containers)
+        child = _Table(name, [*chain.from_iterable(lists)], self.limit)
+        starts = (lengths.cumsum() - lengths).repeat(lengths)
+        child.columns[PARENT] = pa.array(rows.repeat(lengths))
+        child.columns[PLACE] = pa.array(np.arange(child.size, dtype=np.int32) - starts, pa.int32())
+        if sign == ENTRIES:
+            child.columns[KEY] = pa.array([*chain.from_iterable(containers)], pa.string())
+        self.below.append(child)
+        return {"column": column, "table": name}
+
+    def _kinds(self, kinds: Mapping[str, tuple[Any, _Rows]], around: _Rows) -> pa.DictionaryArray:
+        """The kind of value in each row."""
+        words = [*_KINDS, *sorted(kinds.keys() - _KINDS)]
+        codes = np.full(self.size, -1, np.int16)
+        codes[around] = 0
+        for kind, (_, rows) in kinds.items():
+            codes[rows] = words.index(kind)
+        numbers = pa.array(codes, mask=codes < 0) if len(around) < self.size else pa.array(codes)
+        return pa.DictionaryArray.from_arrays(numbers, pa.array(words), safe=False)
+
+
+def _by_kind(values: Sequence[Any], rows: _Rows) -> dict[str, tuple[Sequence[Any], _Rows]]:
+    """Group values by their kind, each with its rows."""
+    types = [*map(type, values)]
+    kinds: dict[str, tuple[Sequence[Any], _Rows]] = {}
+    distinct = set(types)
+    for kind in sorted(distinct, key=lambda kind: kind.__name__):
+        part, there = values, rows
+        if len(distinct) > 1:
+            part = [value for value in values if type(value) is kind]
+            there = rows[np.fromiter((other is kind for other in types), bool, len(types))]
+        if kind is list:
+            kinds["array"] = part, there
+        elif issubclass(kind, dict):
+            is_keyed = kind is Keyed or are_keyed(part)
+            kinds["entries" if is_keyed else "object"] = part, there
+        elif kind is type(None):
+            kinds["null"] = part, there
+        elif kind is int and not -(2**63) <= min(part) <= max(part) < 2**63:
+            fits = np.fromiter((-(2**63) <= value < 2**63 for value in part), bool, len(part))
+            big = [str(value) for value, fit in zip(part, fits, strict=True) if not fit]
+            kinds[BIG] = big, there[~fits]
+            if fits.any():
+                small = [value for value, fit in zip(part, fits, strict=True) if fit]
+                kinds[INTEGER] = small, there[fits]
+        else:
+            kinds[_KIND_OF.get(kind, kind.__name__)] = part, there
+    return kinds
+
+
+def _fields(
+    objects: Sequence[dict[str, Any]], rows: _Rows
+) -> dict[str, tuple[Sequence[Any], _Rows]]:
+    """Group the values of objects by their keys, each with its rows."""
+    first = objects[0]
+    if first and set(map(len, objects)) == {len(first)}:
+        try:
+            held = map(itemgetter(*first), objects)
+            columns = [tuple(held)] if len(first) == 1 else zip(*held, strict=True)
+            return {key: (column, rows) for key, column in zip(first, columns, strict=True)}
+        except KeyError:
+            pass
+    found: dict[str, tuple[list[Any], list[int]]] = {}
+    for row, value in zip(rows.tolist(), objects, strict=True):
+        for key, inner in value.items():
+            if key not in found:
+                found[key] = [], []
+            found[key][0].append(inner)
+            found[key][1].append(row)
+    return {key: (values, np.array(at, np.int64)) for key, (values, at) in found.items()}
+
+
+def _field(record: str, key: str) -> str:
+    """The name of a field of an object; characters with a meaning in names become ``%2E``."""
+    step = _SPECIAL.sub(lambda sign: f"%{ord(sign[0]):02X}", key) or "%"
+    step = f"%5F{key[1:]}" if key in _OURS else step
+    return f"{record}.{step}" if record else step
+
+
+def _short(name: str) -> str:
+    """A table's name; a long one is truncated, with a hash of the whole at its end."""
+    if len(name.encode()) <= _LONGEST:
+        return name
+    return f"{name[:32]}~{hashlib.blake2b(name.encode(), digest_size=12).hexdigest()}"
+
+
+def unshred(tables: Mapping[str, pa.Table]) -> Any:
+    """Rebuild the JSON value from the tables that `shred` made.
+
+    Parameters
+    ----------
+    tables : mapping of str to pyarrow.Table
+        All tables of the document, as they came or read back from Parquet, rows in their order.
+
+    Raises
+    ------
+    MetadataError
+        If a table has no plan, or one of a later version.
+    PayloadError
+        If a table, column or row is missing or not as planned.
+
+    Examples
+    --------
+    >>> unshred(shred('{"chats": [{"id": 1}, {}], "total": null}'))
+    {'chats': [{'id': 1}, {}], 'total': None}
+    """
+    return restore(tables, _no_cells)
+
+
+def restore(tables: Mapping[str, pa.Table], cells: Callable[[str], list[Any]]) -> Any:
+    """Rebuild a JSON value where tables hold row numbers of other tables in place of values.
+
+    What is no kind of scalar is looked up in ``cells``: all values that such numbers refer to.
+    """
+    rebuilder = _Rebuilder(tables, cells)
+    try:
+        return rebuilder.document()
+    except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
+        if isinstance(error, PayloadError):
+            raise
+        problem = f"{type(error).__name__}: {error}"
+    raise _broken(f"the tables do not fit their plans ({problem})")
+
+
+class _Rebuilder:
+    def __init__(self, tables: Mapping[str, pa.Table], cells: Callable[[str], list[Any]]) -> None:
+        self.cells = cells
+        self.plans = {name: _plan(name, table) for name, table in tables.items()}
+        self.tables = {self.plans[name]["table"]: table for name, table in tables.items()}
+        self.plans = {plan["table"]: plan for plan in self.plans.values()}
+
+    def document(self) -> Any:
+        (value,) = self._values(DOCUMENT)
+        return value
+
+    def _values(self, name: str) -> list[Any]:
+        """Rebuild the JSON value of each row of a table."""
+        if name not in self.tables:
+            raise _broken(f"the table {_short(name)} is missing")
+        rows = self.plans[name]["rows"]
+        if self.tables[name].num_columns and self.tables[name].num_rows != rows:
+            raise _broken(f"the table {_short(name)} had {rows} rows")
+        return self._cell(name, self.plans[name]["cell"], rows)
+
+    def _cell(self, name: str, cell: _Cell, rows: int) -> list[Any]:
+        """Rebuild the values of a column group; `MISSING` where a row has none."""
+        parts = self._scalars(name, cell)
+        for sign in (ITEMS, ENTRIES):
+            if sign in cell:
+                parts.append(self._below(name, cell[sign], sign))
+        kinds = np.array(self._column(name, cell["kind"]).to_pylist()) if "kind" in cell else None
+        if kinds is None and len(parts) == 1 and parts[0][0].all():
+            return parts[0][1]
+        found = np.full(rows, MISSING if cell.get("rest") == "missing" else None, object)
+        if kinds is not None:
+            found[kinds == "missing"] = MISSING
+        for valid, values in parts:
+            found[valid] = _objects(values)[valid]
+        if "fields" in cell:
+            at = np.ones(rows, bool) if kinds is None else kinds == "object"
+            for valid, _ in parts:
+                at &= ~valid
+            found[at] = _objects(self._records(name, cell["fields"], rows))[at]
+        return found.tolist()
+
+    def _scalars(self, name: str, cell: _Cell) -> list[tuple[Any, list[Any]]]:
+        found = []
+        for kind, column in cell.get("scalars", {}).items():
+            array = self._column(name, column)
+            values = array.to_pylist()
+            if kind not in _ARROW:
+                held = self.cells(kind)
+                values = [None if row is None else held[row] for row in values]
+            if kind == BIG:
+                values = [None if value is None else int(value) for value in values]
+            if kind == NUMBER and cell.get("whole") == INTEGER:
+                values = [int(v) if v is not None and v.is_integer() else v for v in values]
+            found.append((_valid(array), values))
+        return found
+
+    def _below(self, name: str, below: dict[str, str], sign: str) -> tuple[Any, list[Any]]:
+        """Rebuild the arrays of a column group, or the objects that became rows."""
+        lengths, child = self._column(name, below["column"]), below["table"]
+        values = self._values(child)
+        sizes = lengths.fill_null(0).to_numpy()
+        ends = np.cumsum(sizes)
+        self._check(child, sizes)
+        bounds = list(zip((ends - sizes).tolist(), ends.tolist(), strict=True))
+        if sign == ITEMS:
+            return _valid(lengths), [values[start:end] for start, end in bounds]
+        keys = self._column(child, KEY).to_pylist()
+        objects = [dict(zip(keys[a:b], values[a:b], strict=True)) for a, b in bounds]
+        return _valid(lengths), objects
+
+    def _records(self, name: str, fields: dict[str, _Cell], rows: int) -> list[dict[str, Any]]:
+        columns = [self._cell(name, cell, rows) for cell in fields.values()]
+        if not columns:
+            return [{} for _ in range(rows)]
+        pairs = map(zip, repeat(list(fields)), zip(*columns, strict=True))
+        return [{key: value for key, value in row if value is not MISSING} for row in pairs]
+
+    def _column(self, name: str, column: str) -> pa.ChunkedArray:
+        try:
+            return self.tables[name].column(column)
+        except KeyError:
+            raise _broken(f"the table {_short(name)} lacks its column {column}") from None
+
+    def _check(self, child: str, sizes: Any) -> None:
+        """Raise unless the rows of a table are those that their parents refer to."""
+        if int(sizes.sum()) != self.plans[child]["rows"]:
+            raise _broken(
+                f"the table {_short(child)} does not have the rows that its parent refers to"
+            )
+        parents = self._column(child, PARENT).to_numpy()
+        if not np.array_equal(parents, np.repeat(np.arange(len(sizes)), sizes)):
+            raise _broken(f"the rows of the table {_short(child)} are not in their order")
+
+
+def _no_cells(kind: str) -> list[Any]:
+    raise _broken(f"there is no kind of scalar {kind!r}")
+
+
+def _plan(name: str, table: pa.Table) -> dict[str, Any]:
+    if not hasattr(table, "schema"):
+        raise MetadataError(f"the table {name} is a {type(table).__name__}; give Arrow tables")
+    text = (table.schema.metadata or {}).get(PLAN)
+    remedy = "give unshred the tables that shred made, with the metadata of their schemas"
+    if text is None:
+        raise MetadataError(f"the table {name} has no plan; {remedy}")
+    try:
+        plan: dict[str, Any] = json.loads(text)
+        version = plan["version"]
+    except (ValueError, KeyError, TypeError):
+        raise MetadataError(f"the plan of the table {name} cannot be read; {remedy}") from None
+    if version != VERSION:
+        raise MetadataError(
+            f"the table {name} was made by a later version of aatoolkit; install that",
+            version=str(version),
+        )
+    return plan
+
+
+def _broken(problem: str) -> PayloadError:
+    return PayloadError(
+        f"{problem}; give unshred all tables that shred made, as they were",
+        problems=[f"{problem} @ $"],
+    )
+
+
+def _valid(array: pa.ChunkedArray) -> Any:
+    return array.is_valid().to_numpy()
+
+
+def _objects(values: list[Any]) -> Any:
+    return np.fromiter(values, object, len(values))
