@@ -46,7 +46,7 @@ class Inexact(Exception):
     """orjson may not have decoded a body exactly."""
 
 
-class Parsed(NamedTuple):
+class DecodedDocument(NamedTuple):
     """A decoded document.
 
     Attributes
@@ -94,7 +94,7 @@ def decode(body: bytes, **facts: Any) -> Any:
     return parse_document(body, **facts).value
 
 
-def parse_document(answer: bytes | str | Any, **facts: Any) -> Parsed:
+def parse_document(answer: bytes | str | Any, **facts: Any) -> DecodedDocument:
     """Decode a document, as `decode` does, from bytes or text; or check a JSON value.
 
     Raises
@@ -107,17 +107,17 @@ def parse_document(answer: bytes | str | Any, **facts: Any) -> Parsed:
     with gc_paused():
         if not isinstance(answer, bytes | str):
             value = checked_value(answer, **facts)
-            return Parsed(value, *_key_counts(value))
+            return DecodedDocument(value, *_key_counts(value))
         body = answer.encode("utf-8", "surrogatepass") if isinstance(answer, str) else answer
         try:
             return _parsed_fast(body.removeprefix(BOM))
         except (Inexact, orjson.JSONDecodeError):
             pass
         value = decode_exactly(body, **facts)
-        return Parsed(value, *_key_counts(value))
+        return DecodedDocument(value, *_key_counts(value))
 
 
-def _parsed_fast(body: bytes) -> Parsed:
+def _parsed_fast(body: bytes) -> DecodedDocument:
     value = orjson.loads(body)
     counts = _key_counts(value)
     codes = np.frombuffer(body, np.uint8)
@@ -126,7 +126,7 @@ def _parsed_fast(body: bytes) -> Parsed:
         raise Inexact
     if any(_wide(body, codes, start) for start in starts):
         raise Inexact
-    return Parsed(value, *counts)
+    return DecodedDocument(value, *counts)
 
 
 def decode_exactly(body: bytes, **facts: Any) -> Any:

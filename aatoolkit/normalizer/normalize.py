@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from aatoolkit import sections
 from aatoolkit.availability.detect import Detection, FullDocument, detect
 from aatoolkit.errors import PayloadError, ScopeError
-from aatoolkit.jsontree.decode import Parsed, gc_paused, parse_document
+from aatoolkit.jsontree.decode import DecodedDocument, gc_paused, parse_document
 from aatoolkit.jsontree.layout import MAX_NODES, NodeLimit
 from aatoolkit.jsontree.vectors import MAX_FIELDS, Vector
 from aatoolkit.metadata import attrs
@@ -226,7 +226,7 @@ def _read(
 
 def _detect(
     document: Vector,
-    parsed: Parsed,
+    parsed: DecodedDocument,
     payload: Payload | None,
     declared: Section,
     options: ScopeOptions | None,
@@ -252,7 +252,7 @@ def _detect(
     )
 
 
-def _parsed(section: Section, answer: Any) -> Parsed:
+def _parsed(section: Section, answer: Any) -> DecodedDocument:
     """Decode an answer."""
     if isinstance(answer, Payload):
         facts = {"url": answer.url, "status": answer.status}
