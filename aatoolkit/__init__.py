@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from aatoolkit.client.connect import project as project
     from aatoolkit.client.dataset import Dataset as Dataset
     from aatoolkit.client.project import Project as Project
-    from aatoolkit.client.read_files import read_dataset as read_dataset
+    from aatoolkit.client.reading import read_dataset as read_dataset
     from aatoolkit.display.theme import set_theme as set_theme
     from aatoolkit.display.widgets import ScopePicker as ScopePicker
     from aatoolkit.display.widgets import SectionPicker as SectionPicker
@@ -74,7 +74,7 @@ _HOMES = {
     "client.connect": ("collect", "demo", "project"),
     "client.dataset": ("Dataset",),
     "client.project": ("Project",),
-    "client.read_files": ("read_dataset",),
+    "client.reading": ("read_dataset",),
     "display.theme": ("set_theme",),
     "display.widgets": ("ScopePicker", "SectionPicker"),
     "frame.concat": ("concat",),

@@ -21,8 +21,7 @@ from aatoolkit.archive.runs import RunLog
 from aatoolkit.archive.schema import among
 from aatoolkit.archive.store import ArchiveStore
 from aatoolkit.archive.writer import RunWriter
-from aatoolkit.client.concurrency import in_order
-from aatoolkit.client.progress import progress_bar
+from aatoolkit.client.concurrency import in_order, progress_bar
 from aatoolkit.errors import AAToolkitError, DecodeError, NotAuthorized, ScopeError
 from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.payload import Payload

@@ -29,7 +29,7 @@ from aatoolkit.archive.store import ArchiveStore, duckdb, engine, typed
 from aatoolkit.archive.upkeep_methods import ArchiveKeeper
 from aatoolkit.client.client import Client
 from aatoolkit.client.project import Project
-from aatoolkit.client.read_many import known_sections
+from aatoolkit.client.reading import known_sections
 from aatoolkit.client.settings import checked_max_nodes
 from aatoolkit.errors import ArchiveError, ScopeError
 from aatoolkit.jsontree.layout import MAX_NODES

@@ -16,7 +16,7 @@ from aatoolkit import sections
 from aatoolkit.archive.answers import StoredAnswer
 from aatoolkit.archive.statement_tables import AVAILABILITY, DRIFT, FRAMES, HINTS, Rows, dump_states
 from aatoolkit.availability.detect import envelope_of
-from aatoolkit.client.read_many import to_tables
+from aatoolkit.client.reading import to_tables
 from aatoolkit.errors import AAToolkitError, ArchiveError
 from aatoolkit.jsontree.decode import gc_paused, outline
 from aatoolkit.jsontree.layout import MAX_NODES

@@ -22,7 +22,7 @@ from aatoolkit.archive.schema import StoredTable, among, bare, fitted, united
 from aatoolkit.archive.statement_tables import BESIDE
 from aatoolkit.archive.store import ArchiveStore, engine
 from aatoolkit.archive.upkeep import all_tables
-from aatoolkit.client.progress import progress_bar
+from aatoolkit.client.concurrency import progress_bar
 from aatoolkit.errors import AAToolkitError, ArchiveConflict, ArchiveError
 from aatoolkit.sections import Profile
 

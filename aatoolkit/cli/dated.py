@@ -12,7 +12,7 @@ from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import counted
 from aatoolkit.cli.output import grid, note, print_json
 from aatoolkit.client.client import Client
-from aatoolkit.client.read_many import known_sections
+from aatoolkit.client.reading import known_sections
 from aatoolkit.errors import MetadataError, NotWritten
 from aatoolkit.frame.parquet import read_metadata, write_section
 from aatoolkit.normalizer.tables import Tables

@@ -16,8 +16,8 @@ from aatoolkit.client import settings
 from aatoolkit.client.collection import Collection
 from aatoolkit.client.dataset import Dataset
 from aatoolkit.client.project import Project
-from aatoolkit.client.read_many import known_sections, raise_if_all_refused, read_many
-from aatoolkit.client.stand_in import client_in_place
+from aatoolkit.client.reading import known_sections, raise_if_all_refused, read_many
+from aatoolkit.client.settings import client_in_place
 from aatoolkit.errors import NotAuthorized, ScopeError
 from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.payload import Payload, Request

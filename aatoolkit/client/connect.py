@@ -11,7 +11,7 @@ from aatoolkit._util.hosts import canonical_host
 from aatoolkit.client.client import Client
 from aatoolkit.client.collection import Collection
 from aatoolkit.client.project import Project
-from aatoolkit.client.stand_in import has_stand_in
+from aatoolkit.client.settings import has_stand_in
 from aatoolkit.errors import ArgumentError, did_you_mean, near_matches
 from aatoolkit.scope import Scope
 

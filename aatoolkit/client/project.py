@@ -11,16 +11,17 @@ from aatoolkit._util.attributes import NamesNear
 from aatoolkit._util.closing import Closing
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import code, shown
-from aatoolkit.client.combined_view import read_combined
 from aatoolkit.client.completion import offer_sections
 from aatoolkit.client.dataset import Dataset
 from aatoolkit.client.options import read_options
-from aatoolkit.client.read_by import read_by, refuse_empty
-from aatoolkit.client.read_many import (
+from aatoolkit.client.reading import (
     known_section,
     known_sections,
     raise_if_all_refused,
+    read_by,
+    read_combined,
     read_many,
+    refuse_empty,
     section_names,
     to_tables,
 )

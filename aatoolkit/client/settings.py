@@ -1,16 +1,21 @@
-"""Find the base URL and the token in the environment, a file or the key store."""
+"""Find the base URL and the token in the environment, a file or the key store.
+
+While a notebook is rerun from a study, `stand_in` replaces every client of the process.
+"""
 
 from __future__ import annotations
 
 import errno
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aatoolkit.errors import ConfigurationError
 
 if TYPE_CHECKING:
+    from aatoolkit.client.client import Client
     from aatoolkit.http import Secret
 
 BASE_URL = "AATOOLKIT_BASE_URL"
@@ -110,3 +115,24 @@ def checked_max_nodes(given: int) -> int:
     if type(given) is not int or given < 1:
         raise ConfigurationError("max_nodes takes a whole number from 1", setting="max_nodes")
     return given
+
+
+MakeClient = Callable[[str | None], "Client"]
+"""From the base URL that was asked for, if any, to a client that answers in its place."""
+
+_made_by: list[MakeClient] = []
+
+
+def stand_in(make: MakeClient) -> None:
+    """Replace every client that is made from now on in this process by another one."""
+    _made_by[:] = [make]
+
+
+def has_stand_in() -> bool:
+    """Whether the clients of this process are replaced by another one."""
+    return bool(_made_by)
+
+
+def client_in_place(base_url: str | None) -> Client | None:
+    """Return the client that replaces one of a service; None if clients are not replaced."""
+    return _made_by[0](base_url) if _made_by else None

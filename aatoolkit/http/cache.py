@@ -285,8 +285,8 @@ class ResponseCache:
         if not had_warned:
             warnings.warn(
                 f"the cache in {self.folder} cannot be {'written to' if writes else 'used'} "
-                f"({error}); responses come from the network. `aatoolkit cache clear` empties it; "
-                "it can also be in another folder",
+                f"({error}); responses come from the network. `aatoolkit cache --clear` empties "
+                "it; it can also be in another folder",
                 CacheWarning,
                 stacklevel=2,
             )

@@ -15,8 +15,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from aatoolkit.client.concurrency import in_order
-from aatoolkit.client.progress import progress_bar
+from aatoolkit.client.concurrency import in_order, progress_bar
 from aatoolkit.errors import AAToolkitError, NotAuthorized, NotVisible
 from aatoolkit.jsontree.paths import leaves
 from aatoolkit.payload import Payload, Request

@@ -32,8 +32,7 @@ from aatoolkit._util.extras import needed
 from aatoolkit._util.files import write_whole
 from aatoolkit._util.terminal import wrapped_in_ipython
 from aatoolkit._util.text import clipped, markup, visible
-from aatoolkit.client.settings import BASE_URL, TOKEN, TOKEN_FILE
-from aatoolkit.client.stand_in import stand_in
+from aatoolkit.client.settings import BASE_URL, TOKEN, TOKEN_FILE, stand_in
 from aatoolkit.errors import ConfigurationError, StudyError
 from aatoolkit.study.comparison import (
     DIFFERS,

@@ -6,8 +6,8 @@ import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from aatoolkit.client.combined_view import read_combined
 from aatoolkit.client.dataset import Dataset
+from aatoolkit.client.reading import read_combined
 from aatoolkit.errors import AAToolkitError, AAToolkitWarning
 from aatoolkit.jsontree import decode
 from aatoolkit.metadata.table_hash import logical_hash

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import aatoolkit as aa
 from aatoolkit import sections
-from aatoolkit.client import combined_view
+from aatoolkit.client import reading
 from aatoolkit.errors import AAToolkitWarning
 
 NAMES = sections.names()
@@ -65,7 +65,7 @@ def test_sections_are_found_however_deep_they_sit(
         found = [{**SAMPLES[name], "section": name} for name in names]
     for wrap in around:
         found = wrap(found)
-    parts = combined_view.split(payload(found), sections.names())
+    parts = reading.split(payload(found), sections.names())
     assert [*parts] == names
     for name, part in parts.items():
         assert part.json == {**SAMPLES[name], "section": name}
@@ -84,7 +84,7 @@ def test_a_section_of_another_name_is_left_in_the_answer(
     renamed = data.draw(st.sampled_from(names))
     answer = {f"my {name}" if name == renamed else name: SAMPLES[name] for name in names}
     expected = [name for name in names if name != renamed]
-    assert [*combined_view.split(payload(answer), sections.names())] == (
+    assert [*reading.split(payload(answer), sections.names())] == (
         expected if len(expected) > 1 else []
     )
 
@@ -102,7 +102,7 @@ def test_a_section_of_another_name_is_left_in_the_answer(
     ],
 )
 def test_an_answer_without_sections_is_no_parts(answer: Any) -> None:
-    assert combined_view.split(payload(answer), sections.names()) == {}
+    assert reading.split(payload(answer), sections.names()) == {}
 
 
 @pytest.mark.thorough
@@ -116,7 +116,7 @@ def test_an_answer_that_cannot_be_split_is_kept_whole(name: str, key: str) -> No
     answer = {key: SAMPLES[name], "count": 1}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AAToolkitWarning)
-        dataset = combined_view.read_combined(payload(answer))
+        dataset = reading.read_combined(payload(answer))
     assert [*dataset] == ["combined"]
     assert dataset["combined"].rebuild() == answer
 
@@ -124,11 +124,11 @@ def test_an_answer_that_cannot_be_split_is_kept_whole(name: str, key: str) -> No
 def test_the_place_that_names_most_is_taken_and_the_outermost_of_several() -> None:
     inner = {"domains": {"n": 1}, "urls": {"n": 2}}
     outer = {"domains": {"domains": [], "prompts": 1, "urls": 2, "ads": inner}, "urls": {}}
-    assert [*combined_view.split(payload({**inner, "more": inner}), sections.names())] == [
+    assert [*reading.split(payload({**inner, "more": inner}), sections.names())] == [
         "domains",
         "urls",
     ]
-    assert [*combined_view.split(payload(outer), sections.names())] == [
+    assert [*reading.split(payload(outer), sections.names())] == [
         "domains",
         "prompts",
         "urls",

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from aatoolkit.client.progress import progress_bar
+from aatoolkit.client.concurrency import progress_bar
 
 
 class Shown:

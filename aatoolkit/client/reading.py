@@ -1,0 +1,471 @@
+"""Fetch and normalise: many sections, one by a filter, the combined view, files.
+
+`read_many` reads concurrently, for `read_all` and `collect`; `read_by` one section once for each
+value of a filter; `read_combined` splits the answer to a request without a section; and
+`read_dataset` reads back the files that a dataset was written to.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import closing
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aatoolkit import sections
+from aatoolkit._util.text import shown
+from aatoolkit.availability.detect import envelope_of
+from aatoolkit.client.concurrency import in_order, progress_bar
+from aatoolkit.client.dataset import Dataset
+from aatoolkit.errors import (
+    AAToolkitError,
+    FileMissing,
+    InternalError,
+    PayloadError,
+    ScopeError,
+    did_you_mean,
+    near_matches,
+)
+from aatoolkit.jsontree.decode import outline
+from aatoolkit.jsontree.layout import MAX_NODES
+from aatoolkit.metadata.column import Source
+from aatoolkit.normalizer.normalize import normalize
+from aatoolkit.normalizer.tables import Tables
+from aatoolkit.payload import Payload
+from aatoolkit.scope import FILTERS, Scope
+from aatoolkit.sections import Profile, Section
+from aatoolkit.sections.declared import PROFILE
+from aatoolkit.sections.profile import ProfileSource
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from aatoolkit.client.project import Project
+
+Fetch = Callable[[str], Payload]
+"""A function that fetches one section of a host and scope."""
+
+
+def read_many(
+    fetches: Sequence[Fetch],
+    names: Sequence[str],
+    *,
+    workers: int,
+    progress: bool | None,
+    unit: str = "section",
+    profile: Profile | None = None,
+    max_nodes: int = MAX_NODES,
+) -> Generator[Dataset]:
+    """Yield one dataset per host and scope, in order, as the answers come in."""
+    calls = [(place, name) for place in range(len(fetches)) for name in names]
+    if not names:
+        yield from (Dataset({}) for _ in fetches)
+        return
+
+    def ask(call: tuple[int, str]) -> Payload:
+        place, name = call
+        return fetches[place](name)
+
+    with closing(in_order(ask, calls, min(workers, max(1, len(calls))))) as answers:
+        watched = progress_bar(answers, progress, total=len(calls), unit=unit)
+        for _, group in groupby(watched, key=lambda answer: answer[0][0]):
+            results = ((name, outcome.result) for (_, name), outcome in group)
+            yield normalized(results, profile, max_nodes)
+
+
+def normalized(
+    answers: Iterable[tuple[str, Callable[[], Payload]]],
+    profile: Profile | None = None,
+    max_nodes: int = MAX_NODES,
+    named: Mapping[str, str] | None = None,
+) -> Dataset:
+    """Normalise many answers; one that fails is in ``.errors`` of the dataset.
+
+    Fields that most answers share are their envelope. Answers are named by their sections, or
+    by other names, and then ``named`` has the section of each.
+    """
+    got: dict[str, Payload] = {}
+    results: dict[str, Tables] = {}
+    failed: dict[str, AAToolkitError] = {}
+    for name, answer in answers:
+        try:
+            got[name] = answer()
+        except AAToolkitError as error:
+            failed[name] = error
+    how = {"profile": profile, "envelope": _envelope(got), "max_nodes": max_nodes}
+    for name, payload in got.items():
+        try:
+            section = name if named is None else named[name]
+            results[name] = to_tables(section, payload, **how)
+        except AAToolkitError as error:
+            failed[name] = error
+    return Dataset(results, failed)
+
+
+def to_tables(section: str | Section, payload: Payload, **how: Any) -> Tables:
+    """Normalise an answer; an internal error says that it is one and carries the answer.
+
+    Raises
+    ------
+    InternalError
+        If normalising fails for a reason that is no documented error.
+    """
+    try:
+        return normalize(section, payload, **how)
+    except (AAToolkitError, Warning, MemoryError):
+        raise
+    except Exception as error:
+        name = section if isinstance(section, str) else section.name
+        raise InternalError(
+            f"{name}: the answer came, and aatoolkit failed to make tables of it "
+            f"({type(error).__name__}); this is a fault of aatoolkit, please report it; the "
+            "answer itself is in .payload",
+            section=name,
+            payload=payload,
+        ) from error
+
+
+def _envelope(payloads: Mapping[str, Payload]) -> set[str]:
+    outlines = {name: outline(payload.body) for name, payload in payloads.items()}
+    return envelope_of({name: found for name, found in outlines.items() if found is not None})
+
+
+def raise_if_all_refused(dataset: Dataset, *kinds: type[AAToolkitError]) -> None:
+    """Raise one error if all sections failed with it, as with a wrong token."""
+    found = {type(error) for error in dataset.errors.values()}
+    if not len(dataset) and len(found) == 1 and found <= {*kinds}:
+        raise next(iter(dataset.errors.values()))
+
+
+def section_names(profile: Profile | None) -> tuple[str, ...]:
+    """The sections that may be requested: the API's, and those that a profile adds."""
+    if profile is None:
+        return sections.names()
+    return tuple(sorted({*PROFILE.names, *profile.names}))
+
+
+def known_sections(
+    sections: Iterable[str] | None, profile: Profile | None = None
+) -> tuple[str, ...]:
+    """Validate section names and drop duplicates; all sections if None.
+
+    Raises
+    ------
+    ScopeError
+        If there is no such section.
+    """
+    if sections is None:
+        return section_names(profile)
+    sections = getattr(sections, "sections", sections)  # what holds them, such as a picker
+    if not isinstance(sections, Iterable) or isinstance(sections, bytes):
+        raise ScopeError(f"sections={sections!r} is no list of names", parameter="sections")
+    listed = [sections] if isinstance(sections, str) else list(sections)
+    return tuple(dict.fromkeys(known_section(name, profile) for name in listed))
+
+
+def known_section(section: str, profile: Profile | None = None) -> str:
+    """Validate the name of a section; the error suggests near matches."""
+    names = section_names(profile)
+    if isinstance(section, str) and section in names:
+        return section
+    near = near_matches(str(section), names)
+    hint = did_you_mean(near, f"there are {', '.join(names)}")
+    raise ScopeError(
+        f"{str(section)[:80]!r} is not a section; {hint}",
+        parameter="section",
+        unknown=(str(section)[:80],),
+        suggestions=near,
+    )
+
+
+def read_by(
+    project: Project, section: str, scope: Scope, by: str, how: Mapping[str, Any]
+) -> Tables:
+    """Read a section once for each value of a filter, concurrently; see `Project.read`.
+
+    Raises
+    ------
+    ScopeError
+        If there is no such filter, or no value to read by.
+    """
+    if not isinstance(by, str) or by not in FILTERS:
+        listed: list[object] = [*by] if isinstance(by, list | tuple) else []
+        one = next((name for name in listed if name in FILTERS), None)
+        near = near_matches(by if isinstance(by, str) else [*map(str, listed)], FILTERS)
+        hint = f"name one: by={one!r}; " if one else f"{did_you_mean(near)} " if near else ""
+        raise ScopeError(
+            f"by={shown(by)} is not a filter to read by; {hint}there are {', '.join(FILTERS)}",
+            parameter="by",
+            unknown=(str(by),),
+            suggestions=near,
+        )
+    values: tuple[str, ...] = scope.filters.get(by, ())
+    options = None if values else project.scope_options()
+    if options is not None and by in options.unknown:
+        raise ScopeError(
+            f"which values {by} has is not known: no list of them was recognised in the scope "
+            f"options; give the values as {by}=[...]",
+            parameter=by,
+        )
+    values = values or (options.values(by) if options is not None else ())
+    if not values:
+        raise ScopeError(
+            f"the scope options list no {by} to read by; give the values as {by}=[...]",
+            parameter=by,
+        )
+
+    def read(value: str) -> Tables:
+        return project.read(section, scope.with_(**{by: value}), **how)
+
+    workers = min(project.client.workers, len(values))
+    with closing(in_order(read, values, workers)) as answers:
+        return _concatenated(by, {value: outcome.result() for value, outcome in answers})
+
+
+def refuse_empty(filters: Mapping[str, Any]) -> None:
+    """Raise if a filter is given that chooses no value, as it would choose all.
+
+    Raises
+    ------
+    ScopeError
+        If one is empty.
+    """
+    for name, value in filters.items():
+        if name in FILTERS and isinstance(value, list | tuple | set | frozenset) and not value:
+            raise ScopeError(
+                f"{name}={value!r} chooses no value; leave {name} out to read all", parameter=name
+            )
+
+
+def _concatenated(by: str, parts: Mapping[str, Tables]) -> Tables:
+    """The tables of several reads in one, with the value of the filter as first column."""
+    first = next(iter(parts.values()))
+    names = list(dict.fromkeys(name for tables in parts.values() for name in tables))
+    loaders = {name: partial(_concat, by, name, parts) for name in names}
+    return Tables(
+        first.section,
+        loaders,
+        rows={
+            name: sum(tables.rows[name] for tables in parts.values() if name in tables)
+            for name in names
+        },
+        words=lambda: {name: _words(name, parts) for name in names},
+        extra=_of_each(by, parts, lambda tables: tables.extra),
+        availability=_of_each(by, parts, lambda tables: tables.availability),
+        drift=_of_each(by, parts, lambda tables: tables.drift),
+        hints=_of_each(by, parts, lambda tables: tables.hints),
+        declaration=first.declaration,
+        drafted=any(tables.drafted for tables in parts.values()),
+    )
+
+
+def _concat(by: str, name: str, parts: Mapping[str, Tables]) -> pd.DataFrame:
+    from aatoolkit.frame.concat import concat
+    from aatoolkit.frame.merge import unique_key
+    from aatoolkit.frame.reshape import with_constant
+    from aatoolkit.metadata.attrs import metadata_of
+    from aatoolkit.metadata.recorded import attach_changed
+
+    frames = {value: tables[name] for value, tables in parts.items() if name in tables}
+    taken = any(by in frame.columns for frame in frames.values())
+    column = f"filter_{by}" if taken else by
+    labelled = [with_constant(frame, column, value) for value, frame in frames.items()]
+    whole = concat(labelled, ignore_index=True)
+    keys = {metadata_of(frame).key for frame in frames.values()}
+    if len(keys) > 1:
+        return whole
+    key = unique_key(whole, (column, *keys.pop()))
+    return attach_changed(whole, replace(metadata_of(whole), key=key))
+
+
+def _words(name: str, parts: Mapping[str, Tables]) -> str:
+    """The availability of a table in words: the common ones, or which values lack a part."""
+    words = {value: tables.words.get(name, "unknown") for value, tables in parts.items()}
+    if len({*words.values()}) == 1:
+        return next(iter(words.values()))
+    whole = [value for value, word in words.items() if word.startswith("available")]
+    lacking = ", ".join(value for value in words if value not in whole)
+    some = whole or [word for word in words.values() if word.startswith("partial")]
+    return f"{'partial' if some else 'unavailable'} (not whole for {lacking})"
+
+
+def _of_each(
+    by: str, parts: Mapping[str, Tables], take: Callable[[Tables], pd.DataFrame]
+) -> Callable[[], pd.DataFrame]:
+    def concatenated() -> pd.DataFrame:
+        import pandas as pd
+
+        frames = [take(tables).assign(**{f"filter_{by}": value}) for value, tables in parts.items()]
+        return pd.concat(frames, ignore_index=True)
+
+    return concatenated
+
+
+_FEWEST = 2
+"""With fewer names than this, they may be fields that happen to have the name of a section."""
+
+
+def read_combined(
+    payload: Payload, profile: Profile | None = None, max_nodes: int = MAX_NODES
+) -> Dataset:
+    """Return the tables of a combined view, by section; under ``combined`` where none is found."""
+    parts = split(payload, section_names(profile))
+    if not parts:
+        whole = profile or Profile("undescribed")
+        tables = to_tables("combined", payload, profile=whole, max_nodes=max_nodes)
+        return Dataset({"combined": tables})
+    answers = ((name, partial(_result, part)) for name, part in parts.items())
+    return normalized(answers, profile, max_nodes)
+
+
+def split(payload: Payload, names: Iterable[str]) -> dict[str, Payload]:
+    """Return one payload per section, in the order of the answer; empty if none is found.
+
+    Sections may be at any level, as fields of an object or as entries of a list with a
+    ``section`` field; the container with most of them is used, the outermost of several. A list
+    with two entries of one section is not used: neither would be the section's answer. A part
+    keeps the URL and the time of the whole; its body, and so its hash, is its own.
+    """
+    known = frozenset(names)
+    parts = max(
+        (_named(value, known) for value in _containers(payload.json, len(known))),
+        key=len,
+        default={},
+    )
+    if len(parts) < _FEWEST:
+        return {}
+    return {
+        name: replace(payload, body=_encoded(part), section=name) for name, part in parts.items()
+    }
+
+
+def _containers(document: Any, longest: int) -> Iterator[Any]:
+    """All objects and lists, level by level, except in lists too long to be an envelope."""
+    level = [document] if isinstance(document, dict | list) else []
+    while level:
+        yield from level
+        level = [
+            below
+            for one in level
+            for below in (one.values() if isinstance(one, dict) else one)
+            if isinstance(below, dict) or (isinstance(below, list) and len(below) <= longest)
+        ]
+
+
+def _named(value: Any, known: Set[str]) -> dict[str, Any]:
+    """The sections that an object holds by name, or a list by its entries' ``section``."""
+    if isinstance(value, dict):
+        return {name: part for name, part in value.items() if name in known}
+    entries = [entry for entry in value if isinstance(entry, dict)]
+    named = [entry for entry in entries if _section_of(entry) in known]
+    parts = {_section_of(entry): entry for entry in named}
+    return parts if len(parts) == len(named) else {}
+
+
+def _section_of(entry: dict[str, Any]) -> str:
+    """The ``section`` field of an entry; empty where it has none."""
+    named = entry.get("section")
+    return named if isinstance(named, str) else ""
+
+
+def _encoded(part: Any) -> bytes:
+    return json.dumps(part, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _result(payload: Payload) -> Payload:
+    return payload
+
+
+def read_dataset(
+    folder: str | os.PathLike[str], *, profile: ProfileSource | None = None
+) -> Dataset:
+    """Read back what ``dataset.to_parquet`` or ``tables.to_parquet`` wrote.
+
+    Each answer is rebuilt from its files and normalised again, so that the dataset can do all that
+    the first one could: funnels, comparisons, explanations. Values that were changed in a file are
+    changed in it. Keys of objects may come in another order, so that the SHA-256 of an answer is no
+    longer that of the service's.
+
+    Parameters
+    ----------
+    folder : str or path
+        The folder that was given to ``to_parquet``, or that of one section in it.
+    profile : Profile, module, str or path, optional
+        The profile that the tables were made with, if it was not the shipped one.
+
+    Returns
+    -------
+    Dataset
+        The sections, in alphabetical order. One whose files are incomplete, or were made with
+        another profile, is in ``errors``.
+
+    Raises
+    ------
+    FileMissing
+        If there is no such folder, or no tables in it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import aatoolkit as aa
+    >>> folder = tempfile.mkdtemp()
+    >>> files = aa.demo().read_all(sections=["gaps", "urls"], progress=False).to_parquet(folder)
+    >>> list(read_dataset(folder))
+    ['gaps', 'urls']
+    """
+    places = {place.name: place for place in _sections(Path(folder))}
+    if not places:
+        raise FileMissing(
+            f"{os.fspath(folder)!r} holds no tables that to_parquet wrote; give the folder that "
+            "was given to it",
+            path=str(folder),
+        )
+    used = None if profile is None else Profile.load(profile)
+    found = normalized(((name, partial(_payload, places[name])) for name in places), used)
+    results, failed = dict(found), dict(found.errors)
+    for name, tables in found.items():
+        files = {path.stem for path in places[name].glob("[!_]*.parquet")}
+        if files != {*tables}:
+            del results[name]
+            problem = (
+                f"the files of {name} were made with another profile: they have "
+                f"{', '.join(sorted(files))}, and it gives {', '.join(tables)}; give profile="
+            )
+            failed[name] = PayloadError(problem, problems=[problem])
+    return Dataset(results, failed)
+
+
+def _sections(folder: Path) -> Iterator[Path]:
+    """The folders of sections: the folder itself, or those in it."""
+    for place in (folder, *sorted(folder.glob("*"))):
+        if (place / "_extra.parquet").is_file():
+            yield place.resolve()
+
+
+def _payload(place: Path) -> Payload:
+    """The answer that the files of a section were made of."""
+    from aatoolkit.frame.parquet import read_metadata, rebuild
+
+    known = (read_metadata(path).sources for path in sorted(place.glob("[!_]*.parquet")))
+    source = next((sources[0] for sources in known if sources), Source())
+    if source.fetched_at is None:
+        problem = (
+            f"the tables of {place.name} were made of an answer without its request; write "
+            f"aa.normalize({place.name!r}, aa.rebuild({str(place)!r}))"
+        )
+        raise PayloadError(problem, problems=[problem])
+    return Payload(
+        json.dumps(rebuild(place), ensure_ascii=False).encode("utf-8", "surrogatepass"),
+        url=source.url or "",
+        fetched_at=datetime.fromisoformat(source.fetched_at),
+        stale=source.stale,
+        section=place.name,
+        scope=None if source.scope is None else Scope.from_query(source.scope),
+        host=source.host,
+    )
