@@ -7,7 +7,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from aatoolkit._util.cancellation import is_cancelled
@@ -17,6 +17,30 @@ from aatoolkit.http.transport import Failure
 
 T = TypeVar("T")
 Error = FetchError | InternalError
+
+
+class Quota:
+    """How many retries a client has left, for all its calls together.
+
+    Each retry takes one; every five responses give one back, and so does every ten seconds. Calls
+    to a service that fails now and then are always retried; soon none are to one that fails most
+    calls, so that a loop over many projects does not overload it, or wait for it at every turn.
+    """
+
+    most, per_response, per_second = 20.0, 0.2, 0.1
+
+    def __init__(self) -> None:
+        self._left, self._since = self.most, time.monotonic()
+        self._lock = threading.Lock()
+
+    def change(self, by: float) -> bool:
+        """Add some retries or, below zero, take some if they are there; returns whether."""
+        with self._lock:
+            now = time.monotonic()
+            left = min(self.most, self._left + (now - self._since) * self.per_second)
+            is_enough = left + by >= 0
+            self._left, self._since = min(self.most, left + by) if is_enough else left, now
+            return is_enough
 
 
 @dataclass(frozen=True)
@@ -33,6 +57,7 @@ class Retry:
     base: float = 0.5
     longest_backoff: float = 8.0
     sleep: Callable[[float], None] = pause
+    quota: Quota = field(default_factory=Quota)
 
     def run(self, attempt: Callable[[float], T | Failure], deadline: float) -> T | Error:
         """Call ``attempt`` with the seconds left, until it succeeds or a retry would not help.
@@ -43,12 +68,15 @@ class Retry:
         for turn in range(self.attempts):
             outcome = attempt(ends - time.monotonic())
             if not isinstance(outcome, Failure):
+                self.quota.change(Quota.per_response)
                 return outcome
             wait = outcome.retry_after
             if wait is None:
                 wait = random.uniform(0, min(self.longest_backoff, self.base * 2**turn))
             last = turn == self.attempts - 1
             if last or not outcome.is_retryable or time.monotonic() + wait >= ends:
+                break
+            if not self.quota.change(-1):
                 break
             self.sleep(wait)
         return outcome.error  # type: ignore[union-attr]
