@@ -8,11 +8,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-FRACTION, FRACTION_CHANGE = "fraction 0-1", "absolute pp as fraction"
-"""The units of rates, written as percentages, and of their changes, as percentage points."""
+from aatoolkit._util.units import FRACTION, FRACTION_CHANGE, FRACTION_OF_BEFORE, UNITS
 
-_RATES = (FRACTION, "fraction of before")
-_SHORT = {"seconds": " s", "milliseconds": " ms", "bytes": " bytes"}
+_RATES = (FRACTION, FRACTION_OF_BEFORE)
 _NONE = "–"
 
 
@@ -42,7 +40,7 @@ def number(value: float, unit: str | None = None, *, exact: bool = False) -> str
         text = f"{value:,.0f}"
     else:
         text = f"{value:.{1 if abs(value) >= 10 else 2}f}" if abs(value) >= 0.01 else f"{value:.2g}"
-    return _minus(text) + _SHORT.get(unit or "", "")
+    return _minus(text) + _short(unit)
 
 
 def numbers(values: Iterable[float], unit: str | None = None) -> list[str]:
@@ -62,7 +60,7 @@ def numbers(values: Iterable[float], unit: str | None = None) -> list[str]:
     return [
         number(value, unit)
         if not math.isfinite(value) or 0 < abs(value) < 10**-decimals
-        else _minus(f"{value:.{decimals}f}") + _SHORT.get(unit or "", "")
+        else _minus(f"{value:.{decimals}f}") + _short(unit)
         for value in listed
     ]
 
@@ -86,7 +84,7 @@ def tick(value: float, unit: str | None = None) -> str:
     else:
         rounded = round(value, 6)
         text = f"{rounded:,.0f}" if float(rounded).is_integer() else f"{rounded:g}"
-    return _minus(text) + _SHORT.get(unit or "", "")
+    return _minus(text) + _short(unit)
 
 
 def signed(value: float, unit: str | None = None) -> str:
@@ -163,3 +161,7 @@ def _is_whole(value: float) -> bool:
 
 def _minus(text: str) -> str:
     return text.replace("-", "−")
+
+
+def _short(unit: str | None) -> str:
+    return UNITS[unit].short if unit in UNITS else ""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from aatoolkit._util.dtypes import NUMBERS
 from aatoolkit._util.listing import Listing
 from aatoolkit.errors import AAToolkitError
 from aatoolkit.normalizer.normalize import normalize
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.payload import Payload
 from aatoolkit.sections import COUNT, FRACTION
-from aatoolkit.sections.column import NUMBERS
 
 if TYPE_CHECKING:
     import pandas as pd

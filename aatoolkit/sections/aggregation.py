@@ -1,33 +1,15 @@
 """Units and aggregation rules: what a number is, and how several become one.
 
-A unit is its name in words, so that it reads the same in a code book, in Parquet and in a
-picture. A rule says how rows of a column combine; where they must not, it says why.
+Units are those of `aatoolkit._util.units`. A rule says how rows of a column combine; where they
+must not, it says why.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from aatoolkit._util.units import *  # noqa: F403  the units are declared there and used from here
 from aatoolkit.errors import ArgumentError
-
-COUNT = "count"
-FRACTION = "fraction 0-1"
-FRACTION_CHANGE = "absolute pp as fraction"
-SCORE = "score 0-100"
-RANK = "rank"
-REQUESTS = "HTTP requests"
-HTTP_STATUS = "HTTP status"
-CHECKS = "checks"
-BYTES = "bytes"
-CHARACTERS = "characters"
-SECONDS = "seconds"
-MILLISECONDS = "milliseconds"
-SEARCHES = "searches/month"
-CURRENCY = "currency"
-ISO_4217 = "ISO 4217"
-PER_UNIT = "per `unit`"
-"""The unit of numbers whose column ``unit`` gives that of each row."""
-PROBABILITY = "probability 0-1"
 
 RULES = ("sum", "min", "max", "first", "last", "mean", "ratio", "count", "key", "none")
 """The rules by which rows of a column become one; ``key`` and ``none`` refuse to."""

@@ -7,41 +7,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from aatoolkit._util.described import Described
+from aatoolkit._util.dtypes import DTYPES
 from aatoolkit._util.text import shown
 from aatoolkit.errors import ArgumentError
 from aatoolkit.sections.aggregation import NONE, Aggregation
 
-DTYPES = (
-    "string",
-    "Int64",
-    "Float64",
-    "boolean",
-    "date",
-    "timestamp",
-    "category",
-    "list<string>",
-)
-"""The dtypes a column may be declared with."""
-
 _PER_ROW = re.compile(r"per `?(\w+)`?")
 
-NUMBERS, MOMENTS = ("Int64", "Float64"), ("date", "timestamp")
-
 PARSES: Mapping[str, tuple[str, ...]] = {
-    "number": NUMBERS,
-    "decimal comma": NUMBERS,
-    "money": ("Float64",),
-    "currency": ("string", "category"),
-    "duration": ("Float64",),
-    "boolean": ("boolean",),
-    "YYYYMMDD": MOMENTS,
-    "DD/MM/YYYY": MOMENTS,
-    "MM/DD/YYYY": MOMENTS,
-    "iso week": MOMENTS,
-    "month day": MOMENTS,
-    "epoch s": MOMENTS,
-    "epoch ms": MOMENTS,
-    "utc": MOMENTS,
+    parse: tuple(name for name, dtype in DTYPES.items() if parse in dtype.parses)
+    for parse in dict.fromkeys(parse for dtype in DTYPES.values() for parse in dtype.parses)
 }
 """The ways in which a value may be written, and the dtypes that each gives."""
 

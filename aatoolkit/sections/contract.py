@@ -4,25 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from aatoolkit._util.dtypes import DTYPES
 from aatoolkit._util.extras import needed
-from aatoolkit.sections.aggregation import COUNT, FRACTION, PROBABILITY
-from aatoolkit.sections.section import Column, Table
+from aatoolkit._util.units import UNITS, Unit
+from aatoolkit.sections.section import Table
 
 if TYPE_CHECKING:
     import pandera.pandas
-
-_FRICTIONLESS = {
-    "string": "string",
-    "category": "string",
-    "Int64": "integer",
-    "Float64": "number",
-    "boolean": "boolean",
-    "date": "date",
-    "timestamp": "datetime",
-    "list<string>": "array",
-}
-_BOUNDS = {COUNT: (0, None), FRACTION: (0, 1), PROBABILITY: (0, 1)}
-"""The least and most that a value of a unit can be."""
 
 
 def frictionless_schema(table: Table) -> dict[str, Any]:
@@ -50,16 +38,16 @@ def frictionless_schema(table: Table) -> dict[str, Any]:
     """
     fields = []
     for column in table.columns:
-        least, most = _bounds(column)
+        unit = UNITS.get(column.unit or "", Unit())
         limits = {
             "required": column.name in table.key or None,
-            "minimum": least,
-            "maximum": most,
+            "minimum": unit.least,
+            "maximum": unit.most,
             "enum": [*column.levels] if column.ordered else None,
         }
         facts = {
             "name": column.name,
-            "type": _FRICTIONLESS[column.dtype],
+            "type": DTYPES[column.dtype].frictionless,
             "description": column.doc,
             "unit": column.unit,
             "aggregation": str(column.aggregate),
@@ -95,13 +83,13 @@ def pandera_schema(table: Table) -> pandera.pandas.DataFrameSchema:
         import pandera.pandas as pa
     columns = {}
     for column in table.columns:
-        least, most = _bounds(column)
-        checks = [] if least is None else [pa.Check.ge(least)]
-        checks += [] if most is None else [pa.Check.le(most)]
+        unit = UNITS.get(column.unit or "", Unit())
+        checks = [] if unit.least is None else [pa.Check.ge(unit.least)]
+        checks += [] if unit.most is None else [pa.Check.le(unit.most)]
         if column.ordered:
             checks.append(pa.Check.isin([*column.levels]))
         columns[column.name] = pa.Column(
-            _dtype(column),
+            DTYPES[column.dtype].pandas,
             checks,
             nullable=column.name not in table.key,
             description=column.doc,
@@ -114,23 +102,3 @@ def pandera_schema(table: Table) -> pandera.pandas.DataFrameSchema:
         strict=True,
         unique=[*table.key] or None,
     )
-
-
-def _bounds(column: Column) -> tuple[float | None, float | None]:
-    return _BOUNDS.get(column.unit or "", (None, None))
-
-
-def _dtype(column: Column) -> Any:
-    """The dtype of a column in a DataFrame; None for a category, as levels may be added."""
-    import pandas as pd
-
-    return {
-        "string": pd.StringDtype(),
-        "Int64": pd.Int64Dtype(),
-        "Float64": pd.Float64Dtype(),
-        "boolean": pd.BooleanDtype(),
-        "date": "datetime64[us]",
-        "timestamp": pd.DatetimeTZDtype("us", "UTC"),
-        "category": None,
-        "list<string>": object,
-    }[column.dtype]

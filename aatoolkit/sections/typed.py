@@ -5,20 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
+from aatoolkit._util.dtypes import DTYPES
 from aatoolkit.sections.profile import SCOPE_OPTIONS, Profile
 from aatoolkit.sections.section import Section, Table
-
-_PYTHON = {
-    "string": "str",
-    "category": "str",
-    "Int64": "int",
-    "Float64": "float",
-    "boolean": "bool",
-    "date": "pd.Timestamp",
-    "timestamp": "pd.Timestamp",
-    "list<string>": "Any",
-}
-"""What the values of a column are in Python, by its declared dtype."""
 
 _HEAD = '''"""Types of the tables of the profile {name!r}, made by aatoolkit: not to be edited.
 
@@ -211,7 +200,7 @@ def typed_module(profile: Profile) -> str:
 def _frame(table: Table, name: str) -> str:
     kinds: dict[str, list[str]] = {}
     for column in table.columns:
-        kinds.setdefault(_PYTHON[column.dtype], []).append(column.name)
+        kinds.setdefault(DTYPES[column.dtype].python, []).append(column.name)
     getters = [_getter("key", names, f"pd.Series[{kind}]") for kind, names in kinds.items()]
     getters.append(_GETTER.format(argument="key", key="_Selection", value="pd.DataFrame"))
     return _FRAME.format(frame=name, doc=_doc(table.doc), getters="".join(getters))

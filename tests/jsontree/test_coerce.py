@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from aatoolkit.jsontree.coerce import ARROW, coerce_values
 from aatoolkit.jsontree.vectors import MISSING
-from aatoolkit.sections.column import DTYPES
+from aatoolkit._util.dtypes import DTYPES
 
 json_scalars = (
     st.none()
@@ -34,7 +34,7 @@ def read(values: list[Any], dtype: str) -> tuple[list[Any], list[int]]:
     return array.to_pylist(), odd
 
 
-@given(st.lists(json_values, max_size=8), st.sampled_from(DTYPES))
+@given(st.lists(json_values, max_size=8), st.sampled_from([*DTYPES]))
 def test_any_values_have_the_declared_type_and_what_is_null_is_named(
     values: list[Any], dtype: str
 ) -> None:
@@ -48,7 +48,7 @@ def test_any_values_have_the_declared_type_and_what_is_null_is_named(
     assert odd == sorted(set(odd))
 
 
-@given(st.lists(json_values, max_size=8), st.sampled_from(DTYPES))
+@given(st.lists(json_values, max_size=8), st.sampled_from([*DTYPES]))
 def test_a_value_is_read_the_same_whatever_is_beside_it(values: list[Any], dtype: str) -> None:
     together, odd = read(values, dtype)
     alone = [read([value], dtype) for value in values]

@@ -8,23 +8,12 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from aatoolkit._util.dtypes import DTYPES
+from aatoolkit._util.units import UNITS
 from aatoolkit.display.plot.data import PlotData, plot_data
 from aatoolkit.display.plot.labels import capitalized, humanize
 from aatoolkit.display.plot.style import BLANK
 from aatoolkit.jsontree.paths import Field, Position, parse_path
-from aatoolkit.sections.aggregation import (
-    BYTES,
-    COUNT,
-    FRACTION,
-    FRACTION_CHANGE,
-    HTTP_STATUS,
-    MILLISECONDS,
-    PROBABILITY,
-    RANK,
-    REQUESTS,
-    SCORE,
-    SECONDS,
-)
 
 if TYPE_CHECKING:
     from aatoolkit.client.dataset import Dataset
@@ -33,30 +22,9 @@ _QUOTED = re.compile(r"`+([^`]*)`+")
 _PATH = re.compile(
     r"\$(?:\.\w+|\[\d*\]|\{\})+|\b\w+(?:\.\w+)*(?:\[\d*\]|\{\})(?:\.\w+|\[\d*\]|\{\})*"
 )
-_DTYPES = {
-    "Float64": "number",
-    "Int64": "whole number",
-    "boolean": "yes or no",
-    "list<string>": "list of texts",
-}
 _DTYPE = re.compile(r"\bFloat64\b|\bInt64\b|\bboolean\b|\blist<string>")
 _SNAKE = re.compile(r"(?<!“)\b[a-z][a-z0-9]*(?:_[a-z0-9]+)+\b")
 _TOKEN = re.compile(r"[a-z][a-z0-9]*(?:_[A-Za-z0-9]+)+|[a-z]+[a-z0-9]*(?:[A-Z][a-z0-9]*)+")
-_UNITS = {
-    FRACTION: "",
-    FRACTION_CHANGE: "percentage points",
-    "fraction of before": "of before",
-    COUNT: "",
-    RANK: "1 is first",
-    SCORE: "0 to 100",
-    PROBABILITY: "0 to 1",
-    REQUESTS: "requests",
-    HTTP_STATUS: "",
-    MILLISECONDS: "",
-    SECONDS: "",
-    BYTES: "",
-}
-"""Units in words; without words where the head or the number says it."""
 
 
 def column_title(name: str) -> str:
@@ -80,7 +48,8 @@ def unit_words(unit: str | None) -> str:
     """
     if unit is None or "`" in unit or "_" in unit or unit == "currency":
         return ""
-    return _UNITS.get(unit, unit)
+    words = UNITS[unit].words if unit in UNITS else None
+    return unit if words is None else words
 
 
 def plain(words: str) -> str:
@@ -95,7 +64,7 @@ def plain(words: str) -> str:
     """
     unquoted = _QUOTED.sub(lambda found: humanize(found[1]), words)
     unquoted = _PATH.sub(lambda found: path_words(found[0]), unquoted)
-    unquoted = _DTYPE.sub(lambda found: _DTYPES[found[0]], unquoted)
+    unquoted = _DTYPE.sub(lambda found: DTYPES[found[0]].words, unquoted)
     return _SNAKE.sub(lambda found: humanize(found[0]), unquoted)
 
 

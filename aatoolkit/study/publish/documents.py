@@ -14,6 +14,7 @@ import pandas as pd
 
 from aatoolkit import __version__
 from aatoolkit._util.text import json_text, visible
+from aatoolkit._util.units import UNITS
 from aatoolkit.frame.csv import is_guarded_number
 from aatoolkit.study.publish.tables import PublishedTable
 from aatoolkit.study.run_crate import NO_LICENCE
@@ -21,19 +22,7 @@ from aatoolkit.study.run_crate import NO_LICENCE
 Files = Mapping[str, tuple[int, str]]
 """The size and SHA-256 of each file, by its path."""
 
-CODES = {
-    "count": ("1", "NUM"),
-    "fraction 0-1": ("1", "UNITLESS"),
-    "absolute pp as fraction": ("1", "UNITLESS"),
-    "probability 0-1": ("1", "UNITLESS"),
-    "HTTP requests": ("{request}", "NUM"),
-    "characters": ("{character}", "NUM"),
-    "checks": ("{check}", "NUM"),
-    "bytes": ("By", "BYTE"),
-    "seconds": ("s", "SEC"),
-    "milliseconds": ("ms", "MilliSEC"),
-    "days": ("d", "DAY"),
-}
+CODES = {name: unit.code for name, unit in UNITS.items() if unit.code}
 """Unit codes: in UCUM, and the name in QUDT's vocabulary."""
 
 _QUDT = "http://qudt.org/vocab/unit/"

@@ -1,0 +1,55 @@
+"""The dtypes that a column may be declared with, and what each is called elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Dtype:
+    """A dtype of a declared column.
+
+    Parameters
+    ----------
+    name
+        Its name in declarations.
+    words
+        What readers of a report call it.
+    python
+        The type of its values, for type checkers.
+    frictionless
+        Its type in a Frictionless Table Schema.
+    pandas
+        The dtype of its column in a DataFrame; None for a category, as levels may be added.
+    parses
+        The ways to write its values that are not plain JSON of it.
+    """
+
+    name: str
+    words: str
+    python: str
+    frictionless: str
+    pandas: Any
+    parses: tuple[str, ...] = ()
+
+
+_NUMBERS = ("number", "decimal comma")
+_MOMENTS = (
+    *("YYYYMMDD", "DD/MM/YYYY", "MM/DD/YYYY", "iso week", "month day", "epoch s", "epoch ms"),
+    "utc",
+)
+
+# fmt: off
+DTYPES: Mapping[str, Dtype] = {dtype.name: dtype for dtype in (
+    Dtype("string", "text", "str", "string", "string", ("currency",)),
+    Dtype("Int64", "whole number", "int", "integer", "Int64", _NUMBERS),
+    Dtype("Float64", "number", "float", "number", "Float64", (*_NUMBERS, "money", "duration")),
+    Dtype("boolean", "yes or no", "bool", "boolean", "boolean", ("boolean",)),
+    Dtype("date", "day", "pd.Timestamp", "date", "datetime64[us]", _MOMENTS),
+    Dtype("timestamp", "moment", "pd.Timestamp", "datetime", "datetime64[us, UTC]", _MOMENTS),
+    Dtype("category", "text", "str", "string", None, ("currency",)),
+    Dtype("list<string>", "list of texts", "Any", "array", object),
+)}
+NUMBERS, MOMENTS = ("Int64", "Float64"), ("date", "timestamp")

@@ -1,0 +1,64 @@
+"""Units: what numbers are in. A unit is its name in words, and what is known of it stands here.
+
+So it reads the same in a code book, in Parquet and in a picture. A name that is not here is a
+unit as well, of which nothing more is known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Unit:
+    """What is known of a unit.
+
+    Parameters
+    ----------
+    words
+        What a head adds; empty where the head or the number says it, None for the name itself.
+    least, most
+        The least and the most that a value can be.
+    code
+        Its code in UCUM, and its name in QUDT's vocabulary.
+    short
+        What is written after a number.
+    """
+
+    words: str | None = None
+    least: float | None = None
+    most: float | None = None
+    code: tuple[str, str] | None = None
+    short: str = ""
+
+
+UNITS: dict[str, Unit] = {}
+"""Every unit of which something is known, by its name."""
+
+
+# fmt: off
+def _unit(name: str, words: str | None = None, **facts: object) -> str:
+    UNITS[name] = Unit(words, **facts)  # type: ignore[arg-type]
+    return name
+
+
+COUNT = _unit("count", "", least=0, code=("1", "NUM"))
+FRACTION = _unit("fraction 0-1", "", least=0, most=1, code=("1", "UNITLESS"))
+FRACTION_CHANGE = _unit("absolute pp as fraction", "percentage points", code=("1", "UNITLESS"))
+FRACTION_OF_BEFORE = _unit("fraction of before", "of before")
+PROBABILITY = _unit("probability 0-1", "0 to 1", least=0, most=1, code=("1", "UNITLESS"))
+SCORE = _unit("score 0-100", "0 to 100")
+RANK = _unit("rank", "1 is first")
+REQUESTS = _unit("HTTP requests", "requests", code=("{request}", "NUM"))
+HTTP_STATUS = _unit("HTTP status", "")
+CHECKS = _unit("checks", code=("{check}", "NUM"))
+CHARACTERS = _unit("characters", code=("{character}", "NUM"))
+BYTES = _unit("bytes", "", code=("By", "BYTE"), short=" bytes")
+SECONDS = _unit("seconds", "", code=("s", "SEC"), short=" s")
+MILLISECONDS = _unit("milliseconds", "", code=("ms", "MilliSEC"), short=" ms")
+DAYS = _unit("days", code=("d", "DAY"))
+SEARCHES = "searches/month"
+CURRENCY = "currency"
+ISO_4217 = "ISO 4217"
+PER_UNIT = "per `unit`"
+"""The unit of numbers whose column ``unit`` gives that of each row."""
