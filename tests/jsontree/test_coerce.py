@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aatoolkit._util.dtypes import DTYPES
 from aatoolkit.jsontree.coerce import ARROW, coerce_values
 from aatoolkit.jsontree.vectors import MISSING
-from aatoolkit._util.dtypes import DTYPES
 
 json_scalars = (
     st.none()

@@ -8,7 +8,7 @@ from dataclasses import fields
 from typing import Any
 
 from aatoolkit import sections
-from aatoolkit.sections import Aggregation, Rule, aggregation
+from aatoolkit.sections import Aggregation, Rule
 from aatoolkit.sections.inference.analysis import Analysis
 from aatoolkit.sections.inference.declare import doc_of, grain_of, section_of, without_of
 from aatoolkit.sections.inference.findings import OPEN, ColumnFinding
@@ -17,13 +17,8 @@ from aatoolkit.sections.inference.vocabulary import words_of
 from aatoolkit.sections.section import camel
 
 _WIDTH = 96
-_NO_UNITS_OF_VALUES = ("ISO_4217", "PER_UNIT")
 _UNITS = tuple(
-    sorted(
-        name
-        for name, value in vars(aggregation).items()
-        if name.isupper() and isinstance(value, str) and name not in _NO_UNITS_OF_VALUES
-    )
+    name for name in sections.__all__ if name.isupper() and isinstance(getattr(sections, name), str)
 )
 """The names of the units, as ``aatoolkit.sections`` has them."""
 _RULES = ("KEY", "LAST", "MAX", "MEAN", "MIN", "NONE", "NOT_ADDITIVE", "SUM")
