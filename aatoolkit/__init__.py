@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from aatoolkit import errors as errors
     from aatoolkit import profile as profile
     from aatoolkit import sections as sections
+    from aatoolkit import stats as stats
     from aatoolkit.archive import Archive as Archive
     from aatoolkit.availability import Availability as Availability
     from aatoolkit.availability import Cause as Cause
     from aatoolkit.availability import Status as Status
     from aatoolkit.client.client import Client as Client
     from aatoolkit.client.collection import Collection as Collection
-    from aatoolkit.client.connect import collect as collect
     from aatoolkit.client.connect import demo as demo
     from aatoolkit.client.connect import project as project
     from aatoolkit.client.dataset import Dataset as Dataset
@@ -57,21 +57,17 @@ if TYPE_CHECKING:
     from aatoolkit.sections import Column as Column
     from aatoolkit.sections import Section as Section
     from aatoolkit.sections import Table as Table
-    from aatoolkit.stats.answers import answers as answers
-    from aatoolkit.stats.answers import cited_and_mentioned as cited_and_mentioned
-    from aatoolkit.stats.effect import effect as effect
-    from aatoolkit.stats.stability import samples as samples
     from aatoolkit.study import Study as Study
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "": ("errors", "profile", "sections"),
+    "": ("errors", "profile", "sections", "stats"),
     "archive": ("Archive",),
     "availability": ("Availability", "Cause", "Status"),
     "client.client": ("Client",),
     "client.collection": ("Collection",),
-    "client.connect": ("collect", "demo", "project"),
+    "client.connect": ("demo", "project"),
     "client.dataset": ("Dataset",),
     "client.project": ("Project",),
     "client.reading": ("read_dataset",),
@@ -86,9 +82,6 @@ _HOMES = {
     "payload": ("Payload",),
     "scope": ("Scope", "ScopeOptions"),
     "sections": ("Column", "Section", "Table"),
-    "stats.answers": ("answers", "cited_and_mentioned"),
-    "stats.effect": ("effect",),
-    "stats.stability": ("samples",),
     "study": ("Study",),
 }
 """The public names by the module that each is imported from when it is first used.
@@ -98,7 +91,16 @@ Type checkers read them above; the tests hold the two lists together.
 
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
-__all__ = sorted([*_HOME_OF, "__version__"])  # pyright: ignore[reportUnsupportedDunderAll]
+_FOR_ANNOTATIONS = {
+    *("Availability", "Cause", "Collection", "Column", "Dataset", "Payload", "Project"),
+    *("ScopeOptions", "Section", "Status", "Table", "Tables"),
+    *("logical_hash", "read_metadata", "rebuild"),
+}
+"""Types that calls return, for annotations, and what other packages build on: not in Tab."""
+
+__all__ = sorted(  # pyright: ignore[reportUnsupportedDunderAll]
+    [*(_HOME_OF.keys() - _FOR_ANNOTATIONS), "__version__"]
+)
 
 
 if not TYPE_CHECKING:  # type checkers read the names above

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit._util.defaults import DEMO_HOST
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit.client.client import Client
-from aatoolkit.client.collection import Collection
 from aatoolkit.client.project import Project
 from aatoolkit.client.settings import has_stand_in
 from aatoolkit.errors import ArgumentError, did_you_mean, near_matches
-from aatoolkit.scope import Scope
 
 if TYPE_CHECKING:
     from aatoolkit.http import Secret
@@ -54,50 +51,6 @@ def project(
 
     token = Secret.wrap(token)
     return Client(base_url, token, cache=cache, offline=offline, **more).project(host)
-
-
-def collect(
-    hosts: str | Iterable[str],
-    sections: str | Iterable[str] | None = None,
-    scopes: Scope | Iterable[Scope] | None = None,
-    *,
-    progress: bool | None = None,
-    **settings: Any,
-) -> Collection:
-    """Read the sections of many hosts, from a service named here or in the environment.
-
-    Parameters
-    ----------
-    hosts, sections, scopes, progress
-        As for `Client.collect`.
-    **settings
-        As for `Client`: ``base_url``, ``token``, ``cache``, ``workers`` …
-
-    Returns
-    -------
-    Collection
-        The datasets by host and scope; failed requests are in ``.errors``.
-
-    Raises
-    ------
-    ConfigurationError
-        If a setting is missing or cannot be used.
-    ScopeError
-        If there is no such section, or a host is not a domain.
-    NotAuthorized
-        If the token is not accepted.
-
-    Examples
-    --------
-    >>> import aatoolkit as aa
-    >>> aa.collect([], base_url="https://api.example", cache=False)
-    <Collection of 0 hosts>
-    """
-    from aatoolkit.http import Secret
-
-    settings["token"] = Secret.wrap(settings.get("token"))
-    with Client(**settings) as client:
-        return client.collect(hosts, sections, scopes, progress=progress)
 
 
 def demo(

@@ -23,12 +23,14 @@ from typing import TYPE_CHECKING, NoReturn
 
 from aatoolkit._util.attributes import missing_attribute
 from aatoolkit.profile.checking import check
-from aatoolkit.profile.drafting import Draft, draft
-from aatoolkit.profile.planning import BUDGET, PlannedRequest
+from aatoolkit.profile.drafting import Draft as Draft
+from aatoolkit.profile.drafting import draft as draft
+from aatoolkit.profile.planning import BUDGET as BUDGET
+from aatoolkit.profile.planning import PlannedRequest as PlannedRequest
 from aatoolkit.profile.planning import first_requests as plan
-from aatoolkit.profile.section_draft import SectionDraft
+from aatoolkit.profile.section_draft import SectionDraft as SectionDraft
 
-__all__ = ["BUDGET", "Draft", "PlannedRequest", "SectionDraft", "check", "draft", "plan"]
+__all__ = ["Draft", "check", "draft", "plan"]
 
 
 def __dir__() -> list[str]:

@@ -16,10 +16,10 @@ In come frames of counts, rates and means; out go frames whose rows say how sure
 ``compare``       ``df.aa.compare``: whether two frames differ
 ``headline``      ``Dataset.compare``: what changed between two datasets
 ``decompose``     ``df.aa.decompose``: into rates, mix, and what entered or left
-``stability``     ``df.aa.stability`` and ``aa.samples``: repeats, and how many it takes
+``stability``     ``df.aa.stability`` and ``aa.stats.samples``: repeats, and how many it takes
 ``changes``       ``df.aa.changes``: the days on which a rate changed
 ``panel``         changes within prompts: differences in differences, trends
-``effect``        ``aa.effect``: whether an action worked; ``effect_days``: the day of it
+``treatment``     ``aa.stats.effect``: whether an action worked; ``effect_days``: the day of it
 ``rank``          ``df.aa.rank``: each rank with the set of ranks that it may have
 ``concentration`` ``df.aa.concentration``: how few members have most
 ``similarity``    the Jaccard index and rank-biased overlap of pairs of answers
@@ -27,7 +27,7 @@ In come frames of counts, rates and means; out go frames whose rows say how sure
 ``page_path``     paths of pages in one spelling
 ``funnel_stages`` what each stage of a funnel counts, and of which rows
 ``funnel``        ``Dataset.funnel``: from crawled to converted; ``funnel_states``: what it rests on
-``answers``       ``aa.answers`` and ``aa.cited_and_mentioned``: one row an answer
+``answer_rows``   ``aa.stats.answers`` and ``aa.stats.cited_and_mentioned``: one row an answer
 ================= =====================================================================
 
 Two questions look alike and have different answers. How do *these prompts* fare? Then the prompts
@@ -79,7 +79,7 @@ What a verdict is
   families without any change about one, at most, has such a verdict.
 - ``changes``: that of no change in the whole series; single rows have none of their own.
 - ``effect``: that of the effect alone; its checks are adjusted over each other.
-- ``decompose``, ``aa.cited_and_mentioned``: that of the one test they make, not adjusted.
+- ``decompose``, ``aa.stats.cited_and_mentioned``: that of the one test they make, not adjusted.
 
 Other verbs test nothing: their verdicts put the result into words, or why there is none.
 
@@ -97,3 +97,36 @@ ratio. By simulation where there is no such reference: coverage of intervals and
 alarms and power of comparisons, effects and change points, on processes that fit the assumptions
 and some that do not.
 """
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from aatoolkit._util.attributes import missing_attribute
+
+if TYPE_CHECKING:
+    from aatoolkit.stats.answer_rows import answers as answers
+    from aatoolkit.stats.answer_rows import cited_and_mentioned as cited_and_mentioned
+    from aatoolkit.stats.stability import samples as samples
+    from aatoolkit.stats.treatment import effect as effect
+
+_HOME_OF = {
+    "answers": "answer_rows",
+    "cited_and_mentioned": "answer_rows",
+    "effect": "treatment",
+    "samples": "stability",
+}
+__all__ = ["answers", "cited_and_mentioned", "effect", "samples"]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+if not TYPE_CHECKING:  # type checkers read the names above
+
+    def __getattr__(name: str) -> Any:
+        if name not in _HOME_OF:
+            raise missing_attribute(f"module {__name__!r}", name, __all__)
+        return getattr(importlib.import_module(f"{__name__}.{_HOME_OF[name]}"), name)

@@ -1,4 +1,4 @@
-"""The days of ``aa.effect``: that of the action, and those of the answers."""
+"""The days of ``aa.stats.effect``: that of the action, and those of the answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Agreement of repeats, and the sample sizes it implies: ``df.aa.stability``, ``aa.samples``."""
+"""Agreement of repeats, and the sample sizes it implies: ``aa.stats.samples``."""
 
 from __future__ import annotations
 

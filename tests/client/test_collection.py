@@ -108,17 +108,6 @@ def test_nothing_requested_is_nothing_collected(client: Any, scripted: Any) -> N
     assert [len(dataset) for dataset in empty.values()] == [0]
     assert scripted.requests == []
     assert empty.summary.empty
-    assert len(aa.collect([], base_url=scripted.url)) == 0
-
-
-def test_the_short_form_takes_the_settings_of_a_client(scripted: Any, client: Any) -> None:
-    collected = aa.collect(
-        HOSTS[:2], sections="urls", base_url=scripted.url, token="of-the-short-form", cache=False
-    )
-    assert collected.hosts == (*HOSTS[:2],)
-    assert scripted.requests[0].headers["authorization"] == "Bearer of-the-short-form"
-    with pytest.raises(errors.ConfigurationError):
-        aa.collect(HOSTS, base_url=scripted.url, token="two words", cache=False)
 
 
 # -- what comes back -------------------------------------------------------------------------

@@ -17,7 +17,7 @@ figure = pytest.importorskip("matplotlib.figure")
 
 @pytest.fixture(scope="module")
 def halves() -> tuple[pd.DataFrame, pd.DataFrame]:
-    answers = aa.answers(aa.demo().read("chats", days=30))
+    answers = aa.stats.answers(aa.demo().read("chats", days=30))
     late = answers["date"] >= pd.Timestamp("2026-11-06")
     return answers[late], answers[~late]
 
@@ -49,7 +49,7 @@ def test_a_comparison_names_metrics_in_words_and_keeps_other_names() -> None:
 
 
 def test_a_result_without_a_picture_of_its_own_is_titled_in_words() -> None:
-    axes = aa.cited_and_mentioned(aa.demo().read("chats")).aa.plot()
+    axes = aa.stats.cited_and_mentioned(aa.demo().read("chats")).aa.plot()
     assert axes.finding.startswith("Cited and mentioned")
 
 

@@ -64,8 +64,8 @@ def test_an_overlap_stands_beside_its_ceiling(cited: pd.DataFrame) -> None:
 
 
 def test_an_effect_stands_above_its_checks(demo: aa.Project) -> None:
-    answers = aa.answers(demo.read("chats", days=30))
-    axes = aa.effect(answers, "2026-11-05", [*answers["prompt_id"].unique()[:10]]).aa.plot()
+    answers = aa.stats.answers(demo.read("chats", days=30))
+    axes = aa.stats.effect(answers, "2026-11-05", [*answers["prompt_id"].unique()[:10]]).aa.plot()
     assert axes.kind == "effect"
     labels = [text.get_text() for text in axes.get_yticklabels()]
     assert labels[:2] == ["effect of 2026-11-05", "pre-trend"]
@@ -120,13 +120,13 @@ def test_intervals_without_their_numbers_are_drawn() -> None:
 
 
 def test_a_plan_of_samples_shows_what_it_takes() -> None:
-    axes = aa.samples(rate=0.3, margin=0.05, icc=0.3).aa.plot()
+    axes = aa.stats.samples(rate=0.3, margin=0.05, icc=0.3).aa.plot()
     assert axes.kind == "samples"
     assert "1 run: 326 answers to 326 prompts" in axes.finding
 
 
 def test_a_result_of_one_row_has_its_interval_and_its_verdict() -> None:
-    axes = aa.cited_and_mentioned(shared_dataset()["chats"]).aa.plot()
+    axes = aa.stats.cited_and_mentioned(shared_dataset()["chats"]).aa.plot()
     assert "Odds ratio 0.90 (0.46 to 1.80)" in axes.finding
     assert "Low" not in axes.finding
     assert "Mantel-Haenszel odds ratio" in axes.figure.get_supxlabel()

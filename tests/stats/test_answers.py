@@ -8,7 +8,7 @@ import pytest
 
 import aatoolkit as aa
 from aatoolkit.errors import AvailabilityError
-from aatoolkit.stats.answers import mantel_haenszel
+from aatoolkit.stats.answer_rows import mantel_haenszel
 
 
 @pytest.fixture(scope="module")
@@ -17,24 +17,24 @@ def chats() -> aa.Tables:
 
 
 def test_the_counts_are_those_of_the_service(chats: aa.Tables) -> None:
-    found = aa.answers(chats)
+    found = aa.stats.answers(chats)
     kpis = aa.demo().read("overview", days=30)["overview_kpis"].set_index("metric")
     assert len(found) == kpis.loc["mentionRate", "denominator"]
     assert found["mentioned"].sum() == kpis.loc["mentionRate", "numerator"]
     assert found["position"].notna().sum() == kpis.loc["averagePosition", "denominator"]
-    other = aa.answers(chats, "Globex")
+    other = aa.stats.answers(chats, "Globex")
     assert other["mentioned"].sum() != found["mentioned"].sum()
     assert found.aa.sources["section"].tolist() == ["chats"]
     with pytest.raises(AvailabilityError, match="spelling"):
-        aa.answers(chats, "Globbex")
+        aa.stats.answers(chats, "Globbex")
     with pytest.raises(AvailabilityError, match="section chats"):
-        aa.answers({})
+        aa.stats.answers({})
 
 
 def test_answers_and_prompts_give_the_same_interval(chats: aa.Tables) -> None:
     prompts = aa.demo().read("prompts", days=30).main
     one = prompts.aa.interval("mention_rate", cluster="prompt_id").iloc[0]
-    two = aa.answers(chats).aa.interval("mentioned", cluster="prompt_id").iloc[0]
+    two = aa.stats.answers(chats).aa.interval("mentioned", cluster="prompt_id").iloc[0]
     for end in ("", "_low", "_high", "_n", "_deff"):
         assert one[f"mention_rate{end}"] == pytest.approx(two[f"mentioned{end}"], abs=1e-12)
 
@@ -72,7 +72,7 @@ def test_prompts_that_invite_both_make_no_connection() -> None:
         ),
         "chat_citations": pd.DataFrame({"chat_id": np.array(ids)[cited], "domain_type": "owned"}),
     }
-    found = aa.cited_and_mentioned(chats).iloc[0]
+    found = aa.stats.cited_and_mentioned(chats).iloc[0]
     assert found["mentioned_if_cited"] > found["mentioned_if_not"] + 0.2
     assert found["low"] < 1 < found["high"]
     assert found["verdict"] == "no evidence"
@@ -81,6 +81,6 @@ def test_prompts_that_invite_both_make_no_connection() -> None:
 
 def test_nothing_to_compare_cannot_say(chats: aa.Tables) -> None:
     few = {name: chats[name].head(3) for name in chats}
-    found = aa.cited_and_mentioned(few).iloc[0]
+    found = aa.stats.cited_and_mentioned(few).iloc[0]
     assert found["verdict"] == "cannot say"
     assert pd.isna(found["p"])

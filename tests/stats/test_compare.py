@@ -278,7 +278,7 @@ def test_a_group_that_cannot_be_judged_ends_no_other(seed: int) -> None:
         [moved_alike(seed, shift).assign(date=f"2026-10-{5 + 7 * shift:02}") for shift in (0, 2)]
     )
     days["date"] = pd.to_datetime(days["date"])
-    effect = aa.effect(days, "2026-10-10", days["prompt_id"][:5], column="rate", rules=RULES)
+    effect = aa.stats.effect(days, "2026-10-10", days["prompt_id"][:5], column="rate", rules=RULES)
     assert effect["verdict"][0] == "cannot say"
     assert "nothing differs" in effect["why"][0]
 

@@ -50,7 +50,7 @@ def sampled_days(
 
 
 def found(frame: pd.DataFrame, **more: object) -> pd.DataFrame:
-    return aa.effect(frame, DAY, {"topic": "a"}, column="rate", rules=RULES, **more)  # type: ignore[arg-type]
+    return aa.stats.effect(frame, DAY, {"topic": "a"}, column="rate", rules=RULES, **more)  # type: ignore[arg-type]
 
 
 def test_it_is_the_fixed_effects_regression_of_statsmodels() -> None:
@@ -185,34 +185,34 @@ def test_what_limits_it_is_stated(frame: pd.DataFrame, why: str) -> None:
 def test_refusals() -> None:
     frame = sampled_days(np.random.default_rng(5), 12)
     with pytest.raises(ValueError, match="no day"):
-        aa.effect(frame, "soon", [1], column="rate", rules=RULES)
+        aa.stats.effect(frame, "soon", [1], column="rate", rules=RULES)
     for written in ("05.11.2026", "05/11/2026", "5-11-2026"):
         with pytest.raises(ValueError, match="2026-11-05 for 5 November, or 2026-05-11 for 11 May"):
-            aa.effect(frame, written, [1], column="rate", rules=RULES)
+            aa.stats.effect(frame, written, [1], column="rate", rules=RULES)
     with pytest.raises(ValueError, match="write 2026-11-25"):
-        aa.effect(frame, "11/25/2026", [1], column="rate", rules=RULES)
+        aa.stats.effect(frame, "11/25/2026", [1], column="rate", rules=RULES)
     with pytest.raises(ValueError, match="no day"):
-        aa.effect(frame, 20261105, [1], column="rate", rules=RULES)
-    late = aa.effect(frame, "2031-01-01", [1, 2], column="rate", rules=RULES)["why"].iloc[0]
+        aa.stats.effect(frame, 20261105, [1], column="rate", rules=RULES)
+    late = aa.stats.effect(frame, "2031-01-01", [1, 2], column="rate", rules=RULES)["why"].iloc[0]
     assert late.startswith("2031-01-01 is outside the days of the frame, ")
     with pytest.raises(ValueError, match="names no prompt_id"):
-        aa.effect(frame, DAY, ["pr_1"], column="rate", rules=RULES)
+        aa.stats.effect(frame, DAY, ["pr_1"], column="rate", rules=RULES)
     with pytest.raises(ValueError, match="both treated and control"):
-        aa.effect(frame, DAY, [1, 2], [2, 3], column="rate", rules=RULES)
+        aa.stats.effect(frame, DAY, [1, 2], [2, 3], column="rate", rules=RULES)
     with pytest.raises(ValueError, match="in some rows only"):
-        aa.effect(frame, DAY, {"date": [DAY]}, column="rate", rules=RULES)
+        aa.stats.effect(frame, DAY, {"date": [DAY]}, column="rate", rules=RULES)
     with pytest.raises(ColumnNotFound):
-        aa.effect(frame, DAY, {"theme": "a"}, column="rate", rules=RULES)
+        aa.stats.effect(frame, DAY, {"theme": "a"}, column="rate", rules=RULES)
     with pytest.raises(AvailabilityError, match="names no day"):
         found(frame.assign(date=frame["date"].where(frame["date"] != DAY)))
 
 
 def test_the_demo_has_effects_with_metadata() -> None:
     project = aa.demo()
-    answers = aa.answers(project.read("chats", days=30))
+    answers = aa.stats.answers(project.read("chats", days=30))
     topics = project.read("prompts", days=30).main[["prompt_id", "topic"]]
     rows = answers.aa.merge(topics, on="prompt_id")
-    result = aa.effect(rows, "2026-11-05", {"topic": "CRM for startups"})
+    result = aa.stats.effect(rows, "2026-11-05", {"topic": "CRM for startups"})
     assert result.aa.codebook.loc["change", "unit"] == "absolute pp as fraction"
     assert len(result.aa.sources) == 2
     assert {*result["kind"]} >= {"effect", "pre-trend", "placebo"}
@@ -224,5 +224,5 @@ def test_a_hundred_thousand_rows_take_less_than_a_second() -> None:
     frame["date"] = DAY + pd.to_timedelta(rng.integers(-45, 45, len(frame)), unit="D")
     frame["mentioned"] = rng.random(len(frame)) < 0.3
     began = time.process_time()
-    aa.effect(frame, DAY, [*range(500)])
+    aa.stats.effect(frame, DAY, [*range(500)])
     assert time.process_time() - began < 2

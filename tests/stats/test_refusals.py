@@ -44,7 +44,7 @@ VERBS: dict[str, Callable[[Frames], pd.DataFrame]] = {
     "changes": lambda both: both[0].aa.changes("mentioned"),
     "rank": lambda both: both[0].aa.rank("one", "site", rules={"one": "sum"}),
     "overlap": lambda both: both[0].aa.overlap("site"),
-    "effect": lambda both: aa.effect(both[0], DAY, sorted({*both[0]["prompt_id"]})[:3]),
+    "effect": lambda both: aa.stats.effect(both[0], DAY, sorted({*both[0]["prompt_id"]})[:3]),
 }
 
 

@@ -57,7 +57,7 @@ def test_what_is_no_outcome_is_refused() -> None:
 
 def test_a_sample_of_the_size_given_has_the_margin() -> None:
     rng = np.random.default_rng(2)
-    row = aa.samples(0.4, 0.1, icc=0.3, runs=[5]).iloc[0]
+    row = aa.stats.samples(0.4, 0.1, icc=0.3, runs=[5]).iloc[0]
     halves = []
     for _ in range(40):
         found = repeats(rng, int(row["prompts"]), 5, 0.3).aa.interval(
@@ -68,11 +68,11 @@ def test_a_sample_of_the_size_given_has_the_margin() -> None:
 
 
 def test_more_runs_help_less_than_more_prompts() -> None:
-    found = aa.samples(0.3, 0.05, icc=0.4)
+    found = aa.stats.samples(0.3, 0.05, icc=0.4)
     assert found["prompts"].is_monotonic_decreasing
     assert found["answers"].is_monotonic_increasing
     assert found["margin"].le(0.05).all()
     assert found.aa.codebook["doc"].notna().all()
     for wrong in ({"rate": 0}, {"margin": 1}, {"icc": 2}, {"runs": []}, {"runs": 0}):
         with pytest.raises(ValueError, match=r"rate|runs"):
-            aa.samples(**{"rate": 0.3, "margin": 0.05, **wrong})
+            aa.stats.samples(**{"rate": 0.3, "margin": 0.05, **wrong})

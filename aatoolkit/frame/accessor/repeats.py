@@ -30,7 +30,7 @@ class Repeats:
         correlation is from the jackknife over them, on Fisher's scale, with Student's t: in
         simulations of 10 to 60 prompts it covers 95 to 98 %.
 
-        `aatoolkit.samples` takes the correlation of answers to one prompt, which is that of
+        `aatoolkit.stats.samples` takes the correlation of answers to one prompt, which is that of
         ``by=["prompt_id"]``. Try both ends of its interval too.
 
         Do not use it over a time in which the rate changed: a change counts as disagreement.
@@ -39,7 +39,7 @@ class Repeats:
         Parameters
         ----------
         column : str
-            A column of true and false, such as `aatoolkit.answers` has.
+            A column of true and false, such as `aatoolkit.stats.answers` has.
         by : sequence of str
             What makes two answers repeats of each other.
         level : float
@@ -61,7 +61,7 @@ class Repeats:
         Examples
         --------
         >>> import aatoolkit as aa
-        >>> found = aa.answers(aa.demo().read("chats")).aa.stability()
+        >>> found = aa.stats.answers(aa.demo().read("chats")).aa.stability()
         >>> bool(0.5 < found["agreement"].item() < 1)
         True
         """
@@ -102,8 +102,8 @@ class Repeats:
 
         Do not use it for series with a strong weekly pattern or a slow drift, which it takes for
         changes or misses; nor to prove that an action worked: something else may have changed
-        that day, such as the mix of prompts or engines. `aatoolkit.effect` compares with what was
-        not treated.
+        that day, such as the mix of prompts or engines. `aatoolkit.stats.effect` compares with what
+        was not treated.
 
         Parameters
         ----------

@@ -42,18 +42,18 @@ from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.metadata.column import Source
 from aatoolkit.metadata.recipe import ARCHIVED, DO, END, READ, VIEW, Recipe
 from aatoolkit.sections.aggregation import Aggregation
-from aatoolkit.stats.answers import answers_of, association
+from aatoolkit.stats.answer_rows import answers_of, association
 from aatoolkit.stats.changes import changes
 from aatoolkit.stats.compare import compare
 from aatoolkit.stats.concentration import concentration
 from aatoolkit.stats.decompose import decompose
-from aatoolkit.stats.effect import effect
 from aatoolkit.stats.funnel import funnel_of
 from aatoolkit.stats.headline import headline_of
 from aatoolkit.stats.interval import interval
 from aatoolkit.stats.overlap import overlap
 from aatoolkit.stats.rank import rank
 from aatoolkit.stats.stability import stability
+from aatoolkit.stats.treatment import effect
 
 
 def _adopt(frame: pd.DataFrame, frames: Sequence[pd.DataFrame]) -> pd.DataFrame:

@@ -32,7 +32,7 @@ def explainer() -> Explainer:
 
 
 def answers(data: Data) -> pd.DataFrame:
-    return aa.answers(data["chats"])
+    return aa.stats.answers(data["chats"])
 
 
 def halves(data: Data) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -51,7 +51,7 @@ def acted(data: Data) -> pd.DataFrame:
     rows = answers(data)
     prompts = sorted(rows["prompt_id"].dropna().unique())
     day = rows["date"].sort_values().iloc[len(rows) // 2]
-    return aa.effect(rows, on=day, treated=prompts[::2])
+    return aa.stats.effect(rows, on=day, treated=prompts[::2])
 
 
 def prompts(data: Data) -> pd.DataFrame:
@@ -88,7 +88,7 @@ VERBS: dict[str, Callable[[Data], pd.DataFrame]] = {
     "sampled means": lambda d: prompts(d).aa.interval("average_position", None, "prompt_id"),
     "joined": lambda d: prompts(d).aa.interval("mention_rate", "topic", "prompt_id", join=True),
     "effect": acted,
-    "association": lambda d: aa.cited_and_mentioned(d["chats"]),
+    "association": lambda d: aa.stats.cited_and_mentioned(d["chats"]),
     "stability": lambda d: answers(d).aa.stability("mentioned", ["prompt_id", "engine"]),
     "changes": lambda d: trend(d).aa.changes("mention_rate", "date"),
     "rank": lambda d: answers(d).aa.rank("mentioned", "engine"),

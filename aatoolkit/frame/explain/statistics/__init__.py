@@ -8,6 +8,6 @@ In goes a result that was made again, out come explanations of its cells. In rea
 - ``change``, ``compared``, ``headline``: `df.aa.compare` and ``Dataset.compare``.
 - ``intervals``: `df.aa.interval`; ``decomposed``: `df.aa.decompose`.
 - ``listings``: ranks and concentrations; ``overlaps``; ``repeats``: agreement, days of change.
-- ``panel``, ``effects``: ``aa.effect``; ``answers``: ``aa.answers`` and ``aa.cited_and_mentioned``.
+- ``panel``, ``effects``: ``aa.stats.effect``; ``answers``: one row an answer.
 - ``funnel``: ``Dataset.funnel``.
 """

@@ -1,4 +1,4 @@
-"""Cells of ``aa.answers`` and ``aa.cited_and_mentioned``."""
+"""Cells of ``aa.stats.answers`` and ``aa.stats.cited_and_mentioned``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cells of ``aa.effect``: the changes within prompts of both groups, and the checks before."""
+"""Cells of ``aa.stats.effect``: the changes within prompts of both groups, and checks before."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from aatoolkit.frame.explain.statistics.side import Side
 from aatoolkit.frame.explain.text import plain
 from aatoolkit.frame.groupby import flattened
 from aatoolkit.stats.compare import POWER
-from aatoolkit.stats.effect import groups_of
 from aatoolkit.stats.effect_days import dated_by, day_of
+from aatoolkit.stats.treatment import groups_of
 
 _WORDS = ("treated", "control")
 _ENDS = {"low": "-", "high": "+"}

@@ -1,4 +1,4 @@
-"""One row an answer: what it mentions and cites; ``aa.answers`` and ``aa.cited_and_mentioned``."""
+"""One row an answer: ``aa.stats.answers``, and ``aa.stats.cited_and_mentioned``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether an action worked: ``aa.effect``, difference in differences within prompts."""
+"""Whether an action worked: ``aa.stats.effect``, difference in differences within prompts."""
 
 from __future__ import annotations
 
