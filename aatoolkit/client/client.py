@@ -167,8 +167,17 @@ class Client(Closing, NamesNear):
         """Whether requests carry a token."""
         return self._source.has_token
 
-    def project(self, host: str) -> Project:
+    def project(self, host: str, *, alias: str | None = None) -> Project:
         """Return the project of a host.
+
+        Parameters
+        ----------
+        host : str
+            Its domain.
+        alias : str, optional
+            A name that takes the host's place in captions, metadata, sources, explanations, files
+            and reports, such as ``"client A"``. The host in an answer's own rows is data, and
+            stays there.
 
         Raises
         ------
@@ -182,7 +191,7 @@ class Client(Closing, NamesNear):
         >>> client.project("Bücher.example").host
         'xn--bcher-kva.example'
         """
-        return Project(self, host)
+        return Project(self, host, alias)
 
     def datasets(
         self,

@@ -23,6 +23,7 @@ def project(
     token: str | Secret | None = None,
     cache: bool | str | Path = True,
     offline: bool = False,
+    alias: str | None = None,
     **more: Any,
 ) -> Project:
     """Connect to a project, at a service named here or in the environment.
@@ -33,6 +34,9 @@ def project(
         The project's domain.
     base_url, token, cache, offline, **more
         As for `Client`.
+    alias : str, optional
+        A name that takes the host's place in captions, metadata, sources, explanations, files and
+        reports, such as ``"client A"``. The host in an answer's own rows is data, and stays there.
 
     Raises
     ------
@@ -50,7 +54,7 @@ def project(
     from aatoolkit.http import Secret
 
     token = Secret.wrap(token)
-    return Client(base_url, token, cache=cache, offline=offline, **more).project(host)
+    return Client(base_url, token, cache=cache, offline=offline, **more).project(host, alias=alias)
 
 
 def demo(
@@ -60,6 +64,7 @@ def demo(
     answers: int = 5000,
     icc: float = 0.3,
     cache: bool | str | Path = False,
+    alias: str | None = None,
     **more: Any,
 ) -> Project:
     """Connect to a project with synthetic data, served by this process.
@@ -81,8 +86,8 @@ def demo(
     cache : bool or path
         As for `Client`; the demo has another port and token in every process, so that answers
         of an earlier process would not be found.
-    **more
-        As for `Client`.
+    alias, **more
+        As for `aatoolkit.project`.
 
     Raises
     ------
@@ -110,12 +115,12 @@ def demo(
             argument=mine[0],
         )
     if has_stand_in():
-        return Client(**more).project(host)
+        return Client(**more).project(host, alias=alias)
     base_url, token = serve_synthetic(seed, answers, icc)
     if isinstance(host, str) and canonical_host(host) not in synthetic_hosts():
         near = near_matches(host, synthetic_hosts())
         hint = did_you_mean(near, f"there are {', '.join(synthetic_hosts())}")
         raise ArgumentError(f"the demo has no project {host!r}; {hint}", argument="host")
-    found = project(host, base_url=base_url, token=Secret(token), cache=cache, **more)
+    found = project(host, base_url=base_url, token=Secret(token), cache=cache, alias=alias, **more)
     found._hosts = synthetic_hosts()
     return found

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from aatoolkit._util.attributes import NamesNear
 from aatoolkit._util.closing import Closing
@@ -25,7 +27,7 @@ from aatoolkit.client.reading import (
     section_names,
     to_tables,
 )
-from aatoolkit.errors import NotAuthorized, NotVisible, ScopeError
+from aatoolkit.errors import ArgumentError, NotAuthorized, NotVisible, ScopeError
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.payload import Payload, Request
 from aatoolkit.scope import UNTAGGED, Scope, ScopeOptions
@@ -44,6 +46,10 @@ class Project(Closing, NamesNear):
     ----------
     host : str
         The project's domain.
+    alias : str or None
+        The name that stands for the host in what is read: in captions, metadata, sources,
+        explanations, files and reports. Where the host is in the rows of an answer it is data, and
+        stays.
     client : Client
         The service, or the study that is replayed or recorded.
 
@@ -55,8 +61,11 @@ class Project(Closing, NamesNear):
     'domains'
     """
 
-    def __init__(self, client: Client, host: str) -> None:
+    def __init__(self, client: Client, host: str, alias: str | None = None) -> None:
         self.client = client
+        if alias is not None and not alias.strip():
+            raise ArgumentError("alias= is empty; give a name that stands for the host")
+        self.alias = alias
         self.host: str = "?"  # until it is validated: tracebacks may show the object
         self.host = canonical_host(host)
         self._hosts: tuple[str, ...] = ()
@@ -96,8 +105,18 @@ class Project(Closing, NamesNear):
         >>> aa.demo().scope_options().days
         (7, 30, 90)
         """
-        payload = self.client._source.get(Request.for_scope_options(self.host, refresh=refresh))
-        return read_options(self.host, payload, self.client._profile, self.client.max_nodes)
+        payload = self._get(Request.for_scope_options(self.host, refresh=refresh))
+        name = self.alias or self.host
+        return read_options(name, payload, self.client._profile, self.client.max_nodes)
+
+    def _get(self, request: Request) -> Payload:
+        """Fetch an answer; where the host has an alias, it names that."""
+        payload = self.client._source.get(request)
+        if self.alias is None:
+            return payload
+        path, name = f"/api/domains/{self.host}/", quote(self.alias, safe="")
+        url = payload.url.replace(path, f"/api/domains/{name}/")
+        return replace(payload, host=self.alias, url=url)
 
     def fetch(
         self,
@@ -141,7 +160,7 @@ class Project(Closing, NamesNear):
         """
         whole = _scope(scope, filters)
         named = None if section is None else known_section(section, self.client._profile)
-        return self.client._source.get(
+        return self._get(
             Request.for_section(
                 self.host,
                 named,
@@ -330,7 +349,7 @@ class Project(Closing, NamesNear):
 
     def __repr__(self) -> str:
         offline = ", offline" if self.client.offline else ""
-        return f"<Project {self.host} at {self.client.base_url}{offline}>"
+        return f"<Project {self.alias or self.host} at {self.client.base_url}{offline}>"
 
     def _repr_html_(self) -> str:
         return code(repr(self))

@@ -423,7 +423,11 @@ class Study:
         recorded = Client._from_source(
             recorder, client.base_url, client.workers, client._profile, client.max_nodes
         )
-        return recorded.project(source.host) if isinstance(source, Project) else recorded
+        return (
+            recorded.project(source.host, alias=source.alias)
+            if isinstance(source, Project)
+            else recorded
+        )
 
     def project(
         self,
