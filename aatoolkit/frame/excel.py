@@ -16,6 +16,7 @@ from aatoolkit._util.extras import needed
 from aatoolkit._util.files import writing
 from aatoolkit._util.text import escaped, visible
 from aatoolkit.errors import NotWritten
+from aatoolkit.frame.codebook import codebook_of
 from aatoolkit.frame.csv import as_texts, needs_guard
 from aatoolkit.frame.excel_wording import (
     about_lines,
@@ -101,7 +102,7 @@ def write_sections(
 
 def codebook_sheet(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the code book of a frame, with the headers that its sheet has."""
-    book: pd.DataFrame = pd.DataFrame(frame.aa.codebook.reset_index())
+    book: pd.DataFrame = pd.DataFrame(codebook_of(frame).reset_index())
     names = plain_names(frame)
     book.insert(1, "header", [names.get(str(name), str(name)) for name in book["column"]])
     return book
@@ -205,7 +206,7 @@ class _Book:
             sheet.write_string(0, at, self._fitted(header), self._head)
             if str(name) in notes:
                 sheet.write_comment(0, at, notes[str(name)], {"x_scale": 2.5, "y_scale": 1.5})
-            texts = [value for value in columns[at][:_LOOKED_AT] if isinstance(value, str)]
+            texts = (_as_shown(value) for value in columns[at][:_LOOKED_AT])
             sheet.set_column(at, at, _width([header, *texts]))
         if columns:
             sheet.autofilter(0, 0, len(frame), len(columns) - 1)
@@ -253,6 +254,15 @@ _LOOKED_AT = 200
 def _width(texts: Iterable[str]) -> int:
     """The width of a column in characters, of which the longest text fits if it is short."""
     return min(max(map(len, texts), default=8) + 2, 60)
+
+
+def _as_shown(value: Any) -> str:
+    """About what a cell shows: dates and numbers that do not fit are shown as ########."""
+    if isinstance(value, datetime):
+        return f"{value:%Y-%m-%d %H:%M:%S UTC}" if value.tzinfo else f"{value:%Y-%m-%d}"
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return f"{value:,.4f}" if value % 1 else f"{value:,.0f}"
+    return "" if value is None else str(value)
 
 
 _CUT = " … [cut here; the Parquet file has all of it]"

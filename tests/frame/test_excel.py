@@ -88,6 +88,22 @@ def test_sheets_are_listed_with_links_and_ready_to_be_read(tmp_path: Path) -> No
     assert max(column.width for column in book["columns"].column_dimensions.values()) > 40
 
 
+def test_columns_are_wide_enough_for_dates_and_numbers(book: Path) -> None:
+    seen = 0
+    for sheet in openpyxl.load_workbook(book):
+        for cells in sheet.iter_cols(min_row=2, max_row=150):
+            shown = [cell for cell in cells if isinstance(cell.value, datetime)]
+            places = sheet.column_dimensions.values()
+            at = cells[0].column
+            width = next(place.width for place in places if place.min <= at <= place.max)
+            seen += bool(shown)
+            for cell in shown:
+                assert width >= (23 if "UTC" in cell.number_format else 10)
+            whole = [cell.value for cell in cells if isinstance(cell.value, int)]
+            assert all(width >= len(f"{value:,}") for value in whole)
+    assert seen >= 4
+
+
 def test_headers_of_ones_own_columns_stay_and_none_is_there_twice() -> None:
     own = pd.DataFrame({"my_own": [1], "Other": [2]})
     assert [*plain_names(own).values()] == ["my_own", "Other"]

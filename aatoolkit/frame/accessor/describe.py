@@ -9,12 +9,9 @@ import pandas as pd
 from aatoolkit._util.listing import Listing
 from aatoolkit.availability import Status
 from aatoolkit.frame.accessor.overview import as_html, as_text
-from aatoolkit.frame.aggregation_plan import caution
 from aatoolkit.frame.cell_status import availability_of
-from aatoolkit.frame.joined_tables import is_joined
-from aatoolkit.frame.row_units import common_unit
+from aatoolkit.frame.codebook import codebook_of
 from aatoolkit.jsontree.coerce import coerce_values
-from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import Source, metadata_of
 
 
@@ -65,30 +62,7 @@ class Describe:
         MetadataError
             If the frame's metadata is damaged, or newer than this version can read.
         """
-        metadata = metadata_of(self._frame)
-        known = metadata.columns
-        what = {name: declared(column) for name, column in known.items()}
-        dtypes = {str(name): str(dtype) for name, dtype in self._frame.dtypes.items()}
-        return Listing(
-            {
-                "dtype": _words(dtypes.values()),
-                "unit": _words(
-                    common_unit(self._frame, metadata, name) or (column and column.unit)
-                    for name, column in what.items()
-                ),
-                "aggregation": _words(column and str(column.aggregate) for column in what.values()),
-                "doc": _words((column and column.doc) or None for column in what.values()),
-                "availability": _words(
-                    str(availability_of(self._frame, name, column))
-                    for name, column in known.items()
-                ),
-                "caution": _words(caution(self._frame, metadata, name) for name in known),
-                "of": _words(
-                    None if is_joined(column.table) else column.of for column in known.values()
-                ),
-            },
-            index=_index(known),
-        )
+        return codebook_of(self._frame)
 
     @property
     def sources(self) -> pd.DataFrame:

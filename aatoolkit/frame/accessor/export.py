@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pyarrow as pa
 
+from aatoolkit.frame import plain
 from aatoolkit.frame.excel import SheetTable, codebook_sheet, write_workbook
 from aatoolkit.frame.parquet import arrow_table, write_parquet
 from aatoolkit.metadata.arrow_schema import with_facts
@@ -85,6 +86,23 @@ class Export:
             SheetTable("columns", "What each column is, and whether it was measured.", book),
         ]
         return write_workbook(sheets, path, metadata_of(self._frame).sources)
+
+    def plain(self) -> pd.DataFrame:
+        """Return the frame with ordinary NumPy dtypes, for seaborn, scikit-learn or ``to_sql``.
+
+        Numbers are ``int64``, or ``float64`` where some are missing; flags are ``bool``; moments
+        are ``datetime64`` in UTC without a zone; all else is text, lists as JSON, and None where it
+        is missing. (Flags of which some are missing, and whole numbers that a float cannot hold,
+        are Python objects with None.) Named levels of the index are columns, rows are numbered
+        anew, and the result carries no metadata.
+
+        Examples
+        --------
+        >>> frame = pd.DataFrame({"k": pd.Categorical(["a", None]), "n": pd.array([1, None])})
+        >>> frame.aa.plain().dtypes.astype(str).tolist(), frame.aa.plain()["k"].tolist()
+        (['object', 'float64'], ['a', None])
+        """
+        return plain.plain(self._frame)
 
     def to_arrow(self) -> pa.Table:
         """Return the frame as an Arrow table, with the metadata of its columns in its schema.

@@ -26,7 +26,7 @@ PURPOSES = {
     ),
     "Is it real?": ("interval", "compare", "decompose", "changes", "stability"),
     "Who leads, and how alike are they?": ("rank", "concentration", "overlap"),
-    "See it, take it along": ("plot", "to_parquet", "to_excel", "to_arrow"),
+    "See it, take it along": ("plot", "plain", "to_parquet", "to_excel", "to_arrow"),
 }
 """The verbs by what they are for; a verb that is new goes where a reader would look for it."""
 
