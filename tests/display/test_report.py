@@ -148,11 +148,10 @@ def test_it_opens_with_a_summary_and_goes_on_in_reading_order(
         *("overview", "ranking", "domains", "crawl")
     ]
     summary = written[: written.index('id="sections"')]
-    figure = r"<a href=\"#e[^>]*>{}</a>"
-    count = figure.format(r"[\d,]+")
-    rate = rf"mention rate {figure.format(r'[0-9]+%')} \({count} of {count}\)"
-    mean = rf"average position {figure.format(r'[0-9.]+')} \({count} / {count}\)"
-    assert re.search(f"In this window: .*{rate}.*{mean}", summary), "a mean is no part of a whole"
+    figure = r"<dt>{}</dt><dd><a href=\"#e[^>]*>{}</a><svg"
+    assert re.search(figure.format("Mention rate", "[0-9]+%"), summary)
+    assert re.search(figure.format(r"Average position \(lower is better\)", r"[0-9.]+"), summary)
+    assert "points or more would likely have shown" in summary
     assert ".;" not in re.sub(r"<[^>]+>", "", summary)
     assert "Nothing is shown to have changed since the window before." in summary
     assert "cannot be said" in summary
@@ -198,7 +197,7 @@ def test_the_evidence_names_the_bytes_of_the_answer(dataset: aa.Dataset, written
     leaderboard = next(each for each in tables if each.startswith("Brands by rank:"))
     found = evidence_in(leaderboard, own["brand"])
     assert "entry" in found[""]
-    assert f'<a href="#{answer}">the answer</a>' in found[""]
+    assert f'<a href="#{answer}">the response</a>' in found[""]
     for title, column, key in (
         ("Mention count", "mention_count", "mentionCount"),
         ("Average position", "average_position", "averagePosition"),
@@ -265,14 +264,31 @@ def test_a_section_that_nobody_described_is_in_plain_words_too() -> None:
     check_words(text)
     shown = "".join(Page(text).text)
     assert "Something new" in shown
-    assert re.search(r"“resultList” › entry 1 in the answer:.*read at “hit_count”, bytes", shown)
-    assert "From the answer for Something new" in shown
+    assert re.search(r"“resultList” › entry 1 in the response:.*read at “hit_count”, bytes", shown)
+    assert "From the response for Something new" in shown
+
+
+def test_a_service_with_names_of_its_own_has_a_page_that_says_what_is_lacking() -> None:
+    body = {
+        "pages": [
+            {"link": "https://a.example/x", "hits": 3},
+            {"link": "https://b.example/", "hits": 1},
+        ],
+        "prompts": [{"id": "p1", "words": "best crm", "seen": 4}],
+    }
+    sections = {}
+    for name in ("overview", "prompts"):
+        drawn = aa.sections.propose(body, name).section
+        sections[name] = aa.normalize(drawn, __import__("json").dumps(body))
+    text = page(aa.Dataset(sections), 5)
+    assert "The service gives no key figures." in text
+    assert "cannot be said" in text
 
 
 def test_every_picture_describes_what_it_shows(written: str) -> None:
     read = Page(written)
     labels = {attributes["id"] for attributes in read.all("figcaption")}
-    pictures = read.all("svg")
+    pictures = [each for each in read.all("svg") if "aria-hidden" not in each]
     assert 4 <= len(pictures) <= 6
     for picture in pictures:
         assert picture["role"] == "img"

@@ -161,7 +161,7 @@ class SectionEvidence:
         return known.evidence_of(column, label) if known else ""
 
     def html(self) -> str:
-        """The evidence, folded: the answers and what they state, then each table row by row."""
+        """The evidence, folded: the responses and what they state, then each table row by row."""
         tables = [each for each in self._tables.values() if len(each)]
         if not tables:
             return ""
@@ -211,7 +211,7 @@ class SectionEvidence:
         inside = shared_place([one.place for one in found if one.place is not None])
         answers = dict.fromkeys(answer for one in found for answer in one.sources)
         links = [
-            f'<a href="#{self._answer(answer)}">the answer{"" if len(answers) == 1 else f" {at}"}'
+            f'<a href="#{self._answer(answer)}">the response{"" if len(answers) == 1 else f" {at}"}'
             "</a>"
             for at, answer in enumerate(answers, 1)
         ]

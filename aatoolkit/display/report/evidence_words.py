@@ -1,4 +1,4 @@
-"""The evidence of numbers in words: places in answers, formulas, answers."""
+"""The evidence of numbers in words: places in responses, formulas, responses."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def known_of(found: Explanation, inside: str = "") -> str:
     parts = []
     if found.value is None:
         exact = "missing"
-        parts.append(plain(found.missing or "the answer has no value here"))
+        parts.append(plain(found.missing or "the response has no value here"))
     if found.place is not None:
         parts.append(_place_words(found.place, exact, inside))
     if found.formula:
@@ -46,7 +46,7 @@ def known_of(found: Explanation, inside: str = "") -> str:
 
 
 def shared_place(places: Sequence[ValuePlace]) -> str:
-    """The JSON path that encloses all places: that of their row; empty for the whole answer.
+    """The JSON path that encloses all places: that of their row; empty for the whole response.
 
     Examples
     --------
@@ -66,9 +66,9 @@ def shared_place(places: Sequence[ValuePlace]) -> str:
 
 
 def answer_words(answer: CitedAnswer) -> str:
-    """An answer in a sentence, as HTML."""
+    """A response in a sentence, as HTML."""
     parts = [
-        f"the answer for <b>{text(chapter_of(answer.section or 'all sections').title)}</b>",
+        f"the response for <b>{text(chapter_of(answer.section or 'all sections').title)}</b>",
         f"about {text(answer.host)}" if answer.host else "",
         text(describe_scope(answer.scope)) if answer.scope else "",
         f"sent {text((answer.fetched_at or '')[:19].replace('T', ' '))} UTC"
@@ -95,7 +95,7 @@ def _steps(path: str) -> tuple[Step, ...]:
 
 
 def _place_words(place: ValuePlace, exact: str, inside: str) -> str:
-    """Describe the place of a value in its answer for a reader of the file."""
+    """Describe the place of a value in its response for a reader of the file."""
     steps, outer = _steps(place.path), len(_steps(inside)) if inside else 0
     where = path_words(format_json_path(steps[outer:]))
     if place.start is None:
@@ -105,7 +105,7 @@ def _place_words(place: ValuePlace, exact: str, inside: str) -> str:
 
 
 def _parts_of(found: Explanation) -> list[str]:
-    """Name the first values of answers that a number was computed from."""
+    """Name the first values of responses that a number was computed from."""
     leaves = [one for one in found.walk() if one.place is not None and one.place.start is not None]
     places = [*dict.fromkeys(one.place for one in leaves if one.place is not None)]
     if not places:

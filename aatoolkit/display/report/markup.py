@@ -7,6 +7,11 @@ import re
 
 from aatoolkit._util.text import visible
 
+_RIGHT_TO_LEFT = re.compile(
+    "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff\U0001e800-\U0001efff]"
+)
+"""Letters of scripts that are written from right to left."""
+
 
 def text(words: object, most: int = 160) -> str:
     r"""Untrusted text, escaped, shortened, and isolated from the direction of its surroundings.
@@ -14,12 +19,12 @@ def text(words: object, most: int = 160) -> str:
     Examples
     --------
     >>> text("<b>\u202e")
-    '<bdi>&lt;b&gt;\\u202e</bdi>'
+    '&lt;b&gt;\\u202e'
     """
     shown = visible(str(words))
     cut = f"{shown[: most - 1]}…" if len(shown) > most else shown
     escaped = html.escape(cut)
-    return escaped if cut.isascii() and escaped == cut else f"<bdi>{escaped}</bdi>"
+    return f"<bdi>{escaped}</bdi>" if _RIGHT_TO_LEFT.search(cut) else escaped
 
 
 def element(name: str, inside: str, kind: str = "", **attributes: object) -> str:

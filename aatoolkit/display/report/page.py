@@ -57,7 +57,7 @@ class _Page:
     def html(self) -> str:
         sources = _sources(self._dataset)
         host = ", ".join(dict.fromkeys(source.host or "unknown host" for source in sources))
-        host = host or "No answers"
+        host = host or "No responses"
         order = in_reading_order(self._dataset)
         # The sections first: the summary links to the evidence of their numbers.
         sections = [self._section(name, at) for at, name in enumerate(order)]
@@ -83,10 +83,11 @@ class _Page:
             ]
         )
 
-    def _figure(self, metric: str, column: str) -> str:
-        found = self._evidence.get("overview")
+    def _figure(self, table: str, column: str, metric: str) -> str:
+        """The anchor of the evidence of a key figure."""
         (label,) = self._names.words("metric", [metric])
-        return found.anchor("overview_kpis", column, label) if found else ""
+        anchors = (each.anchor(table, column, label) for each in self._evidence.values())
+        return next((anchor for anchor in anchors if anchor), "")
 
     def _section(self, name: str, at: int) -> str:
         tables, chapter = self._dataset[name], chapter_of(name)
@@ -164,6 +165,8 @@ class _Page:
         from aatoolkit.display.report.picture import drawn
 
         table = next(iter(tables)) if chapter.picture is None else chapter.picture
+        if table and table not in tables and not tables.keys() & chapter.shown.keys():
+            table = next(iter(tables))  # a service with tables of its own
         if table not in tables or not len(tables[table]) or self._drawn == _PICTURES:
             return
         made = drawn(tables[table], f"p{at}", link=evidence.drawn)
@@ -180,7 +183,7 @@ def _head(host: str, sources: list[Source]) -> str:
         ends = dict.fromkeys(map(_moment, (fetched[0], fetched[-1])))
         notes.append(f"Fetched: {' to '.join(ends)} UTC.")
     if any(source.stale for source in sources):
-        notes.append("Some answers came from a cache after they had expired.")
+        notes.append("Some responses came from a cache after they had expired.")
     return (
         '<a class="skip" href="#sections">Skip to the sections</a>\n<header>'
         + element("h1", text(host))
@@ -213,9 +216,9 @@ def _foot(sources: list[Source]) -> str:
         for source in sources
     ]
     table = grid(
-        "The answers that this page was made from", ("Section", "SHA-256", "Fetched"), rows
+        "The responses that this page was made from", ("Section", "SHA-256", "Fetched"), rows
     )
-    head = f"<summary>Sources: {counted(len(sources), 'answer')}</summary>"
+    head = f"<summary>Sources: {counted(len(sources), 'response')}</summary>"
     return f"</main>\n<footer><details>{head}{table}</details></footer>"
 
 
@@ -224,6 +227,6 @@ def _moment(moment: str) -> str:
 
 
 def _sources(dataset: Dataset) -> list[Source]:
-    """The answers that the main tables were read from, each once."""
+    """The responses that the main tables were read from, each once."""
     found = [source for tables in dataset.values() for source in metadata_of(tables.main).sources]
     return list(dict.fromkeys(found))

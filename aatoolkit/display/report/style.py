@@ -19,6 +19,14 @@ p { margin: .25rem 0 .75rem; overflow-wrap: anywhere; }
 .lead { color: var(--muted); }
 .note, small, footer { color: var(--muted); font-size: .85rem; }
 .paper, .many caption::after { display: none; }
+.cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(11rem, 1fr)); gap: .75rem;
+  margin: .75rem 0 1.25rem; }
+.cards div { border: 1px solid var(--grid); border-radius: .4rem; padding: .6rem .8rem; }
+.cards dt { font-size: .85rem; }
+.cards dd { font-size: 1.6rem; font-weight: 600; line-height: 1.3; }
+.cards a { color: inherit; text-decoration: none; }
+.cards small { display: block; font-weight: normal; }
+.cards svg { display: block; width: 100%; max-width: 9rem; height: auto; margin: .2rem 0; }
 .state { overflow-wrap: anywhere; }
 td.state { max-width: none; min-width: 14rem; }
 a { color: var(--link); }
@@ -77,10 +85,6 @@ code { font-size: .95em; overflow-wrap: anywhere; }
   .many caption::after { display: block; content: "More columns to the right \\2192"; }
   tbody th[scope="row"] { position: sticky; left: 0; background: var(--paper); max-width: 42vw;
     min-width: 8.5rem; padding-right: .5rem; overflow-wrap: anywhere; }
-  figure { overflow-x: auto; }
-  figure svg { min-width: 34rem; }
-  figcaption { position: sticky; left: 0; }
-  figcaption::before { content: "The picture goes on to the right \\2192  "; display: block; }
   summary { padding: .6rem 0; }
 }
 @page { size: A4; margin: 13mm 12mm; }

@@ -1,57 +1,78 @@
-"""The summary of a report in sentences: key figures, changes, and what is not known."""
+"""The opening of a report: key figures as cards, what changed, and what cannot be said."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
-from aatoolkit._util.numbers import number as format_number
+from aatoolkit._util.numbers import number, p_value, points, signed
 from aatoolkit._util.text import visible
-from aatoolkit.display.plot.data import plot_data
+from aatoolkit.display.plot.data import Numbers, PlotData, plot_data
 from aatoolkit.display.plot.labels import capitalized, humanize
 from aatoolkit.display.report.markup import element, text
 from aatoolkit.display.report.outline import chapter_of, in_reading_order
 from aatoolkit.display.report.wording import plain, state_words
-from aatoolkit.sections.aggregation import FRACTION
+from aatoolkit.errors import AAToolkitError
+from aatoolkit.sections.aggregation import FRACTION, RANK
 
 if TYPE_CHECKING:
     from aatoolkit.client.dataset import Dataset
 
-_MOST = 5
-_KIND = {"key figure": "", "all prompts": " over all prompts"}
-_RATES = ("mention_rate", "share_of_voice", "citation_share")
-_FIGURES = "overview_kpis"
+_SUBJECTS = {"key figure": "", "all prompts": " over all prompts"}
+_WIDE, _HIGH = 120, 28
+"""The size of a line on a card."""
 
 Row = Mapping[Any, Any]
+Figure = Callable[[str, str, str], str]
+"""From the table of key figures, a column and a metric to the anchor of that number's evidence."""
 
 
-def summary(dataset: Dataset, before: Dataset | None, figure: Callable[[str, str], str]) -> str:
-    """The opening of the page.
+def summary(dataset: Dataset, before: Dataset | None, figure: Figure) -> str:
+    """The opening of the page; what a service does not give is said to be lacking.
 
     Parameters
     ----------
-    dataset
+    dataset : Dataset
         The sections.
-    before
+    before : Dataset, optional
         An earlier dataset to compare with.
-    figure
-        Gives for a metric and a column of its key figure the anchor of that number's evidence, or
-        an empty text.
+    figure : callable
+        Gives the anchor of the evidence of a key figure, or an empty text.
     """
-    found = dataset.compare(before)
-    rows: list[Row] = [*found.to_dict("records")]
+    rows: list[Row] = []
+    methods: list[str] = []
+    lacking = ""
+    try:
+        result = dataset.compare(before)
+        rows = [*result.to_dict("records")]
+        methods = [str(method) for method in result["method"].dropna().unique() if method]
+    except AAToolkitError as error:
+        lacking = element("p", f"What changed cannot be said: {text(plain(str(error)), 400)}")
     since = "the earlier dataset" if before else "the window before"
+    verdicts = {
+        verdict: [row for row in rows if row["verdict"] == verdict]
+        for verdict in ("up", "down", "no evidence", "cannot say")
+    }
     evidence: list[str] = []
+    changed = [_linked(row, evidence) for row in (*verdicts["up"], *verdicts["down"])]
+    unshown = [_linked(row, evidence) for row in verdicts["no evidence"]]
+    head = f"Whether anything changed since {since} cannot be said." if rows else ""
+    if changed or unshown:
+        head = f"Nothing is shown to have changed since {since}."
+    head = f"Shown to have changed since {since}:" if changed else head
     parts = [
-        _now(dataset, figure),
-        *_changed([row for row in rows if row["verdict"] in ("up", "down")], since, evidence),
-        *_unshown([row for row in rows if row["verdict"] == "no evidence"], evidence),
-        *_unsaid([row for row in rows if row["verdict"] == "cannot say"]),
-        *_unmeasured(dataset),
-        _how(evidence, [str(method) for method in found["method"].dropna().unique() if method]),
+        _cards(dataset, figure),
+        element("p", f"<b>{head}</b>") if head else "",
+        _list(changed),
+        lacking,
+        _fold("Not shown to differ; what is seen may be chance", unshown),
+        _fold("Whether these changed cannot be said", [*_unsaid(verdicts["cannot say"])]),
+        _failed(dataset),
+        _fold("Not measured, or only in part", [*_unmeasured(dataset)]),
+        _how(evidence, methods),
     ]
     return (
         '<section aria-labelledby="changed"><h2 id="changed">Summary</h2>'
@@ -60,75 +81,92 @@ def summary(dataset: Dataset, before: Dataset | None, figure: Callable[[str, str
     )
 
 
-def _now(dataset: Dataset, figure: Callable[[str, str], str]) -> str:
-    """One sentence with the key figures of this window."""
-    if "overview" not in dataset or _FIGURES not in dataset["overview"]:
-        return ""
-    data = plot_data(dataset["overview"][_FIGURES], traced=False)
-    if not {"metric", "value"} <= {*data.kinds} or data.kinds["value"] != "number":
-        return ""
-    values = data.values("value")
-    parts = []
-    for at, (metric, value, unit) in enumerate(
-        zip(data.text("metric"), values, data.units("value"), strict=True)
+def _cards(dataset: Dataset, figure: Figure) -> str:
+    """The key figures, each with its value, its change and its course."""
+    data, name = _figures(dataset)
+    if data is None:
+        return element("p", "The service gives no key figures.", "note")
+    before = data.values("previous_value") if "previous_value" in data.numbers else None
+    values, units = data.values("value"), data.units("value")
+    cards = []
+    for row, (metric, label) in enumerate(
+        zip(data.text("metric"), data.labels("metric"), strict=True)
     ):
-        if pd.isna(value):
+        if np.isnan(values[row]):
             continue
-        shown = _leading(format_number(float(value), unit), figure(metric, "value"))
-        of = _parts(data.frame, at, unit, partial(figure, metric))
-        parts.append(f"{text(humanize(metric))} {shown}{of}")
-    return element("p", f"In this window: {'; '.join(parts)}.", "lead") if parts else ""
+        anchor = figure(name, "value", metric)
+        value = text(number(float(values[row]), units[row]))
+        shown = f'<a href="#{anchor}">{value}</a>' if anchor else value
+        moved = float(values[row] - before[row]) if before is not None else np.nan
+        lower = " (lower is better)" if units[row] == RANK else ""
+        change = "" if np.isnan(moved) else f"{signed(moved, units[row])} from the window before"
+        cards.append(
+            element("dt", text(capitalized(label) + lower))
+            + element(
+                "dd", shown + _spark(_course(dataset, label)) + element("small", text(change))
+            )
+        )
+    listed = "".join(f"<div>{card}</div>" for card in cards)
+    return element("dl", listed, "cards") if cards else ""
 
 
-def _parts(frame: pd.DataFrame, at: int, unit: str | None, anchor: Callable[[str], str]) -> str:
-    """Write the counts of a rate or a mean, each with a link to its evidence."""
-    names = ("numerator", "denominator")
-    parts = [frame[name].iloc[at] for name in names if name in frame]
-    if len(parts) < len(names) or any(pd.isna(part) for part in parts):
+def _figures(dataset: Dataset) -> tuple[PlotData | None, str]:
+    """The table of key figures: a row for each metric, with its value."""
+    for section in in_reading_order(dataset):
+        for name, frame in dataset[section].items():
+            if {"metric", "value"} <= {*map(str, frame.columns)} and len(frame):
+                data = plot_data(frame, traced=False)
+                is_alone = len({*data.text("metric")}) == len(data) and len(data.keys) == 1
+                if data.kinds["value"] == "number" and is_alone:
+                    return data, name
+    return None, ""
+
+
+def _course(dataset: Dataset, label: str) -> Numbers:
+    """The numbers of a metric by day, from the table that has them; empty without one."""
+    column = label.replace(" ", "_")
+    for tables in dataset.values():
+        for frame in tables.values():
+            if column in frame.columns:
+                data = plot_data(frame, traced=False)
+                if len(data.keys) == 1 and data.times and data.kinds[column] == "number":
+                    return data.values(column)
+    return np.empty(0)
+
+
+def _spark(values: Numbers) -> str:
+    """A line of a few numbers, which breaks where there is none."""
+    if (~np.isnan(values)).sum() < 2:
         return ""
-    shown = [
-        _leading(f"{part:,.0f}", anchor(name)) for name, part in zip(names, parts, strict=True)
-    ]
-    return f" ({(' of ' if unit == FRACTION else ' / ').join(shown)})"
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    steps = np.linspace(2, _WIDE - 2, len(values))
+    heights = 2 + (_HIGH - 4) * (1 - (values - low) / ((high - low) or 1.0))
+    pieces, pen = [], "M"
+    for x, y in zip(steps, heights, strict=True):
+        pieces.append("" if np.isnan(y) else f"{pen}{x:.0f} {y:.0f}")
+        pen = "M" if np.isnan(y) else "L"
+    path = f'<path d="{"".join(pieces)}" fill="none" stroke="var(--link)" stroke-width="1.5"/>'
+    return f'<svg viewBox="0 0 {_WIDE} {_HIGH}" aria-hidden="true">{path}</svg>'
 
 
-def _leading(number: str, anchor: str) -> str:
-    return f'<a href="#{anchor}">{text(number)}</a>' if anchor else text(number)
-
-
-def _changed(rows: list[Row], since: str, evidence: list[str]) -> Iterable[str]:
-    if not rows:
-        yield element("p", f"<b>Nothing is shown to have changed since {since}.</b>")
-        return
-    yield element("p", f"<b>Shown to have changed since {since}:</b>")
-    yield _list([_linked(row, evidence) for row in rows], 2 * _MOST)
-
-
-def _unshown(rows: list[Row], evidence: list[str]) -> Iterable[str]:
-    if rows:
-        yield element("p", "Not shown to differ; what is seen may be chance:")
-        yield _list([_linked(row, evidence) for row in rows], _MOST)
-
-
-def _unsaid(rows: list[Row]) -> Iterable[str]:
+def _unsaid(rows: Sequence[Row]) -> Iterator[str]:
     """Yield the changes that cannot be tested, grouped by the reason."""
-    if not rows:
-        return
-    whys = dict.fromkeys(str(row["why"]) for row in rows)
-    parts = []
-    for why in whys:
+    for why in dict.fromkeys(str(row["why"]) for row in rows):
         names = ", ".join(_name(row) for row in rows if str(row["why"]) == why)
-        parts.append(f"{text(capitalized(names), 400)}: {text(plain(why), 400)}")
-    yield element("p", "Whether these changed cannot be said:")
-    yield _list(parts, _MOST)
+        yield f"{text(capitalized(names), 400)}: {text(plain(why), 400)}"
 
 
-def _unmeasured(dataset: Dataset) -> Iterable[str]:
-    """Yield what was not wholly measured, each reason once, and the sections that failed."""
-    failed = [
-        f"<b>{text(chapter_of(name).title)}</b> failed: {text(str(error), 400)}"
-        for name, error in dataset.errors.items()
-    ]
+def _failed(dataset: Dataset) -> str:
+    return _list(
+        [
+            f"<b>{text(chapter_of(name).title)}</b> failed: {text(str(error), 400)}"
+            for name, error in dataset.errors.items()
+        ]
+    )
+
+
+def _unmeasured(dataset: Dataset) -> Iterator[str]:
+    """Yield what was not wholly measured, each reason once."""
     reasons: dict[str, dict[str, None]] = {}
     for name in in_reading_order(dataset):
         tables = dataset[name]
@@ -136,60 +174,68 @@ def _unmeasured(dataset: Dataset) -> Iterable[str]:
             words = tables.shown(table)
             if not words.startswith("●"):
                 reasons.setdefault(words, {})[chapter_of(name).title] = None
-    parts = [
-        f"{text(state_words(words), 300)} <small>{text(', '.join(titles), 300)}</small>"
-        for words, titles in reasons.items()
-    ]
-    if parts or failed:
-        yield element(
-            "p",
-            'Not measured, or only in part (<a href="#measured">table by table</a>). '
-            "A dash is a missing value, never a zero.",
-        )
-        yield _list([*failed, *parts], len(failed) + _MOST)
+    for words, titles in reasons.items():
+        named = text(", ".join(titles), 300)
+        yield f"{text(state_words(words), 300)} <small>{named}</small>"
 
 
-def _list(items: list[str], most: int) -> str:
-    """A list of HTML; what is beyond the most is folded."""
-    shown = "".join(f"<li>{item}</li>" for item in items[:most])
-    rest = "".join(f"<li>{item}</li>" for item in items[most:])
-    if not rest:
-        return f"<ul>{shown}</ul>"
-    more = f"<summary>and {len(items) - most:,} more</summary><ul>{rest}</ul>"
-    return f'<ul>{shown}</ul><details class="rest">{more}</details>'
+def _list(items: Sequence[str]) -> str:
+    return element("ul", "".join(f"<li>{item}</li>" for item in items)) if items else ""
+
+
+def _fold(head: str, items: Sequence[str]) -> str:
+    """A folded list under what it is and how long it is."""
+    if not items:
+        return ""
+    return element("details", f"<summary>{head} ({len(items)})</summary>{_list(items)}", "rest")
 
 
 def _linked(row: Row, evidence: list[str]) -> str:
     """A change in words, with a link to how it was computed."""
-    anchor = f"c{len(evidence) + 1}"
+    anchor, unit = f"c{len(evidence) + 1}", _unit(row)
     evidence.append(
         f'<li id="{anchor}"><b>{text(capitalized(_name(row)))}</b>: {_numbers(row)} '
         f"{text(plain(str(row['why'])).rstrip('. '), 600)}.</li>"
     )
-    moved, around = _moved(row)
+    moved = " to ".join(number(float(row[side]), unit, exact=True) for side in ("before", "after"))
+    change, low, high = (_difference(row[part], unit) for part in ("change", "low", "high"))
+    around = f"{change}, likely between {low} and {high}"
+    least = float(row["detectable"])
+    if row["verdict"] == "no evidence" and least == least:
+        possible = unit != FRACTION or least <= 1
+        around += (
+            f"; a change of {_difference(least, unit).lstrip('+')} or more would likely have shown"
+            if possible
+            else "; no possible change would have shown"
+        )
     return (
         f'{text(capitalized(_name(row)), 200)} <a href="#{anchor}">{text(moved)}</a>: '
         f"{text(around, 200)}"
     )
 
 
+def _unit(row: Row) -> str | None:
+    return None if pd.isna(row.get("unit")) else str(row["unit"])
+
+
+def _difference(value: Any, unit: str | None) -> str:
+    return points(float(value)) if unit == FRACTION else signed(float(value), unit)
+
+
 def _numbers(row: Row) -> str:
-    known = [
-        ("before", row["before"], "n_before"),
-        ("now", row["after"], "n"),
-    ]
     parts = [
-        f"{word} {float(value):.6g}" + ("" if pd.isna(row[count]) else f" of n = {row[count]:,.0f}")
-        for word, value, count in known
-        if not pd.isna(value)
+        f"{word} {float(row[side]):.6g}"
+        + ("" if pd.isna(row[count]) else f" of n = {row[count]:,.0f}")
+        for word, side, count in (("before", "before", "n_before"), ("now", "after", "n"))
+        if not pd.isna(row[side])
     ]
-    for word, name in (("p-value", "p"), ("adjusted", "p_adjusted")):
+    for word, name in (("", "p"), ("adjusted ", "p_adjusted")):
         if not pd.isna(row[name]):
-            parts.append(f"{word} {float(row[name]):.3g}")
+            parts.append(word + p_value(float(row[name])))
     return text(", ".join(parts) + ".", 400)
 
 
-def _how(evidence: list[str], methods: list[str]) -> str:
+def _how(evidence: Sequence[str], methods: Sequence[str]) -> str:
     if not evidence:
         return ""
     note = (
@@ -208,31 +254,6 @@ def _name(row: Row) -> str:
     subject, name = str(row["subject"]), row["name"]
     named = "" if name is None or pd.isna(name) else str(name)
     if subject == "key figure":
-        return humanize(named)
-    return humanize(str(row["measure"])) + (
-        f" of {visible(named)}" if named else _KIND.get(subject, "")
-    )
-
-
-def _value(value: float, is_rate: bool) -> str:
-    return f"{100 * value:.1f}%" if is_rate else f"{value:.2f}"
-
-
-def _change(value: float, is_rate: bool) -> str:
-    scaled, shown = (100 * value, ".1f") if is_rate else (value, ".2f")
-    if value == 0:
-        return f"{0:{shown}}"
-    rounded = f"{scaled:+{shown}}"
-    return rounded if float(rounded) else f"{scaled:+.1g}"
-
-
-def _moved(row: Row) -> tuple[str, str]:
-    """Format the values before and after, and the change with its interval."""
-    is_rate = str(row["measure"]) in _RATES
-    unit = " points" if is_rate else ""
-    low, high, least = (_change(row[name], is_rate) for name in ("low", "high", "detectable"))
-    around = f"{_change(row['change'], is_rate)}{unit}, likely between {low} and {high}"
-    if row["verdict"] == "no evidence":
-        around += f"; a change of {least.lstrip('+')}{unit} or more would likely have shown"
-    moved = f"{_value(row['before'], is_rate)} to {_value(row['after'], is_rate)}"
-    return moved.replace("-", "−"), around.replace("-", "−")
+        return humanize(named or str(row["measure"]))
+    ending = f" of {visible(named)}" if named else _SUBJECTS.get(subject, "")
+    return humanize(str(row["measure"])) + ending

@@ -69,7 +69,7 @@ def plain(words: str) -> str:
 
 
 def path_words(path: str) -> str:
-    """A place in an answer in words: its fields, and which entry of a list.
+    """A place in a response in words: its fields, and which entry of a list.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def path_words(path: str) -> str:
         else "all entries"
         for step in steps
     ]
-    return " › ".join(words) or "the whole answer"
+    return " › ".join(words) or "the whole response"
 
 
 def value_words(value: str) -> str:
