@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+
 from aatoolkit._util.html_table import table_html
+from aatoolkit._util.listing import Listing
 from aatoolkit._util.terminal import wrapped_in_ipython
 from aatoolkit._util.text import clipped, code, visible
+from aatoolkit.archive import check, tables, upkeep, workers
 from aatoolkit.archive.add import (
     Adder,
     fetch_groups,
@@ -20,38 +29,58 @@ from aatoolkit.archive.add import (
     plan,
     study_payloads,
 )
-from aatoolkit.archive.index import AnswerIndex
-from aatoolkit.archive.reader import ArchiveReader
+from aatoolkit.archive.answers import StoredAnswer
+from aatoolkit.archive.check import ArchiveCheck
+from aatoolkit.archive.frames import frame_of, source_of
+from aatoolkit.archive.index import AnswerIndex, groups_of
+from aatoolkit.archive.query import columns_of, dask_frame, frame_of_query, overview, relation
+from aatoolkit.archive.rebuild import rebuild
 from aatoolkit.archive.report import AddReport
 from aatoolkit.archive.runs import read_runs
+from aatoolkit.archive.schema import ADDED, StoredTable, among
 from aatoolkit.archive.selection import Selection, When
+from aatoolkit.archive.snapshot import Snapshot, changes_of
 from aatoolkit.archive.store import ArchiveStore, duckdb, engine, typed
-from aatoolkit.archive.upkeep_methods import ArchiveKeeper
-from aatoolkit.client.client import Client
+from aatoolkit.archive.table_reader import TableReader
+from aatoolkit.archive.upkeep import UpkeepReport
+from aatoolkit.client.client import Client, each_of
+from aatoolkit.client.dataset import Dataset
 from aatoolkit.client.project import Project
 from aatoolkit.client.reading import known_sections
 from aatoolkit.client.settings import checked_max_nodes
-from aatoolkit.errors import ArchiveError, ScopeError
+from aatoolkit.errors import ArchiveError, ScopeError, StudyError
+from aatoolkit.frame.explain import Explainer, Explanation
+from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.jsontree.layout import MAX_NODES
+from aatoolkit.metadata.column import Source
+from aatoolkit.normalizer.normalize import normalize
+from aatoolkit.normalizer.to_pandas import to_frame
 from aatoolkit.payload import Payload
-from aatoolkit.scope import Scope
+from aatoolkit.scope import FILTERS, Scope
 from aatoolkit.sections import Profile
 from aatoolkit.sections.profile import ProfileSource
+from aatoolkit.study.explaining import StoredResponse
+from aatoolkit.study.record import Record
+from aatoolkit.study.recording import versions
 from aatoolkit.study.study import Study
 
+_FILTERS = tuple(f"filter_{name}" for name in FILTERS)
 
-class Archive(ArchiveKeeper):
+
+class Archive:
     """Every answer of many hosts over time, and the tables that were made of them.
 
     The answers are the truth, the tables are derived from them. Both are Delta tables in one
     folder or below one prefix of an object store: several processes may add at a time, and
-    DuckDB, Dask, Polars, Spark and others read them. An archive is of one service.
+    DuckDB, Dask, Polars, Spark and others read them. An archive is of one service. Processes that
+    use one are started by ``spawn``: its engine does not survive a fork.
 
     Parameters
     ----------
     path : str or path
         The folder, or an address such as ``s3://bucket/history``. Nothing is written before the
-        first answer is added.
+        first answer is added. Delta takes paths for URLs: a folder with ``%25``, ``[``, ``|`` or
+        ``^`` in its path cannot hold one.
     storage_options : mapping of str to str, optional
         Options of the object store, such as ``AWS_ENDPOINT_URL``. Credentials are better left in
         the environment (``AWS_ACCESS_KEY_ID`` …); they are never written.
@@ -90,7 +119,8 @@ class Archive(ArchiveKeeper):
         max_nodes: int = MAX_NODES,
     ) -> None:
         engine(), duckdb()
-        super().__init__(ArchiveStore(path, storage_options))
+        self._store = ArchiveStore(path, storage_options)
+        self._until: datetime | None = None
         self._profile = None if profile is None else Profile.load(profile)
         self._max_nodes = checked_max_nodes(max_nodes)
 
@@ -161,9 +191,6 @@ class Archive(ArchiveKeeper):
             return self._add_payloads(source, hosts, scopes, sections, progress, executor)
         if hosts is None:
             raise ScopeError("add needs the hosts to ask for", parameter="hosts")
-        from aatoolkit.archive import tables, workers
-        from aatoolkit.client.client import each_of
-
         profile = source._profile if source._profile is not None else self._profile
         names = known_sections(sections, profile)
         projects = {p.host: p for p in map(source.project, each_of(hosts, str))}
@@ -198,9 +225,6 @@ class Archive(ArchiveKeeper):
         progress: bool | None,
         executor: Executor | None,
     ) -> AddReport:
-        from aatoolkit.archive import workers
-        from aatoolkit.client.client import each_of
-
         max_nodes = self._max_nodes
         if isinstance(source, Study):
             max_nodes = max([max_nodes, *(record.max_nodes for record in source.records)])
@@ -240,6 +264,285 @@ class Archive(ArchiveKeeper):
                 f"no archive can be begun at {folder}: {problem}", path=self._store.root
             )
 
+    # -- reading -------------------------------------------------------------------------------
+
+    def _snapshot(self) -> Snapshot:
+        found = Snapshot(self._store)
+        if not found.exists:
+            raise ArchiveError(
+                f"there is no archive at {self._store.root} yet; adding answers begins one",
+                path=self._store.root,
+            )
+        return found
+
+    @typed
+    def read(
+        self,
+        section: str,
+        table: str | None = None,
+        *,
+        hosts: str | Iterable[str] | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        scope: Scope | None = None,
+    ) -> pd.DataFrame:
+        """Read the rows of a table, of every answer that was fetched in a time.
+
+        Windows of answers overlap; `df.aa.aggregate` adds rows of answers only where they are
+        disjoint. One row a day, from all answers about it, gives `history`.
+
+        Parameters
+        ----------
+        section : str
+            The section.
+        table : str, optional
+            The table; by default the section's main table.
+        hosts : str or iterable of str, optional
+            The hosts; by default all.
+        since, until : str, date or datetime, optional
+            The first and the last day, or moment, of fetch, in UTC.
+        scope : Scope, optional
+            The filters that were asked for; by default all.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The context (``host``, ``days``, ``window_start``, ``window_end``, ``filter_…``,
+            ``fetched_at``) and the columns of the table, with availability, units and sources. A
+            column of the table with a name of the context has an underscore behind it
+            (``host_``), and in tables by day one with a name that `history` adds.
+
+        Raises
+        ------
+        ArchiveError
+            If there is no archive, or it cannot be read.
+        ScopeError
+            If it has no such section or table, or a day cannot be read.
+        """
+        reader = TableReader(self._snapshot(), section, table)
+        selection = Selection.of(hosts, since, until, scope).before(self._until)
+        answers, failed = reader.answers(selection)
+        rows = reader.rows(selection)
+        key = ("host", "days", *_FILTERS, "fetched_at")
+        made = recipe_of(
+            "read",
+            section=section,
+            table=reader.stored.table.name,
+            hosts=[*selection.hosts] if selection.hosts else None,
+            since=selection.since,
+            until=selection.until,
+            scope=scope,
+        )
+        return frame_of(
+            rows, reader.stored, answers, context=CONTEXT, key=key, failed=failed, recipe=made
+        )
+
+    @typed
+    def history(
+        self,
+        section: str,
+        table: str | None = None,
+        *,
+        hosts: str | Iterable[str] | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        scope: Scope | None = None,
+        as_of: When | None = None,
+        withdrawn: bool = False,
+    ) -> pd.DataFrame:
+        """Read what is known of each day: one row a key and day, however often it was seen.
+
+        For tables whose key has a day or moment, such as ``overview_trend``. Windows overlap, so
+        that a day is seen in many answers: the newest known value counts. Days that no answer had
+        are missing. Tables without a day give one row per fetch, as `read` does.
+
+        Parameters
+        ----------
+        section, table, hosts, scope
+            As for `read`. Of scopes that differ in ``days`` alone, each day counts once.
+        since, until : str, date or datetime, optional
+            The first and the last day that rows are about; of undated tables, of fetch.
+        as_of : str, date or datetime, optional
+            Read it as it was known then; a day is meant with its end.
+        withdrawn : bool
+            Whether to keep rows that the newest answer about their day no longer has.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``host``, filters where some were set, the columns of the table, and ``first_seen``,
+            ``last_seen``, ``last_changed`` (the fetches that first, last and newly had the
+            value) and ``revisions`` (how often it changed).
+
+        Raises
+        ------
+        ArchiveError, ScopeError
+            As for `read`.
+        """
+        reader = TableReader(self._snapshot(), section, table)
+        limit = Selection.of(until=as_of).until
+        if reader.stored.moment is None:
+            return self.read(
+                section,
+                reader.stored.table.name,
+                hosts=hosts,
+                since=since,
+                until=Selection.of(until=until).before(limit).until,
+                scope=scope,
+            )
+        selection = Selection.of(hosts, None, None, scope).before(self._until).before(limit)
+        answers, failed = reader.answers(selection)
+        rows = reader.history(selection, withdrawn=withdrawn)
+        rows = _between(rows, reader.stored, Selection.of(since=since, until=until))
+        context = ["host", *(n for n in _FILTERS if rows[n].null_count < rows.num_rows)]
+        return frame_of(
+            rows,
+            reader.stored,
+            answers,
+            context=context,
+            added=ADDED,
+            key=context,
+            failed=failed,
+            moment="last_seen",
+            recipe=recipe_of(
+                "history",
+                section=section,
+                table=reader.stored.table.name,
+                hosts=[*selection.hosts] if selection.hosts else None,
+                since=since,
+                until=until,
+                scope=scope,
+                as_of=selection.until,
+                withdrawn=withdrawn,
+            ),
+        )
+
+    @typed
+    def arrow(
+        self,
+        section: str,
+        table: str | None = None,
+        *,
+        hosts: str | Iterable[str] | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        scope: Scope | None = None,
+    ) -> pa.Table:
+        """Read the same rows as `read`, as an Arrow table with every stored column.
+
+        Parameters
+        ----------
+        section, table, hosts, since, until, scope
+            As for `read`.
+        """
+        reader = TableReader(self._snapshot(), section, table)
+        return reader.rows(Selection.of(hosts, since, until, scope).before(self._until))
+
+    @typed
+    def paths(self, section: str, table: str | None = None) -> list[str]:
+        """Return the Parquet files of a table that hold rows of committed runs alone.
+
+        The partition column ``month`` is in their folders' names.
+
+        Raises
+        ------
+        ArchiveError
+            If a file mixes rows of committed and of unfinished runs, or this is the archive as of
+            an earlier moment, of which there are no files.
+        """
+        if self._until is not None:
+            raise ArchiveError("the archive as of a moment has no files of its own; use arrow()")
+        snapshot = self._snapshot()
+        found = snapshot.files(TableReader(snapshot, section, table).path)
+        if found.hidden:
+            raise ArchiveError("a run is being committed; try again in a moment")
+        return [*found.files]
+
+    @typed
+    def sql(self, query: str) -> Any:
+        """Run an SQL query over the tables with DuckDB, which changes nothing.
+
+        The declared tables are views of their names (``SECTION__TABLE`` where two sections have
+        one), and so are ``answers``, ``runs``, ``frames``, ``availability``, ``drift``, ``hints``,
+        ``changes`` and ``columns`` (unit, rule and meaning of every column). A query reads those
+        that it names, and what it computes itself. DuckDB is locked down for it: no other file is
+        read or written, no setting is changed, nothing is attached, installed or loaded.
+
+        Parameters
+        ----------
+        query : str
+            One SELECT.
+
+        Returns
+        -------
+        duckdb.DuckDBPyRelation
+            The result, computed when it is asked for: ``.df()``, ``.fetchall()``, ``.pl()`` …
+            What fails then is a ``duckdb.Error``.
+
+        Raises
+        ------
+        ArchiveError
+            If the query is not valid, or reaches for anything else.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import aatoolkit as aa
+        >>> archive = aa.Archive(tempfile.mkdtemp())
+        >>> report = archive.add(aa.demo().client, ["acme.example"], sections=["domains"])
+        >>> archive.sql("SELECT count(DISTINCT host) FROM source_domains").fetchall()
+        [(1,)]
+        """
+        return relation(self._snapshot(), query, self._until)
+
+    def _sql_frame(self, query: str) -> pd.DataFrame:
+        """The rows of a query, whose errors are all typed."""
+        return frame_of_query(self._snapshot(), query, self._until)
+
+    @typed
+    def dask(self, section: str, table: str | None = None) -> Any:
+        """Return a table as a Dask DataFrame; its workers read the files themselves.
+
+        Raises
+        ------
+        PackageMissing
+            If Dask is not installed.
+        """
+        snapshot = self._snapshot()
+        return dask_frame(snapshot, TableReader(snapshot, section, table).path, self._until)
+
+    @property
+    @typed
+    def tables(self) -> pd.DataFrame:
+        """The tables of the archive, one row each: rows, answers, hosts, days, files, bytes.
+
+        ``section``, ``table``, ``rows``, ``answers``, ``hosts``, ``first_day`` and ``last_day``
+        (of fetch), ``files`` and ``bytes``.
+        """
+        return Listing(overview(self._snapshot(), self._until))
+
+    @property
+    @typed
+    def changes(self) -> pd.DataFrame:
+        """The changes of tables and their columns, and when: one row each."""
+        rows = sorted(changes_of(self._snapshot()), key=lambda row: row["at"])
+        names = ("section", "table", "column", "change", "before", "after")
+        frame = pd.DataFrame({"at": pd.array([row["at"] for row in rows], "datetime64[us, UTC]")})
+        for name in names:
+            frame[name] = pd.array([row[name] for row in rows], "string")
+        return Listing(frame)
+
+    @property
+    @typed
+    def columns(self) -> pd.DataFrame:
+        """The unit, rule and meaning of every column, one row each."""
+        return Listing(to_frame(columns_of(self._snapshot()))).fold_by("table", "column")
+
+    @property
+    def path(self) -> str:
+        """The folder, or the address in an object store."""
+        return self._store.root
+
     # -- looking back --------------------------------------------------------------------------
 
     def as_of(self, when: When) -> Archive:
@@ -258,9 +561,264 @@ class Archive(ArchiveKeeper):
         <Archive at ... as of 2026-10-01 23:59:59, empty>
         """
         found = Archive.__new__(Archive)
-        ArchiveReader.__init__(found, self._store, Selection.of(until=when).until)
+        found._store, found._until = self._store, Selection.of(until=when).until
         found._profile, found._max_nodes = self._profile, self._max_nodes
         return found
+
+    # -- explaining ----------------------------------------------------------------------------
+
+    @property
+    def _store_name(self) -> str:
+        return "the archive"
+
+    def _stored_responses(self, source: Source) -> Iterator[StoredResponse]:
+        """Yield the archived responses that may be the one of a source."""
+        snapshot = self._snapshot()
+        runs = snapshot.runs.committed
+        condition = among("run", runs) & ds.field("error").is_null()
+        for name in ("sha256", "host", "section", "scope"):
+            fact = getattr(source, name)
+            if fact is not None:
+                condition &= ds.field(name) == fact
+        how = {
+            "profile": self._profile,
+            "max_nodes": self._max_nodes,
+        }
+        for group in groups_of(snapshot.store, condition, runs):
+            for answer in group:
+                own = source if source.sha256 else source_of(vars(answer))
+                yield StoredResponse(
+                    own,
+                    answer.sha256,
+                    partial(checked_body, answer),
+                    partial(_read, answer, how),
+                )
+
+    def _archived_frame(self, how: str, options: Mapping[str, Any]) -> pd.DataFrame:
+        """Read a frame from the archive again, as it was read before.
+
+        Parameters
+        ----------
+        how : {"read", "history"}
+            The method.
+        options : mapping
+            Its arguments.
+        """
+        given = dict(options)
+        if given.get("scope") is not None:
+            given["scope"] = Scope.from_query(given["scope"])
+        return self.history(**given) if how == "history" else self.read(**given)
+
+    @typed
+    def explain(
+        self,
+        table: str,
+        row: int | Hashable | Mapping[str, Any] | None = None,
+        column: str | None = None,
+        *,
+        host: str | None = None,
+        scope: Scope | None = None,
+        since: When | None = None,
+        until: When | None = None,
+    ) -> Explanation:
+        """Explain a number of an archived answer, down to its bytes.
+
+        Parameters
+        ----------
+        table : str
+            The table, as ``section.table``; ``section`` alone is its main table.
+        row : int, label or mapping of str to object
+            The row, as for ``df.aa.explain``; a mapping may name ``host`` and ``fetched_at`` too.
+            Of several answers with the row, the newest counts.
+        column : str
+            The column.
+        host, scope, since, until
+            Which answers, as for `read`.
+
+        Returns
+        -------
+        Explanation
+            A tree.
+
+        Raises
+        ------
+        ArchiveError
+            If it is damaged.
+        ScopeError
+            If it has no such table.
+        ColumnNotFound, ItemNotFound
+            If the table has no such column or row.
+        """
+        section, _, name = table.partition(".")
+        if not section:
+            raise ScopeError(f"{table!r} names no section", parameter="table", unknown=(table,))
+        frame = self.read(section, name or None, hosts=host, scope=scope, since=since, until=until)
+        if isinstance(row, Mapping) and "fetched_at" not in row and len(frame):
+            mask = Explainer.rows_with(frame, row)
+            newest = frame.loc[mask, "fetched_at"].max()
+            frame = frame[frame["fetched_at"] == newest] if mask.any() else frame
+        return Explainer(self).explain(frame, row, column)
+
+    # -- keeping -------------------------------------------------------------------------------
+
+    @typed
+    def compact(self, *, keep_hours: float = 168.0) -> UpkeepReport:
+        """Join small files, sort them by host, and delete the ones no reader needs any more.
+
+        What interrupted runs left behind is removed after a day. Others may read and add
+        meanwhile.
+
+        Parameters
+        ----------
+        keep_hours : float
+            How long files that were replaced are kept for readers that began before. 0 removes
+            them at once, where nobody reads.
+
+        Returns
+        -------
+        UpkeepReport
+            Files and bytes before and after.
+
+        Raises
+        ------
+        ArchiveError
+            If there is no archive, or it cannot be written to.
+        """
+        self._writable()
+        return upkeep.compact(self._store, keep_hours=keep_hours)
+
+    @typed
+    def forget(
+        self, hosts: str | Iterable[str] | None = None, *, before: When | None = None
+    ) -> UpkeepReport:
+        """Remove answers with all rows derived of them, and the files that held them.
+
+        On an object store the commits of the last 30 days stay, whose statistics may name a host.
+
+        Parameters
+        ----------
+        hosts : str or iterable of str, optional
+            The hosts; all if only a time is given.
+        before : str, date or datetime, optional
+            What was fetched before this day or moment; all if only hosts are given.
+
+        Returns
+        -------
+        UpkeepReport
+            What was removed, and what is left.
+
+        Raises
+        ------
+        ArchiveError
+            If neither is given, or there is no archive.
+        ArchiveConflict
+            If another process changed the same rows; forget again.
+        """
+        self._writable()
+        listed = None if hosts is None else [*(Selection.of(hosts).hosts or ())]
+        return upkeep.forget(self._store, listed, Selection.of(since=before).since)
+
+    @typed
+    def verify(self, *, replay: bool = False) -> ArchiveCheck:
+        """Check every file, every answer against its hash, every table against its answers.
+
+        Data files and the entries of logs are compared with the SHA-256 that they were written
+        with, bodies with their own, the number of commits and runs with those recorded, and the
+        rows of each table are counted against what its answers gave.
+
+        Parameters
+        ----------
+        replay : bool
+            Whether to normalise the answers again too, and compare every row. It finds rows that
+            this version would read otherwise, where nothing was damaged.
+
+        Returns
+        -------
+        ArchiveCheck
+            What is wrong; true if nothing is.
+        """
+        return check.verify(self._store, self._profile, self._max_nodes, replay=replay)
+
+    @typed
+    def rebuild(
+        self, *, profile: ProfileSource | None = None, progress: bool | None = None
+    ) -> AddReport:
+        """Rebuild the tables from the stored answers, after a declaration or a profile changed.
+
+        Each table changes in one commit, and `changes` says what changed. Runs that were under
+        way cannot be committed after it: adding again continues them.
+
+        Parameters
+        ----------
+        profile : Profile, module, str or path, optional
+            What is known of the service; by default what the archive was opened with.
+        progress : bool, optional
+            Whether to show a progress bar.
+
+        Returns
+        -------
+        AddReport
+            Its ``problems`` are the answers that give no tables.
+        """
+        self._writable()
+        known = self._profile if profile is None else Profile.load(profile)
+        problems = rebuild(self._store, known, self._max_nodes, progress)
+        return AddReport(None, problems=problems)
+
+    def study(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        hosts: str | Iterable[str] | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        scope: Scope | None = None,
+        **about: Any,
+    ) -> Study:
+        """Cut a study from the archive: a sealed folder of answers, to cite and to publish.
+
+        Parameters
+        ----------
+        path : str or path
+            A new or empty folder.
+        hosts, since, until, scope
+            As for `read`.
+        **about
+            ``title``, ``description`` and ``creators``, as for `Study.create`.
+
+        Raises
+        ------
+        StudyError
+            If the folder is not empty.
+        """
+        selection = Selection.of(hosts, since, until, scope).before(self._until)
+        with self._store.typed():
+            return self._cut(path, selection, about)
+
+    def _cut(
+        self, path: str | os.PathLike[str], selection: Selection, about: Mapping[str, Any]
+    ) -> Study:
+        """Create a sealed study of the responses of a selection, in the order of fetching."""
+        snapshot = self._snapshot()
+        runs = snapshot.runs.committed
+        condition = among("run", runs) & ds.field("error").is_null() & selection.expression()
+        study = Study.create(path, **about)
+        if study.records:
+            raise StudyError(
+                f"a study is in {study.path}; name another folder, or merge the two by study.merge",
+                path=str(study.path),
+            )
+        with study:
+            for group in groups_of(snapshot.store, condition, runs):
+                for answer in sorted(group, key=lambda answer: answer.fetched_at):
+                    payload = answer.payload()
+                    study._recording().append(Record.of(payload, versions()), payload.body)
+        return study
+
+    def _writable(self) -> None:
+        self._snapshot()
+        if self._until is not None:
+            raise ArchiveError("an archive as of a moment is read-only; change the archive itself")
 
     def __repr__(self) -> str:
         return f"<Archive at {visible(self._store.root)}{self._dated()}, {self._summary()}>"
@@ -298,9 +856,46 @@ class Archive(ArchiveKeeper):
         return table_html(heads, rows, caption=clipped(title), numbers=(2, 3, 6), codes=(1,))
 
 
-def _cell(value: Any) -> str:
-    import pandas as pd
+def _between(rows: pa.Table, table: StoredTable, selection: Selection) -> pa.Table:
+    """The rows that are about a time."""
+    days = rows[str(table.moment)].cast(pa.timestamp("us", tz="UTC"))
+    keep = pa.array([True] * rows.num_rows, pa.bool_())
+    for limit, compare in ((selection.since, pc.greater_equal), (selection.until, pc.less_equal)):
+        if limit is not None:
+            bound = pa.scalar(limit, pa.timestamp("us", tz="UTC"))
+            keep = pc.and_(keep, pc.fill_null(compare(days, bound), False))
+    return rows.filter(keep)
 
+
+def checked_body(answer: StoredAnswer) -> bytes | None:
+    """The stored bytes of a response, compared with their hash."""
+    body = answer.body
+    if body is not None and hashlib.sha256(body).hexdigest() != answer.sha256:
+        raise ArchiveError(f"the body of {answer.name} is not what was added; verify it")
+    return body
+
+
+def _read(answer: StoredAnswer, how: Mapping[str, Any]) -> Dataset:
+    """The tables of a response, normalised again from its stored body."""
+    payload = answer.payload()
+    section = str(payload.section)
+    return Dataset({section: normalize(section, payload, **how)})
+
+
+def recipe_of(how: str, **options: Any) -> list[Any]:
+    """The recipe of a frame that is read from an archive."""
+    scope = options.pop("scope", None)
+    written = {
+        name: value.isoformat() if hasattr(value, "isoformat") else value
+        for name, value in options.items()
+        if value not in (None, False)
+    }
+    if scope is not None:
+        written["scope"] = scope.to_query()
+    return ["archived", how, written]
+
+
+def _cell(value: Any) -> str:
     if value is None or value is pd.NaT or value is pd.NA:
         return "–"
     if isinstance(value, pd.Timestamp):

@@ -34,11 +34,6 @@ FORMAT_KEY = "aatoolkit.format"
 TRIES = 20
 """How often a commit that another writer overtook is tried again."""
 
-_UNUSABLE = re.compile(r"%[0-9A-Fa-f]{2}|[\[\]^|\x00-\x1f\x7f]" + (r"|\\" if os.sep == "/" else ""))
-"""What deltalake cannot have in the path of a folder, for it takes paths for URLs."""
-
-_HOME = os.getpid()
-
 
 def engine() -> ModuleType:
     """The package deltalake.
@@ -47,14 +42,7 @@ def engine() -> ModuleType:
     ------
     PackageMissing
         If it is not installed; it says what to install.
-    ArchiveError
-        In a forked process, where its threads are gone and a call would never return.
     """
-    if os.getpid() != _HOME:
-        raise ArchiveError(
-            "this process was forked from one that has archives loaded, and Delta tables cannot "
-            "be used in it; start processes with multiprocessing's 'spawn' instead"
-        )
     with needed("an archive needs", "archive"):
         import deltalake
     return deltalake
@@ -102,13 +90,6 @@ class ArchiveStore:
                 f"no archive can be at {visible(str(root))}: it is no text that names a folder"
             ) from None
         self.root = str(Path(text).expanduser().absolute()) if self.is_local else text.rstrip("/")
-        unusable = sorted({*_UNUSABLE.findall(self.root)}) if self.is_local else []
-        if unusable:
-            raise ArchiveError(
-                f"no archive can be at {visible(self.root)}: Delta tables cannot be in a folder "
-                f"with {' or '.join(map(repr, unusable))} in its path; choose another folder",
-                path=self.root,
-            )
         self._peeked: dict[str, tuple[Any, Any]] = {}
         self._rows: dict[str, tuple[Any, list[dict[str, Any]]]] = {}
         self.options = {name: str(value) for name, value in (storage_options or {}).items()}

@@ -162,6 +162,7 @@ class Study:
         self._parsed: tuple[bytes, tuple[Record, ...]] = (b"", ())
         self._profiled: tuple[bytes, Mapping[str, Profile]] = (b"", {})
         self._compared: dict[str, tuple[bytes, bytes]] = {}
+        self._replayed: tuple[Any, Mapping[tuple[str, ...], Record]] = (None, {})
 
     @classmethod
     def create(
@@ -310,13 +311,20 @@ class Study:
         Of several responses to one request it is the last usable one, or the last error if none
         is usable.
         """
-        latest: dict[tuple[str, ...], Record] = {}
-        for record in self.records:
-            key = record.request.key
-            before = latest.get(key)
-            if before is None or record.error is None or before.error is not None:
-                latest[key] = record
-        return tuple(latest[key] for key in sorted(latest))
+        return tuple(self._latest().values())
+
+    def _latest(self) -> Mapping[tuple[str, ...], Record]:
+        """The records that a replay answers with, by the key of their request."""
+        records = self.records
+        if self._replayed[0] is not records:
+            latest: dict[tuple[str, ...], Record] = {}
+            for record in records:
+                key = record.request.key
+                before = latest.get(key)
+                if before is None or record.error is None or before.error is not None:
+                    latest[key] = record
+            self._replayed = records, {key: latest[key] for key in sorted(latest)}
+        return self._replayed[1]
 
     @property
     def hosts(self) -> tuple[str, ...]:
@@ -1096,13 +1104,16 @@ class StudyResponses:
 
     def __init__(self, study: Study) -> None:
         self._study = study
+        if study._writer is not None:
+            with study._writer.held():
+                study._sweep()  # what a killed writer left
 
     def get(self, request: Request) -> Response | None:
         """Return the latest usable response to a request, or None."""
-        for record in self._study._current:
-            if record.request.key == request.key and record.error is None:
-                return record.response(self._study.answer(record))
-        return None
+        record = self._study._latest().get(request.key)
+        if record is None or record.error is not None:
+            return None
+        return record.response(self._study.answer(record))
 
     def put(self, response: Response) -> None:
         """Record a response."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
@@ -512,26 +511,6 @@ def test_errors_are_typed_and_say_what_to_do(filled: aa.Archive, place: Path) ->
     (place / "file").write_text("something else")
     with pytest.raises(ArchiveError, match="holds other files"):
         aa.Archive(place).add([trend(5, {})])
-    for name in ("50%25", "a[b]", "a|b", "a^b", "a\nb"):
-        with pytest.raises(ArchiveError, match="choose another folder"):
-            aa.Archive(place / name)
-
-
-def test_a_forked_process_is_refused(filled: aa.Archive) -> None:
-    out, into = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        try:
-            filled.read("domains")
-            message = b"nothing"
-        except BaseException as error:
-            message = str(error).encode()
-        os.write(into, message)
-        os._exit(0)
-    os.close(into)
-    with os.fdopen(out, "rb") as pipe:
-        assert b"spawn" in pipe.read()
-    os.waitpid(pid, 0)
 
 
 def test_metadata_stands_in_the_table_and_not_in_its_files(filled: aa.Archive) -> None:

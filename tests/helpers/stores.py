@@ -37,6 +37,21 @@ def open_cache(folder: Path) -> ResponseStore:
     return ResponseCache(folder, Secret("token-of-the-contract"))
 
 
+def open_study(folder: Path) -> ResponseStore:
+    """A study that is recorded."""
+    from aatoolkit.study.study import Study, StudyResponses
+
+    return StudyResponses(Study.create(folder, title="The contract"))
+
+
+def open_archive(folder: Path) -> ResponseStore:
+    """An archive."""
+    from aatoolkit import Archive
+    from aatoolkit.archive.responses import ArchiveResponses
+
+    return ArchiveResponses(Archive(folder))
+
+
 def response_to(topic: str, body: bytes | None = None, **facts: Any) -> Response:
     """A response to one of many requests; by default its body tells to which."""
     request = Request.for_section("acme.example", "urls", Scope(topic=topic)).at(BASE)
@@ -58,6 +73,8 @@ class StoreContract:
     """The laws of a store; a subclass names the function that opens it."""
 
     opener: str
+    pause = 0.1
+    """How many seconds a writer has at most before it is killed."""
 
     @pytest.fixture
     def folder(self, tmp_path: Path) -> Path:
@@ -158,7 +175,7 @@ class StoreContract:
             with self.writer(folder, f"t{turn}", 20_000, 10**6) as process:
                 assert process.stdout is not None
                 lines = [process.stdout.readline()]
-                time.sleep(draw.uniform(0, 0.1))
+                time.sleep(draw.uniform(self.pause / 2, self.pause))
                 os.kill(process.pid, signal.SIGKILL)
                 lines += process.stdout.readlines()
             store = self.open(folder)

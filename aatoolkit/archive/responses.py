@@ -1,0 +1,93 @@
+"""An archive as a store of responses: what was asked is looked up, and whatever comes is added."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl, urlsplit
+
+import pyarrow.dataset as ds
+
+from aatoolkit.archive.answers import ANSWERS, StoredAnswer
+from aatoolkit.archive.checksums import Checksums
+from aatoolkit.archive.index import groups_of
+from aatoolkit.archive.runs import RUNS
+from aatoolkit.archive.schema import among
+from aatoolkit.archive.snapshot import Snapshot
+from aatoolkit.errors import ArchiveError
+from aatoolkit.payload import Payload, Request, Response
+from aatoolkit.scope import Scope
+from aatoolkit.sections.profile import SCOPE_OPTIONS
+
+if TYPE_CHECKING:
+    from aatoolkit.archive.archive import Archive
+
+
+class ArchiveResponses:
+    """An archive as a `aatoolkit.payload.ResponseStore`.
+
+    Parameters
+    ----------
+    archive : Archive
+        The archive.
+    """
+
+    def __init__(self, archive: Archive) -> None:
+        self._archive, self._store = archive, archive._store
+        self._checked: tuple[int, int] | None = None
+
+    def get(self, request: Request) -> Response | None:
+        """Return the latest usable response to a request, or None."""
+        condition = ds.field("host") == request.host
+        return self._latest(condition).get(request.key)
+
+    def put(self, response: Response) -> None:
+        """Add a response, in a run of its own."""
+        payload = Payload.of(response)
+        if payload.section is None:
+            payload = replace(payload, section=SCOPE_OPTIONS, scope=payload.scope or Scope())
+        self._archive.add([payload], progress=False)
+
+    def __iter__(self) -> Iterator[Response]:
+        """Yield the latest usable response to each request."""
+        yield from self._latest(None).values()
+
+    def verify(self) -> list[str]:
+        """Return a sentence for each problem."""
+        if not Snapshot(self._store).exists:
+            return []
+        return [": ".join(problem) for problem in self._archive.verify().found]
+
+    def _latest(self, condition: ds.Expression | None) -> dict[tuple[str, ...], Response]:
+        with self._store.typed():
+            snapshot = Snapshot(self._store)
+            if not snapshot.exists or snapshot.files(ANSWERS).table is None:
+                return {}
+            self._check(snapshot)
+            runs = snapshot.runs.committed
+            wanted = among("run", runs) & ds.field("error").is_null()
+            wanted = wanted if condition is None else wanted & condition
+            rows = [row for group in groups_of(self._store, wanted, runs) for row in group]
+            rows.sort(key=lambda row: (row.fetched_at, row.run))
+            return {response.key: response for response in map(_response, rows)}
+
+    def _check(self, snapshot: Snapshot) -> None:
+        """Raise if the files that responses are read from are not what was written."""
+        tables = {name: self._store.peek(name) for name in (RUNS, ANSWERS)}
+        versions = (tables[RUNS].version(), tables[ANSWERS].version())  # type: ignore[union-attr]
+        if versions != self._checked:
+            checksums = Checksums(self._store)
+            for name, table in tables.items():
+                for problem in checksums.problems(name, table):
+                    raise ArchiveError(f"{name}: {problem}", path=self._store.root)
+            self._checked = versions
+
+
+def _response(row: StoredAnswer) -> Response:
+    parts = urlsplit(row.url)
+    params = parse_qsl(parts.query, keep_blank_values=True)
+    origin = f"{parts.scheme}://{parts.netloc}"
+    request = Request.from_dict({"origin": origin, "path": parts.path, "params": params})
+    payload = row.payload()
+    return Response(request, row.status, payload.headers, row.fetched_at, payload.body)

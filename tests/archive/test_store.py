@@ -1,0 +1,14 @@
+"""An archive keeps responses as every store does; each of them is a run of its own."""
+
+from __future__ import annotations
+
+import pytest
+from stores import StoreContract
+
+
+@pytest.mark.thorough
+@pytest.mark.timeout(600)
+@pytest.mark.filterwarnings("ignore::aatoolkit.errors.AAToolkitWarning")
+class TestArchive(StoreContract):
+    opener = "open_archive"
+    pause = 2.0
