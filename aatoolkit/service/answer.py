@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from functools import cache
 from typing import Any
 
 from aatoolkit.service.observations import Observations
@@ -103,6 +105,19 @@ def section(
         return ask
 
     return register
+
+
+@cache
+def _snake(name: str) -> str:
+    return re.sub(r"[A-Z]", lambda letter: f"_{letter[0].lower()}", name)
+
+
+def fields(row: Mapping[str, Any], names: str, **renamed: str) -> dict[str, Any]:
+    """Select cells of a row by the names that answers have for them; absent ones are None.
+
+    ``mentionRate`` is the cell ``mention_rate``, and so for all but those ``renamed``.
+    """
+    return {name: row.get(renamed.get(name) or _snake(name)) for name in names.split()}
 
 
 _PLAIN = frozenset({str, int, float, bool, type(None)})

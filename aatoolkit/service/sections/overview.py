@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from aatoolkit.service.answer import SectionAnswer, State, section
+from aatoolkit.service.answer import SectionAnswer, State, fields, section
 from aatoolkit.service.availability import NO_PREVIOUS, answers_availability, scoped_engines
 from aatoolkit.service.mentions import brand_measures, focus_by, focus_total, subject_missing
 from aatoolkit.service.observations import Observations
@@ -32,7 +32,7 @@ _KPIS = (*_OF_SUBJECT, "citationShare", "answerCount")
 @section("overview")
 def overview(o: Observations) -> SectionAnswer:
     """Key figures of the brands asked about, against the window before."""
-    fields = _unmeasured(o)
+    states = _unmeasured(o)
     reasons = [subject_missing(o), own_citations_missing(o)]
     return SectionAnswer(
         {
@@ -41,21 +41,21 @@ def overview(o: Observations) -> SectionAnswer:
             "topBrands": _top_brands(o),
             "engines": _engines(o),
         },
-        answers_availability(o, reason=" ".join(filter(None, reasons)) or None, fields=fields),
+        answers_availability(o, reason=" ".join(filter(None, reasons)) or None, fields=states),
     )
 
 
 def _unmeasured(o: Observations) -> dict[str, State]:
     """The states of figures that cannot be computed, whatever the answers."""
-    fields: dict[str, State] = {}
+    states: dict[str, State] = {}
     if not o.previous_observed:
-        fields |= {f"kpis.{name}.previous": State("unavailable", NO_PREVIOUS) for name in _KPIS}
-        fields |= {f"topBrands[].{name}": State("unavailable", NO_PREVIOUS) for name in _CHANGES}
+        states |= {f"kpis.{name}.previous": State("unavailable", NO_PREVIOUS) for name in _KPIS}
+        states |= {f"topBrands[].{name}": State("unavailable", NO_PREVIOUS) for name in _CHANGES}
     if missing := subject_missing(o):
-        fields |= {f"kpis.{name}": State("unavailable", missing) for name in _OF_SUBJECT}
+        states |= {f"kpis.{name}": State("unavailable", missing) for name in _OF_SUBJECT}
     if missing := own_citations_missing(o):
-        fields["kpis.citationShare"] = State("unavailable", missing)
-    return fields
+        states["kpis.citationShare"] = State("unavailable", missing)
+    return states
 
 
 def _kpis(o: Observations) -> dict[str, Any]:
@@ -107,13 +107,13 @@ def _points(o: Observations) -> list[dict[str, Any]]:
         {
             "date": day,
             "answerCount": seen.get("answer_count", 0),
-            "mentionCount": seen.get("mention_count"),
-            "mentionRate": seen.get("mention_rate"),
-            "shareOfVoice": seen.get("share_of_voice"),
-            "averagePosition": seen.get("average_position"),
-            "positionCount": seen.get("position_count"),
-            "brandMentionCount": seen.get("voice_count"),
-            "allMentionCount": seen.get("all_voice_count"),
+            **fields(
+                seen,
+                "mentionCount mentionRate shareOfVoice averagePosition positionCount"
+                " brandMentionCount allMentionCount",
+                brandMentionCount="voice_count",
+                allMentionCount="all_voice_count",
+            ),
             "citationCount": cited.get(day, {}).get("own_citation_count"),
         }
         for day in days
@@ -127,17 +127,13 @@ def _top_brands(o: Observations) -> list[dict[str, Any]]:
         before = {row["brand"]: row for row in brand_measures(o, previous=True)}
     return [
         {
-            "rank": row["rank"],
-            "brand": row["brand"],
-            "own": row["own"],
-            "mentionCount": row["mention_count"],
-            "mentionRate": row["mention_rate"],
-            "shareOfVoice": row["share_of_voice"],
-            "averagePosition": row["average_position"],
+            **fields(
+                row,
+                "rank brand own mentionCount mentionRate shareOfVoice averagePosition"
+                " answerCount allMentionCount positionCount",
+                allMentionCount="all_voice_count",
+            ),
             "mentionRateChange": _change(earlier.get("mention_rate"), row["mention_rate"]),
-            "answerCount": row["answer_count"],
-            "allMentionCount": row["all_voice_count"],
-            "positionCount": row["position_count"],
             "previousMentionCount": earlier.get("mention_count"),
             "previousAnswerCount": earlier.get("answer_count"),
         }
@@ -157,8 +153,7 @@ def _engines(o: Observations) -> list[dict[str, Any]]:
         {
             "engine": row["engine"],
             "answerCount": figures.get("answer_count", 0),
-            "mentionCount": figures.get("mention_count"),
-            "mentionRate": figures.get("mention_rate"),
+            **fields(figures, "mentionCount mentionRate"),
             "lastRunDay": row["last_run_day"],
         }
         for row in scoped_engines(o)

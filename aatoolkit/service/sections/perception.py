@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from aatoolkit.service.answer import SectionAnswer, State, section
+from aatoolkit.service.answer import SectionAnswer, State, fields, section
 from aatoolkit.service.availability import answers_availability, not_held
 from aatoolkit.service.mentions import brand_measures, focus_by, subject_missing
 from aatoolkit.service.observations import Observations
@@ -84,57 +84,31 @@ def _missing(o: Observations) -> dict[str, State]:
 
 def _sentiment(o: Observations) -> list[dict[str, Any]]:
     return [
-        {
-            "brand": row["brand"],
-            "own": row["own"],
-            "score": row["sentiment_score"],
-            "positive": row["positive"],
-            "neutral": row["neutral"],
-            "negative": row["negative"],
-            "scoredCount": row["scored_count"],
-            "mentionCount": row["mention_count"],
-            **_labelled(row),
-        }
+        {"brand": row["brand"], **_tones(row), **fields(row, "own mentionCount")}
         for row in brand_measures(o)
     ]
 
 
 def _trend(o: Observations) -> list[dict[str, Any]]:
     """The days on which a mention of a brand asked about was scored."""
-    return [
-        {
-            "date": day,
-            "score": row["sentiment_score"],
-            "positive": row["positive"],
-            "neutral": row["neutral"],
-            "negative": row["negative"],
-            "scoredCount": row["scored_count"],
-            **_labelled(row),
-        }
-        for day, row in focus_by(o, "day").items()
-        if row["scored_count"]
-    ]
+    rows = focus_by(o, "day").items()
+    return [{"date": day, **_tones(row)} for day, row in rows if row["scored_count"]]
 
 
-def _labelled(row: dict[str, Any]) -> dict[str, Any]:
-    """The counts under the shares of positive, neutral and negative."""
-    return {
-        "labelledCount": row["labelled_count"],
-        "positiveCount": row["positive_count"],
-        "neutralCount": row["neutral_count"],
-        "negativeCount": row["negative_count"],
-    }
+def _tones(row: dict[str, Any]) -> dict[str, Any]:
+    """The score, the shares of positive, neutral and negative, and the counts under them."""
+    return fields(
+        row,
+        "score positive neutral negative scoredCount labelledCount positiveCount neutralCount"
+        " negativeCount",
+        score="sentiment_score",
+    )
 
 
 def _attributes(o: Observations) -> list[dict[str, Any]]:
     return [
         {
-            "attribute": row["attribute"],
-            "brand": row["brand"],
-            "polarity": row["polarity"],
-            "occurrences": row["occurrences"],
-            "share": row["share"],
-            "brandOccurrences": row["brand_occurrences"],
+            **fields(row, "attribute brand polarity occurrences share brandOccurrences"),
             "byEngine": dict(zip(row["engines"], row["counts"], strict=True)),
         }
         for row in o.rows(_ATTRIBUTES)

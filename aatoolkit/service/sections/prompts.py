@@ -6,9 +6,10 @@ All rows are given at once: the API documents no parameter for paging.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from aatoolkit.service.answer import SectionAnswer, State, section
+from aatoolkit.service.answer import SectionAnswer, State, fields, section
 from aatoolkit.service.availability import NO_PREVIOUS, answers_availability
 from aatoolkit.service.mentions import focus_by, focus_by_prompt_and_engine, subject_missing
 from aatoolkit.service.observations import Observations
@@ -43,23 +44,11 @@ FROM latest LEFT JOIN named USING (chat_id)
 ORDER BY prompt_id, engine
 """
 
-_COUNTS = {
-    "answerCount": "answer_count",
-    "mentionCount": "mention_count",
-    "mentionRate": "mention_rate",
-}
+_COUNTS = "answerCount mentionCount mentionRate"
 """What is counted of each prompt, of each prompt on each engine, and in the window before."""
 
-_MEANS = {"averagePosition": "average_position", "positionCount": "position_count"}
+_MEANS = "averagePosition positionCount"
 """What the window before has beside, of each prompt."""
-
-
-def _before(names: dict[str, str]) -> dict[str, str]:
-    return {f"previous{name[0].upper()}{name[1:]}": column for name, column in names.items()}
-
-
-_PREVIOUS_COUNTS = _before(_COUNTS)
-_PREVIOUS = _before(_COUNTS | _MEANS)
 
 _USED = """
 SELECT CASE WHEN count(*) > 0 AND count(*) = count(active)
@@ -74,11 +63,11 @@ def prompts(o: Observations) -> SectionAnswer:
     rows = _rows(o)
     account = _account(o)
     reasons = [subject_missing(o), own_citations_missing(o)]
-    fields = _unknown_allowances(account)
+    states = _unknown_allowances(account)
     if not o.previous_observed:
         unmeasured = State("unavailable", NO_PREVIOUS)
-        fields |= {f"rows[].{name}": unmeasured for name in _PREVIOUS}
-        fields |= {f"rows[].engines[].{name}": unmeasured for name in _PREVIOUS_COUNTS}
+        states |= {f"rows[].{name}": unmeasured for name in _before(f"{_COUNTS} {_MEANS}")}
+        states |= {f"rows[].engines[].{name}": unmeasured for name in _before(_COUNTS)}
     return SectionAnswer(
         {
             "account": account,
@@ -88,7 +77,7 @@ def prompts(o: Observations) -> SectionAnswer:
         answers_availability(
             o,
             reason=" ".join(filter(None, reasons)) or None,
-            fields=fields,
+            fields=states,
         ),
     )
 
@@ -122,42 +111,36 @@ def _rows(o: Observations) -> list[dict[str, Any]]:
     engines = _engines(o)
     return [
         {
-            "promptId": row["prompt_id"],
-            "prompt": row["prompt"],
-            "topic": row["topic"],
-            "category": row["category"],
-            "intent": row["intent"],
-            "branded": row["branded"],
-            "country": row["country"],
-            "language": row["language"],
-            "active": row["active"],
+            **fields(
+                row,
+                "promptId prompt topic category intent branded country language active topBrand"
+                " createdAt",
+            ),
             "volume": _volume(row),
             "answerCount": seen.get("answer_count", 0),
-            "mentionCount": seen.get("mention_count"),
-            "mentionRate": seen.get("mention_rate"),
-            "averagePosition": seen.get("average_position"),
-            "sentimentScore": seen.get("sentiment_score"),
-            "positionCount": seen.get("position_count"),
-            "scoredCount": seen.get("scored_count"),
+            **fields(
+                seen,
+                "mentionCount mentionRate averagePosition sentimentScore positionCount scoredCount",
+            ),
             "ownCitationCount": cited.get(row["prompt_id"], {}).get("own_citation_count"),
-            "topBrand": row["top_brand"],
             "engines": engines.get(row["prompt_id"], []),
-            "createdAt": row["created_at"],
-            **_measures(_PREVIOUS, before, row["prompt_id"]),
+            **_previous(f"{_COUNTS} {_MEANS}", before, row["prompt_id"]),
         }
         for row in o.rows(_PROMPTS)
         for seen in (mentioned.get(row["prompt_id"], {}),)
     ]
 
 
-def _measures(
-    names: dict[str, str], rows: dict[Any, dict[str, Any]] | None, key: Any
-) -> dict[str, Any]:
-    """The measures of a prompt in a window: without answers it has none, and 0 of them."""
+def _before(names: str) -> list[str]:
+    return [f"previous{name[0].upper()}{name[1:]}" for name in names.split()]
+
+
+def _previous(names: str, rows: Mapping[Any, dict[str, Any]] | None, key: Any) -> dict[str, Any]:
+    """The measures of the window before: without answers it has none, and 0 of them."""
     if rows is None:
-        return dict.fromkeys(names)
-    row = {"answer_count": 0} | rows.get(key, {})
-    return {name: row.get(column) for name, column in names.items()}
+        return dict.fromkeys(_before(names))
+    row = {"answer_count": 0, **rows.get(key, {})}
+    return dict(zip(_before(names), fields(row, names).values(), strict=True))
 
 
 def _volume(row: dict[str, Any]) -> dict[str, Any] | None:
@@ -172,14 +155,15 @@ def _engines(o: Observations) -> dict[str, list[dict[str, Any]]]:
     before = focus_by_prompt_and_engine(o, previous=True) if o.previous_observed else None
     latest: dict[str, list[dict[str, Any]]] = {}
     for row in o.rows(_LATEST):
+        key = (row["prompt_id"], row["engine"])
         latest.setdefault(row["prompt_id"], []).append(
             {
                 "engine": row["engine"],
                 "mentioned": row["mentioned"] if known and row["answered"] else None,
                 "position": row["position"],
                 "lastRunDay": row["day"],
-                **_measures(_COUNTS, now, (row["prompt_id"], row["engine"])),
-                **_measures(_PREVIOUS_COUNTS, before, (row["prompt_id"], row["engine"])),
+                **fields({"answer_count": 0, **now.get(key, {})}, _COUNTS),
+                **_previous(_COUNTS, before, key),
             }
         )
     return latest

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from aatoolkit.service.answer import SectionAnswer, State, section
+from aatoolkit.service.answer import SectionAnswer, State, fields, section
 from aatoolkit.service.availability import NO_PREVIOUS, answers_availability, not_held
 from aatoolkit.service.mentions import brand_measures
 from aatoolkit.service.observations import Observations
@@ -67,14 +67,14 @@ def ranking(o: Observations) -> SectionAnswer:
     """Leaderboard, positions by brand and engine, and ranks by day."""
     leaderboard = _leaderboard(o)
     known = o.observed("mentions")
-    fields: dict[str, State] = {}
+    states: dict[str, State] = {}
     if not o.previous_observed:
         unmeasured = State("unavailable", NO_PREVIOUS)
         for name in ("Rank", "ShareOfVoice", "MentionCount", "AllMentionCount"):
-            fields[f"leaderboard[].previous{name}"] = unmeasured
-        fields["byPrompt[].previousMentionCount"] = unmeasured
+            states[f"leaderboard[].previous{name}"] = unmeasured
+        states["byPrompt[].previousMentionCount"] = unmeasured
         for name in ("MentionCount", "ShareOfVoice"):
-            fields[f"byPrompt[].brands{{}}.previous{name}"] = unmeasured
+            states[f"byPrompt[].brands{{}}.previous{name}"] = unmeasured
     return SectionAnswer(
         {
             "leaderboard": leaderboard,
@@ -83,7 +83,7 @@ def ranking(o: Observations) -> SectionAnswer:
             "history": _history(o) if known else [],
             "byPrompt": _by_prompt(o) if known else [],
         },
-        answers_availability(o, reason=None if known else not_held("mentions"), fields=fields),
+        answers_availability(o, reason=None if known else not_held("mentions"), fields=states),
     )
 
 
@@ -93,22 +93,21 @@ def _leaderboard(o: Observations) -> list[dict[str, Any]]:
         before = {row["brand"]: row for row in brand_measures(o, previous=True)}
     return [
         {
-            "rank": row["rank"],
-            "previousRank": before.get(row["brand"], {}).get("rank"),
-            "brand": row["brand"],
-            "own": row["own"],
-            "averagePosition": row["average_position"],
-            "firstPositionRate": row["first_position_rate"],
-            "topThreeRate": row["top_three_rate"],
-            "mentionCount": row["mention_count"],
-            "shareOfVoice": row["share_of_voice"],
-            "positionCount": row["position_count"],
-            "firstPositionCount": row["first_count"],
-            "topThreeCount": row["top_three_count"],
-            "allMentionCount": row["all_voice_count"],
-            "previousShareOfVoice": before.get(row["brand"], {}).get("share_of_voice"),
-            "previousMentionCount": before.get(row["brand"], {}).get("mention_count"),
-            "previousAllMentionCount": before.get(row["brand"], {}).get("all_voice_count"),
+            **fields(
+                row,
+                "rank brand own averagePosition firstPositionRate topThreeRate mentionCount"
+                " shareOfVoice positionCount firstPositionCount topThreeCount allMentionCount",
+                firstPositionCount="first_count",
+                allMentionCount="all_voice_count",
+            ),
+            **{
+                f"previous{name[0].upper()}{name[1:]}": value
+                for name, value in fields(
+                    before.get(row["brand"], {}),
+                    "rank shareOfVoice mentionCount allMentionCount",
+                    allMentionCount="all_voice_count",
+                ).items()
+            },
         }
         for row in brand_measures(o)
     ]
