@@ -23,14 +23,13 @@ from aatoolkit.service.schema import TABLES
 from aatoolkit.service.store import write_store
 from aatoolkit.service.synth.adverts import draw_ads
 from aatoolkit.service.synth.answers import draw_answers
-from aatoolkit.service.synth.checks import checks
-from aatoolkit.service.synth.crawlers import bots, draw_crawlers
+from aatoolkit.service.synth.crawlers import draw_crawlers
 from aatoolkit.service.synth.projects import projects
+from aatoolkit.service.synth.random_columns import fixed
 from aatoolkit.service.synth.runs import draw_runs
 from aatoolkit.service.synth.shopping import draw_shopping
 from aatoolkit.service.synth.sources import draw_sources
 from aatoolkit.service.synth.visits import draw_visits
-from aatoolkit.service.synth.work import work
 from aatoolkit.service.synth.world import AS_OF, HOSTS, HostPlan
 
 __all__ = ["synthesize", "write_synthetic_store"]
@@ -104,15 +103,14 @@ def write_synthetic_store(
 
 def _parts(seed: int, answers: int, icc: float) -> Iterator[dict[str, pa.Table]]:
     """Yield the tables host by host; the first host gets the answers left by the others."""
-    yield {"bots": bots()}
+    yield fixed("")
     counts = [int(plan.share * answers) for plan in HOSTS]
     counts[0] += answers - sum(counts)
     for plan, count in zip(HOSTS, counts, strict=True):
         yield projects(plan)
         yield draw_crawlers(plan, seed, 2 * count)
         yield draw_visits(plan, seed, 2 * count)
-        yield checks(plan)
-        yield work(plan)
+        yield fixed(plan.host)
         if plan.days:
             yield from _observations(plan, seed, count, icc)
 

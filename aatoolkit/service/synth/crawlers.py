@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from aatoolkit.service.synth.pages import OWN_PATHS
 from aatoolkit.service.synth.random_columns import (
+    FIXED,
     Flags,
     Integers,
     between,
     chance,
     day_number,
-    instant,
     instants,
-    listed,
     observed,
     pick,
     stream,
@@ -30,58 +28,23 @@ _SINCE = day_number(date(2026, 9, 1)) * 24 + 10
 _UNTIL = TODAY * 24 + 23
 _HALF_PAST = 1_790
 
-_BOTS = (
-    ("GPTBot", "OpenAI", "training", "chatgpt", "ip_range"),
-    ("OAI-SearchBot", "OpenAI", "indexing", "chatgpt", "ip_range"),
-    ("ChatGPT-User", "OpenAI", "live_retrieval", "chatgpt", "ip_range"),
-    ("PerplexityBot", "Perplexity", "indexing", "perplexity", "ip_range"),
-    ("ClaudeBot", "Anthropic", "training", "claude", "reverse_dns"),
-    ("ShopAgent", "Agents & Co.", "agent", None, "web_bot_auth"),
-    ("OddBot", None, "unknown", None, "user_agent_only"),
-)
 _UNKNOWN_BOT = "UnlistedBot/1.0 (+https://unlisted.example)"
 _BOT_WEIGHTS = (40, 12, 18, 22, 9, 2, 3, 2)
 _PATHS = (*OWN_PATHS, "/robots.txt", "/gone", "/.env", "/wp-login.php")
 _STATUSES = np.array([200, 200, 200, 301, 404, 429, 500, 503])
 
-_GATEWAYS: dict[str, dict[str, Any]] = {
-    "acme.example": {
-        "cname_state": "connected",
-        "dcv_state": "valid",
-        "cname_host": "ai.acme.example",
-        "cname_target": "edge.gateway.example",
-        "dcv_validated_at": instant("2026-09-01T00:00:00Z"),
-        "dcv_expires_at": instant("2027-03-01T00:00:00Z"),
-    },
-    "globex.example": {
-        "cname_state": "pending",
-        "dcv_state": "pending",
-        "cname_host": "ai.globex.example",
-    },
-    "newco.example": {"cname_state": "not_configured"},
-}
-
-
-def bots() -> pa.Table:
-    """The crawlers of the synthetic world; one that requests pages is not listed."""
-    names = ("bot", "operator", "purpose", "engine", "verification")
-    return listed("bots", None, [dict(zip(names, bot, strict=True)) for bot in _BOTS])
-
 
 def draw_crawlers(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
-    """Draw a project's connection to the gateway, and its recorded requests, if any."""
-    gateway = _GATEWAYS.get(plan.host)
-    if gateway is None:
+    """Draw what the gateway recorded of a project that is connected to it."""
+    gateways = FIXED.get(plan.host, {}).get("gateways", ())
+    if not any(gateway["cname_state"] == "connected" for gateway in gateways):
         return {}
-    tables = {"gateways": listed("gateways", plan.host, [gateway])}
-    if gateway["cname_state"] == "connected":
-        hours = _recorded()
-        zeros = np.zeros(len(hours), dtype=np.int64)
-        tables["crawler_hours"] = observed(
-            "crawler_hours", plan.host, hour=instants(zeros, hours * 3_600)
-        )
-        tables["crawler_hits"] = _hits(plan, seed, hours, count)
-    return tables
+    hours = _recorded()
+    zeros = np.zeros(len(hours), dtype=np.int64)
+    return {
+        "crawler_hours": observed("crawler_hours", plan.host, hour=instants(zeros, hours * 3_600)),
+        "crawler_hits": _hits(plan, seed, hours, count),
+    }
 
 
 def _recorded() -> Integers:
@@ -101,14 +64,15 @@ def _hits(plan: HostPlan, seed: int, hours: Integers, count: int) -> pa.Table:
     path = weighted(rng, [*OWN_PATHS.values(), 6, 1.5, 0.8, 0.8], count)
     status = _status(rng, bot, path)
     requests = 1 + weighted(rng, (6, 3, 2, 1, 1), count)
-    unverifiable = bot >= len(_BOTS) - 1
+    names = [row["bot"] for row in FIXED[""]["bots"]]
+    unverifiable = bot >= len(names) - 1
     impostors = np.where(chance(rng, 0.06, count), 1, 0)
     zeros, second = np.zeros(count, dtype=np.int64), between(rng, 0, _HALF_PAST, count)
     return observed(
         "crawler_hits",
         plan.host,
         hour=instants(zeros, hour * 3_600),
-        bot=pick([*[name for name, *_ in _BOTS], _UNKNOWN_BOT], bot),
+        bot=pick([*names, _UNKNOWN_BOT], bot),
         requests=requests,
         path=unless(chance(rng, 0.02, count), pick(_PATHS, path)),
         status=unless(chance(rng, 0.01, count), status),

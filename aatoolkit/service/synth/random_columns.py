@@ -6,8 +6,10 @@ differs between platforms.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aatoolkit.service.schema import TABLES
+from aatoolkit.service.schema import TABLES, StoreTable
 
 Integers: TypeAlias = npt.NDArray[np.int64]
 Flags: TypeAlias = npt.NDArray[np.bool_]
@@ -87,11 +89,6 @@ def instants(numbers: Integers, seconds: Integers) -> pa.Array:
     return pa.array(microseconds).cast(pa.timestamp("us", tz="UTC"))
 
 
-def instant(text: str) -> datetime:
-    """Parse an instant written ``2026-11-20T23:30:00Z``."""
-    return datetime.fromisoformat(text)
-
-
 def observed(name: str, host: str, **columns: Any) -> pa.Table:
     """Build a store table from whole columns; columns not given are null."""
     some = next(iter(columns.values()))
@@ -113,7 +110,23 @@ def listed(name: str, host: str | None, records: Sequence[Mapping[str, Any]]) ->
     return pa.Table.from_pylist([{**own, **record} for record in records], TABLES[name].arrow)
 
 
-def tabled(name: str, host: str, rows: Sequence[tuple[Any, ...]]) -> pa.Table:
-    """Build a store table from tuples in the order of its columns after ``host``."""
-    names = [column.name for column in TABLES[name].columns if column.name != "host"]
-    return listed(name, host, [dict(zip(names, row, strict=False)) for row in rows])
+def fixed(host: str) -> dict[str, pa.Table]:
+    """The tables of a host whose rows are not drawn: its connections, examinations and work."""
+    return {
+        name: listed(name, host or None, [_record(name, row) for row in rows])
+        for name, rows in FIXED.get(host, {}).items()
+    }
+
+
+FIXED = json.loads(Path(__file__).with_name("fixed.json").read_text(encoding="utf-8"))
+
+
+def _record(name: str, row: Mapping[str, Any]) -> dict[str, Any]:
+    return {column: _parsed(TABLES[name], column, value) for column, value in row.items()}
+
+
+def _parsed(table: StoreTable, column: str, value: Any) -> Any:
+    kind = table.columns[table.names.index(column)].kind
+    if kind == "instant":
+        return datetime.fromisoformat(value)
+    return date.fromisoformat(value) if kind == "day" else value

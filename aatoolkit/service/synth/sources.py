@@ -7,7 +7,6 @@ import pyarrow as pa
 
 from aatoolkit.service.synth.answers import mentions_of
 from aatoolkit.service.synth.pages import Page, domain_types, pages, rivals_only
-from aatoolkit.service.synth.questions import PromptPlan
 from aatoolkit.service.synth.random_columns import (
     Flags,
     Integers,
@@ -21,7 +20,7 @@ from aatoolkit.service.synth.random_columns import (
     weighted,
 )
 from aatoolkit.service.synth.runs import Runs
-from aatoolkit.service.synth.world import TURN
+from aatoolkit.service.synth.world import TURN, PromptPlan
 
 _SOURCE_COUNTS = (0.12, 0.1, 0.14, 0.16, 0.16, 0.12, 0.1, 0.06, 0.04)
 _QUERY_COUNTS = (0.2, 0.2, 0.3, 0.2, 0.1)

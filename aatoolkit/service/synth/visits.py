@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import date
-from typing import Any
-
 import numpy as np
 import pyarrow as pa
 
 from aatoolkit.service.synth.pages import OWN_PATHS
 from aatoolkit.service.synth.random_columns import (
+    FIXED,
     Flags,
     Integers,
     between,
     chance,
     days,
-    listed,
     numbered,
     observed,
     pick,
@@ -25,23 +22,6 @@ from aatoolkit.service.synth.random_columns import (
 )
 from aatoolkit.service.synth.world import HISTORY_DAYS, TODAY, HostPlan
 
-_ANALYTICS: dict[str, dict[str, Any]] = {
-    "acme.example": {
-        "provider": "ga4",
-        "property": "properties/123",
-        "attribution": "last_click",
-        "currency": "USD",
-        "timezone": "America/New_York",
-        "conversions_through": date(2026, 11, 19),
-    },
-    "globex.example": {
-        "provider": "plausible",
-        "property": "globex.example",
-        "timezone": "Europe/Berlin",
-        "conversions_through": date(2026, 11, 19),
-    },
-    "newco.example": {"provider": "none"},
-}
 _ENGINES = (None, "chatgpt", "perplexity", "gemini", "copilot")
 _ENGINE_WEIGHTS = (85.0, 9.0, 3.0, 2.0, 1.0)
 _AI_RATE, _OTHER_RATE = 0.026, 0.017
@@ -50,22 +30,19 @@ _LATE = 0.3
 
 
 def draw_visits(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
-    """Draw the web analytics of a project, with visits and conversions if it records them."""
-    analytics = _ANALYTICS.get(plan.host)
-    if analytics is None:
+    """Draw the visits and conversions of a project that records them."""
+    analytics = next(iter(FIXED.get(plan.host, {}).get("analytics", ())), None)
+    if analytics is None or analytics["provider"] == "none":
         return {}
-    tables = {"analytics": listed("analytics", plan.host, [analytics])}
-    if analytics["provider"] == "none":
-        return tables
     rng = stream(seed, plan.number, 50)
     day = np.sort(TODAY - between(rng, 0, HISTORY_DAYS - 1, count))
     engine = weighted(rng, _ENGINE_WEIGHTS, count)
-    tables["visits"] = _visits(plan, rng, day, engine)
+    visits = _visits(plan, rng, day, engine)
     rate = np.where(engine > 0, _AI_RATE, _OTHER_RATE) * np.where(day == TODAY, _LATE, 1.0)
     converted = np.flatnonzero(chance(rng, rate, count))
     priced = "currency" in analytics
-    tables["conversions"] = _conversions(plan, rng, converted, priced=priced)
-    return tables
+    conversions = _conversions(plan, rng, converted, priced=priced)
+    return {"visits": visits, "conversions": conversions}
 
 
 def _visits(plan: HostPlan, rng: np.random.Generator, day: Integers, engine: Integers) -> pa.Table:
