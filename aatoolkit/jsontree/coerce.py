@@ -9,6 +9,7 @@ from itertools import chain
 from math import copysign
 from typing import Any, TypeAlias
 
+import numpy as np
 import pyarrow as pa
 
 from aatoolkit.jsontree.decode import EXACT_FLOAT, is_unicode
@@ -72,24 +73,39 @@ def to_array(
         values = [None if value is MISSING else value for value in values]
         kinds = {*kinds} - {Missing} | {_NULL}
     plain, read = _DTYPES[dtype]
-    if plain.issuperset(kinds):
-        try:
-            if dtype in _TIMES:
-                numbers = _TIMES[dtype]
-                return pa.array([numbers[value] for value in values], ARROW[dtype]), []
-            if dtype != "list<string>" or _is_text(chain.from_iterable(filter(None, values))):
-                return pa.array(values, ARROW[dtype]), []
-        except (ValueError, OverflowError):
-            pass
-    rows: list[Any] = []
     odd: list[int] = []
+    strange = {*kinds} - plain
+    if strange:
+        values = list(values)
+        for row in _rows_of(values, strange):
+            try:
+                values[row] = read(values[row])
+            except (ValueError, OverflowError):
+                values[row] = None
+                odd.append(row)
+    try:
+        if dtype in _TIMES:
+            numbers = _TIMES[dtype]
+            return pa.array([numbers[value] for value in values], ARROW[dtype]), odd
+        if dtype != "list<string>" or _is_text(chain.from_iterable(filter(None, values))):
+            return pa.array(values, ARROW[dtype]), odd
+    except (ValueError, OverflowError):
+        pass
+    rows: list[Any] = []
     for row, value in enumerate(values):
         try:
             rows.append(None if value is None else read(value))
         except (ValueError, OverflowError):
             rows.append(None)
             odd.append(row)
-    return pa.array(rows, ARROW[dtype]), odd
+    return pa.array(rows, ARROW[dtype]), sorted(odd)
+
+
+def _rows_of(values: Sequence[Any], kinds: set[type]) -> list[int]:
+    """The rows whose value is of one of some types."""
+    flags = np.fromiter(map(kinds.__contains__, map(type, values)), bool, len(values))
+    rows: list[int] = np.flatnonzero(flags).tolist()
+    return rows
 
 
 def _is_text(values: Any) -> bool:

@@ -10,11 +10,11 @@ from __future__ import annotations
 import gc
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import chain
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import Any, TypeVar
 
 import numpy as np
 import orjson
@@ -23,6 +23,8 @@ from aatoolkit.errors import DecodeError, PayloadError
 from aatoolkit.jsontree.stdlib_parser import MAX_DEPTH, MAX_DIGITS, InvalidDocument, excerpt, read
 
 __all__ = ["BOM", "MAX_DEPTH", "MAX_DIGITS", "decode", "excerpt", "gc_paused", "outline"]
+
+T = TypeVar("T")
 
 BOM = b"\xef\xbb\xbf"
 """The UTF-8 byte order mark, which a document may begin with; it is passed over."""
@@ -44,27 +46,6 @@ _KINDS = {type(None), bool, int, float, str, list, dict}
 
 class Inexact(Exception):
     """orjson may not have decoded a body exactly."""
-
-
-class DecodedDocument(NamedTuple):
-    """A decoded document.
-
-    Attributes
-    ----------
-    value : object
-        The document.
-    key_count : int
-        How many keys its objects have, all together.
-    path_count : int
-        A bound on how many different paths it has values at.
-    most_keys : int
-        How many keys the largest object has.
-    """
-
-    value: Any
-    key_count: int
-    path_count: int
-    most_keys: int
 
 
 def decode(body: bytes, **facts: Any) -> Any:
@@ -91,11 +72,29 @@ def decode(body: bytes, **facts: Any) -> Any:
     >>> decode(b'{"count": 9007199254740993}')
     {'count': 9007199254740993}
     """
-    return parse_document(body, **facts).value
+    return decoded(body, **facts)
 
 
-def parse_document(answer: bytes | str | Any, **facts: Any) -> DecodedDocument:
+def decoded(answer: bytes | str | Any, **facts: Any) -> Any:
+    """Decode a document as `decode` does, from bytes or text; or check a JSON value."""
+    with gc_paused():
+        return read_document(answer, _key_count, **facts)
+
+
+def read_document(
+    answer: bytes | str | Any, survey: Callable[[Any], tuple[T, int]], **facts: Any
+) -> T:
     """Decode a document, as `decode` does, from bytes or text; or check a JSON value.
+
+    Parameters
+    ----------
+    answer
+        The document.
+    survey
+        Takes the value and returns what is asked for, and how many keys its objects have. It is
+        called again with another value if the first is not exact.
+    **facts
+        Facts for the error.
 
     Raises
     ------
@@ -104,29 +103,26 @@ def parse_document(answer: bytes | str | Any, **facts: Any) -> DecodedDocument:
     PayloadError
         If an object is no JSON value.
     """
-    with gc_paused():
-        if not isinstance(answer, bytes | str):
-            value = checked_value(answer, **facts)
-            return DecodedDocument(value, *_key_counts(value))
-        body = answer.encode("utf-8", "surrogatepass") if isinstance(answer, str) else answer
-        try:
-            return _parsed_fast(body.removeprefix(BOM))
-        except (Inexact, orjson.JSONDecodeError):
-            pass
-        value = decode_exactly(body, **facts)
-        return DecodedDocument(value, *_key_counts(value))
+    if not isinstance(answer, bytes | str):
+        return survey(checked_value(answer, **facts))[0]
+    body = answer.encode("utf-8", "surrogatepass") if isinstance(answer, str) else answer
+    try:
+        bare = body.removeprefix(BOM)
+        result, keys = survey(orjson.loads(bare))
+        if is_exact(bare, keys):
+            return result
+    except (Inexact, orjson.JSONDecodeError):
+        pass
+    return survey(decode_exactly(body, **facts))[0]
 
 
-def _parsed_fast(body: bytes) -> DecodedDocument:
-    value = orjson.loads(body)
-    counts = _key_counts(value)
+def is_exact(body: bytes, keys: int) -> bool:
+    """Whether the bytes hold no more than so many keys, and no integer that may be too wide."""
     codes = np.frombuffer(body, np.uint8)
     starts = range(0, len(codes), _BLOCK)
-    if sum(_keys(codes, start) for start in starts) != counts[0]:
-        raise Inexact
-    if any(_wide(body, codes, start) for start in starts):
-        raise Inexact
-    return DecodedDocument(value, *counts)
+    return sum(_keys(codes, start) for start in starts) == keys and not any(
+        _wide(body, codes, start) for start in starts
+    )
 
 
 def decode_exactly(body: bytes, **facts: Any) -> Any:
@@ -192,23 +188,19 @@ def gc_paused() -> Iterator[None]:
             gc.enable()
 
 
-def _key_counts(value: Any) -> tuple[int, int, int]:
-    """Count keys, a bound on paths, and the keys of the largest object; raise if it is too deep."""
-    values, depth, total, lists, most = [value], 0, 0, 0, 0
-    while values:
-        objects = [value for value in values if type(value) is dict]
-        arrays = [value for value in values if type(value) is list]
+def _key_count(value: Any) -> tuple[Any, int]:
+    """A value and the number of keys of all its objects; raise if it is nested too deep."""
+    waiting, depth, count = [value], 0, 0
+    while waiting:
+        objects = [inner for inner in waiting if type(inner) is dict]
+        arrays = [inner for inner in waiting if type(inner) is list]
         depth += bool(objects or arrays)
         if depth > MAX_DEPTH:
             raise Inexact
-        lists += len(arrays)
-        if objects:
-            lengths = [*map(len, objects)]
-            total += sum(lengths)
-            most = max(most, max(lengths))
+        count += sum(map(len, objects))
         below = chain.from_iterable((*map(dict.values, objects), *arrays))
-        values = [value for value in below if (kind := type(value)) is dict or kind is list]
-    return total, total + lists + 1, most
+        waiting = [inner for inner in below if (kind := type(inner)) is dict or kind is list]
+    return value, count
 
 
 def _is_json_value(value: Any) -> bool:

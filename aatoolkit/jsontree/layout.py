@@ -7,11 +7,15 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from aatoolkit.errors import PayloadError
+from aatoolkit.jsontree.decode import MAX_DEPTH, Inexact
 from aatoolkit.jsontree.keyed import are_keyed
 from aatoolkit.jsontree.vectors import MAX_FIELDS, Vector
 
 MAX_NODES = 100_000
 """How many paths a document may have by default; answers have some hundreds."""
+
+
+_FEW = 64
 
 
 class Layout(Protocol):
@@ -55,35 +59,63 @@ class NodeLimit:
                 problems=[f"more than {self.limit:,} different paths @ $"],
             )
 
-    def check(self, place: Vector, layout: Layout | None) -> None:
-        """Count the paths of the values at a place and below; keys that are data are one."""
+
+class Survey(NodeLimit):
+    """Counts what a document has before it is trusted: paths, and the keys of its objects.
+
+    Attributes
+    ----------
+    keys, most_keys : int
+        How many keys all objects have together, and the largest.
+    """
+
+    keys = most_keys = 0
+
+    def walk(self, place: Vector, layout: Layout | None, depth: int = 0) -> None:
+        """Count at a place and below; keys that are data are one path."""
         self.add(1)
-        if list in place.kinds:
-            self.check(place.each(), layout and layout.each)
-        if dict not in place.kinds:
+        kinds = place.kinds
+        if list not in kinds and dict not in kinds:
             return
-        fields = layout.fields if layout else {}
-        if layout and layout.entries:
-            self.check(place.entries(), layout.entries)
+        if depth >= MAX_DEPTH:
+            raise Inexact
+        if list in kinds:
+            self.walk(place.each(), layout and layout.each, depth + 1)
+        if dict not in kinds:
             return
-        names = place.fields()
-        if (
-            not fields
-            and len(names) > 2
-            and are_keyed([v for v in place.values if type(v) is dict])
-        ):
-            self.check(place.entries(), None)
-            return
+        fields: Mapping[str, Layout] = layout.fields if layout else {}
         if place.records:
+            self._count(len(place.records), len(place) * len(place.records))
+        else:
+            lengths = [len(value) for value in place.values if type(value) is dict]
+            self._count(max(lengths), sum(lengths))
+        names = place.fields()
+        if layout and layout.entries:
+            self.walk(place.entries(), layout.entries, depth + 1)
+        elif not fields and len(names) > _FEW and are_keyed(place.of_type(dict)):
+            self.walk(place.entries(), None, depth + 1)
+        elif place.records:
             for name in names:
-                self.check(place.field(name), fields.get(name))
-            return
+                self.walk(place.field(name), fields.get(name), depth + 1)
+        else:
+            self._irregular(place, names, fields, depth)
+
+    def _count(self, most: int, keys: int) -> None:
+        self.keys += keys
+        self.most_keys = max(self.most_keys, most)
+
+    def _irregular(
+        self, place: Vector, names: list[str], fields: Mapping[str, Layout], depth: int
+    ) -> None:
+        """Count below objects of different keys: of those that nobody declared, containers."""
         below: dict[str, list[Any]] = defaultdict(list)
         are_many = len(names) - len(fields) > MAX_FIELDS
-        for value in place.values:
-            for name, inner in value.items() if type(value) is dict else ():
-                if type(inner) is dict or type(inner) is list:
-                    below["" if are_many and name not in fields else name].append(inner)
-        self.add(len(fields) if are_many else len(names) - len(below))
-        for name, values in below.items():
-            self.check(Vector(values), fields.get(name))
+        for name in fields.keys() & names:
+            self.walk(place.field(name), fields[name], depth + 1)
+        for value in place.of_type(dict) if not fields.keys() >= {*names} else ():
+            for name, inner in value.items():
+                if (type(inner) is dict or type(inner) is list) and name not in fields:
+                    below["" if are_many else name].append(inner)
+        self.add(0 if are_many else len(names) - len(fields.keys() & names) - len(below))
+        for values in below.values():
+            self.walk(Vector(values), None, depth + 1)

@@ -61,7 +61,7 @@ import numpy as np
 import pyarrow as pa
 
 from aatoolkit.errors import MetadataError, PayloadError
-from aatoolkit.jsontree.decode import EXACT_FLOAT, gc_paused, parse_document
+from aatoolkit.jsontree.decode import EXACT_FLOAT, decoded, gc_paused
 from aatoolkit.jsontree.keyed import are_keyed
 from aatoolkit.jsontree.layout import MAX_NODES, NodeLimit
 from aatoolkit.jsontree.vectors import MISSING
@@ -135,7 +135,7 @@ def shred(answer: bytes | str | Any, *, max_nodes: int = MAX_NODES) -> dict[str,
     >>> {name: table.num_rows for name, table in tables.items()}
     {'$': 1, 'rows[]': 3}
     """
-    return tables_of(parse_document(answer).value, max_nodes)
+    return tables_of(decoded(answer), max_nodes)
 
 
 def tables_of(value: Any, max_nodes: int = MAX_NODES) -> dict[str, pa.Table]:

@@ -235,7 +235,7 @@ class Vector:
                 self._numbers = {value != 0 for value in self.values if type(value) in NUMBERS}
         return self._numbers
 
-    def _of(self, kind: type) -> Sequence[Any]:
+    def of_type(self, kind: type) -> Sequence[Any]:
         """The values of one type, in order."""
         if self.kinds == {kind}:
             return self.values  # type: ignore[no-any-return]
@@ -252,7 +252,7 @@ class Vector:
         """The names of the fields of all objects among the values, as they come."""
         if self.records:
             return list(self.records)
-        objects = self._of(dict)
+        objects = self.of_type(dict)
         # Objects are of few shapes: their names are gathered once a shape.
         return list(dict.fromkeys(chain.from_iterable(dict.fromkeys(map(tuple, objects)))))
 
@@ -262,7 +262,7 @@ class Vector:
             return {}
         if self.records:
             return {name: len(self.values) for name in self.records if name not in names}
-        counts = Counter(chain.from_iterable(self._of(dict)))
+        counts = Counter(chain.from_iterable(self.of_type(dict)))
         return {name: count for name, count in counts.items() if name not in names}
 
     def field(self, name: str) -> Vector:

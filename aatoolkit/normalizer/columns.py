@@ -152,10 +152,14 @@ def count_distinct(columns: Sequence[Array]) -> int:
     if len(columns[0]) <= _FEW:
         lists = [column.to_pylist() for column in columns]
         return len(set(lists[0] if len(lists) == 1 else zip(*lists, strict=True)))
-    if len(columns) == 1:
-        return int(pc.count_distinct(columns[0], mode="all").as_py())
-    table = pa.table({str(number): column for number, column in enumerate(columns)})
-    return int(table.group_by(table.column_names, use_threads=False).aggregate([]).num_rows)
+    codes = np.zeros(len(columns[0]), np.int64)
+    for column in columns:
+        coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+        more = coded.indices.fill_null(len(coded.dictionary)).to_numpy()
+        codes = codes * (len(coded.dictionary) + 1) + more
+        if len(columns) > 1:
+            _, codes = np.unique(codes, return_inverse=True)
+    return len(np.unique(codes))
 
 
 def _to_category(

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from aatoolkit import sections
 from aatoolkit.availability.detect import Detection, FullDocument, detect
 from aatoolkit.errors import PayloadError, ScopeError
-from aatoolkit.jsontree.decode import DecodedDocument, gc_paused, parse_document
-from aatoolkit.jsontree.layout import MAX_NODES, NodeLimit
+from aatoolkit.jsontree.decode import gc_paused, read_document
+from aatoolkit.jsontree.layout import MAX_NODES, Survey
 from aatoolkit.jsontree.vectors import MAX_FIELDS, Vector
 from aatoolkit.metadata import attrs
 from aatoolkit.normalizer.abridge import abridge, longest_list, shortened
@@ -165,16 +165,14 @@ def _read(
 ) -> Tables:
     """Normalise an answer by a declaration, or by a draft of its own where that does not fit."""
     payload = answer if isinstance(answer, Payload) else None
-    parsed = _parsed(declared, answer)
-    document = Vector.of(parsed.value)
-    if parsed.path_count > max_nodes:
-        NodeLimit(max_nodes).check(document, field_map(declared))
-    detection = _detect(document, parsed, payload, declared, options, envelope)
+    document, survey = _surveyed(declared, answer, max_nodes)
+    value = document.value(0)
+    detection = _detect(document, survey, payload, declared, options, envelope)
     signals = detection.signals
-    source = _source(declared, payload, parsed.value)
+    source = _source(declared, payload, value)
     before = qualifier(declared, owner)
     report = DriftReport()
-    is_error_answer = is_silent(declared, parsed.value, signals)
+    is_error_answer = is_silent(declared, value, signals)
     if is_error_answer:
         report.keep(document, range(1), "no answer")
         document = Vector.of({})
@@ -194,7 +192,7 @@ def _read(
     if is_error_answer:
         report.differences.clear()
     elif drafts is not None:
-        settled = parsed.most_keys > MAX_FIELDS or fits(built.values(), report, signals)
+        settled = survey.most_keys > MAX_FIELDS or fits(built.values(), report, signals)
         draft = None if settled else drafts()
         drafted = None
         if draft is not None:
@@ -226,7 +224,7 @@ def _read(
 
 def _detect(
     document: Vector,
-    parsed: DecodedDocument,
+    survey: Survey,
     payload: Payload | None,
     declared: Section,
     options: ScopeOptions | None,
@@ -236,11 +234,11 @@ def _detect(
     transport: dict[str, Any] = {}
     if payload is not None:
         transport = {"status": payload.status, "headers": payload.headers}
-    value, whole = parsed.value, None
-    path = longest_list(value) if parsed.path_count > _LONG else ()
+    value, whole = document.value(0), None
+    path = longest_list(value) if survey.keys > _LONG else ()
     if path:
         value, whole = shortened(value, path), FullDocument(document, path)
-    if parsed.most_keys > MAX_FIELDS:
+    if survey.most_keys > MAX_FIELDS:
         value = abridge(value, field_map(declared))
     return detect(
         value,
@@ -252,17 +250,23 @@ def _detect(
     )
 
 
-def _parsed(section: Section, answer: Any) -> DecodedDocument:
-    """Decode an answer."""
+def _surveyed(section: Section, answer: Any, max_nodes: int) -> tuple[Vector, Survey]:
+    """Decode an answer, and count what it has."""
+
+    def survey(value: Any) -> tuple[tuple[Vector, Survey], int]:
+        document, counts = Vector.of(value), Survey(max_nodes)
+        counts.walk(document, field_map(section))
+        return (document, counts), counts.keys
+
     if isinstance(answer, Payload):
         facts = {"url": answer.url, "status": answer.status}
         facts |= {"section": answer.section, "scope": answer.scope}
         body = answer.body or (b"null" if answer.status in NO_CONTENT else b"")
-        return parse_document(body, **facts)
+        return read_document(body, survey, **facts)
     if isinstance(answer, Mapping):
         answer = dict(answer)
     if isinstance(answer, bytes | str | dict | list):
-        return parse_document(answer, section=section.name)
+        return read_document(answer, survey, section=section.name)
     raise PayloadError(
         f"a {type(answer).__name__} is no answer; give a Payload, bytes, text, dict or list",
         section=section.name,
