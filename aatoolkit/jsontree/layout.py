@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
+from itertools import chain
 from typing import Any, Protocol
 
 from aatoolkit.errors import PayloadError
@@ -16,6 +17,7 @@ MAX_NODES = 100_000
 
 
 _FEW = 64
+_CONTAINERS = (dict, list)
 
 
 class Layout(Protocol):
@@ -95,8 +97,15 @@ class Survey(NodeLimit):
         elif not fields and len(names) > _FEW and are_keyed(place.of_type(dict)):
             self.walk(place.entries(), None, depth + 1)
         elif place.records:
-            for name in names:
-                self.walk(place.field(name), fields.get(name), depth + 1)
+            columns = place.records
+            if set(map(type, chain(*columns.values()))).isdisjoint(_CONTAINERS):
+                self.add(len(columns))
+                return
+            for name, column in columns.items():
+                if set(map(type, column)).isdisjoint(_CONTAINERS):
+                    self.add(1)
+                else:
+                    self.walk(place.field(name), fields.get(name), depth + 1)
         else:
             self._irregular(place, names, fields, depth)
 

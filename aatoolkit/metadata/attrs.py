@@ -13,9 +13,8 @@ column that could not be measured counts as long as the column holds no value.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit.availability import Availability, Status
@@ -57,16 +56,25 @@ def attach(
     The ``table`` is the Arrow table that a new frame was made of, if it was made of one; the
     ``answers`` are those it was read from, as far as they are at hand.
     """
-    names = [name for name, column in metadata.columns.items() if column != NOTHING]
-    empty = {name for name in names if metadata.columns[name].availability.status in EMPTY}
     others = _other_attrs(frame)
+    rows: pd.DataFrame | pa.Table = table
     if table is None:
         frame.attrs = {}
-        rows = HashedLater(frame.copy(deep=False), names, metadata.key, empty)
-    else:
-        rows = HashedLater(table, names, metadata.key, empty)
-    described = replace(metadata, fingerprint=None) if metadata.fingerprint else metadata
-    _put(frame, others, HeldMetadata(described, rows, answers))
+        rows = frame.copy(deep=False)
+    hashed = HashedLater(rows, lambda: metadata, metadata.key)
+    _put(frame, others, HeldMetadata(lambda: metadata, hashed, answers))
+    return frame
+
+
+def attach_later(
+    frame: pd.DataFrame,
+    metadata: Callable[[], FrameMetadata],
+    key: tuple[str, ...],
+    table: pa.Table,
+    answers: Iterable[HeldAnswer],
+) -> pd.DataFrame:
+    """Put metadata on a new frame that is made when somebody asks for it; see `attach`."""
+    _put(frame, {}, HeldMetadata(metadata, HashedLater(table, metadata, key), answers))
     return frame
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
+from aatoolkit.metadata.column import EMPTY, NOTHING
 from aatoolkit.metadata.fingerprint import (
     Fingerprint,
     arrays_of,
@@ -49,30 +50,31 @@ class HashedLater:
     ----------
     rows : pandas.DataFrame or pyarrow.Table
         The rows, which nothing changes.
-    names : list of str
-        The columns to hash.
+    metadata : callable
+        Gives the metadata of the columns to hash; those that are stated to be empty are hashed
+        only if they hold a value.
     key : tuple of str
         The key of the frame.
-    empty : set of str
-        The columns that are hashed only if they hold a value, against what is stated of them.
     """
 
     def __init__(
         self,
         rows: pd.DataFrame | pa.Table,
-        names: list[str],
+        metadata: Callable[[], FrameMetadata],
         key: tuple[str, ...],
-        empty: Collection[str] = (),
     ) -> None:
         self._rows: pd.DataFrame | pa.Table | None = rows
-        self._all, self._empty = names, empty
-        self._key = key
+        self._metadata, self._key = metadata, key
         self._sample = self._whole = _NOT_YET
 
     @cached_property
     def _names(self) -> list[str]:
-        rows = self._rows
-        return [name for name in self._all if name not in self._empty or _holds_values(rows, name)]
+        return [
+            name
+            for name, column in self._metadata().columns.items()
+            if column != NOTHING
+            and (column.availability.status not in EMPTY or _holds_values(self._rows, name))
+        ]
 
     def sample(self) -> Fingerprint:
         """The fingerprint of some rows, which the text of the metadata holds."""
@@ -106,8 +108,8 @@ class HeldMetadata:
 
     Parameters
     ----------
-    metadata : FrameMetadata
-        The metadata, without a fingerprint.
+    metadata : callable
+        Gives the metadata, when it is first asked for.
     rows : HashedLater
         The rows it was attached to.
     answers : tuple of HeldAnswer
@@ -115,11 +117,20 @@ class HeldMetadata:
     """
 
     def __init__(
-        self, metadata: FrameMetadata, rows: HashedLater, answers: Iterable[HeldAnswer]
+        self,
+        metadata: Callable[[], FrameMetadata],
+        rows: HashedLater,
+        answers: Iterable[HeldAnswer],
     ) -> None:
-        self.metadata = metadata
+        self._describe = metadata
         self.answers: tuple[HeldAnswer, ...] = tuple(dict.fromkeys(answers))
         self._rows = rows
+
+    @cached_property
+    def metadata(self) -> FrameMetadata:
+        """The metadata, without a fingerprint."""
+        metadata = self._describe()
+        return replace(metadata, fingerprint=None) if metadata.fingerprint else metadata
 
     @property
     def fingerprint(self) -> Fingerprint:
@@ -135,7 +146,7 @@ class HeldMetadata:
 
     def rewritten(self, metadata: FrameMetadata, answers: Iterable[HeldAnswer]) -> HeldMetadata:
         """Return other metadata of the same rows."""
-        return HeldMetadata(replace(metadata, fingerprint=None), self._rows, answers)
+        return HeldMetadata(lambda: metadata, self._rows, answers)
 
 
 class Carrier(str):

@@ -299,4 +299,5 @@ def _instant(moment: datetime) -> str:
 
 def _frame(table: BuiltTable, dtype_backend: str, held: list[AnswerAtHand]) -> pd.DataFrame:
     frame = to_frame(table.arrow, dtype_backend)
-    return attrs.attach(frame, table.metadata, table.arrow, held)
+    key = tuple(table.rows.table.key)
+    return attrs.attach_later(frame, lambda: table.metadata, key, table.arrow, held)
