@@ -10,15 +10,13 @@ from datetime import UTC, datetime
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-import pyarrow.dataset as ds
-
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit.archive.answers import Question, StoredAnswer
 from aatoolkit.archive.derive import DerivedAnswer, derive, derive_many
-from aatoolkit.archive.index import AnswerIndex, groups_of, since
+from aatoolkit.archive.index import AnswerIndex, groups_of, usable
 from aatoolkit.archive.report import AddReport
 from aatoolkit.archive.runs import RunLog
-from aatoolkit.archive.schema import among
+from aatoolkit.archive.selection import Selection
 from aatoolkit.archive.store import ArchiveStore
 from aatoolkit.archive.writer import RunWriter
 from aatoolkit.client.concurrency import in_order, progress_bar
@@ -256,8 +254,7 @@ def plan(
 def _unfinished(store: ArchiveStore, runs: RunLog, today: datetime) -> Iterator[list[StoredAnswer]]:
     if not runs.unfinished:
         return
-    wanted = since(today) & among("run", runs.unfinished)
-    wanted &= ds.field("error").is_null()
+    wanted = Selection(since=today).expression() & usable(runs.unfinished)
     yield from groups_of(store, wanted, runs.begun)
 
 

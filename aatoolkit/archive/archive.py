@@ -32,12 +32,12 @@ from aatoolkit.archive.add import (
 from aatoolkit.archive.answers import StoredAnswer
 from aatoolkit.archive.check import ArchiveCheck
 from aatoolkit.archive.frames import frame_of, source_of
-from aatoolkit.archive.index import AnswerIndex, groups_of
+from aatoolkit.archive.index import AnswerIndex, groups_of, usable
 from aatoolkit.archive.query import columns_of, dask_frame, frame_of_query, overview, relation
 from aatoolkit.archive.rebuild import rebuild
 from aatoolkit.archive.report import AddReport
 from aatoolkit.archive.runs import read_runs
-from aatoolkit.archive.schema import ADDED, StoredTable, among
+from aatoolkit.archive.schema import ADDED, StoredTable
 from aatoolkit.archive.selection import Selection, When
 from aatoolkit.archive.snapshot import Snapshot, changes_of
 from aatoolkit.archive.store import ArchiveStore, duckdb, engine, typed
@@ -575,7 +575,7 @@ class Archive:
         """Yield the archived responses that may be the one of a source."""
         snapshot = self._snapshot()
         runs = snapshot.runs.committed
-        condition = among("run", runs) & ds.field("error").is_null()
+        condition = usable(runs)
         for name in ("sha256", "host", "section", "scope"):
             fact = getattr(source, name)
             if fact is not None:
@@ -801,7 +801,7 @@ class Archive:
         """Create a sealed study of the responses of a selection, in the order of fetching."""
         snapshot = self._snapshot()
         runs = snapshot.runs.committed
-        condition = among("run", runs) & ds.field("error").is_null() & selection.expression()
+        condition = usable(runs) & selection.expression()
         study = Study.create(path, **about)
         if study.records:
             raise StudyError(

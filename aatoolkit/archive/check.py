@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import pyarrow as pa
-import pyarrow.dataset as ds
 
 from aatoolkit._util.text import visible
 from aatoolkit.archive import tables as declared
@@ -18,9 +14,9 @@ from aatoolkit.archive.answers import ANSWERS, unpacked
 from aatoolkit.archive.buffer import TableBuffer
 from aatoolkit.archive.checksums import Checksums
 from aatoolkit.archive.derive import derive_stored
-from aatoolkit.archive.index import groups_of
+from aatoolkit.archive.index import groups_of, usable
 from aatoolkit.archive.runs import RUNS
-from aatoolkit.archive.schema import among, fitted
+from aatoolkit.archive.schema import fitted
 from aatoolkit.archive.snapshot import Snapshot, identifier, run
 from aatoolkit.archive.statement_tables import BESIDE, FRAMES
 from aatoolkit.archive.store import ArchiveStore
@@ -98,10 +94,8 @@ def verify(
     found: list[tuple[str, str]] = []
     names = [ANSWERS, *declared.stored_tables(store), *BESIDE]
     checksums = Checksums(store)
-    for name in names:
-        found += ((name, problem) for problem in _files(snapshot, name))
-    for name in (*names, RUNS, declared.CATALOG, declared.CHANGES) if not found else ():
-        found += ((name, problem) for problem in checksums.problems(name, store.open(name)))
+    for name in (*names, RUNS, declared.CATALOG, declared.CHANGES):
+        found += ((name, problem) for problem in checksums.problems(name, store))
     if snapshot.runs.rebuilding:
         found.append(("runs", "a rebuild was interrupted; run archive.rebuild() again"))
     answers = 0
@@ -115,34 +109,6 @@ def verify(
         except ArchiveError as error:
             found.append(("archive", error.message))
     return ArchiveCheck(store.root, answers, len(names), tuple(found), checksums.unchecked)
-
-
-def _files(snapshot: Snapshot, name: str) -> Iterator[str]:
-    """Yield the problems of a table's files."""
-    try:
-        files = snapshot.files(name)
-    except ArchiveError as error:
-        yield error.message
-        return
-    if files.table is None:
-        other = name in BESIDE and not (name == FRAMES and declared.stored_tables(snapshot.store))
-        if snapshot.runs.committed and not other:
-            yield "the table is missing"
-        return
-    sizes = pa.table(files.table.get_add_actions(flatten=True)).select(["path", "size_bytes"])
-    if not snapshot.store.is_local:
-        return
-    for path, size in zip(*(column.to_pylist() for column in sizes.columns), strict=True):
-        file = Path(snapshot.store.uri(name), path)
-        try:
-            if not file.exists():
-                file = Path(snapshot.store.uri(name), path.replace("%3D", "="))
-            if not file.exists():
-                yield f"the file {path} is missing"
-            elif file.stat().st_size != size:
-                yield f"the file {path} has {file.stat().st_size} bytes, not {size}"
-        except OSError as error:
-            yield f"the file {path} cannot be read: {error.strerror}"
 
 
 def _answers(snapshot: Snapshot) -> tuple[int, list[tuple[str, str]]]:
@@ -225,7 +191,7 @@ def _replayed(snapshot: Snapshot, profile: Profile | None, max_nodes: int) -> li
     """Derive the tables again from the answers, and compare them with the rows stored."""
     found: list[tuple[str, str]] = []
     runs = snapshot.runs.committed
-    wanted = among("run", runs) & ds.field("error").is_null()
+    wanted = usable(runs)
     buffer = TableBuffer()
     groups = groups_of(snapshot.store, wanted, runs)
     for answer, derived in derive_stored(groups, profile, max_nodes):

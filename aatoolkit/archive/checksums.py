@@ -9,9 +9,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
+from urllib.parse import unquote
 
 import pyarrow as pa
-from pyarrow.fs import FileSelector, FileSystem
+from pyarrow.fs import FileSelector, FileSystem, FileType
 
 from aatoolkit.archive.store import ArchiveStore, engine
 from aatoolkit.errors import ArchiveConflict, ArchiveError
@@ -103,7 +104,6 @@ class Checksums:
     """
 
     def __init__(self, store: ArchiveStore) -> None:
-        self._store = store
         self.unchecked = 0
         self._sums: dict[tuple[str, str], str] = {}
         self._versions: dict[str, int] = {}
@@ -112,34 +112,37 @@ class Checksums:
             known = self._versions.get(row["table"], 0)
             self._versions[row["table"]] = max(known, row["version"])
 
-    def problems(self, name: str, table: Any | None) -> Iterator[str]:
+    def problems(self, name: str, store: ArchiveStore) -> Iterator[str]:
         """Yield what differs in a table from when it was written."""
-        last = self._versions.get(name)
-        if table is None:
-            if last is not None:
-                yield "the table is missing"
-            return
-        if last is not None and table.version() < last:
-            yield f"its last commits are gone: it is at {table.version()}, and was at {last}"
-        problem = ""
+        last, problem = self._versions.get(name), ""
         try:
-            with self._store.errors(name):
-                files = self._store.filesystem(name, table)
-                for path in _paths(table, files):
-                    recorded = self._sums.get((name, path))
-                    if recorded is None:
-                        self.unchecked += 1
-                    elif _sha256(files, path) != recorded:
-                        yield f"the file {path} is not what was written"
-        except ArchiveError as error:
-            problem = error.message
+            table = store.open(name)
+            if table is None:
+                problem = "" if last is None else "the table is missing"
+            else:
+                yield from self._differing(name, table, store.filesystem(name, table), last)
+        except (ArchiveError, OSError) as error:
+            problem = str(error)
         if problem:
             yield problem
+
+    def _differing(
+        self, name: str, table: Any, files: FileSystem, last: int | None
+    ) -> Iterator[str]:
+        if last is not None and table.version() < last:
+            yield f"its last commits are gone: it is at {table.version()}, and was at {last}"
+        for path in _paths(table, files):
+            recorded = self._sums.get((name, path))
+            self.unchecked += recorded is None
+            if files.get_file_info(path).type == FileType.NotFound:
+                yield f"the file {path} is missing"
+            elif recorded is not None and _sha256(files, path) != recorded:
+                yield f"the file {path} is not what was written"
 
 
 def _paths(table: Any, files: FileSystem) -> Iterator[str]:
     """The files of a table that never change: its data, and the entries of its log."""
-    yield from pa.table(table.get_add_actions(flatten=True))["path"].to_pylist()
+    yield from map(unquote, pa.table(table.get_add_actions(flatten=True))["path"].to_pylist())
     for info in files.get_file_info(FileSelector("_delta_log", allow_not_found=True)):
         if info.is_file and info.base_name[:1].isdigit():
             yield f"_delta_log/{info.base_name}"

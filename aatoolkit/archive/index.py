@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import UTC, date
 from itertools import groupby
 from typing import Any
 
@@ -198,12 +198,6 @@ def with_bodies(
     ]
 
 
-def of_run(run: str) -> ds.Expression:
-    """The condition that a row is of a run."""
-    return ds.field("run") == run
-
-
-def since(moment: datetime) -> ds.Expression:
-    """The condition that a row was fetched at a moment or later."""
-    months = ds.field("month") >= f"{moment:%Y-%m}"
-    return months & (ds.field("fetched_at") >= pa.scalar(moment, pa.timestamp("us", "UTC")))
+def usable(runs: Collection[str]) -> ds.Expression:
+    """The condition that a row is a usable response of some runs."""
+    return among("run", runs) & ds.field("error").is_null()

@@ -238,12 +238,7 @@ def _read_file(
     until: datetime | None,
 ) -> pd.DataFrame:
     """One file, in whichever process; only an object store needs its table opened there."""
-    condition: ds.Expression | None = None
-    if hidden:
-        condition = ~among("run", hidden)
-    if until is not None:
-        limit = ds.field("fetched_at") <= pa.scalar(until, pa.timestamp("us", tz="UTC"))
-        condition = limit if condition is None else condition & limit
+    condition = Selection(until=until).expression() & ~among("run", hidden)
     filesystem, place = None, file
     if not store.is_local:
         table = store.open(path)

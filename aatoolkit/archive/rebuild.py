@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from aatoolkit.archive import tables as declared
@@ -16,9 +15,9 @@ from aatoolkit.archive.answers import ANSWERS, StoredAnswer
 from aatoolkit.archive.buffer import TableBuffer
 from aatoolkit.archive.checksums import note_all
 from aatoolkit.archive.derive import derive_stored
-from aatoolkit.archive.index import groups_of
+from aatoolkit.archive.index import groups_of, usable
 from aatoolkit.archive.runs import RUNS, log, new_run, read_runs
-from aatoolkit.archive.schema import StoredTable, among, bare, fitted, united
+from aatoolkit.archive.schema import StoredTable, bare, fitted, united
 from aatoolkit.archive.statement_tables import BESIDE
 from aatoolkit.archive.store import ArchiveStore, engine
 from aatoolkit.archive.upkeep import all_tables
@@ -46,7 +45,7 @@ def rebuild(
     runs, _ = read_runs(store)
     with tempfile.TemporaryDirectory(prefix="aatoolkit-") as folder:
         spool = _Spool(Path(folder))
-        wanted = among("run", runs.committed) & ds.field("error").is_null()
+        wanted = usable(runs.committed)
         groups = groups_of(store, wanted, runs.committed)
         watched = progress_bar(groups, progress, total=0, unit="host")
         for answer, found in derive_stored(watched, profile, max_nodes):

@@ -11,9 +11,8 @@ import pyarrow.dataset as ds
 
 from aatoolkit.archive.answers import ANSWERS, StoredAnswer
 from aatoolkit.archive.checksums import Checksums
-from aatoolkit.archive.index import groups_of
+from aatoolkit.archive.index import groups_of, usable
 from aatoolkit.archive.runs import RUNS
-from aatoolkit.archive.schema import among
 from aatoolkit.archive.snapshot import Snapshot
 from aatoolkit.errors import ArchiveError
 from aatoolkit.payload import Payload, Request, Response
@@ -66,7 +65,7 @@ class ArchiveResponses:
                 return {}
             self._check(snapshot)
             runs = snapshot.runs.committed
-            wanted = among("run", runs) & ds.field("error").is_null()
+            wanted = usable(runs)
             wanted = wanted if condition is None else wanted & condition
             rows = [row for group in groups_of(self._store, wanted, runs) for row in group]
             rows.sort(key=lambda row: (row.fetched_at, row.run))
@@ -78,8 +77,8 @@ class ArchiveResponses:
         versions = (tables[RUNS].version(), tables[ANSWERS].version())  # type: ignore[union-attr]
         if versions != self._checked:
             checksums = Checksums(self._store)
-            for name, table in tables.items():
-                for problem in checksums.problems(name, table):
+            for name in tables:
+                for problem in checksums.problems(name, self._store):
                     raise ArchiveError(f"{name}: {problem}", path=self._store.root)
             self._checked = versions
 

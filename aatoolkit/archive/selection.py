@@ -79,55 +79,55 @@ class Selection:
             return self
         return replace(self, until=limit if self.until is None else min(self.until, limit))
 
-    @property
-    def times(self) -> list[str]:
-        """The conditions on the time of fetch."""
-        found = []
-        if self.since is not None:
-            found += [f"month >= '{self.since:%Y-%m}'", f"fetched_at >= {_literal(self.since)}"]
-        if self.until is not None:
-            found += [f"month <= '{self.until:%Y-%m}'", f"fetched_at <= {_literal(self.until)}"]
-        return found
+    def parts(self, *, answers: bool = False) -> list[tuple[str, str, Any]]:
+        """The condition as columns, operators and values, of which each row meets all.
 
-    def where(self) -> str:
-        """The condition on rows with context; always a valid one."""
-        found = [*self._hosts(), *self.times]
-        if self.scope is not None:
-            found.append(f"days = {self.scope.days}")
-            for name in FILTERS:
-                values = self.scope.filters.get(name)
-                found.append(
-                    in_list(f"filter_{name}", [",".join(values)])
-                    if values
-                    else f"filter_{name} IS NULL"
-                )
-        return " AND ".join(found) or "true"
+        Parameters
+        ----------
+        answers : bool
+            Whether the rows are those of the table ``answers``, which has scopes as text.
+        """
+        parts: list[tuple[str, str, Any]] = []
+        if self.hosts is not None:
+            parts.append(("host", "in", self.hosts))
+        for sign, limit in ((">=", self.since), ("<=", self.until)):
+            if limit is not None:
+                parts += [("month", sign, f"{limit:%Y-%m}"), ("fetched_at", sign, limit)]
+        if self.scope is not None and answers:
+            parts.append(("scope", "in", [self.scope.to_query()]))
+        elif self.scope is not None:
+            values = self.scope.filters
+            texts = {
+                name: [",".join(values[name])] if values.get(name) else None for name in FILTERS
+            }
+            parts += [(f"filter_{name}", "in", text) for name, text in texts.items()]
+            parts.append(("days", "=", self.scope.days))
+        return parts
 
-    def where_answers(self) -> str:
-        """The condition on the rows of the table ``answers``."""
-        found = [*self._hosts(), *self.times]
-        if self.scope is not None:
-            found.append(in_list("scope", [self.scope.to_query()]))
-        return " AND ".join(found) or "true"
+    def where(self, *, answers: bool = False) -> str:
+        """The condition in SQL; always a valid one."""
+        return " AND ".join(_sql(*part) for part in self.parts(answers=answers)) or "true"
 
     def expression(self) -> ds.Expression:
         """The condition on the rows of the table ``answers``, for Arrow."""
-        kind = pa.timestamp("us", tz="UTC")
-        found = pc.scalar(True)
-        if self.hosts is not None:
-            found &= among("host", self.hosts)
-        if self.since is not None:
-            found &= ds.field("fetched_at") >= pa.scalar(self.since, kind)
-        if self.until is not None:
-            found &= ds.field("fetched_at") <= pa.scalar(self.until, kind)
-        if self.scope is not None:
-            found &= ds.field("scope") == self.scope.to_query()
-        return found
+        condition = pc.scalar(True)
+        for column, operator, value in self.parts(answers=True):
+            if operator == "in":
+                condition &= among(column, value)
+            else:
+                kind = pa.timestamp("us", tz="UTC") if column == "fetched_at" else pa.string()
+                compare = {">=": pc.greater_equal, "<=": pc.less_equal}[operator]
+                condition &= compare(ds.field(column), pa.scalar(value, kind))
+        return condition
 
-    def _hosts(self) -> list[str]:
-        if self.hosts is None:
-            return []
-        return [in_list("host", self.hosts)] if self.hosts else ["false"]
+
+def _sql(column: str, operator: str, value: Any) -> str:
+    if operator == "in" and value is None:
+        return f"{column} IS NULL"
+    if operator == "in":
+        return in_list(column, value) if value else "false"
+    literal = {datetime: f"TIMESTAMPTZ '{value}'", int: f"{value}"}.get(type(value), f"'{value}'")
+    return f"{column} {operator} {literal}"
 
 
 def moment(given: When, name: str, *, last: bool = False) -> datetime:
@@ -166,7 +166,3 @@ def _how(given: object) -> str:
     if hint != iso_hint(None):
         return hint
     return "write '2026-10-01' or '2026-10-01T12:00:00Z'"
-
-
-def _literal(when: datetime) -> str:
-    return f"TIMESTAMPTZ '{when.isoformat()}'"

@@ -106,7 +106,7 @@ class TableReader:
                 connection,
                 "SELECT run, host, section, scope, fetched_at, url, sha256, stale, window_start, "
                 f"window_end, error FROM answers WHERE section = $1 AND "
-                f"{selection.where_answers()}",
+                f"{selection.where(answers=True)}",
                 [section],
             ).to_pylist()
         sources = {

@@ -7,14 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.dataset as ds
 
 from aatoolkit.archive import tables as declared
 from aatoolkit.archive.answers import ANSWERS, SCHEMA, Identity, StoredAnswer, to_arrow
 from aatoolkit.archive.buffer import TableBuffer
 from aatoolkit.archive.checksums import note
 from aatoolkit.archive.derive import DerivedAnswer
-from aatoolkit.archive.index import AnswerIndex, groups_of, of_run
+from aatoolkit.archive.index import AnswerIndex, groups_of, usable
 from aatoolkit.archive.runs import RUNS, RunLog, log, new_run, read_runs
 from aatoolkit.archive.schema import among, fitted
 from aatoolkit.archive.statement_tables import BESIDE
@@ -193,7 +192,7 @@ class RunWriter:
         if table is None:
             return set()
         columns = ["host", "section", "scope", "fetched_at", "sha256"]
-        wanted = among("run", runs) & ds.field("error").is_null()
+        wanted = usable(runs)
         with self.store.errors(ANSWERS):
             rows = self.store.dataset(ANSWERS, table).to_table(columns=columns, filter=wanted)
         return {tuple(row[name] for name in columns) for row in rows.to_pylist()}
@@ -207,7 +206,7 @@ class RunWriter:
         self.run, self.index, self._seen = new_run(), AnswerIndex(self.store, runs), runs
         self.answers = self.failed = 0
         self._has_begun = False
-        for group in groups_of(self.store, of_run(old), visible):
+        for group in groups_of(self.store, among("run", [old]), visible):
             left = [answer for answer in group if answer.identity not in doubled]
             fresh = self.put(left)
             usable = [answer for answer in fresh if answer.error is None]

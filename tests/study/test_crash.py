@@ -5,10 +5,6 @@ from __future__ import annotations
 import errno
 import io
 import os
-import random
-import select
-import signal
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -18,15 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from effort import examples, one_in
+from effort import one_in
 
 import aatoolkit as aa
 from aatoolkit import errors
 from aatoolkit.payload import Request
 from aatoolkit.study import Record
-from aatoolkit.study.manifest import Writer
 
-KILLS = examples(160, 12)
 URLS = Request.for_section("acme.example", "urls", aa.Scope()).at("https://api.example")
 PLAIN = Record(URLS, 200, "", 0, {}, datetime(2026, 11, 20, tzinfo=UTC), versions={})
 
@@ -40,48 +34,6 @@ def numbered(number: int) -> tuple[Record, bytes]:
     body = b'{"urls": [' + b"0, " * 2000 + str(number).encode() + b"]}"
     request = asking(topic=f"topic {number}")
     return replace(PLAIN, request=request, sha256=sha256(body).hexdigest(), size=len(body)), body
-
-
-def write_until_killed(folder: Path, start: int, pipe: int) -> None:
-    writer = Writer(folder)
-    for number in range(start, start + 100_000):
-        writer.append(*numbered(number))
-        os.write(pipe, f"{number}\n".encode())
-
-
-@pytest.mark.thorough
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-@pytest.mark.timeout(400)  # 10 s on an idle machine
-def test_what_a_killed_writer_reported_as_kept_is_kept(tmp_path: Path) -> None:
-    study = aa.Study.create(tmp_path / "study")
-    draw = random.Random(5)
-    reported: list[int] = []
-    for kill in range(KILLS):
-        read, write = os.pipe()
-        child = os.fork()
-        if child == 0:
-            try:
-                write_until_killed(study.path, 1_000_000 * kill, write)
-            finally:
-                os._exit(1)
-        os.close(write)
-        # Killed at some moment after it has begun.
-        select.select([read], [], [], 20)
-        time.sleep(draw.uniform(0, 0.03))
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        with open(read, "rb") as pipe:
-            reported += [int(line) for line in pipe.read().splitlines()]
-    assert len(reported) >= KILLS
-    with aa.Study.resume(study.path) as again:
-        assert again._writer is not None
-        again._writer.append(*numbered(-1))
-    kept = {record.params["topic"] for record in again.records}
-    assert kept >= {f"topic {number}" for number in reported}
-    assert all(again.answer(record) for record in again.records)
-    assert again.verify()
-    assert not list(study.path.rglob(".*"))
 
 
 def full(handle: int, data: bytes = b"") -> int:
@@ -192,15 +144,6 @@ def test_whichever_call_fails_is_a_typed_error_and_the_study_goes_on(
             assert study.seal() == study.verify().digest
             return
     pytest.fail("it never came to an end")
-
-
-@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write anywhere")
-def test_a_folder_that_may_not_be_written_to_is_named(tmp_path: Path) -> None:
-    study = aa.Study.create(tmp_path / "study")
-    (study.path / "manifest.jsonl").chmod(0o400)
-    assert study._writer is not None
-    with pytest.raises(errors.NotWritten, match="cannot be written"):
-        study._writer.append(*numbered(1))
 
 
 @pytest.mark.parametrize("code", [errno.EACCES, errno.EIO, errno.EROFS])

@@ -8,7 +8,6 @@ import os
 import subprocess
 import sys
 import textwrap
-import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -218,45 +217,6 @@ def test_an_answer_that_repeats_the_token_is_refused(
     assert text.encode() not in everything(study)
     if place == "body":
         assert study.records == ()
-
-
-def test_a_token_that_is_not_repeated_is_not_found(study: aa.Study, live: aa.Project) -> None:
-    live.read_all(progress=False)
-    assert len(study.records) == 17
-
-
-@pytest.mark.thorough
-def test_threads_and_processes_append_to_one_study(
-    study: aa.Study, scripted: Any, reply: Any
-) -> None:
-    scripted.script = lambda request: reply({"asked": request.params})
-    code = textwrap.dedent("""
-        import sys, aatoolkit as aa
-        study = aa.Study.resume(sys.argv[1])
-        with study.project("acme.example", base_url=sys.argv[2], cache=False) as project:
-            for topic in range(20):
-                project.fetch("urls", topic=f"{sys.argv[3]} {topic}")
-    """)
-    command = [sys.executable, "-c", code, str(study.path), scripted.url]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    others = [subprocess.Popen([*command, str(n)], env=environment) for n in range(3)]
-    project = study.project(HOST, base_url=scripted.url, cache=False)
-
-    def ask(name: str) -> None:
-        for topic in range(20):
-            project.fetch("urls", topic=f"{name} {topic}")
-
-    threads = [threading.Thread(target=ask, args=(name,)) for name in "abcd"]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    assert [other.wait(60) for other in others] == [0, 0, 0]
-    topics = {record.params["topic"] for record in study.records}
-    assert topics == {f"{name} {at}" for name in [*"abcd", *"012"] for at in range(20)}
-    assert len(study.records) == len(topics)
-    study.seal()
-    assert study.verify()
 
 
 def test_the_half_line_of_a_killed_writer_is_dropped(
