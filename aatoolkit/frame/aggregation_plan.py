@@ -186,7 +186,7 @@ def _planned(
         planned = _approximate(frame, _declared(frame, known, name))
     rule = planned.rule
     if rule.rule in ("none", "key"):
-        raise _Refused(rule.why or f"its rows do not become one{_to_count(rule, name)}")
+        raise _Refused(rule.why or f"its rows do not become one{_rule_to_give(frame, rule, name)}")
     needed = [*planned.parts, *((rule.within,) if rule.within else ())]
     missing = [part for part in needed if part not in frame.columns]
     if missing:
@@ -201,8 +201,23 @@ def _planned(
     return planned
 
 
-def _to_count(rule: Aggregation, name: str) -> str:
-    return f"; to count them: rules={{{name!r}: 'count'}}" if rule.rule == "key" else ""
+def _rule_to_give(frame: pd.DataFrame, rule: Aggregation, name: str) -> str:
+    """How to aggregate a column nevertheless: to count a key, and to know more than is declared."""
+    if rule.rule == "key":
+        return f"; to count them: rules={{{name!r}: 'count'}}"
+    kind = frame[name].dtype
+    if not pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_bool_dtype(kind):
+        return ""
+    if pd.api.types.is_integer_dtype(kind):
+        return f"; if you know that they add up: rules={{{name!r}: 'sum'}}"
+    weights = [
+        other
+        for other in frame.columns
+        if other != name and pd.api.types.is_integer_dtype(frame[other].dtype)
+    ]
+    by = repr(weights[0]) if len(weights) == 1 else "COUNTS"
+    joined = "" if weights else ", with the table of the counts joined by df.aa.merge"
+    return f"; weighted by its counts: rules={{{name!r}: aa.sections.weighted({by})}}{joined}"
 
 
 def _share(frame: pd.DataFrame, known: FrameMetadata, groups: Groups, name: str) -> Plan | None:

@@ -696,3 +696,18 @@ def test_rows_of_an_equal_rate_are_no_group() -> None:
     assert refused.value.argument == "by"
     cut = frame.assign(level=pd.cut(frame["share"], [0, 0.2, 1], labels=["low", "high"]))
     assert cut.aa.aggregate("level", "n")["n"].tolist() == [3, 4]
+
+
+def test_a_refusal_names_the_rule_to_give() -> None:
+    columns = (aa.Column("day", "string"), aa.Column("rate", "Float64"), aa.Column("n", "Int64"))
+    items = aa.Table("items", "Days.", aa.sections.records("items"), "day", columns)
+    rows = [{"day": "a", "rate": 0.5, "n": 1}, {"day": "b", "rate": 0.25, "n": 3}]
+    frame = aa.normalize(aa.Section("mine", "Days.", items), {"items": rows}).main
+    with pytest.raises(AvailabilityError, match=r"rules=\{'n': 'sum'\}"):
+        frame.aa.aggregate(columns="n")
+    with pytest.raises(AvailabilityError, match=r"'rate': aa.sections.weighted\('n'\)"):
+        frame.aa.aggregate(columns="rate")
+    result = frame.aa.aggregate(columns="rate", rules={"rate": aa.sections.weighted("n")})
+    assert result["rate"].tolist() == [0.3125]
+    with pytest.raises(AvailabilityError, match="with the table of the counts joined"):
+        frame.drop(columns="n").aa.aggregate(columns="rate")

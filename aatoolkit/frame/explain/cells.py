@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -29,6 +30,10 @@ _KEPT = {
     "null key": "the answer holds {text} here",
 }
 """Why a value that the answer holds is not in its column."""
+
+
+_OF_STATE = re.compile(r"(?:^|_)(?:state|status|reason|cause|why|because)(?:_|$)", re.IGNORECASE)
+"""Names of columns whose words may say why another column has no value."""
 
 
 class TableCells:
@@ -222,6 +227,8 @@ class TableCells:
     ) -> str:
         """Explain why a cell has no value, by what the answer holds in its place."""
         stated = "" if state.startswith(("available", "unknown")) else f"; it is {state}"
+        words = self._words_of_row(at, column)
+        stated += f"; {words}" if words and words.split(" is ", 1)[1] not in stated else ""
         over = None if declared is None else _counts_of(declared.aggregate)
         if over and over[1] in self.frame.columns and self.value(at, over[1]) == 0:
             stated += f"; {over[1]} is 0, and there is no rate of nothing"
@@ -240,6 +247,19 @@ class TableCells:
                 f"the answer holds {shown(place.text)} here, which is no {declared.dtype}{stated}"
             )
         return f"the answer has no such key here{stated}"
+
+    def _words_of_row(self, at: int, column: str) -> str:
+        """What the row's own state or reason says, if rows with a value never say it."""
+        if column not in self.frame.columns:
+            return ""
+        lacking = self.frame[column].isna()
+        for name in self.frame.columns:
+            if name == column or not _OF_STATE.search(name):
+                continue
+            words = self.value(at, name)
+            if isinstance(words, str) and not self.frame.loc[~lacking, name].eq(words).any():
+                return f"its {name} is {shown(words)}"
+        return ""
 
     def _notes(
         self, declared: Column | None, place: ValuePlace | None, value: Any

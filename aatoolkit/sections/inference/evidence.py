@@ -76,6 +76,11 @@ def _ratios(relation: Relation, readings: Readings, found: dict[str, Evidence]) 
             for factor in factors:
                 made = identities.ratios(numbers, reading.decimals, factor, counts, column.name)
                 found[column.name].ratios += made
+                for ratio in made:
+                    count = ratio.numerator
+                    if count and count.own and ratio.denominator.name == f"sum of {count.name}":
+                        found[count.name].sums.append(f"{column.name} is its share of its sum")
+                        found[count.name].across |= {*relation.key}
                 if not made and named.kind == "share" and not named.points:
                     found[column.name].unseen += identities.shares_of_unseen(
                         numbers, reading.decimals, factor, counts, relation

@@ -287,3 +287,23 @@ def test_an_explanation_shows_itself(domains: pd.DataFrame, tmp_path: Path) -> N
     assert "<script" not in page
     assert repr(found).splitlines()[0].startswith("citation_share, domain_type = ")
     assert found.to_dict()["children"][0]["children"][0]["place"]["path"].startswith("$.domains[")
+
+
+def test_why_a_value_is_missing_is_found_in_the_state_of_its_row() -> None:
+    columns = (
+        aa.Column("name", "string"),
+        aa.Column("data_state", "string"),
+        aa.Column("rate", "Float64"),
+    )
+    items = aa.Table("items", "One row an item.", aa.sections.records("items"), "name", columns)
+    rows = [
+        {"name": "a", "dataState": "OK", "rate": 0.5},
+        {"name": "b", "dataState": "PAUSED", "rate": None},
+        {"name": "c", "dataState": "OK", "rate": None},
+    ]
+    body = json.dumps({"items": rows}).encode()
+    tables = aa.normalize(aa.Section("mine", "Items.", items), body)
+    frame = tables.main
+    found = frame.aa.explain("rate")
+    assert found.missing == "the answer holds null here; its data_state is PAUSED"
+    assert [each.why for each in found.causes][-1] == "the answer holds null here"

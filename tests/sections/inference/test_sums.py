@@ -48,6 +48,17 @@ def test_a_share_of_a_total_that_is_not_shown_is_refused_and_says_how_to_divide(
     assert found({"rows": rows})["domains.vis_pct"].rule.confidence == OPEN
 
 
+def test_a_share_of_the_sum_of_rows_proves_that_the_rows_add_up():
+    rows = [
+        {"host": h, "mentions": n, "share": round(n / sum(COUNTS), 5)}
+        for h, n in zip(HOSTS, COUNTS, strict=True)
+    ]
+    columns = found({"rows": rows})
+    assert columns["domains.mentions"].rule.confidence == PROVED
+    assert str(columns["domains.mentions"].aggregate) == "sum"
+    assert "add mentions" in str(columns["domains.share"].aggregate)
+
+
 @pytest.mark.parametrize("factor", [1, 100])
 def test_a_change_has_the_unit_of_what_it_is_the_difference_of(factor):
     rows = [
