@@ -118,7 +118,7 @@ def _derived(payload: Payload, **how: Any) -> DerivedAnswer:
         tables = to_tables(str(payload.section), payload, **how)
     except AAToolkitError as error:
         return DerivedAnswer(None, error=error)
-    parts, declared, name = tables.parts, tables.declaration, tables.section
+    parts, declared, name = tables._parts, tables.declaration, tables.section
     short = declared is not None and sections.default_profile().get(name) is declared
     beside: dict[str, Rows] = {
         FRAMES: [

@@ -215,11 +215,12 @@ def _ndjson(frame: pd.DataFrame, _: str) -> bytes:
 
 
 def _feather(frame: pd.DataFrame, out: Path) -> None:
+    import pyarrow as pa
     from pyarrow import feather
 
     from aatoolkit._util.files import writing
 
-    table = frame.aa.to_arrow()
+    table = pa.table(frame.aa)
     with writing(out) as temporary:
         feather.write_feather(table, temporary)
 

@@ -250,7 +250,7 @@ class Dataset(DatasetStatistics, NamesNear):
     def _repr_html_(self) -> str:
         parts = [
             f"<details><summary><code>{markup(name)}</code> {len(tables)} tables, "
-            f"{sum(tables.rows.values()):,} rows {tables.marks}</summary>"
+            f"{sum(tables.rows.values()):,} rows {tables._marks}</summary>"
             f"{tables._repr_html_()}</details>"
             for name, tables in self.items()
         ]

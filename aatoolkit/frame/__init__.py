@@ -18,7 +18,7 @@ In go frames with metadata (`aatoolkit.metadata`); out come frames with metadata
 - ``wide``: how results of ``aggregate`` are printed
 - ``complete``: ``complete``, explicit rows for what was not reported
 - ``reshape``: ``to_long`` and ``with_context``
-- ``require``: ``require`` and ``drop_unavailable``
+- ``require``: ``require`` and ``measured``
 - ``dtypes``: one dtype a column over several frames, and those that files name
 - ``parquet``: frames to Parquet files and back; ``file_names``: which names are refused
 - ``explain``: how a cell is known, down to the bytes of the answers

@@ -244,11 +244,6 @@ class Tables(TablesExport, NamesNear):
         """The place of every value in the answer, which `rebuild` uses; it holds no values."""
         return self._provenance()
 
-    @property
-    def parts(self) -> TableParts:
-        """The parts that the frames are made of."""
-        return self._parts
-
     def explain(self, path: str) -> Explanation:
         """Explain a place of the answer: which cells hold it, or why none does.
 
@@ -313,7 +308,7 @@ class Tables(TablesExport, NamesNear):
     def __repr__(self) -> str:
         width = max(len(visible(name)) for name in self)
         lines = [
-            f"  {visible(name):<{width}}  {self.rows[name]:>7,} rows  {visible(self.shown(name))}"
+            f"  {visible(name):<{width}}  {self.rows[name]:>7,} rows  {visible(self._shown(name))}"
             for name in self
         ]
         return "\n".join([f"<Tables of {visible(self.section)}{self._noted()}>", *lines])
@@ -321,7 +316,7 @@ class Tables(TablesExport, NamesNear):
     _repr_pretty_ = wrapped_in_ipython
 
     def _repr_html_(self) -> str:
-        rows = [(clipped(n), f"{self.rows[n]:,}", clipped(self.shown(n))) for n in self]
+        rows = [(clipped(n), f"{self.rows[n]:,}", clipped(self._shown(n))) for n in self]
         return table_html(
             ("table", "rows", "availability"),
             rows,
@@ -331,7 +326,7 @@ class Tables(TablesExport, NamesNear):
             labels=1,
         )
 
-    def shown(self, name: str) -> str:
+    def _shown(self, name: str) -> str:
         """Describe the availability of a table, with its mark; of an empty one, why it is empty."""
         if not isinstance(name, str) or name not in self.words:
             self[name]  # which names near matches
@@ -340,9 +335,9 @@ class Tables(TablesExport, NamesNear):
         return f"{mark} {words if self.rows[name] else _EMPTY.get(words, words)}"
 
     @property
-    def marks(self) -> str:
+    def _marks(self) -> str:
         """The mark of each table's availability, in their order."""
-        return "".join(self.shown(name)[0] for name in self)
+        return "".join(self._shown(name)[0] for name in self)
 
     def _noted(self) -> str:
         """Describe in words whether it was drafted, and the number of drifts and hints."""

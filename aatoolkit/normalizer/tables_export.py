@@ -1,55 +1,22 @@
-"""Methods of `Tables` that hand all tables on: to Arrow, Parquet and a workbook."""
+"""Methods of `Tables` that hand all tables on: to Parquet and a workbook."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aatoolkit._util.listing import FileList
 
 if TYPE_CHECKING:
     import pandas as pd
-    import pyarrow as pa
 
 
 class TablesExport(Mapping[str, "pd.DataFrame"]):
-    """Tables as files, and as Arrow."""
+    """Tables as files."""
 
     section: str
-
-    def arrow(self, name: str | None = None) -> pa.Table:
-        """Return a table as an Arrow table, with the metadata of its columns in its schema.
-
-        Parameters
-        ----------
-        name : str, optional
-            The table; by default the main one.
-
-        Returns
-        -------
-        pyarrow.Table
-            As ``df.aa.to_arrow`` gives it: each field has its availability, unit, rule and meaning.
-            Polars, DuckDB and whatever else reads Arrow take it.
-
-        Raises
-        ------
-        ItemNotFound
-            If there is no such table.
-        NotWritten
-            If a column holds what Arrow cannot.
-
-        Examples
-        --------
-        >>> import aatoolkit as aa
-        >>> table = aa.demo().read("domains").arrow("source_domain_engines")
-        >>> table.schema.field("citation_count").metadata[b"aa.unit"]
-        b'count'
-        """
-        accessor: Any = self[next(iter(self)) if name is None else name].aa
-        found: pa.Table = accessor.to_arrow()
-        return found
 
     def to_parquet(self, folder: str | os.PathLike[str]) -> FileList:
         """Write every table to ``folder/SECTION/TABLE.parquet``, as ``Dataset.to_parquet`` does.

@@ -27,7 +27,7 @@ def reduced(tables: Tables) -> tuple[Callable[..., Tables], tuple[Any, ...]]:
         How the tables are made again: of the answer, if it is there, as it was read, beside the
         frames that were built; else of all frames and listings.
     """
-    held = tables.parts.held[0] if tables.parts.held else None
+    held = tables._parts.held[0] if tables._parts.held else None
     answer = held.answer() if held else None
     if held is not None and answer is not None:
         return _read_again, (held.read, answer, tables._frames)

@@ -1,4 +1,4 @@
-"""``df.aa.complete``, ``require``, ``drop_unavailable``: what was not reported is said."""
+"""``df.aa.complete``, ``require``, ``measured``: what was not reported is said."""
 
 from __future__ import annotations
 
@@ -231,9 +231,9 @@ def test_require_gives_the_frame_or_says_what_lacks_and_why() -> None:
         frame.aa.require("w")
 
 
-def test_drop_unavailable_keeps_the_key_and_what_is_known() -> None:
+def test_what_was_not_measured_is_dropped_but_for_the_key_and_what_is_known() -> None:
     frame = unmeasured()
-    kept = frame.aa.drop_unavailable()
+    kept = frame.aa.measured(drop=True)
     assert [*kept.columns] == ["k", "y", "z"]
     assert kept.aa.availability.loc["y", "status"] == "partial"
     assert [*frame.columns] == ["k", "x", "y", "z", "n_a"]

@@ -21,7 +21,7 @@ def tables() -> aa.Tables:
 def test_arrow_has_the_keys_of_the_file_and_the_facts_at_its_fields(
     tables: aa.Tables, tmp_path: Path
 ) -> None:
-    table = tables.main.aa.to_arrow()
+    table = pa.table(tables.main.aa)
     file = pq.read_schema(tables.main.aa.to_parquet(tmp_path / "chats.parquet"))
     assert table.schema.metadata == file.metadata
     codebook = tables.main.aa.codebook
@@ -44,7 +44,7 @@ def test_other_engines_take_the_accessor(tables: aa.Tables) -> None:
 
 def test_what_arrow_cannot_hold_is_refused() -> None:
     with pytest.raises(NotWritten, match="the frame"):
-        pd.DataFrame({"x": [1, "a"]}).aa.to_arrow()
+        pa.table(pd.DataFrame({"x": [1, "a"]}).aa)
 
 
 def test_only_what_was_measured() -> None:

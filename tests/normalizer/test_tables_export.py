@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from serving import shared_client
 
@@ -18,12 +19,12 @@ def tables() -> aa.Tables:
 
 def test_polars_and_duckdb_take_a_table_with_its_metadata(tables: aa.Tables) -> None:
     polars, duckdb = pytest.importorskip("polars"), pytest.importorskip("duckdb")
-    for name, frame in tables.items():
-        table = tables.arrow(name)
+    for frame in tables.values():
+        table = pa.table(frame.aa)
         assert polars.DataFrame(table).height == duckdb.from_arrow(table).shape[0] == len(frame)
         assert polars.DataFrame(frame.aa).columns == [*frame.columns]
-    assert tables.arrow().equals(tables.arrow("source_domains"))
-    assert tables.arrow().schema.field("citation_count").metadata[b"aa.unit"] == b"count"
+    schema = pa.table(tables.main.aa).schema
+    assert schema.field("citation_count").metadata[b"aa.unit"] == b"count"
 
 
 def test_all_tables_are_written_to_a_folder_or_a_workbook(
@@ -58,7 +59,7 @@ def test_what_is_not_there_has_near_matches(tables: aa.Tables) -> None:
     assert str(caught.value).startswith("domains has no table")
     assert tables.get("nothing") is None
     with pytest.raises(ItemNotFound, match="did you mean 'source_domain_types'"):
-        tables.arrow("source_domain_type")
+        tables["source_domain_type"]
     for key in (None, 3, "", ()):
         with pytest.raises(ItemNotFound, match="has no table"):
             tables[key]  # type: ignore[index]

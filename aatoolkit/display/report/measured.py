@@ -28,7 +28,7 @@ _MOST_STATEMENTS = 8
 
 def measured(dataset: Dataset) -> str:
     """Render the availability of each table as HTML."""
-    words = [tables.shown(table) for tables in dataset.values() for table in tables]
+    words = [tables._shown(table) for tables in dataset.values() for table in tables]
     kinds = Counter(_STATES.get(word[:1], "unknown") for word in words)
     counts = ", ".join(f"{kinds[state]} {state}" for state in _STATES.values() if kinds[state])
     rows = [row for name in in_reading_order(dataset) for row in _states(name, dataset[name])]
@@ -45,12 +45,12 @@ def measured(dataset: Dataset) -> str:
 
 def _states(name: str, tables: Tables) -> Iterator[str]:
     """A row for each availability of a section's tables."""
-    states = dict.fromkeys(tables.shown(table) for table in tables)
+    states = dict.fromkeys(tables._shown(table) for table in tables)
     for at, words in enumerate(states):
         listed = [
             f"{text(title_of(table))} ({tables.rows[table]:,})"
             for table in tables
-            if tables.shown(table) == words
+            if tables._shown(table) == words
         ]
         title = text(chapter_of(name).title)
         head = element("th", title, scope="rowgroup", rowspan=len(states)) if at == 0 else ""

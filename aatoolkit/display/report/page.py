@@ -100,7 +100,7 @@ class _Page:
         body = [
             f'<section aria-labelledby="{anchor}"><h2 id="{anchor}">{text(chapter.title)}</h2>',
             element("p", text(doc), "lead"),
-            element("p", text(state_words(tables.shown(main)), 600), "state"),
+            element("p", text(state_words(tables._shown(main)), 600), "state"),
             *self._pictures(tables, chapter, at, evidence),
             *(self._open(tables, table, cols, evidence, chapter) for table, cols in opened.items()),
         ]
@@ -120,7 +120,7 @@ class _Page:
         frame = tables[table]
         if not len(frame):
             return element(
-                "p", f"<b>{text(title_of(table))}</b>: {text(state_words(tables.shown(table)))}"
+                "p", f"<b>{text(title_of(table))}</b>: {text(state_words(tables._shown(table)))}"
             )
         most = min(self._rows, chapter.rows)
         data = self._names.data(frame)

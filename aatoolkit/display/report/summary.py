@@ -171,7 +171,7 @@ def _unmeasured(dataset: Dataset) -> Iterator[str]:
     for name in in_reading_order(dataset):
         tables = dataset[name]
         for table in tables:
-            words = tables.shown(table)
+            words = tables._shown(table)
             if not words.startswith("●"):
                 reasons.setdefault(words, {})[chapter_of(name).title] = None
     for words, titles in reasons.items():

@@ -112,7 +112,7 @@ _STATES = {
 
 
 def state_words(shown: str) -> str:
-    """The availability of a table, as `Tables.shown` gives it, in plain words.
+    """The availability of a table, as ``Tables`` gives it, in plain words.
 
     Examples
     --------

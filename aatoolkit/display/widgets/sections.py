@@ -155,7 +155,7 @@ def _measured(tables: Tables) -> dict[str, Any]:
     rows = tables.rows[main]
     counted = f" · {rows:,} row{'s' * (rows != 1)}" if rows else ""
     absent = tables.words[main].startswith(_ABSENT)
-    status, _, _ = tables.shown(main).partition(":")
+    status, _, _ = tables._shown(main).partition(":")
     return {
         "note": f"{status}{counted}",
         "mark": OptionFlag.DIMMED if absent else OptionFlag.PLAIN,

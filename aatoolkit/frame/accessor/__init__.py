@@ -6,11 +6,11 @@
 - ``statistics``: ``interval``, ``compare``, ``decompose``
 - ``listings``: ``rank``, ``concentration``, ``overlap``
 - ``repeats``: ``stability``, ``changes``
-- ``select``: ``require``, ``drop_unavailable``, ``measured``
+- ``select``: ``require``, ``measured``
 - ``reshape``: ``to_long``, ``with_context``
 - ``explain``: ``explain``
 - ``plot``: ``plot``
-- ``export``: ``to_parquet``, ``to_excel``, ``to_arrow``
+- ``export``: ``to_parquet``, ``to_excel``
 - ``overview``: the verbs by purpose, as ``df.aa`` prints them
 
 Each holds signatures and documentation only; the work is done by the modules of `aatoolkit.frame`.
@@ -56,12 +56,12 @@ class Accessor(
     ============ ===========================================================================
     describe     ``availability``, ``codebook``, ``sources``
     why          ``explain``: any number down to its bytes, any gap down to its reason
-    select       ``measured``, ``drop_unavailable``, ``require``
+    select       ``measured``, ``require``
     combine      ``aggregate``, ``complete``, ``merge``, ``rename``, ``adopt``,
                  ``with_context``, ``to_long``
     is it real   ``interval``, ``compare``, ``decompose``, ``changes``, ``stability``
     who leads    ``rank``, ``concentration``, ``overlap``
-    show, export ``plot``, ``to_parquet``, ``to_excel``, ``to_arrow``
+    show, export ``plot``, ``to_parquet``, ``to_excel``
     ============ ===========================================================================
 
     All work on any frame, never change it, and need no network. ``help(df.aa.merge)`` has the

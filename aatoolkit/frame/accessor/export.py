@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 
 import pandas as pd
-import pyarrow as pa
 
 from aatoolkit.frame import plain
 from aatoolkit.frame.excel import SheetTable, codebook_sheet, write_workbook
@@ -104,13 +103,13 @@ class Export:
         """
         return plain.plain(self._frame)
 
-    def to_arrow(self) -> pa.Table:
-        """Return the frame as an Arrow table, with the metadata of its columns in its schema.
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Export the frame as an Arrow stream (the PyCapsule interface), with its metadata.
 
-        Every field has its availability (``aa.status``, ``aa.cause``, ``aa.reason``), unit, rule
-        and meaning (``aa.unit``, ``aa.aggregation``, ``aa.description``); the keys of the schema
-        are those of `to_parquet`. The accessor itself can be given to what reads Arrow streams,
-        such as ``polars.DataFrame(df.aa)`` or DuckDB.
+        What reads Arrow takes the accessor itself: ``pyarrow.table(df.aa)``,
+        ``polars.DataFrame(df.aa)``, DuckDB. Every field has its availability (``aa.status``,
+        ``aa.cause``, ``aa.reason``), unit, rule and meaning (``aa.unit``, ``aa.aggregation``,
+        ``aa.description``); the keys of the schema are those of `to_parquet`.
 
         Raises
         ------
@@ -119,12 +118,10 @@ class Export:
 
         Examples
         --------
-        >>> pd.DataFrame({"n": [1]}).aa.to_arrow().column("n").to_pylist()
+        >>> import pyarrow as pa
+        >>> pa.table(pd.DataFrame({"n": [1]}).aa).column("n").to_pylist()
         [1]
         """
         table = own_buffers(arrow_table(self._frame, Path("the frame")))
-        return table.cast(with_facts(table.schema, metadata_of(self._frame)))
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Export the frame as an Arrow stream (the PyCapsule interface), with its metadata."""
-        return self.to_arrow().__arrow_c_stream__(requested_schema)
+        whole = table.cast(with_facts(table.schema, metadata_of(self._frame)))
+        return whole.__arrow_c_stream__(requested_schema)

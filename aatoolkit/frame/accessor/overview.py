@@ -14,7 +14,7 @@ from aatoolkit._util.text import markup
 PURPOSES = {
     "What is this, and was it measured?": ("availability", "codebook", "sources"),
     "Why is it this number, or none?": ("explain",),
-    "Only what was measured": ("measured", "drop_unavailable", "require"),
+    "Only what was measured": ("measured", "require"),
     "Add up and put together": (
         "aggregate",
         "complete",
@@ -26,7 +26,7 @@ PURPOSES = {
     ),
     "Is it real?": ("interval", "compare", "decompose", "changes", "stability"),
     "Who leads, and how alike are they?": ("rank", "concentration", "overlap"),
-    "See it, take it along": ("plot", "plain", "to_parquet", "to_excel", "to_arrow"),
+    "See it, take it along": ("plot", "plain", "to_parquet", "to_excel"),
 }
 """The verbs by what they are for; a verb that is new goes where a reader would look for it."""
 

@@ -1,4 +1,4 @@
-"""Verbs that check and select by availability: `require`, `drop_unavailable`, `measured`."""
+"""Verbs that check and select by availability: `require`, `measured`."""
 
 from __future__ import annotations
 
@@ -42,22 +42,7 @@ class Select:
         """
         return require.require(self._frame, columns)
 
-    def drop_unavailable(self) -> pd.DataFrame:
-        """Leave out the columns that could not be measured or do not apply; the key stays.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A new frame. What is unknown or partly measured stays in it.
-
-        Examples
-        --------
-        >>> pd.DataFrame({"n": [0]}).aa.drop_unavailable().columns.tolist()
-        ['n']
-        """
-        return require.drop_unavailable(self._frame)
-
-    def measured(self, *columns: str) -> pd.DataFrame:
+    def measured(self, *columns: str, drop: bool = False) -> pd.DataFrame:
         """Select the rows in which these columns were measured, wholly or in part.
 
         A number counts unless the service says, of its cell, row or column, that there is none:
@@ -68,6 +53,9 @@ class Select:
         *columns : str
             Their names; a row stays if all of them were measured. By default all numbers that are
             not part of the key, and a row stays if any of them was measured.
+        drop : bool, default False
+            Leave out the columns, too, that could not be measured or do not apply; the key stays,
+            and so does what is unknown or partly measured.
 
         Returns
         -------
@@ -84,4 +72,5 @@ class Select:
         >>> pd.DataFrame({"n": [0, None, 2]}).aa.measured("n")["n"].tolist()
         [0.0, 2.0]
         """
-        return require.measured(self._frame, columns)
+        frame = require.measured(self._frame, columns)
+        return require.drop_unavailable(frame) if drop else frame

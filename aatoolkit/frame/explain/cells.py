@@ -55,7 +55,7 @@ class TableCells:
         self, answer: ReadAnswer, name: str, frame: pd.DataFrame, known: FrameMetadata
     ) -> None:
         self.answer, self.name, self.frame, self.known = answer, name, frame, known
-        self._rows = answer.tables.parts.rows[name]
+        self._rows = answer.tables._parts.rows[name]
         self._paths: dict[str, Callable[[int], str | None]] = {}
         self._cells: dict[str, Cells] = {}
         self._units: dict[str, pd.Series | None] = {}
@@ -194,7 +194,7 @@ class TableCells:
         if column not in self._stated:
             self._stated[column] = [
                 (signal, reached)
-                for signal in self.answer.tables.parts.signals
+                for signal in self.answer.tables._parts.signals
                 if declared is not None and signal.rule != INFERRED
                 for reached in [_reach(signal, declared)]
                 if reached is not None

@@ -184,7 +184,7 @@ def _within(place: Any, source: Source) -> Iterator[tuple[str, HeldAnswer | str]
     if place is None:
         return
     if isinstance(place, Tables):
-        for each in place.parts.held:
+        for each in place._parts.held:
             if _fits(each.source, source):
                 yield "in memory", each
     elif hasattr(place, "_stored_responses"):

@@ -72,7 +72,7 @@ def explain_path(tables: Tables, path: str) -> Explanation:
 
 
 def _answer(tables: Tables) -> ReadAnswer | None:
-    for each in tables.parts.held:
+    for each in tables._parts.held:
         body = each.body
         if body is not None:
             return ReadAnswer(each.source, tables, body, "in memory")
@@ -92,7 +92,7 @@ def _cells(
     """Yield the cells that hold the value at a path, or values below it."""
     inside = path.removesuffix(KEY_SIGN)
     target = inside.removeprefix("$").removeprefix(".")
-    for name, rows in tables.parts.rows.items():
+    for name, rows in tables._parts.rows.items():
         frame = tables[name]
         cells = TableCells(answer, name, frame, metadata_of(frame)) if answer else None
         for column in rows.table.columns:
@@ -132,7 +132,7 @@ def _kept(tables: Tables, path: str) -> Iterator[Explanation]:
 
 def _statements(tables: Tables, path: str) -> Iterator[StatedAvailability]:
     """Yield the statements whose evidence is at a path or below it."""
-    for signal in tables.parts.signals:
+    for signal in tables._parts.signals:
         if signal.path and _is_within(signal.path, path):
             state = signal.availability
             yield StatedAvailability(

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from typing import Any
 
-from aatoolkit import sections
-from aatoolkit.sections import Aggregation, Rule
+from aatoolkit.sections import Aggregation, Rule, vocabulary
 from aatoolkit.sections.inference.analysis import Analysis
 from aatoolkit.sections.inference.declare import doc_of, grain_of, section_of, without_of
 from aatoolkit.sections.inference.findings import OPEN, ColumnFinding
@@ -18,7 +17,9 @@ from aatoolkit.sections.section import camel
 
 _WIDTH = 96
 _UNITS = tuple(
-    name for name in sections.__all__ if name.isupper() and isinstance(getattr(sections, name), str)
+    name
+    for name in vocabulary.__all__
+    if name.isupper() and isinstance(getattr(vocabulary, name), str)
 )
 """The names of the units, as ``aatoolkit.sections`` has them."""
 _RULES = ("KEY", "LAST", "MAX", "MEAN", "MIN", "NONE", "NOT_ADDITIVE", "SUM")
@@ -189,7 +190,7 @@ def unit_code(unit: str) -> str:
     >>> unit_code("count"), unit_code("furlongs")
     ('COUNT', "'furlongs'")
     """
-    return next((name for name in _UNITS if getattr(sections, name) == unit), repr(unit))
+    return next((name for name in _UNITS if getattr(vocabulary, name) == unit), repr(unit))
 
 
 def rule_code(rule: Aggregation) -> str:
@@ -197,17 +198,17 @@ def rule_code(rule: Aggregation) -> str:
 
     Examples
     --------
-    >>> rule_code(sections.SUM), rule_code(sections.ratio("hits", "answers"))
+    >>> rule_code(sections.SUM), rule_code(vocabulary.ratio("hits", "answers"))
     ('SUM', "ratio('hits', 'answers')")
     """
     for name in _RULES:
-        if getattr(sections, name) == rule:
+        if getattr(vocabulary, name) == rule:
             return name
-    if rule.rule == "ratio" and rule.over and rule == sections.ratio(*rule.over):
+    if rule.rule == "ratio" and rule.over and rule == vocabulary.ratio(*rule.over):
         return f"ratio({rule.over[0]!r}, {rule.over[1]!r})"
-    if rule.by is not None and rule == sections.weighted(rule.by):
+    if rule.by is not None and rule == vocabulary.weighted(rule.by):
         return f"weighted({rule.by!r})"
-    if rule.why is not None and rule == sections.refused(rule.why):
+    if rule.why is not None and rule == vocabulary.refused(rule.why):
         return f"refused({rule.why!r})"
     return repr(rule)
 
