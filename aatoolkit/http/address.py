@@ -81,12 +81,6 @@ class BaseUrl:
         except ValueError:
             return self.host == "localhost"
 
-    def owns(self, url: str) -> bool:
-        """Whether a URL has the same origin."""
-        parts = urlsplit(url)
-        port = parts.port or _PORTS.get(parts.scheme)
-        return (parts.scheme, parts.hostname, port) == (self.scheme, self.host, self.port)
-
 
 def _address(text: str) -> str | None:
     """The canonical spelling of an IP address or host name, or None if it is neither."""

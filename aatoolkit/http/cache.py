@@ -185,25 +185,29 @@ class ResponseCache:
 
     def __iter__(self) -> Iterator[Response]:
         """Yield the responses of the account."""
-        for (key,) in self._read(f"SELECT key FROM {_TABLE} ORDER BY key"):
-            for (value,) in self._read(f"SELECT value FROM {_TABLE} WHERE key = ?", key):
-                with suppress(ValueError):
-                    response = _load(value, key)
-                    if self._key(response.request) == key:
-                        yield response
+        for key, value in self._rows():
+            with suppress(ValueError):
+                response = _load(value, key)
+                if self._key(response.request) == key:
+                    yield response
 
     def verify(self) -> list[str]:
         """Return a sentence for each response, of whatever account, of which a byte has changed."""
         flaws = []
-        for (key,) in self._read(f"SELECT key FROM {_TABLE} ORDER BY key"):
-            for (value,) in self._read(f"SELECT value FROM {_TABLE} WHERE key = ?", key):
-                try:
-                    _load(value, key)
-                except ValueError as error:
-                    flaws.append(f"a response of {key.split('|')[1]} is damaged: {error}")
+        for key, value in self._rows():
+            try:
+                _load(value, key)
+            except ValueError as error:
+                flaws.append(f"the response {key} is damaged: {error}")
         if self._reads_from == float("inf"):
             flaws.append(f"the file in {self.folder} cannot be read")
         return flaws
+
+    def _rows(self) -> Iterator[tuple[str, Any]]:
+        """Yield key and value of every row, one value in memory at a time."""
+        for (key,) in self._read(f"SELECT key FROM {_TABLE} ORDER BY key"):
+            for (value,) in self._read(f"SELECT value FROM {_TABLE} WHERE key = ?", key):
+                yield key, value
 
     def close(self) -> None:
         """Close the file."""
@@ -321,9 +325,7 @@ def connect(folder: Path) -> sqlite3.Connection:
     uri = file.absolute().as_uri()
     is_writable = os.access(file, os.W_OK) and os.access(folder, os.W_OK)
     if not is_writable:
-        # Without write access to the folder SQLite only reads a file declared immutable.
-        log = file.with_name(f"{FILE_NAME}-wal")
-        uri += "?mode=ro" if log.exists() else "?immutable=1"
+        uri += "?immutable=1"  # without access to the folder SQLite reads no other file
     connection = sqlite3.connect(
         uri, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=True
     )
@@ -505,14 +507,9 @@ def cache_info(folder: str | Path | None = None) -> CacheInfo:
             size = sum(row[1] for row in kept)
             hosts.append(HostInfo(origin, host, len(kept), size, min(times), max(times)))
         size = sum(file.stat().st_size for file in parts_of(path))
-    return CacheInfo(
-        path,
-        len(rows),
-        size,
-        min((host.oldest for host in hosts), default=None),
-        max((host.newest for host in hosts), default=None),
-        tuple(hosts),
-    )
+    oldest = min((host.oldest for host in hosts), default=None)
+    newest = max((host.newest for host in hosts), default=None)
+    return CacheInfo(path, len(rows), size, oldest, newest, tuple(hosts))
 
 
 def clear_cache(folder: str | Path | None = None, host: str | None = None) -> int:

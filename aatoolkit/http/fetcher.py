@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -70,15 +69,15 @@ class Fetcher:
         self.base: BaseUrl = BaseUrl.parse(base_url)
         self.has_token: bool = secret is not None
         self.offline = offline
-        self.expire_after: float = _seconds("expire_after", expire_after)
-        self.deadline: float = _seconds("deadline", deadline, least=1e-3)
+        self.expire_after: float = _at_least(0, "expire_after", expire_after)
+        self.deadline: float = _at_least(1e-3, "deadline", deadline)
         self.folder: Path | None = _folder(cache)
         if offline and self.folder is None:
             raise errors.ConfigurationError(
                 "offline without a cache answers nothing; leave the cache on",
                 setting="offline",
             )
-        limit = _bytes("cache_size", cache_size)
+        limit = int(_at_least(1, "cache_size", cache_size))
         self._cache = None if self.folder is None else ResponseCache(self.folder, secret, limit)
         self._retry = Retry(sleep=sleep)
         self._single_flight: SingleFlight[Payload] = SingleFlight()
@@ -99,7 +98,7 @@ class Fetcher:
         """
         request, deadline = request.at(self.base.url), self.deadline
         age = request.expire_after
-        age = self.expire_after if age is None else _seconds("expire_after", age)
+        age = self.expire_after if age is None else _at_least(0, "expire_after", age)
         cached = None if request.refresh else self._cached(request)
         stale = cached is None or not is_fresh(cached, age)
         if cached is not None and (self.offline or not stale):
@@ -171,21 +170,9 @@ def _not_cached(request: Request) -> errors.NotCached:
     )
 
 
-def _seconds(setting: str, value: float, *, least: float = 0.0) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
-        raise errors.ConfigurationError(
-            f"{setting} is a number of seconds, not {value!r}", setting=setting
-        )
-    if value < least:
+def _at_least(least: float, setting: str, value: float) -> float:
+    if not value >= least:  # as a number that is none is not
         raise errors.ConfigurationError(f"{setting} is too small: {value!r}", setting=setting)
-    return float(value)
-
-
-def _bytes(setting: str, value: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value <= 0:
-        raise errors.ConfigurationError(
-            f"{setting} is a number of bytes, not {value!r}", setting=setting
-        )
     return value
 
 

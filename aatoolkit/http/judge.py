@@ -93,10 +93,10 @@ def _refusal(
 ) -> errors.StatusError:
     """Return the error for a status, with the service's own message where it gave one."""
     body = mask(body)
-    words = _words(body)
+    words = _words(body, mask)
     facts |= {"excerpt": excerpt(body), "body": body}
-    facts["code"] = _first_text(words, mask, "code")
-    message = _first_text(words, mask, "message", "detail", "title", "error") or ""
+    facts["code"] = _first_text(words, "code")
+    message = _first_text(words, "message", "detail", "title", "error") or ""
     message = message.rstrip(" .;")
     quote = f": {message}" if message else ""
     if 300 <= status < 400:
@@ -114,12 +114,12 @@ def _refusal(
             **facts,
         )
     if status in (400, 422):
-        near = _listed(words, mask, "suggestions")
+        near = _listed(words, "suggestions")
         hint = did_you_mean(near, "the scope options list the allowed values")
         return errors.BadRequest(
             f"the service refused the request ({status}){quote}; {hint}",
-            parameter=_first_text(words, mask, "parameter"),
-            suggestions=near or _listed(words, mask, "allowed"),
+            parameter=_first_text(words, "parameter"),
+            suggestions=near or _listed(words, "allowed"),
             **facts,
         )
     if status == 429:
@@ -157,26 +157,32 @@ def _redirect(headers: Mapping[str, str], facts: dict[str, Any]) -> errors.Statu
     )
 
 
-def _words(body: bytes) -> dict[str, Any]:
-    """Return the object that holds the error message, at the top or under ``error``."""
+def _words(body: bytes, mask: Mask) -> dict[str, Any]:
+    """Return the texts and lists of texts of an error message, on safe lines.
+
+    They are those of the object at the top, or of the one under ``error``.
+    """
     try:
         value = decode.decode(body)
     except errors.DecodeError:
         return {}
-    found = value.get("error") if isinstance(value, dict) else None
-    chosen = found if isinstance(found, dict) else value
-    return chosen if isinstance(chosen, dict) else {}
+    inner = value.get("error") if isinstance(value, dict) else None
+    chosen = inner if isinstance(inner, dict) else value
+    if not isinstance(chosen, dict):
+        return {}
+
+    def clean(value: object) -> Any:
+        if isinstance(value, str):
+            return excerpt(mask(value.encode()))
+        return tuple(map(clean, value)) if isinstance(value, list) else None
+
+    return {name: clean(value) for name, value in chosen.items()}
 
 
-def _first_text(words: Mapping[str, Any], mask: Mask, *names: str) -> str | None:
-    """Return the first of these fields that is text, on one safe line."""
-    for name in names:
-        if isinstance(words.get(name), str) and words[name]:
-            return excerpt(mask(words[name].encode()))
-    return None
+def _first_text(words: Mapping[str, Any], *names: str) -> str | None:
+    """Return the first of these fields that is text."""
+    return next((words[n] for n in names if isinstance(words.get(n), str) and words[n]), None)
 
 
-def _listed(words: Mapping[str, Any], mask: Mask, name: str) -> tuple[str, ...]:
-    values = words.get(name)
-    texts = values if isinstance(values, list) else []
-    return tuple(excerpt(mask(text.encode())) for text in texts if isinstance(text, str))
+def _listed(words: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    return tuple(text for text in words.get(name) or () if isinstance(text, str))

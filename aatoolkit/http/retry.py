@@ -7,6 +7,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Hashable
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -17,6 +18,9 @@ from aatoolkit.http.transport import Failure
 
 T = TypeVar("T")
 Error = FetchError | InternalError
+
+_ATTEMPTS = 3
+_BASE, _LONGEST_BACKOFF = 0.5, 8.0
 
 
 class Quota:
@@ -47,15 +51,12 @@ class Quota:
 class Retry:
     """Retry with exponential backoff and full jitter, within one deadline.
 
-    The backoff doubles from ``base`` to ``longest_backoff`` seconds; the wait is drawn evenly
+    The backoff doubles, up to a longest one; the wait is drawn evenly
     between zero and that, so that clients which failed together do not return together. A wait
     that the service asks for (``Retry-After``) is respected; if it would outlast the deadline
     there is no retry.
     """
 
-    attempts: int = 3
-    base: float = 0.5
-    longest_backoff: float = 8.0
     sleep: Callable[[float], None] = pause
     quota: Quota = field(default_factory=Quota)
 
@@ -65,29 +66,21 @@ class Retry:
         The error is returned, not raised, so that the caller raises it outside every handler.
         """
         ends = time.monotonic() + deadline
-        for turn in range(self.attempts):
+        for turn in range(_ATTEMPTS):
             outcome = attempt(ends - time.monotonic())
             if not isinstance(outcome, Failure):
                 self.quota.change(Quota.per_response)
                 return outcome
             wait = outcome.retry_after
             if wait is None:
-                wait = random.uniform(0, min(self.longest_backoff, self.base * 2**turn))
-            last = turn == self.attempts - 1
+                wait = random.uniform(0, min(_LONGEST_BACKOFF, _BASE * 2**turn))
+            last = turn == _ATTEMPTS - 1
             if last or not outcome.is_retryable or time.monotonic() + wait >= ends:
                 break
             if not self.quota.change(-1):
                 break
             self.sleep(wait)
         return outcome.error  # type: ignore[union-attr]
-
-
-class _Flight(Generic[T]):
-    """A request being sent, and its outcome; None where no other caller can use that."""
-
-    def __init__(self) -> None:
-        self.done = threading.Event()
-        self.outcome: T | Error | None = None
 
 
 class SingleFlight(Generic[T]):
@@ -100,7 +93,7 @@ class SingleFlight(Generic[T]):
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._flights: dict[Hashable, _Flight[T]] = {}
+        self._flights: dict[Hashable, Future[T | Error | None]] = {}
 
     def run(self, key: Hashable, send: Callable[[float], T | Error], deadline: float) -> T | Error:
         """Call ``send``, or wait for the same request in another thread; return the outcome."""
@@ -109,29 +102,34 @@ class SingleFlight(Generic[T]):
             with self._lock:
                 flight = self._flights.get(key)
                 if flight is None:
-                    mine = self._flights[key] = _Flight()
+                    mine = self._flights[key] = Future()
             if flight is None:
                 return self._lead(key, mine, send, ends - time.monotonic())
-            while not flight.done.wait(min(STEP, max(0.0, ends - time.monotonic()))):
+            while not wait([flight], min(STEP, max(0.0, ends - time.monotonic()))).done:
                 if time.monotonic() >= ends or is_cancelled():
                     return DeadlineExceeded(
                         "no complete response came before the deadline; ask for less, or raise "
                         "the deadline"
                     )
-            if flight.outcome is not None:
+            outcome = flight.result()
+            if outcome is not None:  # which an interrupted or shorter call leaves
                 # A copy of an error for each caller: raising it adds a traceback.
-                error = isinstance(flight.outcome, Exception)
-                return copy.copy(flight.outcome) if error else flight.outcome
+                return copy.copy(outcome) if isinstance(outcome, Exception) else outcome
 
     def _lead(
-        self, key: Hashable, flight: _Flight[T], send: Callable[[float], T | Error], left: float
+        self,
+        key: Hashable,
+        flight: Future[T | Error | None],
+        send: Callable[[float], T | Error],
+        left: float,
     ) -> T | Error:
+        shared: T | Error | None = None
         try:
             outcome = send(left)
             if not isinstance(outcome, DeadlineExceeded) and not is_cancelled():
-                flight.outcome = outcome
+                shared = outcome
             return outcome
         finally:
             with self._lock:
                 del self._flights[key]
-            flight.done.set()
+            flight.set_result(shared)

@@ -155,7 +155,7 @@ class Transport(HTTPAdapter):
 
     def _outcome(self, request: Request, seconds: float) -> Response | Failure:
         ends = time.monotonic() + seconds
-        attempt = Attempt(self._token if self._base.owns(request.url) else None)
+        attempt = Attempt(self._token)
         error_ends = float("inf")
 
         def limit() -> float:
@@ -187,7 +187,7 @@ class Transport(HTTPAdapter):
 
     def _exchange(self, url: str, attempt: Attempt, seconds: float) -> None:
         """Send the request, and receive the response's status, headers and body."""
-        signed = {"Authorization": UNSIGNED} if self._base.owns(url) and self._token else {}
+        signed = {} if self._token is None else {"Authorization": UNSIGNED}
         prepared = requests.Request("GET", url, headers={**_HEADERS, **signed}).prepare()
         response = super().send(
             prepared,
@@ -267,7 +267,7 @@ class Transport(HTTPAdapter):
 
     def repeats_token(self, body: bytes) -> bool:
         """Whether a text holds the token that requests carry."""
-        return self._token is not None and self._token.is_distinct and self._token.is_in(body)
+        return self._token is not None and self._token.is_in(body)
 
     def _masked(self, text: bytes) -> bytes:
         return text if self._token is None else self._token.hide_in(text)

@@ -409,7 +409,6 @@ def _contents() -> Iterator[tuple[str, Case]]:
         "UTF-16 without a mark",
         _undecodable("encoding", whole('{"ok": true}'.encode("utf-16-le"))),
     )
-    yield "UTF-32", _undecodable("encoding", whole('{"ok": true}'.encode("utf-32")))
     yield (
         "Latin-1",
         _undecodable("encoding", typed("application/json; charset=latin-1", b'{"a": "\xe9"}')),
@@ -421,25 +420,12 @@ def _contents() -> Iterator[tuple[str, Case]]:
         ),
     )
     yield "a charset nobody knows", Case(replying(typed("application/json; charset=martian", BODY)))
-    yield "overlong UTF-8", _undecodable("encoding", whole(b'{"a": "\xc0\xaf"}'))
     yield "half a surrogate pair", _undecodable("encoding", whole(rb'{"a": "\ud800"}'))
     yield "NaN", _undecodable("not_finite", whole(b'{"a": NaN}'))
-    yield "Infinity", _undecodable("not_finite", whole(b"[-Infinity]"))
-    yield "1e400", _undecodable("not_finite", whole(b"[1e400]"))
-    yield "an integer of 5,000 digits", _undecodable("not_json", whole(b"[%b]" % (b"9" * 5000)))
     yield "an integer beyond 64 bits", Case(replying(whole(b"[18446744073709551617]")), [2**64 + 1])
     yield "a key given twice", _undecodable("duplicate_key", whole(b'{"a": 1, "a": 2}'))
     yield "deep nesting", _undecodable("too_deep", whole(b"[" * 100_000 + b"]" * 100_000))
     yield "deep nesting cut off", _undecodable("too_deep", whole(b'{"a":' * 100_000), memory=32)
-    yield "a second document", _undecodable("not_json", whole(BODY + BODY))
-    yield "lines of JSON", _undecodable("not_json", whole(BODY + b"\n" + BODY + b"\n"))
-    yield "JSONP", _undecodable("not_json", whole(b"callback(" + BODY + b");"))
-    yield "a guard against hijacking", _undecodable("not_json", whole(b")]}',\n" + BODY))
-    yield "a comment", _undecodable("not_json", whole(BODY + b" // one"))
-    yield "single quotes", _undecodable("not_json", whole(b"{'a': 1}"))
-    yield "a comma too many", _undecodable("not_json", whole(b'{"a": 1,}'))
-    yield "NUL at the end", _undecodable("not_json", whole(BODY + b"\0"))
-    yield "a control character in text", _undecodable("not_json", whole(b'{"a": "\x01"}'))
     yield (
         "JSON cut off",
         _undecodable("truncated", whole(b'{"a": [1, 2', "200 OK", "Connection: close"), asks=3),

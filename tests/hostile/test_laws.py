@@ -45,8 +45,9 @@ def test_a_base_url_is_refused_or_is_where_requests_go(text: str) -> None:
     assert BaseUrl.parse(base.url) == base
     assert base.scheme == "https" or base.is_loopback
     url = f"{base.url}/api/domains/acme.example/scope-options"
-    assert base.owns(prepared(url))
     parts = urlsplit(prepared(url))
+    port = parts.port or {"https": 443, "http": 80}[parts.scheme]
+    assert (parts.scheme, parts.hostname, port) == (base.scheme, base.host, base.port)
     assert (parts.username, parts.password, parts.query, parts.fragment) == (None, None, "", "")
     assert parts.path.endswith("/api/domains/acme.example/scope-options")
     assert ".." not in parts.path.split("/")

@@ -19,7 +19,7 @@ if __name__ == "__main__":
 
 from hostile.cases import CASES, DEADLINE, MAX_BODY, TOKEN, Case
 from hostile.measure import forget_peak, open_sockets, peak
-from hostile.server import HostileServer
+from hostile.server import SLACK, HostileServer
 
 from aatoolkit import errors
 from aatoolkit.http import Fetcher
@@ -56,7 +56,11 @@ def tried(case: Case, folder: Path) -> Trial:
         before, began = forget_peak(), time.monotonic()
         found = _outcome(fetcher, case)
         seconds, memory = time.monotonic() - began, peak() - before
-        running = {each.name for each in set(threading.enumerate()) - threads}
+        begun = set(threading.enumerate()) - threads
+        for thread in begun:
+            if thread.name.startswith("aatoolkit"):
+                thread.join(SLACK)
+        running = {each.name for each in begun if each.is_alive()}
         fetcher.close()
         all_let_go = server.gone()
     return Trial(
