@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-CITED = "a7d2f48f9261b32d06a958e813eae7a258f8e19abdfca5edb287329a85d38255"
+CITED = "62f54033f15f7514cf80d4bd2ec97918b9f0a44e600337b1d133b52e564ed320"
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
 
 CHECKS = {

@@ -21,7 +21,7 @@ from aatoolkit.study.tables import parse_tables
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "data" / "demo-study"
 README = (ROOT / "data" / "README.md").read_text("utf-8")
-DIGEST = "a7d2f48f9261b32d06a958e813eae7a258f8e19abdfca5edb287329a85d38255"
+DIGEST = "62f54033f15f7514cf80d4bd2ec97918b9f0a44e600337b1d133b52e564ed320"
 
 
 @pytest.fixture(scope="module")

@@ -103,8 +103,11 @@ class HostPlan:
 def _host(facts: dict[str, Any]) -> HostPlan:
     kinds: dict[str, Any] = {"engines": EnginePlan, "brands": BrandPlan, "prompts": PromptPlan}
     plans = {name: tuple(kind(**one) for one in facts[name]) for name, kind in kinds.items()}
-    lists = {name: tuple(facts[name]) for name in ("terms", "silent") if name in facts}
-    return HostPlan(**{**facts, **lists, **plans})
+    lists: dict[str, Any] = {
+        name: tuple(facts[name]) for name in ("terms", "silent") if name in facts
+    }
+    known: dict[str, Any] = {**facts, **lists, **plans}
+    return HostPlan(**known)
 
 
 _FACTS = json.loads(Path(__file__).with_name("world.json").read_text(encoding="utf-8"))
