@@ -86,11 +86,12 @@ def test_whiskers_are_over_prompts_where_they_are_known() -> None:
     assert "Whiskers: 95% interval for prompts like these" in shown
     found = prompts.aa.interval("mention_rate", by="topic", cluster="prompt_id").set_index("topic")
     labels = [text.get_text() for text in axes.get_yticklabels()]
-    segments = [each for lines in axes.collections for each in lines.get_segments()]
-    assert segments
-    for (low, row), (high, _) in segments:
-        ends = found.loc[labels[int(row)], ["mention_rate_low", "mention_rate_high"]]
-        assert [low, high] == pytest.approx(ends.to_list())
+    whiskers = [mark for mark in axes.panel.marks if mark.kind == "spans" and len(mark)]
+    assert whiskers
+    for mark in whiskers:
+        for low, row, high in zip(mark.x, mark.y, mark.to, strict=True):
+            ends = found.loc[labels[int(row)], ["mention_rate_low", "mention_rate_high"]]
+            assert [low, high] == pytest.approx(ends.to_list())
     alone = prompts.aa.plot("bars", x="prompt_id", y="mention_rate")
     assert "the answers to one prompt" in " ".join(notes(alone).split())
     days = pd.to_datetime(["2026-01-01", "2026-01-02"])

@@ -18,7 +18,6 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from aatoolkit._util.attributes import missing_attribute
-from aatoolkit._util.numbers import tick
 from aatoolkit.display.plot.fonts import families, literal_text
 from aatoolkit.display.plot.layout import Box, Placement, Text, number_ticks, place
 from aatoolkit.display.plot.spec import Mark, Panel, Scale, Spec
@@ -340,19 +339,12 @@ class _Drawing:
                 label.set_horizontalalignment("left")
 
     def _boxes(self, mark: Mark, words: Sequence[str]) -> None:
-        panel, axes = self._panel, self._axes
-        assert mark.to is not None
-        start, end = (within(part, panel.x) for part in (mark.x, mark.to))
+        starts, ends, middles, high = mark.corners(self._panel)
         face, edge, width = self._palette.box(mark.style)
-        middle = mark.y
-        high = mark.size
-        if np.isinf(high):
-            high = abs(panel.y.high - panel.y.low)
-            middle = np.full(len(mark), (panel.y.low + panel.y.high) / 2)
-        axes.barh(
-            middle,
-            end - start,
-            left=start,
+        self._axes.barh(
+            middles,
+            ends - starts,
+            left=starts,
             height=high,
             facecolor=face,
             edgecolor=edge,
@@ -361,47 +353,25 @@ class _Drawing:
             zorder=1.5,
         )
 
-    def _spans(self, mark: Mark, words: Sequence[str]) -> None:
-        assert mark.to is not None
-        colour = self._palette[mark.style.colour]
-        there = ~np.isnan(mark.x + mark.to + mark.y)
-        y, starts, ends = mark.y[there], mark.x[there], mark.to[there]
-        self._axes.hlines(y, starts, ends, color=colour, linewidth=mark.size, zorder=2.5)
-        for places in (starts, ends) if mark.has_caps else ():
-            self._axes.plot(places, y, "|", color=colour, markersize=6, zorder=2.5)
+    def _line(self, mark: Mark, words: Sequence[str]) -> None:
+        is_line = mark.kind == "line"
+        self._axes.plot(
+            *mark.strokes(self._panel),
+            linestyle=_dash(mark.style),
+            linewidth=1.6 if mark.kind == "ticks" else mark.size,
+            marker=mark.style.symbol if is_line and len(mark) <= 100 else "",
+            markersize=4,
+            color=self._palette[mark.style.colour],
+            clip_on=not is_line,
+            solid_capstyle="butt",
+            zorder=2.4,
+        )
 
-    def _ticks(self, mark: Mark, words: Sequence[str]) -> None:
-        there, half = ~np.isnan(mark.x), mark.size / 2
-        low, high = mark.y[there] - half, mark.y[there] + half
-        colour = self._palette[mark.style.colour]
-        self._axes.vlines(mark.x[there], low, high, color=colour, linewidth=1.6, zorder=2.6)
-
-    def _rules(self, mark: Mark, words: Sequence[str]) -> None:
-        for x in mark.x:
-            self._axes.axvline(
-                x,
-                color=self._palette[mark.style.colour],
-                linewidth=mark.size,
-                linestyle=_dash(mark.style),
-            )
+    _spans = _ticks = _rules = _line
 
     def _dots(self, mark: Mark, words: Sequence[str]) -> None:
         look = _marker(mark.style, self._palette, mark.size)
         self._axes.plot(mark.x, mark.y, linestyle="", clip_on=False, zorder=3, **look)
-
-    def _line(self, mark: Mark, words: Sequence[str]) -> None:
-        marker = mark.style.symbol if len(mark) <= 100 else ""
-        self._axes.plot(
-            mark.x,
-            mark.y,
-            linestyle=_dash(mark.style),
-            linewidth=mark.size,
-            marker=marker,
-            markersize=4,
-            color=self._palette[mark.style.colour],
-            clip_on=False,
-            zorder=2.4,
-        )
 
     def _band(self, mark: Mark, words: Sequence[str]) -> None:
         assert mark.to is not None
@@ -414,7 +384,7 @@ class _Drawing:
         columns, rows = len(self._panel.x.names), len(self._panel.y.names)
         grid = mark.values.reshape(rows, columns)
         low, high = mark.bounds
-        self._axes.pcolormesh(
+        self._mesh = self._axes.pcolormesh(
             np.arange(columns + 1) - 0.5,
             np.arange(rows + 1) - 0.5,
             np.ma.masked_invalid(grid),
@@ -435,7 +405,7 @@ class _Drawing:
         look = _literal(self._layout.size, palette[mark.style.colour], ha=mark.align, va="center")
         if mark.has_paper:
             look["bbox"] = {"facecolor": palette["paper"], "edgecolor": "none", "pad": 1.0}
-        for x, y, word in zip(within(mark.x, self._panel.x), mark.y, words, strict=True):
+        for x, y, word in zip(self._panel.x.within(mark.x), mark.y, words, strict=True):
             if word:
                 offset: dict[str, Any] = {"xytext": mark.shift, "textcoords": "offset points"}
                 self._axes.annotate(word, (x, y), annotation_clip=False, zorder=4, **offset, **look)
@@ -444,39 +414,18 @@ class _Drawing:
         assert self._box.ramp is not None
         left, top, width, height = self._box.ramp
         x, y, wide, high = self._origin
-        cells = next(mark for mark in self._panel.marks if mark.kind == "cells")
-        low, most = cells.bounds
-        unit = self._panel.x.unit
-        bar = figure_of(self._axes).add_axes(
+        unit, figure = self._panel.x.unit, figure_of(self._axes)
+        bar = figure.add_axes(
             ((x + left) / wide, 1 - (y + top + height) / high, width / wide, height / high)
         )
-        ramp = self._palette.ramp(unit == RANK, self._panel.colour)
-        ends = (most, low) if unit == RANK else (low, most)
-        bar.pcolormesh(
-            [0, 1],
-            np.linspace(low, most, 65),
-            np.linspace(low, most, 64)[:, None],
-            cmap=LinearSegmentedColormap.from_list("ramp", ramp),
-        )
-        bar.set_ylim(*ends)
-        bar.spines[:].set_visible(False)
-        bar.set_xticks([])
-        bar.yaxis.tick_right()
-        ticks = number_ticks(Scale(low, most, unit=unit), 5)
-        bar.set_yticks([one.at for one in ticks])
-        bar.set_yticklabels(
-            [tick(one.at, unit) for one in ticks],
-            **_literal(self._layout.size, self._palette["ink"]),
-        )
+        figure.colorbar(self._mesh, cax=bar).outline.set_visible(False)
+        ticks = number_ticks(Scale(*self._mesh.get_clim(), unit=unit), 5)
+        look = _literal(self._layout.size, self._palette["ink"])
+        bar.set_yticks([one.at for one in ticks], [one.text for one in ticks], **look)
         bar.tick_params(length=0, pad=3)
         bar.set_label(self._panel.ramp)
-
-
-def within(values: Any, scale: Scale) -> Any:
-    """Values of marks, the infinite ones at the ends of their scale."""
-    low, high = sorted((scale.low, scale.high))
-    values = np.asarray(values, np.float64)
-    return np.where(np.isposinf(values), high, np.where(np.isneginf(values), low, values))
+        if unit == RANK:
+            bar.invert_yaxis()
 
 
 def cell_ink(ramp: Sequence[str], share: float) -> str:

@@ -12,7 +12,7 @@ import pandas as pd
 from aatoolkit._util.numbers import count, number, numbers
 from aatoolkit.availability import Availability, Status
 from aatoolkit.display.plot.data import CONTEXT, PlotData
-from aatoolkit.display.plot.drawn import Drawn, Place, drawn_of
+from aatoolkit.display.plot.drawn import Drawn, drawn_of
 from aatoolkit.display.plot.labels import (
     axis_label,
     capitalized,
@@ -36,11 +36,20 @@ from aatoolkit.display.plot.reasons import (
 )
 from aatoolkit.display.plot.reduce import one_row_per_mark
 from aatoolkit.display.plot.rows import describe_mark, key, names_of
-from aatoolkit.display.plot.spec import PITCH, Mark, Name, Panel, Scale, WordColumn, rows_of, some
+from aatoolkit.display.plot.spec import (
+    PITCH,
+    Mark,
+    Name,
+    Panel,
+    RowMarks,
+    Scale,
+    WordColumn,
+    rows_of,
+    some,
+)
 from aatoolkit.display.plot.style import (
     BLANK,
     EVEN,
-    INK,
     NO_NUMBER,
     NO_VALUE,
     OWN,
@@ -336,21 +345,21 @@ def verdicts(data: PlotData, options: PlotOptions) -> Panel | None:
     marks: list[Mark] = []
     words = {name: _states(rows, name) for name in states}
     for column, name in enumerate(states):
-        for style in dict.fromkeys(style for _, style in words[name]):
-            there = [row for row, (_, look) in enumerate(words[name]) if look == style]
-            at, y = np.full(len(there), float(column)), some(there)
-            said = [words[name][row][0] for row in there]
-            tips = [f"{labels[row]}\n{humanize(name)}: {words[name][row][0]}" for row in there]
-            places: list[Place | None] = [(row, name) for row in there]
-            has_value = style not in (UNMEASURED, NO_VALUE, NO_NUMBER)
+        said, styles = zip(*words[name], strict=True)
+        of = RowMarks(
+            lambda row, name=name, said=said: f"{labels[row]}\n{humanize(name)}: {said[row]}",  # type: ignore[misc]
+            name,
+        )
+        for style in dict.fromkeys(styles):
+            mask = np.array([each == style for each in styles], bool)
+            is_none = style in (UNMEASURED, NO_VALUE, NO_NUMBER)
+            at = np.full(len(rows), column + (0.0 if is_none else 0.03))
             marks.append(
-                Mark(
-                    "dots" if has_value else "boxes", at + 0.03 if has_value else at, y, style,
-                    to=None if has_value else at + 0.05, size=9 if has_value else 0.5,
-                    tips=tips.copy, places=places,
-                )
-            )  # fmt: skip
-            marks.append(Mark("words", at + 0.05, y, INK, words=said, shift=(6, 0)))
+                of.boxes(mask, column + 0.05, style, column, 0.5)
+                if is_none
+                else of.dots(at, style, 9, mask)
+            )
+        marks.append(of.words(np.ones(len(rows), bool), column + 0.05, said, 6))
     few = len(states) < 3 or not table_words(rows)
     titled = ", ".join(map(humanize, states)) if few else table_words(rows)
     texts = [
@@ -400,18 +409,20 @@ def empty(data: PlotData) -> Panel:
     state = data.state(states or data.metadata.columns)
     state = replace(state, reason=joined_reasons([state.reason or ""]) or None)
     styles = {Status.AVAILABLE: NO_NUMBER, Status.UNKNOWN: NO_VALUE}
-    none = some(np.inf)
     finding = _why_empty(state)
-    marks = [
-        Mark("boxes", -none, some(0.5), styles.get(state.status, UNMEASURED), to=none, size=np.inf),
-        Mark("words", some(0.5), some(0.5), INK, words=[finding], align="center", shift=(0, 0),
-             has_paper=True),
-    ]  # fmt: skip
-    none_scale = Scale(kind="none")
     return Panel(
-        "empty", data, drawn_of(data, ()), title, finding, none_scale, none_scale, marks,
-        height=90.0, is_wide=True,
+        "empty", data, drawn_of(data, ()), title, finding, Scale(kind="none"), Scale(kind="none"),
+        notice(finding, styles.get(state.status, UNMEASURED)), height=90.0, is_wide=True,
     )  # fmt: skip
+
+
+def notice(words: str, style: Style) -> list[Mark]:
+    """Words in the middle of a panel without marks."""
+    none, middle = some(np.inf), some(0.5)
+    return [
+        Mark("boxes", -none, middle, style, to=none, size=np.inf),
+        Mark("words", middle, middle, words=[words], align="center", shift=(0, 0), has_paper=True),
+    ]
 
 
 def _why_empty(state: Availability) -> str:

@@ -20,8 +20,8 @@ from aatoolkit.display.plot.labels import (
 )
 from aatoolkit.display.plot.options import PlotOptions
 from aatoolkit.display.plot.reasons import why_missing
-from aatoolkit.display.plot.rows import spans, without_number
-from aatoolkit.display.plot.spec import PITCH, Mark, Name, Panel, Scale, WordColumn, rows_of, some
+from aatoolkit.display.plot.rows import without_number
+from aatoolkit.display.plot.spec import PITCH, Name, Panel, RowMarks, Scale, WordColumn, rows_of
 from aatoolkit.display.plot.style import BLANK, INK, OWN, Style
 from aatoolkit.display.plot.whiskers import Whiskers, ends_of_figures, whiskers
 from aatoolkit.sections.aggregation import FRACTION, RANK, SCORE
@@ -96,24 +96,16 @@ def _panel(
         np.array([each.share(getattr(each, part)) for each in shown])
         for part in ("value", "before", "low", "high")
     )
-    rows = np.flatnonzero(~np.isnan(value)).tolist()
-    lacking = [row for row, each in enumerate(shown) if np.isnan(each.value)]
-
-    def tip(row: int) -> str:
-        return shown[row].finding
-
-    track = Style("muted", look="hollow")
+    is_part, whys = ~np.isnan(value), [each.why if np.isnan(each.value) else "" for each in shown]
+    rows = RowMarks(lambda row: shown[row].finding)
     marks = [
-        Mark("boxes", np.zeros(len(rows)), some(rows), track, to=np.ones(len(rows)), size=0.34),
-        Mark(
-            "boxes", np.zeros(len(rows)), some(rows), OWN, to=value[rows], size=0.34,
-            tips=lambda: [tip(row) for row in rows],
-        ),
-        *without_number(lacking, [shown[row].why for row in lacking], tip),
-        spans(np.where(np.isnan(value), np.nan, low), high),
-        Mark("ticks", before, some(np.arange(len(shown))), INK, size=0.62),
-    ]  # fmt: skip
-    has_track = bool(len(rows)) or bool(lacking)
+        rows.boxes(is_part, 1.0, Style("muted", look="hollow"), size=0.34, places=None),
+        rows.boxes(is_part, value, OWN, size=0.34),
+        *without_number(rows, whys),
+        RowMarks().spans(np.where(is_part, low, np.nan), high, has_caps=True),
+        RowMarks().mark("ticks", ~np.isnan(before), before, INK, size=0.62),
+    ]
+    has_track = bool(is_part.any()) or any(whys)
     moved = [each.moved for each in shown]
     sizes = ["" if np.isnan(each.sample) else f"n={number(each.sample)}" for each in shown]
     is_change = any(not np.isnan(each.before) for each in shown)

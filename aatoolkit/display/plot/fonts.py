@@ -78,7 +78,7 @@ def warned_of_fonts() -> Iterator[None]:
             f"no installed font has {letters[:20]!r}; they are drawn as boxes: install fonts such "
             "as Noto Sans CJK, or set matplotlib's font.family",
             AAToolkitWarning,
-            stacklevel=6,
+            stacklevel=5,
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
@@ -13,7 +13,7 @@ import plotly.io as pio
 from matplotlib.axes import Axes
 
 from aatoolkit._util.numbers import tick
-from aatoolkit.display.plot.axes import Picture, cell_ink, figure_of, within
+from aatoolkit.display.plot.axes import Picture, cell_ink, figure_of
 from aatoolkit.display.plot.layout import Box, Placement, Text, number_ticks, place
 from aatoolkit.display.plot.spec import Mark, Panel, Scale, Spec
 from aatoolkit.display.plot.style import DOTTED, HATCHED, Palette, Style
@@ -88,6 +88,16 @@ def interactive_form(picture: Axes) -> InteractivePicture:
     return figure
 
 
+class _Place(NamedTuple):
+    """A mark, and where it is drawn."""
+
+    mark: Mark
+    words: Sequence[str]
+    panel: Panel
+    axes: dict[str, str]
+    box: Box
+
+
 class _Figure:
     """The drawing of one picture."""
 
@@ -96,7 +106,7 @@ class _Figure:
         self._high = layout.height + _TOOLS
         self._traces: list[Any] = []
         self._notes: list[dict[str, Any]] = []
-        self._shapes: list[dict[str, Any]] = []
+        self._legends: dict[str, Any] = {}
         self._axes: dict[str, Any] = {}
 
     def drawn(self) -> InteractivePicture:
@@ -127,10 +137,10 @@ class _Figure:
             hoverlabel={"align": "left", "font": {"family": _FONT, "size": 12}},
             modebar={"bgcolor": "rgba(0,0,0,0)", "color": palette["muted"]},
             meta={"kind": self._spec.kind, "finding": self._spec.finding},
-            showlegend=False,
+            showlegend=bool(self._legends),
             annotations=self._notes,
-            shapes=self._shapes,
             **self._axes,
+            **self._legends,
         )
         return figure
 
@@ -161,29 +171,28 @@ class _Figure:
         axes = {"xaxis": f"x{name}", "yaxis": f"y{name}"}
         for mark, words in zip(panel.marks, box.words, strict=True):
             if len(mark):
-                getattr(self, f"_{mark.kind}")(mark, words, panel, axes, box)
+                getattr(self, f"_{mark.kind}")(_Place(mark, words, panel, axes, box))
         for text in box.texts:
             self._write(text)
 
-    def _add(self, trace: type, mark: Mark, axes: dict[str, str], **look: Any) -> None:
+    def _add(self, trace: type, at: _Place, **look: Any) -> None:
         """Add a trace, whose marks say their words where the mouse is on them."""
+        mark, axes = at.mark, at.axes
         tips = [_plain(tip) for tip in mark.tips()] if mark.tips else []
-        hover: dict[str, Any] = {"hoverinfo": "skip"}
+        hover: dict[str, Any] = {"hoverinfo": "skip", "showlegend": False}
         if tips:
-            hover = {"customdata": tips, "hovertemplate": "%{customdata}<extra></extra>"}
+            hover |= {
+                "hoverinfo": None,
+                "customdata": tips,
+                "hovertemplate": "%{customdata}<extra></extra>",
+            }
         self._traces.append(trace(**hover, **axes, **look))
 
-    def _boxes(
-        self, mark: Mark, words: Sequence[str], panel: Panel, axes: dict[str, str], box: Box
-    ) -> None:
-        start, end = (within(part, panel.x) for part in (mark.x, mark.to))
-        high, middle = mark.size, mark.y
-        if np.isinf(high):
-            high = abs(panel.y.high - panel.y.low)
-            middle = np.full(len(mark), (panel.y.low + panel.y.high) / 2)
+    def _boxes(self, at: _Place) -> None:
+        starts, ends, middles, high = at.mark.corners(at.panel)
         self._add(
-            go.Bar, mark, axes, orientation="h", x=(end - start).tolist(), y=middle.tolist(),
-            base=start.tolist(), width=high, marker=self._filled(mark.style),
+            go.Bar, at, orientation="h", x=(ends - starts).tolist(), y=middles.tolist(),
+            base=starts.tolist(), width=high, marker=self._filled(at.mark.style),
         )  # fmt: skip
 
     def _filled(self, style: Style) -> dict[str, Any]:
@@ -196,54 +205,25 @@ class _Figure:
             }  # fmt: skip
         return look
 
-    def _lines_of(
-        self, mark: Mark, xs: Sequence[Any], ys: Sequence[Any], axes: dict[str, str], width: float
-    ) -> None:
-        """Add lines that are broken where a place is None."""
-        line = {
-            "color": self._palette[mark.style.colour],
-            "width": width * _PIXELS,
-            "dash": _dash(mark.style),
-        }
-        self._add(go.Scatter, mark, axes, x=xs, y=ys, mode="lines", line=line)
-
-    def _spans(
-        self, mark: Mark, words: Sequence[str], panel: Panel, axes: dict[str, str], box: Box
-    ) -> None:
-        xs: list[Any] = []
-        ys: list[Any] = []
-        cap = 0.12 if mark.has_caps else 0.0
-        for y, start, end in zip(mark.y, mark.x, within(mark.to, panel.x), strict=True):
-            xs += [start, end, None]
-            ys += [y, y, None]
-            for x in (start, end) if cap else ():
-                xs += [x, x, None]
-                ys += [y - cap, y + cap, None]
-        self._lines_of(mark, xs, ys, axes, mark.size)
-
-    def _ticks(
-        self, mark: Mark, words: Sequence[str], panel: Panel, axes: dict[str, str], box: Box
-    ) -> None:
-        half = mark.size / 2
-        pairs = [(x, y) for x, y in zip(mark.x, mark.y, strict=True) if x == x]
-        xs = [part for x, _ in pairs for part in (x, x, None)]
-        ys = [part for _, y in pairs for part in (y - half, y + half, None)]
-        self._lines_of(mark, xs, ys, axes, 1.6)
-
-    def _rules(
-        self, mark: Mark, words: Sequence[str], panel: Panel, axes: dict[str, str], box: Box
-    ) -> None:
-        xs = [part for x in mark.x for part in (x, x, None)]
-        ys = [panel.y.low, panel.y.high, None] * len(mark)
-        self._lines_of(mark, xs, ys, axes, mark.size)
-
-    def _dots(
-        self, mark: Mark, words: Sequence[str], panel: Panel, axes: dict[str, str], box: Box
-    ) -> None:
-        look = self._marker(mark.style, mark.size)
+    def _line(self, at: _Place) -> None:
+        mark, (xs, ys) = at.mark, at.mark.strokes(at.panel)
+        is_line, colour = mark.kind == "line", self._palette[mark.style.colour]
+        width = 1.6 if mark.kind == "ticks" else mark.size
         self._add(
-            go.Scatter, mark, axes, x=_listed(mark.x), y=_listed(mark.y), mode="markers",
-            marker=look, cliponaxis=False,
+            go.Scatter, at, x=_listed(xs), y=_listed(ys), connectgaps=False,
+            mode="lines+markers" if is_line and len(mark) <= 100 else "lines",
+            line={"color": colour, "width": width * _PIXELS, "dash": _dash(mark.style)},
+            marker={"symbol": _SYMBOLS[mark.style.symbol], "size": 5, "color": colour},
+            cliponaxis=not is_line,
+        )  # fmt: skip
+
+    _spans = _ticks = _rules = _line
+
+    def _dots(self, at: _Place) -> None:
+        look, mark = self._marker(at.mark.style, at.mark.size), at.mark
+        self._add(
+            go.Scatter, at, x=_listed(mark.x), y=_listed(mark.y), mode="markers", marker=look,
+            cliponaxis=False,
         )  # fmt: skip
 
     def _marker(self, style: Style, size: float) -> dict[str, Any]:
@@ -259,21 +239,8 @@ class _Figure:
             "line": edge,
         }
 
-    def _line(
-        self, mark: Mark, words: Sequence[str], panel: Panel, axes: dict[str, str], box: Box
-    ) -> None:
-        colour = self._palette[mark.style.colour]
-        self._add(
-            go.Scatter, mark, axes, x=_listed(mark.x), y=_listed(mark.y),
-            mode="lines+markers" if len(mark) <= 100 else "lines", connectgaps=False,
-            line={"color": colour, "width": mark.size * _PIXELS, "dash": _dash(mark.style)},
-            marker={"symbol": _SYMBOLS[mark.style.symbol], "size": 5, "color": colour},
-            cliponaxis=False,
-        )  # fmt: skip
-
-    def _band(
-        self, mark: Mark, words: Sequence[str], panel: Panel, axes: dict[str, str], box: Box
-    ) -> None:
+    def _band(self, at: _Place) -> None:
+        mark = at.mark
         assert mark.to is not None
         there = ~np.isnan(mark.y + mark.to)
         edges = np.flatnonzero(np.diff(np.concatenate([[False], there, [False]]).astype(np.int8)))
@@ -282,14 +249,13 @@ class _Figure:
         for first, last in zip(edges[::2], edges[1::2], strict=True):
             part = slice(first, last)
             self._add(
-                go.Scatter, mark, axes,
+                go.Scatter, at,
                 x=[*mark.x[part], *mark.x[part][::-1]], y=[*mark.to[part], *mark.y[part][::-1]],
                 mode="lines", line={"width": 0}, fill="toself", fillcolor=fill,
             )  # fmt: skip
 
-    def _cells(
-        self, mark: Mark, words: Sequence[str], panel: Panel, axes: dict[str, str], box: Box
-    ) -> None:
+    def _cells(self, at: _Place) -> None:
+        mark, panel, axes, box = at.mark, at.panel, at.axes, at.box
         assert mark.values is not None
         columns, rows = len(panel.x.names), len(panel.y.names)
         ramp = self._palette.ramp(panel.x.unit == RANK, panel.colour)
@@ -326,17 +292,16 @@ class _Figure:
                 hovertemplate="%{customdata}<extra></extra>", **trace, **axes,
             )
         )  # fmt: skip
-        for x, y, value, word in zip(mark.x, mark.y, mark.values, words, strict=False):
+        for x, y, value, word in zip(mark.x, mark.y, mark.values, at.words, strict=False):
             if word:
                 ink = cell_ink(ramp, (value - low) / (most - low))
                 self._note(x, y, word, ink, axes, xanchor="center")
 
-    def _words(
-        self, mark: Mark, words: Sequence[str], panel: Panel, axes: dict[str, str], box: Box
-    ) -> None:
+    def _words(self, at: _Place) -> None:
+        mark, panel, axes = at.mark, at.panel, at.axes
         paper = {"bgcolor": self._palette["paper"]} if mark.has_paper else {}
         colour = self._palette[mark.style.colour]
-        for x, y, word in zip(within(mark.x, panel.x), mark.y, words, strict=True):
+        for x, y, word in zip(panel.x.within(mark.x), mark.y, at.words, strict=True):
             self._note(
                 x, y, word, colour, axes, xanchor=mark.align, xshift=mark.shift[0] * _PIXELS,
                 yshift=mark.shift[1] * _PIXELS, **paper,
@@ -370,61 +335,31 @@ class _Figure:
     def _legend(
         self, keys: Sequence[tuple[str, Mark]], place_of: tuple[float, float, tuple[str, ...], int]
     ) -> None:
-        left, top, words, columns = place_of
-        size = self._layout.size
-        from aatoolkit.display.plot.fonts import width_of
-
-        wide = max(width_of(word, size) for word in words) + size * 4.4
-        for at, ((_, mark), word) in enumerate(zip(keys, words, strict=True)):
-            row, column = divmod(at, columns)
-            x, y = left + column * wide, top + row * size * 1.5
-            self._write(Text(x + size * 2.6, y, word, size))
-            self._swatch(mark, x, y + size * 0.62, size)
-
-    def _swatch(self, mark: Mark, x: float, y: float, size: float) -> None:
-        """What stands for a look: a box, a line, or a sign."""
-        shape: dict[str, Any] = {"xref": "paper", "yref": "paper"}
-        ends = [part / self._layout.width for part in (x, x + size * 2)]
-        middle = 1 - (y + _TOOLS) / self._high
-        colour = self._palette[mark.style.colour]
-        if mark.kind in ("boxes", "band"):
-            face, edge, width = self._palette.box(mark.style)
-            half = size * 0.35 / self._high
-            self._shapes.append(
-                {
-                    "type": "rect", "x0": ends[0], "x1": ends[1], "y0": middle - half,
-                    "y1": middle + half, "fillcolor": face,
-                    "opacity": 0.3 if mark.kind == "band" else 1.0,
-                    "line": {"color": edge, "width": max(width, 0.5)}, **shape,
-                }
+        """Add a legend: traces without marks, whose looks it shows."""
+        left, top, words, _ = place_of
+        name = f"legend{len(self._legends) + 1}" if self._legends else "legend"
+        self._legends[name] = {
+            "x": left / self._layout.width, "y": 1 - (top + _TOOLS - 3) / self._high,
+            "xanchor": "left", "yanchor": "top", "orientation": "h", "itemclick": False,
+            "itemdoubleclick": False, "bgcolor": "rgba(0,0,0,0)",
+            "font": {"size": self._layout.size * _PIXELS, "color": self._palette["ink"]},
+        }  # fmt: skip
+        for (_, mark), word in zip(keys, words, strict=True):
+            shown: dict[str, Any] = {"name": _plain(word), "legend": name, "showlegend": True}
+            if mark.kind in ("boxes", "band"):
+                self._traces.append(
+                    go.Bar(x=[None], y=[None], marker=self._filled(mark.style), **shown)
+                )
+                continue
+            colour = self._palette[mark.style.colour]
+            modes = {"dots": "markers", "rules": "lines"}
+            self._traces.append(
+                go.Scatter(
+                    x=[None], y=[None], mode=modes.get(mark.kind, "lines+markers"),
+                    marker=self._marker(mark.style, 6),
+                    line={"color": colour, "width": 2, "dash": _dash(mark.style)}, **shown,
+                )
             )  # fmt: skip
-            # Shapes have no hatch: letters look like one.
-            sign = _PATTERNS.get(mark.style.look, "") * 3
-        else:
-            if mark.kind in ("line", "rules"):
-                line = {"color": colour, "width": 2, "dash": _dash(mark.style)}
-                self._shapes.append(
-                    {"type": "line", "x0": ends[0], "x1": ends[1], "y0": middle, "y1": middle,
-                     "line": line, **shape}
-                )  # fmt: skip
-            is_hollow = mark.style.look in ("hollow", "ring")
-            sign = "" if mark.kind == "rules" else _LETTERS[mark.style.symbol][is_hollow]
-        if sign:
-            self._notes.append(
-                {
-                    "x": sum(ends) / 2, "y": middle, "text": sign, "showarrow": False,
-                    "borderpad": 0, "xanchor": "center", "yanchor": "middle",
-                    "font": {"size": 12, "color": self._palette["hatch"]
-                             if mark.kind == "boxes" else colour}, **shape,
-                }
-            )  # fmt: skip
-
-
-_LETTERS = {
-    "o": "●○", "s": "■□", "^": "▲△", "D": "◆◇", "v": "▼▽", "P": "✚✚", ".": "••", "_": "––",
-    "x": "××",
-}  # fmt: skip
-"""Markers as letters, filled and hollow."""
 
 
 def _dash(style: Style) -> str:

@@ -19,7 +19,16 @@ from aatoolkit.display.plot.drawn import drawn_of
 from aatoolkit.display.plot.labels import capitalized, first_of, humanize, in_words
 from aatoolkit.display.plot.options import PlotOptions
 from aatoolkit.display.plot.rows import names_of
-from aatoolkit.display.plot.spec import PITCH, Mark, Name, Panel, Scale, WordColumn, rows_of, some
+from aatoolkit.display.plot.spec import (
+    PITCH,
+    Name,
+    Panel,
+    RowMarks,
+    Scale,
+    WordColumn,
+    rows_of,
+    rule,
+)
 from aatoolkit.display.plot.style import (
     BAD,
     BLANK,
@@ -131,21 +140,15 @@ def dots(
 ) -> Panel:
     """A dot a row with its interval, and the words of all rows in one column."""
     value, low, high = numbers
-    lacking = some(np.flatnonzero(np.isnan(value) & np.isnan(low) & np.isnan(high)))
-    none = np.full(len(lacking), np.inf)
-    marks = [Mark("boxes", -none, lacking, NO_NUMBER, to=none, size=0.68)]
+    of = RowMarks(lambda row: f"{names[row].text}\n{words[row]}")
+    marks = [of.across(np.isnan(value) & np.isnan(low) & np.isnan(high), NO_NUMBER)]
     if scale.low < 0 < scale.high:
-        marks.append(Mark("rules", some(0.0), some(0.0), MUTED, size=0.9))
+        marks.append(rule(0.0))
     for style in dict.fromkeys(styles):
-        there = [row for row, each in enumerate(styles) if each == style]
-        marks.append(Mark("spans", low[there], some(there), style, to=high[there], size=2.0))
-        places = [(row, None) for row in there]
-        tips = [f"{names[row].text}\n{words[row]}" for row in there]
-        marks.append(
-            Mark("dots", value[there], some(there), style, size=7, places=places, tips=tips.copy)
-        )
+        mask = np.array([each == style for each in styles], bool)
+        marks += [RowMarks().spans(low, high, style, 2.0, mask), of.dots(value, style, mask=mask)]
     if tick is not None:
-        marks.append(Mark("ticks", tick, some(np.arange(len(tick))), INK, size=0.56))
+        marks.append(RowMarks().mark("ticks", ~np.isnan(tick), tick, INK, size=0.56))
     texts = [f"{name.text}: {word}" for name, word in zip(names, words, strict=True)]
     more = f"; and {len(texts) - 8} more" if len(texts) > 8 else ""
     return Panel(
@@ -510,39 +513,17 @@ def waterfall(data: PlotData, options: PlotOptions) -> Panel | None:
     steps = np.where(is_total, 0.0, np.nan_to_num(values))
     left = np.where(is_total, 0.0, np.cumsum(steps) - steps)
     ends = left + values
-    marks = [Mark("rules", some(0.0), some(0.0), MUTED, size=0.9)]
-    for style in (REST, GOOD, BAD):
-        there = np.flatnonzero(
-            [
-                not np.isnan(value) and style == (REST if total else GOOD if value > 0 else BAD)
-                for value, total in zip(values, is_total, strict=True)
-            ]
-        )
-        tips = [f"{parts[row]}\n{number(values[row], unit)}" for row in there]
-        places = [(int(row), None) for row in there]
-        marks.append(
-            Mark(
-                "boxes",
-                left[there],
-                some(there),
-                style,
-                to=ends[there],
-                size=0.6,
-                tips=tips.copy,
-                places=places,
-            )
-        )
-    lacking = some(np.flatnonzero(np.isnan(values)))
-    none = np.full(len(lacking), np.inf)
-    marks.append(Mark("boxes", -none, lacking, UNMEASURED, to=none, size=0.6))
-    sure = np.flatnonzero(~np.isnan(low + high))
-    marks.append(
-        Mark("spans", (left + low)[sure], some(sure), MUTED, to=(left + high)[sure], size=1.4)
-    )
-    right = np.fmax(np.fmax(left, ends), left + np.where(np.isnan(high), values, high))
-    rows = np.flatnonzero(~np.isnan(values))
-    words = [number(values[row], unit) for row in rows]
-    marks.append(Mark("words", right[rows], some(rows), words=words))
+    rows = RowMarks(lambda row: f"{parts[row]}\n{number(values[row], unit)}")
+    there, right = ~np.isnan(values), np.fmax(left + np.where(np.isnan(high), values, high), ends)
+    marks = [
+        rule(0.0),
+        rows.boxes(there & is_total, ends, REST, left, 0.6),
+        rows.boxes(there & ~is_total & (values > 0), ends, GOOD, left, 0.6),
+        rows.boxes(there & ~is_total & (values <= 0), ends, BAD, left, 0.6),
+        rows.across(~there, UNMEASURED),
+        RowMarks().spans(left + low, left + high, MUTED, 1.4),
+        rows.words(there, np.fmax(right, left), [number(value, unit) for value in values]),
+    ]
     everything = [left, ends, left + low, left + high]
     note = "Whisker: interval of the rate alone. " if not np.isnan(low[0]) else ""
     return Panel(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
@@ -24,8 +23,18 @@ from aatoolkit.display.plot.reasons import (
     whys_missing,
 )
 from aatoolkit.display.plot.reduce import one_row_per_mark
-from aatoolkit.display.plot.spec import PITCH, Mark, Name, Panel, Scale, rows_of, some
-from aatoolkit.display.plot.style import INK, MUTED, OWN, REST, RIVAL, Style, few_levels, styles_for
+from aatoolkit.display.plot.spec import (
+    PITCH,
+    Mark,
+    Name,
+    Panel,
+    RowMarks,
+    Scale,
+    rows_of,
+    rule,
+    some,
+)
+from aatoolkit.display.plot.style import MUTED, OWN, REST, RIVAL, Style, few_levels, styles_for
 from aatoolkit.display.plot.whiskers import whiskers
 from aatoolkit.errors import AvailabilityError
 from aatoolkit.sections.aggregation import FRACTION, RANK
@@ -55,32 +64,19 @@ def names_of(data: PlotData, labels: Sequence[str]) -> tuple[Name, ...]:
     )
 
 
-def without_number(
-    rows: Sequence[int], whys: Sequence[str], tips: Callable[[int], str]
-) -> Iterator[Mark]:
+def without_number(rows: RowMarks, whys: Sequence[str]) -> Iterator[Mark]:
     """Rows that have no number: a box from end to end, and why there is none."""
-    for why in dict.fromkeys(whys):
-        there = [row for row, word in zip(rows, whys, strict=True) if word == why]
-        y = some(there)
-        yield Mark(
-            "boxes",
-            np.full(len(there), -np.inf),
-            y,
-            style_without(why),
-            to=np.full(len(there), np.inf),
-            size=0.68,
-            tips=lambda there=there: [tips(row) for row in there],  # type: ignore[misc]
-            places=[(row, None) for row in there],
-        )
-        yield Mark(
-            "words", np.full(len(there), -np.inf), y, INK, words=[why] * len(there), has_paper=True
-        )
+    for why in dict.fromkeys(filter(None, whys)):
+        mask = [word == why for word in whys]
+        yield rows.across(mask, style_without(why))
+        yield rows.words(mask, -np.inf, whys, has_paper=True)
 
 
-def spans(low: Numbers, high: Numbers, style: Style = INK) -> Mark:
-    """The intervals of rows, as whiskers."""
-    rows = np.flatnonzero(~np.isnan(low + high))
-    return Mark("spans", low[rows], some(rows), style, to=high[rows], size=1.1, has_caps=True)
+def lacking(data: PlotData, name: str) -> list[str]:
+    """Why each row has no number; empty where it has one."""
+    missing = np.flatnonzero(np.isnan(data.values(name))).tolist()
+    whys = dict(zip(missing, whys_missing(data, name, missing), strict=True))
+    return [whys.get(row, "") for row in range(len(data))]
 
 
 def reach(values: Numbers, unit: str | None, room: float = 1.02) -> tuple[float, float]:
@@ -224,48 +220,28 @@ def _marks_of_bars(
         styles[levels[row]] if levels else OWN if own[row] else RIVAL if rivals[row] else plain
         for row in range(len(data))
     ]
-
-    def tip(row: int) -> str:
-        return describe_mark(data, y, row, labels[row], (float(low[row]), float(high[row])))
-
+    rows = RowMarks(
+        lambda row: describe_mark(data, y, row, labels[row], (float(low[row]), float(high[row])))
+    )
     there = ~np.isnan(values)
-    marks = []
-    for style in dict.fromkeys(looks):
-        rows = [row for row in np.flatnonzero(there).tolist() if looks[row] == style]
-        if rows:
-            marks.append(
-                Mark(
-                    "boxes",
-                    np.zeros(len(rows)),
-                    some(rows),
-                    style,
-                    to=values[rows],
-                    size=0.68,
-                    tips=partial(_each, tip, rows),
-                    places=[(row, None) for row in rows],
-                )
-            )
+    marks = [
+        rows.boxes(there & [look == style for look in looks], values, style)
+        for style in dict.fromkeys(
+            look for look, is_there in zip(looks, there, strict=True) if is_there
+        )
+    ]
     if (values[there] < 0).any():
-        marks.append(Mark("rules", some(0.0), some(0.0), MUTED, size=0.9))
-    lacking = np.flatnonzero(~there).tolist()
-    marks += without_number(lacking, whys_missing(data, y, lacking), tip)
-    sure = ~np.isnan(low + high + values)
-    if sure.any():
-        marks.append(spans(np.where(sure, low, np.nan), np.where(sure, high, np.nan)))
+        marks.append(rule(0.0))
+    marks += without_number(rows, lacking(data, y))
+    sure = there & ~np.isnan(low + high)
+    marks.append(RowMarks().spans(low, high, mask=sure, has_caps=True))
     sample = data.sample(y) if data.unit(y) == FRACTION else None
     sizes = data.values(sample) if sample else np.full(len(data), np.nan)
     words = [
         text + ("" if np.isnan(size) else f"  (n={number(size)})")
         for text, size in zip(numbers(values, data.unit(y)), sizes.tolist(), strict=True)
     ]
-    rows = np.flatnonzero(there).tolist()
-    places = np.where(sure, high, np.fmax(np.nan_to_num(values), 0))[rows]
-    marks.append(Mark("words", places, some(rows), INK, words=[words[row] for row in rows]))
-    return marks
-
-
-def _each(tip: Callable[[int], str], rows: Sequence[int]) -> list[str]:
-    return [tip(row) for row in rows]
+    return [*marks, rows.words(there, np.where(sure, high, np.fmax(values, 0)), words)]
 
 
 def _finding_of_bars(data: PlotData, x: str, y: str, missing: Sequence[str], zeros: int) -> str:
@@ -304,9 +280,7 @@ def gap(data: PlotData, options: PlotOptions) -> Panel | None:
         order = np.argsort(np.where(np.isnan(wide), np.inf, -wide), kind="stable")
     rows = data.sorted_by(order[: options.top or 15])
     unit, (first, second) = rows.unit(before), (rows.values(name) for name in pair)
-    both = np.flatnonzero(~np.isnan(first + second))
-    neither = np.flatnonzero(np.isnan(first) & np.isnan(second)).tolist()
-    some_rows = np.flatnonzero(~(np.isnan(first) & np.isnan(second)))
+    there = ~(np.isnan(first) & np.isnan(second))
     sample = rows.sample(now) if unit == FRACTION else None
     sizes = rows.values(sample) if sample else np.full(len(rows), np.nan)
     words = [
@@ -314,44 +288,26 @@ def gap(data: PlotData, options: PlotOptions) -> Panel | None:
         + ("" if np.isnan(n) else f"  (n={number(n)})")
         for a, b, n in zip(first, second, sizes, strict=True)
     ]
-    labels = rows.text(x)
-
-    def tip(column: str, row: int) -> str:
-        return describe_mark(rows, column, row, labels[row])
-
-    styles = (Style("blue"), Style("orange", "s", look="hollow"))
-    marks = [
-        *without_number(neither, whys_missing(rows, now, neither), partial(tip, now)),
-        Mark("spans", first[both], some(both), MUTED, to=second[both], size=2.0),
+    labels, styles = rows.text(x), (Style("blue"), Style("orange", "s", look="hollow"))
+    whys = [
+        "" if is_there else why for is_there, why in zip(there, lacking(rows, now), strict=True)
     ]
-    for column, style, size in ((before, styles[1], 8.5), (now, styles[0], 6.5)):
-        there = np.flatnonzero(~np.isnan(rows.values(column)))
-        marks.append(
-            Mark(
-                "dots",
-                rows.values(column)[there],
-                some(there),
-                style,
-                size=size,
-                tips=partial(_each, partial(tip, column), there.tolist()),
-                places=[(int(row), column) for row in there],
-            )
-        )
+
+    def of(column: str) -> RowMarks:
+        return RowMarks(lambda row: describe_mark(rows, column, row, labels[row]), column)
+
+    ends = np.fmin(first, second) if unit == RANK else np.fmax(first, second)
+    marks = [
+        *without_number(of(now), whys),
+        RowMarks().spans(first, second, MUTED, 2.0),
+        of(before).dots(first, styles[1], 8.5),
+        of(now).dots(second, styles[0], 6.5),
+        RowMarks().words(there, ends, words, 9),
+    ]
     low, most = reach(np.concatenate([first, second]), unit, 1.03)
     scale = Scale(low - (most - low) * 0.02, most, unit=unit)
     if unit == RANK:
         scale = Scale(most, 0.9, unit=unit)
-    ends = np.fmin(first, second) if unit == RANK else np.fmax(first, second)
-    marks.append(
-        Mark(
-            "words",
-            ends[some_rows],
-            some(some_rows),
-            INK,
-            words=[words[r] for r in some_rows],
-            shift=(9, 0),
-        )
-    )
     title = f"{humanize(now)} and {humanize(before)} by {humanize(data.row_noun(x))}"
     return Panel(
         "gap",

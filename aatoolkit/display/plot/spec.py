@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from aatoolkit.display.plot.data import Numbers, PlotData
 from aatoolkit.display.plot.drawn import Drawn, Place
-from aatoolkit.display.plot.style import INK, Style
+from aatoolkit.display.plot.style import INK, MUTED, Style
 
 PITCH = 21.0
 """The height of a row in points."""
@@ -66,6 +67,12 @@ class Scale:
     is_whole: bool = False
     days: tuple[float, ...] = ()
     is_above: bool = False
+
+    def within(self, values: Any) -> Numbers:
+        """Values, the infinite ones at the ends."""
+        low, high = sorted((self.low, self.high))
+        values = np.asarray(values, np.float64)
+        return np.where(np.isposinf(values), high, np.where(np.isneginf(values), low, values))
 
     def share(self, value: float) -> float:
         """Where a value is, from 0 at the low end to 1 at the high one."""
@@ -131,6 +138,107 @@ class Mark:
 
     def __len__(self) -> int:
         return len(self.x)
+
+    def strokes(self, panel: Panel) -> tuple[Numbers, Numbers]:
+        """The lines of spans, ticks and rules, broken by NaN."""
+        gap = np.full(len(self), np.nan)
+        low, high = np.full_like(gap, panel.y.low), np.full_like(gap, panel.y.high)
+        if self.kind == "line":
+            return self.x, self.y
+        if self.kind == "spans" and self.to is not None:
+            xs, ys = [self.x, self.to, gap], [self.y, self.y, gap]
+            for x in (self.x, self.to) if self.has_caps else ():
+                xs, ys = [*xs, x, x, gap], [*ys, self.y - 0.13, self.y + 0.13, gap]
+        else:
+            ends = (self.y - self.size / 2, self.y + self.size / 2)
+            low, high = ends if self.kind == "ticks" else (low, high)
+            xs, ys = [self.x, self.x, gap], [low, high, gap]
+        return np.transpose(xs).ravel(), np.transpose(ys).ravel()
+
+    def corners(self, panel: Panel) -> tuple[Numbers, Numbers, Numbers, float]:
+        """The starts, ends and middles of boxes, and their height."""
+        starts, ends = (panel.x.within(part) for part in (self.x, self.to))
+        if not np.isinf(self.size):
+            return starts, ends, self.y, self.size
+        middle = np.full(len(self), (panel.y.low + panel.y.high) / 2)
+        return starts, ends, middle, abs(panel.y.high - panel.y.low)
+
+
+def no_tip(row: int) -> str:
+    """Say nothing of a mark."""
+    del row
+    return ""
+
+
+@dataclass(frozen=True)
+class RowMarks:
+    """Makes marks of rows, each from an array with a number for every row.
+
+    Parameters
+    ----------
+    tip : callable
+        Gives what is said of a row where the mouse is on its mark.
+    column : str, optional
+        The column behind the marks, where it is not the first that is drawn.
+    """
+
+    tip: Callable[[int], str] = no_tip
+    column: str | None = None
+
+    def mark(
+        self, kind: str, mask: npt.ArrayLike, x: npt.ArrayLike, style: Style, **more: Any
+    ) -> Mark:
+        """Marks at numbers of the rows of a mask."""
+        rows = np.flatnonzero(mask).tolist()
+        whole = np.shape(mask)
+        if "to" in more:
+            more["to"] = np.broadcast_to(some(more["to"]), whole)[rows]
+        if "words" in more:
+            more["words"] = [more["words"][row] for row in rows]
+        elif self.tip is not no_tip:
+            more["tips"] = lambda: [self.tip(row) for row in rows]
+        if kind in ("boxes", "dots"):
+            more.setdefault("places", [(row, self.column) for row in rows])
+        return Mark(kind, np.broadcast_to(some(x), whole)[rows], some(rows), style, **more)
+
+    def boxes(
+        self, mask: npt.ArrayLike, end: npt.ArrayLike, style: Style, start: npt.ArrayLike = 0.0,
+        size: float = 0.68, **more: Any,
+    ) -> Mark:  # fmt: skip
+        """Boxes from a start to an end."""
+        return self.mark("boxes", mask, start, style, to=end, size=size, **more)
+
+    def dots(
+        self, x: npt.ArrayLike, style: Style, size: float = 7.0, mask: npt.ArrayLike | None = None
+    ) -> Mark:
+        """Dots at numbers, where there are some."""
+        there = ~np.isnan(some(x))
+        return self.mark("dots", there if mask is None else there & mask, x, style, size=size)
+
+    def spans(
+        self, low: npt.ArrayLike, high: npt.ArrayLike, style: Style = INK, size: float = 1.1,
+        mask: npt.ArrayLike | None = None, *, has_caps: bool = False,
+    ) -> Mark:  # fmt: skip
+        """Lines from one end to the other, where there are both."""
+        there = ~np.isnan(some(low) + some(high))
+        mask = there if mask is None else there & mask
+        return self.mark("spans", mask, low, style, to=high, size=size, has_caps=has_caps)
+
+    def words(
+        self, mask: npt.ArrayLike, x: npt.ArrayLike, words: Sequence[str], shift: float = 5.0,
+        **more: Any,
+    ) -> Mark:  # fmt: skip
+        """Words beside a place."""
+        return self.mark("words", mask, x, INK, words=words, shift=(shift, 0.0), **more)
+
+    def across(self, mask: npt.ArrayLike, style: Style) -> Mark:
+        """Boxes from end to end."""
+        return self.boxes(mask, np.inf, style, -np.inf)
+
+
+def rule(x: npt.ArrayLike, style: Style = MUTED, size: float = 0.9) -> Mark:
+    """Lines from end to end at numbers."""
+    return Mark("rules", some(x), some(x), style, size=size)
 
 
 @dataclass(frozen=True)

@@ -21,11 +21,9 @@ from aatoolkit.display.plot.reasons import (
     whys_missing,
 )
 from aatoolkit.display.plot.rows import describe_mark, key, names_of, without_number
-from aatoolkit.display.plot.spec import PITCH, Mark, Name, Panel, Scale, rows_of, some
+from aatoolkit.display.plot.spec import PITCH, Mark, Name, Panel, RowMarks, Scale, rows_of, rule
 from aatoolkit.display.plot.style import (
     BLANK,
-    INK,
-    MUTED,
     OWN,
     REST_LEVEL,
     SERIES,
@@ -96,24 +94,18 @@ def _stacked(
     reach = float(ends[:, -1].max()) or 1.0 if len(ends) else 1.0
     marks = []
     for column, piece in enumerate(pieces):
-        rows = np.flatnonzero(values[:, column] > 0).tolist()
-        tips = [
-            f"{names[row].text}\n{humanize(piece)}: {number(values[row, column], unit)}"
-            + (f"\nof {words[row]}" if words[row] else "")
-            for row in rows
-        ]
-        marks.append(
-            Mark(
-                "boxes", (ends - values)[rows, column], some(rows), styles[piece],
-                to=ends[rows, column], size=0.7, tips=tips.copy,
-                places=[places[row][column] for row in rows],
+        part, end = values[:, column], ends[:, column]
+        rows = RowMarks(
+            lambda row, piece=piece, part=part: (  # type: ignore[misc]
+                f"{names[row].text}\n{humanize(piece)}: {number(part[row], unit)}"
+                + (f"\nof {words[row]}" if words[row] else "")
             )
-        )  # fmt: skip
-    lacking = [row for row, why in enumerate(whys) if why]
-    marks += without_number(lacking, [whys[row] for row in lacking], lambda row: names[row].text)
-    rows = [row for row, why in enumerate(whys) if not why]
-    at = np.full(len(rows), reach) if unit == FRACTION else ends[rows, -1]
-    marks.append(Mark("words", at, some(rows), INK, words=[words[row] for row in rows]))
+        )
+        there = [places[row][column] for row in np.flatnonzero(part > 0).tolist()]
+        marks.append(rows.boxes(part > 0, end, styles[piece], end - part, 0.7, places=there))
+    marks += without_number(RowMarks(lambda row: names[row].text), whys)
+    at = np.full(len(names), reach) if unit == FRACTION else ends[:, -1]
+    marks.append(RowMarks().words([not why for why in whys], at, words))
     at_own = next((row for row, name in enumerate(names) if name.of), 0)
     texts = []
     for row in dict.fromkeys((0, at_own)):
@@ -240,23 +232,16 @@ def funnel(data: PlotData, options: PlotOptions) -> Panel | None:
         for before, now in pairwise(values)
     ]
     reach = float(np.nanmax([*values, 0])) or 1.0
-    rows = np.flatnonzero(~np.isnan(values)).tolist()
-    lacking = np.flatnonzero(np.isnan(values)).tolist()
-
-    def tip(row: int) -> str:
-        return describe_mark(data, steps[row], 0, capitalized(humanize(steps[row])))
-
+    there = ~np.isnan(values)
+    whys = ["" if n == n else why_missing(data, s, 0) for s, n in zip(steps, values, strict=True)]
+    rows = RowMarks(
+        lambda row: describe_mark(data, steps[row], 0, capitalized(humanize(steps[row])))
+    )
     marks = [
-        Mark(
-            "boxes", np.zeros(len(rows)), some(rows), OWN, to=values[rows],
-            tips=lambda: [tip(row) for row in rows], places=[(0, steps[row]) for row in rows],
-        ),
-        *without_number(lacking, [why_missing(data, steps[row], 0) for row in lacking], tip),
-        Mark(
-            "words", values[rows], some(rows), INK,
-            words=[number(values[row]) + of[row] for row in rows],
-        ),
-    ]  # fmt: skip
+        rows.boxes(there, values, OWN, places=[(0, steps[row]) for row in np.flatnonzero(there)]),
+        *without_number(rows, whys),
+        rows.words(there, values, [number(n) + part for n, part in zip(values, of, strict=True)]),
+    ]
     title = capitalized(f"from {humanize(steps[0])} to {humanize(steps[-1])}")
     finding = [
         f"{humanize(name)} {'not measured' if np.isnan(value) else number(value)}{part}"
@@ -268,7 +253,7 @@ def funnel(data: PlotData, options: PlotOptions) -> Panel | None:
         drawn_of(data, steps),
         f"{row}: {title}" if (row := row_name(data)) else title,
         "; ".join(finding),
-        Scale(0.0, reach * 1.02, "number" if len(rows) else "none"),
+        Scale(0.0, reach * 1.02, "number" if there.any() else "none"),
         rows_of([Name(capitalized(humanize(name))) for name in steps]),
         marks,
         height=PITCH * 1.5 * len(steps),
@@ -301,28 +286,23 @@ def stages(data: PlotData, options: PlotOptions) -> Panel | None:
     most = options.top or (31 if data.times else 15)
     rows = data.sorted_by([*range(min(most, len(data)))])
     labels = rows.text(rows.keys[0])
-    marks: list[Mark] = [Mark("rules", some(range(4)), np.zeros(4), MUTED, size=0.6)]
+    marks: list[Mark] = [rule(range(4), size=0.6)]
     for at, name in enumerate(_STAGES):
         values = rows.values(name)
         largest = 1.0 if np.isnan(values).all() else float(np.nanmax(values)) or 1.0
-        there, lacking = np.flatnonzero(~np.isnan(values)), np.flatnonzero(np.isnan(values))
-        ends = at + _STAGE * values / largest
-        for styled, look, end, words in (
-            (there, OWN, ends[there], [number(values[row]) for row in there]),
-            (lacking, UNMEASURED, np.full(len(lacking), at + _STAGE),
-             ["not measured" if len(there) == 0 else "no number"] * len(lacking)),
-        ):  # fmt: skip
-            start, y = np.full(len(styled), float(at)), some(styled)
-            tips = [f"{labels[row]}\n{name}: {w}" for row, w in zip(styled, words, strict=True)]
-            places: list[Place | None] = [(int(row), name) for row in styled]
-            marks.append(
-                Mark("boxes", start, y, look, to=end, size=0.66, tips=tips.copy, places=places)
-            )
-            is_none = look is UNMEASURED
-            marks.append(
-                Mark("words", start if is_none else end, y, INK, words=words, shift=(3, 0),
-                     has_paper=is_none)
-            )  # fmt: skip
+        there, none = ~np.isnan(values), "not measured" if np.isnan(values).all() else "no number"
+        words = [none if n != n else number(n) for n in values.tolist()]
+        of = RowMarks(
+            lambda row, name=name, words=words: f"{labels[row]}\n{name}: {words[row]}",  # type: ignore[misc]
+            name,
+        )
+        end = at + _STAGE * values / largest
+        marks += [
+            of.boxes(there, end, OWN, at, 0.66),
+            of.boxes(~there, at + _STAGE, UNMEASURED, at, 0.66),
+            of.words(there, end, words, 3),
+            of.words(~there, float(at), words, 3, has_paper=True),
+        ]
     is_missing = bool(rows.frame[list(_STAGES)].isna().any(axis=None))
     units = [rows.unit(name) or "" for name in _STAGES]
     heads = [Name(f"{capitalized(n)} ({u})") for n, u in zip(_STAGES, units, strict=True)]

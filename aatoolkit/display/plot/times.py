@@ -16,8 +16,8 @@ from aatoolkit.display.plot.labels import axis_label, capitalized, first_of, hum
 from aatoolkit.display.plot.options import PlotOptions
 from aatoolkit.display.plot.reduce import one_row_per_mark
 from aatoolkit.display.plot.rows import describe_mark, key, names_of
-from aatoolkit.display.plot.spec import PITCH, Mark, Panel, Scale, rows_of, some
-from aatoolkit.display.plot.style import BLANK, INK, OWN, SERIES, UNMEASURED, Style
+from aatoolkit.display.plot.spec import PITCH, Mark, Panel, RowMarks, Scale, rows_of, rule, some
+from aatoolkit.display.plot.style import BLANK, OWN, SERIES, UNMEASURED, Style
 from aatoolkit.display.plot.whiskers import Whiskers, whiskers
 from aatoolkit.errors import AvailabilityError
 from aatoolkit.frame.periods import is_part_period
@@ -311,45 +311,35 @@ def changes(data: PlotData, options: PlotOptions) -> Panel | None:
     marks: list[Mark] = []
     legend: list[tuple[str, Mark]] = []
     notes = [method] if is_none else ["Line: the rate of a stretch of days.", method]
-    x, y = Scale(kind="none"), Scale(kind="none")
+    x, y, turned = Scale(kind="none"), Scale(kind="none"), Style("orange", dash=(4, 2))
     if is_none:
-        none = some(np.inf)
-        marks.append(Mark("boxes", -none, some(0.5), UNMEASURED, to=none, size=np.inf))
-        marks.append(
-            Mark("words", some(0.5), some(0.5), words=[texts["why"][0]], align="center",
-                 shift=(0, 0), has_paper=True)
-        )  # fmt: skip
+        marks = cells.notice(texts["why"][0], UNMEASURED)
     else:
-        turned = Style("orange", dash=(4, 2))
         # The last stretch ends with the series.
         lefts, rights = [*start, day[-1]], [*np.where(is_changed, day, end), end[-1]]
-        rates = [*before, after[-1]]
-        count = len(rates) if is_changed[-1] else len(rates) - 1
-        lefts, rights, rates = lefts[:count], rights[:count], rates[:count]
-        none = np.zeros(int(is_changed.sum()))
-        marks += [
-            Mark("band", some([a, b]), some([0, 0]), turned, to=some([9e9, 9e9]))
-            for a, b in zip(first[is_changed], last[is_changed], strict=True)
-        ]
-        marks.append(Mark("rules", day[is_changed], none, turned, size=1.4))
-        marks.append(Mark("spans", some(lefts), some(rates), OWN, to=some(rights), size=2.6))
-        marks.append(
-            Mark(
-                "words", (some(lefts) + some(rights)) / 2, some(rates), INK,
-                words=[number(rate, unit) for rate in rates], align="center", shift=(0, 8),
-            )
-        )  # fmt: skip
+        count = len(start) + bool(is_changed[-1])
+        left, right, rates = (some(n)[:count] for n in (lefts, rights, [*before, after[-1]]))
         most = float(np.nanmax([before, after]))
         most = min(most * 1.35, 1.08) if unit == FRACTION else most * 1.35 or 1.0
-        marks = [m if m.kind != "band" else replace(m, to=some([most, most])) for m in marks]
+        ends = some([most, most])
+        words = [number(rate, unit) for rate in rates]
+        marks = [
+            *(
+                Mark("band", some([a, b]), 0 * ends, turned, to=ends)
+                for a, b in zip(first[is_changed], last[is_changed], strict=True)
+            ),
+            rule(day[is_changed], turned, 1.4),
+            Mark("spans", left, rates, OWN, to=right, size=2.6),
+            Mark("words", (left + right) / 2, rates, words=words, align="center", shift=(0, 8)),
+        ]
         x = _days(float(np.nanmin(start)), float(np.nanmax(end)))
         y = Scale(0.0, most, unit=unit, label=axis_label(data, "after").replace("after", "rate"))
     if is_changed.any():
         column = data.column("first_day")
         level = column.doc.split(" interval")[0].rsplit(" ", 1)[-1] if column else "the level"
         legend = [
-            ("most likely day", key(Style("orange", dash=(4, 2)), "rules")),
-            (f"days that hold it with {level}", key(Style("orange"), "band")),
+            ("most likely day", key(turned, "rules")),
+            (f"days that hold it with {level}", key(turned, "band")),
         ]
     return Panel(
         "changes", data, drawn_of(data, ("after",)),
@@ -391,24 +381,18 @@ def spans(data: PlotData, options: PlotOptions) -> Panel | None:
     marks, legend = [], []
     for (start, end), style, name in zip(pairs, SERIES, named, strict=False):
         low, high = days_of(rows.moments(start)), days_of(rows.moments(end))
-        there = np.flatnonzero(~np.isnan(high - low))
-        tips = [f"{labels[row]}\n{name}" for row in there]
-        places: list[Place | None] = [(int(row), start) for row in there]
+        of = RowMarks(lambda row, name=name: f"{labels[row]}\n{name}", start)  # type: ignore[misc]
         # The last day belongs to the span.
-        marks.append(
-            Mark("boxes", low[there], some(there), style, to=high[there] + 1, size=0.42,
-                 tips=tips.copy, places=places)
-        )  # fmt: skip
+        marks.append(of.boxes(~np.isnan(high - low), high + 1, style, low, 0.42))
         legend.append((name, key(style)))
     if moment:
-        at = days_of(rows.moments(moment)) + 0.5
-        marks.append(Mark("dots", at, some(np.arange(len(rows))), Style("ink", "D"), size=8))
-        legend.append((humanize(moment), key(Style("ink", "D"), "dots")))
+        look = Style("ink", "D")
+        marks.append(RowMarks().dots(days_of(rows.moments(moment)) + 0.5, look, 8))
+        legend.append((humanize(moment), key(look, "dots")))
     texts = [f"{a}: {b}" for a, b in zip(labels, rows.text(moment or pairs[0][0]), strict=True)]
     if verdict:
-        words = [humanize(word) for word in rows.text(verdict)]
-        there = np.flatnonzero(np.isfinite(right))
-        marks.append(Mark("words", right[there], some(there), words=[words[row] for row in there]))
+        words = [*map(humanize, rows.text(verdict))]
+        marks.append(RowMarks().words(np.isfinite(right), right, words))
         texts = [f"{text}, {word}" for text, word in zip(texts, words, strict=True)]
     finite = everything[np.isfinite(everything)]
     days = (float(finite.min()), float(finite.max()))
