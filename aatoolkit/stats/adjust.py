@@ -2,11 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Any
+
 import numpy as np
 
 from aatoolkit.stats.cluster_sums import Numbers
+from aatoolkit.stats.trace import setting
 
 CORRECTIONS = ("holm", "bh", None)
+
+
+def traced_adjusted(
+    row: int, tests: Mapping[int, float], correct: str | None, traced: Callable[[int], Any]
+) -> Any:
+    """The adjusted p-value of a row, traced.
+
+    Parameters
+    ----------
+    row : int
+        The row.
+    tests : mapping of int to float
+        The p-values, by row.
+    correct : {"holm", "bh", None}
+        How they are adjusted.
+    traced : callable
+        Gives the traced p-value of a row: that of the row that decides.
+    """
+    if correct is None:
+        return traced(row)
+    order = sorted(tests, key=lambda other: tests[other])
+    place, many = order.index(row), len(order)
+    factors = [many - rank if correct == "holm" else many / (rank + 1) for rank in range(many)]
+    among = range(place + 1) if correct == "holm" else range(place, many)
+    choose = max if correct == "holm" else min
+    best = choose(among, key=lambda rank: factors[rank] * tests[order[rank]])
+    count, rank = setting("tests", many), setting("rank", best + 1)
+    factor = count - rank + 1 if correct == "holm" else count / rank
+    return np.minimum(factor * traced(order[best]), 1.0)
 
 
 def adjusted(p: Numbers, correct: str | None) -> Numbers:

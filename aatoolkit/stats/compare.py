@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,15 +17,31 @@ from aatoolkit.frame.groupby import By, flattened
 from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
 from aatoolkit.metadata.recorded import recorded
 from aatoolkit.sections.aggregation import COUNT, PROBABILITY
-from aatoolkit.stats.adjust import CORRECTIONS, adjusted
+from aatoolkit.stats.adjust import CORRECTIONS, adjusted, traced_adjusted
 from aatoolkit.stats.cluster_sums import ClusterSums, Numbers, Rules, cluster_sums
-from aatoolkit.stats.difference import NOTHING, Difference, Part, independent, paired, unpaired
-from aatoolkit.stats.distributions import t_quantile
+from aatoolkit.stats.difference import (
+    NOTHING,
+    POWER,
+    Change,
+    Difference,
+    Part,
+    answers_of,
+    changed,
+    changed_samples,
+    changed_totals,
+    detectable,
+    independent,
+    long_run_factor,
+    name_all,
+    paired,
+    sample_of,
+    unpaired,
+)
 from aatoolkit.stats.interval import check_level
 from aatoolkit.stats.results import amount, numbers, points, result, words
 from aatoolkit.stats.sides import WINDOWS, names_of, overlapping, pairing, side_names
+from aatoolkit.stats.trace import same, setting
 
-POWER = 0.8
 HOSTS = ("before_host", "after_host")
 """The columns that name the hosts of the two sides, where each has its own."""
 
@@ -126,6 +142,99 @@ def compared(
         yield ComparedRow(measure, key, difference, sides[0].unit or sides[1].unit, is_rate, notes)
 
 
+def traced(cells: Any, at: int) -> dict[str, Any]:
+    """The numbers of a row of `compare`, traced."""
+    given = cells.arguments
+    keys = names_of(given.get("by"))
+    now, before = (made.frame for made in cells.inputs)
+    pair, cluster = pairing(now, before, keys, given.get("pair"), given.get("cluster"))
+
+    def change(row: int) -> Change:
+        measure, rules = cells.text(row, "measure"), given.get("rules")
+        sides = [cells.sums(side, measure, keys, pair or cluster, rules) for side in (0, 1)]
+        return traced_change(sides, cells.key(row, keys), pair, cluster, given.get("level", 0.95))
+
+    tests = {row: cells.number(row, "p") for row in range(len(cells.flat))}
+    tests = {row: p for row, p in tests.items() if np.isfinite(p)}
+    return traced_columns(cells, at, change, tests, given.get("correct", "holm"))
+
+
+def traced_change(
+    sides: Sequence[Any],
+    key: Sequence[Any],
+    pair: str | None,
+    cluster: str | None,
+    level: float,
+    design: tuple[Any, Any] = (1.0, math.inf),
+) -> Change:
+    """The change of a group, traced, from the sums of both sides."""
+    pairs = [side.pairs(side.group(key)) for side in sides]
+    if pair:
+        common = [name for name in pairs[0] if name in pairs[1]]
+        pairs = [{name: each[name] for name in common} for each in pairs]
+    elif cluster and pd.api.types.is_datetime64_any_dtype(sides[0].sums.labels.dtype):
+        pairs = [dict(sorted(each.items())) for each in pairs]
+    parts = [
+        (side.y(each.values(), f"y{end}"), side.n(each.values(), f"n{end}"))
+        for side, each, end in zip(sides, pairs, "10", strict=True)
+    ]
+    of_level = setting("level", level)
+    if pair:
+        return changed(*parts[0], *parts[1], of_level)
+    if cluster:
+        is_day = pd.api.types.is_datetime64_any_dtype(sides[0].sums.labels.dtype)
+        factors = [long_run_factor(*part) if is_day else 1.0 for part in parts]
+        samples = [
+            sample_of(*part, end, factor)
+            for part, end, factor in zip(parts, "10", factors, strict=True)
+        ]
+        return changed_samples(samples[0], samples[1], of_level)
+    if all(side.is_rate for side in sides):
+        return changed_totals(*parts[0], *parts[1], of_level, *design)
+    means = [
+        answers_of(*part, side.squares(each.values()), end)
+        for part, side, each, end in zip(parts, sides, pairs, "10", strict=True)
+    ]
+    return changed_samples(means[0], means[1], of_level)
+
+
+def traced_columns(
+    cells: Any,
+    at: int,
+    change: Callable[[int], Change],
+    tests: Mapping[int, float],
+    correct: str | None,
+) -> dict[str, Any]:
+    """The columns of a comparison, traced; a row that is in no family stands alone."""
+
+    def change_of(row: int) -> Change:
+        if ("change", row) not in cells.shared:
+            cells.shared["change", row] = change(row)
+        found: Change = cells.shared["change", row]
+        return found
+
+    made, level = change_of(at), setting("level", cells.arguments.get("level", 0.95))
+    names = ("before", "after", "change", "low", "high", "p", "clusters")
+    columns = {name: getattr(made, name) for name in names}
+    columns |= {"n": made.size_after, "n_before": made.size_before}
+    if not np.isfinite(cells.number(at, "p")):
+        return columns
+    is_alone = at not in tests
+    family = 1 if is_alone or not correct else max(len(tests), 1)
+    columns["detectable"] = detectable(made.error, made.df, level, setting("tests", family))
+    if is_alone:
+        adjusted_p = made.p
+    else:
+        adjusted_p = traced_adjusted(at, tests, correct, lambda row: change_of(row).p)
+    p, threshold = same("p_adjusted", adjusted_p), 1 - level
+    name_all(threshold=threshold)
+    columns["p_adjusted"] = p
+    verdict = p < threshold if p.value < threshold.value else p >= threshold
+    verdict.value = cells.text(at, "verdict")
+    columns["verdict"] = verdict
+    return columns
+
+
 def _in_order(side: ClusterSums, part: Part) -> Part:
     """The clusters of a side in the order of their labels."""
     order = np.argsort(side.labels[part[0]].to_numpy(), kind="stable")
@@ -176,8 +285,9 @@ def comparison(
     corrected = np.where(planned, p, adjusted(np.where(planned, np.nan, p), correct))
     family = int(np.isfinite(p[~planned]).sum())
     tests = np.where(planned, 1, max(family, 1) if correct else 1)
-    detectable = [
-        _detectable(each, (1 - level) / many) for each, many in zip(found, tests, strict=True)
+    shown = [
+        detectable(each.error, each.df, level, many) if np.isfinite(each.p) else float("nan")
+        for each, many in zip(found, tests.tolist(), strict=True)
     ]
     verdicts = [
         "cannot say"
@@ -204,12 +314,12 @@ def comparison(
             "n_before": numbers(each.n_before for each in found),
             "n": numbers(each.n for each in found),
             "clusters": numbers((each.clusters for each in found), "Int64"),
-            "detectable": numbers(detectable),
+            "detectable": numbers(shown),
             "unit": words(row.unit for row in rows),
             "verdict": words(verdicts),
             "why": words(
                 _why(row, verdict, seen, level, names)
-                for row, verdict, seen in zip(rows, verdicts, detectable, strict=True)
+                for row, verdict, seen in zip(rows, verdicts, shown, strict=True)
             ),
             "method": words(each.method for each in found),
             **({"family": words(_families(planned, p))} if planned.any() else {}),
@@ -308,14 +418,6 @@ def _key(values: Sequence[object]) -> pd.Series:
         if all(isinstance(v, str) or v is None for v in values)
         else kept.infer_objects()
     )
-
-
-def _detectable(difference: Difference, alpha: float) -> float:
-    """The change that 80 % of such samples would show (Miller 2024; Bloom 1995)."""
-    if not np.isfinite(difference.p):
-        return float("nan")
-    df = difference.df
-    return (t_quantile(1 - alpha / 2, df) + t_quantile(POWER, df)) * difference.error
 
 
 def _why(row: ComparedRow, verdict: str, seen: float, level: float, names: tuple[str, str]) -> str:

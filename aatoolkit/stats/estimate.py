@@ -1,6 +1,6 @@
 """Estimate rates and means over clusters: value, variance and interval of each group.
 
-The arithmetic of ``df.aa.interval`` and ``df.aa.compare``, on plain arrays. With Σy and Σn of
+The arithmetic of ``df.aa.interval``, a function of one group (see ``trace``). With Σy and Σn of
 each cluster *i* of *k*:
 
     ŷ = Σyᵢ / Σnᵢ,     V = k/(k-1) · Σ(yᵢ - ŷnᵢ)² / (Σnᵢ)²,     deff = V / (ŷ(1-ŷ)/Σnᵢ)
@@ -29,8 +29,9 @@ from typing import Any
 
 import numpy as np
 
-from aatoolkit.stats.cluster_sums import ClusterSums, Numbers
+from aatoolkit.stats.cluster_sums import ClusterSums
 from aatoolkit.stats.distributions import t_quantiles
+from aatoolkit.stats.trace import Many, Traced, call, named
 
 LEAST_CLUSTERS = 5
 """Fewer clusters say too little about how clusters differ."""
@@ -53,20 +54,34 @@ def varies(variance: Any, value: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Estimates:
-    """The estimates of groups; NaN where there is none."""
+class Estimate:
+    """The estimate of a group, or of each of many; NaN where there is none.
 
-    value: Numbers
-    variance: Numbers
-    low: Numbers
-    high: Numbers
-    n: Numbers
-    deff: Numbers
-    clusters: Numbers
-    df: Numbers
+    The names of its fields are those of the formulas: ``z`` the residuals of clusters, ``misses``
+    what they miss, ``answers`` the effective sample size, ``q`` the quantile; of strata ``within``
+    the variance of each, ``p`` its rate with one answer at the overall rate added.
+    """
+
+    value: Any
+    size: Any
+    clusters: Any
+    variance: Any
+    deff: Any
+    df: Any
+    q: Any
+    low: Any
+    high: Any
+    z: Any = None
+    misses: Any = None
+    answers: Any = None
+    p: Any = None
+    within: Any = None
+    spread: Any = None
+    weighted: Any = None
+    pooled: Any = None
 
 
-def wilson(rate: Numbers, size: Numbers, quantile: Numbers | float) -> tuple[Numbers, Numbers]:
+def wilson(rate: Any, size: Any, quantile: Any) -> tuple[Any, Any]:
     """Compute Wilson's score interval (1927) of rates, for given sample sizes.
 
     Examples
@@ -76,91 +91,93 @@ def wilson(rate: Numbers, size: Numbers, quantile: Numbers | float) -> tuple[Num
     (0.4038, 0.5962)
     """
     with np.errstate(divide="ignore", invalid="ignore"):
-        spread = quantile * quantile / size
-        centre = (rate + spread / 2) / (1 + spread)
-        half = np.sqrt(rate * (1 - rate) * spread + spread * spread / 4) / (1 + spread)
-    return np.clip(centre - half, 0, 1), np.clip(centre + half, 0, 1)
+        whole = 1 + quantile**2 / size
+        centre = (rate + quantile**2 / size / 2) / whole
+        half = np.sqrt(rate * (1 - rate) * (quantile**2 / size) + (quantile**2 / size) ** 2 / 4)
+        return np.maximum(centre - half / whole, 0.0), np.minimum(centre + half / whole, 1.0)
 
 
-def sampled(sums: ClusterSums, level: float) -> Estimates:
+def sampled(g: Any, y: Any, n: Any, level: Any, *, is_rate: bool) -> Estimate:
     """Estimate with clusters as a sample: their differences are part of the error."""
-    value, n, k = _values(sums)
-    residual = sums.y - value[sums.group] * sums.n
     with np.errstate(divide="ignore", invalid="ignore"):
-        variance = k / (k - 1) * sums.added(residual**2) / n**2
-        simple = value * (1 - value) / n
-        deff = np.where(simple > 0, variance / simple, np.nan) if sums.is_proportion else _none(n)
-        df = n**2 / sums.added(sums.n**2) - 1
-        if sums.is_proportion:
-            df = np.minimum(df, _carriers(sums, residual**2))
-            df = np.minimum(df, _carriers(sums, sums.y))
-            df = np.minimum(df, _carriers(sums, sums.n - sums.y))
-            size = np.where(varies(variance, value), value * (1 - value) / variance, df + 1)
-    df = np.where(np.isfinite(df), np.maximum(df, 1), 1.0)
-    quantile = t_quantiles((1 + level) / 2, df)
-    if sums.is_proportion:
-        low, high = wilson(value, size, quantile)
-    else:
-        low, high = _around(value, variance, quantile)
-    usable = k >= LEAST_CLUSTERS
-    low, high = (np.where(usable, each, np.nan) for each in (low, high))
-    return Estimates(value, variance, low, high, n, deff, k, df)
+        size, k = g.total(n), g.count(n)
+        value = _named("value", g.total(y) / size)
+        z = _named("z", y - g.each(value) * n)
+        variance = k / (k - 1) * g.total(z**2) / size**2
+        misses, answers, deff = _named("misses", n - y), None, size * np.nan
+        df = size**2 / g.total(n**2) - 1
+        if is_rate:
+            for part in (z**2, y, misses):
+                df = np.minimum(df, _carriers(g, part))
+            answers = np.where(varies(variance, value), value * (1 - value) / variance, df + 1)
+            deff = np.where(
+                value * (1 - value) > 0, variance / (value * (1 - value) / size), np.nan
+            )
+        df = np.where(np.isfinite(df), np.maximum(df, 1.0), 1.0)
+        q = call(t_quantiles, (1 + level) / 2, df)
+        ends = wilson(value, answers, q) if is_rate else _around(value, variance, q)
+        low, high = (np.where(k >= LEAST_CLUSTERS, end, np.nan) for end in ends)
+    return named(Estimate(value, size, k, variance, deff, df, q, low, high, z, misses, answers))
 
 
-def fixed(sums: ClusterSums, level: float) -> Estimates:
+def fixed(g: Any, y: Any, n: Any, level: Any, *, is_rate: bool, squares: Any) -> Estimate:
     """Estimate with clusters as the population: only answers within one are a sample (strata).
 
     The variance is Σ(nᵢ/Σn)²·vᵢ. For rates vᵢ is p̃(1-p̃)/nᵢ, where p̃ is the cluster's rate
     with one answer at the overall rate added: without it a prompt that was always, or never,
     answered with the brand would be taken for certain.
     """
-    value, n, k = _values(sums)
-    overall, at = value[sums.group], sums.group
+    p = spread = weighted = pooled = answers = None
     with np.errstate(divide="ignore", invalid="ignore"):
-        if sums.is_proportion:
-            shrunk = (sums.y + overall) / (sums.n + 1)
-            within = shrunk * (1 - shrunk) / sums.n
+        size, k = g.total(n), g.count(n)
+        value = _named("value", g.total(y) / size)
+        if is_rate:
+            p = _named("p", (y + g.each(value)) / (n + 1))
+            within = p * (1 - p) / n
         else:
-            mean = sums.y / sums.n
-            spread = (sums.squares - sums.n * mean**2) / (sums.n - 1)
-            pooled = sums.added(np.where(sums.n > 1, spread * (sums.n - 1), 0.0)) / (n - k)
-            within = np.where(sums.n > 1, spread, pooled[at]) / sums.n
-        variance = sums.added((sums.n / n[at]) ** 2 * within)
-        simple = value * (1 - value) / n
-        deff = np.where(simple > 0, variance / simple, np.nan) if sums.is_proportion else _none(n)
-        size = np.where(variance > 0, value * (1 - value) / variance, n)
-    df = np.maximum(n - k, 1.0)
-    quantile = t_quantiles((1 + level) / 2, np.where(np.isfinite(df), df, 1.0))
-    if sums.is_proportion:
-        low, high = wilson(value, size, quantile)
-    else:
-        low, high = _around(value, variance, quantile)
-    usable = n > k
-    low, high = (np.where(usable, each, np.nan) for each in (low, high))
-    return Estimates(value, variance, low, high, n, deff, k, df)
+            spread = _named("spread", (squares - n * (y / n) ** 2) / (n - 1))
+            weighted = _named("weighted", np.where(n > 1, spread * (n - 1), 0.0))
+            pooled = _named("pooled", g.total(weighted) / (size - k))
+            within = np.where(n > 1, spread, g.each(pooled)) / n
+        within = _named("within", within)
+        variance = g.total((n / g.each(_named("size", size))) ** 2 * within)
+        deff = size * np.nan
+        if is_rate:
+            answers = np.where(variance > 0, value * (1 - value) / variance, size)
+            deff = np.where(
+                value * (1 - value) > 0, variance / (value * (1 - value) / size), np.nan
+            )
+        df = np.maximum(size - k, 1.0)
+        q = call(t_quantiles, (1 + level) / 2, np.where(np.isfinite(df), df, 1.0))
+        ends = wilson(value, answers, q) if is_rate else _around(value, variance, q)
+        low, high = (np.where(size > k, end, np.nan) for end in ends)
+    rest = (None, None, answers, p, within, spread, weighted, pooled)
+    return named(Estimate(value, size, k, variance, deff, df, q, low, high, *rest))
 
 
-def _values(sums: ClusterSums) -> tuple[Numbers, Numbers, Numbers]:
-    """Compute the estimate, Σn and the number of clusters of each group."""
-    n, k = sums.added(sums.n), sums.added(np.ones(len(sums.n)))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return sums.added(sums.y) / n, n, k
+def of_groups(sums: ClusterSums, level: float, panel: str = "sampled") -> Estimate:
+    """The estimates of all groups."""
+    g = Many(sums.group, len(sums.groups))
+    is_rate = sums.is_proportion
+    if panel == "sampled":
+        return sampled(g, sums.y, sums.n, level, is_rate=is_rate)
+    return fixed(g, sums.y, sums.n, level, is_rate=is_rate, squares=sums.squares)
 
 
-def _carriers(sums: ClusterSums, part: Numbers) -> Numbers:
+def _named(name: str, value: Any) -> Any:
+    """Name a number that a vector is computed from, so that each element names it."""
+    if isinstance(value, Traced):
+        value.name = name
+    return value
+
+
+def _carriers(g: Any, part: Any) -> Any:
     """Compute the effective number of clusters that carry a sum; infinite where it is 0."""
-    whole = sums.added(part)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found: Numbers = np.where(whole > 0, whole**2 / sums.added(part**2), np.inf)
-    return found
+    whole = g.total(part)
+    return np.where(whole > 0, whole**2 / g.total(part**2), np.inf)
 
 
-def _around(value: Numbers, variance: Numbers, quantile: Numbers) -> tuple[Numbers, Numbers]:
-    half = quantile * np.sqrt(variance)
+def _around(value: Any, variance: Any, quantile: Any) -> tuple[Any, Any]:
     # No variation at all between clusters is too little to go by, not certainty.
-    half = np.where(varies(variance, value), half, np.nan)
+    half = np.where(varies(variance, value), quantile * np.sqrt(variance), np.nan)
     return value - half, value + half
-
-
-def _none(like: Numbers) -> Numbers:
-    return np.full(len(like), np.nan)

@@ -22,8 +22,14 @@ from aatoolkit.metadata.attrs import FrameMetadata, attach, metadata_of
 from aatoolkit.metadata.recorded import recorded
 from aatoolkit.sections.aggregation import FRACTION, Aggregation, ratio
 from aatoolkit.stats.cluster_sums import Rules
-from aatoolkit.stats.compare import ComparedRow, compared, comparison
-from aatoolkit.stats.difference import NOTHING, Difference
+from aatoolkit.stats.compare import (
+    ComparedRow,
+    compared,
+    comparison,
+    traced_change,
+    traced_columns,
+)
+from aatoolkit.stats.difference import NOTHING, Change, Difference, name_all
 from aatoolkit.stats.interval import check_level
 from aatoolkit.stats.sides import PROMPT, pairing, previous_names, previous_window, side_names
 
@@ -204,6 +210,73 @@ def headline_of(
     return attach(frame.take(place).reset_index(drop=True), metadata_of(frame))
 
 
+def traced(cells: Any, at: int) -> dict[str, Any]:
+    """The numbers of a row of ``Dataset.compare``, traced."""
+    given = cells.arguments
+    if "asked" not in cells.shared:
+        frames = [made.frame for made in cells.inputs]
+        tables = dict(zip(given["names"], frames, strict=True))
+        cells.shared["asked"] = {
+            (one.subject, one.measure): one
+            for one in questions(tables, bool(given["is_two"]))
+            if isinstance(one, Contrast)
+        }
+    asked: dict[tuple[str | None, str | None], Contrast] = cells.shared["asked"]
+
+    def contrast(row: int) -> Contrast | None:
+        return asked.get((cells.text(row, "subject"), cells.text(row, "measure")))
+
+    def change(row: int) -> Change:
+        one = contrast(row)
+        if one is None:
+            raise LookupError(row)
+        key = cells.key(row, ["name"]) if one.by else []
+        return _traced_change(cells, one, key, asked.get(("all prompts", RATE)))
+
+    if contrast(at) is None:
+        return _traced_figure(cells, at)
+    tests = {row: cells.number(row, "p") for row in range(len(cells.flat))}
+    tests = {
+        row: p
+        for row, p in tests.items()
+        if np.isfinite(p) and not (cells.text(row, "family") or "").startswith("planned")
+    }
+    return traced_columns(cells, at, change, tests, "holm")
+
+
+def _traced_change(cells: Any, one: Contrast, key: Sequence[Any], whole: Contrast | None) -> Change:
+    names, level = cells.arguments["names"], cells.arguments.get("level", 0.95)
+    column, cluster = one.column or one.measure, one.pair or one.cluster
+    sides = []
+    for part in one.parts:
+        made = cells.inputs[names.index(part.role)]
+        source = cells.selected(made, part.rows, part.measures and previous_window)
+        sides.append(cells.sums(source, column, [*one.by], cluster, one.rules))
+    design: tuple[Any, Any] = (1.0, math.inf)
+    if one.is_total and whole is not None:
+        if "design" not in cells.shared:
+            cells.shared["design"] = traced_design(_traced_change(cells, whole, [], None))
+        design = cells.shared["design"]
+    return traced_change(sides, key, one.pair, one.cluster, level, design)
+
+
+def _traced_figure(cells: Any, at: int) -> dict[str, Any]:
+    """A key figure of which nothing is counted: its values, as the service gives them."""
+    names, is_two = cells.arguments["names"], bool(cells.arguments["is_two"])
+    tables = [names.index("now.figures")]
+    tables.append(names.index("before.figures") if is_two else tables[0])
+    columns = ["value", "value"]
+    if not is_two:
+        earlier = previous_names(cells.inputs[tables[1]].frame)
+        columns[1] = next(name for name, of in earlier.items() if of == "value")
+    ends = []
+    for name, table, column in zip(("after", "before"), tables, columns, strict=True):
+        metrics = [measure_name(str(metric)) for metric in cells.inputs[table].frame["metric"]]
+        row = metrics.index(cells.text(at, "measure"))
+        ends.append(cells.cell(name, table, row, column))
+    return {"after": ends[0], "before": ends[1], "change": ends[0] - ends[1]}
+
+
 def _words(tables: Mapping[str, pd.DataFrame], is_two: bool) -> tuple[str, str]:
     """What the two sides are called."""
     of = [
@@ -366,9 +439,25 @@ def compared_design(found: Difference) -> Design:
     """Return the design effect of the change, which is 1 at least, and its degrees of freedom."""
     if not np.isfinite(found.error):
         return Design(why=f"nothing says how prompts differ: {found.why}")
-    pooled = (found.before * found.n_before + found.after * found.n) / (found.n_before + found.n)
-    simple = pooled * (1 - pooled) * (1 / found.n_before + 1 / found.n)
-    return Design(max(found.error**2 / simple, 1.0) if simple > 0 else 1.0, found.df)
+    sides = (found.before, found.n_before, found.after, found.n)
+    return Design(float(_deff(*sides, found.error)), found.df)
+
+
+def _deff(before: Any, size_before: Any, after: Any, size_after: Any, error: Any) -> Any:
+    """By how much a change varies more than that of as many independent answers, 1 at least."""
+    pooled = (before * size_before + after * size_after) / (size_before + size_after)
+    name_all(pooled=pooled)
+    simple = pooled * (1 - pooled) * (1 / size_before + 1 / size_after)
+    name_all(simple=simple)
+    return np.where(simple > 0, np.maximum(error**2 / np.maximum(simple, 1e-300), 1.0), 1.0)
+
+
+def traced_design(made: Change) -> tuple[Any, Any]:
+    """The design effect of a traced change, and its degrees of freedom."""
+    sides = (made.before, made.size_before, made.after, made.size_after)
+    deff = _deff(*sides, made.error)
+    name_all(deff=deff)
+    return deff, made.df
 
 
 def _figures(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,9 +25,9 @@ from aatoolkit.stats.cluster_sums import (
     whole_state,
     without_counts,
 )
-from aatoolkit.stats.distributions import normal_quantile
-from aatoolkit.stats.estimate import LEAST_CLUSTERS, Estimates, fixed, sampled, wilson
+from aatoolkit.stats.estimate import LEAST_CLUSTERS, Estimate, fixed, of_groups, sampled, wilson
 from aatoolkit.stats.results import amount, numbers, result, words
+from aatoolkit.stats.trace import One, named, normal_quantile, setting
 
 PANELS = ("sampled", "fixed")
 
@@ -54,7 +55,7 @@ def interval(
     if panel not in PANELS:
         raise ArgumentError(f"panel={panel!r} is none of {', '.join(PANELS)}")
     sums = cluster_sums(frame, column, by, cluster, rules)
-    estimates = (sampled if panel == "sampled" else fixed)(sums, level)
+    estimates = of_groups(sums, level, panel)
     why = [_why_not(sums, estimates, at, cluster, panel) for at in range(len(sums.groups))]
     if why and all(why) and any("cannot say how" in each for each in why if each):
         raise AvailabilityError(f"{column} has no interval: {why[0]}", columns={column: why[0]})
@@ -76,8 +77,47 @@ def check_level(level: float) -> None:
         raise ArgumentError(f"level={level!r} is not between 0 and 1")
 
 
+def traced(cells: Any, at: int) -> dict[str, Any]:
+    """The numbers of a row of `interval`, traced."""
+    given = cells.arguments
+    column, cluster, level = given["column"], given.get("cluster"), given.get("level", 0.95)
+    level = setting("level", level)
+    if cluster is None:
+        parts = parts_of_rows(cells.inputs[0].frame, column, given.get("rules"))
+        y, n = (
+            cells.cell(name, 0, at, part)
+            for name, part in zip(("hits", "trials"), parts, strict=True)
+        )
+        row = named(Rate(y / n, normal_quantile((1 + level) / 2)))
+        low, high = wilson(row.rate, n, row.q)
+        return {f"{column}_low": low, f"{column}_high": high}
+    sums = cells.sums(0, column, given.get("by"), cluster, given.get("rules"))
+    names = [str(name) for name in sums.sums.groups.keys.columns]
+    group = sums.sums.groups.ids[at] if given.get("join") else sums.group(cells.key(at, names))
+    pairs = [*sums.pairs(int(group)).values()]
+    y, n = sums.y(pairs), sums.n(pairs)
+    if given.get("panel") == "fixed":
+        squares = sums.squares(pairs)
+        made = fixed(One, y, n, level, is_rate=sums.is_rate, squares=squares)
+    else:
+        made = sampled(One, y, n, level, is_rate=sums.is_rate)
+    return {
+        column: made.value,
+        **{f"{column}_{end}": getattr(made, end) for end in ("low", "high", "deff", "clusters")},
+        f"{column}_n": made.size,
+    }
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A rate of one row, and the quantile of its interval."""
+
+    rate: Any
+    q: Any
+
+
 def _why_not(
-    sums: ClusterSums, estimates: Estimates, group: int, cluster: str, panel: str
+    sums: ClusterSums, estimates: Estimate, group: int, cluster: str, panel: str
 ) -> str | None:
     """Return the reason why a group has no interval; None if it has one."""
     if not sums.given[group]:
@@ -101,7 +141,7 @@ def _why_not(
 
 def _described(
     sums: ClusterSums,
-    estimates: Estimates,
+    estimates: Estimate,
     why: list[str | None],
     column: str,
     level: float,
@@ -124,7 +164,7 @@ def _described(
         column: numbers(estimates.value),
         f"{column}_low": numbers(estimates.low),
         f"{column}_high": numbers(estimates.high),
-        f"{column}_n": numbers(estimates.n),
+        f"{column}_n": numbers(estimates.size),
         f"{column}_deff": numbers(estimates.deff),
         f"{column}_clusters": numbers(estimates.clusters, "Int64"),
         f"{column}_method": words([method] * len(keys)),
@@ -194,19 +234,8 @@ def _with_columns(frame: pd.DataFrame, rows: pd.DataFrame, described: pd.DataFra
 
 def _of_rows(frame: pd.DataFrame, column: str, level: float, rules: Rules | None) -> pd.DataFrame:
     """Wilson's score interval of each row."""
-    find(frame, [column])
     known = metadata_of(frame)
-    parts = counts_of(known, column) if column not in (rules or {}) else None
-    if parts is None:
-        what = declared(known.columns[column]) if column not in (rules or {}) else None
-        if what is not None and what.aggregate.rule == "none" and what.aggregate.why:
-            raise _refused(column, what.aggregate.why)
-        # Each row stands alone, so that nothing is added up over any dimension.
-        rows = Groups(np.arange(len(frame)), pd.DataFrame(index=range(len(frame))))
-        (planned,) = plan(frame, known, rows, column, rules or {})
-        if planned.rule.over is None:
-            raise _refused(column, _no_counts(planned.rule, known, column))
-        parts = planned.rule.over
+    parts = parts_of_rows(frame, column, rules)
     cells = together(*(cells_of(frame, part, known) for part in parts))
     hits, trials = (frame[part].to_numpy(np.float64, na_value=np.nan) for part in parts)
     counted = cells.given & (trials > 0) & _are_fractions(frame, known, column)
@@ -222,6 +251,30 @@ def _of_rows(frame: pd.DataFrame, column: str, level: float, rules: Rules | None
         },
         index=frame.index,
     )
+
+
+def parts_of_rows(frame: pd.DataFrame, column: str, rules: Rules | None) -> tuple[str, str]:
+    """The columns with the numerator and the denominator of a rate in each row.
+
+    Raises
+    ------
+    AvailabilityError
+        If it has none.
+    """
+    find(frame, [column])
+    known = metadata_of(frame)
+    parts = counts_of(known, column) if column not in (rules or {}) else None
+    if parts is None:
+        what = declared(known.columns[column]) if column not in (rules or {}) else None
+        if what is not None and what.aggregate.rule == "none" and what.aggregate.why:
+            raise _refused(column, what.aggregate.why)
+        # Each row stands alone, so that nothing is added up over any dimension.
+        rows = Groups(np.arange(len(frame)), pd.DataFrame(index=range(len(frame))))
+        (planned,) = plan(frame, known, rows, column, rules or {})
+        if planned.rule.over is None:
+            raise _refused(column, _no_counts(planned.rule, known, column))
+        return planned.rule.over
+    return parts
 
 
 def _no_counts(rule: Aggregation, known: FrameMetadata, column: str) -> str:

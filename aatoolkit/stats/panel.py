@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from aatoolkit.stats.cluster_sums import Integers, Numbers
-from aatoolkit.stats.difference import freedom
-from aatoolkit.stats.distributions import t_quantile, two_sided
+from aatoolkit.stats.difference import freedom, name_all
 from aatoolkit.stats.estimate import LEAST_CLUSTERS, varies
+from aatoolkit.stats.trace import Many, One, plain_value, t_quantile, take, two_sided
 
-_POWER = 0.8
 _NAN = float("nan")
 _PLACEBOS = 3
 _LEAST_DAYS = 4
 """As many days before the action are needed for the checks."""
 
+WORDS = ("treated", "control")
 Mask = npt.NDArray[np.bool_]
 
 
@@ -29,153 +29,163 @@ class PromptDays:
     """The sums Σy and Σn by prompt and day: one entry per pair with answers."""
 
     prompt: Integers
-    day: Numbers
-    y: Numbers
-    n: Numbers
+    day: Any
+    y: Any
+    n: Any
     prompts: int
 
     def only(self, rows: Mask) -> PromptDays:
         """Select some of the entries."""
-        return PromptDays(
-            self.prompt[rows], self.day[rows], self.y[rows], self.n[rows], self.prompts
-        )
+        at = np.flatnonzero(rows)
+        day, y, n = (take(values, at) for values in (self.day, self.y, self.n))
+        return PromptDays(self.prompt[rows], day, y, n, self.prompts)
 
-    def of(self, values: Numbers) -> Numbers:
-        """Sum values by prompt."""
-        return np.bincount(self.prompt, values, minlength=self.prompts).astype(np.float64)
+    @property
+    def days(self) -> Numbers:
+        """The day of each entry, from that of the action."""
+        days: Numbers = plain_value(self.day)
+        return days
+
+    def of(self, values: Any, rows: Mask | None = None) -> Any:
+        """Sum values by prompt, over some of the entries."""
+        if rows is None:
+            return Many(self.prompt, self.prompts).total(values)
+        return Many(self.prompt[rows], self.prompts).total(take(values, np.flatnonzero(rows)))
 
 
 @dataclass(frozen=True)
 class GroupChange:
-    """The mean change within the prompts of a group, and its variance."""
+    """The mean change within the prompts of a group, and its variance.
 
-    before: float = _NAN
-    after: float = _NAN
-    variance: float = _NAN
-    df: float = _NAN
-    k: int = 0
-    n: float = 0.0
+    In formulas ``z`` are the residuals of prompts, and ``m`` their weights.
+    """
 
-    @property
-    def change(self) -> float:
-        """The change: after less before."""
-        return self.after - self.before
+    before: Any = _NAN
+    after: Any = _NAN
+    variance: Any = _NAN
+    df: Any = _NAN
+    k: Any = 0
+    n: Any = 0.0
 
 
 @dataclass(frozen=True)
 class DoubleDifference:
-    """A difference in differences."""
+    """A difference in differences; without error where a group has too few prompts."""
 
     kind: str
     on: pd.Timestamp | None
     treated: GroupChange
     control: GroupChange
     level: float
-
-    @property
-    def value(self) -> float:
-        """The change of the treated less that of the control."""
-        return self.treated.change - self.control.change
-
-    @property
-    def error(self) -> float:
-        """The standard error; NaN where a group has too few prompts."""
-        enough = min(self.treated.k, self.control.k) >= LEAST_CLUSTERS
-        variance = self.treated.variance + self.control.variance
-        sides = (self.treated, self.control)
-        size = max(abs(value) for side in sides for value in (side.before, side.after))
-        return math.sqrt(variance) if enough and varies(variance, size) else _NAN
-
-    @property
-    def df(self) -> float:
-        """Welch's degrees of freedom."""
-        parts = [(side.variance, side.df) for side in (self.treated, self.control)]
-        spread = sum(v**2 / df for v, df in parts)
-        return max(sum(v for v, _ in parts) ** 2 / spread, 1.0) if spread > 0 else 1.0
-
-    @property
-    def half(self) -> float:
-        """Half the width of the interval."""
-        return t_quantile((1 + self.level) / 2, self.df) * self.error if self.error > 0 else _NAN
-
-    @property
-    def p(self) -> float:
-        """The two-sided p-value."""
-        return two_sided(self.value / self.error, self.df) if self.error > 0 else _NAN
-
-    def detectable(self, tests: int = 1) -> float:
-        """The change that 80 % of such samples would show, as one of so many tests."""
-        if not self.error > 0:
-            return _NAN
-        tail = (1 - self.level) / tests / 2
-        return (t_quantile(1 - tail, self.df) + t_quantile(_POWER, self.df)) * self.error
+    value: Any
+    error: Any
+    df: Any
+    low: Any
+    high: Any
+    p: Any
 
 
 def double_difference(
-    kind: str, on: pd.Timestamp, panels: Sequence[PromptDays], at: float, level: float
+    kind: str, on: pd.Timestamp | None, groups: Sequence[GroupChange], level: Any
 ) -> DoubleDifference:
-    """Compute the difference in differences of treated and control prompts at a day."""
-    sides = [_change(panel, at) for panel in panels]
-    return DoubleDifference(kind, on, sides[0], sides[1], level)
+    """Compute the difference of two changes, with Welch's degrees of freedom."""
+    treated, control = groups
+    for word, side in zip(WORDS, groups, strict=True):
+        name_all(**{f"{word}_{end}": getattr(side, end) for end in ("before", "after")})
+        name_all(**{f"v_{word}": side.variance, f"df_{word}": side.df})
+        name_all(**{f"k_{word}": side.k, f"n_{word}": side.n})
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = (treated.after - treated.before) - (control.after - control.before)
+        variance = treated.variance + control.variance
+        spread = treated.variance**2 / treated.df + control.variance**2 / control.df
+        df = np.where(spread > 0, np.maximum(variance**2 / np.maximum(spread, 1e-300), 1.0), 1.0)
+        error = np.sqrt(variance)
+        name_all(change=value, error=error, df=df)
+        ends = [plain_value(end) for side in groups for end in (side.before, side.after)]
+        enough = min(int(plain_value(side.k)) for side in groups) >= LEAST_CLUSTERS
+        if not (enough and varies(plain_value(variance), np.max(np.abs(ends)))):
+            df, error, half, p = float(plain_value(df)), _NAN, _NAN, _NAN
+            return DoubleDifference(
+                kind, on, treated, control, level, value, error, df, half, half, p
+            )
+        half = t_quantile((1 + level) / 2, df) * error
+        p = two_sided(value / error, df)
+    low, high = value - half, value + half
+    return DoubleDifference(kind, on, treated, control, level, value, error, df, low, high, p)
 
 
-def _change(panel: PromptDays, at: float) -> GroupChange:
+def change_within(panel: PromptDays, at: float, word: str = "group") -> GroupChange:
     """Compute the mean change within prompts that have answers before and after a day."""
-    late = panel.day >= at
-    y1, n1, y0, n0 = (
-        panel.of(np.where(rows, values, 0.0))
-        for rows in (late, ~late)
-        for values in (panel.y, panel.n)
-    )
-    both = (n1 > 0) & (n0 > 0)
-    y1, n1, y0, n0 = (each[both] for each in (y1, n1, y0, n0))
-    k = len(n1)
+    late = panel.days >= at
+    sums = [panel.of(values, rows) for rows in (late, ~late) for values in (panel.y, panel.n)]
+    both = np.flatnonzero((plain_value(sums[1]) > 0) & (plain_value(sums[3]) > 0))
+    k = len(both)
     if not k:
         return GroupChange()
+    y1, n1, y0, n0 = (take(values, both) for values in sums)
+    name_all(y1=y1, n1=n1, y0=y0, n0=n0)
     weight = n1 * n0 / (n1 + n0)
-    change = y1 / n1 - y0 / n0
-    mean = float((weight * change).sum() / weight.sum())
+    name_all(m=weight)
+    whole = One.total(weight)
+    name_all(whole=whole)
     # What is shown as before and after is the mean with the same weights.
-    before = float((weight * y0 / n0).sum() / weight.sum())
-    score = weight * (change - mean) / weight.sum()
-    variance = k / (k - 1) * float((score**2).sum()) if k > 1 else _NAN
-    size = float(n1.sum() + n0.sum())
-    return GroupChange(before, before + mean, variance, freedom(weight, score), k, size)
+    before, after = (One.total(weight * y / n) / whole for y, n in ((y0, n0), (y1, n1)))
+    name_all(**{f"{word}_before": before, f"{word}_after": after})
+    z = weight * (y1 / n1 - y0 / n0 - (after - before)) / whole
+    name_all(z=z)
+    return _group(before, after, z, weight, One.count(weight), One.total(n1) + One.total(n0))
 
 
-def checks(panels: Sequence[PromptDays], day: pd.Timestamp, level: float) -> list[DoubleDifference]:
+def _group(before: Any, after: Any, z: Any, m: Any, k: Any, n: Any) -> GroupChange:
+    variance = k / (k - 1) * One.total(z**2) if plain_value(k) > 1 else _NAN
+    return GroupChange(before, after, variance, freedom(m, z), k, n)
+
+
+def checks(
+    panels: Sequence[PromptDays], day: pd.Timestamp, level: Any, span: Any = None
+) -> list[DoubleDifference]:
     """Compute the pre-trend and the placebo effects, from the days before alone."""
-    early = [panel.only(panel.day < 0) for panel in panels]
-    there = np.unique(np.concatenate([panel.day for panel in early]))
+    early = [panel.only(panel.days < 0) for panel in panels]
+    there = np.unique(np.concatenate([panel.days for panel in early]))
     if len(there) < _LEAST_DAYS:
         return []
-    late = np.unique(np.concatenate([panel.day[panel.day >= 0] for panel in panels]))
-    span = float(late.mean() - there.mean()) if len(late) else _NAN
-    sides = [_slope(panel, span) for panel in early]
-    found = [DoubleDifference("pre-trend", None, sides[0], sides[1], level)]
+    late = np.unique(np.concatenate([panel.days[panel.days >= 0] for panel in panels]))
+    length = float(late.mean() - there.mean()) if len(late) else _NAN
+    length = length if span is None else span(length)
+    trend = [slope_within(*side) for side in zip(early, (length, length), WORDS, strict=True)]
+    made = [double_difference("pre-trend", None, trend, level)]
     middle = len(there) // 2
     places = sorted({middle} if len(there) < 16 else {len(there) // 4, middle, 3 * len(there) // 4})
     for place in places[:_PLACEBOS]:
         at = float(there[place])
-        found.append(double_difference("placebo", day + pd.Timedelta(days=at), early, at, level))
-    return found
+        groups = [change_within(*side) for side in zip(early, (at, at), WORDS, strict=True)]
+        made.append(double_difference("placebo", day + pd.Timedelta(days=at), groups, level))
+    return made
 
 
-def _slope(panel: PromptDays, span: float) -> GroupChange:
+def slope_within(panel: PromptDays, span: Any, word: str = "group") -> GroupChange:
     """Compute the linear trend within prompts, over so many days."""
     size, total = panel.of(panel.n), panel.of(panel.y)
+    name_all(size=size, total=total)
     with np.errstate(divide="ignore", invalid="ignore"):
-        middle = (panel.of(panel.n * panel.day) / size)[panel.prompt]
-        rate = (total / size)[panel.prompt]
-    off = panel.day - middle
-    per_prompt = panel.of(panel.n * off**2)
-    used = per_prompt > 0
-    k, whole = int(used.sum()), float(per_prompt.sum())
-    if not k:
-        return GroupChange()
-    slope = float((off * panel.y).sum()) / whole
-    score = panel.of(off * (panel.y - panel.n * (rate + slope * off)))[used] / whole
-    variance = k / (k - 1) * float((score**2).sum()) if k > 1 else _NAN
-    df = freedom(per_prompt[used], score)
-    start = float(total.sum() / size.sum())
-    return GroupChange(start, start + slope * span, variance * span**2, df, k, float(size.sum()))
+        middle = panel.of(panel.n * panel.day) / size
+        name_all(middle=middle)
+        off = panel.day - take(middle, panel.prompt)
+        name_all(off=off)
+        spread, moved = panel.of(panel.n * off**2), panel.of(off * panel.y)
+        name_all(spread=spread, move=moved)
+        used = np.flatnonzero(plain_value(spread) > 0)
+        if not len(used):
+            return GroupChange()
+        m, moved = take(spread, used), take(moved, used)
+        name_all(m=m, moved=moved)
+        whole = One.total(m)
+        slope = One.total(moved) / whole
+        there = np.flatnonzero(plain_value(size) > 0)
+        total, size = take(total, there), take(size, there)
+        name_all(y=total, n=size)
+        start = One.total(total) / One.total(size)
+        name_all(**{"whole": whole, "slope": slope, f"{word}_before": start})
+        z = (moved - slope * m) / whole * span
+        name_all(z=z)
+    return _group(start, start + slope * span, z, m, One.count(m), One.total(size))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,23 @@ from aatoolkit.errors import ArgumentError, AvailabilityError
 from aatoolkit.frame.groupby import find, flattened
 from aatoolkit.metadata.recorded import recorded
 from aatoolkit.sections.aggregation import COUNT, PROBABILITY
-from aatoolkit.stats.adjust import adjusted
+from aatoolkit.stats.adjust import adjusted, traced_adjusted
 from aatoolkit.stats.cluster_sums import ClusterSums, Rules, cluster_sums, whole_state
+from aatoolkit.stats.difference import detectable
 from aatoolkit.stats.effect_days import dated_by, day_of, outside
 from aatoolkit.stats.estimate import LEAST_CLUSTERS
 from aatoolkit.stats.interval import check_level
-from aatoolkit.stats.panel import DoubleDifference, PromptDays, checks, double_difference
+from aatoolkit.stats.panel import (
+    WORDS,
+    DoubleDifference,
+    Mask,
+    PromptDays,
+    change_within,
+    checks,
+    double_difference,
+)
 from aatoolkit.stats.results import amount, numbers, points, result, words
+from aatoolkit.stats.trace import setting
 
 _NAN = float("nan")
 _LIKELY_TREND = 0.2
@@ -139,23 +150,76 @@ def effect(
     find(flat, [column, by, date])
     day = day_of(on)
     groups = groups_of(flat, by, treated, control)
-    dated = dated_by(flat, date)
-    sums = cluster_sums(dated, column, date, by, rules)
+    sums = cluster_sums(dated_by(flat, date), column, date, by, rules)
     stamps = pd.to_datetime(sums.groups.keys[date])
     if stamps.isna().to_numpy()[sums.group].any():
         why = "rows with a number have none; drop them first"
         raise AvailabilityError(f"{date} names no day: {why}", columns={date: why})
-    number = (stamps - day).dt.days.to_numpy(np.float64)[sums.group]
-    panels = []
-    for member in groups:
-        rows = np.isin(sums.cluster, sums.labels.get_indexer(pd.Index(list(member))))
-        panels.append(
-            PromptDays(
-                sums.cluster, number.astype(np.float64), sums.y, sums.n, max(len(sums.labels), 1)
-            ).only(rows)
-        )
-    estimates = [double_difference("effect", day, panels, 0.0, level), *checks(panels, day, level)]
+    panels = [_panel(sums, rows, day, sums.y, sums.n) for rows in _sides(sums, groups)]
+    estimates = _estimates(panels, day, level)
     return _described(estimates, panels, sums, column, by, level, outside(day, stamps))
+
+
+def _sides(sums: ClusterSums, groups: Iterable[set[Any]]) -> list[Mask]:
+    """The pairs of each group."""
+    codes = (sums.labels.get_indexer(pd.Index(list(member))) for member in groups)
+    return [np.isin(sums.cluster, each) for each in codes]
+
+
+def _panel(sums: ClusterSums, rows: Mask, day: pd.Timestamp, y: Any, n: Any) -> PromptDays:
+    stamps = pd.to_datetime(sums.groups.keys[stamps_of(sums)])
+    days = (stamps - day).dt.days.to_numpy(np.float64)[sums.group]
+    return PromptDays(sums.cluster, days, y, n, max(len(sums.labels), 1)).only(rows)
+
+
+def stamps_of(sums: ClusterSums) -> str:
+    """The column of days that a panel is grouped by."""
+    return str(sums.groups.keys.columns[0])
+
+
+def _estimates(
+    panels: Sequence[PromptDays], day: pd.Timestamp, level: Any, span: Any = None
+) -> list[DoubleDifference]:
+    groups = [change_within(*side) for side in zip(panels, (0.0, 0.0), WORDS, strict=True)]
+    effect_of = double_difference("effect", day, groups, level)
+    return [effect_of, *checks(panels, day, level, span)]
+
+
+def traced(cells: Any, at: int) -> dict[str, Any]:
+    """The numbers of a row of `effect`, traced."""
+    given = cells.arguments
+    by, date = given.get("by", "prompt_id"), given.get("date", "date")
+    level = setting("level", given.get("level", 0.95))
+    if "estimates" not in cells.shared:
+        flat, day = flattened(cells.inputs[0].frame), day_of(given["on"])
+        groups = groups_of(flat, by, given["treated"], given.get("control"))
+        frame, column = dated_by(flat, date), given.get("column", "mentioned")
+        sums = cells.sums(0, column, date, by, given.get("rules"), frame)
+        panels = []
+        for rows in _sides(sums.sums, groups):
+            pairs = np.flatnonzero(rows)
+            plain = _panel(sums.sums, rows, day, sums.sums.y, sums.sums.n)
+            days = sums.labelled("day", pairs, plain.days)
+            of = (days, sums.y(pairs), sums.n(pairs))
+            panels.append(PromptDays(plain.prompt, *of, plain.prompts))
+        span = partial(setting, "span")
+        cells.shared["estimates"] = _estimates(panels, day, level, span)
+    estimates: list[DoubleDifference] = cells.shared["estimates"]
+    made = estimates[at]
+    tests = {row: cells.number(row, "p") for row in range(1, len(estimates))}
+    tests = {row: p for row, p in tests.items() if np.isfinite(p)}
+    columns = {"change": made.value, "low": made.low, "high": made.high, "p": made.p}
+    for word, side in (("treated", made.treated), ("control", made.control)):
+        columns |= {f"{word}_before": side.before, f"{word}_after": side.after}
+    columns["n"] = made.treated.n + made.control.n
+    columns["clusters"] = np.minimum(made.treated.k, made.control.k)
+    if np.isfinite(cells.number(at, "p")):
+        many = setting("tests", max(len(tests), 1) if at else 1)
+        columns["detectable"] = detectable(made.error, made.df, level, many)
+        if at in tests:
+            adjusted_p = traced_adjusted(at, tests, "holm", lambda row: estimates[row].p)
+            columns["p_adjusted"] = adjusted_p
+    return columns
 
 
 def groups_of(
@@ -204,7 +268,12 @@ def _described(
     tests = np.array([_NAN, *(each.p for each in estimates[1:])], np.float64)
     corrected = adjusted(tests, "holm")
     checked = max(int(np.isfinite(tests).sum()), 1)
-    detectable = [each.detectable(checked if at else 1) for at, each in enumerate(estimates)]
+    shown = [
+        float(detectable(each.error, each.df, level, checked if at else 1))
+        if np.isfinite(each.p)
+        else _NAN
+        for at, each in enumerate(estimates)
+    ]
     failed = [
         each.kind if each.on is None else f"{each.kind} of {each.on:%Y-%m-%d}"
         for each, p in zip(estimates, corrected.tolist(), strict=True)
@@ -213,7 +282,7 @@ def _described(
     verdicts, reasons = [], []
     for at, each in enumerate(estimates):
         p = corrected[at] if at else each.p
-        verdict, why = _verdict(each, float(p), detectable[at], is_rate, by)
+        verdict, why = _verdict(each, float(p), shown[at], is_rate, by)
         if not at and failed and verdict != "cannot say":
             why = f"the groups differed before already ({', '.join(failed)}); {why}"
             verdict = "cannot say"
@@ -236,11 +305,11 @@ def _described(
             "control_before": numbers(control.before for _, control in sides),
             "control_after": numbers(control.after for _, control in sides),
             "change": numbers(each.value for each in estimates),
-            "low": numbers(each.value - each.half for each in estimates),
-            "high": numbers(each.value + each.half for each in estimates),
+            "low": numbers(each.low for each in estimates),
+            "high": numbers(each.high for each in estimates),
             "p": numbers(each.p for each in estimates),
             "p_adjusted": numbers(corrected),
-            "detectable": numbers(detectable),
+            "detectable": numbers(shown),
             "n": numbers(treated.n + control.n for treated, control in sides),
             "clusters": numbers((min(a.k, b.k) for a, b in sides), "Int64"),
             "verdict": words(verdicts),
@@ -296,7 +365,7 @@ def _moving(estimates: Sequence[DoubleDifference], is_rate: bool) -> str | None:
 
 
 def _verdict(
-    each: DoubleDifference, p: float, detectable: float, is_rate: bool, by: str
+    each: DoubleDifference, p: float, least: float, is_rate: bool, by: str
 ) -> tuple[str, str]:
     """The verdict of one estimate, and what it rests on."""
     if not np.isfinite(p):
@@ -308,7 +377,7 @@ def _verdict(
         if lacking:
             return "cannot say", f"{' and '.join(lacking)}; it takes {LEAST_CLUSTERS}"
         return "cannot say", f"nothing differs between {by}, which is too little to go by"
-    low, high = (points(each.value + side * each.half, is_rate) for side in (-1, 1))
+    low, high = (points(end, is_rate) for end in (each.low, each.high))
     sides = (
         f"treated {amount(each.treated.before, is_rate)} to {amount(each.treated.after, is_rate)}, "
         f"control {amount(each.control.before, is_rate)} to {amount(each.control.after, is_rate)}"
@@ -316,7 +385,7 @@ def _verdict(
     which = f"{100 * each.level:g} % interval of the difference, for this row alone"
     why = f"{sides}; {which}: {low} to {high}"
     if p >= 1 - each.level:
-        shown = points(detectable, is_rate).lstrip("+")
+        shown = points(least, is_rate).lstrip("+")
         return "no evidence", f"{why}; one of {shown} would have shown in 4 of 5 such samples"
     if each.kind != "effect":
         return "differs", why
@@ -327,7 +396,7 @@ def _notes(panels: Sequence[PromptDays], by: str) -> list[str]:
     """Return a note on the prompts that have answers in one period only."""
     once = 0
     for panel in panels:
-        late = panel.of((panel.day >= 0) * panel.n) > 0
-        early = panel.of((panel.day < 0) * panel.n) > 0
+        late = panel.of(panel.n, panel.days >= 0) > 0
+        early = panel.of(panel.n, panel.days < 0) > 0
         once += int((late ^ early).sum())
     return [f"{once} {by} have answers in one period only and are left out"] if once else []

@@ -21,6 +21,11 @@ _FUNCTIONS: dict[str, Any] = {
     "exp": math.exp,
     "normal_quantile": stats.norm.ppf,
     "t_quantile": stats.t.ppf,
+    # Rounded down to a tenth, so that an interval is never too narrow.
+    "t_quantiles": lambda p, df: stats.t.ppf(
+        p, math.floor(df * 10 + 1e-9) / 10 if df < 200 else math.floor(df)
+    ),
+    "inf": math.inf,
     "two_sided": lambda t, df: 2 * stats.t.sf(abs(t), df),
 }
 
@@ -73,6 +78,6 @@ def _recomputed(one: Explanation, found: dict[Any, float]) -> float:
     value = float(eval(_python(words), {**_FUNCTIONS}, {**_NOTHING, **given}))
     assert math.isclose(value, one.value, rel_tol=1e-7, abs_tol=1e-10), (one.formula, value)
     if "…" not in numbers:
-        again = eval(_python(numbers), {**_FUNCTIONS, "inf": math.inf})
+        again = eval(_python(numbers), {**_FUNCTIONS})
         assert math.isclose(again, value, rel_tol=1e-6, abs_tol=1e-9), (one.formula, again)
     return value

@@ -12,7 +12,7 @@ from prompts import RULES, rates_of, runs_of, without_attrs
 
 import aatoolkit as aa
 from aatoolkit.errors import AvailabilityError, ColumnNotFound
-from aatoolkit.stats.panel import PromptDays, double_difference
+from aatoolkit.stats.panel import PromptDays, change_within, double_difference
 
 ON = 30
 DAY = pd.Timestamp("2026-10-31")
@@ -81,11 +81,16 @@ def test_it_is_the_fixed_effects_regression_of_statsmodels() -> None:
         if kind == "effect":
             panels = [
                 PromptDays(
-                    prompts[use], days[use] * 1.0, frame["hits"][use], frame["runs"][use], 16
+                    prompts[use],
+                    days[use] * 1.0,
+                    frame["hits"].to_numpy(float)[use],
+                    frame["runs"].to_numpy(float)[use],
+                    16,
                 )
                 for use in (prompts < 8, prompts >= 8)
             ]
-            exact = double_difference(kind, DAY, panels, 0.0, 0.95).error
+            groups = [change_within(panel, 0.0) for panel in panels]
+            exact = double_difference(kind, DAY, groups, 0.95).error
             assert exact == pytest.approx(np.hypot(error, other), abs=1e-9)
         df = float(row["method"].split("t of ")[1].split()[0])
         quantile = pytest.importorskip("scipy.stats").t.ppf(0.975, df)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -27,33 +28,28 @@ from aatoolkit.frame.explain.passing import (
     SameCells,
 )
 from aatoolkit.frame.explain.statistics.answers import AnswerCells, AssociationCells
-from aatoolkit.frame.explain.statistics.compared import CompareCells
 from aatoolkit.frame.explain.statistics.decomposed import DecomposeCells
-from aatoolkit.frame.explain.statistics.effects import EffectCells
 from aatoolkit.frame.explain.statistics.funnel import FunnelCells
-from aatoolkit.frame.explain.statistics.headline import HeadlineCells
-from aatoolkit.frame.explain.statistics.intervals import IntervalCells
 from aatoolkit.frame.explain.statistics.listings import ConcentrationCells, RankCells
 from aatoolkit.frame.explain.statistics.overlaps import OverlapCells
 from aatoolkit.frame.explain.statistics.repeats import ChangesCells, StabilityCells
+from aatoolkit.frame.explain.traced import TracedCells
 from aatoolkit.frame.merge import adopt, merge, rename
 from aatoolkit.frame.reshape import to_long, with_constant, with_context
 from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.metadata.column import Source
 from aatoolkit.metadata.recipe import ARCHIVED, DO, END, READ, VIEW, Recipe
 from aatoolkit.sections.aggregation import Aggregation
+from aatoolkit.stats import compare, headline, treatment
+from aatoolkit.stats import interval as intervals
 from aatoolkit.stats.answer_rows import answers_of, association
 from aatoolkit.stats.changes import changes
-from aatoolkit.stats.compare import compare
 from aatoolkit.stats.concentration import concentration
 from aatoolkit.stats.decompose import decompose
 from aatoolkit.stats.funnel import funnel_of
-from aatoolkit.stats.headline import headline_of
-from aatoolkit.stats.interval import interval
 from aatoolkit.stats.overlap import overlap
 from aatoolkit.stats.rank import rank
 from aatoolkit.stats.stability import stability
-from aatoolkit.stats.treatment import effect
 
 
 def _adopt(frame: pd.DataFrame, frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
@@ -62,6 +58,11 @@ def _adopt(frame: pd.DataFrame, frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 def _rename(frame: pd.DataFrame, names: dict[str, str]) -> pd.DataFrame:
     return rename(frame, columns=names)
+
+
+def _traced(verb: Any, module: Any, *inputs: str) -> tuple[Any, Any, tuple[str, ...]]:
+    """A statistic, which explains its numbers by running once more on traced ones."""
+    return verb, partial(TracedCells, trace=module.traced), inputs
 
 
 VERBS: dict[str, tuple[Any, Any, tuple[str, ...]]] = {
@@ -74,19 +75,19 @@ VERBS: dict[str, tuple[Any, Any, tuple[str, ...]]] = {
     "to_long": (to_long, LongCells, ("frame",)),
     "with_context": (with_context, ContextCells, ("frame",)),
     "with_constant": (with_constant, ContextCells, ("frame",)),
-    "interval": (interval, IntervalCells, ("frame",)),
-    "compare": (compare, CompareCells, ("now", "before")),
+    "interval": _traced(intervals.interval, intervals, "frame"),
+    "compare": _traced(compare.compare, compare, "now", "before"),
     "decompose": (decompose, DecomposeCells, ("now", "before")),
     "changes": (changes, ChangesCells, ("frame",)),
     "rank": (rank, RankCells, ("frame",)),
     "concentration": (concentration, ConcentrationCells, ("frame",)),
     "overlap": (overlap, OverlapCells, ("frame",)),
     "stability": (stability, StabilityCells, ("frame",)),
-    "effect": (effect, EffectCells, ("series",)),
+    "effect": _traced(treatment.effect, treatment, "series"),
     "answers": (answers_of, AnswerCells, ("whole", "mentions", "citations")),
     "cited_and_mentioned": (association, AssociationCells, ("rows",)),
     "funnel": (funnel_of, FunnelCells, ("frames",)),
-    "headline": (headline_of, HeadlineCells, ("frames",)),
+    "headline": _traced(headline.headline_of, headline, "frames"),
 }
 """By verb: what it calls, what explains the cells of its result, and which arguments are frames."""
 

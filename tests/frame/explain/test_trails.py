@@ -152,7 +152,7 @@ def test_statistics_name_both_sides(trend: pd.DataFrame) -> None:
     assert change.formula is not None
     assert change.formula.startswith("after - before = ")
     before = found.aa.explain(0, "before")
-    assert {child.column for child in before.children} == {"y0", "n0"}
+    assert {child.column for child in before.children} == {"y0", "size_before"}
     rows = trend.aa.interval("mention_rate")
     low = rows.aa.explain(3, "mention_rate_low")
     assert low.is_complete

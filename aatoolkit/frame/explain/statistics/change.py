@@ -16,7 +16,7 @@ from aatoolkit.frame.explain.statistics.formula import (
     wilson_end,
 )
 from aatoolkit.frame.explain.statistics.side import Side
-from aatoolkit.stats.compare import POWER
+from aatoolkit.stats.difference import POWER
 
 FREEDOM = "max(1, min(sum(m) ** 2 / sum(m ** 2) - 1, sum({z} ** 2) ** 2 / sum({z} ** 4)))"
 """The degrees of freedom of a variance over clusters of sizes m; see ``stats.difference``."""

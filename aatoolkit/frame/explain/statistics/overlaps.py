@@ -14,7 +14,7 @@ from aatoolkit.frame.explain.statistics.compared import adjusted_p
 from aatoolkit.frame.explain.statistics.formula import above, computed, setting
 from aatoolkit.frame.explain.text import plain
 from aatoolkit.frame.groupby import flattened
-from aatoolkit.stats.compare import POWER
+from aatoolkit.stats.difference import POWER
 from aatoolkit.stats.similarity import AnswerLists, answer_lists, mean_overlaps
 
 _INTERVAL = "{0} {1} t_quantile((1 + level) / 2, len({2}) - 1) * std({2}) / sqrt(len({2}))"

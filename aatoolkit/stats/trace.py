@@ -1,0 +1,322 @@
+"""Numbers that remember how they were computed: a formula runs on arrays, and on these to explain.
+
+A statistic is a function of one group. It takes ``g``, which adds up over the group's clusters:
+`Many` adds up many groups at once, `One` a single one. On plain arrays the function gives numbers;
+on `Traced` leaves, each of which stands for cells of a frame, it gives the same numbers with the
+tree of what they were computed from. Names are those of the fields that the function returns.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import fields
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from aatoolkit.stats import distributions
+
+Numbers = npt.NDArray[np.float64]
+T = TypeVar("T")
+
+_SIGNS = {
+    "less": ("<", 0), "greater_equal": (">=", 0), "add": ("+", 1), "subtract": ("-", 1),
+    "multiply": ("×", 2), "divide": ("/", 2),
+}  # fmt: skip
+_NAMES = {"absolute": "abs", "minimum": "min", "maximum": "max"}
+_UFUNCS = frozenset((
+    *_SIGNS, *_NAMES, "power", "square", "negative", "sqrt", "log", "exp", "floor", "isfinite",
+    "greater",
+))  # fmt: skip
+SETTING, DRAWN, LEAF, TOTAL, COUNT = "setting", "drawn", "leaf", "sum", "len"
+SAME, TAKEN, STACKED = "same", "taken", "stacked"
+"""The operations of a number under another name, of elements of a vector, of sums by group."""
+
+
+class Traced(np.lib.mixins.NDArrayOperatorsMixin):
+    """A number, or one for each cluster, and what it was computed from.
+
+    Parameters
+    ----------
+    value : float or array
+        The number, or numbers.
+    op : str
+        What made it.
+    args : tuple
+        Of what.
+    name : str
+        What it is called in the formulas that it is a part of.
+    cells : callable, optional
+        Of a leaf: explains the element at a position, or the number itself.
+    words : str
+        Of a drawn number: how it was drawn.
+    index : array of int, optional
+        Of elements taken from a vector, their places in it; of sums by group, the groups.
+
+    Examples
+    --------
+    >>> y, n = Traced(np.array([3.0, 1.0]), name="y"), Traced(np.array([4.0, 4.0]), name="n")
+    >>> rate = One.total(y) / One.total(n)
+    >>> rate.value, words_of(rate), numbers_of(rate)
+    (0.5, 'sum(y) / sum(n)', '4 / 8')
+    """
+
+    def __init__(
+        self,
+        value: Any,
+        op: str = LEAF,
+        args: tuple[Any, ...] = (),
+        name: str = "",
+        cells: Callable[[int], Any] | None = None,
+        words: str = "",
+        index: Any = None,
+    ) -> None:
+        self.value, self.op, self.args, self.name = value, op, args, name
+        self.cells, self.words, self.index = cells, words, index
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Traced:
+        if method != "__call__" or options or ufunc.__name__ not in _UFUNCS:
+            raise TypeError(f"{ufunc.__name__}.{method} is no part of a traced formula")
+        with np.errstate(all="ignore"):
+            return Traced(ufunc(*map(plain_value, inputs)), ufunc.__name__, inputs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Traced:
+        if function is not np.where or len(args) != 3:
+            raise TypeError(f"{function.__name__} is no part of a traced formula")
+        value = np.where(*map(plain_value, args))
+        return Traced(value if value.ndim else value.item(), "where", args)
+
+    def _refused(self, *_: object) -> Any:
+        raise TypeError("a traced number is no plain one: it would lose what it was computed from")
+
+    __bool__ = __float__ = __int__ = __iter__ = __len__ = __array__ = _refused
+
+    @property
+    def is_vector(self) -> bool:
+        """Whether it has a number for each cluster."""
+        return np.ndim(self.value) > 0
+
+
+def plain_value(value: Any) -> Any:
+    """The number itself."""
+    return value.value if isinstance(value, Traced) else value
+
+
+def call(function: Callable[..., Any], *args: Any) -> Any:
+    """Call a function of numbers, and trace it where one of them is traced."""
+    plain = [
+        arg.item() if np.ndim(arg) == 0 and hasattr(arg, "item") else arg
+        for arg in map(plain_value, args)
+    ]
+    value = function(*plain)
+    is_traced = any(isinstance(arg, Traced) for arg in args)
+    return Traced(value, function.__name__, args) if is_traced else value
+
+
+def t_quantile(probability: Any, df: Any) -> Any:
+    """The quantile of Student's t."""
+    return call(distributions.t_quantile, probability, df)
+
+
+def normal_quantile(probability: Any) -> Any:
+    """The quantile of the normal distribution."""
+    return call(distributions.normal_quantile, probability)
+
+
+def two_sided(t: Any, df: Any) -> Any:
+    """The two-sided p-value of a t statistic."""
+    return call(distributions.two_sided, t, df)
+
+
+def named(result: T, suffix: str = "") -> T:
+    """Name the traced fields of a result, which have no name yet, and return it."""
+    for field in fields(result):  # type: ignore[arg-type]
+        value = getattr(result, field.name)
+        if isinstance(value, Traced) and not value.name:
+            value.name = f"{field.name}{suffix}"
+    return result
+
+
+def setting(name: str, value: float) -> Traced:
+    """An argument of a verb, or a constant of its method."""
+    return Traced(value, SETTING, name=name)
+
+
+def drawn(name: str, value: float, words: str, *inputs: Traced) -> Traced:
+    """A number that comes from random draws, whose seed the words give."""
+    return Traced(value, DRAWN, inputs, name, words=words)
+
+
+def same(name: str, value: Traced) -> Traced:
+    """A number under another name."""
+    return Traced(value.value, SAME, (value,), name)
+
+
+def take(values: Any, index: Any) -> Any:
+    """Some elements of a vector."""
+    if not isinstance(values, Traced):
+        return values[index]
+    return Traced(values.value[index], TAKEN, (values,), index=np.asarray(index))
+
+
+class Many:
+    """Groups of clusters, added up at once.
+
+    Parameters
+    ----------
+    group : array of int
+        The group of each cluster.
+    size : int
+        How many groups there are.
+    """
+
+    def __init__(self, group: npt.NDArray[np.int64], size: int) -> None:
+        self._group, self._size = group, size
+
+    def total(self, values: Any) -> Any:
+        """The sums over the clusters of each group."""
+        plain = plain_value(values)
+        sums = np.bincount(self._group, plain, minlength=self._size).astype(np.float64)
+        if not isinstance(values, Traced):
+            return sums
+        return Traced(sums, STACKED, (values,), index=self._group)
+
+    def count(self, values: Numbers) -> Numbers:
+        """The number of clusters of each group."""
+        return np.bincount(self._group, minlength=self._size).astype(np.float64)
+
+    def each(self, values: Any) -> Any:
+        """The number of each cluster's group."""
+        return take(values, self._group)
+
+
+class One:
+    """One group of clusters."""
+
+    @staticmethod
+    def total(values: Any) -> Any:
+        """The sum over the clusters."""
+        if not isinstance(values, Traced):
+            return float(np.sum(values))
+        return Traced(math.fsum(np.atleast_1d(values.value).tolist()), TOTAL, (values,))
+
+    @staticmethod
+    def count(values: Any) -> Any:
+        """The number of clusters."""
+        size = int(np.size(plain_value(values)))
+        return Traced(size, COUNT, (values,)) if isinstance(values, Traced) else size
+
+    @staticmethod
+    def each(value: Any) -> Any:
+        """The number of the group, for each cluster."""
+        return value
+
+
+def parts_of(node: Traced, place: int | None = None) -> Iterator[tuple[Traced, int | None]]:
+    """The named numbers in the formula of a number, each once: a scalar, or a vector's element.
+
+    A vector without a place stands for all its elements.
+    """
+    seen: set[tuple[int, int | None]] = set()
+    pending = [*reversed(_inner(node, place))]
+    while pending:
+        part, at = pending.pop()
+        if not isinstance(part, Traced):
+            continue
+        key = (id(part), at if part.is_vector else None)
+        if key in seen:
+            continue
+        seen.add(key)
+        if part.name:
+            yield part, key[1]
+        else:
+            pending += reversed(_inner(part, at))
+
+
+def _inner(node: Traced, place: int | None) -> list[tuple[Any, int | None]]:
+    """What a number was computed from, and where in it."""
+    if node.op == TAKEN:
+        index = node.index if place is None else [node.index[place]]
+        return [(node.args[0], int(at)) for at in index]
+    if node.op == STACKED and place is not None:
+        return [(node.args[0], int(at)) for at in np.flatnonzero(node.index == place)]
+    return [(part, None if node.op in (TOTAL, COUNT) else place) for part in _chosen(node, place)]
+
+
+def _chosen(node: Traced, place: int | None) -> tuple[Any, ...]:
+    """What a number was computed from; of two cases, the one that held."""
+    if node.op != "where":
+        return node.args
+    condition = np.asarray(plain_value(node.args[0]))
+    holds = condition if condition.ndim == 0 or place is None else condition[place]
+    return (node.args[1] if np.all(holds) else node.args[2],)
+
+
+def words_of(node: Traced, place: int | None = None) -> str:
+    """The formula of a number, in names."""
+    return _written(node, place, lambda part, _: part.name, top=True)[0]
+
+
+def numbers_of(node: Traced, place: int | None = None) -> str:
+    """The formula of a number, in numbers; sums are the numbers that they come to."""
+
+    def number(part: Traced, at: int | None) -> str:
+        return short(part.value[at] if part.is_vector else part.value)
+
+    return _written(node, place, number, top=True, sums=number)[0]
+
+
+def short(value: Any) -> str:
+    """A number with twelve digits, which is what sums agree in."""
+    given = float(f"{float(value):.12g}")
+    is_whole = given.is_integer() and abs(given) < 1e15
+    return str(int(given)) if is_whole else str(given)
+
+
+def _written(
+    node: Any,
+    place: int | None,
+    shown: Callable[[Traced, int | None], str],
+    *,
+    top: bool = False,
+    sums: Callable[[Traced, int | None], str] | None = None,
+) -> tuple[str, int]:
+    """A formula, and how tightly its outermost sign binds."""
+    if not isinstance(node, Traced):
+        text = short(node)
+        return text, 3 if text.startswith("-") else 9
+    if node.name and not top:
+        text = shown(node, place)
+        return text, 3 if text.startswith("-") else 9
+
+    inside = None if node.op in (TOTAL, COUNT, STACKED) else place
+
+    def inner(part: Any, least: int) -> str:
+        text, tightness = _written(part, inside, shown, sums=sums)
+        return text if tightness >= least else f"({text})"
+
+    op, args = node.op, node.args
+    if op in (SAME, TAKEN):
+        at = place if op == SAME or place is None else int(node.index[place])
+        return _written(args[0], at, shown, sums=sums)
+    if op == STACKED:
+        text = sums(node, place) if sums is not None else f"sum({inner(args[0], 0)})"
+        return text, 3 if text.startswith("-") else 9
+    if op == "where":
+        return _written(_chosen(node, place)[0], place, shown, sums=sums)
+    if op in (TOTAL, COUNT) and sums is not None:
+        text = sums(node, place)
+        return text, 3 if text.startswith("-") else 9
+    if op in _SIGNS:
+        sign, tightness = _SIGNS[op]
+        right = tightness + (op in ("subtract", "divide"))
+        return f"{inner(args[0], tightness)} {sign} {inner(args[1], right)}", tightness
+    if op in ("power", "square"):
+        exponent = 2 if op == "square" else plain_value(args[1])
+        return f"{inner(args[0], 5)}{ {2: '²', 4: '⁴'}[int(exponent)] }", 4
+    if op == "negative":
+        return f"-{inner(args[0], 3)}", 3
+    listed = ", ".join(inner(arg, 0) for arg in args)
+    return f"{_NAMES.get(op, op)}({listed})", 9
