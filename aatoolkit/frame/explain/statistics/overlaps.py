@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -10,7 +11,6 @@ import pandas as pd
 
 from aatoolkit.frame.explain.explanation import Explanation
 from aatoolkit.frame.explain.statistics.cells import StatisticsCells
-from aatoolkit.frame.explain.statistics.compared import adjusted_p
 from aatoolkit.frame.explain.statistics.formula import above, computed, setting
 from aatoolkit.frame.explain.text import plain
 from aatoolkit.frame.groupby import flattened
@@ -20,6 +20,44 @@ from aatoolkit.stats.similarity import AnswerLists, answer_lists, mean_overlaps
 _INTERVAL = "{0} {1} t_quantile((1 + level) / 2, len({2}) - 1) * std({2}) / sqrt(len({2}))"
 _MEANS = {"jaccard": "j", "rbo": "r", "ceiling": "own", "rbo_ceiling": "own", "gap": "g"}
 _MOST_ROWS = 1500
+
+
+def adjusted_p(
+    at: int,
+    tests: Mapping[int, float],
+    correct: str | None,
+    explained: Callable[[int], Explanation],
+) -> Explanation:
+    """A p-value adjusted over all rows.
+
+    Parameters
+    ----------
+    at : int
+        The row.
+    tests : mapping of int to float
+        The p-values, by row.
+    correct : {"holm", "bh", None}
+        How they are adjusted.
+    explained : callable
+        Explains the p-value of a row.
+    """
+    if correct is None:
+        return computed("p_adjusted", "p", explained(at))
+    order = sorted(tests, key=lambda row: tests[row])
+    place, many = order.index(at), len(order)
+    factors = [many - rank if correct == "holm" else many / (rank + 1) for rank in range(many)]
+    among = range(place + 1) if correct == "holm" else range(place, many)
+    choose = max if correct == "holm" else min
+    best = choose(among, key=lambda rank: factors[rank] * tests[order[rank]])
+    ranked = (setting("tests", many), setting("rank", best + 1))
+    whole = "tests - rank + 1" if correct == "holm" else "tests / rank"
+    decisive = explained(order[best])
+    found = computed(
+        "p_adjusted", "min(1, factor * p)", computed("factor", whole, *ranked), decisive
+    )
+    side = "a smaller" if correct == "holm" else "a larger"
+    notes = () if order[best] == at else (f"{side} p-value decides, that of row {order[best]}",)
+    return found.with_notes(f"p is number {place + 1} of {many}, from the smallest", *notes)
 
 
 class OverlapCells(StatisticsCells):
