@@ -373,7 +373,7 @@ def test_the_cache_is_reported_and_cleared(
     assert "1 response removed; 0 left" in capsys.readouterr().err
     assert main(["cache", "--folder", str(tmp_path / "none"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["answers"] == 0
-    (tmp_path / "answers.sqlite").write_text("no database at all" * 100)
+    (tmp_path / "responses.sqlite").write_text("no database at all" * 100)
     assert main(["cache", "--folder", str(tmp_path)]) == 2
     assert "clear it" in capsys.readouterr().err
 
