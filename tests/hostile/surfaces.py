@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import copy
-import dataclasses
 import io
 import json
 import logging
 import pickle
-import pprint
-import reprlib
-import sys
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -20,9 +16,7 @@ from typing import Any
 import rich
 from IPython.core.formatters import DisplayFormatter
 from IPython.core.ultratb import VerboseTB
-from IPython.lib.pretty import pretty
 from rich.console import Console
-from rich.pretty import pretty_repr
 from rich.traceback import Traceback
 
 OURS = "aatoolkit"
@@ -72,25 +66,15 @@ def _record(thing: Any) -> str:
 
 WAYS: dict[str, Callable[[Any], Any]] = {
     "repr": repr,
-    "str": str,
     "format": "{}".format,
-    "ascii": ascii,
-    "bytes": lambda thing: bytes(thing) if hasattr(thing, "__bytes__") else b"",
-    "pprint": pprint.pformat,
-    "reprlib": reprlib.repr,
     "log record": _record,
     "attributes": _attributes,
     "vars, all the way down": lambda thing: " ".join(walked(thing)),
-    "json of repr": lambda thing: json.dumps(thing, default=repr),
     "json of vars": lambda thing: json.dumps(thing, default=lambda each: {**vars(each)}),
     "pickle": pickle.dumps,
-    "copy": lambda thing: repr(copy.copy(thing)),
     "deepcopy": lambda thing: repr(vars(copy.deepcopy(thing))),
-    "asdict": lambda thing: dataclasses.asdict(thing) if dataclasses.is_dataclass(thing) else "",
     "HTML": lambda thing: thing._repr_html_() if hasattr(thing, "_repr_html_") else "",
     "notebook output": _displayed,
-    "IPython pretty": pretty,
-    "rich pretty": pretty_repr,
     "rich inspect": _inspected,
 }
 """How things are shown, copied and written."""
@@ -123,20 +107,6 @@ def _rich(error: BaseException) -> str:
     return str(console.file.getvalue())  # type: ignore[attr-defined]
 
 
-def _logged(error: BaseException) -> str:
-    return logging.Formatter().formatException((type(error), error, error.__traceback__))
-
-
-def _hooked(error: BaseException) -> str:
-    shown, kept = io.StringIO(), sys.stderr
-    sys.stderr = shown
-    try:
-        sys.__excepthook__(type(error), error, error.__traceback__)
-    finally:
-        sys.stderr = kept
-    return shown.getvalue()
-
-
 def _frames(error: BaseException) -> str:
     """What hangs on the locals of every frame, as a debugger would show it."""
     trace, found = error.__traceback__, ""
@@ -147,15 +117,11 @@ def _frames(error: BaseException) -> str:
 
 
 RENDERERS: dict[str, Callable[[BaseException], Any]] = {
-    "a plain traceback": _plain,
     "a traceback with locals": _with_locals,
     "IPython, verbose": _ipython_verbose,
     "rich with locals": _rich,
-    "a log of the exception": _logged,
-    "sys.excepthook": _hooked,
     "the frames, all the way down": _frames,
     "the exception, all the way down": lambda error: " ".join(walked(error)),
-    "its causes": lambda error: " ".join(walked([error.__cause__, error.__context__])),
     "its pickle": pickle.dumps,
     "its string": str,
 }
