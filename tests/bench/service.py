@@ -1,23 +1,18 @@
-"""What the reference service costs: by size of the store, with one client and with many.
+"""What the reference service costs: by size of the store, with one client.
 
 Run by hand, from the repository::
 
     python tests/bench/service.py
-    python tests/bench/service.py --answers 5000 --clients 4 --many 50 --seconds 10 --turns 2
+    python tests/bench/service.py --answers 5000 --turns 2
 
 It writes one synthetic store of each size and serves each by ``aatoolkit serve`` in a process of
-its own. Five tables:
+its own. Three tables:
 
 * start and memory: until the address is printed and the first request is answered;
-* requests that need no store: an address that does not exist, and an answer computed before, on
-  a kept connection;
+* requests that need no store, such as an address that does not exist, on a kept connection;
 * each section at each size, the servers in turns; a turn asks of a scope that was not asked of
   before (all engines but some), so that nothing of the answer is there yet. The ratio is that to
-  the smallest store;
-* many clients against one client alone: each asks the sections in an order of its own. ``same``
-  is the same scope for all, ``own`` a scope of its own for each client;
-* memory while many connections ask at once, each four questions with up to three attempts, as
-  Retry-After says; and over a time of steady load.
+  the smallest store.
 
 Times are of the wall and so of what else the machine does; ``cpu`` is the processor time of the
 server alone. Ratios between columns are of turns taken side by side.
@@ -25,7 +20,6 @@ server alone. Ratios between columns are of turns taken side by side.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import http.client
 import itertools
@@ -38,7 +32,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from statistics import median
 from urllib.parse import quote
@@ -219,161 +212,15 @@ def sections(servers: dict[int, Server], turns: int, found: figures.Figures) -> 
         )
 
 
-def at_once(folder: Path, clients: int, found: figures.Figures) -> None:
-    """Latency of many clients, against that of one alone which asks the same of a new server."""
-    print(f"\n{clients} clients at once against one: median and 99th percentile in ms")
-    for kind in ("same", "own"):
-        tails = {}
-        for count in (1, clients):
-            with served(folder) as server:
-                times = _latencies(server, count, kind)
-            tails[count] = percentile(times, 0.99)
-            print(
-                f"  {kind:6}{count:4} {median(times) * 1e3:9.1f} {tails[count] * 1e3:9.1f}"
-                f"  {tails[count] / tails[1]:6.2f}x"
-            )
-            found.add("median latency", median(times), "s", clients=count, scope=kind)
-            found.add("p99 latency", tails[count], "s", clients=count, scope=kind)
-        ratio = tails[clients] / tails[1]
-        found.add("p99 latency / that of one client", ratio, "x", clients=clients, scope=kind)
-
-
-def _latencies(server: Server, clients: int, kind: str) -> list[float]:
-    chosen = [(), *scopes(server)]
-    names = list(json.loads(_plain(server.get(f"{API}/agent-analytics?days=7")))["sections"])
-
-    def ask(number: int) -> list[float]:
-        draw = random.Random(number)
-        scope = chosen[number % len(chosen)] if kind == "own" else ()
-        spans = [(name, days) for name in names for days in (30, 90)]
-        draw.shuffle(spans)
-        connection = server.connect()
-        with contextlib.closing(connection):
-            return [seconds(lambda q=q: server.get(path_of(*q, scope), connection)) for q in spans]
-
-    with ThreadPoolExecutor(clients) as pool:
-        return [spent for times in pool.map(ask, range(clients)) for spent in times]
-
-
-def load(folder: Path, many: int, lasting: float, found: figures.Figures) -> None:
-    """Memory under many connections, then over a time of load with questions ever new."""
-    with served(folder) as server:
-        chosen = [(), *scopes(server)]
-        names = list(json.loads(_plain(server.get(f"{API}/agent-analytics?days=7")))["sections"])
-        paths = [
-            path_of(name, days, engines)
-            for engines in chosen
-            for days in (7, 30, 90)
-            for name in names
-        ]
-        random.Random(0).shuffle(paths)
-        for path in paths[: len(names)]:
-            server.get(path)
-        before = server.memory()
-        answered = asyncio.run(_crowd(server.port, many, paths))
-        after = server.memory(peak=True)
-        print(
-            f"\nmemory, {many} clients at once: {before / MB:.0f} MB before,"
-            f" {after / MB:.0f} MB at the peak; answered {answered}"
-        )
-        found.add("peak memory with many / before", after / before, "x", clients=many)
-        samples = _steady(server, paths, lasting)
-        third = max(1, len(samples) // 3)
-        early, late = median(samples[:third]), median(samples[-third:])
-        print(
-            f"memory over {lasting:g} s of load: {early / MB:.0f} MB in the first third,"
-            f" {late / MB:.0f} MB in the last, at most {server.memory(peak=True) / MB:.0f} MB"
-        )
-        found.add("memory, last third / first", late / early, "x", seconds=lasting)
-        found.add("peak memory under load", server.memory(peak=True), "bytes", seconds=lasting)
-
-
-def _steady(server: Server, paths: list[str], lasting: float) -> list[float]:
-    """Resident memory while four clients ask question after question."""
-    until = time.monotonic() + lasting
-    samples: list[float] = []
-
-    def ask(number: int) -> None:
-        with contextlib.closing(server.connect()) as connection:
-            for path in itertools.cycle(paths[number::4]):
-                if time.monotonic() > until:
-                    return
-                server.get(path, connection)
-                if not number:
-                    samples.append(server.memory())
-
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(ask, range(4)))
-    return samples
-
-
-async def _crowd(port: int, many: int, paths: list[str]) -> dict[str, int]:
-    """How often each status came when many connections ask four questions each.
-
-    Where the service is busy a client asks again after Retry-After, twice at most, as the
-    package's own does; ``503, then asked again`` are the attempts that failed so.
-    """
-    counts: dict[str, int] = {}
-
-    def count(name: str) -> None:
-        counts[name] = counts.get(name, 0) + 1
-
-    async def once(path: str, streams: list[asyncio.StreamReader | asyncio.StreamWriter]) -> str:
-        if not streams:
-            streams += await asyncio.open_connection("127.0.0.1", port)
-        reader, writer = streams
-        assert isinstance(reader, asyncio.StreamReader)
-        assert isinstance(writer, asyncio.StreamWriter)
-        head = "".join(f"{name}: {value}\r\n" for name, value in HEADERS.items())
-        writer.write(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n{head}\r\n".encode())
-        answer = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
-        length = re.search(r"content-length: (\d+)", answer)
-        await reader.readexactly(int(length[1]) if length else 0)
-        return answer
-
-    async def ask(number: int) -> None:
-        streams: list[asyncio.StreamReader | asyncio.StreamWriter] = []
-        try:
-            for turn in range(4):
-                path = paths[(number + turn * many) % len(paths)]
-                for attempt in range(3):
-                    answer = await once(path, streams)
-                    status = answer.split(" ", 2)[1]
-                    after = re.search(r"retry-after: (\d+)", answer)
-                    if status != "503" or after is None or attempt == 2:
-                        break
-                    count("503, then asked again")
-                    _close(streams)  # the service closes connections that are idle so long
-                    await asyncio.sleep(int(after[1]))
-                count(status)
-        except (ConnectionError, asyncio.IncompleteReadError):
-            count("closed")
-        finally:
-            _close(streams)
-
-    await asyncio.gather(*map(ask, range(many)))
-    return dict(sorted(counts.items()))
-
-
-def _close(streams: list[asyncio.StreamReader | asyncio.StreamWriter]) -> None:
-    for stream in streams:
-        if isinstance(stream, asyncio.StreamWriter):
-            stream.close()
-    streams.clear()
-
-
 def main() -> None:
     """Write the stores, serve them, print the tables."""
     parser = figures.parser(__doc__)
     add = parser.add_argument
     add("--answers", type=int, nargs="+", default=[5000, 200_000], metavar="N", help="store sizes")
     add("--turns", type=int, default=5, help="turns of each section (default: %(default)s)")
-    add("--clients", type=int, default=16, help="clients at once (default: %(default)s)")
-    add("--many", type=int, default=500, help="connections at once (default: %(default)s)")
-    add("--seconds", type=float, default=300, help="steady load (default: %(default)s)")
-    add("--only", nargs="+", choices=("start", "requests", "sections", "clients", "load"))
+    add("--only", nargs="+", choices=("start", "requests", "sections"))
     this = parser.parse_args()
-    wanted = this.only or ["start", "requests", "sections", "clients", "load"]
+    wanted = this.only or ["start", "requests", "sections"]
     found = figures.Figures("service")
     with tempfile.TemporaryDirectory() as place, contextlib.ExitStack() as stack:
         folders = {answers: _written(Path(place), answers) for answers in sorted(this.answers)}
@@ -385,11 +232,6 @@ def main() -> None:
                 requests_alone(servers[min(servers)], 300, found)
             if "sections" in wanted:
                 sections(servers, this.turns, found)
-            stack.close()
-        if "clients" in wanted:
-            at_once(folders[min(folders)], this.clients, found)
-        if "load" in wanted:
-            load(folders[min(folders)], this.many, this.seconds, found)
     found.write(this.json)
 
 
