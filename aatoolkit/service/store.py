@@ -373,7 +373,7 @@ def _load(tables: Mapping[str, pa.Table]) -> duckdb.DuckDBPyConnection:
         instants = (column.name for column in declared.columns if column.kind == "instant")
         casts = ", ".join(f"CAST({column} AS TIMESTAMP) AS {column}" for column in instants)
         kept = f"* REPLACE ({casts})" if casts else "*"
-        connection.register("incoming", tables.get(name, declared.arrow.empty_table()))
+        connection.register("incoming", tables[name] if name in tables else _without_rows(declared))
         connection.execute(f"CREATE TABLE store.{name} AS SELECT {kept} FROM incoming")
         connection.unregister("incoming")
         if name in tables:
@@ -382,6 +382,11 @@ def _load(tables: Mapping[str, pa.Table]) -> duckdb.DuckDBPyConnection:
         connection.close()
         raise StoreError(problems)
     return connection
+
+
+def _without_rows(table: StoreTable) -> pa.Table:
+    # Schema.empty_table would import pandas, which a service has no other use for.
+    return pa.table([pa.nulls(0, column.type) for column in table.columns], schema=table.arrow)
 
 
 def _problems(connection: duckdb.DuckDBPyConnection, table: StoreTable) -> list[str]:
