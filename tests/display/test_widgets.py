@@ -444,7 +444,9 @@ def test_interact_takes_a_picker_as_a_control() -> None:
 
 def test_one_line_shows_what_a_function_makes_of_each_choice() -> None:
     picker, seen = aa.ScopePicker(options_of()), []
+    assert not picker.compact
     box = picker.show(seen.append)
+    assert picker.compact, "what it drives is in sight"
     assert box.children[0] is picker
     choose(picker, days=[2])
     assert seen == [aa.Scope(), aa.Scope(90)]

@@ -234,9 +234,8 @@ def funnel(data: PlotData, options: PlotOptions) -> Panel | None:
     reach = float(np.nanmax([*values, 0])) or 1.0
     there = ~np.isnan(values)
     whys = ["" if n == n else why_missing(data, s, 0) for s, n in zip(steps, values, strict=True)]
-    rows = RowMarks(
-        lambda row: describe_mark(data, steps[row], 0, capitalized(humanize(steps[row])))
-    )
+    titles = [capitalized(humanize(name)) for name in steps]
+    rows = RowMarks(lambda row: describe_mark(data, steps[row], 0, titles[row]))
     marks = [
         rows.boxes(there, values, OWN, places=[(0, steps[row]) for row in np.flatnonzero(there)]),
         *without_number(rows, whys),
@@ -254,7 +253,7 @@ def funnel(data: PlotData, options: PlotOptions) -> Panel | None:
         f"{row}: {title}" if (row := row_name(data)) else title,
         "; ".join(finding),
         Scale(0.0, reach * 1.02, "number" if there.any() else "none"),
-        rows_of([Name(capitalized(humanize(name))) for name in steps]),
+        rows_of([*map(Name, titles)]),
         marks,
         height=PITCH * 1.5 * len(steps),
         is_wide=True,

@@ -445,7 +445,8 @@ const render = ({ model, el }) => {
   const copied = make("span", { class: "aa-copied", role: "status" });
   const body = make("div", { class: "aa-groups" });
   const line = make("div", { class: "aa-code" }, block, button, copied);
-  const root = make("div", { class: "aa-picker", role: "group" }, body, line);
+  const fold = make("details", { class: "aa-fold" }, make("summary", {}, "Choose"), body);
+  const root = make("div", { class: "aa-picker", role: "group" }, fold, line);
   let parts = [];
   let waiting;
 
@@ -502,6 +503,13 @@ const render = ({ model, el }) => {
     body.setAttribute("aria-disabled", String(disabled));
   };
 
+  // The compact form is the line of Python, and the options in a fold.
+  const fit = () => {
+    const compact = Boolean(model.get("compact"));
+    fold.classList.toggle("aa-whole", !compact);
+    fold.open = !compact;
+  };
+
   button.addEventListener("click", async () => {
     const outcome = await copy(python(true)).then(
       () => "Copied",
@@ -512,14 +520,17 @@ const render = ({ model, el }) => {
   model.on("change:_groups", load);
   model.on("change:_choice", load);
   model.on("change:disabled", enable);
+  model.on("change:compact", fit);
   model.on("change:_received", receive);
   load();
   enable();
+  fit();
   el.append(root);
   return () => {
     clearTimeout(waiting);
     model.off("change:_received", receive);
     model.off("change:disabled", enable);
+    model.off("change:compact", fit);
     model.off("change:_groups", load);
     model.off("change:_choice", load);
   };

@@ -37,11 +37,15 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget):  # type: ignore[misc]
         The choice. It can be set, and observed: ``picker.observe(function, "value")``.
     disabled : bool
         Whether nothing can be chosen in the browser; the choice can still be set.
+    compact : bool
+        Whether the options are in a fold below the line that says what is chosen, so that what the
+        picker drives is in sight; ``show`` sets it.
     layout : ipywidgets.Layout
         Width, height and borders, as of every widget.
     """
 
     disabled = traitlets.Bool(False).tag(sync=True)
+    compact = traitlets.Bool(False).tag(sync=True)
     description = ""
 
     _esm = _HERE / "picker.js"
@@ -107,7 +111,7 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget):  # type: ignore[misc]
         self._take({group.name: group.chosen(bytes(bits)) for group, bits in each})
 
     def show(self, function: Callable[[Any], Any]) -> ipywidgets.VBox:
-        """Show the picker above what a function makes of its choice, now and whenever it changes.
+        """Show the picker, folded, above what a function makes of its choice, now and on changes.
 
         ``picker.show(lambda scope: project.read("domains", scope).main.aa.plot())`` is a dashboard.
 
@@ -125,6 +129,8 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget):  # type: ignore[misc]
         """
         from IPython import get_ipython
         from IPython.display import display
+
+        self.compact = True
 
         def run(value: Any) -> None:
             made = function(value)
