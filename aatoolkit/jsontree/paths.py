@@ -6,6 +6,9 @@
 ``$.domains[0].id``     a concrete path: it begins at the document, ``$``, and numbers elements
 ``$.a["b.c"]``          a name of other characters is quoted, as JSON text, in brackets or not:
 ``a."b.c"``             concrete paths are written the first way, patterns the second
+``days[@0]``            of a column: the element at the position of the row's first array;
+                        ``hits{@0}`` the entry of its key
+``rows[]["cols[]"="n"]``  the element at the position that a name has in a header elsewhere
 ======================  ==========================================================================
 
 `parse_path` reads all of them and `parse_pattern` patterns alone; `format_path` writes patterns,
@@ -45,20 +48,38 @@ class Position:
 
 @dataclass(frozen=True)
 class Each:
-    """All elements of an array."""
+    """All elements of an array; with ``at`` the one at the position of a row's array.
+
+    The arrays and objects on the way to rows are numbered from 0, the outermost first.
+    """
+
+    at: int | None = None
 
 
 @dataclass(frozen=True)
 class Entries:
-    """All entries of an object whose keys are data; those with some keys if ``only`` is given."""
+    """All entries of an object whose keys are data; those with some keys if ``only`` is given.
+
+    With ``at`` the one under the key of a row's object.
+    """
 
     only: tuple[str, ...] = ()
+    at: int | None = None
 
 
-Step = Field | Position | Each | Entries
+@dataclass(frozen=True)
+class Named:
+    """One element of an array, at the position that a name has in a header elsewhere."""
+
+    header: tuple[Step, ...]
+    name: str
+
+
+Step = Field | Position | Each | Entries | Named
 
 _TOKEN = re.compile(
-    r"""\[(?P<position>[0-9]*)\]|\["(?P<bracketed>(?:[^"\\]|\\.)*)"\]|\{(?P<entries>[^{}]*)\}"""
+    r"""\[(?P<position>[0-9]*)\]|\["(?P<header>(?:[^"\\]|\\.)*)"="(?P<of>(?:[^"\\]|\\.)*)"\]"""
+    r"""|\[@(?P<element>[0-9]+)\]|\{@(?P<entry>[0-9]+)\}|\["(?P<bracketed>(?:[^"\\]|\\.)*)"\]|\{(?P<entries>[^{}]*)\}"""
     r"""|"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<name>[^.\[\]{}"]+)|\.(?=[^.\[\]{}])""",
     re.S,
 )
@@ -85,9 +106,11 @@ def parse_path(path: str) -> tuple[Step, ...]:
     Examples
     --------
     >>> parse_path("kpis{}.value")
-    (Field(name='kpis'), Entries(only=()), Field(name='value'))
+    (Field(name='kpis'), Entries(only=(), at=None), Field(name='value'))
     >>> parse_path('"odd.key"[]') == parse_path('$["odd.key"][]')
     True
+    >>> format_path(parse_path('rows[@0].cells["columns[]"="hits"]'))
+    'rows[@0].cells["columns[]"="hits"]'
     >>> parse_path("$.points[3]")
     (Field(name='points'), Position(number=3))
     """
@@ -102,6 +125,13 @@ def parse_path(path: str) -> tuple[Step, ...]:
         quoted = token["quoted"] if token["bracketed"] is None else token["bracketed"]
         if token["position"] is not None:
             steps.append(Position(int(token["position"])) if token["position"] else Each())
+        elif token["header"] is not None:
+            header = parse_path(_unquoted(path, token["header"]))
+            steps.append(Named(header, _unquoted(path, token["of"])))
+        elif token["element"] is not None:
+            steps.append(Each(int(token["element"])))
+        elif token["entry"] is not None:
+            steps.append(Entries(at=int(token["entry"])))
         elif token["entries"] is not None:
             steps.append(Entries(tuple(part for part in token["entries"].split(",") if part)))
         elif quoted is not None:
@@ -123,7 +153,7 @@ def parse_pattern(path: str) -> tuple[Step, ...]:
     Examples
     --------
     >>> parse_pattern("domains[]")
-    (Field(name='domains'), Each())
+    (Field(name='domains'), Each(at=None))
     """
     steps = parse_path(path)
     if any(isinstance(step, Position) for step in steps):
@@ -155,8 +185,11 @@ def format_path(steps: Iterable[Step]) -> str:
             text += f".{name}" if text else name
         elif isinstance(step, Position):
             text += f"[{step.number}]"
+        elif isinstance(step, Named):
+            text += f"[{json_text(format_path(step.header))}={json_text(step.name)}]"
         else:
-            text += "[]" if isinstance(step, Each) else "{}"
+            at = "" if step.at is None else f"@{step.at}"
+            text += f"[{at}]" if isinstance(step, Each) else f"{{{at}}}"
     return text
 
 

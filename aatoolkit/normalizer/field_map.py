@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import product
 
-from aatoolkit.jsontree.paths import Each, Entries, Field, Step, parse_pattern
+from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Step, parse_path, parse_pattern
 from aatoolkit.sections.section import ENVELOPE, Column, Section, Table
 
 
@@ -38,10 +38,10 @@ class FieldNode:
         for step in steps:
             if isinstance(step, Field):
                 at = at.fields.setdefault(step.name, FieldNode())
-            elif isinstance(step, Each):
-                at.each = at = at.each or FieldNode()
-            else:
+            elif isinstance(step, Entries):
                 at.entries = at = at.entries or FieldNode()
+            else:
+                at.each = at = at.each or FieldNode()
         return at
 
 
@@ -60,6 +60,11 @@ def field_map(section: Section) -> FieldNode:
         if table.rows.header is not None:
             steps = table.rows.header
             root.down(steps[: steps.index(Each())]).known = "known"
+        for column in table.columns:
+            for step in parse_path(column.source or "") if "=" in (column.source or "") else ():
+                if isinstance(step, Named):
+                    last = max(at for at, part in enumerate(step.header) if part == Each())
+                    root.down(step.header[:last]).known = "known"
         for axis in table.rows.axes:
             root.down((*axis, Each())).mapped = True
         for column in table.columns:

@@ -28,7 +28,7 @@ from aatoolkit.normalizer.field_map import field_map
 from aatoolkit.normalizer.masking import denies_any
 from aatoolkit.normalizer.provenance import provenance
 from aatoolkit.normalizer.reread import AnswerAtHand, at_hand
-from aatoolkit.normalizer.rows import TableRows, left_out, plans
+from aatoolkit.normalizer.rows import TableRows, left_out, plans, unread
 from aatoolkit.normalizer.tables import TableParts, Tables
 from aatoolkit.normalizer.to_pandas import check_backend, to_frame
 from aatoolkit.normalizer.watched_paths import watched_hints
@@ -187,6 +187,10 @@ def _read(
             report.keep(place, rows_there, "known")
     for place, rows_there in left_out(rows):
         report.keep(place, rows_there, "left out")
+    for place, rows_there in unread(rows):
+        if len(rows_there):
+            path = place.path(int(rows_there[0])).removeprefix("$").removeprefix(".")
+            report.record_values(place, rows_there, "new", path)
     collect_unmapped(document, declared, report)
     again = partial(_read, backend=backend, options=options, envelope=envelope, max_nodes=max_nodes)
     if is_error_answer:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
-from itertools import chain
+from itertools import chain, takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,16 @@ from aatoolkit.availability.detect import is_size
 from aatoolkit.errors import PayloadError
 from aatoolkit.jsontree.coerce import Array, to_array
 from aatoolkit.jsontree.decode import checked_value
-from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, parse_path
+from aatoolkit.jsontree.paths import (
+    Each,
+    Entries,
+    Field,
+    Named,
+    Position,
+    Step,
+    format_path,
+    parse_path,
+)
 from aatoolkit.jsontree.vectors import MISSING, RowIndex, RowMap, Vector, compose_index
 from aatoolkit.normalizer.field_map import expand_keys
 from aatoolkit.normalizer.parse import Parsed, read_as
@@ -75,7 +84,7 @@ def _plan(table: Table, inside: set[str]) -> TablePlan:
     return TablePlan(
         table,
         expand_keys(rows.steps),
-        bool(rows.positional) or rows.header is not None,
+        rows.takes_positions or any(source[0] == "[" for source in sources),
         "." in sources or all(source[0] in "^@#$&" for source in sources),
         {column.name: column.reading for column in table.columns},
         frozenset(column.name for column in table.columns if _is_measure(table, column)),
@@ -107,7 +116,13 @@ class Branch:
         self.place = self.places[-1]
         if rows.function is not None:
             self.place = _computed_rows(self.place, plan.table.name, rows.function)
+        self.reads: list[tuple[Vector, RowMap, RowIndex]] = []
         self.picked = self._picked(plan)
+        if rows.first:
+            is_row = self.place.level.positions >= rows.first
+            self.picked = (
+                np.flatnonzero(is_row) if self.picked is None else self.picked[is_row[self.picked]]
+            )
         if rows.without or rows.only:
             self.picked = self._filtered()
 
@@ -138,7 +153,11 @@ class Branch:
         """
         places = [self.place] if self.rows.steps else []
         sources = [column.source or "" for column in table.columns]
-        places += [self.place.descend(parse_path(s)) for s in sources if s[0] not in _SIGNS]
+        paths = (parse_path(source) for source in sources if source[0] not in _SIGNS)
+        places += [
+            self.place.descend(tuple(takewhile(lambda step: type(step) is Field, path)))
+            for path in paths
+        ]
         if any(len(place.present) == self.place.level.size for place in places):
             return None
         rows = [place.present for place in places]
@@ -183,11 +202,10 @@ class Branch:
     def find(self, source: str) -> Place:
         """Find the values of a column by its source: a place, and for each row its row there."""
         if source[0] not in _SIGNS:
-            return self.place.descend(parse_path(source)), self.picked
+            return self._follow(self.place, self.picked, parse_path(source))
         if source[0] == "$":
-            place = self.places[0].descend(parse_path(source))
-            is_one = self.places[0].level.size == 1
-            return place, np.zeros(self.size, np.int64) if is_one else self._up(0)
+            path = parse_path(source[1:].lstrip("."))
+            return self._follow(self.places[0], self._documents, path)
         if source[0] == "@":
             return self._label(int(source[1:]))
         if source[0] == "&":
@@ -197,9 +215,81 @@ class Branch:
             (place, index), source = _enclosing_record(place, index), source[1:]
         if source[0] == "#":
             return place.level.numbered(int(source[1:])), index
-        if source.startswith("["):
+        if source.startswith("[") and self.rows.takes_positions:
             return self._position(place, source[1:-1], index)
-        return (place if source == "." else place.descend(parse_path(source))), index
+        return self._follow(place, index, () if source == "." else parse_path(source))
+
+    @property
+    def _documents(self) -> RowMap:
+        """For each row, its document."""
+        is_one = self.places[0].level.size == 1
+        return np.zeros(self.size, np.int64) if is_one else self._up(0)
+
+    def _follow(self, place: Vector, index: RowMap, steps: Sequence[Step]) -> Place:
+        """Follow a path from a place; bound steps and single elements differ row by row."""
+        for step in steps:
+            if isinstance(step, Position):
+                place, index = self._element(place, index, np.full(self.size, step.number))
+            elif isinstance(step, Named):
+                place, index = self._element(place, index, self._named(step))
+            elif isinstance(step, Each | Entries) and step.at is not None:
+                place, index = self._bound(place, index, step.at)
+            else:
+                place = place.descend((step,))
+        return place, index
+
+    def _element(self, place: Vector, index: RowMap, positions: RowIndex) -> Place:
+        """The element of each row's array at a position of its own."""
+        elements = place.each()
+        rows = _aligned(elements, index, positions)
+        self.reads.append((elements, index, rows))
+        return elements, rows
+
+    def _named(self, step: Named) -> RowIndex:
+        """For each row, the position that a header gives to a name; -1 where it has none."""
+        last = max(at for at, part in enumerate(step.header) if part == Each())
+        read = len(self.reads)
+        holder, index = self._follow(self.places[0], self._documents, step.header[:last])
+        del self.reads[read:]  # names are no values
+        elements = holder.each()
+        names = elements.descend(step.header[last + 1 :]).values
+        level = elements.level
+        positions = {
+            (parent, name): position
+            for parent, name, position in zip(
+                level.parents.tolist(), names, level.positions.tolist(), strict=True
+            )
+            if isinstance(name, str)
+        }
+        holders = range(self.size) if index is None else index.tolist()
+        found = [positions.get((holder, step.name), -1) for holder in holders]
+        return np.array(found, np.int64)
+
+    def _bound(self, place: Vector, index: RowMap, number: int) -> Place:
+        """The element at the position, or the entry under the key, of one of a row's own steps."""
+        many = [
+            at for at, step in enumerate(self.rows.steps, 1) if isinstance(step, Each | Entries)
+        ]
+        at = many[number]
+        if place is self.places[at - 1]:
+            return self.places[at], self._up(at)
+        if isinstance(self.rows.steps[at - 1], Each):
+            elements = place.each()
+            return elements, _aligned(elements, index, self._positions_at(at))
+        entries, own = place.entries(), self.places[at].level.keys or []
+        rows = {
+            key: row
+            for row, key in enumerate(
+                zip(entries.level.parents.tolist(), entries.level.keys or (), strict=True)
+            )
+        }
+        holders = range(self.size) if index is None else index.tolist()
+        up = self._up(at)
+        keys = range(self.size) if up is None else up.tolist()
+        found = [
+            rows.get((holder, own[key]), -1) for holder, key in zip(holders, keys, strict=True)
+        ]
+        return entries, np.array(found, np.int64)
 
     def _label(self, number: int) -> Place:
         keys = [at for at, step in enumerate(self.rows.steps) if isinstance(step, Entries)]
@@ -308,8 +398,10 @@ def _aligned(elements: Vector, parents: RowMap, positions: RowIndex) -> RowIndex
     lengths = np.asarray(elements.level.lengths, np.int64)
     starts = lengths.cumsum() - lengths
     above = np.arange(len(positions)) if parents is None else parents
-    is_there = (above >= 0) & (positions < lengths[above]) if len(lengths) else above < 0
-    return np.where(is_there, starts[above] + positions, -1) if len(lengths) else above * 0 - 1
+    if not len(lengths):
+        return np.full(len(positions), -1, np.int64)
+    is_there = (above >= 0) & (positions >= 0) & (positions < lengths[above])
+    return np.where(is_there, starts[above] + positions, -1)
 
 
 def _has(place: Vector, index: RowMap, scalars: tuple[Any, ...], size: int) -> _Mask:
@@ -436,6 +528,8 @@ class TableRows:
         that encloses no row.
         """
         rows = self.table.rows
+        for branch in self.branches if rows.first else ():
+            yield branch.place, np.flatnonzero(branch.place.level.positions < rows.first)
         axes = [f"@{len(rows.labels) - number - 1}" for number in range(len(rows.axes))]
         for source in (*axes, *self.plan.beyond):
             places = self.find(source)
@@ -448,7 +542,7 @@ class TableRows:
     def beyond(self) -> Iterator[tuple[Vector, RowIndex]]:
         """Yield the elements of array rows at positions that are not declared."""
         names, header = len(self.table.rows.positional), self.table.rows.header
-        for branch in self.branches if names or header is not None else ():
+        for branch in self.branches if self.table.rows.takes_positions else ():
             elements = branch.place.each()
             known = [*range(names)]
             if header is not None:
@@ -480,6 +574,21 @@ def left_out(tables: Sequence[TableRows]) -> Iterator[tuple[Vector, RowIndex]]:
         for column in rows.table.columns:
             for place, _ in rows.find(column.source or "") if not column.is_label else ():
                 yield place, np.setdiff1d(place.present, [*chain(*taken.get(place, []))])
+
+
+def unread(tables: Sequence[TableRows]) -> Iterator[tuple[Vector, RowIndex]]:
+    """Yield the elements of arrays whose positions are columns, where no column reads them."""
+    reads: dict[Vector, list[tuple[RowMap, RowIndex]]] = {}
+    for rows in tables:
+        for branch in rows.branches:
+            for elements, arrays, there in branch.reads:
+                reads.setdefault(elements, []).append((arrays, there))
+    for elements, parts in reads.items():
+        whole = any(arrays is None for arrays, _ in parts)
+        taken = np.concatenate([there for _, there in parts])
+        parents = [arrays for arrays, _ in parts if arrays is not None]
+        is_met = whole or np.isin(elements.level.parents, np.concatenate(parents))
+        yield elements, np.setdiff1d(np.flatnonzero(is_met & np.ones(len(elements), bool)), taken)
 
 
 def held(index: RowMap, rows: Sequence[int]) -> RowIndex:

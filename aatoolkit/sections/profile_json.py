@@ -127,8 +127,9 @@ def _dump_rows(rows: Rows) -> dict[str, Any]:
         found["header"] = format_path(rows.header)
     if rows.one:
         found["one"] = True
-    if rows.beside:
-        found["beside"] = rows.beside
+    for name in ("beside", "first"):
+        if getattr(rows, name):
+            found[name] = getattr(rows, name)
     for name in ("without", "only"):
         chosen: Filter = getattr(rows, name)
         if chosen:
@@ -137,7 +138,7 @@ def _dump_rows(rows: Rows) -> dict[str, Any]:
 
 
 def _load_rows(facts: Any) -> Rows:
-    beside, header = facts.get("beside", 0), facts.get("header")
+    beside, header, first = facts.get("beside", 0), facts.get("header"), facts.get("first", 0)
     steps = list(parse_pattern(_text(facts["path"])))
     for at, keys in facts.get("limited", ()):
         if not isinstance(steps[at], Entries):
@@ -145,6 +146,8 @@ def _load_rows(facts: Any) -> Rows:
         steps[at] = Entries(_texts(keys))
     if type(beside) is not int or not 0 <= beside <= len(steps):
         raise ValueError("beside is no number of steps")
+    if type(first) is not int or first < 0:
+        raise ValueError("first is no position")
     return Rows(
         tuple(steps),
         _texts(facts.get("labels", ())),
@@ -155,6 +158,7 @@ def _load_rows(facts: Any) -> Rows:
         beside=beside,
         without=_filter(facts.get("without", ())),
         only=_filter(facts.get("only", ())),
+        first=first,
     )
 
 

@@ -42,6 +42,8 @@ class Rows:
         How many steps lead to the rows from the object whose arrays are side by side.
     without, only
         Rows that are left out, or taken alone: where a source has one of some values.
+    first
+        The position of the first row in its array: 1 where the first element is a header.
     """
 
     steps: tuple[Step, ...]
@@ -54,6 +56,12 @@ class Rows:
     beside: int = 0
     without: Filter = ()
     only: Filter = ()
+    first: int = 0
+
+    @property
+    def takes_positions(self) -> bool:
+        """Whether rows are arrays whose positions this declaration names."""
+        return bool(self.positional) or self.header is not None
 
     @property
     def path(self) -> str:
@@ -93,11 +101,14 @@ class Rows:
         return replace(self, without=tuple(more[0].items()), only=tuple(more[1].items()))
 
 
-def records(path: str, key: str | tuple[str, ...] = (), *, inside: str = "") -> Rows:
+def records(
+    path: str, key: str | tuple[str, ...] = (), *, inside: str = "", first: int = 0
+) -> Rows:
     """Rows are the elements of an array; ``key`` names the keys of ``{}`` steps on the way.
 
     Where each element wraps its record, ``inside`` is the path to it: columns are read from
-    the record, and ``^`` leads to the wrapper.
+    the record, and ``^`` leads to the wrapper. ``first=1`` leaves out a first element that only
+    names the columns of the others.
 
     Examples
     --------
@@ -109,7 +120,7 @@ def records(path: str, key: str | tuple[str, ...] = (), *, inside: str = "") -> 
     steps = parse_pattern(path)
     if not steps or not isinstance(steps[-1], Each):
         steps = (*steps, Each())
-    return Rows((*steps, *parse_pattern(inside)), key_names(key))
+    return Rows((*steps, *parse_pattern(inside)), key_names(key), first=first)
 
 
 def keyed(path: str, key: str | tuple[str, ...]) -> Rows:

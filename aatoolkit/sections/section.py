@@ -27,7 +27,16 @@ from typing import Any
 
 from aatoolkit._util.described import Described
 from aatoolkit.errors import ArgumentError, ItemNotFound, did_you_mean, near_matches
-from aatoolkit.jsontree.paths import Each, Step, format_path, parse_pattern
+from aatoolkit.jsontree.paths import (
+    Each,
+    Entries,
+    Named,
+    Position,
+    Step,
+    format_path,
+    parse_path,
+    parse_pattern,
+)
 from aatoolkit.sections.aggregation import COUNT, KEY, SUM
 from aatoolkit.sections.availability_rule import Rule, rules_of, with_rule
 from aatoolkit.sections.column import Column, camel
@@ -299,13 +308,13 @@ def _is_at(path: str, at: str) -> bool:
 def _pattern(rows: Rows, source: str) -> str:
     """The path pattern of a column's values, with ``[]`` and ``{}`` for any of many."""
     if source.startswith("$"):
-        return format_path(parse_pattern(source[1:].lstrip(".")))
+        return format_path(_of_many(parse_path(source[1:].lstrip("."))))
     steps = rows.steps
     while source.startswith("^"):
         steps, source = _enclosing(steps), source[1:]
     if source == "." or source[0] in "@#":
         return format_path(steps)
-    if source.startswith("["):
+    if source.startswith("[") and rows.takes_positions:
         return format_path(steps) + "[]"
     if source.startswith("&"):
         if not rows.beside:
@@ -315,7 +324,19 @@ def _pattern(rows: Rows, source: str) -> str:
         around, along = steps[: -rows.beside], steps[-rows.beside :]
         levels = [step for step in along if isinstance(step, Each)]
         return format_path((*around, *parse_pattern(source[1:]), *levels))
-    return format_path((*steps, *parse_pattern(source)))
+    return format_path(_of_many((*steps, *parse_path(source))))
+
+
+def _of_many(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """The same steps to all of many, where they lead to one by a position, a key or a name."""
+    many: list[Step] = []
+    for step in steps:
+        if isinstance(step, Each | Position | Named):
+            step = Each()
+        elif isinstance(step, Entries):
+            step = Entries(step.only)
+        many.append(step)
+    return tuple(many)
 
 
 def _enclosing(steps: tuple[Step, ...]) -> tuple[Step, ...]:

@@ -162,7 +162,7 @@ def _text(answer: AnswerContext, key: str, value: str, at: str, given: Mapping[s
     elif known and at.removeprefix("$.") in answer.envelope and known.canonical != "available":
         state = answer.weighed(explained(known.availability, given))
         answer.add("section", None, state, at, "envelope", value)
-    elif ending and ending[1] == "reason":
+    elif ending and ending[1] == "reason" and value.strip():
         # The key itself names the absence: ``emptyReason``, ``noDataReason``.
         denial = keys.denial(" ".join(tokens(key)[:-1]))
         if denial is not None:

@@ -34,7 +34,7 @@ def state_in(given: Mapping[str, Any], least: int) -> Availability | None:
     """The state that an object gives by a word or a flag of its own; None if it gives none."""
     reason = reason_in(given)
     for name, value in given.items():
-        if isinstance(value, str) and keys.is_absence(name):
+        if isinstance(value, str) and value.strip() and keys.is_absence(name):
             return because(Availability(Status.UNAVAILABLE), value)
         if isinstance(value, str) and (keys.is_word(name) or roles.fold(name) == "value"):
             known = understand(value)

@@ -101,7 +101,7 @@ def _siblings(
     objects: dict[str, dict[str, Any]] = {}
     for column in relation.columns:
         reading = readings[column.name]
-        fits = reading.is_number and column.source[0] not in "#^@.&" and not column.label
+        fits = reading.is_number and column.is_own and column.source[0] not in ".$"
         if fits and meaning_of(column).kind in ("share", "score", "count", ""):
             beside = column.source.rpartition(".")[0]
             objects.setdefault(beside, {})[column.name] = (reading.numbers, reading.decimals)
@@ -124,7 +124,7 @@ def _experiment(
     measures = {
         column.name: readings[column.name]
         for column in relation.columns
-        if readings[column.name].is_number and column.source[0] not in "#^@" and not column.label
+        if readings[column.name].is_number and column.is_own
     }
     if not measures or experiments.is_ignored([one.numbers for one in measures.values()], aligned):
         return
@@ -162,6 +162,6 @@ def _is_sample(relation: Relation, aligned: Aligned) -> bool:
 
 def _may_be_made(column: Measure, reading: FieldReading, named: Meaning) -> bool:
     """Whether a column may be a ratio or a mean of others."""
-    if not reading.is_number or column.source[0] in "#^@" or column.label:
+    if not reading.is_number or not column.is_own:
         return False
     return reading.dtype == "Float64" or reading.percent or named.kind == "share"

@@ -98,7 +98,7 @@ def operands(
     for other, places in relation.chain():
         for column in other.columns:
             reading = readings[other].get(column.name)
-            if reading is None or not is_count(reading) or column.source[0] in "#^@":
+            if reading is None or not is_count(reading) or not column.is_own:
                 continue
             own = other is relation
             numbers = reading.numbers[places]

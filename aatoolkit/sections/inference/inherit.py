@@ -6,12 +6,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from aatoolkit.jsontree.paths import Each, Step
+from aatoolkit.jsontree.paths import Each, Entries, Step, format_path, parse_path
+from aatoolkit.sections.inference.axes import bound
 from aatoolkit.sections.inference.keys import find_key
 from aatoolkit.sections.inference.readings import FieldReading, read_values
-from aatoolkit.sections.inference.relations import Measure, Relation, fresh
+from aatoolkit.sections.inference.relations import Measure, Places, Relation, fresh
 from aatoolkit.sections.inference.vocabulary import singular, words_of
 
+_LONGEST = 80
 _BLAND = words_of("id name key label title text code slug position")
 Readings = dict[Relation, dict[str, FieldReading]]
 
@@ -68,8 +70,10 @@ def settle_keys(
                     0, Measure(row, "^" * up + "#0", relation.path, column.values)
                 )
                 readings[relation][row] = read_values(column.values, row)
-            given = [one.name for one in relation.columns if one.source[0] in "^@"]
+            given = [one.name for one in relation.columns if one.label or one.inherited]
             relation.key = (*given, name)
+    for relation in relations:
+        _bring_down_labels(relation, readings)
     return readings, notes
 
 
@@ -87,26 +91,56 @@ def _inherit(relation: Relation) -> None:
     """Insert the key of enclosing rows before the columns of a relation."""
     first = 0
     for ancestor, places in list(relation.chain())[1:]:
-        ups = _ups(relation.steps, ancestor.steps)
-        if ups is None:
-            continue
-        own = [ancestor[name] for name in ancestor.key if ancestor[name].source[0] not in "@^"]
-        for column in own:
-            taken = {one.name for one in relation.columns}
-            name = column.name
-            if name in taken or name in _BLAND:
-                name = f"{singular(ancestor.name.rpartition('_')[2])}_{column.name}"
-            while name in taken:
-                name += "_2"
-            values = [column.values[at] for at in places.tolist()]
-            source = "^" * ups + column.source
-            relation.columns.insert(first, Measure(name, source, column.path, values))
-            first += 1
+        for column in [ancestor[name] for name in ancestor.key]:
+            if not column.label and not column.inherited:
+                relation.columns.insert(first, _below(relation, ancestor, places, column))
+                first += 1
+
+
+def _bring_down_labels(relation: Relation, readings: Readings) -> None:
+    """Add what describes enclosing rows: their texts, days and flags, but no measures."""
+    for ancestor, places in list(relation.chain())[1:]:
+        held = {column.path for column in relation.columns}
+        for column in ancestor.columns if ancestor.steps and ancestor in readings else ():
+            reading = readings[ancestor][column.name]
+            if column.label or column.inherited or column.path in held or reading.is_number:
+                continue
+            if reading.dtype != "list<string>" and _is_short(column):
+                below = _below(relation, ancestor, places, column)
+                relation.columns.append(below)
+                readings[relation][below.name] = reading
+
+
+def _is_short(column: Measure) -> bool:
+    return all(len(value) <= _LONGEST for value in column.values if isinstance(value, str))
+
+
+def _below(relation: Relation, ancestor: Relation, places: Places, column: Measure) -> Measure:
+    """The values of a column of enclosing rows, row by row of those below."""
+    taken = {other.name for other in relation.columns}
+    name = column.name
+    if name in taken or name in _BLAND:
+        name = f"{singular(ancestor.name.rpartition('_')[2])}_{column.name}"
+    values = [column.values[row] for row in places.tolist()]
+    source = _source(relation.steps, ancestor.steps, column)
+    return Measure(fresh(name, taken), source, column.path, values, inherited=True)
+
+
+def _source(steps: tuple[Step, ...], above: tuple[Step, ...], column: Measure) -> str:
+    """The source of a column of enclosing rows, seen from those below."""
+    ups = _ups(steps, above)
+    if column.source[0] == "$":
+        return column.source
+    if ups is None or column.source[0] == "[":
+        return f"$.{format_path(bound(parse_path(column.path)))}"
+    return "^" * ups + column.source
 
 
 def _ups(steps: tuple[Step, ...], above: tuple[Step, ...]) -> int | None:
     """Count the records between rows and those that enclose them; None where there are none."""
-    if not above or not isinstance(above[-1], Each):
+    if not above or not isinstance(above[-1], Each) or steps[: len(above)] != above:
+        return None
+    if any(isinstance(step, Entries) for step in steps[len(above) : -1]):
         return None
     count = 0
     while steps != above:

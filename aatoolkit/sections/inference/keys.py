@@ -35,7 +35,7 @@ def find_key(relation: Relation, readings: Mapping[str, FieldReading]) -> tuple[
     readings : mapping of str to FieldReading
         How each of its columns is read.
     """
-    given = [column for column in relation.columns if column.label or column.source[0] in "^@"]
+    given = [column for column in relation.columns if column.label or column.inherited]
     own = [column for column in relation.columns if column not in given]
     groups = [tuple(one) for one in zip(relation.answer.tolist(), strict=True)]
     if _is_unique(groups, given) and given:

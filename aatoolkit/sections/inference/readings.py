@@ -138,7 +138,8 @@ def _number(values: list[Any], there: list[Any], name: str) -> FieldReading:
         return FieldReading("boolean", "boolean", evidence="0 and 1 under the name of a flag")
     missing = _sentinels(there, name)
     days = distinct - {*missing}
-    if whole and days and (is_time_name(name) or meaning(name).kind in ("", "time", "id")):
+    is_moment = meaning(name).kind in ("", "time", "id", "rank") or is_time_name(name)
+    if whole and days and is_moment:
         moment = _moment(days, is_time_name(name))
         if moment is not None:
             return replace(moment, missing=missing)

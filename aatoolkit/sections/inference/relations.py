@@ -14,7 +14,7 @@ import numpy as np
 
 from aatoolkit import sections
 from aatoolkit.jsontree.paths import Each, Entries, Step, format_path
-from aatoolkit.jsontree.vectors import MISSING, Vector
+from aatoolkit.jsontree.vectors import MISSING
 
 Places = np.ndarray[tuple[int], np.dtype[np.intp]]
 
@@ -59,8 +59,8 @@ class RowsCall:
         return rows
 
 
-def rows_call(steps: tuple[Step, ...], labels: tuple[str, ...]) -> RowsCall:
-    """The call that declares rows at a path.
+def rows_call(steps: tuple[Step, ...], labels: tuple[str, ...], first: int = 0) -> RowsCall:
+    """The call that declares rows at a path, from the ``first`` of each list on.
 
     Examples
     --------
@@ -77,7 +77,8 @@ def rows_call(steps: tuple[Step, ...], labels: tuple[str, ...]) -> RowsCall:
         path = format_path(steps[:-1])
         if len(steps) > 1 and isinstance(steps[-2], Each):
             path = format_path(steps)
-        return RowsCall("records", (path,), {"key": key} if labels else {})
+        given = ({"key": key} if labels else {}) | ({"first": first} if first else {})
+        return RowsCall("records", (path,), given)
     trailing = 0
     while trailing < len(steps) and isinstance(steps[-1 - trailing], Entries):
         trailing += 1
@@ -102,6 +103,8 @@ class Measure:
         One value a row; `MISSING` where there is none.
     label : bool
         Whether it takes keys, positions or an axis rather than values of fields.
+    inherited : bool
+        Whether the values are those of rows around.
     """
 
     name: str
@@ -109,6 +112,12 @@ class Measure:
     path: str
     values: list[Any]
     label: bool = False
+    inherited: bool = False
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the values are fields of the row itself, and no keys, positions or labels."""
+        return not (self.label or self.inherited or self.source.startswith("#"))
 
     def present(self) -> list[Any]:
         """The values that are neither missing nor null."""
@@ -137,6 +146,8 @@ class Relation:
         The relation whose rows enclose these.
     above : array of int
         For each row, its row in the parent.
+    holder : tuple of Step
+        The path to what the rows are named by.
     """
 
     name: str
@@ -147,6 +158,7 @@ class Relation:
     answer: Places
     parent: Relation | None = None
     above: Places = field(default_factory=lambda: np.empty(0, np.intp))
+    holder: tuple[Step, ...] = ()
     key: tuple[str, ...] = ()
     without: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     omitted: Places = field(default_factory=lambda: np.empty(0, np.intp))
@@ -184,24 +196,6 @@ class Relation:
         """The rows that one answer holds, without those left out as totals."""
         found = np.flatnonzero(self.answer == answer)
         return np.setdiff1d(found, self.omitted) if len(self.omitted) else found
-
-
-@dataclass(frozen=True)
-class Located:
-    """Values that are rows, the way to them, and what encloses them."""
-
-    vector: Vector
-    steps: tuple[Step, ...]
-    labels: tuple[tuple[str, tuple[Any, ...]], ...]
-    parent: Relation | None
-    above: Places
-    answer: Places
-
-
-def places_of(inner: Vector) -> Places:
-    """For each value, its row in the vector one step up."""
-    rows = inner.rows
-    return np.arange(len(inner)) if rows is None else rows
 
 
 def fresh(name: str, taken: Iterable[str]) -> str:

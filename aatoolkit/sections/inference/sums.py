@@ -29,7 +29,7 @@ def equal_totals(
             continue
         for column in relation.columns:
             reading = readings[relation][column.name]
-            if not adds_up(column, reading) or column.source[0] in "#^@":
+            if not adds_up(column, reading) or not column.is_own:
                 continue
             keep = ~np.isnan(reading.numbers)
             keep[relation.omitted] = False
@@ -115,7 +115,7 @@ def _addable(relation: Relation, readings: Readings) -> list[Measure]:
     return [
         column
         for column in relation.columns
-        if adds_up(column, readings[relation][column.name]) and column.source[0] not in "#^@"
+        if adds_up(column, readings[relation][column.name]) and column.is_own
     ]
 
 
@@ -143,7 +143,7 @@ def totals_rows(
     size = int(relation.answer.max()) + 1
     for column in relation.columns:
         reading = readings[column.name]
-        if not adds_up(column, reading) or column.source[0] in "#^@":
+        if not adds_up(column, reading) or not column.is_own:
             continue
         total = np.full(size, np.nan)
         total[relation.answer[relation.omitted]] = reading.numbers[relation.omitted]

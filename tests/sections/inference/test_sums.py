@@ -22,14 +22,14 @@ def found(answer: Any, parts: dict[tuple[str, ...], Any] | None = None) -> dict[
 
 
 def test_rows_that_sum_to_a_column_of_another_table_by_its_key_add_up():
-    split = {h: {"alpha": n // 2, "beta": n - n // 2 - 1, "gamma": 1} for h, n in
+    split = {h: {"chatgpt": n // 2, "gemini": n - n // 2 - 1, "claude": 1} for h, n in
              zip(HOSTS, COUNTS, strict=True)}  # fmt: skip
     rows = [{"host": h, "citationCount": n} for h, n in zip(HOSTS, COUNTS, strict=True)]
-    column = found({"rows": rows, "bySite": split})["domains_by_site.by_site"]
+    column = found({"rows": rows, "bySite": split})["domains_by_site.value"]
     assert (column.rule.confidence, column.unit.value) == (PROVED, "count")
     assert column.aggregate.across == ("engine",)
     rows[3]["citationCount"] += 1
-    assert found({"rows": rows, "bySite": split})["domains_by_site.by_site"].unit.value is None
+    assert found({"rows": rows, "bySite": split})["domains_by_site.value"].unit.value is None
 
 
 def test_a_share_of_a_total_that_is_not_shown_is_refused_and_says_how_to_divide():
