@@ -16,7 +16,7 @@ from aatoolkit.client import settings
 from aatoolkit.client.collection import Collection
 from aatoolkit.client.dataset import Dataset
 from aatoolkit.client.project import Project
-from aatoolkit.client.reading import known_sections, raise_if_all_refused, read_many
+from aatoolkit.client.reading import ReadingOptions, known_sections, raise_if_all_refused, read_many
 from aatoolkit.client.settings import client_in_place
 from aatoolkit.errors import NotAuthorized, ScopeError
 from aatoolkit.jsontree.layout import MAX_NODES
@@ -163,6 +163,11 @@ class Client(Closing, NamesNear):
         return default_profile() if self._profile is None else self._profile
 
     @property
+    def _options(self) -> ReadingOptions:
+        """How answers of the service become tables."""
+        return ReadingOptions(self._profile, self.max_nodes)
+
+    @property
     def has_token(self) -> bool:
         """Whether requests carry a token."""
         return self._source.has_token
@@ -251,11 +256,10 @@ class Client(Closing, NamesNear):
         read = read_many(
             fetches,
             names,
+            self._options,
             workers=self.workers,
             progress=progress,
-            unit="answer",
-            profile=self._profile,
-            max_nodes=self.max_nodes,
+            unit="response",
         )
         with closing(read) as datasets:
             for place, dataset in enumerate(datasets):

@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from aatoolkit.jsontree.layout import MAX_NODES
+from aatoolkit.client.reading import ReadingOptions
 from aatoolkit.jsontree.paths import Each, Field
 from aatoolkit.normalizer.normalize import normalize
 from aatoolkit.payload import Payload
 from aatoolkit.scope import DAYS, FILTERS, ScopeOptions
-from aatoolkit.sections import Profile, Section, Table, get
+from aatoolkit.sections import Section, Table, get
 from aatoolkit.sections.profile import SCOPE_OPTIONS
 
 _TABLES = ("scope_engines", "scope_topics", "scope_categories", "scope_brands")
 
 
 def read_options(
-    host: str, payload: Payload, profile: Profile | None = None, max_nodes: int = MAX_NODES
+    host: str, payload: Payload, options: ReadingOptions | None = None
 ) -> ScopeOptions:
     """Return the scope options of an answer.
 
@@ -27,6 +27,8 @@ def read_options(
     DecodeError
         If the answer is not one JSON document.
     """
+    reading = options or ReadingOptions()
+    profile = reading.profile
     declared = get(SCOPE_OPTIONS) if profile is None else profile.get(SCOPE_OPTIONS)
     if declared is None or not {*_TABLES} <= {*declared.names}:
         # A declaration that names the tables otherwise is no help in finding them.
@@ -34,9 +36,9 @@ def read_options(
     declared = _as_values(declared, payload)
     unknown = [name for name, at in zip(FILTERS, _TABLES, strict=True)
                if not _is_recognised(declared[at], payload.json)]  # fmt: skip
-    tables = normalize(declared, payload, max_nodes=max_nodes)
+    tables = normalize(declared, payload, max_nodes=reading.max_nodes)
     named = tuple(days for days in _listed(payload, "days") if type(days) is int)
-    options = ScopeOptions(
+    result = ScopeOptions(
         host,
         engines=tables["scope_engines"],
         topics=tables["scope_topics"],
@@ -48,8 +50,8 @@ def read_options(
         unknown=unknown,
     )
     engines = declared["scope_engines"]
-    options.has_runs = _is_recognised(replace(engines, key=("last_run_day",)), payload.json)
-    return options
+    result.has_runs = _is_recognised(replace(engines, key=("last_run_day",)), payload.json)
+    return result
 
 
 def _is_recognised(table: Table, document: Any) -> bool:

@@ -25,7 +25,6 @@ from aatoolkit.client.reading import (
     read_many,
     refuse_empty,
     section_names,
-    to_tables,
 )
 from aatoolkit.errors import ArgumentError, NotAuthorized, NotVisible, ScopeError
 from aatoolkit.normalizer.tables import Tables
@@ -107,7 +106,7 @@ class Project(Closing, NamesNear):
         """
         payload = self._get(Request.for_scope_options(self.host, refresh=refresh))
         name = self.alias or self.host
-        return read_options(name, payload, self.client._profile, self.client.max_nodes)
+        return read_options(name, payload, self.client._options)
 
     def _get(self, request: Request) -> Payload:
         """Fetch an answer; where the host has an alias, it names that."""
@@ -242,14 +241,8 @@ class Project(Closing, NamesNear):
             how = {"strict": strict, "dtype_backend": dtype_backend, "refresh": refresh}
             return read_by(self, section, whole, by, how)
         payload = self.fetch(section, scope, refresh=refresh, **filters)
-        return to_tables(
-            section,
-            payload,
-            profile=self.client._profile,
-            strict=strict,
-            dtype_backend=dtype_backend,
-            max_nodes=self.client.max_nodes,
-        )
+        options = replace(self.client._options, strict=strict, dtype_backend=dtype_backend)
+        return options.tables(section, payload)
 
     def read_all(
         self,
@@ -299,10 +292,9 @@ class Project(Closing, NamesNear):
         (dataset,) = read_many(
             [partial(self.fetch, scope=whole)],
             names,
+            self.client._options,
             workers=self.client.workers,
             progress=progress,
-            profile=self.client._profile,
-            max_nodes=self.client.max_nodes,
         )
         raise_if_all_refused(dataset, NotAuthorized, NotVisible)
         return dataset
@@ -330,7 +322,7 @@ class Project(Closing, NamesNear):
         True
         """
         payload = self.fetch(None, scope, refresh=refresh, **filters)
-        return read_combined(payload, self.client._profile, self.client.max_nodes)
+        return read_combined(payload, self.client._options)
 
     def close(self) -> None:
         """Close the client's connections."""

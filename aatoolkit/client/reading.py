@@ -9,9 +9,18 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import (
+    Callable,
+    Collection,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+    Set,
+)
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from functools import partial
 from itertools import groupby
@@ -48,6 +57,22 @@ if TYPE_CHECKING:
 
     from aatoolkit.client.project import Project
 
+
+@dataclass(frozen=True)
+class ReadingOptions:
+    """How answers become tables: one value, which a client hands on."""
+
+    profile: Profile | None = None
+    max_nodes: int = MAX_NODES
+    strict: bool = False
+    dtype_backend: str = "numpy_nullable"
+
+    def tables(self, section: str, payload: Payload, envelope: Collection[str] = ()) -> Tables:
+        """Normalise an answer, as `to_tables` does."""
+        options = {field.name: getattr(self, field.name) for field in fields(self)}
+        return to_tables(section, payload, envelope=envelope, **options)
+
+
 Fetch = Callable[[str], Payload]
 """A function that fetches one section of a host and scope."""
 
@@ -55,12 +80,11 @@ Fetch = Callable[[str], Payload]
 def read_many(
     fetches: Sequence[Fetch],
     names: Sequence[str],
+    options: ReadingOptions,
     *,
     workers: int,
     progress: bool | None,
     unit: str = "section",
-    profile: Profile | None = None,
-    max_nodes: int = MAX_NODES,
 ) -> Generator[Dataset]:
     """Yield one dataset per host and scope, in order, as the answers come in."""
     calls = [(place, name) for place in range(len(fetches)) for name in names]
@@ -76,19 +100,15 @@ def read_many(
         watched = progress_bar(answers, progress, total=len(calls), unit=unit)
         for _, group in groupby(watched, key=lambda answer: answer[0][0]):
             results = ((name, outcome.result) for (_, name), outcome in group)
-            yield normalized(results, profile, max_nodes)
+            yield normalized(results, options)
 
 
 def normalized(
-    answers: Iterable[tuple[str, Callable[[], Payload]]],
-    profile: Profile | None = None,
-    max_nodes: int = MAX_NODES,
-    named: Mapping[str, str] | None = None,
+    answers: Iterable[tuple[str, Callable[[], Payload]]], options: ReadingOptions
 ) -> Dataset:
-    """Normalise many answers; one that fails is in ``.errors`` of the dataset.
+    """Normalise an answer of each section; one that fails is in ``.errors`` of the dataset.
 
-    Fields that most answers share are their envelope. Answers are named by their sections, or
-    by other names, and then ``named`` has the section of each.
+    Fields that most answers share are their envelope.
     """
     got: dict[str, Payload] = {}
     results: dict[str, Tables] = {}
@@ -98,11 +118,10 @@ def normalized(
             got[name] = answer()
         except AAToolkitError as error:
             failed[name] = error
-    how = {"profile": profile, "envelope": _envelope(got), "max_nodes": max_nodes}
+    envelope = _envelope(got)
     for name, payload in got.items():
         try:
-            section = name if named is None else named[name]
-            results[name] = to_tables(section, payload, **how)
+            results[name] = options.tables(name, payload, envelope)
         except AAToolkitError as error:
             failed[name] = error
     return Dataset(results, failed)
@@ -311,17 +330,15 @@ _FEWEST = 2
 """With fewer names than this, they may be fields that happen to have the name of a section."""
 
 
-def read_combined(
-    payload: Payload, profile: Profile | None = None, max_nodes: int = MAX_NODES
-) -> Dataset:
+def read_combined(payload: Payload, options: ReadingOptions | None = None) -> Dataset:
     """Return the tables of a combined view, by section; under ``combined`` where none is found."""
-    parts = split(payload, section_names(profile))
+    options = options or ReadingOptions()
+    parts = split(payload, section_names(options.profile))
     if not parts:
-        whole = profile or Profile("undescribed")
-        tables = to_tables("combined", payload, profile=whole, max_nodes=max_nodes)
-        return Dataset({"combined": tables})
+        drafted = replace(options, profile=options.profile or Profile("undescribed"))
+        return Dataset({"combined": drafted.tables("combined", payload)})
     answers = ((name, partial(_result, part)) for name, part in parts.items())
-    return normalized(answers, profile, max_nodes)
+    return normalized(answers, options)
 
 
 def split(payload: Payload, names: Iterable[str]) -> dict[str, Payload]:
@@ -427,7 +444,8 @@ def read_dataset(
             path=str(folder),
         )
     used = None if profile is None else Profile.load(profile)
-    found = normalized(((name, partial(_payload, places[name])) for name in places), used)
+    answers = ((name, partial(_payload, places[name])) for name in places)
+    found = normalized(answers, ReadingOptions(used))
     results, failed = dict(found), dict(found.errors)
     for name, tables in found.items():
         files = {path.stem for path in places[name].glob("[!_]*.parquet")}

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from aatoolkit.client.dataset import Dataset
-from aatoolkit.client.reading import read_combined
+from aatoolkit.client.reading import ReadingOptions, read_combined
 from aatoolkit.errors import AAToolkitError, AAToolkitWarning
 from aatoolkit.jsontree import decode
 from aatoolkit.metadata.table_hash import logical_hash
@@ -43,7 +43,7 @@ def tables_of(record: Record, body: bytes, profile: Profile | None) -> Dataset:
         section = SCOPE_OPTIONS
         profile = profile if profile is not None and profile.get(section) is not None else None
     if section is None:
-        return read_combined(payload, profile, record.max_nodes)
+        return read_combined(payload, ReadingOptions(profile, record.max_nodes))
     return Dataset(
         {section: normalize(section, payload, profile=profile, max_nodes=record.max_nodes)}
     )

@@ -11,6 +11,7 @@ import pytest
 
 import aatoolkit as aa
 from aatoolkit.client.options import read_options
+from aatoolkit.client.reading import ReadingOptions
 from aatoolkit.errors import AAToolkitWarning, ArgumentError, SchemaDriftWarning, ScopeError
 from aatoolkit.payload import Payload
 from aatoolkit.sections import Profile, scope_options
@@ -28,7 +29,9 @@ def options_of(document: Any, profile: Profile | None = None) -> aa.ScopeOptions
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SchemaDriftWarning)
         body = json.dumps(document).encode()
-        return read_options("a.example", Payload(body, fetched_at=datetime.now(UTC)), profile)
+        return read_options(
+            "a.example", Payload(body, fetched_at=datetime.now(UTC)), ReadingOptions(profile)
+        )
 
 
 def test_a_list_that_is_not_recognised_is_unknown_and_one_that_is_empty_is_empty() -> None:
