@@ -108,7 +108,7 @@ def test_git_keeps_its_bytes() -> None:
     assert checked.stdout.strip().endswith("unset")
 
 
-NOTEBOOK = ROOT / "notebooks" / "05_reproduce.ipynb"
+NOTEBOOK = ROOT / "notebooks" / "07_studies.ipynb"
 
 
 def answer(section: str) -> dict[str, Any]:
