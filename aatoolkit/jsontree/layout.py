@@ -86,12 +86,10 @@ class Survey(NodeLimit):
         if dict not in kinds:
             return
         fields: Mapping[str, Layout] = layout.fields if layout else {}
-        if place.records:
-            self._count(len(place.records), len(place) * len(place.records))
-        else:
-            lengths = [len(value) for value in place.values if type(value) is dict]
-            self._count(max(lengths), sum(lengths))
-        names = place.fields()
+        names = place.names
+        self.keys += sum(names.values())
+        if len(names) > self.most_keys:
+            self.most_keys = max(self.most_keys, *map(len, place.of_type(dict)))
         if layout and layout.entries:
             self.walk(place.entries(), layout.entries, depth + 1)
         elif not fields and len(names) > _FEW and are_keyed(place.of_type(dict)):
@@ -109,22 +107,19 @@ class Survey(NodeLimit):
         else:
             self._irregular(place, names, fields, depth)
 
-    def _count(self, most: int, keys: int) -> None:
-        self.keys += keys
-        self.most_keys = max(self.most_keys, most)
-
     def _irregular(
-        self, place: Vector, names: list[str], fields: Mapping[str, Layout], depth: int
+        self, place: Vector, names: Mapping[str, int], fields: Mapping[str, Layout], depth: int
     ) -> None:
         """Count below objects of different keys: of those that nobody declared, containers."""
         below: dict[str, list[Any]] = defaultdict(list)
         are_many = len(names) - len(fields) > MAX_FIELDS
-        for name in fields.keys() & names:
+        declared = fields.keys() & names.keys()
+        for name in declared:
             self.walk(place.field(name), fields[name], depth + 1)
-        for value in place.of_type(dict) if not fields.keys() >= {*names} else ():
-            for name, inner in value.items():
-                if (type(inner) is dict or type(inner) is list) and name not in fields:
-                    below["" if are_many else name].append(inner)
-        self.add(0 if are_many else len(names) - len(fields.keys() & names) - len(below))
+        for value in place.of_type(dict) if len(declared) < len(names) else ():
+            for name in () if value.keys() <= declared else value.keys() - declared:
+                if type(value[name]) in _CONTAINERS:
+                    below["" if are_many else name].append(value[name])
+        self.add(0 if are_many else len(names) - len(declared) - len(below))
         for values in below.values():
             self.walk(Vector(values), None, depth + 1)

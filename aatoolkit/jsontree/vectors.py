@@ -9,7 +9,7 @@ and `entries` open the next. A step goes down for all rows at once, by loops in 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import chain
 from operator import itemgetter
@@ -143,6 +143,7 @@ class Vector:
         "__weakref__",
         "_below",
         "_kinds",
+        "_names",
         "_numbers",
         "_records",
         "arrays",
@@ -167,6 +168,7 @@ class Vector:
         # Who holds a place holds those below it.
         self._below: dict[object, Vector] = {}
         self._kinds: set[type] | None = None
+        self._names: dict[str, int] | None = None
         self._numbers: set[bool] | None = None
         self._records: dict[str, Sequence[Any]] | None = None
         self.arrays: dict[object, Any] = {}
@@ -248,22 +250,23 @@ class Vector:
             self._records = _regular(self.values) if self.kinds == {dict} else {}
         return self._records
 
+    @property
+    def names(self) -> dict[str, int]:
+        """The names of the fields of all objects among the values, and how many have each."""
+        if self._names is None:
+            self._names = {}
+            if self.records:
+                self._names = dict.fromkeys(self.records, len(self.values))
+            elif dict in self.kinds:
+                # Objects are of few shapes: their names are gathered once a shape.
+                for shape, count in Counter(map(tuple, self.of_type(dict))).items():
+                    for name in shape:
+                        self._names[name] = self._names.get(name, 0) + count
+        return self._names
+
     def fields(self) -> list[str]:
         """The names of the fields of all objects among the values, as they come."""
-        if self.records:
-            return list(self.records)
-        objects = self.of_type(dict)
-        # Objects are of few shapes: their names are gathered once a shape.
-        return list(dict.fromkeys(chain.from_iterable(dict.fromkeys(map(tuple, objects)))))
-
-    def beyond(self, names: Collection[str]) -> dict[str, int]:
-        """How many objects have each of the fields that are not among some names."""
-        if dict not in self.kinds:
-            return {}
-        if self.records:
-            return {name: len(self.values) for name in self.records if name not in names}
-        counts = Counter(chain.from_iterable(self.of_type(dict)))
-        return {name: count for name, count in counts.items() if name not in names}
+        return [*self.names]
 
     def field(self, name: str) -> Vector:
         """The values of one field, in the same rows."""

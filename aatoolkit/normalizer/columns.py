@@ -53,6 +53,7 @@ class BuiltTable:
         denies_any: bool,
     ) -> None:
         self.rows, self._before, self._signals, self._source = rows, before, signals, source
+        self.key = tuple(rows.table.key)
         table = rows.table
         if rows.absent and not table.is_optional:
             report.record("absent", rows.absent, 1)
@@ -63,6 +64,11 @@ class BuiltTable:
         if denies_any and rows.size:
             self._mask(arrays, report)
         self.arrow = self._keyed(arrays, report)
+
+    def release(self) -> None:
+        """Let go of the answer, once it is known what it states of the columns."""
+        assert self.metadata
+        del self.rows
 
     @cached_property
     def metadata(self) -> attrs.FrameMetadata:

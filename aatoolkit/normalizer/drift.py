@@ -201,12 +201,14 @@ def _walk_fields(
     report: DriftReport,
 ) -> None:
     """Walk through the declared fields of objects, and keep the others."""
-    counts = place.beyond(declared.fields)
+    counts = {name: many for name, many in place.names.items() if name not in declared.fields}
     first: dict[str, Any] = {}
     are_many = len(counts) > MAX_FIELDS
-    for value in reversed(place.values) if counts and not known and not are_many else ():
-        if type(value) is dict:
-            first.update(value)
+    for value in place.of_type(dict) if counts and not known and not are_many else ():
+        for name in value.keys() - declared.fields.keys() - first.keys():
+            first[name] = value[name]
+        if len(first) == len(counts):
+            break
     for name in declared.fields if are_many else place.fields():
         inner = declared.fields.get(name)
         if inner is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit import sections
@@ -27,7 +27,7 @@ from aatoolkit.normalizer.drift import DriftReport, collect_unmapped, raise_or_w
 from aatoolkit.normalizer.field_map import field_map
 from aatoolkit.normalizer.masking import denies_any
 from aatoolkit.normalizer.provenance import provenance
-from aatoolkit.normalizer.reread import AnswerAtHand, at_hand
+from aatoolkit.normalizer.reread import AnswerAtHand, at_hand, quietly
 from aatoolkit.normalizer.rows import TableRows, left_out, plans, unread
 from aatoolkit.normalizer.tables import TableParts, Tables
 from aatoolkit.normalizer.to_pandas import check_backend, to_frame
@@ -162,6 +162,7 @@ def _read(
     envelope: Collection[str],
     max_nodes: int,
     drafts: Callable[[], Section | None] | None = None,
+    whole: bool = False,
 ) -> Tables:
     """Normalise an answer by a declaration, or by a draft of its own where that does not fit."""
     payload = answer if isinstance(answer, Payload) else None
@@ -207,22 +208,34 @@ def _read(
         warn_of_draft()
     else:
         raise_or_warn(declared, report, strict)
-    held = at_hand(answer, source, partial(again, declared=declared, owner=owner, strict=False))
+    again = partial(again, declared=declared, owner=owner, strict=False)
+    held = at_hand(answer, source, again)
+    extra: Callable[[], pd.DataFrame] = report.extra_frame
+    origins: Callable[[], Any] = partial(provenance, document, declared, [*built.values()])
+    find_rows: Callable[[], Any] = partial(dict, {table.table.name: table for table in rows})
+    if held and not whole and survey.keys > _LONG:
+        # The objects of a long answer take many times the room of its bytes.
+        reread = cache(partial(quietly, again, answer, whole=True))
+        extra, origins = (lambda: reread().extra), (lambda: reread().provenance)
+        find_rows = partial(_rows_of, reread)
+        report.kept.clear()
+        for part in built.values():
+            part.release()
     return Tables(
         declared.name,
         {name: partial(_frame, table, backend, held) for name, table in built.items()},
         rows={name: table.arrow.num_rows for name, table in built.items()},
         words=lambda: {name: in_words(table.metadata, signals) for name, table in built.items()},
-        extra=report.extra_frame,
+        extra=extra,
         availability=partial(signal_table, signals),
         hints=partial(hint_table, detection, partial(watched_hints, declared, answer, signals)),
         drift=report.drift_frame,
-        provenance=partial(provenance, document, declared, [*built.values()]),
+        provenance=origins,
         payload=payload,
         declaration=declared,
         drafted=owner == OWNER,
         prefix=before,
-        parts=TableParts(built, detection, report, held),
+        parts=TableParts(built, find_rows, detection, report, held),
     )
 
 
@@ -301,7 +314,10 @@ def _instant(moment: datetime) -> str:
     return moment.isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
+def _rows_of(read: Callable[[], Tables]) -> dict[str, TableRows]:
+    return read().parts.rows
+
+
 def _frame(table: BuiltTable, dtype_backend: str, held: list[AnswerAtHand]) -> pd.DataFrame:
     frame = to_frame(table.arrow, dtype_backend)
-    key = tuple(table.rows.table.key)
-    return attrs.attach_later(frame, lambda: table.metadata, key, table.arrow, held)
+    return attrs.attach_later(frame, lambda: table.metadata, table.key, table.arrow, held)

@@ -59,9 +59,14 @@ class AnswerAtHand:
         found = self.answer()
         if found is None:
             return None
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", AAToolkitWarning)
-            return self.read(found)
+        return quietly(self.read, found)
+
+
+def quietly(read: Callable[..., Tables], answer: Any, **how: Any) -> Tables:
+    """Read an answer again, without the warnings that were given already."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AAToolkitWarning)
+        return read(answer, **how)
 
 
 def at_hand(answer: Any, source: Source, read: Callable[[Any], Tables]) -> list[AnswerAtHand]:

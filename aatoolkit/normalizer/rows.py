@@ -462,7 +462,7 @@ class TableRows:
         parsed: Parsed | None = place.arrays.get(reading or column.dtype)
         if parsed is None:
             if reading is None:
-                parsed = Parsed(*to_array(place.values, place.kinds, column.dtype), ())
+                parsed = _plain(place, column.dtype)
             else:
                 year = None if reading.year is None else self._first(reading.year)
                 parsed = read_as(place.values, reading, year)
@@ -550,6 +550,16 @@ class TableRows:
                 positions = (branch.position_of(s[1:-1]) for s in sources if s[0] == "[")
                 known = [position for position in positions if position is not None]
             yield elements, np.flatnonzero(~np.isin(elements.level.positions, known))
+
+
+def _plain(place: Vector, dtype: str) -> Parsed:
+    """Values that are plain JSON of a dtype; Arrow itself refuses what is neither text nor null."""
+    if dtype in ("string", "category"):
+        try:
+            return Parsed(pa.array(place.values, pa.string()), (), ())
+        except (TypeError, ValueError):
+            pass
+    return Parsed(*to_array(place.values, place.kinds, dtype), ())
 
 
 def _take(array: pa.Array, index: RowIndex) -> pa.Array:

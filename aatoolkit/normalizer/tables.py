@@ -55,7 +55,9 @@ class TableParts(NamedTuple):
     Parameters
     ----------
     built : mapping
-        Each table with the metadata of its columns, and where its rows are in the answer.
+        Each table with the metadata of its columns.
+    find_rows : callable
+        Gives where the rows of each table are in the answer.
     detection : Detection or None
         What the answer says of itself, and what was not read of that.
     report : DriftReport or None
@@ -65,6 +67,7 @@ class TableParts(NamedTuple):
     """
 
     built: Mapping[str, BuiltTable] = {}
+    find_rows: Callable[[], dict[str, TableRows]] = dict
     detection: Detection | None = None
     report: DriftReport | None = None
     held: Sequence[AnswerAtHand] = ()
@@ -77,7 +80,7 @@ class TableParts(NamedTuple):
     @property
     def rows(self) -> dict[str, TableRows]:
         """Where the rows of each table are in the answer."""
-        return {name: table.rows for name, table in self.built.items()}
+        return self.find_rows()
 
     @property
     def signals(self) -> list[Signal]:

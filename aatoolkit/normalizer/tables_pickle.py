@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from aatoolkit.errors import AAToolkitWarning
+from aatoolkit.normalizer.reread import quietly
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,9 +38,7 @@ def reduced(tables: Tables) -> tuple[Callable[..., Tables], tuple[Any, ...]]:
 def _read_again(
     read: Callable[[Any], Tables], answer: Any, frames: Mapping[str, pd.DataFrame]
 ) -> Tables:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AAToolkitWarning)
-        tables = read(answer)
+    tables = quietly(read, answer)
     # A frame that nobody changed is made again, so that its numbers can be explained as before.
     changed = {name: frame for name, frame in frames.items() if not frame.equals(tables[name])}
     tables._frames.update(changed)
