@@ -315,7 +315,7 @@ def _instant(moment: datetime) -> str:
 
 
 def _rows_of(read: Callable[[], Tables]) -> dict[str, TableRows]:
-    return read().parts.rows
+    return read()._parts.rows
 
 
 def _frame(table: BuiltTable, dtype_backend: str, held: list[AnswerAtHand]) -> pd.DataFrame:

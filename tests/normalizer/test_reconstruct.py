@@ -249,3 +249,12 @@ def test_an_answer_is_freed_without_the_garbage_collector() -> None:
             assert gc.collect() == 0, f"{section}: reference cycles hold data until collected"
     finally:
         gc.enable()
+
+
+@pytest.mark.filterwarnings("ignore::aatoolkit.errors.SchemaDriftWarning")
+def test_a_long_answer_is_read_again_for_what_its_tables_do_not_hold() -> None:
+    things = [{"name": f"t{n}", "count": n, "new": [n]} for n in range(12_000)]
+    tables = read(json.dumps({"things": things}).encode())
+    assert tables.rebuild() == {"things": things}
+    assert tables.extra["path"].iloc[-1] == "$.things[11999].new[0]"
+    assert tables.explain("$.things[11999].count").value == "11999"
