@@ -33,7 +33,7 @@ from aatoolkit.metadata.attrs import (
     tables_of,
 )
 from aatoolkit.metadata.cell_hash import hash_cells
-from aatoolkit.metadata.fingerprint import Fingerprint, arrays_of, has_more, whole_fingerprint
+from aatoolkit.metadata.fingerprint import Fingerprint, arrays_of, fingerprint_of, has_more
 from aatoolkit.metadata.recorded import recorded
 from aatoolkit.scope import FILTERS
 
@@ -184,7 +184,7 @@ def _origin(frame: pd.DataFrame, known: FrameMetadata) -> Fingerprint:
     found = fingerprint_in(frame, known)
     if found is not None and found.whole:
         return found
-    return whole_fingerprint(frame, filter(known.holds, known.columns), known.key)
+    return fingerprint_of(frame, filter(known.holds, known.columns), known.key)
 
 
 def _frames(given: Any) -> list[pd.DataFrame]:

@@ -27,7 +27,7 @@ from aatoolkit.metadata.attrs import (
     metadata_of,
     tables_of,
 )
-from aatoolkit.metadata.fingerprint import whole_fingerprint
+from aatoolkit.metadata.fingerprint import fingerprint_of
 from aatoolkit.metadata.fingerprint_check import FingerprintCheck
 from aatoolkit.metadata.recorded import checked_once, record, recorded
 
@@ -291,7 +291,7 @@ def _fitting(
     measured = [
         name for name, column in declared.items() if column.availability.status not in EMPTY
     ]
-    fingerprint = whole_fingerprint(other, measured, theirs.key)
+    fingerprint = fingerprint_of(other, measured, theirs.key)
     whole = FingerprintCheck(frame, fingerprint, theirs.key)
     fitting: dict[str, ColumnMetadata] = {}
     in_part: dict[str, ColumnMetadata] = {}

@@ -12,9 +12,6 @@ from aatoolkit.metadata.fingerprint import (
     Fingerprint,
     arrays_of,
     fingerprint_of,
-    table_fingerprint,
-    whole_fingerprint,
-    whole_table_fingerprint,
 )
 
 if TYPE_CHECKING:
@@ -69,38 +66,32 @@ class HashedLater:
 
     @cached_property
     def _names(self) -> list[str]:
-        return [
-            name
-            for name, column in self._metadata().columns.items()
-            if column != NOTHING
-            and (column.availability.status not in EMPTY or _holds_values(self._rows, name))
-        ]
+        columns = self._metadata().columns
+        empty = [name for name, what in columns.items() if what.availability.status in EMPTY]
+        held = arrays_of(self._rows) if empty else {}
+        blank = {name for name in empty if name not in held or held[name].isna().all()}
+        return [name for name, what in columns.items() if what != NOTHING and name not in blank]
 
     def sample(self) -> Fingerprint:
         """The fingerprint of some rows, which the text of the metadata holds."""
         rows = self._rows
-        if rows is not None and self._sample is _NOT_YET:
-            found = fingerprint_of if hasattr(rows, "iloc") else table_fingerprint
-            self._sample = found(rows, self._names, self._key)
+        if self._sample is _NOT_YET:
+            self._sample = (
+                self._whole.sampled()
+                if rows is None
+                else fingerprint_of(rows, self._names, self._key, sample=True)
+            )
         return self._sample
 
     def whole(self) -> Fingerprint:
         """The fingerprint of all cells; the rows are released once it is computed."""
         rows = self._rows
         if rows is not None:
-            self.sample()
-            found = whole_fingerprint if hasattr(rows, "iloc") else whole_table_fingerprint
-            self._whole = found(rows, self._names, self._key)
+            self._whole = fingerprint_of(rows, self._names, self._key)
+            if self._whole.beside:
+                self.sample()  # which has labels alone
             self._rows = None  # last, for other threads
         return self._whole
-
-
-def _holds_values(rows: Any, name: str) -> bool:
-    """Whether a column of a frame or Arrow table holds a value."""
-    if hasattr(rows, "iloc"):
-        values = arrays_of(rows).get(name)
-        return values is not None and not values.isna().all()
-    return name in rows.column_names and rows[name].null_count < rows.num_rows
 
 
 class HeldMetadata:

@@ -7,7 +7,6 @@ those of the Arrow table that it was made of have the same hashes.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -102,55 +101,17 @@ def _hash_objects(values: pd.Series) -> Hashes:
     return _hashed(_plain(values.infer_objects().array))
 
 
-def hash_arrow_cells(columns: Iterable[pa.ChunkedArray], places: Sequence[int]) -> list[Hashes]:
-    """Hash the given row numbers, which must rise, and those rows' cells in Arrow columns.
-
-    They are hashed together, as a call costs more than a few cells.
-    """
-    import numpy as np
+def arrow_array(column: pa.ChunkedArray) -> Array:
+    """An Arrow column as an array of pandas, with days as moments and levels as their values."""
+    import pandas as pd
     import pyarrow as pa
 
-    rows = pa.array(places, pa.int64())
-    arrays = [rows, *(_cells(column, rows) for column in columns)]
-    texts: list[tuple[int, pa.Array]] = []
-    plain: dict[str, list[tuple[int, Any]]] = {"f": [], "O": []}
-    for at, array in enumerate(arrays):
-        cells = array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
-        if pa.types.is_string(cells.type):
-            texts.append((at, cells))
-        else:
-            values = _plain_cells(cells)
-            plain[values.dtype.kind].append((at, values))
-    if texts:
-        whole = pa.concat_arrays([cells for _, cells in texts]).to_numpy(zero_copy_only=False)
-        for number, (at, _) in enumerate(texts):
-            plain["O"].append((at, whole[number * len(rows) :][: len(rows)]))
-    found: list[Hashes] = [np.empty(0, np.uint64)] * len(arrays)
-    for alike in filter(None, plain.values()):
-        hashed = _hashed(np.concatenate([values for _, values in alike]))
-        for number, (at, _) in enumerate(alike):
-            found[at] = hashed[number * len(rows) :][: len(rows)]
-    for array, part in zip(arrays, found, strict=True):
-        if array.null_count:
-            part[array.is_null().to_numpy(zero_copy_only=False)] = _MISSING
-    return found
-
-
-def _cells(column: pa.ChunkedArray, rows: pa.Array) -> pa.Array:
-    """Take some cells chunk by chunk: Arrow would join all chunks of a column to take a few."""
-    import pyarrow as pa
-
-    if len(rows) == len(column):
-        return column.combine_chunks()
-    if column.num_chunks == 1:
-        return column.chunk(0).take(rows)
-    found, start, at = [pa.array([], column.type)], 0, rows.to_numpy()
-    for chunk in column.chunks:
-        inside = at[(at >= start) & (at < start + len(chunk))]
-        if len(inside):
-            found.append(chunk.take(pa.array(inside - start)))
-        start += len(chunk)
-    return pa.concat_arrays(found)
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        column = column.cast(kind.value_type)
+    elif pa.types.is_date(kind):
+        column = column.cast(pa.timestamp("us"))
+    return pd.arrays.ArrowExtensionArray(column)
 
 
 def _hashed(plain: Any) -> Hashes:
@@ -169,29 +130,21 @@ def _plain(values: Array) -> Any:
         return values.to_numpy("float64", na_value=np.nan) + 0.0
     if kind == "M":
         if isinstance(values.dtype, pd.ArrowDtype):
-            values = pd.to_datetime(pd.Series(values)).array
+            return _microseconds(values.__arrow_array__())
         return values.to_numpy("datetime64[us]").astype("int64").astype("float64")
-    if isinstance(values.dtype, pd.StringDtype):
+    is_arrow = isinstance(values.dtype, pd.ArrowDtype)
+    if isinstance(values.dtype, pd.StringDtype) or (is_arrow and values.dtype.type is str):
         return values.to_numpy(object, na_value="")
-    if isinstance(values.dtype, pd.ArrowDtype) and _holds_text_lists(values.dtype.pyarrow_dtype):
+    if is_arrow and _holds_text_lists(values.dtype.pyarrow_dtype):
         return _joined(values.__arrow_array__())
     return np.array([_text(value) for value in values.to_numpy(object)], dtype=object)
 
 
-def _plain_cells(cells: pa.Array) -> Any:
-    """Convert an Arrow array without strings as `_plain` does."""
-    import numpy as np
+def _microseconds(moments: pa.ChunkedArray) -> Any:
     import pyarrow as pa
 
-    kind = cells.type
-    if pa.types.is_temporal(kind):
-        cells = cells.cast(pa.timestamp("us", getattr(kind, "tz", None)))
-        return cells.cast(pa.int64()).to_numpy(zero_copy_only=False).astype("float64")
-    if pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind):
-        return cells.to_numpy(zero_copy_only=False).astype("float64") + 0.0
-    if _holds_text_lists(kind):
-        return _joined(cells)
-    return np.array([_text(value) for value in cells.to_pylist()], dtype=object)
+    plain = moments.cast(pa.timestamp("us", moments.type.tz)).cast(pa.int64()).fill_null(0)
+    return plain.to_numpy().astype("float64")
 
 
 def _holds_text_lists(kind: pa.DataType) -> bool:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
-from aatoolkit.metadata.cell_hash import hash_arrow_cells, hash_cells
+from aatoolkit.metadata.cell_hash import arrow_array, hash_cells
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,10 +26,8 @@ if TYPE_CHECKING:
 
     from aatoolkit.metadata.cell_hash import Array, Hashes
 
-    CellHashes = Sequence[int] | npt.NDArray[np.uint32]
+    CellHashes = Sequence[int] | npt.NDArray[np.uint32] | npt.NDArray[np.uint64]
     Places = npt.NDArray[np.intp]
-
-    Sampled = tuple[list[Hashes], dict[str, Hashes], dict[str, int]]
 
 SAMPLE_SIZE = 32
 """The most rows that are sampled: every day of a month."""
@@ -80,10 +78,28 @@ class Fingerprint:
     bits: int = _CELL
     row_bits: int = _ROW
 
-    @property
+    @cached_property
     def whole(self) -> bool:
         """Whether every row is in the sample."""
         return all(len(hashes) == self.rows for _, hashes in self.cells.values())
+
+    def sampled(self) -> Fingerprint:
+        """The fingerprint of some of the rows, of one of all rows."""
+        import numpy as np
+
+        at = np.array(_chosen(self.rows, SAMPLE_SIZE), np.intp)
+        rows, cells = np.uint64(_ROW), np.uint32(_CELL)
+        return replace(
+            self,
+            labels=np.asarray(self.labels)[at] & rows,
+            keys=np.asarray(self.keys)[at] & rows if len(self.keys) else (),
+            cells={
+                name: (missing, np.asarray(hashes)[at] & cells)
+                for name, (missing, hashes) in self.cells.items()
+            },
+            bits=_CELL,
+            row_bits=_ROW,
+        )
 
     def rows_of(self, names: Iterable[str]) -> list[Hashes]:
         """The hashes of all rows' cells in some columns, a column each."""
@@ -139,156 +155,89 @@ class HashedRows:
         return np.where(rising[at] == hashes, self._order[at].astype(np.intp), -1)
 
 
-def fingerprint_of(frame: pd.DataFrame, names: Iterable[str], key: tuple[str, ...]) -> Fingerprint:
-    """Hash a sample of a frame's rows, of the columns or index levels named."""
-    names = [*names]
-    wanted, places = [*dict.fromkeys((*names, *key))], _chosen(len(frame), SAMPLE_SIZE)
-    shape = Fingerprint(len(frame), index_names(frame.index), label_span(frame.index))
-    labels, hashed, missing = _sample_frame(frame, wanted, places)
-    return _sampled(shape, tuple(row_hashes(labels).tolist()), hashed, missing, names, key)
-
-
-def table_fingerprint(table: pa.Table, names: Iterable[str], key: tuple[str, ...]) -> Fingerprint:
-    """Hash the same of a new frame, from the Arrow table it was made of, which costs less."""
-    names, size = [*names], table.num_rows
-    wanted = [*dict.fromkeys((*names, *key))]
-    _, hashed, missing = _sample_table(table, wanted, _chosen(size, SAMPLE_SIZE))
-    shape = Fingerprint(size, span=(0, size - 1) if size else None)
-    return _sampled(shape, row_numbers(size), hashed, missing, names, key)
-
-
-def _sampled(
-    shape: Fingerprint,
-    labels: tuple[int, ...],
-    hashed: Mapping[str, Hashes],
-    missing: Mapping[str, int],
+def fingerprint_of(
+    rows: pd.DataFrame | pa.Table,
     names: Iterable[str],
     key: tuple[str, ...],
+    *,
+    sample: bool = False,
 ) -> Fingerprint:
-    keys = (
-        row_hashes([hashed[name] for name in key]).tolist() if {*key} <= {*hashed} and key else []
-    )
-    return replace(
-        shape,
-        labels=labels,
-        keys=tuple(keys) if len({*keys}) == len(keys) else (),
-        cells={
-            name: (missing[name], tuple(_short(hashed[name]).tolist()))
+    """Hash the rows of a frame, or of the Arrow table it was made of.
+
+    Parameters
+    ----------
+    rows : pandas.DataFrame or pyarrow.Table
+        The rows; those of a table are labelled by their numbers.
+    names : iterable of str
+        The columns, or levels of the index, to hash.
+    key : tuple of str
+        The columns that identify a row.
+    sample : bool
+        Whether to hash some rows, in short, and not all.
+    """
+    import numpy as np
+    import pandas as pd
+
+    index = rows.index if isinstance(rows, pd.DataFrame) else pd.RangeIndex(len(rows))
+    arrays = arrays_of(rows)
+    names = [name for name in names if name in arrays]
+    taken = {name: arrays[name] for name in (*names, *key) if name in arrays}
+    labels = index
+    if sample:
+        at = np.array(_chosen(len(rows), SAMPLE_SIZE), np.intp)
+        taken, labels = {name: array.take(at) for name, array in taken.items()}, index[at]
+    hashed = {name: hash_cells(array) for name, array in taken.items()}
+    bits, row_bits = (_CELL, _ROW) if sample else (_WHOLE_CELL, _WHOLE_ROW)
+    beside = [] if sample or index.is_unique else _texts(arrays, names)
+    of_labels = [hash_cells(level) for level in index_levels(labels)]
+    keys: Sequence[int] | Hashes = ()
+    if key and {*key} <= {*hashed}:
+        keys = row_hashes([hashed[name] for name in key], row_bits)
+    return Fingerprint(
+        len(rows),
+        index_names(index),
+        label_span(index),
+        row_hashes([*of_labels, *(hashed[name] for name in beside)], row_bits),
+        keys if HashedRows(keys).distinct else (),
+        {
+            name: (int(arrays[name].isna().sum()), (hashed[name] & np.uint64(bits)).astype("u4"))
             for name in names
-            if name in hashed
         },
+        tuple(beside),
+        bits,
+        row_bits,
     )
 
 
 @lru_cache(maxsize=1024)
-def row_numbers(rows: int) -> tuple[int, ...]:
+def row_numbers(rows: int) -> Hashes:
     """The hashes of sampled labels where these are the numbers of rows, as in a new frame."""
     import numpy as np
     import pandas as pd
 
     numbers = pd.array(np.array(_chosen(rows, SAMPLE_SIZE), dtype=np.int64))
-    return tuple(row_hashes([hash_cells(numbers)]).tolist())
-
-
-def whole_fingerprint(
-    frame: pd.DataFrame, names: Iterable[str], key: tuple[str, ...]
-) -> Fingerprint:
-    """Hash every row of a frame, of the columns or index levels named."""
-    arrays, names = arrays_of(frame), [*names]
-    hashed = {
-        name: hash_cells(arrays[name]) for name in dict.fromkeys((*names, *key)) if name in arrays
-    }
-    beside = () if frame.index.is_unique else tuple(_texts(arrays, names))
-    labels = [hash_cells(level) for level in index_levels(frame.index)]
-    return _whole(
-        Fingerprint(len(frame), index_names(frame.index), label_span(frame.index), beside=beside),
-        row_hashes([*labels, *(hashed[name] for name in beside)], _WHOLE_ROW),
-        _distinct_keys(hashed, key),
-        {name: (int(arrays[name].isna().sum()), hashed[name]) for name in names if name in hashed},
-    )
-
-
-def whole_table_fingerprint(
-    table: pa.Table, names: Iterable[str], key: tuple[str, ...]
-) -> Fingerprint:
-    """Hash every row of an Arrow table; the labels are its row numbers."""
-    names = [*names]
-    wanted, size = [*dict.fromkeys((*names, *key))], table.num_rows
-    (labels,), hashed, missing = _sample_table(table, wanted, [*range(size)])
-    return _whole(
-        Fingerprint(size, (None,), (0, size - 1) if size else None),
-        row_hashes([labels], _WHOLE_ROW),
-        _distinct_keys(hashed, key),
-        {name: (missing[name], hashed[name]) for name in names if name in hashed},
-    )
-
-
-def _whole(
-    shape: Fingerprint,
-    labels: Hashes,
-    keys: Sequence[int] | Hashes,
-    cells: Mapping[str, tuple[int, Hashes]],
-) -> Fingerprint:
-    """Build a fingerprint of every row, with four bytes a cell."""
-    import numpy as np
-
-    short = {
-        name: (missing, (hashes & np.uint64(_WHOLE_CELL)).astype(np.uint32))
-        for name, (missing, hashes) in cells.items()
-    }
-    return replace(
-        shape, labels=labels, keys=keys, cells=short, bits=_WHOLE_CELL, row_bits=_WHOLE_ROW
-    )
-
-
-def _distinct_keys(hashed: Mapping[str, Hashes], key: tuple[str, ...]) -> Sequence[int] | Hashes:
-    """The hashes of the rows' keys; empty if there is no key, or one that repeats."""
-    if not key or not {*key} <= {*hashed}:
-        return ()
-    keys = row_hashes([hashed[name] for name in key], _WHOLE_ROW)
-    return keys if HashedRows(keys).distinct else ()
+    return row_hashes([hash_cells(numbers)])
 
 
 def _texts(arrays: Mapping[str, Array], names: Iterable[str]) -> list[str]:
     """The columns that are not numeric."""
-    return [name for name in names if name in arrays and arrays[name].dtype.kind not in "biuf"]
+    return [name for name in names if arrays[name].dtype.kind not in "biuf"]
 
 
-def _sample_frame(frame: pd.DataFrame, names: list[str], places: list[int]) -> Sampled:
-    """Hash some rows of a frame: labels and cells; and count each column's missing values."""
-    import numpy as np
-
-    at = np.array(places, dtype=np.intp)
-    arrays = {name: array for name, array in arrays_of(frame).items() if name in {*names}}
-    return (
-        [hash_cells(level) for level in index_levels(frame.index[at])],
-        {name: hash_cells(array.take(at)) for name, array in arrays.items()},
-        {name: int(array.isna().sum()) for name, array in arrays.items()},
-    )
-
-
-def _sample_table(table: pa.Table, names: list[str], places: list[int]) -> Sampled:
-    """Hash some rows of an Arrow table; the labels are its row numbers."""
-    given = {*table.column_names}
-    columns = {name: table[name] for name in names if name in given}
-    labels, *hashed = hash_arrow_cells(columns.values(), places)
-    return (
-        [labels],
-        dict(zip(columns, hashed, strict=True)),
-        {name: column.null_count for name, column in columns.items()},
-    )
-
-
-def arrays_of(frame: pd.DataFrame) -> dict[str, Array]:
+def arrays_of(rows: pd.DataFrame | pa.Table) -> dict[str, Array]:
     """The values of every column and index level whose name is unique."""
-    names = [str(name) for name in frame.columns]
+    import pandas as pd
+
+    if not isinstance(rows, pd.DataFrame):
+        return dict(zip(rows.column_names, map(arrow_array, rows.columns), strict=True))
+    names = [str(name) for name in rows.columns]
     twice = {name for name, count in Counter(names).items() if count > 1}
     arrays = {
-        str(name): frame.index.get_level_values(level).array
-        for level, name in enumerate(frame.index.names)
+        str(name): rows.index.get_level_values(level).array
+        for level, name in enumerate(rows.index.names)
         if name is not None
     }
-    arrays |= {name: column.array for name, (_, column) in zip(names, frame.items(), strict=True)}
+    arrays |= {name: column.array for name, (_, column) in zip(names, rows.items(), strict=True)}
     return {name: array for name, array in arrays.items() if name not in twice}
 
 
@@ -354,10 +303,3 @@ def mixed(rows: Hashes, cells: Hashes) -> Hashes:
     import numpy as np
 
     return (rows ^ (rows >> np.uint64(29))) * np.uint64(0x9E37_79B9_7F4A_7C15) + cells
-
-
-def _short(hashes: Hashes) -> Hashes:
-    """Mask hashes to the two bytes per cell that are kept."""
-    import numpy as np
-
-    return hashes & np.uint64(_CELL)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import base64
-import struct
 import zlib
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aatoolkit.availability import Availability, Cause, Status
 from aatoolkit.availability.subject import AbsentRows, Condition, Statement
 from aatoolkit.metadata.column import ColumnMetadata, Source
 from aatoolkit.metadata.fingerprint import Fingerprint, row_numbers
+
+if TYPE_CHECKING:
+    from aatoolkit.metadata.cell_hash import Hashes
 
 PACKED = "zlib:"
 """What packed text begins with."""
@@ -169,10 +171,10 @@ def dump_fingerprint(fingerprint: Fingerprint) -> dict[str, Any]:
         "rows": fingerprint.rows,
         "index": list(fingerprint.index),
         "span": fingerprint.span and list(fingerprint.span),
-        "labels": _hexadecimal([number >> 16 for number in labels], "I"),
-        "keys": _hexadecimal([number >> 16 for number in fingerprint.keys], "I"),
+        "labels": _hexadecimal(labels, ">u4", 16),
+        "keys": _hexadecimal(fingerprint.keys, ">u4", 16),
         "cells": {
-            name: [missing, _hexadecimal([*hashes], "H")]
+            name: [missing, _hexadecimal(hashes, ">u2")]
             for name, (missing, hashes) in fingerprint.cells.items()
         },
     }
@@ -183,17 +185,17 @@ def load_fingerprint(body: Mapping[str, Any] | None) -> Fingerprint | None:
     if body is None:
         return None
     span, rows = body["span"], int(body["rows"])
-    labels = tuple(number << 16 for number in _numbers(body["labels"]))
-    if not labels and 0 < rows < 1 << 62 and span == [0, rows - 1]:
+    labels = _numbers(body["labels"], ">u4", 16)
+    if not len(labels) and 0 < rows < 1 << 62 and span == [0, rows - 1]:
         labels = row_numbers(rows)
     return Fingerprint(
         rows,
         tuple(body["index"]),
         span and (int(span[0]), int(span[1])),
         labels,
-        tuple(number << 16 for number in _numbers(body["keys"])),
+        _numbers(body["keys"], ">u4", 16),
         {
-            name: (int(missing), tuple(_numbers(text, 4)))
+            name: (int(missing), _numbers(text, ">u2"))
             for name, (missing, text) in body["cells"].items()
         },
     )
@@ -201,17 +203,21 @@ def load_fingerprint(body: Mapping[str, Any] | None) -> Fingerprint | None:
 
 def _is_numbered(fingerprint: Fingerprint) -> bool:
     """Whether the labels are the numbers of rows from 0 on."""
-    return (
-        fingerprint.index == (None,)
-        and fingerprint.span == (0, fingerprint.rows - 1)
-        and fingerprint.labels == row_numbers(fingerprint.rows)
-    )
+    import numpy as np
+
+    is_plain = fingerprint.index == (None,) and fingerprint.span == (0, fingerprint.rows - 1)
+    return is_plain and np.array_equal(fingerprint.labels, row_numbers(fingerprint.rows))
 
 
-def _hexadecimal(numbers: Sequence[int], kind: str) -> str:
-    """Numbers of two bytes (``H``) or four (``I``) as one text."""
-    return struct.pack(f">{len(numbers)}{kind}", *numbers).hex()
+def _hexadecimal(hashes: Any, kind: str, shift: int = 0) -> str:
+    """Hashes as one text of numbers of some bytes, without low bits that are 0."""
+    import numpy as np
+
+    return (np.asarray(hashes, np.uint64) >> np.uint64(shift)).astype(kind).tobytes().hex()
 
 
-def _numbers(text: str, digits: int = 8) -> list[int]:
-    return [int(text[at : at + digits], 16) for at in range(0, len(text), digits)]
+def _numbers(text: str, kind: str, shift: int = 0) -> Hashes:
+    """Parse such a text."""
+    import numpy as np
+
+    return np.frombuffer(bytes.fromhex(text), kind).astype(np.uint64) << np.uint64(shift)

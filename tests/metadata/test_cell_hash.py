@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import aatoolkit as aa
-from aatoolkit.metadata.cell_hash import hash_arrow_cells, hash_cells
-from aatoolkit.metadata.fingerprint import whole_fingerprint, whole_table_fingerprint
+from aatoolkit.metadata.cell_hash import hash_cells
+from aatoolkit.metadata.fingerprint import arrays_of, fingerprint_of
 from aatoolkit.normalizer.to_pandas import to_frame
 from aatoolkit.sections import Column, Section, Table, records
 
@@ -56,23 +56,27 @@ def test_a_frame_and_its_table_have_the_same_hashes(
 ) -> None:
     rows = range(len(table))
     places = sorted(data.draw(st.sets(st.sampled_from(rows)))) if rows else []
-    numbers, *hashes = hash_arrow_cells(table.columns, places)
     frame, at = to_frame(table, backend), np.array(places, np.intp)
-    assert numbers.tolist() == hash_cells(pd.Series(places, dtype="int64").array).tolist()
-    for name, found in zip(frame.columns, hashes, strict=True):
-        assert found.tolist() == hash_cells(frame[name].array.take(at)).tolist(), name
+    for name, array in arrays_of(table).items():
+        found = hash_cells(array.take(at)).tolist()
+        assert found == hash_cells(frame[name].array.take(at)).tolist(), name
 
 
 @pytest.mark.parametrize("backend", one_in(2, ["numpy_nullable", "pyarrow"]))
-@given(tables(), st.sampled_from([(), ("text",), ("count", "day"), ("gone",)]))
-def test_a_frame_and_its_table_have_the_same_fingerprint_of_all_cells(
-    backend: str, table: pa.Table, key: tuple[str, ...]
+@given(tables(), st.sampled_from([(), ("text",), ("count", "day"), ("gone",)]), st.booleans())
+def test_a_frame_and_its_table_have_the_same_fingerprint(
+    backend: str, table: pa.Table, key: tuple[str, ...], sample: bool
 ) -> None:
     names = [name for name in KINDS if name != "rate"]
-    of_frame = whole_fingerprint(to_frame(table, backend), names, key)
-    of_table = whole_table_fingerprint(table, names, key)
-    for name, fact in vars(of_frame).items():
-        assert repr(getattr(of_table, name)) == repr(fact), name
+    of_frame = fingerprint_of(to_frame(table, backend), names, key, sample=sample)
+    of_table = fingerprint_of(table, names, key, sample=sample)
+    if sample:
+        of_table = fingerprint_of(table, names, key).sampled()
+    for name in ("rows", "index", "span", "beside", "bits", "row_bits"):
+        assert getattr(of_table, name) == getattr(of_frame, name), name
+    for name in ("labels", "keys"):
+        assert [*getattr(of_table, name)] == [*getattr(of_frame, name)], name
+    assert repr(of_table.cells) == repr(of_frame.cells)
 
 
 def test_a_frame_that_is_written_to_leaves_the_fingerprint_of_what_was_read() -> None:
