@@ -100,6 +100,23 @@ def test_whiskers_are_over_prompts_where_they_are_known() -> None:
     assert "Band: 95% interval for prompts like these" in " ".join(notes(band).split())
 
 
+def test_brands_over_prompts_have_the_interval_of_their_table_without_being_asked() -> None:
+    brands = aa.demo().read("ranking", days=30)["ranking_prompts"]
+    axes = brands.aa.plot()
+    table = brands.aa.interval("share_of_voice", by="brand", cluster="prompt_id").set_index("brand")
+    ends = {
+        axes.panel.y.names[int(row)].text: (low, high)
+        for mark in axes.panel.marks
+        if mark.kind == "spans"
+        for low, row, high in zip(mark.x, mark.y, mark.to, strict=True)
+    }
+    assert len(ends) > 5
+    for brand, whisker in ends.items():
+        shown = table.loc[brand, ["share_of_voice_low", "share_of_voice_high"]]
+        assert whisker == pytest.approx(shown.to_list())
+    assert "for prompts like these" in notes(axes)
+
+
 @pytest.mark.thorough
 def test_a_report_opens_with_what_changed(tmp_path: Path) -> None:
     dataset = aa.demo().read_all(sections=["overview", "prompts"], progress=False)
