@@ -82,8 +82,8 @@ class Plot:
         """Draw the picture that fits the frame: a trend, a ranking, shares, a heat map, a gap ….
 
         The picture is chosen from what the columns are declared to be. What was not measured
-        is hatched, or breaks the line; it is never drawn as zero. Units, sample sizes and the
-        source come from the metadata; without any, the picture says that it is unknown.
+        is hatched, and nothing else is; it breaks the line, and is never drawn as zero. Units,
+        sample sizes and the source come from the metadata; without any, the picture says so.
 
         Parameters
         ----------
@@ -119,8 +119,8 @@ class Plot:
             A column with a panel for each of its values, at most 12, on one scale. Several
             hosts or windows of one frame have panels by default: they are never added up.
         theme : {"auto", "light", "dark"}
-            ``auto`` is dark where matplotlib's own style is, or the axes given as ``ax``.
-
+            ``auto`` is what ``aa.set_theme`` has set, else dark where matplotlib's own style is,
+            or the axes given as ``ax``.
         interactive : bool, default False
             Whether to return a figure of plotly (``pip install "aatoolkit[interactive]"``): the
             same marks, intervals, hatches and captions, with number, interval, counts and
