@@ -153,7 +153,9 @@ def test_a_token_file_that_is_no_small_file_is_refused_at_once(
     with pytest.raises(errors.ConfigurationError) as caught:
         aa.Client("https://api.example", cache=False)
     assert time.monotonic() - began < 2
-    assert caught.value.setting in ("token", "AATOOLKIT_TOKEN_FILE")
+    assert caught.value.setting == "token"
+    if kind in ("a pipe", "a device"):
+        assert "no regular file" in str(caught.value)
 
 
 def test_nothing_that_holds_the_token_shows_or_pickles_it(project: Any) -> None:
