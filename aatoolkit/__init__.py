@@ -1,4 +1,7 @@
-"""A Jupyter/pandas toolkit for the Agent Analytics API.
+"""Read the Agent Analytics API into pandas.
+
+The API reports how AI assistants such as ChatGPT, Gemini and Perplexity mention, rank and cite a
+brand. You get one DataFrame a table; each records which values could not be measured, and why.
 
 >>> import aatoolkit as aa
 >>> project = aa.demo()                             # an embedded service, synthetic data
@@ -6,13 +9,33 @@
 >>> domains.main.aa.availability.loc["rank"].tolist()  # what could be measured, and why not
 ['partial', <NA>, 'google-ai-overview: This engine has not run yet.']
 
-Importing the package gives every DataFrame the accessor ``df.aa``.
+Start
+    project(host), demo()       a project: a host that your account sees, or a synthetic one
+    Client(url, token)          a service with several projects
+    project.read(section)       Tables: a section, a mapping of table names to DataFrames
+    project.read_all()          Dataset: all sections; .summary, .compare(), .report(path)
+    project.scope_options()     what the filters may be; pick them with ScopePicker(project)
+    Scope(days=7, engine=…)     the filters as a value
 
-Inside, along the line of data: ``scope`` is the question, ``http`` sends it, ``payload`` is one
-answer; ``jsontree``, ``sections``, ``availability`` and ``normalizer`` make tables of it;
-``metadata``, ``frame`` and ``stats`` are ``df.aa``; ``client``, ``profile``, ``study`` and
-``archive`` read services, ``display`` and ``cli`` show and write. ``errors`` has every exception,
-``_util`` what all share, and ``service`` is the reference service.
+Work with a frame
+    df.aa                       every DataFrame has it: print(df.aa) lists the verbs
+    concat(frames)              as pandas, and keeps what is known of the columns
+    stats                       answers, effects and sample sizes: whole studies, not one frame
+    set_theme("dark")           how pictures look; SectionPicker(dataset) lists the sections
+
+Keep
+    read_parquet, read_dataset  what df.aa.to_parquet and dataset.to_parquet wrote
+    Study                       responses that are recorded, sealed, cited and replayed
+    Archive                     responses of many hosts over time, and SQL over them
+
+Other services and other JSON
+    profile                     draft, check: declarations of a service that answers differently
+    sections                    what is declared: names(), get(name), describe(name)
+    normalize(section, json)    the tables of a response that you have
+    shred, unshred              any JSON to Arrow tables, and back
+
+errors has every exception. help(aa.demo), help(df.aa), help(df.aa.aggregate) say more; the guide is
+the folder ``notebooks``, and ``aatoolkit --help`` the command line.
 """
 
 from __future__ import annotations
@@ -98,9 +121,8 @@ _FOR_ANNOTATIONS = {
 }
 """Types that calls return, for annotations, and what other packages build on: not in Tab."""
 
-__all__ = sorted(  # pyright: ignore[reportUnsupportedDunderAll]
-    [*(_HOME_OF.keys() - _FOR_ANNOTATIONS), "__version__"]
-)
+# Not named __all__, which would have ``help(aatoolkit)`` print every class of it in full.
+_PUBLIC = sorted([*(_HOME_OF.keys() - _FOR_ANNOTATIONS), "__version__"])
 
 
 if not TYPE_CHECKING:  # type checkers read the names above
@@ -114,7 +136,7 @@ if not TYPE_CHECKING:  # type checkers read the names above
                     "module 'aatoolkit' has no attribute 'read'; project.read(section) reads a "
                     "section, aa.read_parquet(path) a file and aa.read_dataset(folder) a folder"
                 )
-            raise missing_attribute("module 'aatoolkit'", name, __all__)
+            raise missing_attribute("module 'aatoolkit'", name, _PUBLIC)
         home = _HOME_OF[name]
         module = importlib.import_module(f"aatoolkit.{home or name}")
         found = getattr(module, name) if home else module
@@ -123,7 +145,7 @@ if not TYPE_CHECKING:  # type checkers read the names above
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return _PUBLIC
 
 
 def load_ipython_extension(shell: Any) -> None:

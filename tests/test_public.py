@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import pydoc
 import subprocess
 import sys
 import textwrap
+from collections.abc import Mapping
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import aatoolkit as aa
@@ -40,14 +43,14 @@ def python(code: str, *arguments: str) -> str:
 
 
 def test_the_public_names_are_sorted_complete_and_there() -> None:
-    assert aa.__all__ == sorted(aa.__all__)
-    assert {*aa.__all__} | aa._FOR_ANNOTATIONS == {*aa._HOME_OF, "__version__"}
-    for name in (*aa.__all__, *aa._FOR_ANNOTATIONS):
+    assert sorted(aa._PUBLIC) == aa._PUBLIC
+    assert {*aa._PUBLIC} | aa._FOR_ANNOTATIONS == {*aa._HOME_OF, "__version__"}
+    for name in (*aa._PUBLIC, *aa._FOR_ANNOTATIONS):
         assert getattr(aa, name) is not None
 
 
 def test_dir_shows_the_public_names_and_nothing_else() -> None:
-    assert dir(aa) == sorted(aa.__all__)
+    assert dir(aa) == sorted(aa._PUBLIC)
 
 
 def test_a_public_name_is_where_it_claims_to_be() -> None:
@@ -97,7 +100,7 @@ def test_normalize_stays_the_function_whatever_is_imported() -> None:
         import aatoolkit as aa
         for name in {modules!r}:
             importlib.import_module(name)
-            for public in aa.__all__:
+            for public in dir(aa):
                 kind = type(getattr(aa, public)).__name__
                 is_module = public in ("errors", "profile", "sections", "stats")
                 assert (kind == "module") == is_module, (public, name)
@@ -119,7 +122,7 @@ def test_it_needs_none_of_the_extras() -> None:
 
         sys.meta_path.insert(0, Refusing())
         import aatoolkit as aa
-        for name in aa.__all__:
+        for name in dir(aa):
             getattr(aa, name)
         tables = aa.normalize("gaps", open(sys.argv[1], "rb").read())
         print(len(tables.main.aa.codebook) > 0)
@@ -174,3 +177,41 @@ def test_python_m_prints_the_help() -> None:
 def test_the_version_is_that_of_the_distribution() -> None:
     project = (Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8")
     assert f'version = "{aa.__version__}"' in project
+
+
+def help_of(thing: object) -> list[str]:
+    return pydoc.render_doc(thing, renderer=pydoc.plaintext).splitlines()
+
+
+def test_help_can_be_read() -> None:
+    text = help_of(aa)
+    assert len(text) <= 120
+    assert [name for name in dir(aa) if name[0] != "_" and name not in "\n".join(text)] == []
+    frame = pd.DataFrame({"n": [1]})
+    text = help_of(frame.aa)
+    assert len(text) <= 150
+    verbs = [name for name in dir(type(frame.aa)) if not name.startswith("_")]
+    assert [name for name in verbs if name not in "\n".join(text)] == []
+    assert "Parameters" in "\n".join(help_of(frame.aa.aggregate))
+
+
+def test_there_are_no_more_names_than_can_be_learned() -> None:
+    of_classes = (
+        *(type(pd.DataFrame({"n": [1]}).aa), aa.Project, aa.Client, aa.Dataset, aa.Tables),
+        *(aa.Collection, aa.Study, aa.Archive, aa.Scope, aa.ScopeOptions, aa.Payload),
+    )
+    of_mappings = {"get", "items", "keys", "values"}
+    names = [
+        f"{thing.__name__}.{name}"
+        for thing in (*of_classes, aa, aa.sections, aa.errors, aa.profile, aa.stats)
+        for name in dir(thing)
+        if not name.startswith("_")
+        and not (
+            name in of_mappings and issubclass(thing, Mapping) if isinstance(thing, type) else 0
+        )
+    ]
+    assert len(names) <= MOST, len(names)
+
+
+MOST = 210
+"""How many public names there may be; fewer are better."""

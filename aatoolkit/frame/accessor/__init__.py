@@ -19,6 +19,7 @@ A new verb goes into the family it belongs to, a new family into a file and into
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -30,6 +31,7 @@ from aatoolkit.frame.accessor.explain import Explain
 from aatoolkit.frame.accessor.export import Export
 from aatoolkit.frame.accessor.listings import Listings
 from aatoolkit.frame.accessor.measures import Measures
+from aatoolkit.frame.accessor.overview import as_text
 from aatoolkit.frame.accessor.plot import Plot
 from aatoolkit.frame.accessor.repeats import Repeats
 from aatoolkit.frame.accessor.reshape import Reshape
@@ -53,17 +55,6 @@ class Accessor(
 ):
     """What can be done with a frame that was read: ``print(df.aa)`` lists it, a line a verb.
 
-    ============ ===========================================================================
-    describe     ``availability``, ``codebook``, ``sources``
-    why          ``explain``: any number down to its bytes, any gap down to its reason
-    select       ``measured``, ``require``
-    combine      ``aggregate``, ``complete``, ``merge``, ``rename``, ``adopt``,
-                 ``with_context``, ``to_long``
-    is it real   ``interval``, ``compare``, ``decompose``, ``changes``, ``stability``
-    who leads    ``rank``, ``concentration``, ``overlap``
-    show, export ``plot``, ``to_parquet``, ``to_excel``
-    ============ ===========================================================================
-
     All work on any frame, never change it, and need no network. ``help(df.aa.merge)`` has the
     arguments and examples of one.
 
@@ -83,6 +74,16 @@ class Accessor(
         return f"pandas has it: write df.{name}" if hasattr(pd.DataFrame, name) else ""
 
 
+class _Help:
+    """The docstring of the class, and of an accessor the verbs by what they are for."""
+
+    def __init__(self, doc: str) -> None:
+        self._doc = doc
+
+    def __get__(self, accessor: object, kind: type) -> str:
+        return self._doc if accessor is None else as_text(kind, f"{self._doc}\n")
+
+
 if not TYPE_CHECKING:
     # One class without bases: its help begins with what it can do, not with eleven families.
     _members: dict[str, object] = {}
@@ -92,4 +93,5 @@ if not TYPE_CHECKING:
             for name, member in vars(_family).items()
             if name not in ("__dict__", "__weakref__")
         }
+    _members["__doc__"] = _Help(inspect.getdoc(Accessor))
     Accessor = type("Accessor", (), _members)
