@@ -142,7 +142,9 @@ class Checksums:
 
 def _paths(table: Any, files: FileSystem) -> Iterator[str]:
     """The files of a table that never change: its data, and the entries of its log."""
-    yield from map(unquote, pa.table(table.get_add_actions(flatten=True))["path"].to_pylist())
+    # Not get_add_actions, which converts the statistics of every column.
+    for uri in table.file_uris():
+        yield unquote("/".join(uri.rsplit("/", 2)[-2 if "/month=" in unquote(uri) else -1 :]))
     for info in files.get_file_info(FileSelector("_delta_log", allow_not_found=True)):
         if info.is_file and info.base_name[:1].isdigit():
             yield f"_delta_log/{info.base_name}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -35,6 +36,7 @@ class ArchiveResponses:
     def __init__(self, archive: Archive) -> None:
         self._archive, self._store = archive, archive._store
         self._checked: tuple[int, int] | None = None
+        self._lock = threading.Lock()
 
     def get(self, request: Request) -> Response | None:
         """Return the latest usable response to a request, or None."""
@@ -46,7 +48,8 @@ class ArchiveResponses:
         payload = Payload.of(response)
         if payload.section is None:
             payload = replace(payload, section=SCOPE_OPTIONS, scope=payload.scope or Scope())
-        self._archive.add([payload], progress=False)
+        with self._lock:  # runs of one process need not meet
+            self._archive.add([payload], progress=False)
 
     def __iter__(self) -> Iterator[Response]:
         """Yield the latest usable response to each request."""

@@ -11,4 +11,4 @@ from stores import StoreContract
 @pytest.mark.filterwarnings("ignore::aatoolkit.errors.AAToolkitWarning")
 class TestArchive(StoreContract):
     opener = "open_archive"
-    pause = 2.0
+    pause, puts = 8.0, 6

@@ -75,6 +75,8 @@ class StoreContract:
     opener: str
     pause = 0.1
     """How many seconds a writer has at most before it is killed."""
+    puts = 60
+    """How many responses each of four writers puts."""
 
     @pytest.fixture
     def folder(self, tmp_path: Path) -> Path:
@@ -159,12 +161,12 @@ class StoreContract:
 
     @pytest.mark.thorough
     def test_processes_lose_nothing(self, folder: Path) -> None:
-        writers = [self.writer(folder, f"w{n}", 2000, 60) for n in range(4)]
+        writers = [self.writer(folder, f"w{n}", 2000, self.puts) for n in range(4)]
         for one in writers:
             _, wrong = one.communicate(timeout=120)
             assert (one.returncode, wrong) == (0, "")
         store = self.open(folder)
-        assert sum(1 for _ in store) == 4 * 60
+        assert sum(1 for _ in store) == 4 * self.puts
         assert store.verify() == []
         self.close(store)
 
