@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ from aatoolkit.archive.checksums import Checksums
 from aatoolkit.archive.index import groups_of, usable
 from aatoolkit.archive.runs import RUNS
 from aatoolkit.archive.snapshot import Snapshot
-from aatoolkit.errors import ArchiveError
+from aatoolkit.errors import AAToolkitWarning, ArchiveError
 from aatoolkit.payload import Payload, Request, Response
 from aatoolkit.scope import Scope
 from aatoolkit.sections.profile import SCOPE_OPTIONS
@@ -48,7 +49,9 @@ class ArchiveResponses:
         payload = Payload.of(response)
         if payload.section is None:
             payload = replace(payload, section=SCOPE_OPTIONS, scope=payload.scope or Scope())
-        with self._lock:  # runs of one process need not meet
+        with self._lock, warnings.catch_warnings():  # runs of one process need not meet
+            # What a body lacks is said when it is read.
+            warnings.simplefilter("ignore", AAToolkitWarning)
             self._archive.add([payload], progress=False)
 
     def __iter__(self) -> Iterator[Response]:

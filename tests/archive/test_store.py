@@ -8,7 +8,6 @@ from stores import StoreContract
 
 @pytest.mark.thorough
 @pytest.mark.timeout(600)
-@pytest.mark.filterwarnings("ignore::aatoolkit.errors.AAToolkitWarning")
 class TestArchive(StoreContract):
     opener = "open_archive"
     pause, puts = 8.0, 6
