@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,10 +16,34 @@ from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, attach, meta
 from aatoolkit.metadata.recorded import recorded
 from aatoolkit.sections.aggregation import COUNT, FRACTION, PROBABILITY
 from aatoolkit.stats.cluster_sums import Numbers
-from aatoolkit.stats.distributions import normal_quantile, two_sided
+from aatoolkit.stats.difference import name_all
 from aatoolkit.stats.interval import check_level
 from aatoolkit.stats.results import numbers, percent, result, words
+from aatoolkit.stats.trace import (
+    One,
+    named,
+    normal_quantile,
+    plain_value,
+    setting,
+    take,
+    two_sided,
+)
 
+_NAN = float("nan")
+_KINDS = {
+    "both": (True, True),
+    "cited_only": (True, False),
+    "mentioned_only": (False, True),
+    "neither": (False, False),
+}
+"""Whether an answer cites and mentions, by the name of its kind."""
+
+_RATES = {
+    "mentioned_if_cited": ("both", "cited_only"),
+    "mentioned_if_not": ("mentioned_only", "neither"),
+    "cited_if_mentioned": ("both", "mentioned_only"),
+    "cited_if_not": ("cited_only", "neither"),
+}
 _KEPT = ("chat_id", "prompt_id", "engine", "ran_at")
 
 
@@ -256,19 +281,88 @@ def mantel_haenszel(
     >>> round(ratio, 2), round(error, 4)
     (4.0, 0.8216)
     """
-    n = a + b + c + d
-    used = n > 0
-    a, b, c, d, n = (each[used] for each in (a, b, c, d, n))
-    r, s = a * d / n, b * c / n
-    if not (r.sum() > 0 and s.sum() > 0):
-        return float("nan"), float("nan")
-    p, q = (a + d) / n, (b + c) / n
-    variance = (
-        (p * r).sum() / (2 * r.sum() ** 2)
-        + (p * s + q * r).sum() / (2 * r.sum() * s.sum())
-        + (q * s).sum() / (2 * s.sum() ** 2)
+    made = odds(a, b, c, d)
+    is_there = One.total(a * d) > 0 and One.total(b * c) > 0
+    return (float(made.odds_ratio), float(made.error)) if is_there else (_NAN, _NAN)
+
+
+@dataclass(frozen=True)
+class Odds:
+    """The pooled odds ratio and the standard error of its logarithm."""
+
+    odds_ratio: Any
+    error: Any
+
+
+def odds(a: Any, b: Any, c: Any, d: Any) -> Odds:
+    """Mantel and Haenszel's ratio, with the variance of Robins, Breslow and Greenland."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        n = a + b + c + d
+        name_all(n=n)
+        r, s = a * d / n, b * c / n
+        p, q = (a + d) / n, (b + c) / n
+        name_all(r=r, s=s, p=p, q=q)
+        for_it, against = One.total(r), One.total(s)
+        name_all(sum_r=for_it, sum_s=against)
+        parts = [np.where(n > 0, part, 0.0) for part in (p * r, p * s + q * r, q * s)]
+        name_all(pr=parts[0], psqr=parts[1], qs=parts[2])
+        one, two, three = map(One.total, parts)
+        both = _positive(for_it * against)
+        variance = one / (2 * _positive(for_it**2)) + two / (2 * both)
+        error = np.sqrt(variance + three / (2 * _positive(against**2)))
+        return named(Odds(for_it / _positive(against), error))
+
+
+def _positive(value: Any) -> Any:
+    return value if plain_value(value) > 0 else _NAN
+
+
+def traced(cells: Any, at: int) -> dict[str, Any]:
+    """The numbers of the association, traced."""
+    del at  # there is one row
+    frame = cells.inputs[0].frame
+    flags = frame[["cited", "mentioned", "prompt_id"]].assign(at=range(len(frame)))
+    flags = flags.dropna(subset=["cited", "prompt_id"])
+    prompts = [*dict.fromkeys(flags["prompt_id"])]
+
+    def counted(kind: str) -> Any:
+        cited, mentioned = _KINDS[kind]
+        mask = flags["cited"].eq(cited) & flags["mentioned"].eq(mentioned)
+        rows = [flags["at"][mask & flags["prompt_id"].eq(name)].tolist() for name in prompts]
+        return cells.facts(
+            kind,
+            [len(each) for each in rows],
+            rows,
+            ("cited", "mentioned"),
+            lambda place: f"{len(rows[place])} answers that are {kind.replace('_', ' ')}",
+            lambda place: {"prompt_id": str(prompts[place])},
+        )
+
+    if "kinds" not in cells.shared:
+        cells.shared["kinds"] = {kind: counted(kind) for kind in _KINDS}
+    kinds = cells.shared["kinds"]
+    made = odds(*(kinds[kind] for kind in ("both", "cited_only", "mentioned_only", "neither")))
+    totals = {kind: One.total(values) for kind, values in kinds.items()}
+    columns = dict(totals)
+    columns["n"] = (
+        totals["both"] + totals["cited_only"] + (totals["mentioned_only"] + totals["neither"])
     )
-    return float(r.sum() / s.sum()), math.sqrt(float(variance))
+    for name, (hits, others) in _RATES.items():
+        columns[name] = totals[hits] / (totals[hits] + totals[others])
+    tell = [
+        place
+        for place in range(len(prompts))
+        if all(
+            kinds[one].value[place] + kinds[two].value[place] > 0 for one, two in _RATES.values()
+        )
+    ]
+    columns["clusters"] = One.count(take(kinds["both"], np.array(tell, np.int64)))
+    level = setting("level", cells.arguments.get("level", 0.95))
+    half = normal_quantile((1 + level) / 2) * made.error
+    columns |= {"odds_ratio": made.odds_ratio, "low": made.odds_ratio * np.exp(-half)}
+    columns |= {"high": made.odds_ratio * np.exp(half)}
+    columns["p"] = two_sided(np.log(made.odds_ratio) / made.error, math.inf)
+    return columns
 
 
 def _rate(hits: float, others: float) -> float:

@@ -14,8 +14,10 @@ from aatoolkit.errors import AvailabilityError
 from aatoolkit.metadata.recorded import recorded
 from aatoolkit.sections.aggregation import COUNT, PROBABILITY
 from aatoolkit.stats.cluster_sums import Integers, Numbers, Rules, cluster_sums
+from aatoolkit.stats.difference import name_all
 from aatoolkit.stats.interval import check_level
 from aatoolkit.stats.results import numbers, percent, points, result, words
+from aatoolkit.stats.trace import One, drawn
 
 MOST_DAYS = 1_100
 _LEAST_DAYS = 20
@@ -95,6 +97,41 @@ def changes(
         sums.known.sources,
         sums.states[0],
     )
+
+
+def traced(cells: Any, at: int) -> dict[str, Any]:
+    """The numbers of a row of `changes`, traced."""
+    given = cells.arguments
+    sums = cells.sums(0, given["column"], None, given["date"], given.get("rules"))
+    pairs = {pd.Timestamp(day): pair for day, pair in sums.pairs(0).items()}
+    days = sorted(pairs)
+    first, day, last = (cells.flat[name].iloc[at] for name in ("from_day", "day", "to_day"))
+    there = [each for each in days if first <= each <= last]
+    split = last + pd.Timedelta(days=1) if pd.isna(day) else day
+    early, late = (
+        [pairs[x] for x in there if (x < split) == is_early] for is_early in (True, False)
+    )
+    y0, n0, y1, n1 = (
+        getattr(sums, f)(part, f"{f}{end}") for part, end in ((early, 0), (late, 1)) for f in "yn"
+    )
+    everything = [pairs[each] for each in days]
+    y, n = sums.y(everything), sums.n(everything)
+    before = One.total(y0) / One.total(n0)
+    after = One.total(y1) / One.total(n1) if late else before
+    name_all(before=before)
+    name_all(after=after)
+    words = (
+        "the share of this series and those of its days shuffled in blocks (seed 0) that "
+        "gain as much from a change"
+    )
+    return {
+        "before": before,
+        "after": after,
+        "change": after - before,
+        "n": One.total(n0) + One.total(n1) if late else One.total(n0),
+        "clusters": One.count(n),
+        "p": drawn("p", cells.number(at, "p"), words, y, n),
+    }
 
 
 def _cost(y: Numbers, n: Numbers) -> Numbers:

@@ -98,16 +98,17 @@ def double_difference(
         value = (treated.after - treated.before) - (control.after - control.before)
         variance = treated.variance + control.variance
         spread = treated.variance**2 / treated.df + control.variance**2 / control.df
-        df = np.where(spread > 0, np.maximum(variance**2 / np.maximum(spread, 1e-300), 1.0), 1.0)
+        df: Any = np.where(
+            spread > 0, np.maximum(variance**2 / np.maximum(spread, 1e-300), 1.0), 1.0
+        )
         error = np.sqrt(variance)
         name_all(change=value, error=error, df=df)
         ends = [plain_value(end) for side in groups for end in (side.before, side.after)]
         enough = min(int(plain_value(side.k)) for side in groups) >= LEAST_CLUSTERS
         if not (enough and varies(plain_value(variance), np.max(np.abs(ends)))):
-            df, error, half, p = float(plain_value(df)), _NAN, _NAN, _NAN
-            return DoubleDifference(
-                kind, on, treated, control, level, value, error, df, half, half, p
-            )
+            nothing = dict.fromkeys(("error", "low", "high", "p"), _NAN)
+            df = float(plain_value(df))
+            return DoubleDifference(kind, on, treated, control, level, value, df=df, **nothing)
         half = t_quantile((1 + level) / 2, df) * error
         p = two_sided(value / error, df)
     low, high = value - half, value + half

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,10 +14,12 @@ from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.metadata.recorded import recorded
 from aatoolkit.sections.aggregation import COUNT, FRACTION
 from aatoolkit.stats.cluster_sums import Integers, Numbers, cluster_sums
+from aatoolkit.stats.difference import name_all
 from aatoolkit.stats.distributions import t_quantile
 from aatoolkit.stats.estimate import LEAST_CLUSTERS
 from aatoolkit.stats.interval import check_level
 from aatoolkit.stats.results import numbers, percent, result, words
+from aatoolkit.stats.trace import Many, One, Weighted, drawn, take
 
 RESAMPLES = 999
 
@@ -38,8 +41,8 @@ def stability(
     y, n = y[n >= 2], n[n >= 2]
     clusters = pd.factorize(cells[names[0]])[0] if len(cells) else np.zeros(0, np.int64)
     many = len(np.unique(clusters))
-    once = np.ones((1, len(n)))
-    agreement, icc = (float(each(y, n, once)[0]) for each in (_agreement, _icc))
+    agreement, icc = (float(each(y, n, One)) for each in (_agreement, _icc))
+    icc = icc if len(n) > 1 and np.isfinite(icc) else float("nan")
     ends = [float("nan")] * 4
     if many >= LEAST_CLUSTERS:
         ends = [*_bootstrap(y, n, clusters, level), *_icc_ends(y, n, clusters, level)]
@@ -104,24 +107,59 @@ def stability(
     )
 
 
-def _agreement(y: Numbers, n: Numbers, weights: Numbers) -> Numbers:
-    """Pairs of repeats that agree, mean over combinations; a row of weights each."""
+def _agreement(y: Any, n: Any, g: Any) -> Any:
+    """Pairs of repeats that agree, mean over combinations."""
     pairs = (y * (y - 1) + (n - y) * (n - y - 1)) / (n * (n - 1))
+    name_all(pairs=pairs)
     with np.errstate(divide="ignore", invalid="ignore"):
-        found: Numbers = weights @ pairs / weights.sum(axis=1)
-    return found
+        return g.total(pairs) / _number(g.count(pairs))
 
 
-def _icc(y: Numbers, n: Numbers, weights: Numbers) -> Numbers:
+def _icc(y: Any, n: Any, g: Any) -> Any:
     """The analysis-of-variance estimator (Ridout, Demétrio & Firth, *Biometrics* 55, 1999)."""
-    k, size, rates = weights.sum(axis=1), weights @ n, y / n
+    k, size = _number(g.count(n)), _number(g.total(n))
+    name_all(size=size)
     with np.errstate(divide="ignore", invalid="ignore"):
-        mean = weights @ y / size
-        between = (weights @ (n * rates**2) - size * mean**2) / (k - 1)
-        within = weights @ (n * rates * (1 - rates)) / (size - k)
-        common = (size - weights @ n**2 / size) / (k - 1)
-        found: Numbers = (between - within) / (between + (common - 1) * within)
-    return np.where(np.isfinite(found) & (k > 1), found, np.nan)
+        mean = g.total(y) / size
+        name_all(mean=mean)
+        between = (g.total(n * (y / n) ** 2) - size * mean**2) / (k - 1)
+        within = g.total(n * (y / n) * (1 - y / n)) / (size - k)
+        common = (size - g.total(n**2) / size) / (k - 1)
+        name_all(between=between, within=within, common=common)
+        return (between - within) / (between + (common - 1) * within)
+
+
+def _number(value: Any) -> Any:
+    """A number that divides as those of arrays do: by 0 to infinity or nothing."""
+    return np.float64(value) if isinstance(value, int | float) else value
+
+
+def traced(cells: Any, at: int) -> dict[str, Any]:
+    """The numbers of `stability`, traced."""
+    given = cells.arguments
+    names = [given["by"]] if isinstance(given["by"], str) else [*given["by"]]
+    sums = cells.sums(0, given["column"], names, None)
+    plain = sums.sums
+    often = np.flatnonzero(plain.added(plain.n) >= 2)
+    g, pairs = Many(plain.group, len(plain.groups)), range(len(plain.y))
+    y, n = (take(g.total(part), often) for part in (sums.y(pairs), sums.n(pairs)))
+    name_all(y=y, n=n)
+    columns = {"agreement": _agreement(y, n, One), "icc": _icc(y, n, One)}
+    columns |= {"n": One.total(n), "cells": One.count(n)}
+    first = plain.groups.keys[names[0]].iloc[often]
+    distinct = np.unique(pd.factorize(first)[0], return_index=True)[1]
+    columns["clusters"] = One.count(take(n, np.sort(distinct)))
+    tail = 50 * (1 - float(given.get("level", 0.95)))
+    for end, share, word in (("low", tail, "lower"), ("high", 100 - tail, "upper")):
+        drawings = f"{RESAMPLES} samples of {names[0]} (seed 0)"
+        how = {
+            "agreement": f"the {share:g} % quantile of it in {drawings}",
+            "icc": f"the {word} end by jackknife over {names[0]}, on Fisher's scale",
+        }
+        for name, words in how.items():
+            column = f"{name}_{end}"
+            columns[column] = drawn(column, cells.number(at, column), words, y, n)
+    return columns
 
 
 def _bootstrap(y: Numbers, n: Numbers, clusters: Integers, level: float) -> list[float]:
@@ -131,7 +169,7 @@ def _bootstrap(y: Numbers, n: Numbers, clusters: Integers, level: float) -> list
     drawn = rng.multinomial(many, np.full(many, 1 / many), size=RESAMPLES).astype(np.float64)
     weights = drawn[:, clusters]
     ends = [(1 - level) / 2, (1 + level) / 2]
-    return [float(value) for value in np.nanquantile(_agreement(y, n, weights), ends)]
+    return [float(value) for value in np.nanquantile(_agreement(y, n, Weighted(weights)), ends)]
 
 
 def _icc_ends(y: Numbers, n: Numbers, clusters: Integers, level: float) -> list[float]:
@@ -144,8 +182,8 @@ def _icc_ends(y: Numbers, n: Numbers, clusters: Integers, level: float) -> list[
     many = int(clusters.max()) + 1
     size = max(float((n.sum() - (n**2).sum() / n.sum()) / max(len(n) - 1, 1)), 1.5)
     left_out = np.where(np.arange(many)[:, None] == clusters[None, :], 0.0, 1.0)
-    whole = _fisher(_icc(y, n, np.ones((1, len(n)))), size)[0]
-    parts = _fisher(_icc(y, n, left_out), size)
+    whole = float(_fisher(_icc(y, n, One), size))
+    parts = _fisher(_icc(y, n, Weighted(left_out)), size)
     parts = parts[np.isfinite(parts)]
     k = len(parts)
     if k < LEAST_CLUSTERS or not np.isfinite(whole):
@@ -156,10 +194,9 @@ def _icc_ends(y: Numbers, n: Numbers, clusters: Integers, level: float) -> list[
     return [(odd - 1) / (odd + size - 1) for odd in odds]
 
 
-def _fisher(icc: Numbers, size: float) -> Numbers:
+def _fisher(icc: Any, size: float) -> Any:
     with np.errstate(divide="ignore", invalid="ignore"):
-        found: Numbers = 0.5 * np.log((1 + (size - 1) * icc) / (1 - icc))
-    return found
+        return 0.5 * np.log((1 + (size - 1) * icc) / (1 - icc))
 
 
 def samples(

@@ -198,9 +198,8 @@ class One:
     @staticmethod
     def total(values: Any) -> Any:
         """The sum over the clusters."""
-        if not isinstance(values, Traced):
-            return float(np.sum(values))
-        return Traced(math.fsum(np.atleast_1d(values.value).tolist()), TOTAL, (values,))
+        total = math.fsum(np.atleast_1d(plain_value(values)).tolist())
+        return Traced(total, TOTAL, (values,)) if isinstance(values, Traced) else total
 
     @staticmethod
     def count(values: Any) -> Any:
@@ -212,6 +211,27 @@ class One:
     def each(value: Any) -> Any:
         """The number of the group, for each cluster."""
         return value
+
+
+class Weighted:
+    """One group, many times: each time its clusters have other weights, such as how often drawn.
+
+    Parameters
+    ----------
+    weights : array of float
+        A row each time.
+    """
+
+    def __init__(self, weights: Numbers) -> None:
+        self._weights = weights
+
+    def total(self, values: Any) -> Any:
+        """The weighted sums."""
+        return self._weights @ values
+
+    def count(self, values: Any) -> Any:
+        """The sums of the weights."""
+        return self._weights.sum(axis=1)
 
 
 def parts_of(node: Traced, place: int | None = None) -> Iterator[tuple[Traced, int | None]]:

@@ -29,7 +29,9 @@ _FUNCTIONS: dict[str, Any] = {
     "two_sided": lambda t, df: 2 * stats.t.sf(abs(t), df),
 }
 
-_NOTHING: dict[str, Any] = dict.fromkeys(("c", "j", "n", "n1", "n0", "answers"), ())
+_NOTHING: dict[str, Any] = dict.fromkeys(
+    ("c", "j", "n", "n1", "n0", "n_in", "n_out", "y_in", "y_out", "came", "gone"), ()
+)
 """Lists that may be empty."""
 
 

@@ -27,12 +27,10 @@ from aatoolkit.frame.explain.passing import (
     RenamedCells,
     SameCells,
 )
-from aatoolkit.frame.explain.statistics.answers import AnswerCells, AssociationCells
-from aatoolkit.frame.explain.statistics.decomposed import DecomposeCells
+from aatoolkit.frame.explain.statistics.answers import AnswerCells
 from aatoolkit.frame.explain.statistics.funnel import FunnelCells
 from aatoolkit.frame.explain.statistics.listings import ConcentrationCells, RankCells
 from aatoolkit.frame.explain.statistics.overlaps import OverlapCells
-from aatoolkit.frame.explain.statistics.repeats import ChangesCells, StabilityCells
 from aatoolkit.frame.explain.traced import TracedCells
 from aatoolkit.frame.merge import adopt, merge, rename
 from aatoolkit.frame.reshape import to_long, with_constant, with_context
@@ -40,16 +38,21 @@ from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.metadata.column import Source
 from aatoolkit.metadata.recipe import ARCHIVED, DO, END, READ, VIEW, Recipe
 from aatoolkit.sections.aggregation import Aggregation
-from aatoolkit.stats import compare, headline, treatment
+from aatoolkit.stats import (
+    answer_rows,
+    changes,
+    compare,
+    decompose,
+    headline,
+    stability,
+    treatment,
+)
 from aatoolkit.stats import interval as intervals
-from aatoolkit.stats.answer_rows import answers_of, association
-from aatoolkit.stats.changes import changes
+from aatoolkit.stats.answer_rows import answers_of
 from aatoolkit.stats.concentration import concentration
-from aatoolkit.stats.decompose import decompose
 from aatoolkit.stats.funnel import funnel_of
 from aatoolkit.stats.overlap import overlap
 from aatoolkit.stats.rank import rank
-from aatoolkit.stats.stability import stability
 
 
 def _adopt(frame: pd.DataFrame, frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
@@ -77,15 +80,15 @@ VERBS: dict[str, tuple[Any, Any, tuple[str, ...]]] = {
     "with_constant": (with_constant, ContextCells, ("frame",)),
     "interval": _traced(intervals.interval, intervals, "frame"),
     "compare": _traced(compare.compare, compare, "now", "before"),
-    "decompose": (decompose, DecomposeCells, ("now", "before")),
-    "changes": (changes, ChangesCells, ("frame",)),
+    "decompose": _traced(decompose.decompose, decompose, "now", "before"),
+    "changes": _traced(changes.changes, changes, "frame"),
     "rank": (rank, RankCells, ("frame",)),
     "concentration": (concentration, ConcentrationCells, ("frame",)),
     "overlap": (overlap, OverlapCells, ("frame",)),
-    "stability": (stability, StabilityCells, ("frame",)),
+    "stability": _traced(stability.stability, stability, "frame"),
     "effect": _traced(treatment.effect, treatment, "series"),
     "answers": (answers_of, AnswerCells, ("whole", "mentions", "citations")),
-    "cited_and_mentioned": (association, AssociationCells, ("rows",)),
+    "cited_and_mentioned": _traced(answer_rows.association, answer_rows, "rows"),
     "funnel": (funnel_of, FunnelCells, ("frames",)),
     "headline": _traced(headline.headline_of, headline, "frames"),
 }

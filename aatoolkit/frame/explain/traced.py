@@ -146,6 +146,33 @@ class TracedCells(Result):
         found: Made = self.shared[key]
         return found
 
+    def facts(
+        self,
+        name: str,
+        values: Any,
+        rows: Sequence[Sequence[int]],
+        columns: Sequence[str],
+        words: Callable[[int], str],
+        row: Callable[[int], dict[str, Any]],
+        made: Made | int = 0,
+    ) -> Traced:
+        """Known numbers as a traced vector, each with the rows of an input that it is about."""
+        source = self.inputs[made] if isinstance(made, int) else made
+
+        def explained(place: int) -> Explanation:
+            cells = tuple(source.explain(int(at), c) for at in rows[place] for c in columns)
+            return Explanation(
+                plain(values[place]),
+                name,
+                row(place),
+                operation=DRAWN,
+                formula=words(place),
+                rows=len(rows[place]),
+                children=cells,
+            )
+
+        return Traced(np.asarray(values, np.float64), LEAF, name=name, cells=explained)
+
     def cell(self, name: str, made: Made | int, at: int, column: str) -> Traced:
         """A cell of an input as a traced leaf."""
         source = self.inputs[made] if isinstance(made, int) else made
@@ -321,8 +348,10 @@ class TracedSums:
         )
 
     def _row(self, pair: int) -> dict[str, Any]:
-        label = self.sums.labels[self.sums.cluster[pair]]
-        return {self._cluster: plain(label)} if self._cluster else {}
+        if self._cluster:
+            return {self._cluster: plain(self.sums.labels[self.sums.cluster[pair]])}
+        keys = self.sums.groups.keys.iloc[self.sums.group[pair]]
+        return {str(name): plain(value) for name, value in keys.items()}
 
     def _sum(self, name: str, pair: int, which: int) -> Explanation:
         """The numerator (0) or denominator (1) of a pair."""
