@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,11 +21,13 @@ from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
 from aatoolkit.metadata.recorded import recorded
 from aatoolkit.sections.aggregation import COUNT, FRACTION
 from aatoolkit.stats.cluster_sums import Numbers
+from aatoolkit.stats.difference import name_all
 from aatoolkit.stats.distributions import normal_quantile, t_quantile
 from aatoolkit.stats.estimate import wilson
 from aatoolkit.stats.interval import check_level
 from aatoolkit.stats.results import numbers, result, words
 from aatoolkit.stats.sides import names_of
+from aatoolkit.stats.trace import One, Traced, drawn, named, setting, take
 
 _RESAMPLES = 499
 _CELLS = 500_000
@@ -276,16 +279,72 @@ def _measured(counts: Numbers, top: int, depth: int | None, level: float) -> lis
     return listed
 
 
+@dataclass(frozen=True)
+class Measured:
+    """The measures of some counts."""
+
+    hhi: Any
+    effective: Any
+    top_share: Any
+    gini: Any
+
+
+def measured(n: Any, squares: Any, largest: Any, ranked: Any, members: Any) -> Measured:
+    """The measures, of Σc, Σc², the sum of the largest few, Σrank·c and how many occur."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        hhi = (squares - n) / (n * (n - 1))
+        gini = (2 * ranked / n - (members + 1)) / members
+        return named(Measured(hhi, np.where(hhi > 0, 1 / hhi, np.nan), largest / n, gini))
+
+
 def _all(counts: Numbers, top: int) -> Numbers:
     """The measures of many samples: one a row."""
-    size = counts.sum(axis=1)
-    hhi = (counts * (counts - 1)).sum(axis=1) / (size * (size - 1))
     ordered = np.sort(counts, axis=1)
-    largest = ordered[:, -top:].sum(axis=1) / size
     there = ordered > 0
-    members = there.sum(axis=1)
-    rank = np.cumsum(there, axis=1) * there
-    gini = (2 * (rank * ordered).sum(axis=1) / size - (members + 1)) / np.maximum(members, 1)
-    with np.errstate(divide="ignore"):
-        effective = np.where(hhi > 0, 1 / hhi, np.nan)
-    return np.column_stack([hhi, effective, largest, gini])
+    sums = [counts, counts**2, ordered[:, -top:], np.cumsum(there, axis=1) * there * ordered]
+    n, squares, largest, ranked = (each.sum(axis=1) for each in sums)
+    made = measured(n, squares, largest, ranked, np.maximum(there.sum(axis=1), 1))
+    return np.column_stack([getattr(made, name) for name in MEASURES])
+
+
+def traced(cells: Any, at: int) -> dict[str, Any]:
+    """The numbers of a row of `concentration`, traced."""
+    given = cells.arguments
+    column, top = given["column"], int(given.get("top", 5))
+    base = cells.shared.setdefault(
+        "base",
+        counted(cells.inputs[0].frame, column, given.get("by"), bool(given.get("rarefy", True))),
+    )
+
+    def counts(group: int) -> Any:
+        rows = np.flatnonzero(base.given & (base.groups.ids == group))
+        return cells.column("c", 0, rows, column)
+
+    c = counts(at)
+    n, members = One.total(c), One.count(c)
+    name_all(n=n, members=members)
+    columns = {"n": n, "members": members, "depth": n}
+    if base.depth is not None:
+        sizes = [One.total(counts(group)) for group in range(len(base.groups))]
+        columns["depth"] = min((x for x in sizes if x.value >= LEAST), key=lambda x: float(x.value))
+    order = np.argsort(c.value, kind="stable")
+    ordered = take(c, order)
+    rank = Traced(np.arange(1.0, len(order) + 1), name="rank")
+    rank.cells = cells.place_of(rank)
+    largest = take(c, order[-top:])
+    name_all(largest=largest, ordered=ordered)
+    made = measured(n, One.total(c**2), One.total(largest), One.total(rank * ordered), members)
+    spread = Spread.of(c.value, top, base.depth, float(given.get("level", 0.95)))
+    for name in MEASURES:
+        point = getattr(made, name)
+        if spread.point_words:
+            point = drawn(name, spread.points[name], spread.point_words, n)
+        columns[name] = point
+        least, most = (
+            setting(word, end)
+            for word, end in zip(("least", "most"), spread.limits[name], strict=True)
+        )
+        for end, shift in zip(("low", "high"), spread.shifts[name], strict=True):
+            moved = drawn("shift", shift, spread.words)
+            columns[f"{name}_{end}"] = np.maximum(np.minimum(point + moved, most), least)
+    return columns

@@ -13,7 +13,7 @@ from aatoolkit.errors import ArgumentError, AvailabilityError
 from aatoolkit.metadata.recorded import recorded
 from aatoolkit.sections.aggregation import COUNT, FRACTION, REQUESTS
 from aatoolkit.stats.cluster_sums import Numbers
-from aatoolkit.stats.distributions import normal_quantile
+from aatoolkit.stats.difference import name_all
 from aatoolkit.stats.estimate import wilson
 from aatoolkit.stats.funnel_stages import (
     COMPLETE,
@@ -22,12 +22,14 @@ from aatoolkit.stats.funnel_stages import (
     TABLES,
     Stage,
     by_section,
+    rows_of_stages,
     stage_of,
 )
 from aatoolkit.stats.funnel_states import with_states
 from aatoolkit.stats.interval import check_level
 from aatoolkit.stats.page_path import is_page
 from aatoolkit.stats.results import numbers, percent, result, words
+from aatoolkit.stats.trace import One, normal_quantile, setting
 
 WAYS = ("path", "day", "platform", None)
 
@@ -78,6 +80,37 @@ def funnel_of(
     if complete.values.notna().any():
         trials = complete.values.reindex(keys).to_numpy(np.float64, na_value=np.nan)
     return _described(keys, table, stages, trials, by, level)
+
+
+def traced(cells: Any, at: int) -> dict[str, Any]:
+    """The numbers of a row of a funnel, traced."""
+    given = cells.arguments
+    frames = [made.frame for made in cells.inputs]
+    if "rows" not in cells.shared:
+        cells.shared["rows"] = rows_of_stages(frames, given["names"], given.get("by"))
+    key = cells.flat[cells.flat.columns[0]].iloc[at]
+    counts = {}
+    for stage, listed in cells.shared["rows"].items():
+        for part in listed:
+            places = part.places(key)
+            if len(places):
+                counts[stage] = One.total(cells.column("c", part.frame, places, part.column))
+                break
+    name_all(**counts)
+    complete = cells.shared["rows"][COMPLETE]
+    is_counted = any(frames[part.frame][part.column].notna().any() for part in complete)
+    n = counts.get(COMPLETE if is_counted else "visited")
+    columns = {stage: counts[stage] for stage in STAGES if stage in counts} | {"n": n}
+    if "crawled" in counts and "visited" in counts:
+        columns["crawl_to_refer"] = counts["crawled"] / counts["visited"]
+    if "converted" in counts and n is not None and n.value > 0:
+        rate = counts["converted"] / n
+        q = normal_quantile((1 + setting("level", given.get("level", 0.95))) / 2)
+        name_all(rate=rate, q=q)
+        low, high = wilson(rate, n, q)
+        columns |= {"conversion_rate": rate, "conversion_rate_low": low}
+        columns["conversion_rate_high"] = high
+    return columns
 
 
 def _order(keys: list[Any], table: Mapping[str, Any], by: str | None) -> list[int]:

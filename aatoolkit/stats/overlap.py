@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,35 +15,29 @@ from aatoolkit.frame.groupby import find, flattened
 from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.metadata.recorded import recorded
 from aatoolkit.sections.aggregation import COUNT, FRACTION, PROBABILITY
-from aatoolkit.stats.adjust import adjusted
+from aatoolkit.stats.adjust import adjusted, traced_adjusted
 from aatoolkit.stats.cluster_sums import Integers, Numbers
-from aatoolkit.stats.distributions import t_quantile, two_sided
+from aatoolkit.stats.difference import detectable, name_all
 from aatoolkit.stats.estimate import LEAST_CLUSTERS, varies
 from aatoolkit.stats.interval import check_level
 from aatoolkit.stats.results import numbers, percent, points, result, words
 from aatoolkit.stats.similarity import answer_lists, mean_overlaps
+from aatoolkit.stats.trace import One, plain_value, setting, t_quantile, two_sided
 
 MOST_MEMBERS = 40
-_POWER = 0.8
 _NAN = float("nan")
 
 
 @dataclass(frozen=True)
-class _MeanOfPrompts:
+class PromptMean:
     """The mean over prompts, with Student's t; NaN where there is no interval."""
 
-    value: float
-    error: float
-    low: float
-    high: float
-    p: float
-    k: int
-
-    def detectable(self, alpha: float) -> float:
-        """The difference that so many prompts show in four of five cases."""
-        if not self.error > 0:
-            return _NAN
-        return (t_quantile(1 - alpha / 2, self.k - 1) + t_quantile(_POWER, self.k - 1)) * self.error
+    value: Any
+    k: Any
+    error: Any = _NAN
+    low: Any = _NAN
+    high: Any = _NAN
+    p: Any = _NAN
 
 
 @recorded("overlap", "frame")
@@ -81,17 +75,103 @@ def overlap(
     return _described(rows, members, between, by, (p, depth, level), order, state, known.sources)
 
 
-def _mean(values: Numbers, level: float) -> _MeanOfPrompts:
-    """The mean of the prompts that have a value, with Student's t of k-1 degrees of freedom."""
-    values = values[np.isfinite(values)]
-    k = len(values)
-    value = float(values.mean()) if k else _NAN
-    error = float(values.std(ddof=1)) / math.sqrt(k) if k >= LEAST_CLUSTERS else _NAN
-    if not varies(error**2, float(np.abs(values).max(initial=0.0))):
-        return _MeanOfPrompts(value, _NAN, _NAN, _NAN, _NAN, k)
-    half = t_quantile((1 + level) / 2, k - 1) * error
-    p = two_sided(value / error, k - 1)
-    return _MeanOfPrompts(value, error, value - half, value + half, p, k)
+def mean_of(values: Any, level: Any, name: str = "mean") -> PromptMean:
+    """The mean over prompts with Student's t of k-1 degrees of freedom."""
+    k = One.count(values)
+    many = int(plain_value(k))
+    if not many:
+        return PromptMean(_NAN, 0)
+    mean = One.total(values) / k
+    name_all(**{name: mean})
+    if many < LEAST_CLUSTERS:
+        return PromptMean(mean, k)
+    error = np.sqrt(One.total((values - mean) ** 2) / (k - 1) / k)
+    largest = float(np.abs(plain_value(values)).max())
+    if not varies(float(plain_value(error)) ** 2, largest):
+        return PromptMean(mean, k)
+    df = k - 1
+    name_all(error=error, df=df)
+    half = t_quantile((1 + level) / 2, df) * error
+    return PromptMean(mean, k, error, mean - half, mean + half, two_sided(mean / error, df))
+
+
+def _mean(values: Numbers, level: float) -> PromptMean:
+    """The mean of the prompts that have a value."""
+    return mean_of(values[np.isfinite(values)], level)
+
+
+def traced(cells: Any, at: int) -> dict[str, Any]:
+    """The numbers of a row of `overlap`, traced."""
+    given = cells.arguments
+    column, between, by, repeat = (given[name] for name in ("column", "between", "by", "repeat"))
+    flat = flattened(cells.inputs[0].frame)
+    if "lists" not in cells.shared:
+        lists = answer_lists(flat, column, between, by, repeat, given.get("order"))
+        how = (float(given["p"]), int(given["depth"]), given.get("order") is not None)
+        there = flat[column].notna().to_numpy()
+        prompts = [*pd.factorize(flat[by][there])[1]]
+        means = mean_overlaps(lists, len(lists.members), *how)
+        cells.shared["lists"] = lists, means, prompts, there
+    lists, (jaccard, biased, answers), prompts, there = cells.shared["lists"]
+    pair = [
+        lists.members.index(str(cells.text(at, name))) for name in (between, f"other_{between}")
+    ]
+    a, b = pair
+    of_pair = there & flat[between].astype(str).isin([lists.members[x] for x in pair]).to_numpy()
+
+    def leaf(name: str, values: Any, mask: Any, what: str) -> Any:
+        chosen = np.flatnonzero(mask)
+        rows = [
+            np.flatnonzero(of_pair & flat[by].eq(prompts[x]).fillna(False).to_numpy(bool))
+            for x in chosen
+        ]
+        text = f"{what}, of {{}} rows of {column}"
+        return cells.facts(
+            name,
+            values[chosen],
+            rows,
+            (column,),
+            lambda place: text.format(len(rows[place])),
+            lambda place: {by: prompts[chosen[place]]},
+        )
+
+    level = setting("level", given["level"])
+    is_there, index = np.isfinite(jaccard[:, a, b]), "mean Jaccard index of pairs of answers"
+    own = (jaccard[:, a, a] + jaccard[:, b, b]) / 2
+    both = is_there & np.isfinite(own)
+    j = mean_of(leaf("j", jaccard[:, a, b], is_there, index), level, "jaccard")
+    repeats = leaf("own", own, both, "mean Jaccard index of repeats")
+    g = leaf("between", jaccard[:, a, b], both, index) - repeats
+    name_all(g=g)
+    gap, ceiling = mean_of(g, level, "gap"), mean_of(repeats, level, "ceiling")
+    tests = {row: cells.number(row, "p") for row in range(len(cells.flat))}
+    tests = {row: p for row, p in tests.items() if np.isfinite(p)}
+    columns = {"jaccard": j.value, "ceiling": ceiling.value, "gap": gap.value, "clusters": j.k}
+    columns |= {"gap_low": gap.low, "gap_high": gap.high, "p": gap.p}
+    columns |= _clipped("jaccard", j)
+    if at in tests:
+        many = setting("tests", max(len(tests), 1))
+        columns["detectable"] = detectable(gap.error, gap.k - 1, level, many)
+        columns["p_adjusted"] = traced_adjusted(
+            at, tests, "holm", lambda row: gap.p if row == at else traced(cells, row)["p"]
+        )
+    if given.get("order") is not None:
+        word = "mean rank-biased overlap of pairs of answers"
+        r = mean_of(leaf("r", biased[:, a, b], np.isfinite(biased[:, a, b]), word), level, "rbo")
+        again = (biased[:, a, a] + biased[:, b, b]) / 2
+        mask = is_there & np.isfinite(again)
+        repeated = leaf("own", again, mask, "mean rank-biased overlap of repeats")
+        columns |= {"rbo": r.value, "rbo_ceiling": mean_of(repeated, level, "ceiling").value}
+        columns |= _clipped("rbo", r)
+    many_answers = answers[:, pair].sum(axis=1).astype(float)
+    columns["n"] = One.total(leaf("answers", many_answers, is_there, f"values of {repeat}"))
+    return columns
+
+
+def _clipped(name: str, mean: PromptMean) -> dict[str, Any]:
+    """The ends of the interval of an overlap, which is a fraction."""
+    low, high = np.maximum(mean.low, 0.0), np.minimum(mean.high, 1.0)
+    return {f"{name}_low": low, f"{name}_high": high}
 
 
 @dataclass(frozen=True)
@@ -99,11 +179,11 @@ class _Pair:
     """Two members: their overlap, that of repeats on the same prompts, and the difference."""
 
     members: tuple[int, int]
-    jaccard: _MeanOfPrompts
-    ceiling: _MeanOfPrompts
-    gap: _MeanOfPrompts
-    biased: _MeanOfPrompts
-    biased_ceiling: _MeanOfPrompts
+    jaccard: PromptMean
+    ceiling: PromptMean
+    gap: PromptMean
+    biased: PromptMean
+    biased_ceiling: PromptMean
     n: int
 
 
@@ -144,7 +224,11 @@ def _described(
     p, depth, level = how
     tests = np.array([pair.gap.p for pair in pairs], np.float64)
     corrected = adjusted(tests, "holm")
-    alpha = (1 - level) / max(int(np.isfinite(tests).sum()), 1)
+    family = max(int(np.isfinite(tests).sum()), 1)
+    seen = [
+        detectable(pair.gap.error, pair.gap.k - 1, level, family) if pair.gap.error > 0 else _NAN
+        for pair in pairs
+    ]
     verdicts = [
         "cannot say"
         if not np.isfinite(each)
@@ -171,7 +255,7 @@ def _described(
             "gap_high": numbers(pair.gap.high for pair in pairs),
             "p": numbers(tests),
             "p_adjusted": numbers(corrected),
-            "detectable": numbers(pair.gap.detectable(alpha) for pair in pairs),
+            "detectable": numbers(seen),
             "rbo": numbers(pair.biased.value for pair in pairs),
             "rbo_low": numbers(max(pair.biased.low, 0.0) for pair in pairs),
             "rbo_high": numbers(min(pair.biased.high, 1.0) for pair in pairs),
@@ -180,8 +264,8 @@ def _described(
             "clusters": numbers((pair.jaccard.k for pair in pairs), "Int64"),
             "verdict": words(verdicts),
             "why": words(
-                _why(pair, verdict, between, by, pair.gap.detectable(alpha), level, state)
-                for pair, verdict in zip(pairs, verdicts, strict=True)
+                _why(pair, verdict, between, by, least, level, state)
+                for pair, verdict, least in zip(pairs, verdicts, seen, strict=True)
             ),
             "method": words([method] * len(pairs)),
         }

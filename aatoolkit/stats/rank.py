@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,10 +26,12 @@ from aatoolkit.stats.cluster_sums import (
     cluster_sums,
     with_flags,
 )
+from aatoolkit.stats.difference import name_all
 from aatoolkit.stats.distributions import t_quantile, t_survival
 from aatoolkit.stats.estimate import LEAST_CLUSTERS
 from aatoolkit.stats.interval import check_level
 from aatoolkit.stats.results import numbers, result, words
+from aatoolkit.stats.trace import One, drawn
 
 PROMPT = "prompt_id"
 """What is taken to repeat where nothing else is named."""
@@ -103,6 +106,65 @@ def rank(
         known.columns[column].availability,
         key=(by,),
     )
+
+
+def traced(cells: Any, at: int) -> dict[str, Any]:
+    """The numbers of a row of `rank`, traced."""
+    given = cells.arguments
+    column, by, cluster = (given[name] for name in ("column", "by", "cluster"))
+    source, rules = cells.inputs[0], given.get("rules")
+    if "members" not in cells.shared:
+        ranked = members_of(source.frame, column, by, cluster, rules)
+        cells.shared["members"] = ranked, separations(ranked, float(given.get("level", 0.95)))
+    members, (distance, critical) = cells.shared["members"]
+    member = [str(name) for name in members.names].index(cells.text(at, by))
+
+    def size_and_value(one: int, name: str) -> tuple[Any, Any]:
+        if members.sums is None:
+            rows = np.flatnonzero(members.use & (members.ids == one))
+            total = One.total(cells.column("c", 0, rows, column))
+            name_all(**{name: total})
+            return total, total
+        sums = cells.sums(0, column, by, cluster, rules)
+        pairs = [*sums.pairs(one).values()]
+        size = One.total(sums.n(pairs))
+        value = One.total(sums.y(pairs)) / size
+        name_all(**{name: value})
+        return size, value
+
+    size, own = size_and_value(member, "own")
+    better = [
+        one
+        for one in np.flatnonzero(members.measured).tolist()
+        if members.oriented[one] > members.oriented[member]
+    ]
+    words = f"1 + {len(better)} members with a better value"
+    places = {"rank": (1 + len(better), words, better)}
+    quantile = (
+        f"more than {critical:.4g} standard errors of the difference, the quantile of the largest "
+        f"of all in {DRAWS} draws of normal multipliers of {cluster} (seed 0), by Student's t"
+    )
+    many = int(members.measured.sum())
+    for name, away, word in (
+        ("rank_low", distance[:, member], "better"),
+        ("rank_high", distance[member], "worse"),
+    ):
+        others = np.flatnonzero(members.measured & (away > critical)).tolist()
+        start = "1 +" if name == "rank_low" else f"{many} -"
+        value = 1 + len(others) if name == "rank_low" else many - len(others)
+        text = f"{start} {len(others)} members that are {word} by {quantile}"
+        places[name] = (value, text, others)
+    columns = {"value": own, "n": size}
+    for name, (value, text, others) in places.items():
+        its = [size_and_value(one, "its")[1] for one in others]
+        columns[name] = drawn(name, float(value), text, own, *its)
+    frame = flattened(source.frame)[cluster]
+    rows = np.flatnonzero((frame.notna() & ~frame.duplicated()).to_numpy())
+    words = f"different values of {cluster}, the first row of each"
+    count = len(members.influence)
+    counted = cells.facts("clusters", [count], [rows], (cluster,), lambda _: words, lambda _: {})
+    columns["clusters"] = One.total(counted)
+    return columns
 
 
 @dataclass(frozen=True)

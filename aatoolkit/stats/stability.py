@@ -156,9 +156,9 @@ def traced(cells: Any, at: int) -> dict[str, Any]:
             "agreement": f"the {share:g} % quantile of it in {drawings}",
             "icc": f"the {word} end by jackknife over {names[0]}, on Fisher's scale",
         }
-        for name, words in how.items():
+        for name, text in how.items():
             column = f"{name}_{end}"
-            columns[column] = drawn(column, cells.number(at, column), words, y, n)
+            columns[column] = drawn(column, cells.number(at, column), text, y, n)
     return columns
 
 

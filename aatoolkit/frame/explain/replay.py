@@ -14,6 +14,7 @@ from aatoolkit.frame.aggregate import aggregate
 from aatoolkit.frame.complete import complete
 from aatoolkit.frame.concat import concat
 from aatoolkit.frame.explain.aggregates import AggregateCells
+from aatoolkit.frame.explain.answers import AnswerCells
 from aatoolkit.frame.explain.archived import ArchivedCells
 from aatoolkit.frame.explain.cells import TableCells
 from aatoolkit.frame.explain.evidence import AnswerFinder, TrailEnd
@@ -27,10 +28,6 @@ from aatoolkit.frame.explain.passing import (
     RenamedCells,
     SameCells,
 )
-from aatoolkit.frame.explain.statistics.answers import AnswerCells
-from aatoolkit.frame.explain.statistics.funnel import FunnelCells
-from aatoolkit.frame.explain.statistics.listings import ConcentrationCells, RankCells
-from aatoolkit.frame.explain.statistics.overlaps import OverlapCells
 from aatoolkit.frame.explain.traced import TracedCells
 from aatoolkit.frame.merge import adopt, merge, rename
 from aatoolkit.frame.reshape import to_long, with_constant, with_context
@@ -42,17 +39,17 @@ from aatoolkit.stats import (
     answer_rows,
     changes,
     compare,
+    concentration,
     decompose,
+    funnel,
     headline,
+    overlap,
+    rank,
     stability,
     treatment,
 )
 from aatoolkit.stats import interval as intervals
 from aatoolkit.stats.answer_rows import answers_of
-from aatoolkit.stats.concentration import concentration
-from aatoolkit.stats.funnel import funnel_of
-from aatoolkit.stats.overlap import overlap
-from aatoolkit.stats.rank import rank
 
 
 def _adopt(frame: pd.DataFrame, frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
@@ -82,14 +79,14 @@ VERBS: dict[str, tuple[Any, Any, tuple[str, ...]]] = {
     "compare": _traced(compare.compare, compare, "now", "before"),
     "decompose": _traced(decompose.decompose, decompose, "now", "before"),
     "changes": _traced(changes.changes, changes, "frame"),
-    "rank": (rank, RankCells, ("frame",)),
-    "concentration": (concentration, ConcentrationCells, ("frame",)),
-    "overlap": (overlap, OverlapCells, ("frame",)),
+    "rank": _traced(rank.rank, rank, "frame"),
+    "concentration": _traced(concentration.concentration, concentration, "frame"),
+    "overlap": _traced(overlap.overlap, overlap, "frame"),
     "stability": _traced(stability.stability, stability, "frame"),
     "effect": _traced(treatment.effect, treatment, "series"),
     "answers": (answers_of, AnswerCells, ("whole", "mentions", "citations")),
     "cited_and_mentioned": _traced(answer_rows.association, answer_rows, "rows"),
-    "funnel": (funnel_of, FunnelCells, ("frames",)),
+    "funnel": _traced(funnel.funnel_of, funnel, "frames"),
     "headline": _traced(headline.headline_of, headline, "frames"),
 }
 """By verb: what it calls, what explains the cells of its result, and which arguments are frames."""

@@ -173,6 +173,10 @@ class TracedCells(Result):
 
         return Traced(np.asarray(values, np.float64), LEAF, name=name, cells=explained)
 
+    def place_of(self, node: Traced) -> Callable[[int], Explanation]:
+        """What explains the elements of a vector of known numbers: settings."""
+        return lambda at: Explanation(plain(node.value[at]), node.name, operation=SETTING)
+
     def cell(self, name: str, made: Made | int, at: int, column: str) -> Traced:
         """A cell of an input as a traced leaf."""
         source = self.inputs[made] if isinstance(made, int) else made

@@ -1,4 +1,4 @@
-"""Cells of ``aa.stats.answers`` and ``aa.stats.cited_and_mentioned``."""
+"""Cells of ``aa.stats.answers``: what an answer mentions and cites, of the rows about it."""
 
 from __future__ import annotations
 
@@ -11,18 +11,6 @@ import numpy as np
 from aatoolkit.frame.explain.explanation import Explanation
 from aatoolkit.frame.explain.made import Result
 from aatoolkit.frame.explain.text import plain
-
-_ENDS = {"low": "-", "high": "+"}
-_KINDS = {"both": (1, 1), "mentioned_only": (0, 1), "cited_only": (1, 0), "neither": (0, 0)}
-"""Whether an answer cites and mentions, by the name of its kind."""
-
-_RATES = {
-    "mentioned_if_cited": ("both", "cited_only"),
-    "mentioned_if_not": ("mentioned_only", "neither"),
-    "cited_if_mentioned": ("both", "mentioned_only"),
-    "cited_if_not": ("cited_only", "neither"),
-}
-
 
 _NO_ROWS = np.zeros(0, np.intp)
 
