@@ -65,8 +65,6 @@ def field_map(section: Section) -> FieldNode:
                 if isinstance(step, Named):
                     last = max(at for at, part in enumerate(step.header) if part == Each())
                     root.down(step.header[:last]).known = "known"
-        for axis in table.rows.axes:
-            root.down((*axis, Each())).mapped = True
         for column in table.columns:
             if not column.is_label and not _is_made(table, column):
                 for steps in expand_keys(_steps(table.rows.steps, column.pattern)):

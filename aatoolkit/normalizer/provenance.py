@@ -26,7 +26,6 @@ from aatoolkit.jsontree.shred import INTEGER, NUMBER, Keyed, Reference, restore,
 from aatoolkit.jsontree.vectors import MISSING, Vector
 from aatoolkit.normalizer.columns import BuiltTable
 from aatoolkit.normalizer.field_map import FieldNode, field_map
-from aatoolkit.normalizer.rows import TableRows
 from aatoolkit.sections.section import Column, Section
 
 if TYPE_CHECKING:
@@ -57,15 +56,9 @@ def provenance(
         for table in built:
             for column in table.rows.table.columns:
                 is_around = (column.source or "")[0] in "^$"
-                if is_around if around else _is_own(table.rows, column):
+                if is_around if around else (column.source or "")[0] not in "^$#@":
                     _take(taken, table, column)
     return tables_of(_shadow(document, field_map(section), taken)[0], 2**31)
-
-
-def _is_own(rows: TableRows, column: Column) -> bool:
-    source, labels = column.source or "", rows.table.rows
-    first_axis = len(labels.labels) - len(labels.axes)
-    return source[0] not in "^$#@" or (source[0] == "@" and int(source[1:]) >= first_axis)
 
 
 def _take(taken: _Taken, table: BuiltTable, column: Column) -> None:

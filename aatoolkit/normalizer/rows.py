@@ -37,7 +37,7 @@ from aatoolkit.sections.section import Column, Section, Table
 Place = tuple[Vector, RowMap]
 """Where the values of a column are, and for each row of its table the row of its value."""
 
-_SIGNS = frozenset("$@^#[&.")
+_SIGNS = frozenset("$@^#[.")
 """What a source begins with that is no path from the row itself."""
 
 _Mask = np.ndarray[tuple[int], np.dtype[np.bool_]]
@@ -75,7 +75,7 @@ class TablePlan(NamedTuple):
 def plans(section: Section) -> tuple[TablePlan, ...]:
     """Compile the declaration of a section."""
     columns = [column for table in section for column in table.columns if not column.is_label]
-    inside = {column.pattern for column in columns if (column.source or "")[0] not in "^$&"}
+    inside = {column.pattern for column in columns if (column.source or "")[0] not in "^$"}
     return tuple(_plan(table, inside) for table in section)
 
 
@@ -85,14 +85,14 @@ def _plan(table: Table, inside: set[str]) -> TablePlan:
         table,
         expand_keys(rows.steps),
         rows.takes_positions or any(source[0] == "[" for source in sources),
-        "." in sources or all(source[0] in "^@#$&" for source in sources),
+        "." in sources or all(source[0] in "^@#$" for source in sources),
         {column.name: column.reading for column in table.columns},
         frozenset(column.name for column in table.columns if _is_measure(table, column)),
         tuple(
             column.source or ""
             for column in table.columns
             if not column.is_label
-            and (column.source or "")[0] in "^$&"
+            and (column.source or "")[0] in "^$"
             and column.pattern not in inside
         ),
     )
@@ -208,8 +208,6 @@ class Branch:
             return self._follow(self.places[0], self._documents, path)
         if source[0] == "@":
             return self._label(int(source[1:]))
-        if source[0] == "&":
-            return self._beside(source[1:])
         place, index = self.place, self.picked
         while source.startswith("^"):
             (place, index), source = _enclosing_record(place, index), source[1:]
@@ -293,29 +291,12 @@ class Branch:
 
     def _label(self, number: int) -> Place:
         keys = [at for at, step in enumerate(self.rows.steps) if isinstance(step, Entries)]
-        if number < len(keys):
-            at = keys[number] + 1
-            step, place, index = self.rows.steps[at - 1], self.places[at], self._up(at)
-            if isinstance(step, Entries) and step.only:
-                names = [place.tail[-1]] * place.level.size
-                return Vector(names, place.level, place.tail, is_key=True), index
-            return place.keys(), index
-        arrays = [at for at, step in enumerate(self.rows.steps) if isinstance(step, Each)]
-        axis = number - len(keys)
-        at, path = arrays[axis - len(self.rows.axes)] + 1, self.rows.axes[axis]
-        around = _common_rows(self.rows.steps, path)
-        labels = self.places[around].descend((*path[around:], Each()))
-        return labels, _aligned(labels, self._up(around), self._positions_at(at))
-
-    def _beside(self, path: str) -> Place:
-        """Find a column in another array of the object that holds the rows' array."""
-        around = len(self.places) - 1 - self.rows.beside
-        elements, index = self.places[around].descend(parse_path(path)), self._up(around)
-        for at, step in enumerate(self.rows.steps[-self.rows.beside :], around + 1):
-            if isinstance(step, Each):
-                elements = elements.each()
-                index = _aligned(elements, index, self._positions_at(at))
-        return elements, index
+        at = keys[number] + 1
+        step, place, index = self.rows.steps[at - 1], self.places[at], self._up(at)
+        if isinstance(step, Entries) and step.only:
+            names = [place.tail[-1]] * place.level.size
+            return Vector(names, place.level, place.tail, is_key=True), index
+        return place.keys(), index
 
     def _positions_at(self, at: int) -> RowIndex:
         """For each row, its position in the array whose elements are at an earlier place."""
@@ -380,17 +361,6 @@ def _enclosing_record(place: Vector, index: RowMap) -> Place:
             raise LookupError("the document itself is not enclosed by anything")
         index, level, first = compose_index(index, level.parents), level.above.level, False
     return level.element, index
-
-
-def _common_rows(steps: tuple[Step, ...], path: tuple[Step, ...]) -> int:
-    """Count the leading steps of a path to rows that another path shares, up to a row."""
-    around = 0
-    for at, (step, other) in enumerate(zip(steps, path, strict=False), 1):
-        if step != other:
-            break
-        if not isinstance(step, Field):
-            around = at
-    return around
 
 
 def _aligned(elements: Vector, parents: RowMap, positions: RowIndex) -> RowIndex:
@@ -530,8 +500,7 @@ class TableRows:
         rows = self.table.rows
         for branch in self.branches if rows.first else ():
             yield branch.place, np.flatnonzero(branch.place.level.positions < rows.first)
-        axes = [f"@{len(rows.labels) - number - 1}" for number in range(len(rows.axes))]
-        for source in (*axes, *self.plan.beyond):
+        for source in self.plan.beyond:
             places = self.find(source)
             for place in dict.fromkeys(place for place, _ in places):
                 indexes = [index for other, index in places if other is place]

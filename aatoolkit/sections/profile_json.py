@@ -121,15 +121,12 @@ def _dump_rows(rows: Rows) -> dict[str, Any]:
     for name in ("labels", "positional"):
         if getattr(rows, name):
             found[name] = list(getattr(rows, name))
-    if rows.axes:
-        found["axes"] = [format_path(one) for one in rows.axes]
     if rows.header is not None:
         found["header"] = format_path(rows.header)
     if rows.one:
         found["one"] = True
-    for name in ("beside", "first"):
-        if getattr(rows, name):
-            found[name] = getattr(rows, name)
+    if rows.first:
+        found["first"] = rows.first
     for name in ("without", "only"):
         chosen: Filter = getattr(rows, name)
         if chosen:
@@ -138,24 +135,20 @@ def _dump_rows(rows: Rows) -> dict[str, Any]:
 
 
 def _load_rows(facts: Any) -> Rows:
-    beside, header, first = facts.get("beside", 0), facts.get("header"), facts.get("first", 0)
+    header, first = facts.get("header"), facts.get("first", 0)
     steps = list(parse_pattern(_text(facts["path"])))
     for at, keys in facts.get("limited", ()):
         if not isinstance(steps[at], Entries):
             raise ValueError("keys are limited where there are none")
         steps[at] = Entries(_texts(keys))
-    if type(beside) is not int or not 0 <= beside <= len(steps):
-        raise ValueError("beside is no number of steps")
     if type(first) is not int or first < 0:
         raise ValueError("first is no position")
     return Rows(
         tuple(steps),
         _texts(facts.get("labels", ())),
-        tuple(parse_pattern(one) for one in _texts(facts.get("axes", ()))),
         _texts(facts.get("positional", ())),
         one=facts.get("one", False) is True,
         header=_steps(header),
-        beside=beside,
         without=_filter(facts.get("without", ())),
         only=_filter(facts.get("only", ())),
         first=first,

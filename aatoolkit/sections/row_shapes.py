@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from aatoolkit.errors import ArgumentError
-from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, parse_pattern
+from aatoolkit.jsontree.paths import Each, Entries, Step, format_path, parse_pattern
 
 Scalar = str | float | bool | None
 """A plain JSON value."""
@@ -25,11 +25,7 @@ class Rows:
     steps
         The path to the rows.
     labels
-        Names for what labels the rows: the keys of its
-        ``{}`` steps, in order, then the row and column labels of a matrix or the axis of
-        parallel arrays. A column of that name takes them.
-    axes
-        Paths to arrays that label positions of the last ``[]`` steps, in order.
+        Names for the keys of its ``{}`` steps, in order. A column of that name takes them.
     positional
         Names for the positions of rows that are arrays.
     one
@@ -38,8 +34,6 @@ class Rows:
         What makes the rows, where none of the shapes fits.
     header
         The path to the names of the positions of rows that are arrays.
-    beside
-        How many steps lead to the rows from the object whose arrays are side by side.
     without, only
         Rows that are left out, or taken alone: where a source has one of some values.
     first
@@ -48,12 +42,10 @@ class Rows:
 
     steps: tuple[Step, ...]
     labels: tuple[str, ...] = ()
-    axes: tuple[tuple[Step, ...], ...] = ()
     positional: tuple[str, ...] = ()
     one: bool = False
     function: Callable[[Any], Iterable[Mapping[str, Any]]] | None = None
     header: tuple[Step, ...] | None = None
-    beside: int = 0
     without: Filter = ()
     only: Filter = ()
     first: int = 0
@@ -135,32 +127,6 @@ def keyed(path: str, key: str | tuple[str, ...]) -> Rows:
     return Rows((*parse_pattern(path), *(Entries(),) * len(names)), names)
 
 
-def parallel(path: str, *, axis: str, key: str, name: str) -> Rows:
-    """Rows are arrays side by side, one for each ``key``, along an array ``axis``.
-
-    Examples
-    --------
-    >>> parallel("series.requests", axis="series.timestamps", key="bot", name="hour").labels
-    ('bot', 'hour')
-    """
-    return Rows((*parse_pattern(path), Entries(), Each()), (key, name), (parse_pattern(axis),))
-
-
-def matrix(path: str, *, rows: str, columns: str, names: tuple[str, str]) -> Rows:
-    """Rows are the cells of an array of arrays, labelled by two arrays.
-
-    A column of source ``&counts`` takes the cells of another such array in the same object.
-
-    Examples
-    --------
-    >>> matrix("m.values", rows="m.brands", columns="m.engines", names=("brand", "engine")).path
-    'm.values[][]'
-    """
-    axes, cells = (parse_pattern(rows), parse_pattern(columns)), parse_pattern(path)
-    beside = 3 if cells and isinstance(cells[-1], Field) else 0
-    return Rows((*cells, Each(), Each()), names, axes, beside=beside)
-
-
 def pairs(path: str, *names: str) -> Rows:
     """Rows are short arrays whose positions have a meaning.
 
@@ -194,50 +160,6 @@ def grid(rows: str, *, header: str) -> Rows:
     names = parse_pattern(header)
     names = names if Each() in names else (*names, Each())
     return Rows((*parse_pattern(rows), Each()), header=names)
-
-
-def chart(path: str, *, axis: str, name: str) -> Rows:
-    """Rows are the values of the series of a chart, along an axis that they share.
-
-    ``^name`` leads to the fields of a value's series. The axis may be in a record around it.
-
-    Parameters
-    ----------
-    path : str
-        The path to the values: ``series[].data``.
-    axis : str
-        The path to the labels: ``labels``.
-    name : str
-        What the labels are called; a column of that name takes them.
-
-    Examples
-    --------
-    >>> chart("series[].data", axis="categories", name="day").labels
-    ('day',)
-    """
-    return Rows((*parse_pattern(path), Each()), (name,), (parse_pattern(axis),))
-
-
-def columnar(path: str = "", *, axis: str) -> Rows:
-    """Rows run along arrays side by side, such as ``{"days": […], "mentions": […]}``.
-
-    A column of source ``.`` takes the axis itself, ``&mentions`` the array of that name, which
-    is what a column takes by default.
-
-    Parameters
-    ----------
-    path : str
-        The path to the object; the answer itself if left out.
-    axis : str
-        The array of it that has an element for each row.
-
-    Examples
-    --------
-    >>> columnar("trend", axis="days").path
-    'trend.days[]'
-    """
-    along = (*parse_pattern(axis), Each())
-    return Rows((*parse_pattern(path), *along), beside=len(along))
 
 
 def single(path: str = "") -> Rows:

@@ -2,7 +2,9 @@
 
 A declaration is data, not code, so that 17 small differences stay visible. Where rows
 are located is a path: names joined by dots, ``[]`` for the elements of an array, ``{}`` for the
-entries of an object whose keys are data (``{a,b}`` for some of its keys only).
+entries of an object whose keys are data (``{a,b}`` for some of its keys only). Where a column is
+located is a path from the row, ``^`` from the record around it, or ``$`` from the answer, where
+``[@0]`` and ``{@0}`` lead to the position or key of the row's first array or object.
 
 >>> Table(
 ...     "source_domain_engines",
@@ -35,22 +37,17 @@ from aatoolkit.jsontree.paths import (
     Step,
     format_path,
     parse_path,
-    parse_pattern,
 )
 from aatoolkit.sections.aggregation import COUNT, KEY, SUM
 from aatoolkit.sections.availability_rule import Rule, rules_of, with_rule
 from aatoolkit.sections.column import Column, camel
 from aatoolkit.sections.row_shapes import (
     Rows,
-    chart,
-    columnar,
     computed,
     grid,
     key_names,
     keyed,
-    matrix,
     pairs,
-    parallel,
     records,
     single,
 )
@@ -64,14 +61,10 @@ __all__ = [
     "Section",
     "Table",
     "camel",
-    "chart",
-    "columnar",
     "computed",
     "grid",
     "keyed",
-    "matrix",
     "pairs",
-    "parallel",
     "records",
     "single",
 ]
@@ -91,8 +84,7 @@ class Table(Described):
     doc : str
         Its grain, in a sentence: "One row per cited domain."
     rows : Rows
-        Where its rows are: `records`, `keyed`, `parallel`, `matrix`, `grid`, `pairs`, `chart`,
-        `columnar`, `single` or `computed`.
+        Where its rows are: `records`, `keyed`, `grid`, `pairs`, `single` or `computed`.
     key : str or tuple of str
         The columns that identify a row.
     columns : tuple of Column
@@ -163,8 +155,7 @@ class Table(Described):
             return f"[{self.rows.positional.index(column.name)}]"
         if self.rows.header is not None:
             return f"[{column.name}]"
-        columnar = self.rows.beside and not self.rows.axes
-        return f"&{camel(column.name)}" if columnar else camel(column.name)
+        return camel(column.name)
 
 
 @dataclass(frozen=True, init=False)
@@ -316,14 +307,6 @@ def _pattern(rows: Rows, source: str) -> str:
         return format_path(steps)
     if source.startswith("[") and rows.takes_positions:
         return format_path(steps) + "[]"
-    if source.startswith("&"):
-        if not rows.beside:
-            raise ArgumentError(
-                f"source {source!r}: only rows of columnar() and matrix() have arrays beside them"
-            )
-        around, along = steps[: -rows.beside], steps[-rows.beside :]
-        levels = [step for step in along if isinstance(step, Each)]
-        return format_path((*around, *parse_pattern(source[1:]), *levels))
     return format_path(_of_many((*steps, *parse_path(source))))
 
 

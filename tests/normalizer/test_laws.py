@@ -121,17 +121,8 @@ def _fits(name: str | int, step: Step) -> bool:
 
 def places_of(table: Table, column: Column) -> Iterator[tuple[Step, ...]]:
     """Where the values of a column are, with the keys that its table is limited to."""
-    source = column.source or ""
-    number = int(source[1:]) if source[:1] == "@" else None
-    if number is not None:
-        axes = table.rows.axes
-        first = len(table.rows.labels) - len(axes)
-        if number >= first:
-            yield (*axes[number - first], Each())
-        return
-    if source[:1] == "#":
-        return
-    yield steps(table, column)
+    if not column.is_label:
+        yield steps(table, column)
 
 
 def values(cells: pd.Series[Any], column: Column) -> Iterator[Any]:

@@ -30,7 +30,7 @@ from aatoolkit.errors import (
     SchemaDriftWarning,
     ScopeError,
 )
-from aatoolkit.sections import COUNT, computed, keyed, matrix, pairs, parallel, records, single
+from aatoolkit.sections import COUNT, computed, keyed, pairs, records, single
 
 HERE = Path(__file__).parent
 SECTIONS = sections.all()
@@ -517,9 +517,9 @@ def test_tables_limited_to_different_keys_do_not_claim_each_others() -> None:
 
 
 SERIES = table(
-    parallel("series.requests", axis="series.hours", key="bot", name="hour"),
+    records("series.requests{}", key="bot"),
     aa.Column("bot", "string"),
-    aa.Column("hour", "string"),
+    aa.Column("hour", "string", source="$.series.hours[@1]"),
     aa.Column("n", "Int64", source="."),
     key=("bot", "hour"),
 )
@@ -556,9 +556,9 @@ def test_an_axis_longer_than_its_arrays_keeps_its_labels() -> None:
 
 
 MATRIX = table(
-    matrix("m.values", rows="m.brands", columns="m.engines", names=("brand", "engine")),
-    aa.Column("brand", "string"),
-    aa.Column("engine", "string"),
+    records("m.values[][]"),
+    aa.Column("brand", "string", source="$.m.brands[@0]"),
+    aa.Column("engine", "string", source="$.m.engines[@1]"),
     aa.Column("rate", "Float64", source="."),
     key=("brand", "engine"),
 )
@@ -595,7 +595,7 @@ def test_a_matrix_smaller_than_its_axes_keeps_its_labels() -> None:
 
 
 def test_a_matrix_beside_another_gives_the_cells_at_the_same_places() -> None:
-    columns = (*MATRIX.tables[0].columns, aa.Column("n", "Int64", source="&counts"))
+    columns = (*MATRIX.tables[0].columns, aa.Column("n", "Int64", source="$.m.counts[@0][@1]"))
     two = table(MATRIX.tables[0].rows, *columns, key=("brand", "engine"))
     document = {
         "m": {"brands": ["A", "B"], "engines": ["x", "y"], "values": [[0.1, 0.2], [0.3, 0.4]]}

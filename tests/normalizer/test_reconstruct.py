@@ -19,7 +19,7 @@ from aatoolkit import sections
 from aatoolkit.errors import PayloadError, SchemaDriftWarning
 from aatoolkit.frame.parquet import write_tables
 from aatoolkit.normalizer.provenance import rebuild
-from aatoolkit.sections import Column, Rows, Section, Table, keyed, matrix, records
+from aatoolkit.sections import Column, Rows, Section, Table, keyed, records
 
 SAMPLES = Path(__file__).parents[2] / "data" / "samples"
 
@@ -183,11 +183,11 @@ def test_cells_and_labels_of_a_matrix_come_back() -> None:
     cells = aa.Table(
         "cells",
         "One row per cell.",
-        matrix("m.values", rows="m.brands", columns="m.engines", names=("brand", "engine")),
+        records("m.values[][]"),
         key=("brand", "engine"),
         columns=(
-            aa.Column("brand", "string"),
-            aa.Column("engine", "string"),
+            aa.Column("brand", "string", source="$.m.brands[@0]"),
+            aa.Column("engine", "string", source="$.m.engines[@1]"),
             aa.Column("rate", "Float64", source="."),
         ),
     )

@@ -81,7 +81,6 @@ def test_levels_hold_every_value_of_the_sample(section: Section) -> None:
 
 def patterns(table: Table) -> Iterator[tuple[Step, ...]]:
     yield from (steps(table, column) for column in table.columns)
-    yield from ((*axis, Each()) for axis in table.rows.axes)
 
 
 def fits(place: Place, path: tuple[Step, ...]) -> bool:

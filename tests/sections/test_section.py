@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from aatoolkit import Column, Section, Table
 from aatoolkit.jsontree.paths import Each, Entries, Field, format_path, parse_pattern
-from aatoolkit.sections import Rows, keyed, matrix, pairs, parallel, records, single
+from aatoolkit.sections import Rows, keyed, pairs, records, single
 from aatoolkit.sections.section import camel
 
 steps = st.lists(st.builds(Field, st.text()) | st.just(Each()) | st.just(Entries())).map(tuple)
@@ -59,8 +59,8 @@ def test_keys_that_an_object_is_limited_to_are_left_out_of_the_text() -> None:
         (records("a[].b{x,y}[]", key="kind"), "a[].b{}[]", ("kind",)),
         (keyed("kpis", key="metric"), "kpis{}", ("metric",)),
         (keyed("p[].a", key=("engine", "what")), "p[].a{}{}", ("engine", "what")),
-        (parallel("s.r", axis="s.t", key="bot", name="hour"), "s.r{}[]", ("bot", "hour")),
-        (matrix("m.v", rows="m.r", columns="m.c", names=("r", "c")), "m.v[][]", ("r", "c")),
+        (records("s.r{}", key="bot"), "s.r{}[]", ("bot",)),
+        (records("m.v[][]"), "m.v[][]", ()),
         (pairs("terms", "term", "n"), "terms[]", ()),
         (single(), "", ()),
         (single("gateway"), "gateway", ()),

@@ -37,9 +37,9 @@ SECTION = Section(
         count("requests", "Requests answered with such a status.", ".", unit=REQUESTS),
     )),
     Table("crawl_timeseries", "One row per bucket of time and crawler.",
-        parallel("series.requests", axis="series.timestamps", key="bot", name="bucket_start"),
+        records("series.requests{}", key="bot"),
         key=("bucket_start", "bot"), columns=(
-        timestamp("bucket_start", "The start of the hour or day, in UTC."),
+        timestamp("bucket_start", "The start of the hour or day, in UTC.", "$.series.timestamps[@1]"),
         text("bot", "The crawler; refers to `crawl_bots`."),
         count("requests", "Requests in the bucket; missing if it was not observed.", ".", unit=REQUESTS),
     )),

@@ -4,8 +4,8 @@ In go decoded answers of one section; out come its tables, types, units, rules a
 its evidence and one of three confidences. Wrong guesses cost more than open questions, so what a
 wrong one would break is applied only if proved.
 
-In reading order: ``vocabulary`` and ``maps`` say which keys are data; ``shapes`` with ``charts``
-and ``series`` finds the tables, as ``relations``; ``readings`` types their values, with
+In reading order: ``axes`` with ``vocabulary`` says which keys are data and what belongs together;
+``shapes`` names the tables, as ``relations``; ``readings`` types their values, with
 ``text_formats``; ``totals``, ``keys`` and ``inherit`` settle what rows are and what identifies
 them, ``texts`` what texts need beside them; ``words``, ``identities``, ``sums`` and
 ``experiments`` are the ``evidence``, from which ``units``, ``metrics``, ``differences`` and

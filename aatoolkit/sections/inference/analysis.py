@@ -118,9 +118,9 @@ def _ordered(relations: list[Relation]) -> list[Relation]:
 
     def rank(relation: Relation) -> tuple[bool, bool, int, int]:
         size = len(relation) * len(relation.columns)
-        chart = relation.shape in ("chart", "parallel", "columnar", "values")
+        is_series = relation.holder != relation.steps[:-1]
         nested = sum(len(one.steps) > 0 for one, _ in relation.chain()) - 1
-        return not relation.steps, chart, nested, -size
+        return not relation.steps, is_series, nested, -size
 
     return sorted(relations, key=rank)
 

@@ -10,8 +10,6 @@ from aatoolkit.sections.inference.analysis import Analysis
 from aatoolkit.sections.inference.findings import ColumnFinding
 from aatoolkit.sections.inference.relations import Relation
 
-_GRAIN = {"chart": "point of a series", "parallel": "point of a series", "columnar": "position"}
-
 
 def section_of(analysis: Analysis) -> Section:
     """Build the declaration of a section, as far as it is known.
@@ -40,9 +38,7 @@ def grain_of(relation: Relation) -> str:
     """Describe in a sentence what a row is."""
     if not relation.steps:
         return "One row an answer."
-    what = _GRAIN.get(relation.shape)
-    if what is None and relation.key:
-        what = " and ".join(name.replace("_", " ") for name in relation.key)
+    what = " and ".join(name.replace("_", " ") for name in relation.key)
     return f"One row per {what or relation.path}."
 
 

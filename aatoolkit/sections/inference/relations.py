@@ -133,7 +133,7 @@ class Relation:
     name : str
         The table's name.
     shape : str
-        ``records``, ``keyed``, ``grid``, ``chart``, ``columnar``, ``single`` or ``tuples``.
+        ``records``, ``keyed``, ``grid`` or ``single``.
     steps : tuple of Step
         The path to the rows.
     rows : RowsCall

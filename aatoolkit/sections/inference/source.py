@@ -23,7 +23,7 @@ _UNITS = tuple(
 )
 """The names of the units, as ``aatoolkit.sections`` has them."""
 _RULES = ("KEY", "LAST", "MAX", "MEAN", "MIN", "NONE", "NOT_ADDITIVE", "SUM")
-_CALLS = tuple(sorted(words_of("chart columnar grid keyed matrix pairs parallel records single")))
+_CALLS = tuple(sorted(words_of("grid keyed pairs records single")))
 
 
 def file_of(
@@ -198,7 +198,7 @@ def rule_code(rule: Aggregation) -> str:
 
     Examples
     --------
-    >>> rule_code(sections.SUM), rule_code(vocabulary.ratio("hits", "answers"))
+    >>> rule_code(vocabulary.SUM), rule_code(vocabulary.ratio("hits", "answers"))
     ('SUM', "ratio('hits', 'answers')")
     """
     for name in _RULES:
