@@ -85,7 +85,7 @@ ONLY = {
         "aatoolkit/client/completion.py",
     ),
     # The accessor names the type of what it gives, and no more.
-    "matplotlib": ("aatoolkit/display/plot/", "aatoolkit/frame/accessor/plot.py"),
+    "matplotlib": ("aatoolkit/display/plot/", "aatoolkit/frame/accessor.py"),
 }
 """Packages that one folder only may import, even at call time."""
 

@@ -2,7 +2,7 @@
 
 In go frames with metadata (`aatoolkit.metadata`); out come frames with metadata. In reading order:
 
-- ``accessor``: signatures and documentation of every verb, one file per family
+- ``accessor``: signatures and documentation of every verb; ``overview``: the verbs by purpose
 - ``merge``: ``merge``, ``rename``, ``adopt``; ``merge_keys`` and ``unmatched``: whether keys meet;
   ``joined_tables``: the rows of frames that no section declares
 - ``concat``: `aatoolkit.concat`; ``absent_rows``: those of answers that have none

@@ -12,7 +12,7 @@ import pytest
 import aatoolkit as aa
 from aatoolkit import errors
 from aatoolkit.frame.accessor import Accessor
-from aatoolkit.frame.accessor.overview import PURPOSES
+from aatoolkit.frame.overview import PURPOSES
 
 
 def test_every_verb_is_in_the_overview_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,1536 @@
+"""``df.aa``: what every frame can do; the verbs, by purpose, are in `aatoolkit.frame.overview`.
+
+Here are signatures and documentation; the work is done by the other modules.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+import pandas as pd
+
+from aatoolkit._util.attributes import NamesNear
+from aatoolkit._util.extras import needed
+from aatoolkit._util.listing import Listing
+from aatoolkit.availability import Status
+from aatoolkit.errors import ArgumentError
+from aatoolkit.frame import complete, merge, plain, require, reshape
+from aatoolkit.frame.aggregate import aggregate
+from aatoolkit.frame.aggregation_plan import Rules
+from aatoolkit.frame.cell_status import availability_of
+from aatoolkit.frame.codebook import codebook_of
+from aatoolkit.frame.excel import SheetTable, codebook_sheet, write_workbook
+from aatoolkit.frame.groupby import By
+from aatoolkit.frame.overview import as_html, as_text
+from aatoolkit.frame.parquet import arrow_table, write_parquet
+from aatoolkit.frame.periods import by_period
+from aatoolkit.frame.unmatched import warn_of_unmatched
+from aatoolkit.jsontree.coerce import coerce_values
+from aatoolkit.metadata.arrow_schema import declared, with_facts
+from aatoolkit.metadata.attrs import Source, metadata_of
+from aatoolkit.normalizer.to_pandas import own_buffers
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from aatoolkit.display.plot.interactive import InteractivePicture
+    from aatoolkit.frame.explain.explanation import Explanation
+
+
+def _words(values: object) -> pd.api.extensions.ExtensionArray:
+    return pd.array(list(values), dtype="string")  # type: ignore[call-overload]
+
+
+def _index(names: object) -> pd.Index:
+    return pd.Index(list(names), dtype="string", name="column")  # type: ignore[call-overload]
+
+
+def _with_parts(frame: pd.DataFrame, names: list[str]) -> list[str]:
+    """The columns with those that their intervals are computed from."""
+    known = metadata_of(frame).columns
+    columns = (declared(known[name]) for name in names if name in known)
+    parts = [part for column in columns if column for part in column.aggregate.over or ()]
+    return [*dict.fromkeys([*names, *(part for part in parts if part in frame.columns)])]
+
+
+class Accessor(NamesNear):
+    """What can be done with a frame that was read: ``print(df.aa)`` lists it, a line a verb.
+
+    All work on any frame, never change it, and need no network. ``help(df.aa.merge)`` has the
+    arguments and examples of one.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"n": [1]})
+    >>> frame.aa.availability["status"].tolist()
+    ['unknown']
+    """
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        self._frame = frame
+
+    def _item_named(self, name: str) -> str:
+        if name in self._frame.columns:
+            return f"it is a column: write df[{name!r}]"
+        return f"pandas has it: write df.{name}" if hasattr(pd.DataFrame, name) else ""
+
+    @property
+    def availability(self) -> pd.DataFrame:
+        """Whether each column could be measured: ``status``, ``cause``, ``reason``.
+
+        One row a column, by name. It says what the service could give, not what later steps
+        kept. A column of which nothing is known is ``unknown``.
+
+        Raises
+        ------
+        MetadataError
+            If the frame's metadata is damaged, or newer than this version can read.
+        """
+        states = [
+            (name, availability_of(self._frame, name, column))
+            for name, column in metadata_of(self._frame).columns.items()
+        ]
+        return Listing(
+            {
+                "status": pd.Categorical(
+                    [str(state.status) for _, state in states], [str(each) for each in Status]
+                ),
+                "cause": _words(state.cause and str(state.cause) for _, state in states),
+                "reason": _words(state.reason for _, state in states),
+            },
+            index=_index(name for name, _ in states),
+        )
+
+    @property
+    def codebook(self) -> pd.DataFrame:
+        """The meaning, unit and rule of each column, one row a column, by name.
+
+        Columns: ``dtype``, ``unit``, ``aggregation``, ``doc``, ``availability``, ``caution``,
+        ``of``. ``of`` is the declared column, as ``table.column``; a column that is no
+        declared one has no unit, rule or meaning here. Where each metric has a unit of its own,
+        it is that of the rows that are left, if they have one. ``caution`` says why an aggregate of
+        it would be approximate, where the counts of its rule are not reported.
+
+        Raises
+        ------
+        MetadataError
+            If the frame's metadata is damaged, or newer than this version can read.
+        """
+        return codebook_of(self._frame)
+
+    @property
+    def sources(self) -> pd.DataFrame:
+        """The answers the frame was read from, one row each.
+
+        Columns: ``host``, ``section``, ``scope``, ``url``, ``fetched_at`` (UTC), ``sha256`` (of
+        the body), ``stale``, ``window_start`` and ``window_end`` (the days that the answer says
+        it covers).
+
+        Raises
+        ------
+        MetadataError
+            If the frame's metadata is damaged, or newer than this version can read.
+        """
+        found = [asdict(source) for source in metadata_of(self._frame).sources]
+        table = Listing(
+            {
+                field.name: pd.array(
+                    [source[field.name] for source in found],
+                    dtype="boolean" if field.name == "stale" else "string",
+                )
+                for field in fields(Source)
+            }
+        )
+        moments, _ = coerce_values([source["fetched_at"] for source in found], "timestamp")
+        table["fetched_at"] = moments.to_pandas()
+        return table
+
+    def __repr__(self) -> str:
+        counts = self.availability["status"].value_counts()
+        listed = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+        return as_text(type(self), f"<df.aa of {self._frame.shape[1]} columns: {listed or 'none'}>")
+
+    def _repr_html_(self) -> str:
+        shown: str = Listing(self.availability)._repr_html_()
+        return shown + as_html(type(self), "df.aa: what can be done with this frame")
+
+    def explain(
+        self,
+        row: int | Hashable | Mapping[str, Any] | None = None,
+        column: str | None = None,
+        *,
+        within: Any = None,
+    ) -> Explanation:
+        """Explain a number, down to the bytes of the answers it was made of; or why there is none.
+
+        ``df.aa.explain("mention_rate")``, without a row, answers "why is this missing?": of the
+        first value of the column that is, with how many are, by cause.
+
+        The frame is made again from the answers' bytes, and the explanation holds only if that
+        gives the same value; where it does not, or where plain pandas changed the value since, it
+        says so. Answers are at hand as long as the frame is in memory; a frame of another
+        process, or from a file, needs a study or archive that holds them.
+
+        Parameters
+        ----------
+        row : int, label or mapping of str to object, optional
+            The row: the values of columns that identify it, such as ``{"engine": "chatgpt"}``; or
+            its label in the index, as in ``df.loc``; or its position, where there is no such label.
+            By default the first row without a value in the column, or the first if none is.
+        column : str
+            The column. A single argument that names a column is the column.
+        within : Study, Archive, Tables, Dataset, or a list of these, optional
+            Where answers are looked for, beside those in memory.
+
+        Returns
+        -------
+        Explanation
+            A tree: value, unit, meaning, formula, JSON path and bytes, answer, availability.
+
+        Raises
+        ------
+        ColumnNotFound
+            If there is no such column.
+        ItemNotFound
+            If there is no such row, or several.
+        MetadataError
+            If the frame's metadata is damaged, or newer than this version can read.
+        TypeError
+            If no column is given.
+
+        Examples
+        --------
+        >>> pd.DataFrame({"n": [1]}).aa.explain(0, "n")
+        n: 1
+          unknown
+          the trail ends here: nothing is known of where this frame comes from: it has no metadata
+        >>> import aatoolkit as aa
+        >>> engines = aa.demo().read("overview", days=7)["overview_engines"]
+        >>> found = engines.aa.explain("mention_rate")
+        >>> found.row, found.missing.partition(";")[0]
+        ({'engine': 'google-ai-overview'}, 'the answer holds null here')
+        """
+        from aatoolkit.frame.explain.explainer import Explainer
+
+        return Explainer(within).explain(self._frame, row, column)
+
+    def require(self, *columns: str) -> pd.DataFrame:
+        """Return the frame if these columns could be measured, at least in part.
+
+        A column of which nothing is known passes if it holds a value.
+
+        Parameters
+        ----------
+        *columns : str
+            Their names.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The frame itself.
+
+        Raises
+        ------
+        ColumnNotFound
+            If one is not there.
+        AvailabilityError
+            If one holds no measurement, or was overwritten; ``.columns`` says why.
+
+        Examples
+        --------
+        >>> pd.DataFrame({"n": [0]}).aa.require("n")
+           n
+        0  0
+        """
+        return require.require(self._frame, columns)
+
+    def measured(self, *columns: str, drop: bool = False) -> pd.DataFrame:
+        """Select the rows in which these columns were measured, wholly or in part.
+
+        A number counts unless the service says, of its cell, row or column, that there is none:
+        a zero that was not measured is left out, and one that was stays.
+
+        Parameters
+        ----------
+        *columns : str
+            Their names; a row stays if all of them were measured. By default all numbers that are
+            not part of the key, and a row stays if any of them was measured.
+        drop : bool, default False
+            Leave out the columns, too, that could not be measured or do not apply; the key stays,
+            and so does what is unknown or partly measured.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The rows, in their order and with their index.
+
+        Raises
+        ------
+        ColumnNotFound
+            If there is no such column.
+
+        Examples
+        --------
+        >>> pd.DataFrame({"n": [0, None, 2]}).aa.measured("n")["n"].tolist()
+        [0.0, 2.0]
+        """
+        frame = require.measured(self._frame, columns)
+        return require.drop_unavailable(frame) if drop else frame
+
+    def aggregate(
+        self,
+        by: By = None,
+        columns: str | Iterable[str] | None = None,
+        skip_missing: bool = False,
+        *,
+        freq: str | None = None,
+        rules: Rules | None = None,
+        observed: bool = True,
+    ) -> pd.DataFrame:
+        """Aggregate rows by each column's declared rule; what was not measured stays missing.
+
+        Counts add up, exactly; a rate is recomputed from its summed numerator and denominator;
+        a mean is weighted by its count; money adds up within one currency; a share or a rate of one
+        brand over several answers is that of their counts, where the frame holds them. Every cell
+        that holds a value is used, and a partial one makes the result ``partial``. A rate or mean
+        over rows that were not all measured is that of the rows that were: it is ``partial``, and a
+        column ``x_coverage`` says which fraction of the rows that is. A sum of which a cell was not
+        measured is missing, with the reason. Rows to which a column does not apply, and those whose
+        denominator is 0, add nothing.
+
+        Parameters
+        ----------
+        by : str, pandas.Grouper or list of them, optional
+            What to group by: columns or named levels of the index. A missing key is a group.
+            By default all rows are one group, also where there are none.
+        columns : str or list of str, optional
+            The columns wanted. By default all that have a rule; ``df.aa.codebook`` shows the
+            rules, and why a column has none.
+        skip_missing : bool
+            Whether a sum (or a smallest, largest, first or last value) leaves out cells that
+            were not measured. It is then ``partial``, and every column has its ``x_coverage``.
+        freq : str, optional
+            Periods to group by as well, of the frame's column of days or times: an offset alias
+            of pandas, such as ``W`` (weeks, each named by the Sunday on which it ends) or ``MS``
+            (months, each named by its first day). A period of which the frame has some days only
+            is ``partial``, and says how many.
+        rules : dict, optional
+            Rules for columns that have none, or other ones: ``sum``, ``mean``, ``min``,
+            ``max``, ``first``, ``last``, ``count`` (of the rows that hold a value) or an
+            `aatoolkit.sections.aggregation.Aggregation`. A column of true and false that is named
+            in ``columns`` needs none: it becomes the share of rows that are true.
+            A column that ``df.aa.merge`` took from another frame counts once for each row of
+            that frame. Of other columns a sum is refused where their values are repeated, as
+            after a plain merge: one value for each value of a text or day, over several rows.
+        observed : bool
+            Whether to leave out levels of categories that no row has. Otherwise their groups
+            are unknown.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a group, with the key as columns, and what is known of each column over
+            all groups. Where the groups differ in it, ``x_availability``,
+            ``x_availability_cause`` and ``x_availability_reason`` beside ``x`` say it of each.
+            The result can be aggregated further as its rows could have been.
+
+        Raises
+        ------
+        ColumnNotFound
+            If there is no such column.
+        ArgumentError
+            If ``by`` is a rate, pandas knows no such ``freq``, or the frame has no one column of
+            times.
+        AvailabilityError
+            If a column that was asked for has no rule, or cannot
+            follow it here (``.columns`` says why); if none has one; if a sum of integers does
+            not fit 64 bits.
+
+        Warns
+        -----
+        AAToolkitWarning
+            If a column was left out that has a rule and cannot follow it in this frame.
+
+        Examples
+        --------
+        >>> frame = pd.DataFrame({"engine": ["a", "a", "b"], "n": [1, None, 0]})
+        >>> frame.aa.aggregate("engine", rules={"n": "sum"})
+          engine     n
+        0      a  <NA>
+        1      b   0.0
+        >>> days = pd.DataFrame({"date": pd.date_range("2026-11-02", periods=10), "n": 1})
+        >>> days.aa.aggregate(freq="W", rules={"n": "sum"}).iloc[:, :2]
+                date  n
+        0 2026-11-08  7
+        1 2026-11-15  3
+        >>> frame.aa.aggregate("engine", skip_missing=True, rules={"n": "sum"})["n_coverage"]
+        ... # doctest: +NORMALIZE_WHITESPACE
+        0    0.5
+        1    1.0
+        Name: n_coverage, dtype: Float64
+        """
+        if freq is not None:
+            by = by_period(self._frame, by, freq)
+        return aggregate(self._frame, by, columns, skip_missing, rules or {}, observed)
+
+    def complete(
+        self, *, availability: pd.DataFrame | None = None, **levels: object
+    ) -> pd.DataFrame:
+        """Add explicit rows for what was not reported, with the reason.
+
+        The levels are crossed with the rest of the frame's key. Rows that are there come
+        first, in their order; in the others all that is no key is missing. What is known of a
+        row is stored in its columns ``availability``, ``availability_cause`` and
+        ``availability_reason``, which `aggregate` reads: a row that was not reported is
+        unknown, never zero. Where nothing is known of it but that it was not reported, it
+        takes nothing from the sum of rows that were; alone, it stays unknown.
+
+        Parameters
+        ----------
+        availability : pandas.DataFrame, optional
+            ``tables.availability`` of the answer. The rows of an engine that cannot report
+            are then ``not_applicable``, and what holds of one engine no longer concerns the
+            rows of the others.
+        **levels
+            The values that a column should have: ``engine=options.engines["engine"]``.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The rows, numbered anew; named levels of the index are columns.
+
+        Raises
+        ------
+        ColumnNotFound
+            If there is no such column.
+        AvailabilityError
+            If a level does not fit its column.
+
+        Examples
+        --------
+        >>> frame = pd.DataFrame({"engine": ["chatgpt"], "n": [3]})
+        >>> frame.aa.complete(engine=["chatgpt", "claude"]).iloc[:, :4]
+            engine     n availability availability_cause
+        0  chatgpt     3    available               <NA>
+        1   claude  <NA>      unknown             no_row
+        """
+        return complete.complete(self._frame, levels, availability)
+
+    def merge(
+        self,
+        right: pd.DataFrame,
+        how: str = "inner",
+        on: Any = None,
+        left_on: Any = None,
+        right_on: Any = None,
+        left_index: bool = False,
+        right_index: bool = False,
+        sort: bool = False,
+        suffixes: tuple[str | None, str | None] = ("_x", "_y"),
+        indicator: bool | str = False,
+        validate: str | None = None,
+    ) -> pd.DataFrame:
+        """`pandas.DataFrame.merge` that keeps the metadata of both frames.
+
+        A column keeps its metadata under its new name, suffixes included. Where rows have no match,
+        the columns that they lack are ``partial`` with the cause ``no_row``. A column on which
+        both are merged is described by the side that holds all its values, else by the join
+        of both. The sources of both are kept. Columns of a frame of your own, such as a CSV
+        file, count once for each of its rows, however often the merge repeats them: rows are
+        distinguished by what they are merged on, or by the columns that it takes beside.
+
+        Parameters
+        ----------
+        right : pandas.DataFrame
+            The other frame; it need not have metadata.
+        how, on, left_on, right_on, left_index, right_index, sort, suffixes, indicator, validate
+            As in `pandas.DataFrame.merge`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A new frame.
+
+        Raises
+        ------
+        ArgumentError
+            If pandas refuses the merge, or no key is named and it would join on measures.
+        ColumnNotFound
+            If a key is no column of its frame.
+        MetadataError
+            If a frame's metadata is damaged, or newer than this version can read.
+
+        Warns
+        -----
+        MergeWarning
+            If no value of a key is on both sides, or some differ by case, spaces or accents only;
+            beside a frame of your own also if rows of keys without a partner are left out, with
+            their number on each side.
+
+        Examples
+        --------
+        >>> left, right = pd.DataFrame({"k": [1, 2]}), pd.DataFrame({"k": [1], "n": [5]})
+        >>> left.aa.merge(right, how="left", on="k")
+           k    n
+        0  1  5.0
+        1  2  NaN
+        """
+        options = {
+            "how": how,
+            "on": on,
+            "left_on": left_on,
+            "right_on": right_on,
+            "left_index": left_index,
+            "right_index": right_index,
+        }
+        merged = merge.merge(
+            self._frame,
+            right,
+            **options,
+            sort=sort,
+            suffixes=suffixes,
+            indicator=indicator,
+            validate=validate,
+        )
+        warn_of_unmatched(self._frame, right, options)
+        return merged
+
+    def rename(
+        self,
+        mapper: Any = None,
+        *,
+        index: Any = None,
+        columns: Any = None,
+        axis: int | str | None = None,
+        level: Any = None,
+        errors: str = "ignore",
+    ) -> pd.DataFrame:
+        """`pandas.DataFrame.rename` with the metadata of each column under its new name.
+
+        Parameters
+        ----------
+        mapper, index, columns, axis, level, errors
+            As in `pandas.DataFrame.rename`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A new frame.
+
+        Raises
+        ------
+        KeyError
+            If a name is not there and ``errors="raise"``.
+        MetadataError
+            If the frame's metadata is damaged, or newer than this version can read.
+
+        Examples
+        --------
+        >>> pd.DataFrame({"n": [1]}).aa.rename(columns={"n": "m"}).columns.tolist()
+        ['m']
+        """
+        return merge.rename(
+            self._frame, mapper, index=index, columns=columns, axis=axis, level=level, errors=errors
+        )
+
+    def adopt(self, *frames: pd.DataFrame) -> pd.DataFrame:
+        """Restore, by name, the metadata of columns after steps that lost it.
+
+        A column without metadata takes that of the first frame in which a column of its name
+        holds the same, row by row: rows are matched by their key, or by their labels. A column
+        that was overwritten or summed takes none. Where rows have no match and the
+        column is missing there, it is ``partial`` with the cause ``no_row``.
+
+        Parameters
+        ----------
+        *frames : pandas.DataFrame
+            The frames before those steps.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A new frame with the same data.
+
+        Raises
+        ------
+        MetadataError
+            If a frame's metadata is damaged, or newer than this version can read.
+
+        Examples
+        --------
+        >>> frame = pd.DataFrame({"n": [1]})
+        >>> frame.merge(pd.DataFrame({"n": [1], "m": [2]})).aa.adopt(frame).columns.tolist()
+        ['n', 'm']
+        """
+        return merge.adopt(self._frame, *frames)
+
+    def to_long(self, columns: str | Iterable[str] | None = None) -> pd.DataFrame:
+        """Reshape to one row per cell: its value, availability and unit.
+
+        Parameters
+        ----------
+        columns : str or list of str, optional
+            The numbers to lay out; by default all that are no key. The other columns identify
+            the rows; one that is named like what is added gets an underscore after its name.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Those columns, then ``variable``, ``value``, ``unit``, ``availability``,
+            ``availability_cause`` and ``availability_reason``. Values are Int64 if all the
+            numbers are whole by dtype, and Float64 otherwise.
+
+        Raises
+        ------
+        ColumnNotFound
+            If there is no such column.
+        AvailabilityError
+            If one holds no numbers.
+        NotWritten
+            If a whole number is too large to stand beside fractions exactly.
+
+        Examples
+        --------
+        >>> frame = pd.DataFrame({"engine": ["chatgpt"], "n": [3], "m": [4]})
+        >>> frame.aa.to_long()[["engine", "variable", "value", "availability"]]
+            engine variable  value availability
+        0  chatgpt        n      3      unknown
+        1  chatgpt        m      4      unknown
+        """
+        return reshape.to_long(self._frame, columns)
+
+    def with_context(self) -> pd.DataFrame:
+        """Insert columns for the host, window and filters that the rows were read with.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The frame with ``host``, ``days``, ``window_start`` and ``window_end`` (missing
+            where the answer does not give them), ``filter_engine``, ``filter_topic``,
+            ``filter_category``, ``filter_brand`` (missing where nothing was filtered) and
+            ``fetched_at`` before its columns.
+
+        Raises
+        ------
+        AvailabilityError
+            If the frame was not read from exactly one answer, or has such a column.
+        """
+        return reshape.with_context(self._frame)
+
+    def interval(
+        self,
+        column: str,
+        by: By = None,
+        cluster: str | None = None,
+        panel: str | None = None,
+        level: float = 0.95,
+        join: bool = False,
+        *,
+        rules: Rules | None = None,
+    ) -> pd.DataFrame:
+        """Compute confidence intervals of a rate or mean, by row or over clusters such as prompts.
+
+        Without ``cluster`` each row has an interval of its own: Wilson's score interval, which
+        takes the answers it counts for independent. They are not where prompts repeat: for
+        prompts like these it is then too narrow, and in simulations (25 prompts, 30 answers
+        each) one of 95 % covered 68 to 30 %.
+
+        With ``cluster="prompt_id"`` the rows of each group are pooled into one estimate
+        ŷ = Σyᵢ/Σnᵢ over prompts i, with an interval that answers one of two questions:
+
+        - ``panel="sampled"`` (the default): how *prompts like these* fare. The linearised
+          variance V = k/(k-1) · Σ(yᵢ-ŷnᵢ)²/(Σnᵢ)² over the k prompts gives the design effect
+          V·Σn/(ŷ(1-ŷ)) (Kish, *Survey Sampling*, 1965), and Wilson's interval is computed on
+          the effective sample size Σn/deff (Kott & Carr, *Journal of Official Statistics* 13,
+          1997; compared by Franco, Little, Louis & Slud, *Journal of Survey Statistics and
+          Methodology* 7, 2019),
+          with Student's t of k-1 degrees of freedom, or of fewer where few prompts carry most
+          of the answers, hits, misses or variance: the effective number (Σx)²/Σx² of those
+          that do (Carter, Schnepel & Steigerwald, *Review of Economics and Statistics* 99,
+          2017). Means, such as positions, get ŷ ± t·√V.
+        - ``panel="fixed"``: how *these prompts* fare, which are all there is. Each is a stratum:
+          V = Σ(nᵢ/Σn)²·p̃ᵢ(1-p̃ᵢ)/nᵢ, where p̃ᵢ has one answer at the overall rate added. It is
+          usually narrower than Wilson's.
+
+        In simulations of beta-binomial prompts (5 to 200 prompts, equal and very unequal runs,
+        correlations from 0 to 0.8, rates from 2 to 98 %) the 95 % interval of sampled prompts
+        covers 93 % or more; more than 97.5 % where few prompts have any hit, or there are 5.
+
+        Do not use it where clusters depend on each other (paraphrases of one prompt are one
+        cluster), for counts that have no denominator, or to compare two windows by whether
+        their intervals overlap: `compare` does that.
+
+        Parameters
+        ----------
+        column : str
+            A column whose rule is a ratio or a mean, or one of true and false.
+        by : str, pandas.Grouper or list of them, optional
+            One estimate a group; needs ``cluster``. By default all rows are one group.
+        cluster : str, optional
+            The column that names what repeats, such as ``prompt_id``.
+        panel : {"sampled", "fixed"}, optional
+            Which of the two questions is asked; ``sampled`` by default.
+        level : float
+            The confidence level.
+        join : bool
+            Whether to return the rows of the frame, with the interval beside them.
+        rules : dict, optional
+            As for `aggregate`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Without ``cluster``: ``x_low`` and ``x_high``, with the frame's index; missing where
+            a part was not measured, the denominator is 0, or the numerator exceeds it. With
+            it one row a group: the key, ``x``, ``x_low``, ``x_high``, ``x_n`` (Σn), ``x_deff``
+            (missing for means), ``x_clusters``, ``x_method`` and ``x_verdict``: the
+            interval in words, or "cannot say" and why, as where fewer than 5 prompts were asked.
+
+        Raises
+        ------
+        AvailabilityError
+            If there is no such column, it is no rate or mean, a row with a number has no
+            cluster, the numerator exceeds the denominator in every row, or no group has enough
+            clusters.
+        ValueError
+            If the level is not between 0 and 1, the panel is unknown, or ``by`` or ``panel`` is
+            given without ``cluster``.
+
+        Examples
+        --------
+        >>> frame = pd.DataFrame({"prompt_id": [*"aabbccddee"], "named": [True] * 4 + [False] * 6})
+        >>> found = frame.aa.interval("named", cluster="prompt_id")
+        >>> found[["named", "named_low", "named_high", "named_clusters"]].round(2)
+           named  named_low  named_high  named_clusters
+        0    0.4       0.03        0.93               5
+        """
+        from aatoolkit.stats.interval import interval
+
+        return interval(
+            self._frame,
+            column,
+            level,
+            by=by,
+            cluster=cluster,
+            panel=panel,
+            join=join,
+            rules=rules,
+        )
+
+    def compare(
+        self,
+        before: pd.DataFrame | Literal["previous"],
+        column: str | Sequence[str],
+        by: By = None,
+        pair: str | None = None,
+        cluster: str | None = None,
+        correct: str | None = "holm",
+        level: float = 0.95,
+        *,
+        rules: Rules | None = None,
+    ) -> pd.DataFrame:
+        """Compare a rate or mean with that of another frame, such as an earlier window.
+
+        What forbids a comparison is said before any number is tested: a side that was not
+        measured, windows that overlap, prompts that only one side has. "No evidence" is not "no
+        change": ``detectable`` is the change that the sample could have shown.
+
+        - Paired, ``pair="prompt_id"``: the prompts that both sides have, each compared with
+          itself. With R = Σy/Σn on each side, zᵢ = (yᵢ-Rnᵢ)/Σn of the one less that of the
+          other, and V = k/(k-1)·Σzᵢ² (Kish, *Survey Sampling*, 1965).
+        - Of two samples, ``cluster="prompt_id"``: the variances of two ratio estimators added,
+          Welch's t. For other prompts, or other hosts.
+        - Neither, where no prompts are known: Newcombe's interval (*Statistics in Medicine* 17,
+          1998) and the z test of two proportions; for means over rows, Welch's t. They take all
+          answers for independent, and say so. Answers to repeated prompts are not: expect
+          false alarms.
+
+        Student's t has as many degrees of freedom as there are effectively prompts that carry
+        the answers and the variance (Satterthwaite), k-1 at most; with fewer than 5 prompts
+        nothing is said. ``detectable`` is (t₁₋α/₂ + t₀.₈)·√V (Bloom, *Evaluation Review* 19, 1995;
+        Miller, "Adding Error Bars to Evals", 2024), with α divided by the number of rows where
+        they are corrected for.
+
+        Do not use it to look for the one of many cuts that differs: ask for all of them in one
+        call, so that they are corrected for. It says that something changed, not why.
+
+        Parameters
+        ----------
+        before : pandas.DataFrame or "previous"
+            The other frame, with the same columns; or ``"previous"``, the window before as this
+            frame's own columns ``previous_…`` give it, such as those of ``ranking_prompts``.
+        column : str or list of str
+            What is compared: columns whose rule is a ratio or a mean, or of true and false.
+        by : str or list of str, optional
+            One comparison a group. A group that one side lacks cannot be compared.
+        pair, cluster : str, optional
+            What rows are paired by, or clusters of two samples. By default ``prompt_id`` where
+            both frames have it: paired if any prompt is on both sides.
+        correct : {"holm", "bh", None}
+            How p-values are adjusted over all rows: Holm's method bounds the probability of
+            any false alarm, Benjamini and Hochberg's the expected share of false ones.
+        level : float
+            The confidence level; a verdict needs an adjusted p-value below one less this.
+        rules : dict, optional
+            As for `aggregate`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a measure and group: ``measure``, the key, of two hosts ``before_host`` and
+            ``after_host`` (that of this frame), ``before``, ``after``, ``change``,
+            ``low`` and ``high`` (its interval), ``p``, ``p_adjusted``, ``n_before``, ``n``,
+            ``clusters``, ``detectable``, ``verdict`` ("up", "down", "no evidence" or "cannot
+            say"), ``why`` and ``method``.
+
+        Raises
+        ------
+        AvailabilityError
+            If there is no such column, or it is no rate or mean.
+        ValueError
+            If the level or the correction is none, or both ``pair`` and ``cluster`` are given.
+        ColumnNotFound
+            If there is no such column, or none ``previous_…`` of it.
+
+        Examples
+        --------
+        >>> before = pd.DataFrame({"prompt_id": [*range(8)] * 10, "named": [False, True] * 40})
+        >>> now = before.assign(named=[False, True, True, True] * 20)
+        >>> found = now.aa.compare(before, "named").iloc[0]
+        >>> float(found["before"]), float(found["after"]), found["verdict"]
+        (0.5, 0.75, 'no evidence')
+        """
+        from aatoolkit.stats.compare import compare
+        from aatoolkit.stats.sides import previous_window
+
+        if isinstance(before, str):
+            measures = [column] if isinstance(column, str) else [*column]
+            before = previous_window(self._frame, measures, before)
+        return compare(
+            self._frame,
+            before,
+            column,
+            by,
+            pair=pair,
+            cluster=cluster,
+            correct=correct,
+            level=level,
+            rules=rules,
+        )
+
+    def decompose(
+        self,
+        before: pd.DataFrame | Literal["previous"],
+        column: str,
+        by: str = "prompt_id",
+        level: float = 0.95,
+        *,
+        rules: Rules | None = None,
+    ) -> pd.DataFrame:
+        """Decompose a change into changes of the prompts' rates and of how often each was asked.
+
+        With the share wᵢ that a prompt has of all answers, its rate rᵢ, and R̄ the mean of both
+        overall rates, the change is the sum of four parts (Kitagawa, *Journal of the American
+        Statistical Association* 50, 1955, centred at R̄ so that what enters and leaves counts by
+        how it differs from the rest):
+
+        - ``rate``: Σ ½(wᵢ+wᵢ')·(rᵢ'-rᵢ) over the prompts on both sides;
+        - ``mix``: Σ (½(rᵢ+rᵢ')-R̄)·(wᵢ'-wᵢ) over the same;
+        - ``entered``: Σ wᵢ'(rᵢ'-R̄) and ``left``: -Σ wᵢ(rᵢ-R̄) over the others.
+
+        Only ``rate`` has an error: its interval is for these prompts, which it takes as given
+        (strata), and takes answers to one prompt for independent. A change in the mix of engines
+        within a prompt counts as ``rate``. The others are bookkeeping of what was asked.
+
+        Do not read ``mix`` as an effect on the brand, nor ``rate`` as a statement on prompts
+        that were not asked; `compare` makes that one.
+
+        Parameters
+        ----------
+        before : pandas.DataFrame or "previous"
+            The other frame, as for `compare`.
+        column : str
+            A column whose rule is a ratio or a mean.
+        by : str
+            What the change is decomposed over.
+        level : float
+            The confidence level.
+        rules : dict, optional
+            As for `aggregate`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a part (``rate``, ``mix``, ``entered``, ``left``, ``total``): ``effect``,
+            ``low``, ``high``, ``p``, ``n``, ``clusters``, ``verdict``, ``why``, ``method``.
+
+        Raises
+        ------
+        AvailabilityError
+            If there is no such column, or it is no rate or mean.
+        ValueError
+            If the level is not between 0 and 1.
+
+        Examples
+        --------
+        >>> before = pd.DataFrame({"prompt_id": [*"aabb"], "named": [True, False, True, True]})
+        >>> now = pd.DataFrame({"prompt_id": [*"aaab"], "named": [True, False, True, True]})
+        >>> now.aa.decompose(before, "named")[["part", "effect"]].round(3)
+              part  effect
+        0     rate   0.104
+        1      mix  -0.104
+        2  entered     0.0
+        3     left     0.0
+        4    total     0.0
+        """
+        from aatoolkit.stats.decompose import decompose
+        from aatoolkit.stats.sides import previous_window
+
+        if isinstance(before, str):
+            before = previous_window(self._frame, [column], before)
+        return decompose(self._frame, before, column, by, level=level, rules=rules)
+
+    def stability(
+        self,
+        column: str = "mentioned",
+        by: Sequence[str] = ("prompt_id", "engine"),
+        level: float = 0.95,
+    ) -> pd.DataFrame:
+        """Measure how often repeated answers to the same prompt agree.
+
+        ``agreement``: of the pairs of answers to one combination, the share with the same
+        outcome, averaged over combinations that were asked twice or more. ``icc``: their
+        intra-class correlation, by analysis of variance (Ridout, Demétrio & Firth, *Biometrics*
+        55, 1999). The interval of the agreement is from 999 resamples of the first name's values
+        (Davison & Hinkley, *Bootstrap Methods*, 1997), always the same ones. That of the
+        correlation is from the jackknife over them, on Fisher's scale, with Student's t: in
+        simulations of 10 to 60 prompts it covers 95 to 98 %.
+
+        `aatoolkit.stats.samples` takes the correlation of answers to one prompt, which is that of
+        ``by=["prompt_id"]``. Try both ends of its interval too.
+
+        Do not use it over a time in which the rate changed: a change counts as disagreement.
+        With agreement near 1 the correlation says little: there is nothing to correlate.
+
+        Parameters
+        ----------
+        column : str
+            A column of true and false, such as `aatoolkit.stats.answers` has.
+        by : sequence of str
+            What makes two answers repeats of each other.
+        level : float
+            The confidence level.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row: ``agreement``, ``icc``, each with ``_low`` and ``_high``, ``n``, ``cells``,
+            ``clusters``, ``verdict`` and ``method``.
+
+        Raises
+        ------
+        AvailabilityError
+            If there is no such column, or it is not of true and false.
+        ValueError
+            If the level is not between 0 and 1.
+
+        Examples
+        --------
+        >>> import aatoolkit as aa
+        >>> found = aa.stats.answers(aa.demo().read("chats")).aa.stability()
+        >>> bool(0.5 < found["agreement"].item() < 1)
+        True
+        """
+        from aatoolkit.stats.stability import stability
+
+        return stability(self._frame, column, by, level)
+
+    def changes(
+        self,
+        column: str,
+        date: str = "date",
+        level: float = 0.95,
+        *,
+        rules: Rules | None = None,
+    ) -> pd.DataFrame:
+        """Detect the days on which a rate changed.
+
+        A segment of days has one rate; its cost is twice the negative binomial log likelihood
+        of its counts, so that days with many answers weigh more, and days without are no part of
+        it. What the best split gains, and what the best two gain, is divided by the long-run
+        variance of days about them: by how much they vary, and how alike neighbouring days are
+        (Newey & West, *Econometrica* 55, 1987). It is compared with the same of the days in 499
+        other orders, always the same ones, in which blocks of neighbours stay together (∛days
+        long); the better of the two counts, as it does in those. The quantile of one split, times
+        the variance that is left, is what each further segment must gain. The best of so many
+        segments, of five days or more, are found exactly (Auger & Lawrence, *Bulletin of
+        Mathematical Biology* 51, 1989). The interval of a day is a set of 95 % (the level) of the
+        likelihood with a flat prior, the neighbouring changes fixed, flattened by that variance;
+        how often it covers is checked roughly. Before and after are those of the best split, so
+        that the change is somewhat overstated.
+
+        In simulations of flat series (answers as independent, overdispersed, with rates of 1 and
+        99 %, growing and weekly numbers) mostly 6.7 % at most are called changed, and 8 % where
+        days are autocorrelated with 0.8 or their numbers grow tenfold; series of a year were not
+        measured so closely. That caution costs: of 30 days with 15 answers each, a step of 20
+        points in the middle is found in 7 of 10 cases. Many ups and downs that no two changes
+        describe may hide each other.
+
+        Do not use it for series with a strong weekly pattern or a slow drift, which it takes for
+        changes or misses; nor to prove that an action worked: something else may have changed
+        that day, such as the mix of prompts or engines. `aatoolkit.stats.effect` compares with what
+        was not treated.
+
+        Parameters
+        ----------
+        column : str
+            A rate with a declared numerator and denominator.
+        date : str
+            The column of days; 20 to 1,100 of them.
+        level : float
+            The confidence level.
+        rules : dict, optional
+            As for `aggregate`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a change, or one that says that there is none: ``day`` (the first of the new
+            rate), ``first_day`` and ``last_day`` (its interval), ``before``, ``after``,
+            ``change``, ``p``, ``n``, ``clusters``, ``from_day`` and ``to_day`` (the stretches
+            of both rates), ``verdict``, ``why`` and ``method``.
+
+        Raises
+        ------
+        AvailabilityError
+            If there is no such column, it is no rate, or there are too many days.
+        ValueError
+            If the level is not between 0 and 1.
+
+        Examples
+        --------
+        >>> import aatoolkit as aa
+        >>> trend = aa.demo().read("overview", days=90)["overview_trend"]
+        >>> found = trend.aa.changes("mention_rate")
+        >>> set(found["verdict"]) <= {"up", "down", "no evidence"}
+        True
+        """
+        from aatoolkit.stats.changes import changes
+
+        return changes(self._frame, column, date, level, rules)
+
+    def rank(
+        self,
+        column: str,
+        by: str,
+        cluster: str = "prompt_id",
+        level: float = 0.95,
+        *,
+        rules: Rules | None = None,
+    ) -> pd.DataFrame:
+        """Rank members, each with the set of ranks that it may have given the sample.
+
+        All differences between two members are tested at once, over clusters: the total or
+        rate of each is a sum over prompts, and the largest of the standardised differences is
+        compared with its quantile under 999 redraws of the prompts' signs and weights (a
+        multiplier bootstrap; always the same ones). A member is taken to be below those
+        that exceed it, and above those that it exceeds: the ranks in between are its set
+        (Mogstad, Romano, Shaikh & Wilhelm, "Inference for ranks", *Review of Economic Studies*
+        91, 2024). Of few prompts the quantile is that of Student's t, as far out in its tail, so
+        that the sets are wide. They hold all true ranks at once: in simulations of 8 to 100
+        prompts, ties included, 95 % or more.
+
+        A member without a row for a prompt counts as 0 there, as a listing holds only what was
+        found: use whole listings, not their first rows. Do not use it with members that were
+        chosen because they lead.
+
+        Parameters
+        ----------
+        column : str
+            A count, or a rate with a declared numerator and denominator.
+        by : str
+            The members that are ranked.
+        cluster : str
+            What repeats; 5 different ones at least.
+        level : float
+            The confidence level of all sets together.
+        rules : dict, optional
+            As for `aggregate`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a member, the first first: the key, ``value``, ``rank``, ``rank_low``,
+            ``rank_high``, ``n``, ``clusters``, ``verdict`` and ``method``.
+
+        Raises
+        ------
+        AvailabilityError
+            If there is no such column, it is no count or rate, there are more than 500
+            members, or too few clusters.
+        ValueError
+            If the level is not between 0 and 1.
+
+        Examples
+        --------
+        >>> frame = pd.DataFrame({"prompt_id": sorted([*range(8)] * 2), "site": [*"ab"] * 8})
+        >>> frame["n"] = [9, 1, 8, 2] * 4
+        >>> found = frame.aa.rank("n", "site", rules={"n": "sum"})
+        >>> found[["site", "rank", "rank_low", "rank_high"]]
+          site  rank  rank_low  rank_high
+        0    a     1         1          1
+        1    b     2         2          2
+        """
+        from aatoolkit.stats.rank import rank
+
+        return rank(self._frame, column, by, cluster, level, rules)
+
+    def concentration(
+        self,
+        column: str,
+        by: str | Sequence[str] | None = None,
+        *,
+        top: int = 5,
+        rarefy: bool = True,
+        level: float = 0.95,
+    ) -> pd.DataFrame:
+        """Measure how concentrated a count is on few members.
+
+        The Herfindahl index without its bias, Σnᵢ(nᵢ-1)/(N(N-1)) (Simpson, *Nature* 163, 1949), the
+        effective number 1/index (Hill, *Ecology* 54, 1973), the share of the largest few, and the
+        Gini coefficient of those that occur. The last two depend on N: groups are rarefied to
+        the smallest (Hurlbert, *Ecology* 52, 1971). Intervals are from 499 multinomial resamples,
+        always the same ones, centred at the estimate; of groups of more than 2,000 members fewer
+        (49 at least), and from 5,000 on the interval is ± t times their standard deviation. The
+        largest few of a sample have luck among their merits, the more of it the more members tie:
+        the lower end of their share is that of the leaders of one half in the other half. The
+        ends of the effective number are 1 over those of the index.
+
+        The resamples take each citation for independent. Citations of one answer, and answers to
+        one prompt, are not: read the intervals as the least uncertainty there is. Do not use it
+        on the first rows of a longer listing.
+
+        Parameters
+        ----------
+        column : str
+            A count, one row a member.
+        by : str or list of str, optional
+            One result a group.
+        top : int
+            How many are "the largest few".
+        rarefy : bool
+            Whether groups are rarefied to the size of the smallest.
+        level : float
+            The confidence level.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a group: ``hhi``, ``effective``, ``top_share``, ``gini``, each with ``_low``
+            and ``_high``, ``n``, ``members``, ``depth``, ``verdict``, ``method``. Groups of less
+            than 20 cannot say.
+
+        Raises
+        ------
+        AvailabilityError
+            If there is no such column, or it is no count.
+        ValueError
+            If ``top`` or the level cannot be used.
+
+        Examples
+        --------
+        >>> frame = pd.DataFrame({"site": [*"abcd"], "n": [50, 50, 50, 50]})
+        >>> float(round(frame.aa.concentration("n")["effective"].item(), 1))
+        4.1
+        """
+        from aatoolkit.stats.concentration import concentration
+
+        return concentration(self._frame, column, by, top=top, rarefy=rarefy, level=level)
+
+    def overlap(
+        self,
+        column: str,
+        between: str = "engine",
+        by: str = "prompt_id",
+        *,
+        repeat: str = "chat_id",
+        order: str | None = None,
+        p: float = 0.9,
+        depth: int = 10,
+        level: float = 0.95,
+    ) -> pd.DataFrame:
+        """Measure how much the lists of two engines overlap, beside the overlap of repeats of each.
+
+        An engine that is asked the same twice does not cite the same sources twice: two engines
+        that share a third of their sources may be as alike as each is to itself. So the overlap
+        of pairs of answers, one of each engine, stands beside that of pairs of answers of one.
+
+        - ``jaccard``: |A∩B| / |A∪B| of the sets of two answers (Jaccard, *New Phytologist* 11,
+          1912), mean over all pairs of answers to a prompt, then over prompts, each with the
+          same weight.
+        - ``ceiling``: the same between different answers of one engine, mean of the two engines,
+          over the prompts that both answered twice or more; ``gap`` is the index less it there.
+        - ``rbo``: rank-biased overlap, which weighs the first places most: the agreement at
+          depth d has the weight (1-p)·pᵈ⁻¹, extrapolated beyond the lists (Webber, Moffat &
+          Zobel, *ACM Transactions on Information Systems* 28, 2010, equation 32). With p = 0.9 the
+          first 10 places have 86 % of the weight. Lists are cut at ``depth``.
+
+        The intervals are Student's t over k prompts, mean ± t(k-1)·s/√k: of prompts like
+        these, which are taken for a sample; 5 at least. Verdicts are on the gap, with Holm's method
+        over all pairs. "No evidence" is not "as alike as repeats": ``detectable`` is the gap
+        that the sample could have shown.
+
+        Answers that list nothing are no rows, and so no part of it. Of more than 20 answers of one
+        engine to a prompt 20 are used, evenly spaced. Do not use it on lists that were cut, such
+        as the first rows of a table: their overlap depends on where; nor to compare engines that
+        were asked at different times, as then the gap may be that of the times.
+
+        Parameters
+        ----------
+        column : str
+            What the lists hold, such as ``source_domain``; one row an entry.
+        between : str
+            What is compared.
+        by : str
+            What repeats, and is the unit of the intervals.
+        repeat : str
+            What names a single answer, and so a list.
+        order : str, optional
+            The place of an entry in its list, from 1; without it there is no ``rbo``.
+        p : float
+            The persistence of rank-biased overlap, between 0 and 1.
+        depth : int
+            How many places of each list it uses.
+        level : float
+            The confidence level.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a pair: the key, ``jaccard`` with ``_low`` and ``_high``, ``ceiling``, ``gap``
+            with ``_low`` and ``_high``, ``p``, ``p_adjusted``, ``detectable``, ``rbo`` with
+            ``_low`` and ``_high``, ``rbo_ceiling``, ``n`` (answers), ``clusters``, ``verdict``
+            ("less alike" or "more alike" than repeats, "no evidence" or "cannot say"), ``why``
+            and ``method``. Fractions from 0 to 1.
+
+        Raises
+        ------
+        ColumnNotFound
+            If there is no such column.
+        AvailabilityError
+            If a row has no engine, prompt, answer or place, an answer is of several engines or
+            prompts, or there are more than 40 engines.
+        ValueError
+            If ``p``, ``depth`` or the level cannot be used.
+
+        Examples
+        --------
+        >>> rows = [
+        ...     (prompt, engine, f"{prompt}{engine}{run}", site)
+        ...     for prompt in range(6)
+        ...     for engine, sites in (("x", "abc"), ("y", "cde"))
+        ...     for run in range(2)
+        ...     for site in sites[: 3 - run * (prompt % 3)]
+        ... ]
+        >>> frame = pd.DataFrame(rows, columns=["prompt_id", "engine", "chat_id", "site"])
+        >>> frame.aa.overlap("site")[["jaccard", "ceiling", "gap", "verdict"]].round(2)
+           jaccard  ceiling   gap     verdict
+        0     0.15     0.67 -0.52  less alike
+        """
+        from aatoolkit.stats.overlap import overlap
+
+        return overlap(
+            self._frame,
+            column,
+            between,
+            by,
+            repeat=repeat,
+            order=order,
+            p=p,
+            depth=depth,
+            level=level,
+        )
+
+    @overload
+    def plot(
+        self,
+        kind: str | None = None,
+        *,
+        x: str | None = None,
+        y: str | Iterable[str] | None = None,
+        by: str | None = None,
+        freq: str | None = None,
+        top: int | None = None,
+        ax: Axes | None = None,
+        title: str | None = None,
+        figsize: tuple[float, float] | None = None,
+        color: str | Iterable[str] | None = None,
+        facet: str | None = None,
+        theme: str = "auto",
+        interactive: Literal[False] = False,
+    ) -> Axes: ...
+
+    @overload
+    def plot(
+        self,
+        kind: str | None = None,
+        *,
+        x: str | None = None,
+        y: str | Iterable[str] | None = None,
+        by: str | None = None,
+        freq: str | None = None,
+        top: int | None = None,
+        title: str | None = None,
+        figsize: tuple[float, float] | None = None,
+        color: str | Iterable[str] | None = None,
+        facet: str | None = None,
+        theme: str = "auto",
+        interactive: Literal[True],
+    ) -> InteractivePicture: ...
+
+    def plot(
+        self,
+        kind: str | None = None,
+        *,
+        x: str | None = None,
+        y: str | Iterable[str] | None = None,
+        by: str | None = None,
+        freq: str | None = None,
+        top: int | None = None,
+        ax: Axes | None = None,
+        title: str | None = None,
+        figsize: tuple[float, float] | None = None,
+        color: str | Iterable[str] | None = None,
+        facet: str | None = None,
+        theme: str = "auto",
+        interactive: bool = False,
+    ) -> Axes | InteractivePicture:
+        """Draw the picture that fits the frame: a trend, a ranking, shares, a heat map, a gap ….
+
+        The picture is chosen from what the columns are declared to be. What was not measured
+        is hatched, and nothing else is; it breaks the line, and is never drawn as zero. Units,
+        sample sizes and the source come from the metadata; without any, the picture says so.
+
+        Parameters
+        ----------
+        kind : str, optional
+            ``line``, ``bars``, ``shares``, ``heatmap``, ``gap``, ``figures``, ``funnel``,
+            ``scatter``, ``spans``, ``verdicts``, ``counts``; of results of statistics
+            ``comparison``, ``waterfall``, ``ranks``, ``overlap``, ``effect``, ``stability``,
+            ``concentration``, ``samples``, ``interval``, ``changes`` or ``stages``; by default
+            the first that fits.
+        x : str, optional
+            What the marks stand for: a time, a brand, an engine. Rows that share a mark are
+            aggregated by their declared rules, as ``aggregate(skip_missing=True)`` does; the
+            picture says what is partial.
+        y : str or list of str, optional
+            The number to draw, or two for a gap, or several in one unit for lines.
+        by : str, optional
+            What tells series, colours or the rows of a heat map apart.
+        freq : str, optional
+            Periods to aggregate by first, such as ``W`` or ``MS``, as ``aggregate(freq=)`` does.
+        top : int, optional
+            As many bars, rows or series at most; the title says how many were left out.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw. By default on a figure of its own, which shows itself in a notebook
+            and of which pyplot knows nothing: ``ax.figure.savefig("it.png")`` keeps it.
+        title : str, optional
+            The title, instead of the default one.
+        figsize : tuple of float, optional
+            Width and height of the new figure in inches.
+        color : str or list of str, optional
+            The colour, or the colours of the series in their order; of a heat map the colour of
+            its largest number. Hatches and markers stay.
+        facet : str, optional
+            A column with a panel for each of its values, at most 12, on one scale. Several
+            hosts or windows of one frame have panels by default: they are never added up.
+        theme : {"auto", "light", "dark"}
+            ``auto`` is what ``aa.set_theme`` has set, else dark where matplotlib's own style is,
+            or the axes given as ``ax``.
+        interactive : bool, default False
+            Whether to return a figure of plotly (``pip install "aatoolkit[interactive]"``): the
+            same marks, intervals, hatches and captions, with number, interval, counts and
+            availability of a mark where the mouse is on it. It needs no network.
+
+        Returns
+        -------
+        matplotlib.axes.Axes or plotly.graph_objects.Figure
+            Theirs, or a new one: its ``kind`` is what was chosen, and its ``finding`` says in
+            words what the picture shows; of an interactive one, both are in ``layout.meta``. Its
+            ``explain(mark)`` goes from a mark to the bytes behind it, also of a panel, and on
+            axes given as ``ax``, where it is about what was drawn last.
+
+        Raises
+        ------
+        ColumnNotFound
+            If there is no such column.
+        AvailabilityError
+            If the columns do not make a picture of that kind, or rows
+            that share a mark do not combine.
+        ConfigurationError
+            If there is no such kind, colour or theme, or ``top``, ``ax``, ``facet`` or
+            ``figsize`` cannot be used.
+
+        Warns
+        -----
+        AAToolkitWarning
+            If no installed font has some of the letters, which are drawn as boxes.
+        PackageMissing
+            If matplotlib, or plotly for an interactive picture, is not installed; it says what
+            to install.
+
+        Examples
+        --------
+        >>> frame = pd.DataFrame({"engine": ["chatgpt", "claude"], "n": [3, None]})
+        >>> frame.aa.plot(y="n")
+        <Picture: N by engine: chatgpt 3; 1 not measured>
+        """
+        if not isinstance(interactive, bool):
+            raise ArgumentError("interactive= is True or False", argument="interactive")
+        with needed("pictures need", "interactive" if interactive else "plot"):
+            from aatoolkit.display.plot.draw import plot
+        if interactive:
+            with needed("interactive pictures need", "interactive"):
+                from aatoolkit.display.plot.interactive import check_axes, interactive_form
+            check_axes(ax)
+        frame = self._frame
+        if freq is not None:
+            given = None if y is None else _with_parts(frame, [y] if isinstance(y, str) else [*y])
+            # Hosts stay apart, and so do the panels.
+            hosts = "host" if "host" in frame.columns and frame["host"].nunique() > 1 else None
+            kept = [name for name in dict.fromkeys((by, facet, hosts)) if name is not None]
+            frame = aggregate(frame, by_period(frame, kept, freq), given, False, {}, True)
+        axes = plot(frame, kind, x, y, by, top, ax, title, figsize, color, facet, theme)
+        return interactive_form(axes) if interactive else axes
+
+    def to_parquet(self, path: str | os.PathLike[str]) -> Path:
+        """Write the frame with its metadata; the file appears whole or not at all.
+
+        Parameters
+        ----------
+        path : str or path
+            The file; its folder is made where it is missing.
+
+        Returns
+        -------
+        Path
+            The file. ``aatoolkit.read_parquet`` and ``pandas.read_parquet`` read it back.
+
+        Raises
+        ------
+        NotWritten
+            If the name ends as files of another format do (``.csv``), or a column cannot be
+            written to Parquet.
+        NotWritten
+            If the file cannot be written; what was there is untouched.
+        """
+        return write_parquet(self._frame, path)
+
+    def to_excel(self, path: str | os.PathLike[str]) -> Path:
+        """Write the frame to a workbook, with a second sheet that describes its columns.
+
+        No cell is a formula or a link, and none is rounded: what a spreadsheet cannot hold
+        exactly is written as text, and rates are only shown in per cent. Moments are in UTC. A
+        missing value is an empty cell. The sheet ``about`` says how to read it and where it is
+        from, ``columns`` what was not measured, and why; headers of declared columns are in plain
+        words, with the name, unit and meaning in a note.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, ending in ``.xlsx``; its folder is made where it is missing.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        NotWritten
+            If the file's name does not end in ``.xlsx``.
+        NotWritten
+            If the file cannot be written; an existing file is unchanged.
+        PackageMissing
+            If xlsxwriter is not installed; it says what to install.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> path = Path(tempfile.mkdtemp(), "n.xlsx")
+        >>> pd.read_excel(pd.DataFrame({"n": [1]}).aa.to_excel(path), sheet_name="data")
+           n
+        0  1
+        """
+        book = codebook_sheet(self._frame)
+        sheets = [
+            SheetTable("data", "The rows.", self._frame, is_plain=True),
+            SheetTable("columns", "What each column is, and whether it was measured.", book),
+        ]
+        return write_workbook(sheets, path, metadata_of(self._frame).sources)
+
+    def plain(self) -> pd.DataFrame:
+        """Return the frame with ordinary NumPy dtypes, for seaborn, scikit-learn or ``to_sql``.
+
+        Numbers are ``int64``, or ``float64`` where some are missing; flags are ``bool``; moments
+        are ``datetime64`` in UTC without a zone; all else is text, lists as JSON, and None where it
+        is missing. (Flags of which some are missing, and whole numbers that a float cannot hold,
+        are Python objects with None.) Named levels of the index are columns, rows are numbered
+        anew, and the result carries no metadata.
+
+        Examples
+        --------
+        >>> frame = pd.DataFrame({"k": pd.Categorical(["a", None]), "n": pd.array([1, None])})
+        >>> frame.aa.plain().dtypes.astype(str).tolist(), frame.aa.plain()["k"].tolist()
+        (['object', 'float64'], ['a', None])
+        """
+        return plain.plain(self._frame)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Export the frame as an Arrow stream (the PyCapsule interface), with its metadata.
+
+        What reads Arrow takes the accessor itself: ``pyarrow.table(df.aa)``,
+        ``polars.DataFrame(df.aa)``, DuckDB. Every field has its availability (``aa.status``,
+        ``aa.cause``, ``aa.reason``), unit, rule and meaning (``aa.unit``, ``aa.aggregation``,
+        ``aa.description``); the keys of the schema are those of `to_parquet`.
+
+        Raises
+        ------
+        NotWritten
+            If a column holds what Arrow cannot.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> pa.table(pd.DataFrame({"n": [1]}).aa).column("n").to_pylist()
+        [1]
+        """
+        table = own_buffers(arrow_table(self._frame, Path("the frame")))
+        whole = table.cast(with_facts(table.schema, metadata_of(self._frame)))
+        return whole.__arrow_c_stream__(requested_schema)
+
+
+class _Help:
+    """The docstring of the class, and of an accessor the verbs by what they are for."""
+
+    def __init__(self, doc: str) -> None:
+        self._doc = doc
+
+    def __get__(self, accessor: object, kind: type) -> str:
+        return self._doc if accessor is None else as_text(kind, f"{self._doc}\n")
+
+
+if not TYPE_CHECKING:
+    # One class without bases: its help begins with what it can do.
+    _members = {
+        name: member
+        for name, member in {**vars(NamesNear), **vars(Accessor)}.items()
+        if name not in ("__dict__", "__weakref__")
+    }
+    _members["__doc__"] = _Help(inspect.getdoc(Accessor))
+    Accessor = type("Accessor", (), _members)
