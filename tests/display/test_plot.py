@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import itertools
+import json
 import re
 import subprocess
 import sys
@@ -756,6 +757,18 @@ def test_hatches_tell_not_measured_from_no_value_and_from_nothing_to_place() -> 
     assert (words["b"], looks["b"]) == ("not mentioned", "empty")
     assert (words["c"], looks["c"]) == ("no value given", "dotted")
     assert "...." in {patch.get_hatch() for patch in axes.patches}
+
+
+def test_rows_are_named_by_their_title_and_metrics_are_figures_on_any_service() -> None:
+    body = {
+        "prompts": [{"id": f"p{n}", "prompt": f"best crm {n}", "seen": n} for n in range(1, 5)],
+    }
+    section = aa.sections.propose(body, "mine").section
+    axes = aa.normalize(section, json.dumps(body)).main.aa.plot("bars", y="seen")
+    assert "best crm 4 4, down to best crm 1 1" in axes.finding
+    assert "#" not in axes.finding
+    metrics = pd.DataFrame({"metric": ["mentionRate", "answers"], "value": [0.5, 12.0]})
+    assert metrics.aa.plot("figures").kind == "figures"
 
 
 def test_equal_numbers_of_a_pair_are_both_seen_and_have_no_sign() -> None:

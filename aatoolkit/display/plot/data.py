@@ -322,9 +322,9 @@ class PlotData:
     def label_column(self) -> str | None:
         """The column that labels a row for people."""
         key = next((name for name in reversed(self.keys) if name not in self.times), None)
-        if key is None or not key.endswith("_id"):
+        if key is None or not (key == "id" or key.endswith("_id")):
             return key
-        words = [name for name in self.of_kind("word") if not name.endswith("_id")]
+        words = [n for n in self.of_kind("word") if n != "id" and not n.endswith("_id")]
         named = [name for name in TITLES if name in words]
         return next(iter((*named, *words)), key)
 

@@ -218,5 +218,9 @@ def _of_rows(data: PlotData, options: PlotOptions) -> Panel | None:
     return _panel(data, columns, what, figures, options.top or 12, _which([ends]))
 
 
-def _sides(data: PlotData) -> tuple[str, str] | None:
-    return next((s for s in _SIDES if all(name in data.numbers for name in s)), None)
+def _sides(data: PlotData) -> tuple[str, ...] | None:
+    """The columns of the number and the one before; of metrics without one, the number alone."""
+    sides = next((s for s in _SIDES if all(name in data.numbers for name in s)), None)
+    if sides is None and "metric" in data.kinds and "value" in data.numbers:
+        return ("value",) if data.frame["metric"].is_unique else None
+    return sides

@@ -58,7 +58,8 @@ def row_name(data: PlotData) -> str:
 
 def table_words(data: PlotData) -> str:
     """The table of a frame in words; of a result of statistics, what was computed."""
-    return humanize(re.sub(r"^statistics:(.*)_[0-9a-f]{8}$", r"\1", data.table))
+    table = re.sub(r"^statistics:(.*)_[0-9a-f]{8}$", r"\1", data.table)
+    return humanize(re.sub(r"^[^:]*#[0-9a-f]+:", "", table))
 
 
 def joined_reasons(reasons: Iterable[str]) -> str:
