@@ -89,7 +89,7 @@ class Request:
     def for_section(cls, host: str, section: str | None, scope: Scope, **options: Any) -> Request:
         """The request for one section, or for the combined view where it is None."""
         named = {} if section is None else {"section": section}
-        params = {**named, **scope.to_params()}
+        params = {**named, **scope._params()}
         return cls("agent-analytics", host, section, scope, params, **options)
 
     def at(self, base_url: str) -> Request:

@@ -111,12 +111,12 @@ class Scope(NamesNear):
         return {name: getattr(self, name) for name in FILTERS if getattr(self, name)}
 
     @property
-    def given(self) -> dict[str, Any]:
+    def _given(self) -> dict[str, Any]:
         """What was chosen, by name: the filters that are set, and ``days`` unless left out.
 
         Examples
         --------
-        >>> Scope(topic="CRM").given, Scope(days=30).given
+        >>> Scope(topic="CRM")._given, Scope(days=30)._given
         ({'topic': ('CRM',)}, {'days': 30})
         """
         return {"days": self.days, **self.filters} if self._days_given else self.filters
@@ -129,14 +129,14 @@ class Scope(NamesNear):
         >>> Scope(engine="chatgpt").with_(days=7)
         Scope(days=7, engine=('chatgpt',))
         """
-        return Scope(**{**self.given, **changes})
+        return Scope(**{**self._given, **changes})
 
-    def to_params(self) -> dict[str, str]:
+    def _params(self) -> dict[str, str]:
         """Return the query parameters, in canonical order.
 
         Examples
         --------
-        >>> Scope(engine=("gemini", "chatgpt")).to_params()
+        >>> Scope(engine=("gemini", "chatgpt"))._params()
         {'days': '30', 'engine': 'chatgpt,gemini'}
         """
         return {
@@ -146,7 +146,7 @@ class Scope(NamesNear):
 
     def to_query(self) -> str:
         """Return the scope as a query string."""
-        return urlencode(self.to_params())
+        return urlencode(self._params())
 
     @classmethod
     def from_query(cls, query: str) -> Scope:
@@ -252,7 +252,7 @@ class ScopeOptions(NamesNear):
         there is none, None where their number is not given.
     """
 
-    PARTS = ("engines", "topics", "categories", "brands", "own_terms", "days")
+    _PARTS = ("engines", "topics", "categories", "brands", "own_terms", "days")
 
     def __init__(
         self,

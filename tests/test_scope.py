@@ -47,7 +47,7 @@ def test_what_is_not_narrowed_is_not_shown() -> None:
 
 def test_parameters_are_in_the_order_of_the_api() -> None:
     scope = Scope(brand="b", category="c", topic="t", engine=("y", "x"), days=90)
-    assert list(scope.to_params().items()) == [
+    assert list(scope._params().items()) == [
         ("days", "90"),
         ("engine", "x,y"),
         ("topic", "t"),

@@ -178,7 +178,7 @@ class Project(Closing, NamesNear):
         strict: bool = False,
         dtype_backend: str = "numpy_nullable",
         refresh: bool = False,
-        by: str | None = None,
+        split: str | None = None,
         **filters: Any,
     ) -> Tables:
         """Read one section as tidy tables.
@@ -198,7 +198,7 @@ class Project(Closing, NamesNear):
             The kind of dtypes, as in pandas.
         refresh : bool
             Ask the service in any case, and replace the cached answer.
-        by : {"engine", "topic", "category", "brand"}, optional
+        split : {"engine", "topic", "category", "brand"}, optional
             Read the section once for each value of this filter (those in the scope, or all that
             the scope options list), concurrently. Each table has the value as its first column,
             named as the filter, or ``filter_engine`` where the table has such a column itself.
@@ -210,7 +210,7 @@ class Project(Closing, NamesNear):
         ScopeError
             If there is no such section or filter.
         FetchError
-            If no usable answer came back; with ``by``, the first of the failures.
+            If no usable answer came back; with ``split``, the first of the failures.
         PayloadError
             If ``strict``, and the answer differs from its declaration.
 
@@ -220,7 +220,7 @@ class Project(Closing, NamesNear):
         >>> tables = aa.demo().read("domains", engine="chatgpt")
         >>> list(tables)[0]
         'source_domains'
-        >>> aa.demo().read("overview", by="engine").main["engine"].unique().tolist()[:2]
+        >>> aa.demo().read("overview", split="engine").main["engine"].unique().tolist()[:2]
         ['chatgpt', 'claude']
         """
         if section is None:
@@ -236,10 +236,10 @@ class Project(Closing, NamesNear):
                 f"{[section, scope]!r}) to read several",
                 parameter="scope",
             )
-        if by is not None:
+        if split is not None:
             whole = _scope(scope, filters)
             how = {"strict": strict, "dtype_backend": dtype_backend, "refresh": refresh}
-            return read_by(self, section, whole, by, how)
+            return read_by(self, section, whole, split, how)
         payload = self.fetch(section, scope, refresh=refresh, **filters)
         options = replace(self.client._options, strict=strict, dtype_backend=dtype_backend)
         return options.tables(section, payload)
@@ -358,7 +358,7 @@ def _scope(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
         )
     scope = scope or Scope()
     merged = scope.with_(**filters)
-    for name, before in scope.given.items():
+    for name, before in scope._given.items():
         if before != (after := getattr(merged, name)):
             raise ScopeError(
                 f"{name} is {before!r} in the scope and {after!r} as a keyword; give it once, or "

@@ -217,10 +217,10 @@ def read_by(
         listed: list[object] = [*by] if isinstance(by, list | tuple) else []
         one = next((name for name in listed if name in FILTERS), None)
         near = near_matches(by if isinstance(by, str) else [*map(str, listed)], FILTERS)
-        hint = f"name one: by={one!r}; " if one else f"{did_you_mean(near)} " if near else ""
+        hint = f"name one: split={one!r}; " if one else f"{did_you_mean(near)} " if near else ""
         raise ScopeError(
-            f"by={shown(by)} is not a filter to read by; {hint}there are {', '.join(FILTERS)}",
-            parameter="by",
+            f"split={shown(by)} is not a filter to read by; {hint}there are {', '.join(FILTERS)}",
+            parameter="split",
             unknown=(str(by),),
             suggestions=near,
         )

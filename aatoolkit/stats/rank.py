@@ -230,7 +230,7 @@ def members_of(
     if cluster == PROMPT and cluster not in flat.columns:
         why = (
             f"a rank compares {by} over prompts, and this frame has no {PROMPT}: it takes one row "
-            f"for each prompt and {by}, as project.read('prompts', by='engine') gives for engines; "
+            f"for each prompt and {by}, as project.read('prompts', split='engine') for engines; "
             "where other things repeat, cluster= names them"
         )
         raise ColumnNotFound(f"{column} has no ranks: {why}", columns={cluster: why})

@@ -64,7 +64,7 @@ def options(data: aa.Dataset) -> Iterator[Drawing]:
     for name, frame, arguments in calls:
         yield name, lambda frame=frame, arguments=arguments: frame.aa.plot(**arguments)
     yield "ax=, three at once", lambda: _on_axes([trend, engines, daily])
-    weekly = aa.demo().read("overview", by="engine", days=90)["overview_trend"]
+    weekly = aa.demo().read("overview", split="engine", days=90)["overview_trend"]
     yield "weeks by engine", lambda: weekly.aa.plot("line", by="engine", freq="W")
     yield "months", lambda: weekly.aa.plot("line", y="answer_count", by="engine", freq="MS")
     two = aa.concat([trend.assign(host="a.example"), trend.assign(host="b.example")])
@@ -89,7 +89,7 @@ def statistics(data: aa.Dataset) -> Iterator[Drawing]:
     yield "chats", lambda: chats.aa.aggregate("brand").aa.plot()
     yield (
         "by engine",
-        lambda: project.read("prompts", by="engine").main.aa.plot(
+        lambda: project.read("prompts", split="engine").main.aa.plot(
             x="topic", y="mention_rate", by="engine"
         ),
     )

@@ -16,7 +16,7 @@ def project() -> aa.Project:
 
 
 def test_the_rows_are_those_of_each_read_and_add_up_to_the_whole(project: aa.Project) -> None:
-    tables = project.read("domains", by="engine", days=7)
+    tables = project.read("domains", split="engine", days=7)
     frame = tables.main
     assert frame.columns[0] == "engine"
     for engine in project.scope_options().values("engine"):
@@ -35,7 +35,7 @@ def test_the_rows_are_those_of_each_read_and_add_up_to_the_whole(project: aa.Pro
 def test_an_engine_that_could_not_report_is_named_and_its_cells_are_not_zero(
     project: aa.Project,
 ) -> None:
-    tables = project.read("overview", by="engine", engine=["chatgpt", "google-ai-overview"])
+    tables = project.read("overview", split="engine", engine=["chatgpt", "google-ai-overview"])
     kpis = tables.main
     lacking = kpis.loc[kpis["engine"] == "google-ai-overview"]
     assert "google-ai-overview" in repr(tables)
@@ -44,14 +44,14 @@ def test_an_engine_that_could_not_report_is_named_and_its_cells_are_not_zero(
 
 
 def test_a_table_with_such_a_column_keeps_it(project: aa.Project) -> None:
-    frame = project.read("domains", by="engine", engine="chatgpt")["source_domain_engines"]
+    frame = project.read("domains", split="engine", engine="chatgpt")["source_domain_engines"]
     assert frame.columns[0] == "filter_engine"
     assert {*frame["filter_engine"]} == {*frame["engine"]} == {"chatgpt"}
 
 
 @pytest.mark.thorough
 def test_the_value_is_part_of_the_key_and_a_trend_is_drawn_as_lines(project: aa.Project) -> None:
-    tables = project.read("overview", by="engine")
+    tables = project.read("overview", split="engine")
     assert metadata_of(tables["overview_trend"]).key == ("engine", "date")
     assert metadata_of(tables["overview_engines"]).key == ("filter_engine", "engine")
     pytest.importorskip("matplotlib").use("agg")
@@ -62,7 +62,7 @@ def test_the_value_is_part_of_the_key_and_a_trend_is_drawn_as_lines(project: aa.
 
 @pytest.mark.thorough
 def test_answers_about_several_brands_are_not_added(project: aa.Project) -> None:
-    frame = project.read("domains", by="brand", days=7).main
+    frame = project.read("domains", split="brand", days=7).main
     with pytest.raises(AvailabilityError, match="overlap"):
         frame.aa.aggregate(None, "citation_count")
     assert len(frame.aa.aggregate("brand", "citation_count")) == frame["brand"].nunique()
@@ -70,10 +70,10 @@ def test_answers_about_several_brands_are_not_added(project: aa.Project) -> None
 
 def test_what_cannot_be_read_by_is_refused_with_what_can(project: aa.Project) -> None:
     with pytest.raises(ScopeError, match="engine, topic, category, brand") as caught:
-        project.read("domains", by="engines")
+        project.read("domains", split="engines")
     assert caught.value.suggestions == ("engine",)
     with pytest.raises(ScopeError, match="not a section"):
-        project.read("domain", by="engine")
+        project.read("domain", split="engine")
 
 
 def test_what_holds_a_scope_can_be_given_for_one(project: aa.Project) -> None:
@@ -85,7 +85,7 @@ def test_what_holds_a_scope_can_be_given_for_one(project: aa.Project) -> None:
 
 
 def test_what_an_answer_states_concerns_the_rows_of_its_value(project: aa.Project) -> None:
-    trend = project.read("overview", by="engine", days=90)["overview_trend"]
+    trend = project.read("overview", split="engine", days=90)["overview_trend"]
     own = trend[trend["engine"] == "chatgpt"].aa.availability
     assert own.loc["mention_count", "status"] == "available"
     silent = trend[trend["engine"] == "google-ai-overview"].aa.availability

@@ -29,7 +29,7 @@ def labels_of(axes: object) -> list[str]:
 
 @pytest.mark.thorough
 def test_weeks_by_engine_have_intervals_and_part_weeks_are_hollow(project: aa.Project) -> None:
-    trend = project.read("overview", by="engine")["overview_trend"]
+    trend = project.read("overview", split="engine")["overview_trend"]
     axes = trend.aa.plot("line", y="mention_rate", by="engine", freq="W")
     assert any(len(path.vertices) for band in axes.collections for path in band.get_paths())
     assert axes.panel.legend[-1][0] == "part of the period"
@@ -46,7 +46,7 @@ def test_weeks_by_engine_have_intervals_and_part_weeks_are_hollow(project: aa.Pr
 def test_engines_that_did_not_run_differ_from_those_with_nothing_to_count(
     project: aa.Project,
 ) -> None:
-    prompts = project.read("prompts", by="engine").main
+    prompts = project.read("prompts", split="engine").main
     axes = prompts.aa.plot("heatmap", x="topic", y="mention_rate", by="engine")
     assert "not measured" in legend_of(axes)
     rows = {labels_of(axes)[round(patch.get_y() + 0.5)] for patch in axes.patches}

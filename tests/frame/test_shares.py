@@ -14,7 +14,7 @@ from aatoolkit.errors import AvailabilityError
 
 @cache
 def tables(section: str, by: str | None = None) -> aa.Tables:
-    return shared_client().project("acme.example").read(section, by=by)
+    return shared_client().project("acme.example").read(section, split=by)
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ def acted(data: Data) -> pd.DataFrame:
     rows = answers(data)
     prompts = sorted(rows["prompt_id"].dropna().unique())
     day = rows["date"].sort_values().iloc[len(rows) // 2]
-    return aa.stats.effect(rows, on=day, treated=prompts[::2])
+    return aa.stats.effect(rows, since=day, treated=prompts[::2])
 
 
 def prompts(data: Data) -> pd.DataFrame:
