@@ -77,6 +77,8 @@ class StoreContract:
     """How many seconds a writer has at most before it is killed."""
     puts = 60
     """How many responses each of four writers puts."""
+    large = "20000"
+    """How long the bodies are that a full disk has no room for."""
 
     @pytest.fixture
     def folder(self, tmp_path: Path) -> Path:
@@ -239,7 +241,16 @@ class StoreContract:
         )
         paths = [str(Path(__file__).parent), str(Path(__file__).parents[2])]
         done = subprocess.run(
-            [sys.executable, "-c", code, self.opener, str(folder), "full", "20000", "60"],
+            [
+                sys.executable,
+                "-c",
+                code,
+                self.opener,
+                str(folder),
+                "full",
+                self.large,
+                str(self.puts),
+            ],
             env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
             capture_output=True,
             text=True,
@@ -247,7 +258,7 @@ class StoreContract:
         )
         assert done.stderr == ""
         store = self.open(folder)
-        bodies = {b"%d" % n + b" " * 20_000 for n in range(60)}
+        bodies = {b"%d" % n + b" " * int(self.large) for n in range(60)}
         kept = [response.body for response in store]
         assert kept
         assert {*kept} <= bodies
