@@ -254,6 +254,8 @@ class Structure:
                 self._read(axis, (*steps, Position(0)), inner, arrays, maps)
             elif any(lengths):
                 arrays.append(array)
+            else:
+                self.variables.append(Variable(axis, steps, array.lists))
         plain = kinds - {dict, list, Missing}
         if plain and (plain != {NoneType} or plain == kinds - {Missing}):
             rest = values
