@@ -143,8 +143,9 @@ def _plain(values: Array) -> Any:
 def _microseconds(moments: pa.ChunkedArray) -> Any:
     import pyarrow as pa
 
-    plain = moments.cast(pa.timestamp("us", moments.type.tz)).cast(pa.int64()).fill_null(0)
-    return plain.to_numpy().astype("float64")
+    zone = getattr(moments.type, "tz", None)  # a day has none
+    numbers = moments.cast(pa.timestamp("us", zone)).cast(pa.int64()).fill_null(0)
+    return numbers.to_numpy().astype("float64")
 
 
 def _holds_text_lists(kind: pa.DataType) -> bool:
