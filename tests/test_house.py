@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from collections import defaultdict
 from itertools import pairwise
 from pathlib import Path
@@ -21,6 +22,15 @@ def test_the_root_of_the_package_can_be_seen_at_a_glance() -> None:
     assert len(entries) <= 22
     modules = {name for name in entries if name.endswith(".py")}
     assert modules == {"__init__.py", "__main__.py", "errors.py", "scope.py", "payload.py"}
+
+
+def test_no_stray_file_is_committed() -> None:
+    done = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    roots = {name.partition("/")[0] for name in done.stdout.splitlines()}  # none without git
+    expected = {".ci", ".github", ".gitignore", "LICENSE", "README.md", "aatoolkit", "data"}
+    assert roots <= expected | {"notebooks", "pyproject.toml", "tests"}
 
 
 def test_every_file_that_the_guide_names_is_there() -> None:
