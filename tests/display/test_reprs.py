@@ -121,7 +121,7 @@ def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Any]:
         ('tables["', {"source_domains", "source_domain_engines"}),
         ('dataset["', {"domains"}),
         ("aa.", {"ScopePicker", "SectionPicker", "demo", "project"}),
-        ("aa.sections.", {"get", "names", "register"}),
+        ("aa.sections.", {"get", "names", "default_profile"}),
         ("aa.errors.", {"ScopeError", "FetchError"}),
     ],
 )
