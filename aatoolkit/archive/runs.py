@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import platform
 import secrets
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -159,10 +159,3 @@ def software() -> dict[str, str]:
         "pyarrow": pa.__version__,
         "python": platform.python_version(),
     }
-
-
-def are_here(runs: Collection[str], low: str | None, high: str | None) -> bool:
-    """Whether a file whose runs lie between two names may hold rows of some runs."""
-    if low is None or high is None:
-        return bool(runs)
-    return any(low <= run <= high for run in runs)

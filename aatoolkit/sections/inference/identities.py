@@ -271,26 +271,6 @@ def is_proved_sum(groups: int, rows: int, smallest: float, distinct: int) -> boo
     return groups >= 1 and rows >= _TOTAL_ROWS and smallest >= _TOTAL_SIZE
 
 
-def shares_of_one(numbers: Numbers, decimals: int, relation: Relation) -> float | None:
-    """1 or 100 if the rows of every answer sum to it; None if they do not."""
-    keep = ~np.isnan(numbers)
-    keep[relation.omitted] = False
-    answers = relation.answer[keep]
-    if not keep.any():
-        return None
-    sums = np.bincount(answers, numbers[keep])
-    parts = np.bincount(answers, numbers[keep] != 0)
-    filled = parts >= _TOTAL_ROWS
-    if not filled.any():
-        return None
-    slack = 0.5 * 10.0**-decimals * parts + _SLACK
-    for whole in (1.0, 100.0):
-        # Where every part is coarser than the whole there is nothing to be seen.
-        if (np.abs(sums - whole)[filled] <= slack[filled]).all() and (slack < whole / 10).all():
-            return whole
-    return None
-
-
 def sibling_shares(columns: Mapping[str, tuple[Numbers, int]]) -> tuple[tuple[str, ...], float]:
     """Find columns that sum to 1 or 100 on every row; return them and the sum.
 
