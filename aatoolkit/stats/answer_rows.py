@@ -64,9 +64,10 @@ def answers(chats: Mapping[str, pd.DataFrame], brand: str | None = None) -> pd.D
     Returns
     -------
     pandas.DataFrame
-        ``chat_id``, ``prompt_id``, ``engine``, ``ran_at``, ``date``, ``mentioned``, ``position``
-        (where it is mentioned), and ``cited``: whether an own page is cited; missing where
-        nothing says which sites are owned.
+        ``chat_id``, ``prompt_id``, ``engine``, ``ran_at``, ``date``, ``mentioned``, ``brand``
+        (which one), ``position`` (where it is mentioned), and ``cited``: whether an own page is
+        cited; missing where nothing says which sites are owned. Two brands in the same answers
+        compare: ``mine.aa.compare(theirs, "mentioned")``, paired by prompt.
 
     Raises
     ------
@@ -105,6 +106,7 @@ def answers_of(
     found = rows[[*_KEPT]].reset_index(drop=True)
     found["date"] = found["ran_at"].dt.tz_localize(None).dt.normalize()
     found["mentioned"] = found["chat_id"].isin(named["chat_id"]).astype("boolean")
+    found["brand"] = pd.Series([_named(named, brand)] * len(found), dtype="string")
     places = named.groupby("chat_id")["position"].min()
     found["position"] = found["chat_id"].map(places).astype("Float64")
     owned = citations["domain_type"].astype("string").eq("owned").fillna(False).to_numpy(bool)
@@ -119,7 +121,15 @@ def answers_of(
     for name in ("mentioned", "position"):
         columns[name] = ColumnMetadata(None, _of(mention_state, found[name]))
     columns["cited"] = ColumnMetadata(None, _of(cited, found["cited"]))
-    return attach(found, FrameMetadata(columns, ("chat_id",), known.sources))
+    columns["brand"] = ColumnMetadata(None)
+    # Two brands in the same answers are other rows, so that they can be compared.
+    return attach(found, FrameMetadata(columns, ("chat_id", "brand"), known.sources))
+
+
+def _named(mentions: pd.DataFrame, brand: str | None) -> str | None:
+    """The brand that rows are about; by default the own ones that are mentioned."""
+    own = sorted(map(str, mentions["brand"].dropna().unique()))
+    return brand or (", ".join(own) if own else None)
 
 
 def _of(state: Availability, values: pd.Series) -> Availability:

@@ -25,6 +25,8 @@ _SEGMENT = 5
 _PERMUTATIONS = 499
 _TINY = 1e-9
 _LEAST_SPREAD = 0.3
+_CLEAR = 0.0045
+"""A p-value that a series of days which are merely alike hardly ever has."""
 
 
 @recorded("changes", "frame")
@@ -52,7 +54,16 @@ def changes(
         rows = [(None, None, None, *blank, n.sum(), "cannot say", why, *ends)]
     else:
         found, p, spread = _segments(y, n, level)
-        rows = _described(days, y, n, found, p, spread, level)
+        # Of independent days the autocorrelation about the best steps is some -0.1 ± 1/√days.
+        alike = _likeness(y, n) if found and p > _CLEAR else -1.0
+        refused = alike > 1.65 / np.sqrt(len(days)) - 0.1
+        rows = _described(days, y, n, [] if refused else found, p, spread, level)
+        if refused:
+            why = (
+                f"cannot say: neighbouring days are alike (autocorrelation {alike:.2f} about the "
+                "best steps), and such days take steps by themselves"
+            )
+            rows = [(*rows[0][:8], "cannot say", why, *rows[0][10:])]
     table = pd.DataFrame(
         {
             "day": pd.Series([row[0] for row in rows], dtype="datetime64[us]"),
@@ -190,6 +201,17 @@ def _statistics(y: Numbers, n: Numbers) -> Numbers:
     one = gain / _spread(y, n, _split_rates(y, n, at))
     two = (gain + more) / _spread(y, n, _split_rates(y, n, at, np.where(more > 0, second, at)))
     return np.column_stack([one, two])
+
+
+def _likeness(y: Numbers, n: Numbers) -> float:
+    """The autocorrelation of neighbouring days about the best two steps."""
+    series = y[None], n[None]
+    _, at = _gains(*series)
+    more, second = _second(*series, at)
+    rates = _split_rates(*series, at, np.where(more > 0, second, at))
+    residual = ((y - n * rates[0]) / np.sqrt(n)).ravel()
+    residual = residual - residual.mean()
+    return float((residual[1:] * residual[:-1]).sum() / max((residual**2).sum(), _TINY))
 
 
 def _spread(y: Numbers, n: Numbers, rate: Numbers) -> Numbers:

@@ -24,6 +24,7 @@ from aatoolkit.stats.funnel_stages import (
     by_section,
     rows_of_stages,
     stage_of,
+    table_of,
 )
 from aatoolkit.stats.funnel_states import with_states
 from aatoolkit.stats.interval import check_level
@@ -44,10 +45,13 @@ def funnel(
     check_level(level)
     if by not in WAYS:
         raise ArgumentError(f"by={by!r} is none of {', '.join(map(repr, WAYS))}")
-    pairs = [name.split(".") for name in TABLES[by]]
-    there = [(section, table) for section, table in pairs if table in data.get(section, ())]
-    frames = [data[section][table] for section, table in there]
-    names = [f"{section}.{table}" for section, table in there]
+    tables = {
+        name: table_of(data[name.partition(".")[0]], name)
+        for name in TABLES[by]
+        if name.partition(".")[0] in data
+    }
+    names = [name for name, frame in tables.items() if frame is not None]
+    frames = [frame for frame in tables.values() if frame is not None]
     failed = {name: str(errors[name]) for name in READS[by] if name in errors}
     return funnel_of(frames, names, failed, by, level)
 

@@ -52,6 +52,32 @@ TABLES = {
 """The tables of each way."""
 
 
+_KEYS = {
+    "crawl.crawl_paths": ("path",),
+    "crawl.crawl_bots": ("operator",),
+    "conversions.conversion_landing_pages": ("path",),
+    "conversions.conversion_engines": ("engine",),
+    "conversions.conversion_daily": ("date",),
+    "overview.overview_trend": ("date",),
+    "domains.source_domain_engines": ("source_domain", "engine"),
+}
+_REQUESTS = ("requests", "hits", "request_count")
+
+
+def table_of(tables: Mapping[str, pd.DataFrame], name: str) -> pd.DataFrame | None:
+    """The table of a stage: by its name, else the first one with its key and its count."""
+    section, _, table = name.partition(".")
+    if table in tables:
+        return tables[table]
+    counts = _REQUESTS if section == "crawl" else (*_COUNTS.values(), "citation_count")
+    keys = _KEYS.get(name, ())
+    for frame in (tables[each] for each in tables):
+        there = [count for count in counts if count in frame.columns]
+        if keys and there and all(key in frame.columns for key in keys):
+            return frame
+    return None
+
+
 @dataclass(frozen=True)
 class Stage:
     """One stage: its numbers by key, and why there are none."""
@@ -115,6 +141,11 @@ def stage_of(
         why = f"the section {section} " + (f"failed: {failure}" if failure else "was not read")
         state = Availability(Status.UNAVAILABLE, Cause.ABSENT, why)
         return Stage(pd.Series([], dtype="Float64"), state, why)
+    names = [name.partition(".") for name in TABLES[by]]
+    if not any(each[0] == section and each[2] in data[section] for each in names):
+        why = f"the section {section} has no table of it by {by or 'window'}"
+        state = Availability(Status.UNAVAILABLE, Cause.ABSENT, why)
+        return Stage(pd.Series([], dtype="Float64"), state, why)
     readers = {"path": _by_path, "day": _by_day, "platform": _by_platform, None: _whole}
     return readers[by](data, stage)
 
@@ -125,16 +156,17 @@ _COUNTS = {"visited": "sessions", "converted": "conversions", COMPLETE: "complet
 
 def _visits(frame: pd.DataFrame, key: pd.Series, stage: str, before: str = "") -> Stage:
     """A stage of visits, nothing where the service does not count it."""
-    column = f"{before}{_COUNTS[stage]}"
-    if column in frame.columns:
-        return _read(frame, key, column)
-    why = f"the service gives no {column}"
-    state = Availability(Status.UNAVAILABLE, Cause.ABSENT, why)
-    return Stage(pd.Series([], dtype="Float64"), state, why)
+    return _read(frame, key, f"{before}{_COUNTS[stage]}")
 
 
 def _read(frame: pd.DataFrame, key: pd.Series, column: str) -> Stage:
     """A count of a table, added up by a key: missing where a part of it is."""
+    if column == "requests":
+        column = next((name for name in _REQUESTS if name in frame.columns), column)
+    if column not in frame.columns:
+        lacking = f"the service gives no {column}"
+        state = Availability(Status.UNAVAILABLE, Cause.ABSENT, lacking)
+        return Stage(pd.Series([], dtype="Float64"), state, lacking)
     state = metadata_of(frame).columns[column].availability
     values = pd.Series(frame[column].to_numpy(np.float64, na_value=np.nan))
     there = key.notna().to_numpy()

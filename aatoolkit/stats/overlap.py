@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit.availability import Availability, Status
-from aatoolkit.errors import ArgumentError, AvailabilityError
+from aatoolkit.errors import ArgumentError, AvailabilityError, ColumnNotFound
 from aatoolkit.frame.groupby import find, flattened
 from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.metadata.recorded import recorded
@@ -60,7 +60,17 @@ def overlap(
     if isinstance(depth, bool) or not isinstance(depth, int) or depth < 1:
         raise ArgumentError(f"depth={depth!r} is no whole number from 1")
     flat = flattened(frame)
-    find(flat, [column, between, by, repeat, *([order] if order else [])])
+    lacking = [name for name in (between, by, repeat) if name not in flat.columns]
+    if lacking:
+        why = (
+            "it compares the lists of single answers, one row for each entry, and this frame has "
+            f"no {' and no '.join(lacking)}: {repeat} names the answer (repeat=), {between} what "
+            f"is compared (between=), {by} what is asked (by=); such as "
+            "chats['chat_citations'].aa.merge(chats['chats'][['chat_id', 'prompt_id', 'engine']], "
+            "on='chat_id')"
+        )
+        raise ColumnNotFound(f"{column} has no overlap: {why}", columns=dict.fromkeys(lacking, why))
+    find(flat, [column, *([order] if order else [])])
     known = metadata_of(flat)
     state = known.columns[column].availability
     lists = answer_lists(flat, column, between, by, repeat, order)

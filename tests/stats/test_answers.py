@@ -84,3 +84,17 @@ def test_nothing_to_compare_cannot_say(chats: aa.Tables) -> None:
     found = aa.stats.cited_and_mentioned(few).iloc[0]
     assert found["verdict"] == "cannot say"
     assert pd.isna(found["p"])
+
+
+def test_the_own_brand_is_compared_with_another_on_the_same_answers() -> None:
+    chats = aa.demo().read("chats")
+    mine, theirs = aa.stats.answers(chats), aa.stats.answers(chats, brand="Globex")
+    found = mine.aa.compare(theirs, "mentioned").iloc[0]
+    assert found["method"].startswith("paired by prompt_id")
+    assert found["after"] == pytest.approx(mine["mentioned"].mean())
+    assert found["before"] == pytest.approx(theirs["mentioned"].mean())
+    assert "same answers" in mine.aa.compare(mine, "mentioned")["why"][0]
+    ranking = aa.demo().read("ranking")["ranking_prompts"]
+    one, two = (ranking[ranking["brand"] == name] for name in ("Acme CRM", "Globex"))
+    voice = one.aa.compare(two, "share_of_voice").iloc[0]
+    assert voice["method"].startswith("paired by prompt_id")

@@ -89,6 +89,21 @@ def test_a_change_is_found_near_its_day() -> None:
     assert inside >= 25
 
 
+def test_days_that_are_alike_take_steps_by_themselves() -> None:
+    rng = np.random.default_rng(8)
+    called, refused = 0, 0
+    for _ in range(25):
+        state = np.zeros(90)
+        for day in range(1, 90):
+            state[day] = 0.9 * state[day - 1] + rng.normal(0, 0.44)
+        rates = np.clip(0.35 + 0.08 * state, 0.02, 0.98)
+        verdict = series(rng, rates).aa.changes("rate", rules=RULES).iloc[0]
+        called += verdict["verdict"] in ("up", "down")
+        refused += "neighbouring days are alike" in verdict["why"]
+    assert called <= 4
+    assert refused
+
+
 def test_gaps_stay_gaps() -> None:
     rng = np.random.default_rng(4)
     frame = series(rng, [0.2] * 40 + [0.6] * 40)

@@ -11,6 +11,7 @@ from serving import demo_dataset
 import aatoolkit as aa
 from aatoolkit.client.dataset import Dataset
 from aatoolkit.errors import AvailabilityError
+from aatoolkit.stats.funnel import funnel
 from aatoolkit.stats.page_path import normal_path
 
 SECTIONS = ["crawl", "conversions", "overview", "domains"]
@@ -129,6 +130,22 @@ def test_sections_that_were_not_read_or_are_of_another_window(acme: Dataset) -> 
         Dataset({"crawl": acme["crawl"], "conversions": week}, {}).funnel()
     with pytest.raises(ValueError, match="none of 'path'"):
         acme.funnel("engine")
+
+
+def test_tables_of_another_make_are_found_by_what_they_count(acme: Dataset) -> None:
+    crawl = acme["crawl"]["crawl_paths"].aa.rename(columns={"requests": "hits"})
+    pages = acme["conversions"]["conversion_landing_pages"]
+    data = {
+        "crawl": {"paths": crawl.drop(columns="cited_answer_count")},
+        "conversions": {"pages": pages.drop(columns=["complete_sessions", "cited_answer_count"])},
+    }
+    found = funnel(data, {}, "path", 0.95).set_index("path")
+    expected = acme.funnel().set_index("path")
+    for name in ("crawled", "visited", "converted"):
+        pd.testing.assert_series_equal(found[name], expected[name], check_index_type=False)
+    assert found["cited"].isna().all()
+    assert found["verdict"].str.contains("the service gives no cited_answer_count").all()
+    assert found["method"].str.contains("conversions over all visits").all()
 
 
 @given(st.text(max_size=30))

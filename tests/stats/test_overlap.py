@@ -171,3 +171,9 @@ def test_a_hundred_thousand_rows_take_a_second_or_two() -> None:
     began = time.process_time()
     frame.aa.overlap("site", order="n")
     assert time.process_time() - began < 3
+
+
+def test_a_frame_without_answers_is_told_what_it_takes() -> None:
+    engines = aa.demo().read("domains")["source_domain_engines"]
+    with pytest.raises(ColumnNotFound, match=r"no prompt_id and no chat_id: .*chat_citations"):
+        engines.aa.overlap("source_domain")

@@ -34,6 +34,8 @@ class AnswerCells(Result):
         if column in whole.frame.columns:
             return self.passed(whole.explain(row, column), at, column, "of the answer")
         found = self.described(at, column)
+        if column == "brand":
+            return replace(found, formula="the brand that was asked for, else the own ones")
         if column == "date":
             day = whole.explain(row, "ran_at")
             return replace(found, formula="the day of ran_at", rows=1, children=(day,))
