@@ -6,10 +6,12 @@ In come frames of counts, rates and means; out go frames whose rows say how sure
 
 ================= =====================================================================
 ``distributions`` Student's t, without SciPy
+``trace``         numbers that remember how they were computed: what explanations run on
 ``cluster_sums``  numerators and denominators by group and cluster, of what was measured
 ``estimate``      rates and means over clusters: variance, design effect, interval
 ``results``       frames of results with code book, availability and sources
 ``interval``      ``df.aa.interval``: how sure a rate or mean is
+``bounds``        the interval that stands beside a number in pictures, tables and reports
 ``difference``    the change between two samples: paired, of two samples, of answers
 ``sides``         what pairs two frames, what forbids comparing them; the window before
 ``adjust``        p-values that are adjusted because there are many
@@ -55,7 +57,7 @@ Change points
     days with their long-run variance (Newey & West 1987).
 Ranks
     Confidence sets from simultaneous pairwise differences (Mogstad et al. 2024), multiplier
-    bootstrap over prompts.
+    bootstrap over prompts, of few prompts the quantile of Student's t as far out.
 Overlaps
     Jaccard index and rank-biased overlap (Webber, Moffat & Zobel 2010) of pairs of answers, beside
     pairs of answers of one engine; Student's t over prompts.
@@ -75,6 +77,7 @@ What a verdict is
 -----------------
 "up" and "down" mean a p-value below one less the level, 5 % by default. Whose p-value that is:
 
+- ``Dataset.compare``: that of the planned comparison alone; the rest is a family.
 - ``compare``, ``overlap``: that of the row, adjusted over all rows. With Holm's method, of twenty
   families without any change about one, at most, has such a verdict.
 - ``changes``: that of no change in the whole series; single rows have none of their own.
