@@ -79,11 +79,7 @@ ONLY = {
     "anywidget": "aatoolkit/display/widgets/",
     "traitlets": "aatoolkit/display/widgets/",
     # A progress bar shows itself where its work is.
-    "IPython": (
-        "aatoolkit/display/",
-        "aatoolkit/client/progress.py",
-        "aatoolkit/client/completion.py",
-    ),
+    "IPython": ("aatoolkit/display/", "aatoolkit/client/"),
     # The accessor names the type of what it gives, and no more.
     "matplotlib": ("aatoolkit/display/plot/", "aatoolkit/frame/accessor.py"),
 }
