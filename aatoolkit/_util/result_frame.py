@@ -12,6 +12,7 @@ import pandas as pd
 
 from aatoolkit._util.html_table import table_html
 from aatoolkit._util.listing import cell_text
+from aatoolkit._util.sorted_frame import SortedFrame
 from aatoolkit._util.terminal import terminal_width
 from aatoolkit._util.text import visible
 
@@ -40,18 +41,22 @@ _RANGES = 8
 _PAGE = 110
 """How many characters of a table are in sight in a notebook, beside each other."""
 
+_LEAST = 12
+"""Where the column that rows are sorted by needs the room, a key is cut, to no less than this."""
+
 _FILL = ("detectable", "p", "n_before", "clusters", "deff")
 """Numbers that are shown in a notebook where there is room, besides what matters most."""
 
 _DETAILS = ("method", "why", "unit", "p", "n_before", "clusters", "detectable", "deff")
 
 
-class ResultFrame(pd.DataFrame):
+class ResultFrame(SortedFrame):
     """A DataFrame of results: in a terminal its key, its numbers and its verdict are in sight.
 
     It is a `pandas.DataFrame` in all it does. Where pandas would leave out columns in the middle or
-    cut sentences, it shows what matters of each row, names the columns that are left out, and says
-    why there is no verdict. A result without a verdict is shown by pandas.
+    cut sentences, it shows what matters of each row, with the column that the rows are sorted by,
+    names the columns that are left out, and says why there is no verdict. A result without a
+    verdict is shown by pandas.
 
     Examples
     --------
@@ -128,9 +133,10 @@ class ResultFrame(pd.DataFrame):
         index, keys, verdict = _index_texts(self.head(_ROWS)), self._key_size, shown[-1]
         keys -= len(constant)
         covered: list[str] = []
+        order = [name for name in shown[:-1] if name in self._order]
         longest = max(map(len, texts[verdict]))
         beside = min(longest, max(_SENTENCE, len(texts[verdict][0])))
-        needed = [name for name in shown[:-1] if name not in _LATER]
+        needed = [name for name in shown[:-1] if name not in _LATER or name in order]
         fits = _width([index, *(texts[name] for name in needed)]) + _GAP + beside <= width
         sentences: list[str] = []
         if not fits and longest > _WORDS:
@@ -140,16 +146,24 @@ class ResultFrame(pd.DataFrame):
             if keys > 1 and _width([index, *(texts[name] for name in needed[: keys + 3])]) > room:
                 joined = " ".join(shown[:keys])
                 texts[joined] = self._joined(shown[:keys])
-                shown, covered = [joined, *shown[keys:]], shown[:keys]
+                shown, covered, keys = [joined, *shown[keys:]], shown[:keys], 1
             if _width([index, *(texts[name] for name in shown[:2])]) > room:
                 shown, sentences = [*shown[:-1][:1], verdict], self._texts("why")
+        order = [name for name in order if name not in covered]
+        shown = [*shown[:-1], *(name for name in order if name not in shown), verdict]
         beside = 0 if sentences == texts[verdict] else beside + _GAP
-        kept: list[str] = []
-        for name in shown[:-1]:
-            if _width([index, *(texts[each] for each in (*kept, name))]) > width - beside:
+        room = width - beside
+        if keys and order:
+            rest = [name for name in order if name != shown[0]]
+            left = room - _width([index, *(texts[name] for name in rest)]) - _GAP
+            texts[shown[0]] = [_cut(text, max(left, _LEAST)) for text in texts[shown[0]]]
+        kept = [name for name in shown[:-1] if name in order]
+        for name in (name for name in shown[:-1] if name not in order):
+            if _width([index, *(texts[each] for each in (*kept, name))]) > room:
                 break
             kept.append(name)
-        if kept and kept[-1] == "low":
+        kept.sort(key=shown.index)
+        if kept and kept[-1] == "low" and "low" not in order:
             kept.pop()  # one end alone says little
         is_all = len(kept) == len(shown) - 1
         for name in (each for each in fill if is_all and each in self.columns):
@@ -185,8 +199,14 @@ class ResultFrame(pd.DataFrame):
         """The columns that matter, the verdict last."""
         verdict = self._verdict
         named = [str(name) for name in self.columns]
-        less = [name for name in named if name in _DETAILS or name.endswith(_ENDINGS)]
+        details = (name for name in named if name in _DETAILS or name.endswith(_ENDINGS))
+        less = [name for name in details if name not in self._order]
         return (*(name for name in named if name not in (*less, verdict)), str(verdict))
+
+    @property
+    def _order(self) -> tuple[str, ...]:
+        """The columns that the rows are sorted by: as asked, or by the change, as results come."""
+        return self._sorted_by or ("change",)
 
     def _texts(self, name: str) -> list[str]:
         """The name of a column and its cells as text, numbers with four digits."""
@@ -273,6 +293,10 @@ def _digits(values: pd.Series) -> int:
     if (finite == np.floor(finite)).all():
         return 0
     return min(max(3 - math.floor(math.log10(finite.max())), 0), 9)
+
+
+def _cut(text: str, size: int) -> str:
+    return text if len(text) <= size else f"{text[: size - 1]}…"
 
 
 def _index_texts(frame: pd.DataFrame) -> list[str]:

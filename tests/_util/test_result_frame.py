@@ -142,3 +142,25 @@ def test_a_notebook_fills_its_room_and_folds_only_what_it_leaves_out() -> None:
     head, _, fold = frame(detectable=[0.23, 0.43])._repr_html_().partition("<details>")
     assert "detectable</th>" in head
     assert "paired by" in fold
+
+
+def test_the_column_that_rows_are_sorted_by_is_in_sight(monkeypatch: pytest.MonkeyPatch) -> None:
+    wide = frame(measure=["x" * 30, "y" * 28], before=[0.123456, 1e6], after=[0.25, 1e6])
+    for width in (60, 70, 80, 100):
+        monkeypatch.setenv("COLUMNS", str(width))
+        assert "not shown" in repr(wide)
+        for result, name in [
+            (wide, "change"),  # as results come
+            (wide.sort_values("p_adjusted"), "p_adjusted"),
+            (wide.sort_values(by=["clusters", "p"], ascending=False).head(1), "p"),
+            (wide[wide["n"] > 0].sort_values("high").reset_index(drop=True), "high"),
+        ]:
+            shown = repr(result)
+            rest = "".join(shown.partition("not shown: ")[2].splitlines()).split(", ")
+            assert name not in rest, shown
+            heads = [line.split() for line in shown.splitlines() if "verdict" in line.split()]
+            assert len(heads) == 1
+            assert name in heads[0], shown
+            assert max(map(len, shown.splitlines())) <= width
+            page = str(result._repr_html_()).partition("<details>")[0]
+            assert f">{name}</th>" in page
