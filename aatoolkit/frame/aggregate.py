@@ -43,7 +43,6 @@ from aatoolkit.frame.periods import part_periods
 from aatoolkit.frame.shares import Wholes
 from aatoolkit.frame.wide import WideFrame
 from aatoolkit.metadata.attrs import EMPTY, ColumnMetadata, FrameMetadata, attach, metadata_of
-from aatoolkit.metadata.fingerprint import MOVED, OVERWRITTEN
 from aatoolkit.metadata.recorded import recorded
 
 _NO_ROW = Availability(Status.UNKNOWN, Cause.NO_ROW)
@@ -208,7 +207,7 @@ def with_flags(
         for name in names
         if name in known.columns
         and not known.columns[name].of
-        and known.columns[name].availability.reason not in (MOVED, OVERWRITTEN)
+        and not known.is_lost(name)
         and pd.api.types.is_bool_dtype(frame[name].dtype)
     }
     return {**flags, **rules}

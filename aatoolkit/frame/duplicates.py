@@ -17,13 +17,20 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit import sections
-from aatoolkit.errors import ScopeError
+from aatoolkit.errors import AvailabilityError, ScopeError
 from aatoolkit.frame.cell_status import Codes, Mask
 from aatoolkit.frame.groupby import Groups
 from aatoolkit.frame.joined_tables import NO_KEY, is_joined
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.arrow_schema import declared_key
-from aatoolkit.metadata.attrs import FrameMetadata, Source, check_of, stored_of
+from aatoolkit.metadata.attrs import (
+    FrameMetadata,
+    Source,
+    check_of,
+    metadata_of,
+    stored_of,
+    tables_of,
+)
 from aatoolkit.metadata.cell_hash import hash_cells
 from aatoolkit.scope import FILTERS, Scope
 
@@ -249,6 +256,39 @@ class Duplicates:
 
     def _codes(self, name: str) -> pd.Series:
         return pd.Series(pd.factorize(self._frame[name])[0])
+
+
+def once(frame: pd.DataFrame) -> pd.DataFrame:
+    """The rows of a frame, without those that are there again.
+
+    Raises
+    ------
+    AvailabilityError
+        If rows are alike that were repeated, and no column tells whether they are the same.
+    """
+    (stored, _), known, check = stored_of(frame), metadata_of(frame), check_of(frame)
+    grains = {name: stored.grain(name, declared_key(name)) or () for name in tables_of(stored)}
+    tables = {*known.repeated}
+    tables |= {name for name, key in grains.items() if key and check.exceeds_distinct(key)}
+    if not tables:
+        return frame
+    cells = [pd.Series(hash_cells(values.array)) for _, values in frame.items()]
+    placed = check.placed()
+    if placed is not None:
+        _, again = _first_and_repeats([*cells, pd.Series(placed[0])])
+        frame, cells = frame[~again], [cell[~again].reset_index(drop=True) for cell in cells]
+        tables &= {*stored.repeated}
+    _, again = _first_and_repeats(cells)
+    if not tables or not again.any():
+        return frame
+    keys = dict.fromkeys(name for table in sorted(tables) for name in grains.get(table, (NO_KEY,)))
+    missing = [name for name in keys if name not in frame.columns]
+    if missing:
+        is_named = {NO_KEY, IN_SEVERAL}.isdisjoint(missing)
+        keep = f"keep {' and '.join(missing)}" if is_named else "draw what was read before the join"
+        why = "rows that are alike were repeated by a join or stacked twice, and nothing tells them"
+        raise AvailabilityError(f"{why} apart; {keep}", columns=dict.fromkeys(missing, why))
+    return frame[~again]
 
 
 def _first_and_repeats(columns: Sequence[pd.Series]) -> tuple[Codes, Mask]:

@@ -18,7 +18,6 @@ from aatoolkit import sections
 from aatoolkit.frame.cell_status import Codes
 from aatoolkit.frame.groupby import Groups
 from aatoolkit.metadata.attrs import FrameMetadata
-from aatoolkit.metadata.fingerprint import MOVED, OVERWRITTEN
 
 _CHANCE, _PERHAPS = 0.01, 0.3
 """Below which chance of being alike by accident values are repeats, and below which perhaps."""
@@ -36,7 +35,7 @@ def why_no_rule(frame: pd.DataFrame, known: FrameMetadata, name: str) -> str:
     rows they belong to.
     """
     column = known.columns[name]
-    if column.availability.reason in (MOVED, OVERWRITTEN):
+    if known.is_lost(name):
         return (
             "its values are not those that were read (a plain groupby, pivot or assignment "
             "makes new ones): use df.aa.aggregate on the frame that was read"

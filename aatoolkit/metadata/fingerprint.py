@@ -298,6 +298,30 @@ def has_more(rows: list[Hashes], read: Iterable[list[Hashes]]) -> bool:
     return bool((now > most.reindex(now.index, fill_value=0)).any())
 
 
+def is_over(rows: list[Hashes], known: Fingerprint, names: Sequence[str]) -> bool:
+    """Whether rows hold one that was read more often than different rows of what is left of it.
+
+    Parameters
+    ----------
+    rows : list of array
+        By column the hashes of the rows' cells.
+    known : Fingerprint
+        The rows that were read.
+    names : sequence of str
+        The columns of these hashes.
+    """
+    import numpy as np
+    import pandas as pd
+
+    def hashed(columns: list[Hashes]) -> Hashes:
+        return row_hashes([column & np.uint64(known.bits) for column in columns], _WHOLE_ROW)
+
+    _, different = np.unique(hashed(known.rows_of(known.cells)), return_index=True)
+    read = pd.Index(hashed([column[different] for column in known.rows_of(names)])).value_counts()
+    now = pd.Index(hashed(rows)).value_counts().reindex(read.index, fill_value=0)
+    return bool((now > read).any())
+
+
 def mixed(rows: Hashes, cells: Hashes) -> Hashes:
     """Combine the hashes of rows with those of their cells."""
     import numpy as np

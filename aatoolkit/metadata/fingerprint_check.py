@@ -12,7 +12,7 @@ their key might be sums; they are accepted only where sums cannot look like them
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -27,6 +27,7 @@ from aatoolkit.metadata.fingerprint import (
     has_more,
     index_levels,
     index_names,
+    is_over,
     label_span,
     mixed,
     row_hashes,
@@ -142,6 +143,19 @@ class FingerprintCheck:
             is_repeated = len(self._index) > self._fingerprint.rows or not self._index.is_unique
             return {*tables} if is_repeated else set()
         return {table for table, names in tables.items() if self._exceeds(names)}
+
+    def exceeds_distinct(self, key: Collection[str]) -> bool:
+        """Whether a row is here more often than different ones like it were read.
+
+        Asked of what is left of rows that were read with their key, whether or not they match.
+        """
+        known = self._fingerprint
+        if not known.whole or not {*key} <= {*known.cells}:
+            return False
+        left = [name for name in known.cells if name in self._arrays]
+        if not left or not len(self._index):
+            return False
+        return is_over([self._hashes(name) for name in left], known, left)
 
     def _exceeds(self, names: Sequence[str]) -> bool:
         """Whether rows of some columns, as far as they are unchanged, are more than were hashed."""

@@ -12,7 +12,7 @@ from aatoolkit._util.text import visible
 from aatoolkit.availability import Status
 from aatoolkit.errors import MetadataError
 from aatoolkit.metadata.column import NOTHING, ColumnMetadata, Source
-from aatoolkit.metadata.fingerprint import Fingerprint
+from aatoolkit.metadata.fingerprint import MOVED, OVERWRITTEN, Fingerprint
 from aatoolkit.metadata.recipe import Recipe, dump_recipe, load_recipe, read_from
 from aatoolkit.metadata.serialize import (
     dump_fingerprint,
@@ -71,6 +71,10 @@ class FrameMetadata:
         """Whether a column has metadata, and still holds what was read."""
         column = self.columns.get(name, NOTHING)
         return bool(column.of) or column.availability.status != Status.UNKNOWN
+
+    def is_lost(self, name: str) -> bool:
+        """Whether a column was read, and nothing is known of the values that it holds now."""
+        return self.columns.get(name, NOTHING).availability.reason in (MOVED, OVERWRITTEN)
 
     def dumps(self) -> str:
         """Serialize to canonical JSON: equal metadata gives equal text.

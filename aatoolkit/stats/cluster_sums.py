@@ -115,7 +115,7 @@ def cluster_sums(
     known = metadata_of(flat)
     find(flat, [column, *([cluster] if cluster else [])])
     groups = group(flat, by, True)
-    rules = with_flags(flat, column, rules or {})
+    rules = with_flags(flat, known, column, rules or {})
     (planned,) = plan(flat, known, groups, column, rules)
     if planned.rule.rule not in _POOLED:
         raise _refused(column, _not_pooled(planned.rule, known, column))
@@ -199,9 +199,11 @@ def _by_prompt(table: str, name: str) -> str | None:
     return None
 
 
-def with_flags(frame: pd.DataFrame, column: str, rules: Rules) -> Rules:
+def with_flags(frame: pd.DataFrame, known: FrameMetadata, column: str, rules: Rules) -> Rules:
     """The rules; a column of true and false has the share of true rows as its rate."""
-    return rules if column in rules or not _is_flag(frame[column]) else {**rules, column: "mean"}
+    if column in rules or known.is_lost(column) or not _is_flag(frame[column]):
+        return rules
+    return {**rules, column: "mean"}
 
 
 def _is_flag(values: pd.Series) -> bool:

@@ -170,7 +170,8 @@ def counted(
     known = metadata_of(flat)
     find(flat, [column, *keys])
     groups = group(flat, keys, True)
-    (planned,) = plan(flat, known, groups, column, {} if known.holds(column) else {column: "sum"})
+    is_own = not (known.holds(column) or known.is_lost(column))
+    (planned,) = plan(flat, known, groups, column, {column: "sum"} if is_own else {})
     if planned.rule.rule != "sum":
         why = f"its rule ({planned.rule}) is no sum of counts"
         raise AvailabilityError(f"{column} has no concentration: {why}", columns={column: why})

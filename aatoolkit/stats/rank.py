@@ -237,7 +237,7 @@ def members_of(
     find(flat, [cluster])
     known = metadata_of(flat)
     groups = group(flat, by, True)
-    rules = with_flags(flat, column, rules or {})
+    rules = with_flags(flat, known, column, rules or {})
     (planned,) = plan(flat, known, groups, column, rules)
     names = groups.keys[by].reset_index(drop=True)
     if len(names) > MOST_MEMBERS:

@@ -159,9 +159,60 @@ def test_rows_repeated_without_their_key_count_once_or_not_at_all(name: str) -> 
         assert total(frame) == 11
     with suppress(AvailabilityError):
         assert frame.aa.aggregate(None, "citation_count").aa.aggregate().iloc[0, 0] == 11
-    if frame.aa.availability.loc["citation_count", "status"] == "available":
+    with suppress(AvailabilityError):
+        assert frame.aa.concentration("citation_count")["n"].tolist() == [11]
+    for choice in ({}, {"y": "citation_count"}, {"kind": "counts"}):
         with suppress(AvailabilityError):
-            assert frame.aa.concentration("citation_count")["n"].tolist() == [11]
+            assert len(frame.aa.plot(**choice).data) == len(COUNTS)
+    if "domain_type" in frame:
+        with suppress(AvailabilityError):
+            assert frame.aa.plot(x="domain_type").data["citation_count"].sum() == 11
+
+
+PLAINLY = ("pd.concat", "repeat", "take", "sample", "reindex", "after a pickle")
+
+
+@pytest.mark.parametrize("name", PLAINLY)
+def test_rows_that_plain_pandas_repeated_are_drawn_once(name: str) -> None:
+    shown = REPEATED[name]().aa.plot().data
+    assert shown["citation_count"].tolist() == [6, 4, 1]
+
+
+def test_repeated_rows_with_their_key_are_drawn_once() -> None:
+    frame = domains(COUNTS)
+    for twice in (aa.concat([frame, frame]), pd.concat([frame, frame]), frame.take([0, 0, 1, 2])):
+        assert twice.aa.plot().data["citation_count"].tolist() == [6, 4, 1]
+        assert twice.aa.concentration("citation_count")["n"].tolist() == [11]
+    drawn = joined().aa.plot(y="citation_count").data
+    assert drawn["source_domain"].tolist() == ["a", "b", "c"]
+
+
+def test_a_picture_of_repeated_rows_says_what_to_keep() -> None:
+    for name in ("a merge that repeats", "concat, then cut", "df.aa.merge"):
+        with pytest.raises(AvailabilityError, match="keep source_domain"):
+            REPEATED[name]().aa.plot()
+
+
+def test_rows_that_are_alike_and_different_are_all_drawn() -> None:
+    frame = domains({"a": 1, "b": 4, "c": 1})[KEPT]
+    assert len(frame.aa.plot().data) == 3
+    cut = frame[frame["citation_count"] < 4].reset_index(drop=True)
+    assert cut["domain_type"].tolist() == ["review", "review"]
+    assert len(cut.aa.plot().data) == 2
+    pages = domains(COUNTS).aa.merge(urls(), on="source_domain")
+    assert len(pages.aa.plot(y="citation_count_x", x="url").data) == 4
+    assert len(pages.aa.plot(y="citation_count_y", kind="bars").data) == 4
+
+
+def test_flags_of_repeated_rows_have_no_interval() -> None:
+    frame = domains({f"d{row}": row for row in range(3)}).assign(
+        is_owned=pd.array([True, False, True], "boolean")
+    )
+    columns = {name: ColumnMetadata(f"source_domains.{name}", MEASURED) for name in frame}
+    attach(frame, FrameMetadata(columns, ("source_domain",), (source(),)))
+    twice = aa.concat([frame, frame])[["domain_type", "is_owned"]]
+    with suppress(AvailabilityError):
+        assert twice.aa.interval("is_owned")["n"].tolist() == [3]
 
 
 def test_rows_that_stay_apart_without_their_key_add_up() -> None:

@@ -18,6 +18,7 @@ from aatoolkit.availability import Availability, combine
 from aatoolkit.display.plot.owners import BRANDS, SITES, TITLES, Named, owners_in, titles_in
 from aatoolkit.display.plot.style import BLANK
 from aatoolkit.frame.cell_status import COVERAGE, Cells, cells_of, is_status_column
+from aatoolkit.frame.duplicates import once
 from aatoolkit.frame.groupby import flattened
 from aatoolkit.frame.joined_tables import is_joined
 from aatoolkit.metadata.arrow_schema import declared, declared_key
@@ -426,6 +427,8 @@ def plot_data(frame: pd.DataFrame, *, traced: bool = True) -> PlotData:
     """Prepare a frame for plotting; without ``traced`` its rows do not keep how they were made."""
     flat = flattened(frame).copy(deep=False)
     flat.columns = pd.Index([str(name) for name in flat.columns])
+    if has_metadata(flat):
+        flat = once(flat)
     metadata = metadata_of(flat)
     rows = flat.loc[:, ~flat.columns.duplicated(keep=False)].reset_index(drop=True)
     if traced and has_metadata(rows):

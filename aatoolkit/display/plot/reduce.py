@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from aatoolkit.display.plot.data import PlotData, plot_data
 from aatoolkit.errors import AvailabilityError
 from aatoolkit.frame.aggregate import aggregate
+from aatoolkit.frame.duplicates import DoubleCount, Duplicates
+from aatoolkit.frame.groupby import group
 
 
 def one_row_per_mark(data: PlotData, by: list[str], columns: list[str]) -> PlotData:
@@ -34,6 +38,32 @@ def one_row_per_mark(data: PlotData, by: list[str], columns: list[str]) -> PlotD
         "aggregate them first, or draw by a column that distinguishes them",
         columns=refused.columns,
     )
+
+
+def each_once(data: PlotData, by: list[str], columns: list[str]) -> PlotData:
+    """The rows that marks by some columns are of, those that a join repeated once.
+
+    Raises
+    ------
+    AvailabilityError
+        If no column tells which of the rows of a mark are the same.
+    """
+    groups = group(data.frame, list(dict.fromkeys(by)), True)
+    repeats = np.ones(len(data), bool)
+    for name in columns:
+        table = data.metadata.columns[name].table
+        if table not in data.metadata.repeated:
+            return data
+        refused = ""
+        try:
+            again = Duplicates(data.frame, data.metadata, groups).of(table, [name])
+        except DoubleCount as error:
+            refused = str(error)
+        if refused:
+            why = f"{name} would be drawn several times for once: {refused}"
+            raise AvailabilityError(why, columns={name: refused})
+        repeats &= np.zeros(len(data), bool) if again is None else again
+    return data.only(~repeats) if repeats.any() else data
 
 
 _MARKS = ("own", "domain_type")

@@ -22,7 +22,7 @@ from aatoolkit.display.plot.reasons import (
     style_without,
     whys_missing,
 )
-from aatoolkit.display.plot.reduce import one_row_per_mark
+from aatoolkit.display.plot.reduce import each_once, one_row_per_mark
 from aatoolkit.display.plot.spec import (
     PITCH,
     Mark,
@@ -131,6 +131,8 @@ def bars(data: PlotData, options: PlotOptions) -> Panel | None:
             if options.x:
                 raise
             return None
+    else:
+        data = each_once(data, [*marks, *data.keys], [y])
     listed = len(data)
     if data.unit_column(y):
         words = pd.Series(data.text(data.unit_column(y) or ""))

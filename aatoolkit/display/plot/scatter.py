@@ -12,6 +12,7 @@ from aatoolkit.display.plot.drawn import drawn_of
 from aatoolkit.display.plot.fonts import fitted, width_of
 from aatoolkit.display.plot.labels import axis_label, capitalized, humanize
 from aatoolkit.display.plot.options import PlotOptions
+from aatoolkit.display.plot.reduce import each_once
 from aatoolkit.display.plot.rows import describe_mark, key
 from aatoolkit.display.plot.spec import Mark, Panel, Scale, some
 from aatoolkit.display.plot.style import INK, OWN, SERIES, few_levels, styles_for
@@ -34,6 +35,8 @@ def plan(data: PlotData, options: PlotOptions) -> Panel | None:
     if x is None or not others or len(options.y) > 1 or others[0] == x:
         return None
     y = others[0]
+    by_row = [*data.keys, *([data.label_column] if data.label_column else [])]
+    data = each_once(data, by_row, [x, y])
     values = data.values(y)
     order = np.argsort(np.where(np.isnan(values), np.inf, -values), kind="stable")
     rows = data.sorted_by(order[: options.top])

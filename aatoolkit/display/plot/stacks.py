@@ -20,6 +20,7 @@ from aatoolkit.display.plot.reasons import (
     why_missing,
     whys_missing,
 )
+from aatoolkit.display.plot.reduce import each_once
 from aatoolkit.display.plot.rows import describe_mark, key, names_of, without_number
 from aatoolkit.display.plot.spec import PITCH, Mark, Name, Panel, RowMarks, Scale, rows_of, rule
 from aatoolkit.display.plot.style import (
@@ -135,6 +136,8 @@ def counts(data: PlotData, options: PlotOptions) -> Panel | None:
     is_chosen = bool(options.kind or options.x)
     if not (is_chosen or by) and data.metadata.key and len(data) <= _FEW_ROWS:
         return None
+    columns = [x, *([by] if by else [])]
+    data = each_once(data, columns, columns)
     rows = pd.DataFrame({"x": _levels(data, x), "by": _segments(data, by) if by else "rows"})
     table = rows.value_counts(["x", "by"], sort=False).unstack(fill_value=0)
     if not is_chosen and _says_nothing(table):
@@ -161,9 +164,7 @@ def counts(data: PlotData, options: PlotOptions) -> Panel | None:
         ]
         for label in kept.index
     ]
-    drawn = Drawn(
-        data.frame, (x, *([by] if by else [])), tuple(dict.fromkeys((x, *data.keys))), counts=True
-    )
+    drawn = Drawn(data.frame, tuple(columns), tuple(dict.fromkeys((x, *data.keys))), counts=True)
     return _stacked(
         "counts", data, drawn, what + first_of(len(kept), len(table) - len(kept)),
         kept.astype(np.float64), names, [number(n) for n in kept.sum(axis=1).astype(float)],
