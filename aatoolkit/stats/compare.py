@@ -120,7 +120,8 @@ def compared(
                 side.of(group) for side, group in zip(sides, at, strict=True) if group is not None
             ]
             if pair:
-                difference, moved = paired(parts, [side.labels for side in sides], pair, level)
+                labels = [side.labels for side in sides]
+                difference, moved = paired(parts, labels, pair, level, is_rate=is_rate)
                 notes = (*moved, *notes)
             elif cluster:
                 is_day = pd.api.types.is_datetime64_any_dtype(sides[0].labels.dtype)
@@ -180,7 +181,8 @@ def traced_change(
     ]
     of_level = setting("level", level)
     if pair:
-        return changed(*parts[0], *parts[1], of_level)
+        is_rate = all(side.is_rate for side in sides)
+        return changed(*parts[0], *parts[1], of_level, is_rate=is_rate)
     if cluster:
         is_day = pd.api.types.is_datetime64_any_dtype(sides[0].sums.labels.dtype)
         factors = [long_run_factor(*part) if is_day else 1.0 for part in parts]
@@ -221,7 +223,9 @@ def traced_columns(
         return columns
     is_alone = at not in tests
     family = 1 if is_alone or not correct else max(len(tests), 1)
-    columns["detectable"] = detectable(made.error, made.df, level, setting("tests", family))
+    columns["detectable"] = detectable(
+        made.error, made.df, level, setting("tests", family), made.unequal
+    )
     if is_alone:
         adjusted_p = made.p
     else:
@@ -286,7 +290,9 @@ def comparison(
     family = int(np.isfinite(p[~planned]).sum())
     tests = np.where(planned, 1, max(family, 1) if correct else 1)
     shown = [
-        detectable(each.error, each.df, level, many) if np.isfinite(each.p) else float("nan")
+        float(detectable(each.error, each.df, level, many, each.unequal))
+        if np.isfinite(each.p)
+        else float("nan")
         for each, many in zip(found, tests.tolist(), strict=True)
     ]
     verdicts = [

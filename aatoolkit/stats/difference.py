@@ -12,7 +12,15 @@ import pandas as pd
 
 from aatoolkit.stats.cluster_sums import Integers, Numbers
 from aatoolkit.stats.estimate import LEAST_CLUSTERS, varies, wilson
-from aatoolkit.stats.trace import One, Traced, named, plain_value, t_quantile, two_sided
+from aatoolkit.stats.trace import (
+    One,
+    Traced,
+    named,
+    normal_quantile,
+    plain_value,
+    t_quantile,
+    two_sided,
+)
 
 POWER = 0.8
 _NAN = float("nan")
@@ -25,8 +33,9 @@ class Change:
     """A change, and what it is computed from; the names are those of the formulas.
 
     ``z`` are the residuals of clusters, ``m`` their sizes, ``error`` the standard error of the
-    change; of totals ``answers1`` and ``answers0`` are the effective sample sizes, ``q`` is the
-    quantile and ``pooled_error`` the error of the test.
+    change, ``unequal`` how unequally clusters would move; of totals ``answers1`` and ``answers0``
+    are the effective sample sizes, ``q`` is the quantile and ``pooled_error`` the error of the
+    test.
     """
 
     after: Any
@@ -47,6 +56,7 @@ class Change:
     q: Any = None
     pooled: Any = None
     pooled_error: Any = None
+    unequal: Any = 0.0
 
 
 @dataclass(frozen=True)
@@ -75,6 +85,7 @@ class Difference:
     n_before: float = _NAN
     n: float = _NAN
     clusters: float = _NAN
+    unequal: float = 0.0
     method: str = ""
     why: str = ""
 
@@ -91,7 +102,7 @@ class Difference:
 NOTHING = Difference()
 
 
-def changed(y1: Any, n1: Any, y0: Any, n0: Any, level: Any) -> Change:
+def changed(y1: Any, n1: Any, y0: Any, n0: Any, level: Any, *, is_rate: bool = False) -> Change:
     """A change over clusters that both sides have.
 
     With R = Σy/Σn on each side, zᵢ = (yᵢ - Rnᵢ)/Σn of the one side less that of the other, and
@@ -106,7 +117,21 @@ def changed(y1: Any, n1: Any, y0: Any, n0: Any, level: Any) -> Change:
     name_all(z=z, m=m)
     k = One.count(n1)
     error = np.sqrt(k / (k - 1) * One.total(z**2))
-    return tested(after, before, error, freedom(m, z), level, sizes, k, z=z, m=m)
+    unequal = _unequal(y1 + y0, m, k) if is_rate else 0.0
+    return tested(after, before, error, freedom(m, z), level, sizes, k, z=z, m=m, unequal=unequal)
+
+
+def _unequal(y: Any, m: Any, k: Any) -> Any:
+    """The standard error that a change of 1 has because clusters do not move alike.
+
+    A rate near 0 or 1 moves less than one of a half: by p(1-p), if all log odds move alike.
+    """
+    room = m * (y / m) * (1 - y / m)
+    name_all(room=room)
+    whole = One.total(room)
+    share = room / np.where(whole > 0, whole, 1.0) - m / One.total(m)
+    name_all(share=share)
+    return np.where(whole > 0, np.sqrt(k / (k - 1) * One.total(share**2)), 0.0)
 
 
 def changed_samples(one: Sample, two: Sample, level: Any) -> Change:
@@ -193,10 +218,23 @@ def tested(
     return named(made)
 
 
-def detectable(error: Any, df: Any, level: Any, tests: Any) -> Any:
-    """The change that 80 % of such samples would show (Miller 2024; Bloom 1995)."""
-    tail = 1 - (1 - level) / tests / 2
-    return (t_quantile(tail, df) + t_quantile(POWER, df)) * error
+def detectable(error: Any, df: Any, level: Any, tests: Any, unequal: Any = 0.0) -> Any:
+    """The change that 80 % of such samples would show.
+
+    The noncentrality at which Student's t has this power (by the normal approximation of Johnson
+    and Welch, *Biometrika* 31, 1940), times the standard error. Of few clusters half of all
+    standard errors are below √(median of χ²/df) of the true one, by which it is divided
+    (√``typical``³, by Wilson and Hilferty); and a change d that clusters do not share alike adds
+    (d·``unequal``)² to the variance. The result is at most ten times the variance without, or few
+    clusters would promise nothing.
+    """
+    t = t_quantile(1 - (1 - level) / tests / 2, df)
+    distance = t * (1 - 1 / (4 * df)) + normal_quantile(POWER) * np.sqrt(1 + t**2 / (2 * df))
+    name_all(t=t, distance=distance)
+    typical = 1 - 2 / (9 * df)
+    alike = np.maximum(1 - (distance * unequal) ** 2, 0.1)
+    name_all(typical=typical, alike=alike)
+    return distance * error / (typical * np.sqrt(typical * alike))
 
 
 def freedom(m: Any, z: Any) -> Any:
@@ -237,7 +275,12 @@ def _difference(made: Change, method: str) -> Difference:
 
 
 def paired(
-    parts: Sequence[Part], labels: Sequence[pd.Index], name: str, level: float
+    parts: Sequence[Part],
+    labels: Sequence[pd.Index],
+    name: str,
+    level: float,
+    *,
+    is_rate: bool = False,
 ) -> tuple[Difference, tuple[str, ...]]:
     """Test the change over the clusters that both sides have; return notes on the others too."""
     (codes, y1, n1), (others, y0, n0) = parts
@@ -256,7 +299,7 @@ def paired(
     if not k:
         return replace(NOTHING, why=f"no {name} is on both sides", clusters=0.0), moved
     with np.errstate(divide="ignore", invalid="ignore"):
-        made = changed(y1, n1, y0, n0, level) if k > 1 else _single(y1, n1, y0, n0)
+        made = changed(y1, n1, y0, n0, level, is_rate=is_rate) if k > 1 else _single(y1, n1, y0, n0)
     method = f"paired by {name}, linearised, t of {float(made.df):.3g} degrees of freedom"
     return _judged(_difference(made, method), k, name), moved
 

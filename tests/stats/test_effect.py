@@ -118,8 +118,9 @@ def test_what_checks_detect_is_after_their_adjustment() -> None:
     for row, tests in zip(result.to_dict("records"), (1, 4, 4, 4, 4), strict=True):
         df = float(row["method"].split("t of ")[1].split()[0])
         error = (row["high"] - row["low"]) / 2 / stats.t.ppf(0.975, df)
-        quantiles = stats.t.ppf(1 - 0.025 / tests, df) + stats.t.ppf(0.8, df)
-        assert row["detectable"] == pytest.approx(quantiles * error, rel=5e-3)
+        promised = row["detectable"] / (error / np.sqrt(stats.chi2.ppf(0.5, df) / df))
+        power = stats.nct.sf(stats.t.ppf(1 - 0.025 / tests, df), df, promised)
+        assert power == pytest.approx(0.8, abs=5e-3)
 
 
 def test_groups_that_moved_apart_before_cannot_say() -> None:

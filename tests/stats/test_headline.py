@@ -67,7 +67,7 @@ def test_planted_changes_are_found_as_often_as_promised_and_others_are_not() -> 
         [np.mean(4 * r * (1 - r)) for r in (rates_of(rng, 25, 0.35, 0.3) for _ in range(300))]
     )
     found = [planned(windows(rng, promised / mean).compare()) for _ in range(times)]
-    assert np.mean([row["verdict"] == "up" for row in found]) >= 0.77
+    assert np.mean([row["verdict"] == "up" for row in found]) >= 0.8 - 0.8 / times**0.5
 
 
 def test_a_dataset_is_compared_with_the_window_before(project: aa.Project) -> None:
