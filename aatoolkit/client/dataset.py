@@ -134,8 +134,7 @@ class Dataset(DatasetStatistics, NamesNear):
         >>> dataset.to_parquet(tempfile.mkdtemp())[0].name
         'gap_domains.parquet'
         """
-        from aatoolkit.frame.file_names import check_folder
-        from aatoolkit.frame.parquet import write_tables
+        from aatoolkit.frame.parquet import check_folder, write_tables
 
         check_folder(folder)
         return FileList(path for tables in self.values() for path in write_tables(tables, folder))

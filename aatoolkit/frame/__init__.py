@@ -3,26 +3,23 @@
 In go frames with metadata (`aatoolkit.metadata`); out come frames with metadata. In reading order:
 
 - ``accessor``: signatures and documentation of every verb; ``overview``: the verbs by purpose
-- ``merge``: ``merge``, ``rename``, ``adopt``; ``merge_keys`` and ``unmatched``: whether keys meet;
-  ``joined_tables``: the rows of frames that no section declares
+- ``merge``: ``merge``, ``rename``, ``adopt``, and the rows of frames that no section declares;
+  ``merge_keys``: whether keys meet
 - ``concat``: `aatoolkit.concat`; ``absent_rows``: those of answers that have none
 - ``cell_status``: the availability of each cell, which the verbs below share
-- ``groupby``: rows in groups, and the availability of each group; ``periods``: weeks and months
+- ``groupby``: rows in groups, the numbers and the availability of each; ``periods``: weeks, months
 - ``duplicates``: rows that would count twice, after a join or in answers that overlap
-- ``aggregation_plan``: which rule each column follows, or why it has none
+- ``aggregation_plan``: which rule each column follows in which unit, or why it has none
 - ``no_rule``: what a column without a rule has lost, and sums that would count twice
-- ``row_units``: units that differ from row to row
-- ``additivity``: over which dimensions a sum holds
-- ``aggregate``: ``aggregate``, by those rules; ``group_numbers``: sums that are exact;
-  ``group_statements``: the status of each group
+- ``aggregate``: ``aggregate``, by those rules; ``group_statements``: the status of each group
 - ``wide``: how results of ``aggregate`` are printed
 - ``complete``: ``complete``, explicit rows for what was not reported
 - ``reshape``: ``to_long`` and ``with_context``
 - ``require``: ``require`` and ``measured``
 - ``dtypes``: one dtype a column over several frames, and those that files name
-- ``parquet``: frames to Parquet files and back; ``file_names``: which names are refused
+- ``parquet``: frames to Parquet files and back
 - ``explain``: how a cell is known, down to the bytes of the answers
-- ``csv``, ``excel`` with ``excel_wording``: to CSV and workbooks that are safe to open
+- ``csv``, ``excel``: to CSV and workbooks that are safe to open
 """
 
 from __future__ import annotations

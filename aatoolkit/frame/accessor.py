@@ -26,10 +26,10 @@ from aatoolkit.frame.cell_status import availability_of
 from aatoolkit.frame.codebook import codebook_of
 from aatoolkit.frame.excel import SheetTable, codebook_sheet, write_workbook
 from aatoolkit.frame.groupby import By
+from aatoolkit.frame.merge_keys import warn_of_unmatched
 from aatoolkit.frame.overview import as_html, as_text
 from aatoolkit.frame.parquet import arrow_table, write_parquet
 from aatoolkit.frame.periods import by_period
-from aatoolkit.frame.unmatched import warn_of_unmatched
 from aatoolkit.jsontree.coerce import coerce_values
 from aatoolkit.metadata.arrow_schema import declared, with_facts
 from aatoolkit.metadata.attrs import Source, metadata_of

@@ -36,9 +36,19 @@ from aatoolkit.frame.cell_status import (
     together,
 )
 from aatoolkit.frame.duplicates import IN_SEVERAL, Duplicates
-from aatoolkit.frame.group_numbers import added, as_floats, chosen, like, sums
 from aatoolkit.frame.group_statements import with_statements
-from aatoolkit.frame.groupby import By, Groups, flattened, group, refuse_measures
+from aatoolkit.frame.groupby import (
+    By,
+    Groups,
+    added,
+    as_floats,
+    chosen,
+    flattened,
+    group,
+    like,
+    refuse_measures,
+    sums,
+)
 from aatoolkit.frame.periods import part_periods
 from aatoolkit.frame.shares import Wholes
 from aatoolkit.frame.wide import WideFrame

@@ -11,12 +11,10 @@ import pandas as pd
 
 from aatoolkit import sections
 from aatoolkit.errors import AAToolkitWarning, AvailabilityError
-from aatoolkit.frame.additivity import differing_keys
 from aatoolkit.frame.cell_status import Mask, is_status_column
 from aatoolkit.frame.duplicates import DoubleCount, Duplicates
 from aatoolkit.frame.groupby import Groups, find
 from aatoolkit.frame.no_rule import repeats_of, why_no_rule
-from aatoolkit.frame.row_units import row_units
 from aatoolkit.frame.shares import Wholes, wholes_of
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import FrameMetadata
@@ -412,3 +410,76 @@ def _check_within(
     unnamed = kinds.isna().groupby(groups.ids[there]).sum() > 1
     if (several | unnamed).any():
         raise _Refused(f"a group holds more than one {within}; add {within!r} to by")
+
+
+def differing_keys(
+    frame: pd.DataFrame,
+    groups: Groups,
+    rule: Aggregation,
+    key: Iterable[str],
+    names: Mapping[str, str],
+) -> list[str]:
+    """The parts of a key in which summed rows differ though the sum is not known to hold there.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The rows.
+    groups : Groups
+        The rows that are added to each other.
+    rule : Aggregation
+        The rule of a column.
+    key : iterable of str
+        The key of the table that the column was declared in.
+    names : mapping of str to str
+        What its columns are called in the frame.
+    """
+    if not rule.across or not len(frame):
+        return []
+    found = []
+    ids = pd.Series(groups.ids, index=frame.index)
+    for part in key:
+        name = names.get(part)
+        if part in rule.across:
+            continue
+        if name is None or name not in frame.columns:
+            differs = bool(ids.duplicated().any())
+        else:
+            pairs = pd.DataFrame({"group": ids.to_numpy(), "part": frame[name].to_numpy()})
+            differs = bool(pairs.drop_duplicates()["group"].duplicated().any())
+        if differs:
+            found.append(part)
+    return found
+
+
+def row_units(frame: pd.DataFrame, known: FrameMetadata, name: str) -> pd.Series | None:
+    """The unit of a column in each row; None where it is the same in all rows.
+
+    A metric without a known unit is a unit of its own, named by the metric.
+
+    Examples
+    --------
+    >>> import aatoolkit as aa
+    >>> from aatoolkit.metadata.attrs import metadata_of
+    >>> value = aa.Column("value", "Int64", unit="per `metric`", units={"ttfb": "milliseconds"})
+    >>> columns = (aa.Column("metric", "string"), value)
+    >>> table = aa.Table("t", "Metrics.", aa.sections.records("rows"), "metric", columns)
+    >>> rows = [{"metric": "ttfb", "value": 58}, {"metric": "size", "value": 9}]
+    >>> frame = aa.normalize(aa.Section("mine", "Mine.", table), {"rows": rows}).main
+    >>> row_units(frame, metadata_of(frame), "value").tolist()
+    ['milliseconds', 'size']
+    """
+    column = declared(known.columns[name]) if name in known.columns else None
+    per = column.unit_by if column is not None and column.units else None
+    if column is None or per is None or per not in frame.columns:
+        return None
+    words = frame[per].astype("string")
+    return words.map(dict(column.units)).astype("string").fillna(words)
+
+
+def common_unit(frame: pd.DataFrame, known: FrameMetadata, name: str) -> str | None:
+    """The unit that all rows of a frame have, of a column with a unit for each metric."""
+    units = row_units(frame, known, name)
+    if units is None or units.isna().any() or units.nunique() != 1:
+        return None
+    return str(units.iloc[0])

@@ -7,10 +7,9 @@ from collections.abc import Iterable
 import pandas as pd
 
 from aatoolkit._util.listing import Listing
-from aatoolkit.frame.aggregation_plan import caution
+from aatoolkit.frame.aggregation_plan import caution, common_unit
 from aatoolkit.frame.cell_status import availability_of
-from aatoolkit.frame.joined_tables import is_joined
-from aatoolkit.frame.row_units import common_unit
+from aatoolkit.frame.merge import is_joined
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import metadata_of
 

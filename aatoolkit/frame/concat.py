@@ -20,8 +20,14 @@ from aatoolkit.errors import ArgumentError
 from aatoolkit.frame.absent_rows import MOST_VALUES, distinct_texts, with_absent
 from aatoolkit.frame.dtypes import in_common
 from aatoolkit.frame.duplicates import answer_of
-from aatoolkit.frame.joined_tables import common_table, is_joined
-from aatoolkit.frame.merge import absent_rows, sources_of, unique_key, without_rows
+from aatoolkit.frame.merge import (
+    absent_rows,
+    common_table,
+    is_joined,
+    sources_of,
+    unique_key,
+    without_rows,
+)
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.arrow_schema import declared_key
 from aatoolkit.metadata.attrs import (

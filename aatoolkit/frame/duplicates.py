@@ -20,7 +20,7 @@ from aatoolkit import sections
 from aatoolkit.errors import AvailabilityError, ScopeError
 from aatoolkit.frame.cell_status import Codes, Mask
 from aatoolkit.frame.groupby import Groups
-from aatoolkit.frame.joined_tables import NO_KEY, is_joined
+from aatoolkit.frame.merge import NO_KEY, is_joined
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.arrow_schema import declared_key
 from aatoolkit.metadata.attrs import (

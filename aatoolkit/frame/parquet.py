@@ -10,8 +10,9 @@ import base64
 import hashlib
 import json
 import os
+import stat
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,9 +21,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from aatoolkit._util.files import writing
-from aatoolkit.errors import NotRead, NotWritten, PayloadError
+from aatoolkit.errors import AAToolkitError, FileMissing, NotRead, NotWritten, PayloadError
 from aatoolkit.frame.dtypes import LEVELS, is_parseable, lost_dtypes, parseable
-from aatoolkit.frame.file_names import check_file, opened
 from aatoolkit.metadata.arrow_schema import (
     ARROW,
     PANDAS,
@@ -32,13 +32,7 @@ from aatoolkit.metadata.arrow_schema import (
     read_keys,
     with_metadata,
 )
-from aatoolkit.metadata.attrs import (
-    NOTHING,
-    FrameMetadata,
-    attach,
-    attach_unchecked,
-    metadata_of,
-)
+from aatoolkit.metadata.attrs import NOTHING, FrameMetadata, attach, attach_unchecked, metadata_of
 from aatoolkit.metadata.recorded import serialized
 from aatoolkit.metadata.table_hash import logical_hash
 from aatoolkit.normalizer import provenance
@@ -388,3 +382,58 @@ def _with_levels(schema: pa.Schema, levels: Mapping[str, list[Any]]) -> pa.Schem
         for field in schema
     ]
     return pa.schema(fields, schema.metadata)
+
+
+_OTHERS = (".csv", ".tsv", ".json", ".jsonl", ".xlsx", ".xls", ".feather", ".arrow", ".html")
+"""How names of files of other formats end."""
+
+
+def check_file(path: Path) -> None:
+    """Raise an `NotWritten` if a name ends as files of another format do."""
+    ending = path.suffix.lower()
+    if ending in _OTHERS:
+        more = ", or use df.aa.to_excel" if ending in (".xlsx", ".xls") else ""
+        raise NotWritten(
+            f"{path.name} is no name of a Parquet file; let it end in .parquet{more}",
+            path=str(path),
+        )
+
+
+@contextmanager
+def opened(path: str | os.PathLike[str]) -> Iterator[pq.ParquetFile]:
+    """Open a Parquet file; whatever goes wrong while it is read is an error of ours.
+
+    Raises
+    ------
+    FileMissing
+        If there is none.
+    NotRead
+        If it is no Parquet file, is damaged, or cannot be read.
+    """
+    name = os.fspath(path)
+    error: NotRead | None = None
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            folder = "a folder; aa.read_dataset reads those"
+            raise ValueError(f"it is {folder if os.path.isdir(path) else 'no ordinary file'}")
+        with pq.ParquetFile(path) as file:
+            yield file
+    except AAToolkitError:
+        raise
+    except FileNotFoundError:
+        error = FileMissing(f"there is no file {name!r}", path=str(path))
+    except Exception as problem:  # a damaged file raises whatever its readers happen to
+        error = NotRead(f"{name!r} is no Parquet file that can be read: {problem}", path=str(path))
+    if error is not None:
+        raise error
+
+
+def check_folder(folder: str | os.PathLike[str]) -> None:
+    """Raise an `NotWritten` if a folder is named as a file would be."""
+    path = Path(folder)
+    if path.suffix.lower() in (*_OTHERS, ".parquet", ".pq"):
+        raise NotWritten(
+            f"{path.name} is the name of a file, and many tables are written to a folder; give "
+            "its name, such as 'tables'",
+            path=str(path),
+        )

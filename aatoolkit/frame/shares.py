@@ -17,8 +17,7 @@ import pandas as pd
 
 from aatoolkit import sections
 from aatoolkit.frame.cell_status import Codes, Mask
-from aatoolkit.frame.group_numbers import as_floats
-from aatoolkit.frame.groupby import Groups
+from aatoolkit.frame.groupby import Groups, as_floats
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import FrameMetadata

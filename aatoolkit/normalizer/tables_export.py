@@ -45,8 +45,7 @@ class TablesExport(Mapping[str, "pd.DataFrame"]):
         >>> aa.demo().read("gaps").to_parquet(tempfile.mkdtemp())[0].name
         'gap_domains.parquet'
         """
-        from aatoolkit.frame.file_names import check_folder
-        from aatoolkit.frame.parquet import write_tables
+        from aatoolkit.frame.parquet import check_folder, write_tables
 
         check_folder(folder)
         return FileList(write_tables(self, folder))  # type: ignore[arg-type]

@@ -13,8 +13,7 @@ import aatoolkit as aa
 from aatoolkit._util.text import escaped, unescaped
 from aatoolkit.errors import NotWritten
 from aatoolkit.frame.csv import csv_bytes
-from aatoolkit.frame.excel import SheetTable, write_excel
-from aatoolkit.frame.excel_wording import plain_names
+from aatoolkit.frame.excel import SheetTable, plain_names, write_excel
 
 openpyxl = pytest.importorskip("openpyxl")
 

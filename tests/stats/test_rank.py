@@ -97,7 +97,7 @@ def test_what_was_measured_for_nobody_is_no_cluster(rule: str | None) -> None:
 
 def test_ranks_without_prompts_say_which_frame_has_them() -> None:
     frame = pd.DataFrame({"engine": ["a", "b"], "rate": [0.1, 0.2]})
-    with pytest.raises(ColumnNotFound, match=r"project\.read\('prompts', by='engine'\)"):
+    with pytest.raises(ColumnNotFound, match=r"project\.read\('prompts', split='engine'\)"):
         frame.aa.rank("rate", "engine")
 
 

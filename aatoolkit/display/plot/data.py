@@ -20,7 +20,7 @@ from aatoolkit.display.plot.style import BLANK
 from aatoolkit.frame.cell_status import COVERAGE, Cells, cells_of, is_status_column
 from aatoolkit.frame.duplicates import once
 from aatoolkit.frame.groupby import flattened
-from aatoolkit.frame.joined_tables import is_joined
+from aatoolkit.frame.merge import is_joined
 from aatoolkit.metadata.arrow_schema import declared, declared_key
 from aatoolkit.metadata.attrs import (
     FrameMetadata,

@@ -10,11 +10,11 @@ from typing import Any
 import pandas as pd
 
 from aatoolkit.availability.detect import Signal
+from aatoolkit.frame.aggregation_plan import row_units
 from aatoolkit.frame.cell_status import Cells, cells_of
 from aatoolkit.frame.explain.evidence import ReadAnswer
 from aatoolkit.frame.explain.explanation import Explanation, StatedAvailability, ValuePlace
 from aatoolkit.frame.explain.text import plain, shown
-from aatoolkit.frame.row_units import row_units
 from aatoolkit.jsontree.paths import KEY_SIGN, format_json_path
 from aatoolkit.metadata.attrs import FrameMetadata
 from aatoolkit.normalizer.column_availability import INFERRED, reach, target_steps
