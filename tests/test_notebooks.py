@@ -67,7 +67,7 @@ CHECKS = {
         ),
         "engines.aa.plot()": (
             'not engines["verdict"].isin(["up", "down"]).any() '
-            'and engines["detectable"].dropna().between(0.23, 0.43).all()'
+            'and engines["detectable"].dropna().between(0.33, 0.94).all()'
         ),
         'changed[["measure"': (
             'changed.set_index("name").loc["mentionRate", "verdict"] == "no evidence"'
