@@ -22,17 +22,15 @@ from aatoolkit.availability import AbsentRows, Availability, Cause, Status, comb
 from aatoolkit.frame.absent_rows import in_groups, of_groups
 from aatoolkit.frame.aggregation_plan import Plan, Rules, plan
 from aatoolkit.frame.cell_status import (
-    CAUSE,
     COVERAGE,
     NO_VALUE,
-    REASON,
     ROW,
-    STATUSES,
     Cells,
     Codes,
     Mask,
     cells_of,
     distinct_codes,
+    status_columns,
     together,
 )
 from aatoolkit.frame.duplicates import IN_SEVERAL, Duplicates
@@ -362,18 +360,10 @@ def _beside(name: str, outcome: _Outcome, rule: str, skip_missing: bool) -> dict
         return beside
     groups = Cells(outcome.states, outcome.codes, outcome.values.notna().to_numpy(bool))
     unstated = groups.given & groups.having(Status.UNKNOWN)
-    states = pd.DataFrame(
-        {
-            "": [str(state.status) for state in outcome.states],
-            CAUSE: [state.cause for state in outcome.states],
-            REASON: [state.reason for state in outcome.states],
-        },
-        dtype="string",
-    )
-    states = states.take(outcome.codes).reset_index(drop=True)
-    states[unstated] = pd.NA
-    is_known = states[""].notna() & (states[""] != str(Status.UNKNOWN))
+    states = status_columns(outcome.states, outcome.codes, f"{name}_{ROW}")
+    states[unstated] = None
+    words = states.iloc[:, 0]
+    is_known = words.notna() & (words != str(Status.UNKNOWN))
     if is_known.any() and len(states.drop_duplicates()) > 1:
-        beside[f"{name}_{ROW}"] = states[""].astype(STATUSES)
-        beside |= {f"{name}_{ROW}{part}": states[part] for part in (CAUSE, REASON)}
+        beside |= {str(column): states[column] for column in states}
     return beside

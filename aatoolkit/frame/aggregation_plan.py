@@ -434,22 +434,16 @@ def differing_keys(
     names : mapping of str to str
         What its columns are called in the frame.
     """
-    if not rule.across or not len(frame):
+    if not rule.across:
         return []
-    found = []
-    ids = pd.Series(groups.ids, index=frame.index)
-    for part in key:
-        name = names.get(part)
-        if part in rule.across:
-            continue
-        if name is None or name not in frame.columns:
-            differs = bool(ids.duplicated().any())
-        else:
-            pairs = pd.DataFrame({"group": ids.to_numpy(), "part": frame[name].to_numpy()})
-            differs = bool(pairs.drop_duplicates()["group"].duplicated().any())
-        if differs:
-            found.append(part)
-    return found
+
+    def differs(name: str | None) -> bool:
+        rows = pd.DataFrame({"group": groups.ids})
+        if name in frame.columns:
+            rows = rows.assign(part=frame[name].array).drop_duplicates()
+        return bool(rows["group"].duplicated().any())
+
+    return [part for part in key if part not in rule.across and differs(names.get(part))]
 
 
 def row_units(frame: pd.DataFrame, known: FrameMetadata, name: str) -> pd.Series | None:

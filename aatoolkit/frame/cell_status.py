@@ -112,6 +112,17 @@ def availability_of(frame: pd.DataFrame, name: str, column: ColumnMetadata) -> A
     return state
 
 
+def status_columns(states: Sequence[Availability], codes: Codes, name: str = ROW) -> pd.DataFrame:
+    """Statuses as data: a column each of status, cause and reason, one row for each code."""
+    words = {
+        name: [str(state.status) for state in states],
+        name + CAUSE: [state.cause for state in states],
+        name + REASON: [state.reason for state in states],
+    }
+    columns = pd.DataFrame(words, dtype="string").take(codes).reset_index(drop=True)
+    return columns.astype({name: STATUSES})
+
+
 def _is_silent(state: Availability) -> bool:
     """Whether a status gives no reason for which a cell could lack its value."""
     return state.status == Status.AVAILABLE or state == Availability(Status.UNKNOWN)

@@ -6,11 +6,12 @@ import os
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from aatoolkit._util.extras import needed
@@ -274,17 +275,19 @@ def _fitting(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
 
 def _as_excel(values: pd.Series) -> list[Any]:
     """Convert the cells of a column for Excel; None where missing."""
+    convert: Callable[[Any], Any] = str
     dtype = values.dtype
     if pd.api.types.is_bool_dtype(dtype):
-        return [None if value is pd.NA else bool(value) for value in values]
-    if pd.api.types.is_numeric_dtype(dtype):
-        return [None if pd.isna(value) else _number(value) for value in values]
-    if pd.api.types.is_datetime64_dtype(dtype):
-        return [None if pd.isna(value) else _moment(value) for value in values]
-    if isinstance(dtype, pd.DatetimeTZDtype):
-        moments = values.dt.tz_convert("UTC")
-        return [None if pd.isna(value) else _moment(value) for value in moments]
-    return [None if pd.isna(value) else value for value in as_texts(values)]
+        convert = bool
+    elif pd.api.types.is_numeric_dtype(dtype):
+        convert = _number
+    elif pd.api.types.is_datetime64_dtype(dtype):
+        convert = _moment
+    elif isinstance(dtype, pd.DatetimeTZDtype):
+        values, convert = values.dt.tz_convert("UTC"), _moment
+    else:
+        values = as_texts(values)
+    return [None if pd.isna(value) else convert(value) for value in values]
 
 
 def _number(value: Any) -> Any:
@@ -376,35 +379,24 @@ def header_notes(frame: pd.DataFrame) -> dict[str, str]:
 def number_formats(frame: pd.DataFrame) -> list[list[str | None]]:
     """Return how the cells of each column are shown; empty for columns without numbers."""
     known = metadata_of(frame)
-    found: list[list[str | None]] = []
-    for name in frame.columns:
-        values = frame[name]
-        numeric = pd.api.types.is_numeric_dtype(values.dtype)
-        if not numeric or pd.api.types.is_bool_dtype(values.dtype):
-            found.append([])
-            continue
+    shown: list[list[str | None]] = []
+    for name, values in frame.items():
         what = declared(known.columns.get(str(name), NOTHING))
+        if not pd.api.types.is_numeric_dtype(values.dtype) or pd.api.types.is_bool_dtype(values):
+            shown.append([])
+            continue
         unit = what.unit if what is not None else None
-        units: Iterable[str | None] = [unit] * len(frame)
-        own = row_units(frame, known, str(name))
-        if own is not None:
-            units = [None if pd.isna(each) else str(each) for each in own]
-        elif unit == PER_UNIT and "unit" in frame.columns:
-            units = [None if pd.isna(each) else str(each) for each in frame["unit"]]
-        default = _default(values, is_declared=what is not None)
-        usual = [default] * len(frame)
-        if unit == PER_UNIT:  # a count of one row is whole, whatever the others are
-            usual = [_default(values.iloc[[at]], is_declared=True) for at in range(len(frame))]
+        units = row_units(frame, known, str(name))
+        if units is None:
+            is_by_row = unit == PER_UNIT and "unit" in frame.columns
+            units = frame["unit"] if is_by_row else pd.Series(unit, frame.index, dtype="object")
+        is_whole = (values.isna() | (values % 1 == 0)).to_numpy(bool)
+        if unit != PER_UNIT:  # a count of one row is whole, whatever the others are
+            is_whole = np.full(len(frame), is_whole.all())
+        usual = [(_WHOLE if flag else _BROKEN) if what is not None else None for flag in is_whole]
         pairs = zip(units, usual, strict=True)
-        found.append([_FORMATS.get(unit or "", shown) for unit, shown in pairs])
-    return found
-
-
-def _default(values: pd.Series, is_declared: bool) -> str | None:
-    if not is_declared:
-        return None
-    there = values.dropna()
-    return _WHOLE if (there % 1 == 0).all() else _BROKEN
+        shown.append([_FORMATS.get(unit, default) for unit, default in pairs])
+    return shown
 
 
 def about_lines(sources: Sequence[Source]) -> list[str]:

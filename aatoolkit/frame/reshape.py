@@ -11,7 +11,15 @@ import pandas as pd
 
 from aatoolkit.availability import Availability, Status
 from aatoolkit.errors import AvailabilityError, NotWritten
-from aatoolkit.frame.cell_status import CAUSE, REASON, ROW, STATUSES, cells_of, is_status_column
+from aatoolkit.frame.cell_status import (
+    CAUSE,
+    REASON,
+    ROW,
+    STATUSES,
+    cells_of,
+    is_status_column,
+    status_columns,
+)
 from aatoolkit.frame.groupby import find, flattened
 from aatoolkit.jsontree.decode import EXACT_FLOAT
 from aatoolkit.metadata.arrow_schema import declared
@@ -89,14 +97,7 @@ def _block(
     cells, column = cells_of(frame, name, known), declared(known.columns[name])
     block["value"] = _exact(frame[name], kind).array
     block["unit"] = pd.Series(column.unit if column else None, index=block.index, dtype="string")
-    states = pd.DataFrame(
-        {
-            ROW: pd.array([str(state.status) for state in cells.states], dtype=STATUSES),
-            ROW + CAUSE: pd.array([state.cause for state in cells.states], dtype="string"),
-            ROW + REASON: pd.array([state.reason for state in cells.states], dtype="string"),
-        }
-    ).take(cells.codes)
-    return pd.concat([block, states.reset_index(drop=True)], axis=1)
+    return pd.concat([block, status_columns(cells.states, cells.codes)], axis=1)
 
 
 def _exact(values: pd.Series, kind: str) -> pd.Series:
