@@ -5,13 +5,14 @@ In go frames with metadata (`aatoolkit.metadata`); out come frames with metadata
 - ``accessor``: signatures and documentation of every verb; ``overview``: the verbs by purpose
 - ``merge``: ``merge``, ``rename``, ``adopt``, and the rows of frames that no section declares;
   ``merge_keys``: whether keys meet
-- ``concat``: `aatoolkit.concat`; ``absent_rows``: those of answers that have none
+- ``concat``: `aatoolkit.concat`
+- ``statements``: what is stated of groups, and of rows of answers that have none
 - ``cell_status``: the availability of each cell, which the verbs below share
 - ``groupby``: rows in groups, the numbers and the availability of each; ``periods``: weeks, months
 - ``duplicates``: rows that would count twice, after a join or in answers that overlap
 - ``aggregation_plan``: which rule each column follows in which unit, or why it has none
 - ``no_rule``: what a column without a rule has lost, and sums that would count twice
-- ``aggregate``: ``aggregate``, by those rules; ``group_statements``: the status of each group
+- ``aggregate``: ``aggregate``, by those rules
 - ``wide``: how results of ``aggregate`` are printed
 - ``complete``: ``complete``, explicit rows for what was not reported
 - ``reshape``: ``to_long`` and ``with_context``

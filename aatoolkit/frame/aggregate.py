@@ -19,7 +19,6 @@ import pandas as pd
 
 from aatoolkit._util.text import combined_reason
 from aatoolkit.availability import AbsentRows, Availability, Cause, Status, combine, join
-from aatoolkit.frame.absent_rows import in_groups, of_groups
 from aatoolkit.frame.aggregation_plan import Plan, Rules, plan
 from aatoolkit.frame.cell_status import (
     COVERAGE,
@@ -34,7 +33,6 @@ from aatoolkit.frame.cell_status import (
     together,
 )
 from aatoolkit.frame.duplicates import IN_SEVERAL, Duplicates
-from aatoolkit.frame.group_statements import with_statements
 from aatoolkit.frame.groupby import (
     By,
     Groups,
@@ -49,6 +47,7 @@ from aatoolkit.frame.groupby import (
 )
 from aatoolkit.frame.periods import part_periods
 from aatoolkit.frame.shares import Wholes
+from aatoolkit.frame.statements import in_groups, of_groups, with_statements
 from aatoolkit.frame.wide import WideFrame
 from aatoolkit.metadata.attrs import EMPTY, ColumnMetadata, FrameMetadata, attach, metadata_of
 from aatoolkit.metadata.recorded import recorded

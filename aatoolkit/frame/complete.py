@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 
 from aatoolkit import sections
@@ -13,7 +14,7 @@ from aatoolkit.availability.detect import Signal
 from aatoolkit.availability.subject import Condition, Statement
 from aatoolkit.errors import AvailabilityError
 from aatoolkit.frame.aggregation_plan import are_rows_of
-from aatoolkit.frame.cell_status import CAUSE, REASON, ROW, STATUSES, is_status_column
+from aatoolkit.frame.cell_status import CAUSE, REASON, ROW, is_status_column, status_columns
 from aatoolkit.frame.groupby import find, flattened
 from aatoolkit.metadata.arrow_schema import declared, declared_key
 from aatoolkit.metadata.attrs import (
@@ -173,21 +174,11 @@ def _row_states(
         engine: state if reported or state.status in EMPTY else plain
         for engine, state in engines.items()
     }
-    named = pd.Series(rows["engine"] if columns else pd.NA, index=rows.index, dtype="string")
-
-    def column_of(part: str) -> pd.Series:
-        words = {engine: getattr(state, part) for engine, state in columns.items()}
-        found = named.map(words).astype("string")
-        return found.where(named.isin([*words]), getattr(plain, part))
-
-    return pd.DataFrame(
-        {
-            ROW: column_of("status").astype(STATUSES),
-            ROW + CAUSE: column_of("cause"),
-            ROW + REASON: column_of("reason"),
-        },
-        index=rows.index,
-    )
+    codes = np.zeros(len(rows), np.int64)
+    if columns:
+        places = {engine: place for place, engine in enumerate(columns, 1)}
+        codes = np.array([places.get(engine, 0) for engine in rows["engine"]], np.int64)
+    return status_columns([plain, *columns.values()], codes)
 
 
 def _signals(availability: pd.DataFrame) -> list[Signal]:

@@ -17,7 +17,6 @@ import pandas as pd
 from aatoolkit.availability import Cause, combine
 from aatoolkit.availability.subject import Condition
 from aatoolkit.errors import ArgumentError
-from aatoolkit.frame.absent_rows import MOST_VALUES, distinct_texts, with_absent
 from aatoolkit.frame.dtypes import in_common
 from aatoolkit.frame.duplicates import answer_of
 from aatoolkit.frame.merge import (
@@ -29,6 +28,7 @@ from aatoolkit.frame.merge import (
     without_rows,
 )
 from aatoolkit.frame.reshape import CONTEXT
+from aatoolkit.frame.statements import MOST_VALUES, distinct_texts, with_absent
 from aatoolkit.metadata.arrow_schema import declared_key
 from aatoolkit.metadata.attrs import (
     ColumnMetadata,
