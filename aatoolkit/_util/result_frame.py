@@ -240,8 +240,8 @@ class ResultFrame(SortedFrame):
             return ""
         least = f"{p[beyond].min():.2g}{' or more' * (int(beyond.sum()) > 1)}"
         return (
-            f"no evidence ({_ranges(self.index, beyond)}) though the interval, which is of its row "
-            f"alone, leaves out 0: adjusted for all rows that were compared, p is {least}"
+            f"no evidence ({row_ranges(self.index, beyond)}) though the interval, which is of its "
+            f"row alone, leaves out 0: adjusted for all rows that were compared, p is {least}"
         )
 
     def _is_short(self, width: int) -> bool:
@@ -274,7 +274,7 @@ class ResultFrame(SortedFrame):
             reasons = [*self["why"][is_open].value_counts().index]
             for reason in reasons[:_REASONS]:
                 of_it = is_open & self["why"].eq(reason).fillna(False).to_numpy(bool)
-                where = f" ({_ranges(self.index, of_it)})" if len(reasons) > 1 else ""
+                where = f" ({row_ranges(self.index, of_it)})" if len(reasons) > 1 else ""
                 notes += textwrap.wrap(f"cannot say{where}: {visible(str(reason))}", width)
             if len(reasons) > _REASONS:
                 notes.append(f"cannot say: {len(reasons) - _REASONS} more reasons, in .why")
@@ -303,14 +303,14 @@ def _index_texts(frame: pd.DataFrame) -> list[str]:
     return ["", *map(cell_text, frame.index)]
 
 
-def _ranges(index: pd.Index, chosen: np.ndarray) -> str:
+def row_ranges(index: pd.Index, chosen: np.ndarray) -> str:
     """Name the chosen rows, neighbours together; how many they are where labels are no numbers.
 
     Examples
     --------
-    >>> _ranges(pd.RangeIndex(6), np.array([True, False, True, True, True, False]))
+    >>> row_ranges(pd.RangeIndex(6), np.array([True, False, True, True, True, False]))
     'rows 0, 2-4'
-    >>> _ranges(pd.Index(["a", "b"]), np.array([True, False]))
+    >>> row_ranges(pd.Index(["a", "b"]), np.array([True, False]))
     '1 row'
     """
     places = np.flatnonzero(chosen)

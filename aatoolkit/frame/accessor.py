@@ -291,6 +291,7 @@ class Accessor(NamesNear):
         freq: str | None = None,
         rules: Rules | None = None,
         observed: bool = True,
+        status: bool = False,
     ) -> pd.DataFrame:
         """Aggregate rows by each column's declared rule; what was not measured stays missing.
 
@@ -318,7 +319,8 @@ class Accessor(NamesNear):
             Periods to group by as well, of the frame's column of days or times: an offset alias
             of pandas, such as ``W`` (weeks, each named by the Sunday on which it ends) or ``MS``
             (months, each named by its first day). A period of which the frame has some days only
-            is ``partial``, and says how many.
+            is ``partial``, says how many, and has their share in its ``x_coverage``: .29 for 9 of
+            the 31 days.
         rules : dict, optional
             Rules for columns that have none, or other ones: ``sum``, ``mean``, ``min``,
             ``max``, ``first``, ``last``, ``count`` (of the rows that hold a value) or an
@@ -330,12 +332,15 @@ class Accessor(NamesNear):
         observed : bool
             Whether to leave out levels of categories that no row has. Otherwise their groups
             are unknown.
+        status : bool
+            Whether every column has its status beside it, as ``x_availability`` and the cause and
+            reason, also where all groups are alike.
 
         Returns
         -------
         pandas.DataFrame
             One row a group, with the key as columns, and what is known of each column over
-            all groups. Where the groups differ in it, ``x_availability``,
+            all groups. Where the groups differ in it, or a period is partial, ``x_availability``,
             ``x_availability_cause`` and ``x_availability_reason`` beside ``x`` say it of each.
             The result can be aggregated further as its rows could have been.
 
@@ -376,7 +381,7 @@ class Accessor(NamesNear):
         """
         if freq is not None:
             by = by_period(self._frame, by, freq)
-        return aggregate(self._frame, by, columns, skip_missing, rules or {}, observed)
+        return aggregate(self._frame, by, columns, skip_missing, rules or {}, observed, status)
 
     def complete(
         self, *, availability: pd.DataFrame | None = None, **levels: object

@@ -45,7 +45,7 @@ from aatoolkit.frame.groupby import (
     refuse_measures,
     sums,
 )
-from aatoolkit.frame.periods import part_periods
+from aatoolkit.frame.periods import PartPeriod, part_periods
 from aatoolkit.frame.shares import Wholes
 from aatoolkit.frame.statements import in_groups, of_groups, with_statements
 from aatoolkit.frame.wide import WideFrame
@@ -81,6 +81,7 @@ def aggregate(
     skip_missing: bool,
     rules: Rules,
     observed: bool,
+    status: bool = False,
 ) -> pd.DataFrame:
     """Aggregate a frame; see ``df.aa.aggregate``."""
     flat = flattened(frame)
@@ -107,7 +108,8 @@ def aggregate(
         whole = ColumnMetadata(each.of or (own.of if own.table in several else None), outcome.whole)
         whole = with_statements(whole, keys, outcome.states, outcome.codes)
         described[each.column] = replace(whole.lacking(*outcome.absent), caution=each.caution)
-        for name, values in _beside(each.column, outcome, each.rule.rule, skip_missing).items():
+        is_stated = status or any(parts)
+        for name, values in _beside(each.column, outcome, skip_missing, is_stated).items():
             kept[name], described[name] = values, _MEASURED
     key = tuple(str(name) for name in groups.keys.columns)
     result = WideFrame(kept, index=groups.keys.index)
@@ -225,26 +227,30 @@ def _absent(each: Plan, known: FrameMetadata) -> Iterable[AbsentRows]:
     return dict.fromkeys(rows for part in each.parts for rows in known.columns[part].absent)
 
 
-def _with_parts(outcome: _Outcome, parts: Sequence[str]) -> _Outcome:
-    """The outcome with the groups partial whose period is not whole, such as a week of 3 days."""
+def _with_parts(outcome: _Outcome, parts: Sequence[PartPeriod | None]) -> _Outcome:
+    """The outcome with the groups partial whose period is not whole, such as a week of 3 days.
+
+    Their coverage is that of the whole period, of which the days that lack have no row.
+    """
     if not any(parts):
         return outcome
     states, codes = list(outcome.states), outcome.codes.copy()
     there = outcome.values.notna().to_numpy(bool)
-    for at, words in enumerate(parts):
+    for at, part in enumerate(parts):
         state = states[codes[at]]
         unknown = state.status == Status.UNKNOWN and not there[at]
-        if words and state.status not in EMPTY and not unknown:
-            reason = combined_reason((state.reason, words))
+        if part and state.status not in EMPTY and not unknown:
+            reason = combined_reason((state.reason, str(part)))
             codes[at] = len(states)
             states.append(replace(state, status=Status.PARTIAL, reason=reason))
-    words = f"in part: {'; '.join(dict.fromkeys(filter(None, parts)))}"
+    words = f"in part: {'; '.join(dict.fromkeys(str(part) for part in parts if part))}"
     whole = outcome.whole
     if whole.status in (Status.AVAILABLE, Status.PARTIAL):
         whole = combine([whole, Availability(Status.PARTIAL, None, words)])
     else:
         whole = replace(whole, reason=combined_reason((whole.reason, words)))
-    return replace(outcome, states=states, codes=codes, whole=whole)
+    coverage = outcome.coverage * [part.share if part else 1.0 for part in parts]
+    return replace(outcome, states=states, codes=codes, whole=whole, coverage=coverage)
 
 
 def _reported(cells: Cells, groups: Groups) -> Cells:
@@ -347,15 +353,18 @@ def _last(values: pd.Series, use: Mask, groups: Groups) -> pd.Series:
     return chosen(values, use & values.notna().to_numpy(bool), groups, "last")
 
 
-def _beside(name: str, outcome: _Outcome, rule: str, skip_missing: bool) -> dict[str, pd.Series]:
+def _beside(
+    name: str, outcome: _Outcome, skip_missing: bool, is_stated: bool
+) -> dict[str, pd.Series]:
     """Build the columns beside a result: its coverage, and its status where groups differ.
 
-    A ratio or mean that leaves out rows says so unasked.
+    A number that leaves out rows, or days of its period, says so unasked.
     """
     shown = outcome.values.notna()
-    in_part = rule in _OVER_MEASURED and bool((outcome.coverage[shown] < 1).any())
+    in_part = bool((outcome.coverage[shown] < 1).any())
     beside = {f"{name}{COVERAGE}": outcome.coverage} if skip_missing or in_part else {}
-    if len(distinct_codes(outcome.codes, len(outcome.states))[0]) < 2:
+    is_one = len(distinct_codes(outcome.codes, len(outcome.states))[0]) < 2
+    if is_one and not is_stated:
         return beside
     groups = Cells(outcome.states, outcome.codes, outcome.values.notna().to_numpy(bool))
     unstated = groups.given & groups.having(Status.UNKNOWN)
@@ -363,6 +372,6 @@ def _beside(name: str, outcome: _Outcome, rule: str, skip_missing: bool) -> dict
     states[unstated] = None
     words = states.iloc[:, 0]
     is_known = words.notna() & (words != str(Status.UNKNOWN))
-    if is_known.any() and len(states.drop_duplicates()) > 1:
+    if is_stated or (is_known.any() and len(states.drop_duplicates()) > 1):
         beside |= {str(column): states[column] for column in states}
     return beside

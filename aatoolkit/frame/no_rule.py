@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit import sections
-from aatoolkit.frame.cell_status import Codes
+from aatoolkit.frame.cell_status import Codes, is_status_column
 from aatoolkit.frame.groupby import Groups
 from aatoolkit.metadata.attrs import FrameMetadata
 
@@ -126,8 +126,8 @@ def repeats_of(frame: pd.DataFrame, groups: Groups, name: str) -> RepeatedValues
 
 
 def _is_word(frame: pd.DataFrame, name: str) -> bool:
-    """Whether a column could be a key: a text, a category or a day, and named once."""
-    if (frame.columns == name).sum() != 1:
+    """Whether a column could be a key: a text, a category or a day, named once, and no status."""
+    if (frame.columns == name).sum() != 1 or is_status_column(frame, name):
         return False
     kind = frame[name].dtype
     return not (pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_bool_dtype(kind))

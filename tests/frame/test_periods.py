@@ -6,7 +6,10 @@ import pandas as pd
 import pytest
 from serving import shared_client
 
+from aatoolkit import Availability, Status
 from aatoolkit.errors import ArgumentError, AvailabilityError
+from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, attach
+from aatoolkit.sections import ratio
 
 SUM = {"n": "sum"}
 
@@ -106,3 +109,78 @@ def test_no_time_or_several_are_refused() -> None:
         days().aa.aggregate(pd.Grouper(key="date", freq="D"), freq="W", rules=SUM)
     with pytest.raises(ArgumentError, match="freq='w w'"):
         days().aa.plot(y="n", freq="w w")
+
+
+def october(days: int = 9, hole: int | None = None) -> pd.DataFrame:
+    """The last days of October, and all of November, of two engines with a rate of counts."""
+    dates = pd.date_range("2026-11-01", periods=30).union(
+        pd.date_range(end="2026-10-31", periods=days)
+    )
+    rows = [(date, engine) for date in dates for engine in ("a", "b")]
+    frame = pd.DataFrame(rows, columns=["date", "engine"]).assign(n=10, k=4)
+    if hole is not None:
+        frame["n"] = frame["n"].astype("Int64").mask(frame.index == hole)
+    columns = {name: ColumnMetadata(None, Availability(Status.AVAILABLE)) for name in frame}
+    return attach(frame, FrameMetadata(columns, ("date", "engine")))
+
+
+RATE = {"n": "sum", "k": ratio("k", "n")}
+
+
+@pytest.mark.parametrize("skip_missing", [False, True])
+def test_coverage_is_that_of_the_period_that_was_asked_for(skip_missing: bool) -> None:
+    for frame in (october(), october()[lambda frame: frame["date"] < "2026-11"]):
+        found = frame.aa.aggregate("engine", freq="MS", rules=RATE, skip_missing=skip_missing)
+        part = found[found["date"] == "2026-10-01"]
+        for name in ("n", "k"):
+            assert part[f"{name}_coverage"].tolist() == pytest.approx([9 / 31] * 2)
+            assert part[f"{name}_availability"].tolist() == ["partial"] * 2
+            reason = "9 of the 31 days from 2026-10-01 to 2026-10-31"
+            assert part[f"{name}_availability_reason"].tolist() == [reason] * 2
+            rest = found.drop(part.index)
+            assert rest[f"{name}_coverage"].tolist() == [1.0] * len(rest)
+            assert rest[f"{name}_availability"].tolist() == ["available"] * len(rest)
+        assert part["n"].tolist() == [90, 90]
+
+
+def test_days_without_a_value_lower_the_coverage_of_a_part_month_further() -> None:
+    found = october(hole=0).aa.aggregate("engine", freq="MS", rules=RATE, skip_missing=True)
+    assert found["n_coverage"].tolist() == pytest.approx([8 / 31, 9 / 31, 1, 1])
+    steps = str(found.aa.explain(1, "n_coverage"))
+    assert "(9 rows used of 9 to which n applies) × (9 of the 31 days from 2026-10-01" in steps
+    # Without a value for each day, a sum is missing, and has no number that could be partial.
+    whole = october(hole=0).aa.aggregate("engine", freq="MS", rules=RATE)
+    assert whole["n"].isna().tolist() == [True, False, False, False]
+
+
+def test_the_first_and_the_last_week_have_the_coverage_of_their_days() -> None:
+    frame = days("2026-11-05", 14)  # a Thursday to a Wednesday
+    found = frame.aa.aggregate(freq="W", rules=SUM)
+    assert found["n_coverage"].tolist() == pytest.approx([4 / 7, 1, 3 / 7])
+    assert found["n_availability"].tolist()[::2] == ["partial", "partial"]
+    assert "n_coverage" not in days("2026-11-02", 14).aa.aggregate(freq="W", rules=SUM)
+
+
+def test_weeks_and_months_that_are_aggregated_further_count_as_such() -> None:
+    weeks = october(31).aa.aggregate("engine", "n", freq="W", rules=SUM)
+    again = weeks.aa.aggregate("engine", "n", freq="W", rules=SUM)
+    assert again["n"].tolist() == weeks["n"].tolist()
+    assert "n_coverage" not in again
+    # Five Sundays in November, one of the four in December.
+    months = weeks.aa.aggregate("engine", "n", freq="MS", rules=SUM)
+    assert months["n_coverage"].tolist() == pytest.approx([1, 1, 1, 1, 1 / 4, 1 / 4])
+    assert "1 of the 4 weeks from 2026-12-01 to" in months["n_availability_reason"].iloc[-1]
+    months = october(31).aa.aggregate("engine", "n", freq="MS", rules=SUM)
+    quarter = months.aa.aggregate("engine", "n", freq="QS", rules=SUM)
+    assert quarter["n_coverage"].tolist() == pytest.approx([2 / 3] * 2)
+    words = "2 of the 3 months from 2026-10-01 to 2026-12-31"
+    assert quarter["n_availability_reason"].tolist() == [words] * 2
+
+
+def test_the_status_is_beside_each_column_on_request() -> None:
+    whole = october(31)
+    assert "n_availability" not in whole.aa.aggregate("engine", ["n"], rules=SUM)
+    found = whole.aa.aggregate("engine", ["n"], rules=SUM, status=True)
+    assert found["n_availability"].tolist() == ["available"] * 2
+    assert {"n_availability_cause", "n_availability_reason"} <= {*found.columns}
+    assert found.aa.aggregate(columns="n", rules=SUM)["n"].tolist() == [1220]

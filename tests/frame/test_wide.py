@@ -74,3 +74,42 @@ def test_a_notebook_shows_key_and_numbers_as_well() -> None:
     assert "not shown: rate_availability_reason" in note
     for frame in (days()[["date", "rate"]], days(5).set_axis([*"aabcde"], axis=1)):
         assert WideFrame(frame)._repr_html_() == frame._repr_html_()  # type: ignore[operator]
+
+
+def test_partial_numbers_are_marked_and_say_why() -> None:
+    dates = pd.date_range("2026-11-05", periods=40)
+    frame = pd.DataFrame({"date": dates, "n": 1.5, "words": "w" * 60})
+    found = frame.aa.aggregate(freq="W", rules={"n": "sum"})
+    for shown in (repr(found), found._repr_html_()):
+        assert [f"{n}*" in shown for n in ("6.0", "10.5", "1.5")] == [True, False, True]
+        assert shown.count("* partial") == 2
+        flat = " ".join(shown.split())
+        assert "* partial (row 0): 4 of the 7 days from 2026-11-02 to 2026-11-08" in flat
+    assert max(map(len, repr(found).splitlines())) <= 80
+    assert pd.api.types.is_float_dtype(found["n"].dtype)
+    first = found.iloc[1:].set_axis([7] * (len(found) - 1))  # labels need not be unique
+    assert "* partial (1 row): 1 of the 7 days" in repr(first).replace("\n", " ")
+    whole = found.iloc[1:-1]
+    assert "*" not in repr(whole) + whole._repr_html_()
+
+
+def test_long_results_are_marked_where_they_are_in_sight() -> None:
+    frame = pd.DataFrame({"date": pd.date_range("2026-01-01", periods=700), "n": 1})
+    found = frame.aa.aggregate(freq="W", rules={"n": "sum"})
+    shown = repr(found)
+    assert "4*" in shown.splitlines()[1]
+    assert "[101 rows x" in shown
+    assert "* partial (row 0): 4 of the 7 days" in shown
+
+
+def test_the_column_that_rows_are_sorted_by_is_in_sight(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    frame = days(20).assign(**{f"number_{i}": range(20) for i in range(9)})
+    found = WideFrame(frame)
+    assert "number_8" in repr(found).partition("not shown")[2]
+    for name in ("number_8", "words", "rate_availability"):
+        ordered = found.sort_values([name, "date"], ascending=False)
+        for shown in (repr(ordered), ordered.head(3)._repr_html_()):
+            head, _, rest = shown.partition("not shown: ")
+            assert name in head
+            assert name not in rest.replace("\n", " ").replace(",", " ").split()

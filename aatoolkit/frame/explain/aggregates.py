@@ -18,6 +18,7 @@ from aatoolkit.frame.explain.made import Result, View, row_of
 from aatoolkit.frame.explain.passing import positions
 from aatoolkit.frame.explain.text import plain, shown, sum_in_words
 from aatoolkit.frame.groupby import Groups, flattened, group
+from aatoolkit.frame.periods import PartPeriod, part_periods
 from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
 
 _WORDS = {"min": "the smallest", "max": "the largest", "first": "the first", "last": "the last"}
@@ -38,6 +39,10 @@ class AggregateCells(Result):
     def groups(self) -> Groups:
         """The groups of the rows."""
         return group(self._flat, self.arguments.get("by"), self.arguments.get("observed", True))
+
+    @cached_property
+    def _parts(self) -> list[PartPeriod | None]:
+        return part_periods(self._flat, self.arguments.get("by"), self.groups, self._metadata)
 
     @cached_property
     def _plans(self) -> dict[str, Plan]:
@@ -65,6 +70,9 @@ class AggregateCells(Result):
         if ending == COVERAGE:
             used, could = (int(n) for n in self._counts(at, self._plans[measure]))
             formula = f"{used} rows used of {could} to which {measure} applies"
+            part = self._parts[at]
+            if part is not None:
+                formula = f"({formula}) × ({part})"
             return replace(found, rows=len(rows), formula=formula, children=(inner,))
         return replace(found, rows=len(rows), children=(inner,), notes=(f"of {measure}",))
 
