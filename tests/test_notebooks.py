@@ -70,9 +70,9 @@ CHECKS = {
             'and engines["detectable"].dropna().between(0.33, 0.94).all()'
         ),
         'changed[["measure"': (
-            'changed.set_index("name").loc["mentionRate", "verdict"] == "no evidence"'
+            'changed.iloc[0][["measure", "verdict"]].tolist() == ["mention_rate", "no evidence"]'
         ),
-        "days.aa.plot()": 'days["verdict"].tolist() == ["up"] and 0.035 < days["p"].item() < 0.045',
+        "days.aa.plot()": 'days["verdict"].tolist() == ["cannot say"] and days["p"].item() < 0.05',
         "effect.aa.plot()": 'set(effect["verdict"]) == {"no evidence"}',
     },
     "08_archives": {

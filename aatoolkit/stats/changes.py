@@ -27,6 +27,8 @@ _TINY = 1e-9
 _LEAST_SPREAD = 0.3
 _CLEAR = 0.0045
 """A p-value that a series of days which are merely alike hardly ever has."""
+_SHORT, _SHORT_P, _SHORT_LIKENESS = 120, 0.015, -0.05
+"""Fewer days hide that they are alike: it takes a lower p-value, and less likeness."""
 
 
 @recorded("changes", "frame")
@@ -48,21 +50,15 @@ def changes(
     unit = sums.unit
     rows: list[tuple[Any, ...]]
     if len(days) < _LEAST_DAYS:
-        why = f"cannot say: {len(days)} days with answers, and it takes {_LEAST_DAYS}"
+        why = f"{len(days)} days with answers, and it takes {_LEAST_DAYS}"
         ends = (days.min(), days.max()) if len(days) else (None, None)
         blank = [np.nan] * 4
         rows = [(None, None, None, *blank, n.sum(), "cannot say", why, *ends)]
     else:
         found, p, spread = _segments(y, n, level)
-        # Of independent days the autocorrelation about the best steps is some -0.1 ± 1/√days.
-        alike = _likeness(y, n) if found and p > _CLEAR else -1.0
-        refused = alike > 1.65 / np.sqrt(len(days)) - 0.1
-        rows = _described(days, y, n, [] if refused else found, p, spread, level)
-        if refused:
-            why = (
-                f"cannot say: neighbouring days are alike (autocorrelation {alike:.2f} about the "
-                "best steps), and such days take steps by themselves"
-            )
+        why = _unclear(y, n, p) if found else ""
+        rows = _described(days, y, n, [] if why else found, p, spread, level)
+        if why:
             rows = [(*rows[0][:8], "cannot say", why, *rows[0][10:])]
     table = pd.DataFrame(
         {
@@ -212,6 +208,26 @@ def _likeness(y: Numbers, n: Numbers) -> float:
     residual = ((y - n * rates[0]) / np.sqrt(n)).ravel()
     residual = residual - residual.mean()
     return float((residual[1:] * residual[:-1]).sum() / max((residual**2).sum(), _TINY))
+
+
+def _unclear(y: Numbers, n: Numbers, p: float) -> str:
+    """Why steps may be those of days that are alike; empty where they are beyond doubt."""
+    if p <= _CLEAR:
+        return ""
+    days, alike = len(y), _likeness(y, n)
+    # Of independent days the autocorrelation about the best steps is some -0.1 ± 1/√days.
+    if alike > 1.65 / np.sqrt(days) - 0.1:
+        return (
+            f"neighbouring days are alike (autocorrelation {alike:.2f} about the best steps), and "
+            "such days take steps by themselves"
+        )
+    if days < _SHORT and (p > _SHORT_P or alike > _SHORT_LIKENESS):
+        return (
+            f"{days} days are too few to tell a step of this size from neighbouring days that are "
+            f"alike, as such days take steps by themselves; it takes {_SHORT} days, or a clearer "
+            "step"
+        )
+    return ""
 
 
 def _spread(y: Numbers, n: Numbers, rate: Numbers) -> Numbers:

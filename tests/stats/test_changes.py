@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
@@ -89,19 +90,33 @@ def test_a_change_is_found_near_its_day() -> None:
     assert inside >= 25
 
 
-def test_days_that_are_alike_take_steps_by_themselves() -> None:
+def called(times: int, draw: Callable[[np.random.Generator], object]) -> tuple[float, set[str]]:
+    """How often some series are called changed, and the reasons of those that cannot say."""
     rng = np.random.default_rng(8)
-    called, refused = 0, 0
-    for _ in range(25):
-        state = np.zeros(90)
-        for day in range(1, 90):
-            state[day] = 0.9 * state[day - 1] + rng.normal(0, 0.44)
-        rates = np.clip(0.35 + 0.08 * state, 0.02, 0.98)
-        verdict = series(rng, rates).aa.changes("rate", rules=RULES).iloc[0]
-        called += verdict["verdict"] in ("up", "down")
-        refused += "neighbouring days are alike" in verdict["why"]
-    assert called <= 4
-    assert refused
+    found = [series(rng, draw(rng)).aa.changes("rate", rules=RULES).iloc[0] for _ in range(times)]
+    reasons = {row["why"] for row in found if row["verdict"] == "cannot say"}
+    return float(np.mean([row["verdict"] in ("up", "down") for row in found])), reasons
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("days", [60, 90])
+@pytest.mark.parametrize("alike", [0.8, 0.9])
+def test_days_that_are_alike_take_steps_by_themselves(days: int, alike: float) -> None:
+    def rates(rng: np.random.Generator) -> object:
+        state = [rng.standard_normal()]
+        for noise in rng.standard_normal(days - 1):
+            state.append(alike * state[-1] + np.sqrt(1 - alike**2) * noise)
+        return np.clip(0.35 + 0.08 * np.array(state), 0.02, 0.98)
+
+    share, reasons = called(150, rates)
+    assert share <= 0.08 + 0.03
+    assert any("take steps by themselves" in reason for reason in reasons)
+
+
+@pytest.mark.thorough
+def test_a_step_of_twelve_points_is_found_in_most_series_of_90_days() -> None:
+    share, _ = called(100, lambda _: [0.35] * 45 + [0.47] * 45)
+    assert share >= 0.5
 
 
 def test_gaps_stay_gaps() -> None:
