@@ -202,6 +202,9 @@ def test_rows_that_are_alike_and_different_are_all_drawn() -> None:
     pages = domains(COUNTS).aa.merge(urls(), on="source_domain")
     assert len(pages.aa.plot(y="citation_count_x", x="url").data) == 4
     assert len(pages.aa.plot(y="citation_count_y", kind="bars").data) == 4
+    assert "Number of rows" in str(pages.aa.plot(kind="counts", x="page_type"))
+    by_type = pages.aa.plot(kind="counts", x="domain_type")
+    assert "source domains by domain type: review: rows 1" in str(by_type)
 
 
 def test_flags_of_repeated_rows_have_no_interval() -> None:

@@ -137,7 +137,7 @@ def counts(data: PlotData, options: PlotOptions) -> Panel | None:
     if not (is_chosen or by) and data.metadata.key and len(data) <= _FEW_ROWS:
         return None
     columns = [x, *([by] if by else [])]
-    data = each_once(data, columns, columns)
+    whole, data = data, each_once(data, columns, columns)
     rows = pd.DataFrame({"x": _levels(data, x), "by": _segments(data, by) if by else "rows"})
     table = rows.value_counts(["x", "by"], sort=False).unstack(fill_value=0)
     if not is_chosen and _says_nothing(table):
@@ -155,7 +155,10 @@ def counts(data: PlotData, options: PlotOptions) -> Panel | None:
     own = {name for name, mine in zip(rows["x"], data.own(), strict=True) if mine}
     is_owned = x in ("brand", "advertiser")
     names = [Name(str(n), "own" if is_owned and n in own else "") for n in kept.index]
-    things = "rows" if data.table.startswith("statistics:") else table_words(data) or "rows"
+    # Rows that a join repeated are no number of the things that they were rows of.
+    is_repeated = data is whole and data.table in data.metadata.repeated
+    is_plain = is_repeated or data.table.startswith("statistics:")
+    things = "rows" if is_plain else table_words(data) or "rows"
     what = f"number of {things} by {humanize(x)}" + (f" and {humanize(by)}" if by else "")
     places: list[list[Place]] = [
         [
