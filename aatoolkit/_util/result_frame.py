@@ -44,10 +44,20 @@ _PAGE = 110
 _LEAST = 12
 """Where the column that rows are sorted by needs the room, a key is cut, to no less than this."""
 
-_FILL = ("detectable", "p", "n_before", "clusters", "deff")
+_FILL = ("detectable", "p", "n_before", "n_baseline", "clusters", "deff")
 """Numbers that are shown in a notebook where there is room, besides what matters most."""
 
-_DETAILS = ("method", "why", "unit", "p", "n_before", "clusters", "detectable", "deff")
+_DETAILS = (
+    "method",
+    "why",
+    "unit",
+    "p",
+    "n_before",
+    "n_baseline",
+    "clusters",
+    "detectable",
+    "deff",
+)
 
 
 class ResultFrame(SortedFrame):

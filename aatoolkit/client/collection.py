@@ -138,8 +138,8 @@ class Collection(Mapping[HostScope, Dataset], NamesNear):
 
     def compare(
         self,
-        one: str | HostScope | None = None,
-        other: str | HostScope | None = None,
+        host: str | HostScope | None = None,
+        baseline: str | HostScope | None = None,
         level: float = 0.95,
     ) -> pd.DataFrame:
         """Whether one host fares better than another, as `Dataset.compare` compares windows.
@@ -150,8 +150,8 @@ class Collection(Mapping[HostScope, Dataset], NamesNear):
 
         Parameters
         ----------
-        one, other : str or (str, Scope), optional
-            What is compared with what; where there are two datasets, the first with the second.
+        host, baseline : str or (str, Scope), optional
+            What is compared, and with what; of two datasets the first with the second.
         level : float
             The confidence level.
 
@@ -159,9 +159,8 @@ class Collection(Mapping[HostScope, Dataset], NamesNear):
         -------
         pandas.DataFrame
             One row a measure, ``subject`` and ``name``, with the columns of ``df.aa.compare``:
-            ``after`` is the value of the one, ``before`` that of the other, and "up" says that
-            the one has more. ``after_host`` and ``before_host`` name them, which a print has
-            above the rows.
+            the values of two hosts are in columns named by them, and "up" says that the host has
+            more than the baseline. ``host`` and ``baseline_host`` say which is which.
 
         Raises
         ------
@@ -179,15 +178,15 @@ class Collection(Mapping[HostScope, Dataset], NamesNear):
         >>> found.loc[found["subject"] == "all prompts", "verdict"].tolist()
         ['down', 'no evidence']
         """
-        if one is None and other is None and len(self) == 2:
-            one, other = self
-        if one is None or other is None:
+        if host is None and baseline is None and len(self) == 2:
+            host, baseline = self
+        if host is None or baseline is None:
             raise ItemNotFound(
                 f"there are {len(self)} datasets, so that two are to be named: "
-                f"collected.compare({', '.join(map(repr, self.hosts[:2])) or 'one, other'})",
+                f"collected.compare({', '.join(map(repr, self.hosts[:2])) or 'host, baseline'})",
                 key=None,
             )
-        return self[one].compare(self[other], level)
+        return self[host].compare(self[baseline], level)
 
     @property
     def summary(self) -> pd.DataFrame:

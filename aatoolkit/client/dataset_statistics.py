@@ -19,7 +19,9 @@ class DatasetStatistics(Mapping[str, Tables]):
 
     errors: dict[str, AAToolkitError]
 
-    def compare(self, other: DatasetStatistics | None = None, level: float = 0.95) -> pd.DataFrame:
+    def compare(
+        self, baseline: DatasetStatistics | None = None, level: float = 0.95
+    ) -> pd.DataFrame:
         """Compare mention rates and positions with another dataset, or with the window before.
 
         The mention rate over all prompts is the comparison that was planned: it stands alone, at
@@ -41,8 +43,9 @@ class DatasetStatistics(Mapping[str, Tables]):
 
         Parameters
         ----------
-        other : Dataset, optional
-            An earlier dataset, whose windows do not overlap with those of this one.
+        baseline : Dataset, optional
+            What it is compared with, such as an earlier dataset; the change is this one less the
+            baseline. Their windows do not overlap.
         level : float
             The confidence level.
 
@@ -68,12 +71,12 @@ class DatasetStatistics(Mapping[str, Tables]):
         """
         from aatoolkit.stats.headline import headline
 
-        if other is not None and not isinstance(other, DatasetStatistics):
+        if baseline is not None and not isinstance(baseline, DatasetStatistics):
             raise ArgumentError(
-                f"other is a {type(other).__name__}; give a Dataset of an earlier window",
-                argument="other",
+                f"baseline is a {type(baseline).__name__}; give a Dataset of an earlier window",
+                argument="baseline",
             )
-        return headline(self, other, level)
+        return headline(self, baseline, level)
 
     def funnel(self, by: str | None = "path", level: float = 0.95) -> pd.DataFrame:
         """Join the stages of each page, day or platform: crawled, cited, visited, converted.

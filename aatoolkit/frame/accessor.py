@@ -729,7 +729,7 @@ class Accessor(NamesNear):
 
     def compare(
         self,
-        before: pd.DataFrame | Literal["previous"],
+        baseline: pd.DataFrame | Literal["previous"],
         column: str | Sequence[str],
         by: By = None,
         pair: str | None = None,
@@ -767,9 +767,10 @@ class Accessor(NamesNear):
 
         Parameters
         ----------
-        before : pandas.DataFrame or "previous"
-            The other frame, with the same columns; or ``"previous"``, the window before as this
-            frame's own columns ``previous_…`` give it, such as those of ``ranking_prompts``.
+        baseline : pandas.DataFrame or "previous"
+            What this frame is compared with, with the same columns: the change is this frame less
+            the baseline. ``"previous"`` is the window before as this frame's own columns
+            ``previous_…`` give it, such as those of ``ranking_prompts``.
         column : str or list of str
             What is compared: columns whose rule is a ratio or a mean, or of true and false.
         by : str or list of str, optional
@@ -788,8 +789,9 @@ class Accessor(NamesNear):
         Returns
         -------
         pandas.DataFrame
-            One row a measure and group: ``measure``, the key, of two hosts ``before_host`` and
-            ``after_host`` (that of this frame), ``before``, ``after``, ``change``,
+            One row a measure and group: ``measure``, the key, ``before``, ``after``, ``change``
+            (this frame less the baseline; of two hosts the values are in columns named by them,
+            and ``host``, ``baseline_host`` and ``n_baseline`` stand beside),
             ``low`` and ``high`` (its interval), ``p``, ``p_adjusted``, ``n_before``, ``n``,
             ``clusters``, ``detectable``, ``verdict`` ("up", "down", "no evidence" or "cannot
             say"), ``why`` and ``method``.
@@ -814,12 +816,12 @@ class Accessor(NamesNear):
         from aatoolkit.stats.compare import compare
         from aatoolkit.stats.sides import previous_window
 
-        if isinstance(before, str):
+        if isinstance(baseline, str):
             measures = [column] if isinstance(column, str) else [*column]
-            before = previous_window(self._frame, measures, before)
+            baseline = previous_window(self._frame, measures, baseline)
         return compare(
             self._frame,
-            before,
+            baseline,
             column,
             by,
             pair=pair,
@@ -831,7 +833,7 @@ class Accessor(NamesNear):
 
     def decompose(
         self,
-        before: pd.DataFrame | Literal["previous"],
+        baseline: pd.DataFrame | Literal["previous"],
         column: str,
         by: str = "prompt_id",
         level: float = 0.95,
@@ -858,7 +860,7 @@ class Accessor(NamesNear):
 
         Parameters
         ----------
-        before : pandas.DataFrame or "previous"
+        baseline : pandas.DataFrame or "previous"
             The other frame, as for `compare`.
         column : str
             A column whose rule is a ratio or a mean.
@@ -897,9 +899,9 @@ class Accessor(NamesNear):
         from aatoolkit.stats.decompose import decompose
         from aatoolkit.stats.sides import previous_window
 
-        if isinstance(before, str):
-            before = previous_window(self._frame, [column], before)
-        return decompose(self._frame, before, column, by, level=level, rules=rules)
+        if isinstance(baseline, str):
+            baseline = previous_window(self._frame, [column], baseline)
+        return decompose(self._frame, baseline, column, by, level=level, rules=rules)
 
     def stability(
         self,

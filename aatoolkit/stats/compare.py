@@ -42,7 +42,7 @@ from aatoolkit.stats.results import amount, numbers, points, result, words
 from aatoolkit.stats.sides import WINDOWS, names_of, overlapping, pairing, side_names
 from aatoolkit.stats.trace import same, setting
 
-HOSTS = ("before_host", "after_host")
+HOSTS = ("host", "baseline_host")
 """The columns that name the hosts of the two sides, where each has its own."""
 
 VERDICTS = ("up", "down", "no evidence", "cannot say")
@@ -216,9 +216,10 @@ def traced_columns(
         return found
 
     made, level = change_of(at), setting("level", cells.arguments.get("level", 0.95))
-    names = ("before", "after", "change", "low", "high", "p", "clusters")
+    names = ("change", "low", "high", "p", "clusters")
     columns = {name: getattr(made, name) for name in names}
-    columns |= {"n": made.size_after, "n_before": made.size_before}
+    columns |= {"n": made.size_after, n_baseline_of(cells.flat): made.size_before}
+    columns |= ends_of(cells.flat, made.after, made.before)
     if not np.isfinite(cells.number(at, "p")):
         return columns
     is_alone = at not in tests
@@ -237,6 +238,19 @@ def traced_columns(
     verdict.value = cells.text(at, "verdict")
     columns["verdict"] = verdict
     return columns
+
+
+def ends_of(frame: pd.DataFrame, this: Any, baseline: Any) -> dict[str, Any]:
+    """The values of both sides, by the columns of a comparison that hold them."""
+    names = ("after", "before")
+    if "before" not in frame.columns:
+        names = (str(frame[HOSTS[0]].iloc[0]), str(frame[HOSTS[1]].iloc[0]))
+    return dict(zip(names, (this, baseline), strict=True))
+
+
+def n_baseline_of(frame: pd.DataFrame) -> str:
+    """The column of what the baseline is a share or mean of."""
+    return "n_before" if "before" in frame.columns else "n_baseline"
 
 
 def _in_order(side: ClusterSums, part: Part) -> Part:
@@ -305,19 +319,20 @@ def comparison(
         else "down"
         for each, p_adjusted in zip(found, corrected.tolist(), strict=True)
     ]
+    ends, n_baseline = _sides(names)
     frame = pd.DataFrame(
         {
             "measure": words(row.measure for row in rows),
             **{name: _key([row.key[at] for row in rows]) for at, name in enumerate(keys)},
             **_hosts(names, len(rows)),
-            "before": numbers(each.before for each in found),
-            "after": numbers(each.after for each in found),
+            ends[1]: numbers(each.before for each in found),
+            ends[0]: numbers(each.after for each in found),
             "change": numbers(each.change for each in found),
             "low": numbers(each.low for each in found),
             "high": numbers(each.high for each in found),
             "p": numbers(p),
             "p_adjusted": numbers(corrected),
-            "n_before": numbers(each.n_before for each in found),
+            n_baseline: numbers(each.n_before for each in found),
             "n": numbers(each.n for each in found),
             "clusters": numbers((each.clusters for each in found), "Int64"),
             "detectable": numbers(shown),
@@ -355,11 +370,16 @@ def comparison(
     )
 
 
+def _sides(names: tuple[str, str]) -> tuple[tuple[str, str], str]:
+    """The columns of both values, by the names of the sides, and of what the baseline is of."""
+    return (("after", "before"), "n_before") if names == WINDOWS else (names, "n_baseline")
+
+
 def _hosts(names: tuple[str, str], size: int) -> dict[str, pd.Series]:
     """The columns that name the hosts, where hosts are compared and not windows."""
     if names == WINDOWS:
         return {}
-    return {name: words([host] * size) for name, host in zip(HOSTS, reversed(names), strict=True)}
+    return {name: words([host] * size) for name, host in zip(HOSTS, names, strict=True)}
 
 
 def meanings(
@@ -371,14 +391,16 @@ def meanings(
     sides, hosts = ("this frame", "the other frame"), {}
     if names != WINDOWS:
         sides = names
-        docs = ("The host of the values before.", "The host of the values after.")
+        docs = ("The host that is compared.", "The host that it is compared with.")
         hosts = {name: (doc, None) for name, doc in zip(HOSTS, docs, strict=True)}
+    ends, n_baseline = _sides(names)
+    less = "After less before." if names == WINDOWS else f"{names[0]} less {names[1]}."
     return {
         "measure": ("What is compared.", None),
         **hosts,
-        "before": (f"Its value in {sides[1]}, over what is compared.", unit),
-        "after": (f"Its value in {sides[0]}, over what is compared.", unit),
-        "change": ("After less before.", change),
+        ends[1]: (f"Its value in {sides[1]}, over what is compared.", unit),
+        ends[0]: (f"Its value in {sides[0]}, over what is compared.", unit),
+        "change": (less, change),
         "low": (
             f"Lower end of the {level:.0%} interval of the change, for this row alone.",
             change,
@@ -389,8 +411,8 @@ def meanings(
         ),
         "p": ("Two-sided p-value of no change, for this row alone.", PROBABILITY),
         "p_adjusted": (f"The p-value, adjusted by {how[correct]} over all rows.", PROBABILITY),
-        "n_before": ("What the value before is a share or mean of.", COUNT),
-        "n": ("What the value after is a share or mean of.", COUNT),
+        n_baseline: (f"What the value of {sides[1]} is a share or mean of.", COUNT),
+        "n": (f"What the value of {sides[0]} is a share or mean of.", COUNT),
         "clusters": ("Prompts, or other clusters, that are compared.", COUNT),
         "detectable": (
             f"The smallest change that such a sample shows in {POWER:.0%} of cases.",

@@ -26,6 +26,7 @@ from aatoolkit.stats.compare import (
     ComparedRow,
     compared,
     comparison,
+    ends_of,
     traced_change,
     traced_columns,
 )
@@ -270,11 +271,11 @@ def _traced_figure(cells: Any, at: int) -> dict[str, Any]:
         earlier = previous_names(cells.inputs[tables[1]].frame)
         columns[1] = next(name for name, of in earlier.items() if of == "value")
     ends = []
-    for name, table, column in zip(("after", "before"), tables, columns, strict=True):
+    for name, table, column in zip(ends_of(cells.flat, 1, 0), tables, columns, strict=True):
         metrics = [measure_name(str(metric)) for metric in cells.inputs[table].frame["metric"]]
         row = metrics.index(cells.text(at, "measure"))
         ends.append(cells.cell(name, table, row, column))
-    return {"after": ends[0], "before": ends[1], "change": ends[0] - ends[1]}
+    return {**ends_of(cells.flat, *ends), "change": ends[0] - ends[1]}
 
 
 def _words(tables: Mapping[str, pd.DataFrame], is_two: bool) -> tuple[str, str]:

@@ -65,9 +65,9 @@ def previous_window(
     """
     if before != "previous":
         raise ArgumentError(
-            f"before={before!r} is no frame; give one, or before='previous' for the window before, "
-            "where the frame's own columns give it",
-            argument="before",
+            f"baseline={before!r} is no frame; give one, or baseline='previous' for the window "
+            "before, where the frame's own columns give it",
+            argument="baseline",
         )
     flat = flattened(frame)
     measures = [*measures]

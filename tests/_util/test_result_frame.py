@@ -115,7 +115,7 @@ def test_a_notebook_shows_the_same_and_all_columns_folded() -> None:
 
 
 def test_a_notebook_shows_what_is_constant_once_and_sentences_below_their_rows() -> None:
-    hosts = {"after_host": "acme.example", "before_host": "globex.example"}
+    hosts = {"host": "acme.example", "baseline_host": "globex.example"}
     same = ResultFrame({**hosts, **frame(), "verdict": "no evidence"})
     page = same._repr_html_().partition("<details>")[0]
     assert page.count("globex.example") == page.count("share_of_voice") == 1

@@ -228,6 +228,14 @@ def test_other_rows_of_one_answer_can_be_compared(project: aa.Project) -> None:
     assert found["verdict"] in ("up", "no evidence")
 
 
+def test_the_values_of_two_hosts_are_explained_by_their_columns() -> None:
+    sides = [aa.demo(host).read("overview", days=30) for host in ("acme.example", "globex.example")]
+    now, baseline = (side["overview_engines"] for side in sides)
+    found = now.aa.compare(baseline=baseline, column="mention_rate", by="engine")
+    for name in ("acme.example", "globex.example", "n_baseline"):
+        assert float(found.aa.explain(0, name).value) == pytest.approx(float(found[name][0]))
+
+
 def test_an_engine_that_never_ran_is_no_change(project: aa.Project) -> None:
     engines = project.read("overview", days=30)["overview_engines"]
     other = aa.demo("globex.example").read("overview", days=30)["overview_engines"]
@@ -235,11 +243,15 @@ def test_an_engine_that_never_ran_is_no_change(project: aa.Project) -> None:
     never = found.loc["google-ai-overview"]
     assert never["verdict"] == "cannot say"
     assert never["why"].startswith("acme.example:")
-    assert {*found["after_host"]} == {"acme.example"}
-    assert {*found["before_host"]} == {"globex.example"}
-    assert "Its value in globex.example" in found.aa.codebook.loc["before", "doc"]
+    assert {*found["host"]} == {"acme.example"}
+    assert {*found["baseline_host"]} == {"globex.example"}
+    assert "Its value in globex.example" in found.aa.codebook.loc["globex.example", "doc"]
+    ends = found["acme.example"] - found["globex.example"]
+    assert (found["change"] - ends).abs().max() < 1e-12
+    assert {"n", "n_baseline"} < {*found.columns}
+    assert not {"before", "after", "n_before"} & {*found.columns}
     shown = repr(found.reset_index()).splitlines()
-    assert {"before_host: globex.example", "after_host: acme.example"} < {*shown}
+    assert {"baseline_host: globex.example", "host: acme.example"} < {*shown}
     assert len(shown) < 5 + 2 * len(found) + 12
     assert pd.isna(never["change"])
     assert found.aa.codebook.loc["change", "unit"] == "absolute pp as fraction"

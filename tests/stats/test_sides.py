@@ -83,9 +83,9 @@ def test_refusals_name_what_would_do(ranking: aa.Tables) -> None:
     main, by_prompt = ranking.main, ranking["ranking_prompts"]
     with pytest.raises(AvailabilityError, match="the table ranking_prompts has it by prompt"):
         main.aa.compare("previous", "share_of_voice", by="brand")
-    with pytest.raises(ArgumentError, match="before='previous'") as caught:
+    with pytest.raises(ArgumentError, match="baseline='previous'") as caught:
         by_prompt.aa.compare("befor", "share_of_voice", by="brand")
-    assert caught.value.argument == "before"
+    assert caught.value.argument == "baseline"
     with pytest.raises(ColumnNotFound, match="no previous_top_three_rate"):
         main.aa.decompose("previous", "top_three_rate", by="brand")
     # A prompt's mentions are the same ones in the row of each brand, and do not add over brands.

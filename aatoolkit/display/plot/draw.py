@@ -196,7 +196,7 @@ def _about(panel: Panel, data: PlotData) -> list[str]:
     numbers = [name for name in names if data.kinds[name] == "number"]
     numbers = numbers if len(numbers) <= 2 else []
     hosts = {source.host for source in data.metadata.sources if source.host}
-    compared = {"before_host", "part"} & data.kinds.keys()
+    compared = {"baseline_host", "part"} & data.kinds.keys()
     mixed = len(hosts) > 1 and "host" not in data.kinds and not compared
     docs = ["Rows of several hosts, which no column tells apart."] if mixed else []
     # Of a column of several metrics the description says nothing of the one that is drawn.

@@ -457,8 +457,7 @@ def _compared_title(data: PlotData) -> str:
 def _along(data: PlotData, unit: str | None) -> str:
     """The label of the axis: which side less which."""
     sides = [
-        {*data.text(name)} if name in data.kinds else set()
-        for name in ("after_host", "before_host")
+        {*data.text(name)} if name in data.kinds else set() for name in ("host", "baseline_host")
     ]
     named = [side.pop() for side in sides if len(side) == 1]
     label = f"{named[0]} less {named[1]}" if len(named) == 2 else "change"
