@@ -60,6 +60,11 @@ class Level:
         The key of each row; None for elements of arrays.
     computed : bool
         Whether a function computed the rows of what is there.
+
+    Attributes
+    ----------
+    first : int
+        The position of the first row, where the array is read in parts.
     """
 
     def __init__(
@@ -73,6 +78,7 @@ class Level:
         self.size, self.lengths, self.keys, self.computed = size, lengths, keys, computed
         # A document holds what is below; circles would hold its data long after their use.
         self._above = None if above is None else ref(above)
+        self.first = 0
         self._element: ref[Vector] | None = None
 
     @property
@@ -100,7 +106,8 @@ class Level:
     def positions(self) -> RowIndex:
         """For each row, its place in the array or object."""
         lengths = np.asarray(self.lengths, np.int64)
-        return np.arange(self.size) - np.repeat(lengths.cumsum() - lengths, lengths)
+        starts = np.repeat(lengths.cumsum() - lengths, lengths)
+        return np.arange(self.first, self.first + self.size) - starts
 
     def numbered(self, first: int) -> Vector:
         """The positions of the rows, as values, counted from a number."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, cached_property
 from typing import Any
 
@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from aatoolkit._util.text import json_text
 from aatoolkit.availability.detect import Signal
+from aatoolkit.jsontree.chunks import NotInParts
 from aatoolkit.jsontree.coerce import Array
 from aatoolkit.metadata import attrs
 from aatoolkit.metadata.recipe import read_from
@@ -42,6 +43,8 @@ class BuiltTable:
         Takes the differences between answer and declaration.
     denies_any : bool
         Whether the answer denies any numbers.
+    is_part : bool
+        Whether it is to be joined with the same table in other parts of the answer.
     """
 
     def __init__(
@@ -52,29 +55,73 @@ class BuiltTable:
         source: attrs.Source,
         report: DriftReport,
         denies_any: bool,
+        is_part: bool = False,
     ) -> None:
         self.rows, self._before, self._signals, self._source = rows, before, signals, source
-        self.key = tuple(rows.table.key)
-        table = rows.table
+        self.table = table = rows.table
+        self.key = tuple(table.key)
         if rows.absent and not table.is_optional:
             report.record("absent", rows.absent, 1)
         for place, rows_there in rows.beyond():
             report.record_values(place, rows_there, "new", f"{table.rows.path}[]")
         self._absent: set[str] = set()
+        self._is_part = is_part
+        self._path_in = rows.path_in
         arrays = {column.name: self._column(column, report) for column in table.columns}
         if denies_any and rows.size:
             self._mask(arrays, report)
-        self.arrow = self._keyed(arrays, report)
+        self._arrays = arrays if is_part else {}
+        self.arrow = pa.table({} if is_part else arrays)
 
     def release(self) -> None:
         """Let go of the answer, once it is known what it states of the columns."""
         assert self.metadata
+        self._let_go()
+
+    def as_part(self) -> BuiltTable:
+        """Let go of a part of the answer, whose rows are joined with those of other parts.
+
+        Raises
+        ------
+        NotInParts
+            If the table is null, which no other part can say.
+        """
+        if self.rows.is_null:
+            raise NotInParts
+        self._lacks = self.rows.absent
+        self._let_go()
+        return self
+
+    def _let_go(self) -> None:
         del self.rows
+        self._path_in = _nowhere
+
+    def join(self, parts: Sequence[BuiltTable], report: DriftReport) -> None:
+        """Append the rows of the same table in further parts of an answer.
+
+        Raises
+        ------
+        NotInParts
+            If one lacks a field that another has.
+        """
+        if any((part._lacks, part._absent) != (self._lacks, self._absent) for part in parts):
+            raise NotInParts
+        arrays: dict[str, Array] = {}
+        if self._lacks and not self.table.is_optional:
+            report.record("absent", self._lacks, 1)
+        for column in self.table.columns:
+            pieces = [part._arrays.pop(column.name) for part in (self, *parts)]
+            array = pieces[0] if len(pieces) == 1 else pa.concat_arrays(pieces)
+            if column.name in self._absent and not self._lacks:
+                report.record("absent", column.pattern, len(array))
+            arrays[column.name] = _finished(array, column, (), report)
+        self.arrow = pa.table(arrays)
+        self.check_key(report)
 
     @cached_property
     def metadata(self) -> attrs.FrameMetadata:
         """The metadata of its columns."""
-        table, arrow = self.rows.table, self.arrow
+        table, arrow = self.table, self.arrow
         arrays = {name: arrow[name] for name in table.names}
         describe = describer(table, self._before, self._signals, arrays)
         columns = {
@@ -82,7 +129,7 @@ class BuiltTable:
                 column,
                 column.name in self._absent,
                 arrow[column.name].null_count < arrow.num_rows,
-                self.rows.path_in(column),
+                self._path_in(column),
             )
             for column in table.columns
         }
@@ -110,9 +157,7 @@ class BuiltTable:
                 report.keep(place, held(index, part.missing), "missing")
             if part.odd:
                 report.record_values(place, held(index, part.odd), "wrong type", column.pattern)
-        if column.dtype == "category":
-            array = _to_category(array, column, places, report)
-        return array if column.null is None else pc.fill_null(array, column.null)
+        return array if self._is_part else _finished(array, column, places, report)
 
     def _mask(self, arrays: dict[str, Array], report: DriftReport) -> None:
         """Mask the numbers that the answer denies, and keep them in ``extra``."""
@@ -131,21 +176,29 @@ class BuiltTable:
             for number, (place, _) in enumerate(places):
                 report.keep(place, np.unique(there[denied & (which == number)]), WHY)
 
-    def _keyed(self, arrays: Mapping[str, Array], report: DriftReport) -> pa.Table:
-        """Build the table, with a column ``_row`` if its key is not unique."""
-        table, arrow = self.rows.table, pa.table(arrays)
+    def check_key(self, report: DriftReport) -> None:
+        """Add a column ``_row`` if the table's key is not unique."""
+        table, arrow = self.table, self.arrow
         if not table.key:
-            return arrow
+            return
         place = f"{table.name}({', '.join(table.key)})"
-        keys = [arrays[name] for name in table.key]
+        keys = [arrow[name].combine_chunks() for name in table.key]
         empty = max(array.null_count for array in keys)
         if empty:
             report.record("null key", place, empty)
         different = count_distinct(keys)
-        if different == arrow.num_rows:
-            return arrow
-        report.record("duplicate key", place, arrow.num_rows - different)
-        return arrow.append_column("_row", pa.array(np.arange(arrow.num_rows)))
+        if different < arrow.num_rows:
+            report.record("duplicate key", place, arrow.num_rows - different)
+            self.arrow = arrow.append_column("_row", pa.array(np.arange(arrow.num_rows)))
+
+
+def _nowhere(column: Column) -> Callable[[int], str | None]:
+    """The paths of values that are gone."""
+
+    def path(row: int) -> str | None:
+        raise NotInParts
+
+    return path
 
 
 def count_distinct(columns: Sequence[Array]) -> int:
@@ -159,14 +212,17 @@ def count_distinct(columns: Sequence[Array]) -> int:
     if len(columns[0]) <= _FEW:
         lists = [_values(column) for column in columns]
         return len(set(lists[0] if len(lists) == 1 else zip(*lists, strict=True)))
-    codes = np.zeros(len(columns[0]), np.int64)
+    codes, size = np.zeros(len(columns[0]), np.int64), 1
     for column in columns:
         coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-        more = coded.indices.fill_null(len(coded.dictionary)).to_numpy()
-        codes = codes * (len(coded.dictionary) + 1) + more
-        if len(columns) > 1:
-            _, codes = np.unique(codes, return_inverse=True)
-    return len(np.unique(codes))
+        count = len(coded.dictionary) + 1
+        if size * count >= 2**63:
+            shorter = pa.array(codes).dictionary_encode()
+            codes, size = shorter.indices.to_numpy().astype(np.int64), len(shorter.dictionary)
+        codes = codes * count + coded.indices.fill_null(count - 1).to_numpy()
+        size *= count
+    distinct: int = pc.count_distinct(codes).as_py()
+    return distinct
 
 
 def _values(column: Array) -> list[Any]:
@@ -174,6 +230,13 @@ def _values(column: Array) -> list[Any]:
     if column.null_count:
         return column.to_pylist()  # type: ignore[no-any-return]
     return column.to_numpy(zero_copy_only=False).tolist()  # type: ignore[no-any-return]
+
+
+def _finished(array: Array, column: Column, places: Sequence[Place], report: DriftReport) -> Array:
+    """All values of a column, with what can be said of all of them only."""
+    if column.dtype == "category":
+        array = _to_category(array, column, places, report)
+    return array if column.null is None else pc.fill_null(array, column.null)
 
 
 def _to_category(

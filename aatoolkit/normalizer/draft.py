@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from itertools import chain
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from aatoolkit import sections
 from aatoolkit.availability.detect import Signal
@@ -18,6 +18,9 @@ from aatoolkit.normalizer.drift import DriftReport
 from aatoolkit.payload import Payload
 from aatoolkit.sections import Profile, Section
 from aatoolkit.sections.inference.proposal import outline
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 T = TypeVar("T")
 
@@ -56,8 +59,7 @@ def fits(tables: Iterable[BuiltTable], report: DriftReport, signals: Iterable[Si
     to report. A main table in which at least half of the columns have values settles it.
     """
     arrows = [table.arrow for table in tables]
-    main = arrows[0]
-    if main.num_rows and 2 * sum(c.null_count < len(c) for c in main.columns) >= main.num_columns:
+    if has_values(arrows[0]):
         return True
     unread = sum(_leaf_count(value) for value, _, _ in report.values(*_UNFITTING))
     if not unread:
@@ -67,6 +69,12 @@ def fits(tables: Iterable[BuiltTable], report: DriftReport, signals: Iterable[Si
     columns = (column for arrow in arrows for column in arrow.columns)
     read: int = sum(len(column) - column.null_count for column in columns)
     return unread <= read
+
+
+def has_values(main: pa.Table) -> bool:
+    """Whether a table has rows, and at least half of its columns have values."""
+    filled = sum(column.null_count < len(column) for column in main.columns)
+    return main.num_rows > 0 and 2 * filled >= main.num_columns
 
 
 def _leaf_count(value: Any) -> int:

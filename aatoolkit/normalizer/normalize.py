@@ -25,6 +25,7 @@ from aatoolkit.normalizer.columns import BuiltTable
 from aatoolkit.normalizer.draft import OWNER, attempt, draft_of, fits, resolve, warn_of_draft
 from aatoolkit.normalizer.drift import DriftReport, collect_unmapped, raise_or_warn
 from aatoolkit.normalizer.field_map import field_map
+from aatoolkit.normalizer.in_parts import MANY_KEYS, Reading, in_parts
 from aatoolkit.normalizer.masking import denies_any
 from aatoolkit.normalizer.provenance import provenance
 from aatoolkit.normalizer.reread import AnswerAtHand, at_hand, quietly
@@ -40,9 +41,6 @@ from aatoolkit.sections.registry import qualifier
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_LONG = 20_000
-"""In answers of more keys and lists the longest list is cut for detection, unless it is needed."""
 
 
 @gc_paused()
@@ -166,38 +164,18 @@ def _read(
 ) -> Tables:
     """Normalise an answer by a declaration, or by a draft of its own where that does not fit."""
     payload = answer if isinstance(answer, Payload) else None
-    document, survey = _surveyed(declared, answer, max_nodes)
-    value = document.value(0)
-    detection = _detect(document, survey, payload, declared, options, envelope)
-    signals = detection.signals
-    source = _source(declared, payload, value)
     before = qualifier(declared, owner)
-    report = DriftReport()
-    is_error_answer = is_silent(declared, value, signals)
-    if is_error_answer:
-        report.keep(document, range(1), "no answer")
-        document = Vector.of({})
-    may_deny = denies_any(signals)
-    rows = [TableRows(document, plan) for plan in plans(declared)]
-    built = {
-        table.table.name: BuiltTable(table, before, signals, source, report, may_deny)
-        for table in rows
-    }
-    for table in rows:
-        for place, rows_there in table.unplaced():
-            report.keep(place, rows_there, "known")
-    for place, rows_there in left_out(rows):
-        report.keep(place, rows_there, "left out")
-    for place, rows_there in unread(rows):
-        if len(rows_there):
-            path = place.path(int(rows_there[0])).removeprefix("$").removeprefix(".")
-            report.record_values(place, rows_there, "new", path)
-    collect_unmapped(document, declared, report)
+    detected = partial(_detect, payload, declared, options, envelope)
+    source_of = partial(_source, declared, payload)
+    how = answer, declared, before, max_nodes, detected, source_of
+    reading = (None if whole else in_parts(*how)) or _at_once(*how)
+    built, report, detection, source = reading[:4]
+    signals = detection.signals
     again = partial(_read, backend=backend, options=options, envelope=envelope, max_nodes=max_nodes)
-    if is_error_answer:
+    if reading.is_error:
         report.differences.clear()
     elif drafts is not None:
-        settled = survey.most_keys > MAX_FIELDS or fits(built.values(), report, signals)
+        settled = reading.most_keys > MAX_FIELDS or fits(built.values(), report, signals)
         draft = None if settled else drafts()
         drafted = None
         if draft is not None:
@@ -211,16 +189,18 @@ def _read(
     again = partial(again, declared=declared, owner=owner, strict=False)
     held = at_hand(answer, source, again)
     extra: Callable[[], pd.DataFrame] = report.extra_frame
-    origins: Callable[[], Any] = partial(provenance, document, declared, [*built.values()])
-    find_rows: Callable[[], Any] = partial(dict, {table.table.name: table for table in rows})
-    if held and not whole and survey.keys > _LONG:
+    origins: Callable[[], Any] = partial(provenance, reading.document, declared, [*built.values()])
+    find_rows: Callable[[], Any] = partial(
+        dict, {name: table.rows for name, table in built.items() if reading.document is not None}
+    )
+    if reading.document is None or (held and not whole and reading.keys > MANY_KEYS):
         # The objects of a long answer take many times the room of its bytes.
         reread = cache(partial(quietly, again, answer, whole=True))
         extra, origins = (lambda: reread().extra), (lambda: reread().provenance)
         find_rows = partial(_rows_of, reread)
         report.kept.clear()
-        for part in built.values():
-            part.release()
+        for table in built.values() if reading.document is not None else ():
+            table.release()
     return Tables(
         declared.name,
         {name: partial(_frame, table, backend, held) for name, table in built.items()},
@@ -239,23 +219,66 @@ def _read(
     )
 
 
+def _at_once(
+    answer: Any,
+    declared: Section,
+    before: str,
+    max_nodes: int,
+    detected: Callable[..., Detection],
+    source: Callable[[Any], attrs.Source],
+) -> Reading:
+    """Read an answer as a whole."""
+    document, survey = _surveyed(declared, answer, max_nodes)
+    value = document.value(0)
+    has_many = survey.most_keys > MAX_FIELDS
+    detection = detected(document, survey.keys > MANY_KEYS, has_many, document)
+    signals, origin = detection.signals, source(value)
+    report = DriftReport()
+    is_error = is_silent(declared, value, signals)
+    if is_error:
+        report.keep(document, range(1), "no answer")
+        document = Vector.of({})
+    may_deny = denies_any(signals)
+    rows = [TableRows(document, plan) for plan in plans(declared)]
+    built = {}
+    for table in rows:
+        name = table.table.name
+        built[name] = BuiltTable(table, before, signals, origin, report, may_deny)
+        built[name].check_key(report)
+    for table in rows:
+        for place, rows_there in table.unplaced():
+            report.keep(place, rows_there, "known")
+    for place, rows_there in left_out(rows):
+        report.keep(place, rows_there, "left out")
+    for place, rows_there in unread(rows):
+        if len(rows_there):
+            path = place.path(int(rows_there[0])).removeprefix("$").removeprefix(".")
+            report.record_values(place, rows_there, "new", path)
+    collect_unmapped(document, declared, report)
+    return Reading(
+        built, report, detection, origin, survey.keys, survey.most_keys, document, is_error
+    )
+
+
 def _detect(
-    document: Vector,
-    survey: Survey,
     payload: Payload | None,
     declared: Section,
     options: ScopeOptions | None,
     envelope: Collection[str],
+    document: Vector,
+    is_long: bool,
+    has_many_keys: bool,
+    rest: Any,
 ) -> Detection:
     """Detect what an answer states about its availability: in its body, status and headers."""
     transport: dict[str, Any] = {}
     if payload is not None:
         transport = {"status": payload.status, "headers": payload.headers}
     value, whole = document.value(0), None
-    path = longest_list(value) if survey.keys > _LONG else ()
+    path = longest_list(value) if is_long else ()
     if path:
-        value, whole = shortened(value, path), FullDocument(document, path)
-    if survey.most_keys > MAX_FIELDS:
+        value, whole = shortened(value, path), FullDocument(rest, path)
+    if has_many_keys:
         value = abridge(value, field_map(declared))
     return detect(
         value,
