@@ -57,14 +57,14 @@ def _kept(document: dict[str, Any], fields: dict[str, FieldNode]) -> list[str]:
     return known + first + kept
 
 
-FIRST = 1000
+_FIRST = 1000
 """How many elements of a very long list are looked at for statements."""
 
 
 def longest_list(document: Any) -> tuple[str, ...]:
     """The fields that lead to the longest list that only objects enclose, if it is long."""
     longest: tuple[str, ...] = ()
-    most = FIRST
+    most = _FIRST
     waiting: list[tuple[tuple[str, ...], Any]] = [((), document)]
     while waiting:
         path, value = waiting.pop()
@@ -78,5 +78,5 @@ def longest_list(document: Any) -> tuple[str, ...]:
 def shortened(document: Any, path: tuple[str, ...]) -> Any:
     """Copy a document with no more than the first elements of the list at a path."""
     if not path:
-        return document[:FIRST]
+        return document[:_FIRST]
     return {**document, path[0]: shortened(document[path[0]], path[1:])}

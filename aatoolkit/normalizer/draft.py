@@ -74,7 +74,7 @@ def fits(tables: Iterable[BuiltTable], report: DriftReport, signals: Iterable[Si
 def has_values(main: pa.Table) -> bool:
     """Whether a table has rows, and at least half of its columns have values."""
     filled = sum(column.null_count < len(column) for column in main.columns)
-    return main.num_rows > 0 and 2 * filled >= main.num_columns
+    return bool(main.num_rows and 2 * filled >= main.num_columns)
 
 
 def _leaf_count(value: Any) -> int:

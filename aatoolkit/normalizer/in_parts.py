@@ -30,7 +30,7 @@ from aatoolkit.jsontree.paths import (
 )
 from aatoolkit.jsontree.vectors import MAX_FIELDS, Vector
 from aatoolkit.metadata.attrs import Source
-from aatoolkit.normalizer.abridge import FIRST, longest_list
+from aatoolkit.normalizer.abridge import longest_list
 from aatoolkit.normalizer.column_availability import is_silent
 from aatoolkit.normalizer.columns import BuiltTable
 from aatoolkit.normalizer.draft import has_values
@@ -115,18 +115,17 @@ def _joined(
         raise NotInParts
     envelope, most_keys, nodes = _survey(Vector.of(parts.value([])), declared, max_nodes)
     lists = parts.parts()
-    early: list[list[Any]] = []
-    while sum(map(len, early)) <= FIRST and (more := next(lists, None)) is not None:
-        early.append(more)
-    top = parts.value([*chain.from_iterable(early)])
+    start = next(lists)
+    top = parts.value(start)
     detection, origin = detect(Vector.of(top), True, False, _Unread()), source(top)
-    if (
-        detection.hints
-        or denies_any(detection.signals)
-        or is_silent(declared, top, detection.signals)
-    ):
+    # A statement about the whole is in the envelope; for any other all rows are to be seen.
+    is_stated = detection.is_ruled and not detection.hints
+    if not is_stated or denies_any(detection.signals):
         raise NotInParts
-    del top, more
+    if is_silent(declared, top, detection.signals):
+        raise NotInParts
+    early = [start]
+    del top, start
     tables: dict[str, list[BuiltTable]] = {table.name: [] for table in declared}
     unmapped: list[DriftReport] = []
     keys, first = envelope, 0

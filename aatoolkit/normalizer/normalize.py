@@ -189,17 +189,19 @@ def _read(
     again = partial(again, declared=declared, owner=owner, strict=False)
     held = at_hand(answer, source, again)
     extra: Callable[[], pd.DataFrame] = report.extra_frame
-    origins: Callable[[], Any] = partial(provenance, reading.document, declared, [*built.values()])
-    find_rows: Callable[[], Any] = partial(
-        dict, {name: table.rows for name, table in built.items() if reading.document is not None}
-    )
-    if reading.document is None or (held and not whole and reading.keys > MANY_KEYS):
+    document = reading.document
+    origins: Callable[[], Any] = dict
+    find_rows: Callable[[], Any] = dict
+    if document is not None:
+        origins = partial(provenance, document, declared, [*built.values()])
+        find_rows = partial(dict, {name: table.rows for name, table in built.items()})
+    if document is None or (held and not whole and reading.keys > MANY_KEYS):
         # The objects of a long answer take many times the room of its bytes.
         reread = cache(partial(quietly, again, answer, whole=True))
         extra, origins = (lambda: reread().extra), (lambda: reread().provenance)
         find_rows = partial(_rows_of, reread)
         report.kept.clear()
-        for table in built.values() if reading.document is not None else ():
+        for table in built.values() if document is not None else ():
             table.release()
     return Tables(
         declared.name,

@@ -190,6 +190,8 @@ class Detection:
         What may be about availability and was not read; found on first access.
     failure : str or None
         How detection failed, if it did.
+    is_ruled : bool
+        Whether an object about the whole answer, as the API documents it, stated everything.
     """
 
     def __init__(
@@ -197,6 +199,7 @@ class Detection:
     ) -> None:
         self.signals = answer.found
         self.failure = failure
+        self.is_ruled = answer.is_ruled
         self._answer = answer
         self._headers = headers
         if answer.is_ruled:
