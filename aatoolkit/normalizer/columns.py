@@ -182,7 +182,9 @@ class BuiltTable:
         if not table.key:
             return
         place = f"{table.name}({', '.join(table.key)})"
-        keys = [arrow[name].combine_chunks() for name in table.key]
+        columns = [arrow[name] for name in table.key]
+        # Not copied where it is in one piece.
+        keys = [c.chunk(0) if c.num_chunks == 1 else c.combine_chunks() for c in columns]
         empty = max(array.null_count for array in keys)
         if empty:
             report.record("null key", place, empty)
