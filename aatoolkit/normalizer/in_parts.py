@@ -45,7 +45,7 @@ MANY_KEYS = 20_000
 """In answers of more keys the longest list is cut for detection, unless it is needed."""
 
 
-class Reading(NamedTuple):
+class BuiltAnswer(NamedTuple):
     """What was read of an answer.
 
     Attributes
@@ -90,7 +90,7 @@ def in_parts(
     max_nodes: int,
     detect: Callable[..., Detection],
     source: Callable[[Any], Source],
-) -> Reading | None:
+) -> BuiltAnswer | None:
     """Read an answer part by part; None where it must be read as a whole."""
     body = answer.body if isinstance(answer, Payload) else answer
     parts = cut(body.removeprefix(BOM)) if isinstance(body, bytes) else None
@@ -109,7 +109,7 @@ def _joined(
     max_nodes: int,
     detect: Callable[..., Detection],
     source: Callable[[Any], Source],
-) -> Reading:
+) -> BuiltAnswer:
     inside = _inside(declared, parts.names)
     if parts.names and longest_list(parts.envelope):
         raise NotInParts
@@ -158,7 +158,7 @@ def _joined(
         raise NotInParts
     for table in built.values():
         assert table.metadata
-    return Reading(built, report, detection, origin, keys, most_keys)
+    return BuiltAnswer(built, report, detection, origin, keys, most_keys)
 
 
 def _survey(document: Vector, declared: Section, max_nodes: int) -> tuple[int, int, int]:

@@ -25,7 +25,7 @@ from aatoolkit.normalizer.columns import BuiltTable
 from aatoolkit.normalizer.draft import OWNER, attempt, draft_of, fits, resolve, warn_of_draft
 from aatoolkit.normalizer.drift import DriftReport, collect_unmapped, raise_or_warn
 from aatoolkit.normalizer.field_map import field_map
-from aatoolkit.normalizer.in_parts import MANY_KEYS, Reading, in_parts
+from aatoolkit.normalizer.in_parts import MANY_KEYS, BuiltAnswer, in_parts
 from aatoolkit.normalizer.masking import denies_any
 from aatoolkit.normalizer.provenance import provenance
 from aatoolkit.normalizer.reread import AnswerAtHand, at_hand, quietly
@@ -228,7 +228,7 @@ def _at_once(
     max_nodes: int,
     detected: Callable[..., Detection],
     source: Callable[[Any], attrs.Source],
-) -> Reading:
+) -> BuiltAnswer:
     """Read an answer as a whole."""
     document, survey = _surveyed(declared, answer, max_nodes)
     value = document.value(0)
@@ -257,7 +257,7 @@ def _at_once(
             path = place.path(int(rows_there[0])).removeprefix("$").removeprefix(".")
             report.record_values(place, rows_there, "new", path)
     collect_unmapped(document, declared, report)
-    return Reading(
+    return BuiltAnswer(
         built, report, detection, origin, survey.keys, survey.most_keys, document, is_error
     )
 
