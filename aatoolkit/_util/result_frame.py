@@ -270,7 +270,7 @@ class ResultFrame(SortedFrame):
         same = [
             name
             for name in names
-            if (len(self) > 1 or name.endswith("_host")) and self[name].nunique(dropna=False) == 1
+            if (len(self) > 1 or name.endswith("host")) and self[name].nunique(dropna=False) == 1
         ]
         return {
             name: f"{visible(name)}: {cell_text(self[name].iloc[0])}"
