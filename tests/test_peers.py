@@ -167,7 +167,7 @@ def test_keys_that_are_data_are_rows_at_every_depth() -> None:
     assert [*aa.shred(body)] == ["$", "{}", "{}{}", "{}{}{}", "{}{}{}.ranks[]"]
     tables = read(aa.sections.propose(body, "peer").section, body)
     assert tables.extra.empty
-    assert max(tables.rows.values()) == 150 * 10 * 3 * 2
+    assert max(tables.rows.values()) == 150 * 10 * 3
     assert "Int64" in {str(frame.dtypes.get("n")) for frame in tables.values()}
 
 

@@ -258,3 +258,28 @@ def test_a_long_answer_is_read_again_for_what_its_tables_do_not_hold() -> None:
     assert tables.rebuild() == {"things": things}
     assert tables.extra["path"].iloc[-1] == "$.things[11999].new[0]"
     assert tables.explain("$.things[11999].count").value == "11999"
+
+
+def test_objects_whose_keys_are_rows_come_back_beside_others_that_only_look_like_them() -> None:
+    members = {f"Field{number}": {"shape": f"Shape{number}"} for number in range(9)}
+    shapes = {f"Shape{n}": {"type": "s", "members": members} for n in range(9)}
+    table = aa.Table(
+        "members",
+        "One row per member.",
+        keyed("shapes.Shape0.members", key="member"),
+        key="member",
+        columns=(aa.Column("member", "string"), aa.Column("shape", "string")),
+    )
+    names = [
+        f"shapes.{name}.members.{member}.shape" for name in [*shapes][1:] for member in members
+    ]
+    facts = aa.Table(
+        "facts",
+        "One row.",
+        aa.sections.single(),
+        key=(),
+        columns=tuple(aa.Column(f"c{n}", "string", source=name) for n, name in enumerate(names)),
+    )
+    answer = {"shapes": shapes}
+    section = aa.Section("m", "Synthetic.", table, facts, kept=("shapes.Shape0.type",))
+    assert text(read(answer, section).rebuild()) == text(answer)

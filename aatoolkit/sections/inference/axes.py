@@ -44,6 +44,7 @@ _NAME_FIELDS = (
     *("column", "columnname", "datafield", "selector"),
 )
 _ALIKE, _EVIDENCE, _WIDEST_TUPLE, _SAMPLE, _DEEPEST = 0.55, 1.5, 12, 200, 4
+_MOST_FIELDS = 64
 
 Positions = dict[str, int]
 
@@ -293,7 +294,7 @@ class Structure:
         if len(keys) == 1 or (steps and isinstance(steps[-1], Each)):
             # What a list holds are records, unless their keys are far too many for that.
             return _is_sparse(objects, keys) and _alike(filled) >= _ALIKE
-        share = _alike(filled)
+        share = max(_alike(filled), _alike(filled, depth=1))
         if share < _ALIKE:
             return False
         known = sum(key in self._texts for key in keys) >= 0.8 * len(keys)
@@ -310,6 +311,7 @@ class Structure:
             + 0.5 * (None in members)
             + 0.5 * any(" " in key for key in keys)
             + 0.5 * (len(keys) >= 3)
+            + 1.5 * (len(keys) > _MOST_FIELDS)
             + (records and share >= 0.75 and len(filled) >= 3)
             - 0.5 * scalars
         )
@@ -578,22 +580,24 @@ def _kinds_down(rows: Sequence[Sequence[Any]]) -> list[set[str]]:
     return [_kinds(row[at] for row in rows if at < len(row)) for at in range(width)]
 
 
-def _leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], str]]:
-    """Yield the paths of plain values with their kinds; elements of lists have one path."""
-    if len(path) < _DEEPEST and isinstance(value, dict):
+def _leaves(
+    value: Any, depth: int, path: tuple[Any, ...] = ()
+) -> Iterator[tuple[tuple[Any, ...], str]]:
+    """Yield the paths of values down to a depth, with their kinds; elements of lists have one."""
+    if len(path) < depth and isinstance(value, dict):
         for key, inner in value.items():
-            yield from _leaves(inner, (*path, key))
-    elif len(path) < _DEEPEST and isinstance(value, list):
+            yield from _leaves(inner, depth, (*path, key))
+    elif len(path) < depth and isinstance(value, list):
         for inner in value[:3]:
-            yield from _leaves(inner, (*path, 0))
+            yield from _leaves(inner, depth, (*path, 0))
     elif value is not None:
         kind = _kind(value)
         yield path, "text" if kind == "day" else kind
 
 
-def _alike(members: list[Any]) -> float:
+def _alike(members: list[Any], depth: int = _DEEPEST) -> float:
     """The mean share of members that have a leaf of one path and kind, over all leaves."""
-    leaves = [leaf for member in members[:_SAMPLE] if (leaf := {*_leaves(member)})]
+    leaves = [leaf for member in members[:_SAMPLE] if (leaf := {*_leaves(member, depth)})]
     counts = Counter(leaf for member in leaves for leaf in member)
     return counts.total() / (len(counts) * len(leaves)) if counts else 0.0
 

@@ -210,6 +210,7 @@ def snake(name: str) -> str:
     >>> snake("shareOfVoicePct"), snake("AdRows"), snake("HTTPStatus")
     ('share_of_voice_pct', 'ad_rows', 'http_status')
     """
+    name = name[:_LONGEST]
     if name.isascii() and name.isalnum() and name.islower():
         return name
     split = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
