@@ -236,6 +236,24 @@ def _abandoned(path: Path) -> Iterator[bool]:
             yield _lock(path, at_end) is True
 
 
+def read_regular_file(path: Path, limit: int) -> str:
+    """Read the text of a small file; pipes and devices, which may never end, are refused.
+
+    Raises
+    ------
+    OSError, ValueError
+        If it cannot be read, is no regular file, or is not text.
+    """
+
+    def open_at_once(name: str, flags: int) -> int:
+        return os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
+
+    with open(path, "rb", opener=open_at_once) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "it is no regular file")
+        return file.read(limit).decode()
+
+
 def _mode(target: Path) -> int | None:
     """The permissions of a file that is to be replaced; None where there is none."""
     try:

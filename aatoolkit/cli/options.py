@@ -358,10 +358,12 @@ def read_token(file: Path | None) -> str | None:
         If the file cannot be read. The error does not repeat its name, which may be the token
         itself, given by mistake.
     """
+    from aatoolkit._util.files import read_regular_file
+
     if file is None:
         return None
     try:
-        return file.read_text(encoding="utf-8").strip()
+        return read_regular_file(file, 65_536).strip()
     except (OSError, ValueError):  # not text, or no path
         pass
     raise ConfigurationError(

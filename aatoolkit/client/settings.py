@@ -5,13 +5,12 @@ While a notebook is rerun from a study, `stand_in` replaces every client of the 
 
 from __future__ import annotations
 
-import errno
 import os
-import stat
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from aatoolkit._util.files import read_regular_file
 from aatoolkit.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -72,10 +71,7 @@ def _read_file(path: Path) -> Secret:
     from aatoolkit.http import Secret
 
     try:
-        with open(path, "rb", opener=_open_at_once) as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise OSError(errno.EINVAL, "it is no regular file")
-            return Secret(file.read(_MAX_FILE).decode())
+        return Secret(read_regular_file(path, _MAX_FILE))
     except (OSError, ValueError) as error:  # not text, or no path
         reason = getattr(error, "strerror", None) or "it is not text"
     # Raised outside the handler: a decoding error holds the content of the file.
@@ -84,11 +80,6 @@ def _read_file(path: Path) -> Secret:
         "permissions",
         setting="token",
     )
-
-
-def _open_at_once(path: str, flags: int) -> int:
-    """Open a file; a pipe that nobody writes to is not waited for."""
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _ask_keyring(origin: str) -> Secret | None:

@@ -25,7 +25,7 @@ from aatoolkit.frame.aggregation_plan import Rules
 from aatoolkit.frame.cell_status import availability_of
 from aatoolkit.frame.codebook import codebook_of
 from aatoolkit.frame.excel import SheetTable, codebook_sheet, write_workbook
-from aatoolkit.frame.groupby import By
+from aatoolkit.frame.groupby import By, names_of
 from aatoolkit.frame.merge_keys import warn_of_unmatched
 from aatoolkit.frame.overview import as_html, as_text
 from aatoolkit.frame.parquet import arrow_table, write_parquet
@@ -219,7 +219,7 @@ class Accessor(NamesNear):
 
         return Explainer(within).explain(self._frame, row, column)
 
-    def require(self, *columns: str) -> pd.DataFrame:
+    def require(self, *columns: str | Iterable[str]) -> pd.DataFrame:
         """Return the frame if these columns could be measured, at least in part.
 
         A column of which nothing is known passes if it holds a value.
@@ -247,9 +247,9 @@ class Accessor(NamesNear):
            n
         0  0
         """
-        return require.require(self._frame, columns)
+        return require.require(self._frame, names_of(columns))
 
-    def measured(self, *columns: str, drop: bool = False) -> pd.DataFrame:
+    def measured(self, *columns: str | Iterable[str], drop: bool = False) -> pd.DataFrame:
         """Select the rows in which these columns were measured, wholly or in part.
 
         A number counts unless the service says, of its cell, row or column, that there is none:
@@ -279,7 +279,7 @@ class Accessor(NamesNear):
         >>> pd.DataFrame({"n": [0, None, 2]}).aa.measured("n")["n"].tolist()
         [0.0, 2.0]
         """
-        frame = require.measured(self._frame, columns)
+        frame = require.measured(self._frame, names_of(columns))
         return require.drop_unavailable(frame) if drop else frame
 
     def aggregate(

@@ -246,7 +246,10 @@ def _check_across(frame: pd.DataFrame, known: FrameMetadata, groups: Groups, pla
     lost = differing_keys(frame, groups, planned.rule, sections.table(table).key, names)
     if lost:
         shown = ", ".join(planned.rule.across)
-        raise _Refused(f"it adds over {shown}, and is not known to over {', '.join(lost)}")
+        raise _Refused(
+            f"it adds over {shown}, and is not known to over {', '.join(lost)}; if it does, say "
+            f"rules={{{planned.column!r}: 'sum'}}"
+        )
 
 
 def _approximate(frame: pd.DataFrame, planned: Plan) -> Plan:

@@ -252,3 +252,15 @@ def like(result: pd.Series, values: pd.Series) -> pd.Series:
         kind = pa.int64() if pd.api.types.is_integer_dtype(result.dtype) else pa.float64()
         return result.astype(pd.ArrowDtype(kind))
     return result
+
+
+def names_of(columns: Iterable[str | Iterable[str]]) -> tuple[str, ...]:
+    """The names among arguments, each of which is a name or a list of them.
+
+    Examples
+    --------
+    >>> names_of(("hits", ["answers", "rate"]))
+    ('hits', 'answers', 'rate')
+    """
+    lists = ([column] if isinstance(column, str) else column for column in columns)
+    return tuple(name for names in lists for name in names)

@@ -59,7 +59,7 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
     --------
     >>> y, n = Traced(np.array([3.0, 1.0]), name="y"), Traced(np.array([4.0, 4.0]), name="n")
     >>> rate = One.total(y) / One.total(n)
-    >>> rate.value, words_of(rate), numbers_of(rate)
+    >>> float(rate.value), words_of(rate), numbers_of(rate)
     (0.5, 'sum(y) / sum(n)', '4 / 8')
     """
 

@@ -282,29 +282,30 @@ def test_hostile_names_are_text_and_come_back_exactly(page: Any) -> None:
 
 TREE = """
 - 'group "Choice: acme.example"':
-  - group "Window":
-    - radio "7 days"
-    - radio "30 days" [checked]
-    - radio "90 days"
-  - group "Engines":
-    - status: "none chosen: all 2"
-    - listbox "Engines":
-      - option "Chatgpt last run 2026-11-20"
-      - option "Gemini not configured · no run recorded"
-    - 'button "All: Engines"'
-    - 'button "None: Engines"'
-    - 'button "Invert: Engines"'
-  - group "Topics":
-    - searchbox "Search Topics"
-    - listbox "Topics"
-  - group "Categories":
-    - listbox "Categories":
-      - option "discovery 1 prompt"
-      - option "how, and why has a comma, no filter" [disabled]
-  - group "Brands":
-    - listbox "Brands":
-      - option "Acme own · tracked" [selected]
-      - option "Zenith tracked"
+  - group:
+    - group "Window":
+      - radio "7 days"
+      - radio "30 days" [checked]
+      - radio "90 days"
+    - group "Engines":
+      - status: "none chosen: all 2"
+      - listbox "Engines":
+        - option "Chatgpt last run 2026-11-20"
+        - option "Gemini not configured · no run recorded"
+      - 'button "All: Engines"'
+      - 'button "None: Engines"'
+      - 'button "Invert: Engines"'
+    - group "Topics":
+      - searchbox "Search Topics"
+      - listbox "Topics"
+    - group "Categories":
+      - listbox "Categories":
+        - option "discovery 1 prompt"
+        - option "how, and why has a comma, no filter" [disabled]
+    - group "Brands":
+      - listbox "Brands":
+        - option "Acme own · tracked" [selected]
+        - option "Zenith tracked"
   - group "The choice in Python":
     - code: aa.Scope(days=30, brand=('Acme',))
   - button "Copy"

@@ -108,7 +108,7 @@ def test_a_number_leads_to_its_evidence_and_back(page: Any, report: Path) -> Non
     assert 0 <= row.locator("p").bounding_box()["y"] < 900, "the name of its row stays in sight"
     row.locator("p a").first.press("Enter")
     assert 0 <= number.bounding_box()["y"] < 900
-    page.locator("#changed ~ p a").first.press("Enter")
+    page.locator("#changed ~ dl a").first.press("Enter")
     assert page.locator(":target").is_visible()
 
 

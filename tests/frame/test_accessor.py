@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from serving import shared_dataset
 
 import aatoolkit as aa
 from aatoolkit import Availability, Cause, Status
@@ -162,3 +163,10 @@ def test_it_writes_parquet_that_reads_back(frame: pd.DataFrame, tmp_path: Path) 
     again = aa.read_parquet(path)
     pd.testing.assert_frame_equal(again.aa.codebook, frame.aa.codebook)
     pd.testing.assert_frame_equal(again.aa.sources, frame.aa.sources)
+
+
+def test_columns_to_require_or_measure_may_come_as_a_list() -> None:
+    frame = shared_dataset()["prompts"].main
+    names = ["mention_rate", "answer_count"]
+    assert frame.aa.measured(names).equals(frame.aa.measured(*names))
+    assert frame.aa.require(names) is frame
