@@ -260,7 +260,7 @@ class _Table:
 def _by_kind(values: Sequence[Any], rows: _Rows) -> dict[str, tuple[Sequence[Any], _Rows]]:
     """Group values by their kind, each with its rows."""
     distinct = {*map(type, values)}
-    if dict in distinct and Keyed in distinct:  # beside objects whose keys are rows, others' are as well
+    if dict in distinct and Keyed in distinct:  # one kind beside the other: both are rows
         values = [Keyed(value) if type(value) is dict else value for value in values]
         distinct.remove(dict)
     types = [*map(type, values)]
