@@ -93,7 +93,7 @@ def cut(body: bytes) -> Cut | None:
 
     Examples
     --------
-    >>> body = b'{"n": 2, "rows": [%b]}' % b", ".join([b'{"id": 1, "text": "\\u2013"}'] * 99_999)
+    >>> body = b'{"n": 2, "rows": [%b]}' % b", ".join([b'{"id": 1, "text": "made up"}'] * 99_999)
     >>> parts = cut(body)
     >>> parts.names, parts.envelope, sum(map(len, parts.parts()))
     (('rows',), {'n': 2, 'rows': []}, 99999)
