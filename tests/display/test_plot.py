@@ -358,7 +358,7 @@ def test_users_style_settings_do_no_harm(overview: aa.Tables) -> None:
     ("options", "error", "message"),
     [
         ({"kind": "barz"}, ConfigurationError, "'bars'"),
-        ({"color": "no such"}, ConfigurationError, "is no colour"),
+        ({"color": "no such"}, ConfigurationError, "is no colour.*by= draws a series"),
         ({"color": ["#fff", 3]}, ConfigurationError, "is no colour"),
         ({"color": []}, ConfigurationError, "is no colour"),
         ({"theme": "night"}, ConfigurationError, "auto, light and dark"),

@@ -89,7 +89,8 @@ def check_colours(color: str | Iterable[str] | None) -> tuple[str, ...]:
     wrong = [each for each in given if not isinstance(each, str) or not is_color_like(each)]
     if wrong or not given:
         raise ConfigurationError(
-            f"color={color!r} is no colour, nor a list of colours, such as '#0072b2'",
+            f"color={color!r} is no colour, nor a list of colours, such as '#0072b2'; by= draws a "
+            "series for each value of a column",
             setting="color",
         )
     return tuple(to_hex(str(each)) for each in given)
