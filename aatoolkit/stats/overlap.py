@@ -60,6 +60,7 @@ def overlap(
     if isinstance(depth, bool) or not isinstance(depth, int) or depth < 1:
         raise ArgumentError(f"depth={depth!r} is no whole number from 1")
     flat = flattened(frame)
+    find(flat, [column, *([order] if order else [])])
     lacking = [name for name in (between, by, repeat) if name not in flat.columns]
     if lacking:
         why = (
@@ -70,7 +71,6 @@ def overlap(
             "on='chat_id')"
         )
         raise ColumnNotFound(f"{column} has no overlap: {why}", columns=dict.fromkeys(lacking, why))
-    find(flat, [column, *([order] if order else [])])
     known = metadata_of(flat)
     state = known.columns[column].availability
     lists = answer_lists(flat, column, between, by, repeat, order)
