@@ -172,8 +172,6 @@ def _walk(
     report: DriftReport,
 ) -> None:
     known = declared.known or known
-    if declared.mapped:
-        return
     kinds, takes = place.kinds, set[type]()
     if declared.fields or declared.entries is not None:
         takes.add(dict)
@@ -185,6 +183,8 @@ def _walk(
         _walk_fields(place, declared, at, known, report)
     if list in kinds and declared.each is not None:
         _walk(place.each(), declared.each, (*at, Each()), known, report)
+    if declared.mapped:  # what the column itself could not read it keeps
+        return
     # Null is expected of a field only: an element or an entry that is null has no row.
     if not declared.known and at and isinstance(at[-1], Field):
         takes.add(type(None))
@@ -216,7 +216,7 @@ def _walk_fields(
             if not known:
                 path = format_path((*at, Field(name)))
                 report.record("new", path, counts[name], _first_leaf(first[name]))
-        elif not inner.mapped:
+        elif not inner.is_taken_whole:
             _walk(place.field(name), inner, (*at, Field(name)), known, report)
     if are_many:
         objects = [value if type(value) is dict else {} for value in place.values]

@@ -32,6 +32,11 @@ class FieldNode:
         self.mapped = False
         self.known: str | None = None
 
+    @property
+    def is_taken_whole(self) -> bool:
+        """Whether columns read the value itself, and nothing below it."""
+        return self.mapped and not (self.fields or self.each or self.entries)
+
     def down(self, steps: Iterable[Step]) -> FieldNode:
         """The node some steps below, created where there is none."""
         at = self

@@ -108,8 +108,6 @@ def _shadow(place: Vector, declared: FieldNode, taken: _Taken) -> list[Any]:
     for row, value in enumerate(taken.get(place, ())):
         if value is not MISSING:
             values[row] = value
-    if declared.mapped:
-        return values
     for kind, inner in ((list, declared.each), (dict, declared.entries)):
         if inner is not None and kind in place.kinds:
             below = place.each() if kind is list else place.entries()
@@ -117,7 +115,7 @@ def _shadow(place: Vector, declared: FieldNode, taken: _Taken) -> list[Any]:
             for row, (value, length) in enumerate(
                 zip(place.values, below.level.lengths, strict=True)
             ):
-                if type(value) is kind:
+                if type(value) is kind and values[row] is None:
                     held = shadows[start : start + length]
                     values[row] = held if kind is list else Keyed(zip(value, held, strict=True))
                 start += length
@@ -127,7 +125,7 @@ def _shadow(place: Vector, declared: FieldNode, taken: _Taken) -> list[Any]:
             for name, inner in declared.fields.items()
         }
         for row, value in enumerate(place.values):
-            if type(value) is dict:
+            if type(value) is dict and values[row] is None:
                 values[row] = {key: fields[key][row] for key in value if key in fields}
     return values
 

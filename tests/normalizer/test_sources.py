@@ -92,3 +92,18 @@ def test_single_elements_are_columns():
     tables = _read(records("rows"), *columns, document=document, key="one")
     assert tables.main["two"].tolist() == ["b", "d"]
     assert not len(tables.extra)
+
+
+@pytest.mark.filterwarnings("ignore::aatoolkit.errors.SchemaDriftWarning")
+def test_objects_at_one_position_come_back_beside_plain_values_at_others():
+    money = {"amount": 3, "currency": "EUR", "note": "net"}
+    cells = [[{"v": "a"}, {"v": money}], [{"v": "b"}, {"v": {**money, "amount": 4}}]]
+    columns = (
+        ("name", "string", "cells[0].v"),
+        ("amount", "Int64", "cells[1].v.amount"),
+        ("currency", "string", "cells[1].v.currency"),
+    )
+    document = {"rows": [{"cells": row} for row in cells]}
+    tables = _read(records("rows"), *columns, document=document, key="name")
+    assert tables.main["amount"].tolist() == [3, 4]
+    assert tables.extra["value"].tolist() == ['"net"', '"net"']
