@@ -228,7 +228,7 @@ def test_an_interrupt_ends_a_call_at_once_and_nothing_is_left(fetcher: Any, scri
         assert ask(asking) == {"ok": True}
         assert len(server.heads) == heads + 1, "what came later was kept"
         asking.close()
-    assert open_sockets() == sockets
+    assert open_sockets() <= sockets, "other tests may close some meanwhile"
 
 
 @pytest.mark.usefixtures("_signals")

@@ -29,7 +29,7 @@ def test_a_call_ends_well(name: str, tmp_path: Path) -> None:
     assert memory < case.memory * MAX_BODY
     assert trial.threads == ()
     assert trial.all_let_go, "a connection was left open"
-    assert trial.sockets == 0
+    assert trial.sockets <= 0, "other tests may close some meanwhile"
 
 
 def check_error(error: Any, case: Case, folder: Path) -> None:

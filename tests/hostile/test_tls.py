@@ -151,7 +151,7 @@ def test_a_handshake_that_fails_is_an_error(fetcher: Any, name: str) -> None:
         fails(asking, "no response")
         assert server.connections == attempts
         asking.close()
-    assert open_sockets() == sockets
+    assert open_sockets() <= sockets, "other tests may close some meanwhile"
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_misbehaviour_over_tls_comes_to_the_same(
         assert time.monotonic() - began < case.within + case.pause * case.calls
         asking.close()
     assert found == case.outcome
-    assert open_sockets() == sockets
+    assert open_sockets() <= sockets, "other tests may close some meanwhile"
 
 
 # -- proxies ---------------------------------------------------------------------------------
