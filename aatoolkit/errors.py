@@ -3,8 +3,7 @@
 ::
 
     AAToolkitError
-    ├─ ConfigurationError (ValueError)   a base URL, token or setting that cannot be used
-    ├─ ArgumentError (ValueError)        an argument has a value that cannot be used
+    ├─ ArgumentError (ValueError)        an argument or setting has a value that cannot be used
     ├─ PackageMissing (ImportError)      an optional package is not installed
     ├─ ScopeError (ValueError)           a filter or value that cannot be requested
     ├─ FetchError                        no usable answer came back
@@ -19,8 +18,7 @@
     │     ├─ RateLimited                 429: too many requests
     │     └─ ServerFailed                5xx: the service failed, 502 on scope options included
     ├─ PayloadError (ValueError)         an answer does not match its declaration
-    ├─ ItemNotFound (KeyError)           there is no such table, section, host or row
-    ├─ ColumnNotFound (KeyError)         a frame has no column of this name, or several
+    ├─ ItemNotFound (KeyError)           there is no such table, column, section, host or row
     ├─ AvailabilityError (LookupError)   a column that was asked for could not be measured
     ├─ MetadataError (ValueError)        the metadata of a frame or file cannot be read
     ├─ StudyError (ValueError)           a study is damaged, or cannot be used in this way
@@ -33,11 +31,9 @@
 
     AAToolkitWarning (UserWarning)
     ├─ DraftWarning                      answers are read by drafts made of themselves
-    ├─ SchemaDriftWarning                an answer has fields that no declaration lists
-    ├─ UnknownAvailabilityWarning        what is said of availability is read as unknown
+    ├─ SchemaDriftWarning                a response is not as it was declared, or not understood
     ├─ StaleDataWarning                  an expired answer was used, as the service failed
-    ├─ MergeWarning                      values of the keys of a merge do not meet
-    └─ CacheWarning                      the cache cannot be used; answers come from the network
+    └─ MergeWarning                      values of the keys of a merge do not meet
 
 Every error has its facts as attributes, says what to do, pickles, and never holds a token.
 """
@@ -89,18 +85,11 @@ def _rebuild(kind: type[AAToolkitError], message: str, facts: dict[str, Any]) ->
     return kind(message, **facts)
 
 
-class ConfigurationError(AAToolkitError, ValueError):
-    """A base URL, token or setting cannot be used."""
-
-    setting: str | None
-    """The name of the setting."""
-
-
 class ArgumentError(AAToolkitError, ValueError):
-    """An argument has a value that cannot be used; the message says which ones can."""
+    """An argument or setting has a value that cannot be used; the message says which ones can."""
 
     argument: str | None
-    """The name of the argument."""
+    """The name of the argument or setting."""
 
 
 class PackageMissing(AAToolkitError, ImportError):
@@ -113,12 +102,14 @@ class PackageMissing(AAToolkitError, ImportError):
 
 
 class ItemNotFound(AAToolkitError, KeyError):
-    """There is no such table, section, host, row or mark; the message holds near matches."""
+    """There is no such table, column, section, host or row; the message holds near matches."""
 
     key: object
     """What was asked for."""
     suggestions: tuple[str, ...] | None
     """Keys that look alike."""
+    columns: dict[str, str] | None
+    """The names that are no columns of the frame, each with the reason."""
 
     def __str__(self) -> str:
         return str(self.message)
@@ -144,16 +135,6 @@ class PayloadError(AAToolkitError, ValueError):
     """Every problem, each ending in the JSON path it was found at."""
     limit: int | None
     """How many different JSON paths are allowed, where the answer has more."""
-
-
-class ColumnNotFound(AAToolkitError, KeyError):
-    """A frame has no column of this name, or several; the message holds near matches."""
-
-    columns: dict[str, str] | None
-    """The names that are no columns, each with the reason."""
-
-    def __str__(self) -> str:
-        return str(self.message)
 
 
 class AvailabilityError(AAToolkitError, LookupError):
@@ -326,11 +307,7 @@ class DraftWarning(AAToolkitWarning):
 
 
 class SchemaDriftWarning(AAToolkitWarning):
-    """An answer has fields that its declaration does not list, or lacks declared ones."""
-
-
-class UnknownAvailabilityWarning(AAToolkitWarning):
-    """What a response says of availability is read as unknown, in full or in part."""
+    """A response has other fields than were declared, or states availability in unknown words."""
 
 
 class StaleDataWarning(AAToolkitWarning):
@@ -339,10 +316,6 @@ class StaleDataWarning(AAToolkitWarning):
 
 class MergeWarning(AAToolkitWarning):
     """Keys of a merge do not meet: no value is on both sides, or some differ by spelling only."""
-
-
-class CacheWarning(AAToolkitWarning):
-    """The cache cannot be used; answers come from the network."""
 
 
 def near_matches(

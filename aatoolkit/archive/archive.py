@@ -646,7 +646,7 @@ class Archive:
             If it is damaged.
         ScopeError
             If it has no such table.
-        ColumnNotFound, ItemNotFound
+        ItemNotFound
             If the table has no such column or row.
         """
         section, _, name = table.partition(".")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from aatoolkit.archive.add import Group, Outcome, checked, outcome
 from aatoolkit.archive.derive import DerivedAnswer, derive, derive_many, in_batches
 from aatoolkit.client.client import Client
-from aatoolkit.errors import AAToolkitError, ArchiveError, ConfigurationError
+from aatoolkit.errors import AAToolkitError, ArchiveError, ArgumentError
 from aatoolkit.payload import Payload
 from aatoolkit.scope import Scope
 from aatoolkit.sections import Profile
@@ -58,14 +58,14 @@ def fetch_groups(
 
     Raises
     ------
-    ConfigurationError
+    ArgumentError
         If the client does not answer from a service of which workers could make their own.
     """
     settings = client._settings
     if settings is None:
-        raise ConfigurationError(
+        raise ArgumentError(
             "workers cannot replay a study; add without an executor, or give the study itself",
-            setting="executor",
+            argument="executor",
         )
     tasks = [
         FetchTask(

@@ -27,7 +27,7 @@ from click.exceptions import Exit
 from aatoolkit.cli import output
 from aatoolkit.cli.app import app as app
 from aatoolkit.cli.options import NO_TOKEN, is_token_option, problem_of
-from aatoolkit.errors import AAToolkitError, BadRequest, ConfigurationError, ScopeError
+from aatoolkit.errors import AAToolkitError, ArgumentError, BadRequest, ScopeError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -80,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if str(error) == _QUERY_INTERRUPTED:
             return _interrupted()
         raise
-    except (ScopeError, ConfigurationError, BadRequest) as error:
+    except (ScopeError, ArgumentError, BadRequest) as error:
         output.note(f"aatoolkit: {error}")
         return 2
     except (AAToolkitError, ImportError) as error:

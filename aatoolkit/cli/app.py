@@ -19,7 +19,7 @@ from aatoolkit.cli.output import grid, note, print_json
 from aatoolkit.cli.profile import profile
 from aatoolkit.cli.serving import serve
 from aatoolkit.cli.study import study
-from aatoolkit.errors import ColumnNotFound, ConfigurationError, ItemNotFound, ScopeError, unknown
+from aatoolkit.errors import ArgumentError, ItemNotFound, ScopeError, unknown
 
 if TYPE_CHECKING:
     from aatoolkit.client.dataset import Dataset
@@ -315,10 +315,10 @@ def explain(
             host=host,
             scope=None if scope is None else Scope.from_query(scope),
         )
-    except (ColumnNotFound, ItemNotFound) as error:
+    except ItemNotFound as error:
         problem = str(error)
     if problem:
-        raise ConfigurationError(problem, setting="where")
+        raise ArgumentError(problem, argument="where")
     if out is not None:
         from aatoolkit._util.files import write_whole
 
@@ -337,7 +337,7 @@ def _where(words: Sequence[str]) -> dict[str, str]:
     pairs = [word.partition("=") for word in words]
     wrong = ["".join(pair) for pair in pairs if not (pair[0] and pair[1])]
     if wrong:
-        raise ConfigurationError(f"{wrong[0]!r} is not NAME=VALUE", setting="where")
+        raise ArgumentError(f"{wrong[0]!r} is not NAME=VALUE", argument="where")
     return {name: value for name, _, value in pairs}
 
 
@@ -377,7 +377,7 @@ def cache(clear: bool, host: str | None, folder: Path | None, as_json: bool) -> 
     from aatoolkit.http import cache_info, clear_cache
 
     if host is not None and not clear:
-        raise ConfigurationError("--host goes with --clear", setting="host")
+        raise ArgumentError("--host goes with --clear", argument="host")
     removed = None
     if clear:
         removed = clear_cache(folder, None if host is None else canonical_host(host))

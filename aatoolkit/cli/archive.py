@@ -12,7 +12,7 @@ from aatoolkit._util.text import visible
 from aatoolkit.cli import options, output
 from aatoolkit.cli.options import CONNECTION, argument, examples, option
 from aatoolkit.cli.output import note, print_json
-from aatoolkit.errors import ConfigurationError
+from aatoolkit.errors import ArgumentError
 
 if TYPE_CHECKING:
     from aatoolkit.archive import AddReport
@@ -60,7 +60,7 @@ def add(
 
     scope, hosts = options.scope_of(given), [*hosts, *_hosts_in(hosts_file)]
     if not hosts:
-        raise ConfigurationError("name hosts, or give a file of them with --hosts", setting="hosts")
+        raise ArgumentError("name hosts, or give a file of them with --hosts", argument="hosts")
     with options.client_of(given, workers=workers) as client:
         done = Archive(folder).add(client, hosts, scope, sections or None, refresh=refresh)
     failures = done.failures.fillna("").to_dict("records")
@@ -82,8 +82,8 @@ def _hosts_in(file: Path | None) -> list[str]:
     except (OSError, UnicodeDecodeError):
         lines = None
     if lines is None:
-        raise ConfigurationError(
-            f"the file {file} cannot be read; give a file with one host a line", setting="hosts"
+        raise ArgumentError(
+            f"the file {file} cannot be read; give a file with one host a line", argument="hosts"
         )
     words = (line.partition("#")[0].strip() for line in lines)
     return [word for word in words if word]

@@ -14,7 +14,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from aatoolkit._util.defaults import DAYS, DEADLINE, FILTERS, WORKERS
-from aatoolkit.errors import ConfigurationError, did_you_mean, near_matches
+from aatoolkit.errors import ArgumentError, did_you_mean, near_matches
 
 if TYPE_CHECKING:
     from aatoolkit.client.client import Client
@@ -201,7 +201,7 @@ class Output(FilePath):
         path = Path(value)
         problem = "" if str(value) == "-" else self._problem(path)
         if problem:
-            raise ConfigurationError(problem, setting="out")
+            raise ArgumentError(problem, argument="out")
         return path
 
     def _problem(self, path: Path) -> str:
@@ -354,7 +354,7 @@ def read_token(file: Path | None) -> str | None:
 
     Raises
     ------
-    ConfigurationError
+    ArgumentError
         If the file cannot be read. The error does not repeat its name, which may be the token
         itself, given by mistake.
     """
@@ -366,7 +366,7 @@ def read_token(file: Path | None) -> str | None:
         return read_regular_file(file, 65_536).strip()
     except (OSError, ValueError):  # not text, or no path
         pass
-    raise ConfigurationError(
+    raise ArgumentError(
         "the file that --token-file names cannot be read; check its path and permissions",
-        setting="token_file",
+        argument="token_file",
     )

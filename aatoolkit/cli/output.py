@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from unicodedata import east_asian_width
 
 from aatoolkit._util.text import json_text, visible
-from aatoolkit.errors import ConfigurationError
+from aatoolkit.errors import ArgumentError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -147,7 +147,7 @@ def table_format(out: Path | None, *, as_json: bool, as_csv: bool) -> str:
 
     Raises
     ------
-    ConfigurationError
+    ArgumentError
         If they contradict each other.
     """
     formats = [name for name, is_given in (("csv", as_csv), ("json", as_json)) if is_given]
@@ -155,8 +155,8 @@ def table_format(out: Path | None, *, as_json: bool, as_csv: bool) -> str:
         formats.append(out.suffix.lower().removeprefix("."))
     if len({*formats}) > 1:
         several = " and as ".join(dict.fromkeys(formats))
-        raise ConfigurationError(
-            f"the table is requested as {several}; choose one format", setting="format"
+        raise ArgumentError(
+            f"the table is requested as {several}; choose one format", argument="format"
         )
     return formats[0] if formats else "grid"
 

@@ -12,7 +12,7 @@ from aatoolkit._util.text import counted, visible
 from aatoolkit.cli import options
 from aatoolkit.cli.options import CONNECTION, Output, argument, examples, option
 from aatoolkit.cli.output import note, print_frame, print_json, write_data
-from aatoolkit.errors import ConfigurationError
+from aatoolkit.errors import ArgumentError
 
 
 @click.group(cls=options.Group)
@@ -94,7 +94,7 @@ def check(host: str, as_json: bool, **given: Any) -> int:
     from aatoolkit.profile import check as compare
 
     if given["profile"] is None:
-        raise ConfigurationError("name a profile with --profile FILE", setting="profile")
+        raise ArgumentError("name a profile with --profile FILE", argument="profile")
     with options.project_of(host, given) as project:
         changes = compare(project.client.profile, project)
     if as_json:

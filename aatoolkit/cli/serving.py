@@ -11,7 +11,7 @@ import click
 from aatoolkit.cli import options
 from aatoolkit.cli.options import argument, examples, option
 from aatoolkit.cli.output import note, write_data
-from aatoolkit.errors import ConfigurationError
+from aatoolkit.errors import ArgumentError
 
 if TYPE_CHECKING:
     from aatoolkit.service import Accounts
@@ -74,7 +74,7 @@ def serve(
         write_data(f"{describe_store()}\n".encode())
         return 0
     if store is None:
-        raise ConfigurationError("say which store to serve: aatoolkit serve DIR", setting="store")
+        raise ArgumentError("say which store to serve: aatoolkit serve DIR", argument="store")
     problem = ""
     try:
         if synth:
@@ -88,7 +88,7 @@ def serve(
     except (StoreError, ValueError) as error:
         problem = str(error)
     if problem:
-        raise ConfigurationError(problem, setting="store")
+        raise ArgumentError(problem, argument="store")
 
     def ready(base_url: str) -> None:
         note(f"serving {', '.join(opened.hosts)} at {base_url} for {whom}; Ctrl-C stops it")
@@ -98,10 +98,10 @@ def serve(
     except OSError as error:
         problem = os.strerror(error.errno) if error.errno else str(error)
     if problem:
-        raise ConfigurationError(
+        raise ArgumentError(
             f"nothing can be served at {address}, port {port}: {problem}; choose others with "
             "--address and --port",
-            setting="port",
+            argument="port",
         )
     return 0
 
@@ -114,9 +114,9 @@ def _accounts(file: Path) -> Accounts:
         return Accounts.load(file)
     except OSError:
         pass
-    raise ConfigurationError(
+    raise ArgumentError(
         "the file that --accounts names cannot be read; check its path and permissions",
-        setting="accounts",
+        argument="accounts",
     )
 
 

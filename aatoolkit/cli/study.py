@@ -12,7 +12,7 @@ import click
 from aatoolkit.cli import options
 from aatoolkit.cli.options import CONNECTION, Output, argument, examples, option
 from aatoolkit.cli.output import grid, note, print_files, print_json
-from aatoolkit.errors import AAToolkitError, ConfigurationError, NotWritten, StudyError
+from aatoolkit.errors import AAToolkitError, ArgumentError, NotWritten, StudyError
 
 if TYPE_CHECKING:
     from aatoolkit.study import Study
@@ -59,10 +59,10 @@ def record(
     with options.project_of(host, given) as project:
         if (folder / STUDY).exists():
             if title or description or creators:
-                raise ConfigurationError(
+                raise ArgumentError(
                     f"there is a study in {folder}, and --title, --description and --creator are "
                     "of a new one; leave them out to go on with it, or name another folder",
-                    setting="title",
+                    argument="title",
                 )
             kept = Study.resume(folder)
         else:

@@ -85,7 +85,7 @@ class Client(Closing, NamesNear):
 
     Raises
     ------
-    ConfigurationError
+    ArgumentError
         If a setting is missing or cannot be used.
 
     Examples

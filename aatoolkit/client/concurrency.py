@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from typing import Any, TypeVar
 
 from aatoolkit._util.cancellation import CallGroup
-from aatoolkit.errors import ConfigurationError
+from aatoolkit.errors import ArgumentError
 
 Q = TypeVar("Q")
 R = TypeVar("R")
@@ -98,7 +98,7 @@ def progress_bar(items: Iterable[T], wanted: bool | None, *, total: int, unit: s
 
     Raises
     ------
-    ConfigurationError
+    ArgumentError
         If a bar is wanted and tqdm is not installed.
     """
     if wanted is None:
@@ -111,8 +111,8 @@ def progress_bar(items: Iterable[T], wanted: bool | None, *, total: int, unit: s
             warnings.simplefilter("ignore")
             from tqdm.auto import tqdm
     except ImportError:
-        raise ConfigurationError(
-            "a progress bar needs tqdm: pip install tqdm", setting="progress"
+        raise ArgumentError(
+            "a progress bar needs tqdm: pip install tqdm", argument="progress"
         ) from None
     if not _is_widget(tqdm):
         return tqdm(items, total=total, unit=unit, leave=False)

@@ -40,7 +40,7 @@ def project(
 
     Raises
     ------
-    ConfigurationError
+    ArgumentError
         If a setting is missing or cannot be used.
     ScopeError
         If the host is not a domain.
@@ -93,7 +93,7 @@ def demo(
     ------
     PackageMissing
         If the ``demo`` extra is not installed.
-    ConfigurationError
+    ArgumentError
         If ``seed`` or ``answers`` is negative, or ``icc`` is not from 0 to below 1.
     ArgumentError
         If the demo has no such host; ``aa.demo().hosts`` lists them.

@@ -204,7 +204,7 @@ class Dataset(DatasetStatistics, NamesNear):
 
         Raises
         ------
-        ConfigurationError
+        ArgumentError
             If ``rows`` is no whole number from 1.
         NotWritten
             If the file cannot be written; an existing file is unchanged.

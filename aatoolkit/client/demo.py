@@ -8,7 +8,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from aatoolkit._util.extras import needed
-from aatoolkit.errors import ConfigurationError
+from aatoolkit.errors import ArgumentError
 
 if TYPE_CHECKING:
     from aatoolkit.service import RunningServer
@@ -28,20 +28,20 @@ def serve_synthetic(seed: int, answers: int, icc: float) -> tuple[str, str]:
 
     Raises
     ------
-    ConfigurationError
+    ArgumentError
         If a number cannot be used.
     PackageMissing
         If the packages that the service needs are not installed; it says what to install.
     """
     if seed < 0 or answers < 0 or not 0 <= icc < 1:
-        raise ConfigurationError(
+        raise ArgumentError(
             f"synthetic data take a seed and a number of answers from 0, not {seed} and "
             f"{answers}, and a correlation (icc) from 0 to below 1, not {icc}",
-            setting="demo",
+            argument="demo",
         )
     if answers > _MOST:
-        raise ConfigurationError(
-            f"answers={answers} is more than fit; give {_MOST:,} at most", setting="demo"
+        raise ArgumentError(
+            f"answers={answers} is more than fit; give {_MOST:,} at most", argument="demo"
         )
     with _lock:
         if (seed, answers, icc) not in _running:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aatoolkit._util.files import read_regular_file
-from aatoolkit.errors import ConfigurationError
+from aatoolkit.errors import ArgumentError
 
 if TYPE_CHECKING:
     from aatoolkit.client.client import Client
@@ -30,20 +30,20 @@ def find_base_url(given: str | None) -> str:
 
     Raises
     ------
-    ConfigurationError
+    ArgumentError
         If neither names one.
     """
     if given is not None and not isinstance(given, str):
-        raise ConfigurationError(
+        raise ArgumentError(
             f"base_url is a {type(given).__name__}; give an address, such as https://api.example",
-            setting="base_url",
+            argument="base_url",
         )
     found = given or os.environ.get(BASE_URL)
     if not found:
-        raise ConfigurationError(
+        raise ArgumentError(
             f"no base URL: set {BASE_URL}, or name the service (base_url, --base-url); the "
             "demo needs none, it serves synthetic data on this machine",
-            setting="base_url",
+            argument="base_url",
         )
     return found
 
@@ -53,7 +53,7 @@ def find_token(given: Secret | None, origin: str) -> Secret | None:
 
     Raises
     ------
-    ConfigurationError
+    ArgumentError
         If the file that the environment names cannot be read.
     """
     from aatoolkit.http import Secret
@@ -75,10 +75,10 @@ def _read_file(path: Path) -> Secret:
     except (OSError, ValueError) as error:  # not text, or no path
         reason = getattr(error, "strerror", None) or "it is not text"
     # Raised outside the handler: a decoding error holds the content of the file.
-    raise ConfigurationError(
+    raise ArgumentError(
         f"the token file that {TOKEN_FILE} names cannot be read ({reason}); check its path and "
         "permissions",
-        setting="token",
+        argument="token",
     )
 
 
@@ -100,11 +100,11 @@ def checked_max_nodes(given: int) -> int:
 
     Raises
     ------
-    ConfigurationError
+    ArgumentError
         If it is no whole number from 1.
     """
     if type(given) is not int or given < 1:
-        raise ConfigurationError("max_nodes takes a whole number from 1", setting="max_nodes")
+        raise ArgumentError("max_nodes takes a whole number from 1", argument="max_nodes")
     return given
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aatoolkit.errors import ConfigurationError
+from aatoolkit.errors import ArgumentError
 
 THEMES = ("auto", "light", "dark")
 
@@ -21,7 +21,7 @@ def set_theme(theme: str) -> None:
 
     Raises
     ------
-    ConfigurationError
+    ArgumentError
         If there is no such theme.
 
     Examples
@@ -32,8 +32,8 @@ def set_theme(theme: str) -> None:
     """
     global _theme
     if theme not in THEMES:
-        raise ConfigurationError(
-            f"theme={theme!r} is not known; there are {', '.join(THEMES)}", setting="theme"
+        raise ArgumentError(
+            f"theme={theme!r} is not known; there are {', '.join(THEMES)}", argument="theme"
         )
     _theme = theme
 

@@ -194,7 +194,7 @@ class Accessor(NamesNear):
 
         Raises
         ------
-        ColumnNotFound
+        ItemNotFound
             If there is no such column.
         ItemNotFound
             If there is no such row, or several.
@@ -236,7 +236,7 @@ class Accessor(NamesNear):
 
         Raises
         ------
-        ColumnNotFound
+        ItemNotFound
             If one is not there.
         AvailabilityError
             If one holds no measurement, or was overwritten; ``.columns`` says why.
@@ -271,7 +271,7 @@ class Accessor(NamesNear):
 
         Raises
         ------
-        ColumnNotFound
+        ItemNotFound
             If there is no such column.
 
         Examples
@@ -346,7 +346,7 @@ class Accessor(NamesNear):
 
         Raises
         ------
-        ColumnNotFound
+        ItemNotFound
             If there is no such column.
         ArgumentError
             If ``by`` is a rate, pandas knows no such ``freq``, or the frame has no one column of
@@ -411,7 +411,7 @@ class Accessor(NamesNear):
 
         Raises
         ------
-        ColumnNotFound
+        ItemNotFound
             If there is no such column.
         AvailabilityError
             If a level does not fit its column.
@@ -465,7 +465,7 @@ class Accessor(NamesNear):
         ------
         ArgumentError
             If pandas refuses the merge, or no key is named and it would join on measures.
-        ColumnNotFound
+        ItemNotFound
             If a key is no column of its frame.
         MetadataError
             If a frame's metadata is damaged, or newer than this version can read.
@@ -592,7 +592,7 @@ class Accessor(NamesNear):
 
         Raises
         ------
-        ColumnNotFound
+        ItemNotFound
             If there is no such column.
         AvailabilityError
             If one holds no numbers.
@@ -802,7 +802,7 @@ class Accessor(NamesNear):
             If there is no such column, or it is no rate or mean.
         ValueError
             If the level or the correction is none, or both ``pair`` and ``cluster`` are given.
-        ColumnNotFound
+        ItemNotFound
             If there is no such column, or none ``previous_…`` of it.
 
         Examples
@@ -1230,7 +1230,7 @@ class Accessor(NamesNear):
 
         Raises
         ------
-        ColumnNotFound
+        ItemNotFound
             If there is no such column.
         AvailabilityError
             If a row has no engine, prompt, answer or place, an answer is of several engines or
@@ -1377,12 +1377,12 @@ class Accessor(NamesNear):
 
         Raises
         ------
-        ColumnNotFound
+        ItemNotFound
             If there is no such column.
         AvailabilityError
             If the columns do not make a picture of that kind, or rows
             that share a mark do not combine.
-        ConfigurationError
+        ArgumentError
             If there is no such kind, colour or theme, or ``top``, ``ax``, ``facet`` or
             ``figsize`` cannot be used.
 

@@ -16,7 +16,7 @@ from aatoolkit.availability import Availability, combine
 from aatoolkit.errors import (
     ArgumentError,
     AvailabilityError,
-    ColumnNotFound,
+    ItemNotFound,
     did_you_mean,
     near_matches,
 )
@@ -177,7 +177,7 @@ def find(frame: pd.DataFrame, names: Iterable[str]) -> None:
 
     Raises
     ------
-    ColumnNotFound
+    ItemNotFound
         If one is; its reason holds near matches.
     """
     there = [name for name in frame.columns if isinstance(name, str)]
@@ -190,7 +190,7 @@ def find(frame: pd.DataFrame, names: Iterable[str]) -> None:
     }
     if wrong:
         problems = "; ".join(f"{name!r}: {why}" for name, why in wrong.items())
-        raise ColumnNotFound(f"not the columns of this frame: {problems}", columns=wrong)
+        raise ItemNotFound(f"not the columns of this frame: {problems}", columns=wrong)
 
 
 def _hint(name: str, known: Sequence[str]) -> str:

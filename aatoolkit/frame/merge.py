@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 
 from aatoolkit.availability import Availability, Cause, Status, combine
-from aatoolkit.errors import ArgumentError, ColumnNotFound
+from aatoolkit.errors import ArgumentError, ItemNotFound
 from aatoolkit.frame.merge_keys import check_keys, dtypes_of_keys, keys_of
 from aatoolkit.metadata.arrow_schema import declared_key
 from aatoolkit.metadata.attrs import (
@@ -135,7 +135,7 @@ def rename(frame: pd.DataFrame, *arguments: Any, **options: Any) -> pd.DataFrame
         problem = str(error).strip("'\"") or type(error).__name__
         is_missing = isinstance(error, KeyError)
     if problem and is_missing:
-        raise ColumnNotFound(f"the frame cannot be renamed: {problem}")
+        raise ItemNotFound(f"the frame cannot be renamed: {problem}")
     if problem:
         raise ArgumentError(f"the frame cannot be renamed: {problem}", argument="columns")
     with checked_once():

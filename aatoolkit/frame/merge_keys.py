@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit._util.text import visible
-from aatoolkit.errors import ArgumentError, ColumnNotFound, MergeWarning, did_you_mean, near_matches
+from aatoolkit.errors import ArgumentError, ItemNotFound, MergeWarning, did_you_mean, near_matches
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import NOTHING, has_metadata, metadata_of
 
@@ -21,7 +21,7 @@ def check_keys(left: pd.DataFrame, right: pd.DataFrame, options: Mapping[str, An
 
     Raises
     ------
-    ColumnNotFound
+    ItemNotFound
         If a key is not there; the message has names that look alike.
     ArgumentError
         If it is of a kind that cannot name a column.
@@ -49,7 +49,7 @@ def check_keys(left: pd.DataFrame, right: pd.DataFrame, options: Mapping[str, An
                     why = f"the {word} frame has no column {name!r}"
                     rest = near or f"it has {', '.join(map(str, there[:12]))}"
                     how = "; where the frames name it differently: left_on=, right_on="
-                    raise ColumnNotFound(f"{why}; {rest}{how}", columns={str(name): why})
+                    raise ItemNotFound(f"{why}; {rest}{how}", columns={str(name): why})
 
 
 def _check_shared(left: pd.DataFrame, right: pd.DataFrame, options: Mapping[str, Any]) -> None:

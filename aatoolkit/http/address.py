@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
 from aatoolkit._util.hosts import canonical_name
-from aatoolkit.errors import ConfigurationError
+from aatoolkit.errors import ArgumentError
 
 _PORTS = {"http": 80, "https": 443}
 
@@ -33,7 +33,7 @@ class BaseUrl:
 
         Raises
         ------
-        ConfigurationError
+        ArgumentError
             If a token must not be sent there. Allowed is https, or http on this machine, without
             user, query, fragment or ``..`` in the path.
         """
@@ -95,8 +95,8 @@ def _is_dot_segment(segment: str) -> bool:
     return plain in (".", "..") or "/" in plain or "\\" in plain
 
 
-def _refused(why: str) -> ConfigurationError:
+def _refused(why: str) -> ArgumentError:
     # The URL is not repeated: somebody may have put a password into it.
-    return ConfigurationError(
-        f"the base URL {why}; a base URL looks like https://api.example", setting="base_url"
+    return ArgumentError(
+        f"the base URL {why}; a base URL looks like https://api.example", argument="base_url"
     )

@@ -30,7 +30,7 @@ from requests_cache.backends.sqlite import SQLiteDict
 from requests_cache.serializers import SerializerPipeline, Stage
 
 from aatoolkit._util.defaults import CACHE_SIZE
-from aatoolkit.errors import CacheWarning, ConfigurationError
+from aatoolkit.errors import AAToolkitWarning, ArgumentError
 from aatoolkit.http.secret import Secret
 from aatoolkit.payload import Request, Response
 
@@ -158,7 +158,7 @@ class ResponseCache:
             self._write(lambda connection: connection.execute(_DELETE, (key,)))
             warnings.warn(
                 "a cached response is damaged and is not used; it is requested again",
-                CacheWarning,
+                AAToolkitWarning,
                 stacklevel=2,
             )
             return None
@@ -291,7 +291,7 @@ class ResponseCache:
                 f"the cache in {self.folder} cannot be {'written to' if writes else 'used'} "
                 f"({error}); responses come from the network. `aatoolkit cache --clear` empties "
                 "it; it can also be in another folder",
-                CacheWarning,
+                AAToolkitWarning,
                 stacklevel=2,
             )
 
@@ -493,7 +493,7 @@ def cache_info(folder: str | Path | None = None) -> CacheInfo:
 
     Raises
     ------
-    ConfigurationError
+    ArgumentError
         If the file cannot be read.
     """
     path = _path(folder)
@@ -520,7 +520,7 @@ def clear_cache(folder: str | Path | None = None, host: str | None = None) -> in
 
     Raises
     ------
-    ConfigurationError
+    ArgumentError
         If the file is in use, or cannot be changed.
     """
     path = _path(folder)
@@ -560,7 +560,7 @@ def _typed(folder: Path) -> Iterator[None]:
     except (*FAULTS, ValueError, TypeError, KeyError) as error:
         advice = "clear it" if _is_damaged(error) else "fix that, and try again"
         message = f"the cache {folder / FILE_NAME} cannot be read ({error}); {advice}"
-    raise ConfigurationError(message, setting="cache")
+    raise ArgumentError(message, argument="cache")
 
 
 def _is_damaged(error: Exception) -> bool:

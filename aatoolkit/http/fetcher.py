@@ -46,7 +46,7 @@ class Fetcher:
 
     Raises
     ------
-    ConfigurationError
+    ArgumentError
         If a setting cannot be used.
     """
 
@@ -73,9 +73,9 @@ class Fetcher:
         self.deadline: float = _at_least(1e-3, "deadline", deadline)
         self.folder: Path | None = _folder(cache)
         if offline and self.folder is None:
-            raise errors.ConfigurationError(
+            raise errors.ArgumentError(
                 "offline without a cache answers nothing; leave the cache on",
-                setting="offline",
+                argument="offline",
             )
         limit = int(_at_least(1, "cache_size", cache_size))
         self._cache = None if self.folder is None else ResponseCache(self.folder, secret, limit)
@@ -172,7 +172,7 @@ def _not_cached(request: Request) -> errors.NotCached:
 
 def _at_least(least: float, setting: str, value: float) -> float:
     if not value >= least:  # as a number that is none is not
-        raise errors.ConfigurationError(f"{setting} is too small: {value!r}", setting=setting)
+        raise errors.ArgumentError(f"{setting} is too small: {value!r}", argument=setting)
     return value
 
 

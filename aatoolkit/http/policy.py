@@ -62,7 +62,7 @@ def is_temporary(body: bytes) -> bool:
     if len(body) > _BRIEF:
         return False
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", errors.UnknownAvailabilityWarning)
+        warnings.simplefilter("ignore", errors.SchemaDriftWarning)
         try:
             signals = signals_of(decode.decode(body))
         except errors.DecodeError:

@@ -8,7 +8,7 @@ from functools import cache
 from typing import NoReturn
 from urllib.parse import quote
 
-from aatoolkit.errors import ConfigurationError
+from aatoolkit.errors import ArgumentError
 
 _B64TOKEN = re.compile(r"[A-Za-z0-9\-._~+/]+=*")
 _PREFIX = re.compile(r"bearer\s+", re.IGNORECASE)
@@ -48,13 +48,13 @@ class Secret:
 
         Raises
         ------
-        ConfigurationError
+        ArgumentError
             If it is not valid; the message says where, and holds no part of the token.
         """
         # Computed in another frame: the one that raises holds neither the token nor a match.
         flaw = _flaw(self.reveal())
         if flaw is not None:
-            raise ConfigurationError(flaw, setting="token")
+            raise ArgumentError(flaw, argument="token")
         return self
 
     def is_in(self, text: bytes) -> bool:

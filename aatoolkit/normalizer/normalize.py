@@ -105,7 +105,7 @@ def normalize(
         Once a process, if an answer was read by a draft.
     SchemaDriftWarning
         Once, if the answer drifted.
-    UnknownAvailabilityWarning
+    SchemaDriftWarning
         If a word of availability in the answer is not understood; it is read as unknown, and kept
         verbatim. A `Rule` of the declaration can define what it means.
 

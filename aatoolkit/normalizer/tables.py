@@ -264,7 +264,7 @@ class Tables(TablesExport, NamesNear):
 
         Raises
         ------
-        ConfigurationError
+        ArgumentError
             If it is not a path.
 
         Examples

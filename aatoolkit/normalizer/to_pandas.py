@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aatoolkit._util.text import shown
-from aatoolkit.errors import ConfigurationError
+from aatoolkit.errors import ArgumentError
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -32,13 +32,13 @@ def check_backend(dtype_backend: str) -> None:
 
     Raises
     ------
-    ConfigurationError
+    ArgumentError
         If it is neither ``numpy_nullable`` nor ``pyarrow``.
     """
     if not isinstance(dtype_backend, str) or dtype_backend not in BACKENDS:
-        raise ConfigurationError(
+        raise ArgumentError(
             f"dtype_backend={shown(dtype_backend)} is not known; use 'numpy_nullable' or 'pyarrow'",
-            setting="dtype_backend",
+            argument="dtype_backend",
         )
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit.availability.detect.context import raw
-from aatoolkit.errors import ConfigurationError, did_you_mean, near_matches
+from aatoolkit.errors import ArgumentError, did_you_mean, near_matches
 from aatoolkit.jsontree.paths import Entries, format_path, parse_pattern
 from aatoolkit.profile.candidates import Candidate
 from aatoolkit.profile.column_check import READING, check_rule, check_values
@@ -140,7 +140,7 @@ class SectionDraft:
 
         Raises
         ------
-        ConfigurationError
+        ArgumentError
             If there is no such column, or several, if the declaration would not hold together, or
             if a parse or dtype cannot read what the answers have.
         """
@@ -170,8 +170,8 @@ class SectionDraft:
             if found.name != before["name"]:
                 rename(self.analysis, found, before["name"])
             vars(found).update(before)
-            raise ConfigurationError(
-                f"{found.table}.{column} cannot be declared so: {error}", setting="column"
+            raise ArgumentError(
+                f"{found.table}.{column} cannot be declared so: {error}", argument="column"
             ) from None
 
     def _values(self, found: ColumnFinding) -> list[Any]:
@@ -233,7 +233,7 @@ class SectionDraft:
 
         Raises
         ------
-        ConfigurationError
+        ArgumentError
             If that is no such place, if no answer of the draft has it, or if no value that is
             there has a meaning by the rule.
         """
@@ -246,10 +246,10 @@ class SectionDraft:
             if found.of is None and of_engines:
                 found = replace(found, of="engine")
         except (TypeError, ValueError) as error:
-            raise ConfigurationError(f"that is no rule: {error}", setting="rule") from None
+            raise ArgumentError(f"that is no rule: {error}", argument="rule") from None
         problem = problem_of(found, self._answers, self._headers)
         if problem is not None:
-            raise ConfigurationError(problem, setting="rule")
+            raise ArgumentError(problem, argument="rule")
         self.analysis.rules = with_rule(self.analysis.rules, found)
 
     def remove_rule(self, at: str) -> None:
@@ -257,13 +257,13 @@ class SectionDraft:
 
         Raises
         ------
-        ConfigurationError
+        ArgumentError
             If there is none.
         """
         rules = {one.at: one for one in self.analysis.rules}
         if at not in rules:
             hint = did_you_mean(near_matches(at, rules), f"there are {', '.join(rules) or 'none'}")
-            raise ConfigurationError(f"there is no rule of {at!r}; {hint}", setting="rule")
+            raise ArgumentError(f"there is no rule of {at!r}; {hint}", argument="rule")
         self.analysis.rules = tuple(one for one in rules.values() if one.at != at)
 
     def _find(self, column: str, table: str | None) -> ColumnFinding:
@@ -281,13 +281,13 @@ class SectionDraft:
                 return found[0]
             if found:
                 places = ", ".join(sorted({one.table for one in found}))
-                raise ConfigurationError(
+                raise ArgumentError(
                     f"{column!r} is in several tables of {self.name} ({places}): say table=",
-                    setting="column",
+                    argument="column",
                 )
         names = ", ".join(one.name for one in among)
-        raise ConfigurationError(
-            f"{self.name} has no column {column!r}; it has {names}", setting="column"
+        raise ArgumentError(
+            f"{self.name} has no column {column!r}; it has {names}", argument="column"
         )
 
     def __repr__(self) -> str:

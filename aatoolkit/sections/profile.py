@@ -20,7 +20,7 @@ from aatoolkit._util.described import Described
 from aatoolkit._util.text import shown
 from aatoolkit.errors import (
     AAToolkitError,
-    ConfigurationError,
+    ArgumentError,
     ItemNotFound,
     ScopeError,
     did_you_mean,
@@ -50,7 +50,7 @@ class Profile(Described, Mapping[str, Section]):
 
     Raises
     ------
-    ConfigurationError
+    ArgumentError
         If the name cannot be one, or two sections or two tables have one name.
 
     Examples
@@ -126,7 +126,7 @@ class Profile(Described, Mapping[str, Section]):
 
         Raises
         ------
-        ConfigurationError
+        ArgumentError
             If there is no such file, it fails, or has neither a profile nor sections.
 
         Examples
@@ -284,10 +284,10 @@ def _key(name: object) -> str:
     return name.replace("-", "_")
 
 
-def _problem(problem: str) -> ConfigurationError:
-    return ConfigurationError(problem, setting="profile")
+def _problem(problem: str) -> ArgumentError:
+    return ArgumentError(problem, argument="profile")
 
 
-def _failed(path: Path, error: BaseException) -> ConfigurationError:
+def _failed(path: Path, error: BaseException) -> ArgumentError:
     message = error.message if isinstance(error, AAToolkitError) else str(error)
     return _problem(f"the profile {path} cannot be loaded: {type(error).__name__}: {message}")

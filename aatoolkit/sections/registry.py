@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from aatoolkit._util.html_table import table_html
 from aatoolkit._util.terminal import wrapped_in_ipython
 from aatoolkit._util.text import clipped, markup
-from aatoolkit.errors import ConfigurationError
+from aatoolkit.errors import ArgumentError
 from aatoolkit.sections.declared import PROFILE
 from aatoolkit.sections.profile import Profile, fingerprint, unknown
 from aatoolkit.sections.section import Column, Section, Table
@@ -113,7 +113,7 @@ def register(section: Section) -> None:
 
     Raises
     ------
-    ConfigurationError
+    ArgumentError
         If it is no `Section`, or has a table whose name another section has already.
 
     Examples
@@ -135,16 +135,16 @@ def register(section: Section) -> None:
     >>> aa.sections.unregister("mine")
     """
     if not isinstance(section, Section):
-        raise ConfigurationError(
+        raise ArgumentError(
             f"a {type(section).__name__} is no Section; a proposal has one: proposal.section",
-            setting="section",
+            argument="section",
         )
     for declared in section:
         owner = next((s.name for s in _default.profile.values() if declared.name in s.names), None)
         if owner is not None and owner != section.name:
-            raise ConfigurationError(
+            raise ArgumentError(
                 f"the section {owner} has a table {declared.name!r} already; name it otherwise",
-                setting="section",
+                argument="section",
             )
     _default.registered[section.name.replace("-", "_")] = section
     _default.change()

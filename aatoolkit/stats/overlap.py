@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit.availability import Availability, Status
-from aatoolkit.errors import ArgumentError, AvailabilityError, ColumnNotFound
+from aatoolkit.errors import ArgumentError, AvailabilityError, ItemNotFound
 from aatoolkit.frame.groupby import find, flattened
 from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.metadata.recorded import recorded
@@ -70,7 +70,7 @@ def overlap(
             "chats['chat_citations'].aa.merge(chats['chats'][['chat_id', 'prompt_id', 'engine']], "
             "on='chat_id')"
         )
-        raise ColumnNotFound(f"{column} has no overlap: {why}", columns=dict.fromkeys(lacking, why))
+        raise ItemNotFound(f"{column} has no overlap: {why}", columns=dict.fromkeys(lacking, why))
     known = metadata_of(flat)
     state = known.columns[column].availability
     lists = answer_lists(flat, column, between, by, repeat, order)

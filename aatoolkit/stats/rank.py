@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from aatoolkit.errors import AvailabilityError, ColumnNotFound
+from aatoolkit.errors import AvailabilityError, ItemNotFound
 from aatoolkit.frame.aggregate import cells_of_plan
 from aatoolkit.frame.aggregation_plan import plan
 from aatoolkit.frame.groupby import find, flattened, group
@@ -222,7 +222,7 @@ def members_of(
     ------
     AvailabilityError
         If there are too many.
-    ColumnNotFound
+    ItemNotFound
         If the frame lacks one of the columns.
     """
     flat = flattened(frame)
@@ -233,7 +233,7 @@ def members_of(
             f"for each prompt and {by}, as project.read('prompts', split='engine') for engines; "
             "where other things repeat, cluster= names them"
         )
-        raise ColumnNotFound(f"{column} has no ranks: {why}", columns={cluster: why})
+        raise ItemNotFound(f"{column} has no ranks: {why}", columns={cluster: why})
     find(flat, [cluster])
     known = metadata_of(flat)
     groups = group(flat, by, True)

@@ -7,7 +7,7 @@ from itertools import product
 
 import pandas as pd
 
-from aatoolkit.errors import ArgumentError, ColumnNotFound
+from aatoolkit.errors import ArgumentError, ItemNotFound
 from aatoolkit.frame.duplicates import answer_of
 from aatoolkit.frame.groupby import By, find, flattened
 from aatoolkit.frame.merge import rename
@@ -60,7 +60,7 @@ def previous_window(
     ------
     ArgumentError
         If it is another word than ``previous``.
-    ColumnNotFound
+    ItemNotFound
         If the answer does not give one of the measures for the window before.
     """
     if before != "previous":
@@ -75,7 +75,7 @@ def previous_window(
     names = previous_names(flat)
     lacking = [name for name in measures if name not in names.values()]
     if lacking:
-        raise ColumnNotFound(
+        raise ItemNotFound(
             f"there is no previous_{lacking[0]} in this frame, so it does not say what was "
             "before; compare with a frame of an earlier window"
             + (f", or one of {', '.join(names.values())}" if names else ""),

@@ -122,7 +122,7 @@ def effect(
 
     Raises
     ------
-    ColumnNotFound
+    ItemNotFound
         If there is no such column.
     AvailabilityError
         If the column is no rate or mean, or a row with a number has no prompt or day.

@@ -33,7 +33,7 @@ from aatoolkit._util.files import write_whole
 from aatoolkit._util.terminal import wrapped_in_ipython
 from aatoolkit._util.text import clipped, markup, visible
 from aatoolkit.client.settings import BASE_URL, TOKEN, TOKEN_FILE, stand_in
-from aatoolkit.errors import ConfigurationError, StudyError
+from aatoolkit.errors import ArgumentError, StudyError
 from aatoolkit.study.comparison import (
     DIFFERS,
     MISSING,
@@ -165,9 +165,9 @@ def rerun(
 ) -> Rerun:
     """Run a notebook again from a study; see `Study.rerun`."""
     if not isinstance(timeout, int | float) or not 0 < timeout <= _DAY or math.isnan(timeout):
-        raise ConfigurationError(
+        raise ArgumentError(
             f"timeout={timeout!r} is no number of seconds above 0, of a day at most",
-            setting="timeout",
+            argument="timeout",
         )
     if rerun_place() is not None:
         raise StudyError("a notebook that is rerun does not rerun others", path=str(study.path))
@@ -182,7 +182,7 @@ def rerun(
     digest = str(study.digest)
     notebook = notebook.expanduser().resolve()
     if out is not None and Path(out).expanduser().resolve() == notebook:
-        raise ConfigurationError("out= is the notebook itself; name another file", setting="out")
+        raise ArgumentError("out= is the notebook itself; name another file", argument="out")
     original, book = _read(notebook)
     tokens = _tokens()
     if (out or crate) and any(token.encode() in original for token in tokens):
@@ -243,8 +243,8 @@ def _read(path: Path) -> tuple[bytes, Any]:
     except Exception as error:  # whatever is wrong with its JSON or its format
         problem = f"it is no notebook ({type(error).__name__})"
     if problem:
-        raise ConfigurationError(
-            f"the notebook {clipped(str(path))} cannot be run: {problem}", setting="notebook"
+        raise ArgumentError(
+            f"the notebook {clipped(str(path))} cannot be run: {problem}", argument="notebook"
         )
     assert len(codes) == len(book.cells)
     return content, book

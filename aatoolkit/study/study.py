@@ -938,7 +938,7 @@ class Study:
         ------
         StudyError
             If the study is not as it was sealed, or no result was sealed in it.
-        ConfigurationError
+        ArgumentError
             If the notebook cannot be read, or the timeout is no positive number.
         NotWritten
             If ``out`` or ``crate`` cannot be written.
@@ -988,7 +988,7 @@ class Study:
             If the study is damaged.
         ScopeError
             If it has no such table, or several; the message names them.
-        ColumnNotFound, ItemNotFound
+        ItemNotFound
             If the table has no such column or row.
 
         Examples

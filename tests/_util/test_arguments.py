@@ -11,7 +11,7 @@ import pytest
 from serving import shared_client
 
 import aatoolkit as aa
-from aatoolkit.errors import AAToolkitError, ColumnNotFound, MergeWarning
+from aatoolkit.errors import AAToolkitError, ItemNotFound, MergeWarning
 
 FRAME = pd.DataFrame({"prompt_id": [*"aabbccddee"], "n": range(10), "named": [True, False] * 5})
 
@@ -77,10 +77,10 @@ def test_what_is_of_another_type_is_pythons_error_and_repeats_no_token() -> None
 
 def test_keys_of_a_merge_have_near_matches_and_their_dtypes() -> None:
     mine = pd.DataFrame({"Prompt": ["a"], "prompt_id": [1], "spend": [2.0]})
-    with pytest.raises(ColumnNotFound, match=r"right frame has no column 'prompt_id'"):
+    with pytest.raises(ItemNotFound, match=r"right frame has no column 'prompt_id'"):
         FRAME.aa.merge(mine.drop(columns="prompt_id"), on="prompt_id")
     with pytest.raises(
-        ColumnNotFound, match=r"left frame has no column 'prompt'; did you mean 'prompt_id'"
+        ItemNotFound, match=r"left frame has no column 'prompt'; did you mean 'prompt_id'"
     ):
         FRAME.aa.merge(mine, on="prompt")
     with pytest.raises(ValueError, match=r"right\.astype\(\{'prompt_id': 'str'\}\)"):

@@ -532,5 +532,5 @@ def test_an_archive_reads_as_many_paths_as_the_client_or_the_study_did(
         study.record(client).project("acme.example").read("domains", days=7)
     other = aa.Archive(tmp_path / "of-the-study", max_nodes=600)
     assert not other.add(aa.Study(tmp_path / "study")).problems
-    with pytest.raises(errors.ConfigurationError, match="max_nodes"):
+    with pytest.raises(errors.ArgumentError, match="max_nodes"):
         aa.Archive(tmp_path / "odd", max_nodes=0)

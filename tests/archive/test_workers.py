@@ -67,7 +67,7 @@ def test_a_task_has_no_token_and_a_worker_takes_it_from_its_environment(
     monkeypatch.delenv("AATOOLKIT_TOKEN", raising=False)
     monkeypatch.setattr("aatoolkit.archive.workers._clients", {})
     scope = aa.Scope(days=7)
-    with pytest.raises((NotAuthorized, aa.errors.ConfigurationError)):
+    with pytest.raises((NotAuthorized, aa.errors.ArgumentError)):
         archive.add(client, HOSTS, scope, ["domains"], executor=executor, progress=False)
     monkeypatch.setenv("AATOOLKIT_TOKEN", TOKEN)
     monkeypatch.setattr("aatoolkit.archive.workers._clients", {})

@@ -267,7 +267,7 @@ def test_a_warning_is_a_note_without_code(
         assert main(["read", "acme.example", "urls"]) == 0
     stderr = capsys.readouterr().err
     assert stderr.count("aatoolkit: warning: the cache in") == 1
-    assert "CacheWarning" not in stderr
+    assert "AAToolkitWarning" not in stderr
     assert ".py" not in stderr
 
 

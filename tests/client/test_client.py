@@ -59,9 +59,9 @@ def answer(request: Any) -> Any:
 
 
 def test_a_base_url_has_to_be_named() -> None:
-    with pytest.raises(errors.ConfigurationError, match="AATOOLKIT_BASE_URL") as caught:
+    with pytest.raises(errors.ArgumentError, match="AATOOLKIT_BASE_URL") as caught:
         aa.project(HOST)
-    assert caught.value.setting == "base_url"
+    assert caught.value.argument == "base_url"
     assert "demo" in str(caught.value)
 
 
@@ -127,7 +127,7 @@ def test_a_token_file_that_cannot_be_read_is_refused(
     if content is not None:
         file.write_bytes(content)
     monkeypatch.setenv("AATOOLKIT_TOKEN_FILE", str(file))
-    with pytest.raises(errors.ConfigurationError, match="AATOOLKIT_TOKEN_FILE") as caught:
+    with pytest.raises(errors.ArgumentError, match="AATOOLKIT_TOKEN_FILE") as caught:
         aa.Client("https://api.example", cache=False)
     # The name may be the token itself, given by mistake.
     assert str(file) not in str(caught.value)
@@ -150,10 +150,10 @@ def test_a_token_file_that_is_no_small_file_is_refused_at_once(
         file = Path("/dev/zero")
     monkeypatch.setenv("AATOOLKIT_TOKEN_FILE", str(file))
     began = time.monotonic()
-    with pytest.raises(errors.ConfigurationError) as caught:
+    with pytest.raises(errors.ArgumentError) as caught:
         aa.Client("https://api.example", cache=False)
     assert time.monotonic() - began < 2
-    assert caught.value.setting == "token"
+    assert caught.value.argument == "token"
     if kind in ("a pipe", "a device"):
         assert "no regular file" in str(caught.value)
 
@@ -649,6 +649,6 @@ def test_an_answer_with_more_paths_than_the_client_allows_is_refused(
 
 @pytest.mark.parametrize("limit", [0, -1, 1.5, True, "9", None])
 def test_a_limit_of_paths_is_a_whole_number_from_one(limit: Any) -> None:
-    with pytest.raises(errors.ConfigurationError, match="max_nodes") as caught:
+    with pytest.raises(errors.ArgumentError, match="max_nodes") as caught:
         aa.Client("https://api.example", cache=False, max_nodes=limit)
-    assert caught.value.setting == "max_nodes"
+    assert caught.value.argument == "max_nodes"

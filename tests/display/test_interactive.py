@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from serving import shared_dataset
 
 import aatoolkit as aa
-from aatoolkit.errors import ConfigurationError
+from aatoolkit.errors import ArgumentError
 
 
 @pytest.fixture
@@ -109,7 +109,7 @@ def test_facets_and_options_are_those_of_the_picture() -> None:
 
 
 def test_it_refuses_axes(overview: aa.Tables) -> None:
-    with pytest.raises(ConfigurationError, match="leave out ax="):
+    with pytest.raises(ArgumentError, match="leave out ax="):
         overview.main.aa.plot(interactive=True, ax=Figure().subplots())
 
 

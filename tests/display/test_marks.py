@@ -10,7 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import aatoolkit as aa
-from aatoolkit.errors import ConfigurationError, ItemNotFound
+from aatoolkit.errors import ArgumentError, ItemNotFound
 
 STUDY = Path(__file__).parents[2] / "data" / "demo-study"
 
@@ -36,7 +36,7 @@ def test_a_bar_is_explained_by_its_name_and_where_it_is(data: aa.Dataset) -> Non
     assert axes.explain().missing == axes.explain("google-ai-overview").missing
     with pytest.raises(ItemNotFound, match="no mark is named 'nobody'; there are"):
         axes.explain("nobody")
-    with pytest.raises(ConfigurationError, match="name it by engine"):
+    with pytest.raises(ArgumentError, match="name it by engine"):
         axes.explain((0.1, 99.0))
 
 
@@ -70,7 +70,7 @@ def test_marks_of_many_rows_name_these(data: aa.Dataset) -> None:
     counts = prompts.aa.plot("counts", x="intent")
     many = counts.explain((0.5, 0))
     assert many.value == prompts["intent"].value_counts().max() == len(many.children)
-    with pytest.raises(ConfigurationError, match="name it by intent"):
+    with pytest.raises(ArgumentError, match="name it by intent"):
         counts.explain(0)
 
 

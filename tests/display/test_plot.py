@@ -23,7 +23,7 @@ from serving import shared_client, shared_dataset
 
 import aatoolkit as aa
 from aatoolkit import Availability, Cause, Status
-from aatoolkit.errors import ArgumentError, AvailabilityError, ColumnNotFound, ConfigurationError
+from aatoolkit.errors import ArgumentError, AvailabilityError, ItemNotFound
 from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, Source, attach
 
 HOSTS = ("acme.example", "initech.example", "newco.example")
@@ -357,23 +357,23 @@ def test_users_style_settings_do_no_harm(overview: aa.Tables) -> None:
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"kind": "barz"}, ConfigurationError, "'bars'"),
-        ({"color": "no such"}, ConfigurationError, "is no colour.*by= draws a series"),
-        ({"color": ["#fff", 3]}, ConfigurationError, "is no colour"),
-        ({"color": []}, ConfigurationError, "is no colour"),
-        ({"theme": "night"}, ConfigurationError, "auto, light and dark"),
-        ({"facet": "engin"}, ColumnNotFound, "no such column"),
-        ({"facet": "date", "x": "date"}, ConfigurationError, "already"),
-        ({"facet": "date", "ax": Figure().subplots()}, ConfigurationError, "one"),
-        ({"theme": "dark", "ax": Figure().subplots()}, ConfigurationError, "figure of ax="),
-        ({"kind": "zzz"}, ConfigurationError, "heatmap"),
-        ({"top": 0}, ConfigurationError, "from 1"),
-        ({"top": 2.5}, ConfigurationError, "from 1"),
-        ({"top": True}, ConfigurationError, "from 1"),
-        ({"ax": "axes"}, ConfigurationError, "no matplotlib Axes"),
-        ({"y": "mention_rat"}, ColumnNotFound, "'mention_rate'"),
-        ({"x": "dates"}, ColumnNotFound, "'date'"),
-        ({"by": "nowhere"}, ColumnNotFound, "no such column"),
+        ({"kind": "barz"}, ArgumentError, "'bars'"),
+        ({"color": "no such"}, ArgumentError, "is no colour.*by= draws a series"),
+        ({"color": ["#fff", 3]}, ArgumentError, "is no colour"),
+        ({"color": []}, ArgumentError, "is no colour"),
+        ({"theme": "night"}, ArgumentError, "auto, light and dark"),
+        ({"facet": "engin"}, ItemNotFound, "no such column"),
+        ({"facet": "date", "x": "date"}, ArgumentError, "already"),
+        ({"facet": "date", "ax": Figure().subplots()}, ArgumentError, "one"),
+        ({"theme": "dark", "ax": Figure().subplots()}, ArgumentError, "figure of ax="),
+        ({"kind": "zzz"}, ArgumentError, "heatmap"),
+        ({"top": 0}, ArgumentError, "from 1"),
+        ({"top": 2.5}, ArgumentError, "from 1"),
+        ({"top": True}, ArgumentError, "from 1"),
+        ({"ax": "axes"}, ArgumentError, "no matplotlib Axes"),
+        ({"y": "mention_rat"}, ItemNotFound, "'mention_rate'"),
+        ({"x": "dates"}, ItemNotFound, "'date'"),
+        ({"by": "nowhere"}, ItemNotFound, "no such column"),
         ({"y": "date"}, ArgumentError, "no numbers"),
         ({"kind": "funnel"}, AvailabilityError, "do not fit a picture"),
         ({"kind": "line", "x": "mention_rate"}, AvailabilityError, "do not fit a picture"),
@@ -504,7 +504,7 @@ def test_hatched_is_what_was_not_measured_and_nothing_else(whole: dict[str, aa.D
 
 def test_the_kinds_are_those_of_the_documentation() -> None:
     doc = pd.DataFrame.aa.plot.__doc__
-    with pytest.raises(ConfigurationError, match="there are ") as caught:
+    with pytest.raises(ArgumentError, match="there are ") as caught:
         counted([1, 2]).aa.plot("zzzzzzzz")
     kinds = str(caught.value).partition("there are ")[2].split(", ")
     assert len(kinds) > 20
@@ -576,9 +576,9 @@ def test_a_title_and_a_size_can_be_given() -> None:
     assert axes.figure.get_suptitle() == "Mine <b>\\u202e"
     assert tuple(axes.figure.get_size_inches()) == (4, 2.5)
     for size in [(0, 1), (1,), "large", (float("nan"), 1), (1, 1000)]:
-        with pytest.raises(ConfigurationError, match="figsize"):
+        with pytest.raises(ArgumentError, match="figsize"):
             counted([1, 2]).aa.plot(figsize=size)  # type: ignore[arg-type]
-    with pytest.raises(ConfigurationError, match="ax="):
+    with pytest.raises(ArgumentError, match="ax="):
         counted([1, 2]).aa.plot(figsize=(4, 3), ax=Figure().subplots())
 
 
@@ -644,7 +644,7 @@ def test_a_theme_is_set_once_for_a_dark_notebook(overview: aa.Tables) -> None:
         assert luminance(mpl.colors.to_hex(light.figure.get_facecolor())) > 0.9
     finally:
         aa.set_theme("auto")
-    with pytest.raises(ConfigurationError, match="auto, light, dark"):
+    with pytest.raises(ArgumentError, match="auto, light, dark"):
         aa.set_theme("night")
 
 

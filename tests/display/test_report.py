@@ -14,7 +14,7 @@ import aatoolkit as aa
 from aatoolkit.cli import main
 from aatoolkit.display.report import page
 from aatoolkit.display.report.outline import title_of
-from aatoolkit.errors import ConfigurationError, NotWritten, ServerFailed
+from aatoolkit.errors import ArgumentError, NotWritten, ServerFailed
 
 SECTIONS = ("crawl", "domains", "ranking", "overview")
 HOSTILE = (
@@ -341,7 +341,7 @@ def test_it_can_be_read_by_day_by_night_and_on_paper(written: str) -> None:
 
 @pytest.mark.parametrize("rows", [0, -1, 2.5, True, "many"])
 def test_rows_that_cannot_be_are_refused(dataset: aa.Dataset, tmp_path: Path, rows: object) -> None:
-    with pytest.raises(ConfigurationError, match="from 1"):
+    with pytest.raises(ArgumentError, match="from 1"):
         dataset.report(tmp_path / "a.html", rows=rows)
     assert not [*tmp_path.iterdir()]
 

@@ -17,7 +17,7 @@ from aatoolkit.errors import (
     AAToolkitWarning,
     ArgumentError,
     AvailabilityError,
-    ColumnNotFound,
+    ItemNotFound,
 )
 from aatoolkit.metadata.attrs import (
     ColumnMetadata,
@@ -438,7 +438,7 @@ def test_a_missing_key_is_a_group_and_levels_of_the_index_are_keys() -> None:
 @pytest.mark.parametrize("by", ["enginee", ["engine", "nowhere"]])
 def test_a_key_that_is_not_there_is_refused_with_near_matches(by: str | list[str]) -> None:
     frame = pd.DataFrame({"engine": ["a"], "x": [1]})
-    with pytest.raises(ColumnNotFound, match="there is no such column") as caught:
+    with pytest.raises(ItemNotFound, match="there is no such column") as caught:
         frame.aa.aggregate(by, rules={"x": "sum"})
     assert ("did you mean 'engine'" in str(caught.value)) == (by == "enginee")
 
@@ -496,7 +496,7 @@ def test_arrow_frames_stay_arrow() -> None:
 
 def test_columns_of_one_name_are_refused_and_numbered_ones_passed_over() -> None:
     twice = pd.DataFrame([[1, 2]], columns=["x", "x"])
-    with pytest.raises(ColumnNotFound, match="several columns have this name"):
+    with pytest.raises(ItemNotFound, match="several columns have this name"):
         twice.aa.aggregate(rules={"x": "sum"})
     numbered = pd.DataFrame({0: [1], "x": [2]})
     assert [*numbered.aa.aggregate(rules={"x": "sum"}).columns] == ["x"]

@@ -7,7 +7,7 @@ import pytest
 from serving import shared_dataset
 
 from aatoolkit import Availability, Cause, Status
-from aatoolkit.errors import AvailabilityError, ColumnNotFound
+from aatoolkit.errors import AvailabilityError, ItemNotFound
 from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, attach
 
 MEASURED = Availability(Status.AVAILABLE)
@@ -199,7 +199,7 @@ def test_plain_frames_days_and_categories() -> None:
 def test_levels_that_do_not_fit_are_refused(levels: dict[str, list[str]], problem: str) -> None:
     order = pd.CategoricalDtype(["small", "large"], ordered=True)
     frame = queries().assign(size=pd.Series(["small"] * 3, dtype=order))
-    refused = (AvailabilityError, ColumnNotFound)
+    refused = (AvailabilityError, ItemNotFound)
     with pytest.raises(refused, match=problem.replace("?", "[?]")) as caught:
         frame.aa.complete(**levels)
     assert {*caught.value.columns} == {*levels}
@@ -227,7 +227,7 @@ def test_require_gives_the_frame_or_says_what_lacks_and_why() -> None:
         "z": "unknown",
         "n_a": "not applicable (not supported)",
     }
-    with pytest.raises(ColumnNotFound, match="'w': there is no such column"):
+    with pytest.raises(ItemNotFound, match="'w': there is no such column"):
         frame.aa.require("w")
 
 

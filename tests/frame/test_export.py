@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import aatoolkit as aa
-from aatoolkit.errors import ColumnNotFound, NotWritten
+from aatoolkit.errors import ItemNotFound, NotWritten
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ def test_only_what_was_measured() -> None:
     assert frame.aa.measured("n", "m")["engine"].tolist() == ["a"]
     assert frame.aa.measured()["engine"].tolist() == ["a", "c", "d"]
     assert frame[["engine"]].aa.measured().equals(frame[["engine"]])
-    with pytest.raises(ColumnNotFound, match="did you mean 'engine'") as caught:
+    with pytest.raises(ItemNotFound, match="did you mean 'engine'") as caught:
         frame.aa.measured("engin")
     assert isinstance(caught.value, KeyError)
     assert [*caught.value.columns] == ["engin"]

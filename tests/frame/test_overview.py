@@ -73,7 +73,7 @@ def test_mistyped_attributes_have_near_matches(project: aa.Project) -> None:
 def test_mistyped_arguments_say_what_was_meant(project: aa.Project) -> None:
     frame = project.read("domains").main
     calls: list[tuple[Any, type[Exception], str]] = [
-        (lambda: frame.aa.explain("citation"), errors.ColumnNotFound, "did you mean 'citation_"),
+        (lambda: frame.aa.explain("citation"), errors.ItemNotFound, "did you mean 'citation_"),
         (
             lambda: project.read("domains", days="30"),
             errors.ScopeError,

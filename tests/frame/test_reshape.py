@@ -11,7 +11,7 @@ from effort import one_in
 
 import aatoolkit as aa
 from aatoolkit import Availability, Cause, Status
-from aatoolkit.errors import AvailabilityError, ColumnNotFound, NotWritten
+from aatoolkit.errors import AvailabilityError, ItemNotFound, NotWritten
 from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, Source, attach
 
 SAMPLES = Path(__file__).parents[2] / "data" / "samples"
@@ -168,7 +168,7 @@ def test_an_interval_that_cannot_be_is_refused() -> None:
         AvailabilityError, match=r"names no numerator.*its rates have: mention_rate$"
     ):
         rates([3], [2]).aa.interval("mention_count")
-    with pytest.raises(ColumnNotFound, match="'n': there is no such column"):
+    with pytest.raises(ItemNotFound, match="'n': there is no such column"):
         rates([3], [2]).aa.interval("n")
     with pytest.raises(ValueError, match="not between 0 and 1"):
         rates([1], [2]).aa.interval("mention_rate", level=95)

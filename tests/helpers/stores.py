@@ -22,7 +22,7 @@ from typing import Any
 
 import pytest
 
-from aatoolkit.errors import AAToolkitError, CacheWarning
+from aatoolkit.errors import AAToolkitError, AAToolkitWarning
 from aatoolkit.payload import Request, Response, ResponseStore
 from aatoolkit.scope import Scope
 
@@ -221,7 +221,7 @@ class StoreContract:
         """What a store that may be damaged has; None also where it says that it is."""
         found: list[Response | None] = [None] * len(kept)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", CacheWarning)
+            warnings.simplefilter("ignore", AAToolkitWarning)
             with suppress(AAToolkitError):
                 store = self.open(folder)
                 for place, response in enumerate(kept):

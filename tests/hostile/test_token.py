@@ -135,7 +135,7 @@ def provoke(world: World) -> None:
     refused.client._source._retry.__dict__["sleep"] = lambda _: None
     world.errors["refused"] = failing(refused)
     for name, bad in {"a bad token": f"{CANARY} x", "two tokens": f"{CANARY}\n{CANARY}"}.items():
-        with pytest.raises(errors.ConfigurationError) as caught:
+        with pytest.raises(errors.ArgumentError) as caught:
             aa.project("acme.example", base_url="https://api.example", token=bad, cache=False)
         world.errors[name] = caught.value
     with pytest.raises(errors.ScopeError) as no_host:

@@ -120,7 +120,7 @@ def refused(fetcher: Callable[..., Fetcher], why: str) -> None:
         assert topic_of(get(reader)) == "a"
         assert not get(reader).from_cache
     (warning,) = warned
-    assert warning.category is errors.CacheWarning
+    assert warning.category is errors.AAToolkitWarning
     assert why in str(warning.message)
 
 
@@ -348,7 +348,7 @@ def test_a_spoilt_file_costs_a_warning_at_most(
         assert get(reader).body == body
         assert topic_of(get(reader, "b")) == "b"
         reader.close()
-    assert [warning.category for warning in warned] in ([], [errors.CacheWarning])
+    assert [warning.category for warning in warned] in ([], [errors.AAToolkitWarning])
 
 
 @pytest.mark.parametrize("fault", SPOILT, ids=SPOILT)
@@ -360,9 +360,9 @@ def test_clearing_helps_a_spoilt_file_or_gives_the_reason(
     first.close()
     SPOILT[fault](folder)
     if fault in ("another database", "a folder"):
-        with pytest.raises(errors.ConfigurationError, match=r"not one of|no plain file") as caught:
+        with pytest.raises(errors.ArgumentError, match=r"not one of|no plain file") as caught:
             clear_cache(folder)
-        assert caught.value.setting == "cache"
+        assert caught.value.argument == "cache"
         return
     clear_cache(folder)
     assert cache_info(folder).answers == 0
@@ -406,7 +406,7 @@ def test_a_read_only_cache_answers_and_keeps_nothing(scripted: Any, reply: Any) 
         Path(place).chmod(0o777)
         output, wrong = python(READ_ONLY, scripted.url, place, cwd="/").communicate(timeout=60)
     assert wrong == ""
-    assert output == "[True, False, False, True] ['CacheWarning']\n"
+    assert output == "[True, False, False, True] ['AAToolkitWarning']\n"
 
 
 def test_a_response_in_the_place_of_another_is_not_used(
@@ -419,7 +419,7 @@ def test_a_response_in_the_place_of_another_is_not_used(
         keys = [key for (key,) in connection.execute("SELECT key FROM responses ORDER BY expires")]
     edit(folder, "UPDATE responses SET key = 'c' WHERE key = ?", keys[0])
     edit(folder, "UPDATE responses SET key = ? WHERE key = ?", *keys)
-    with pytest.warns(errors.CacheWarning, match="damaged"):
+    with pytest.warns(errors.AAToolkitWarning, match="damaged"):
         assert topic_of(get(reader, "a")) == "a"
 
 
@@ -431,7 +431,7 @@ def test_a_lock_of_another_costs_one_wait_and_one_warning(
     with closing(sqlite3.connect(folder / FILE, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         began = time.monotonic()
-        with pytest.warns(errors.CacheWarning, match="locked") as warned:
+        with pytest.warns(errors.AAToolkitWarning, match="locked") as warned:
             assert [topic_of(get(reader, topic)) for topic in "bcb"] == ["b", "c", "b"]
         assert len(warned) == 1
         assert time.monotonic() - began < 8
@@ -504,9 +504,9 @@ def test_what_is_larger_than_the_cache_is_not_kept_and_removes_nothing(
 
 @pytest.mark.parametrize("bad", [0, -1])
 def test_a_size_is_a_number_of_bytes(bad: Any) -> None:
-    with pytest.raises(errors.ConfigurationError) as caught:
+    with pytest.raises(errors.ArgumentError) as caught:
         Fetcher("https://api.example", cache=False, cache_size=bad)
-    assert caught.value.setting == "cache_size"
+    assert caught.value.argument == "cache_size"
 
 
 def test_what_was_cleared_is_in_no_file(

@@ -119,9 +119,9 @@ def test_a_token_is_stripped(scripted: Any, fetcher: Any, given: str) -> None:
     ],
 )
 def test_a_bad_token_is_refused_and_not_shown(bad: str, says: str) -> None:
-    with pytest.raises(errors.ConfigurationError, match=says) as caught:
+    with pytest.raises(errors.ArgumentError, match=says) as caught:
         Fetcher("https://api.example", bad, cache=False)
-    assert caught.value.setting == "token"
+    assert caught.value.argument == "token"
     assert "canar" not in str(caught.value)
 
 
@@ -340,7 +340,7 @@ def test_offline_opens_no_socket(
 
 
 def test_offline_wants_a_cache(scripted: Any) -> None:
-    with pytest.raises(errors.ConfigurationError, match="offline without a cache"):
+    with pytest.raises(errors.ArgumentError, match="offline without a cache"):
         Fetcher(scripted.url, cache=False, offline=True)
 
 
@@ -535,9 +535,9 @@ def test_a_body_beyond_the_limit_is_refused(scripted: Any, fetcher: Any, reply: 
 
 @pytest.mark.parametrize("bad", [-1, 0, float("nan")])
 def test_a_deadline_is_a_number_of_seconds(bad: Any) -> None:
-    with pytest.raises(errors.ConfigurationError) as caught:
+    with pytest.raises(errors.ArgumentError) as caught:
         Fetcher("https://api.example", cache=False, deadline=bad)
-    assert caught.value.setting == "deadline"
+    assert caught.value.argument == "deadline"
 
 
 # -- addresses -------------------------------------------------------------------------------
@@ -572,9 +572,9 @@ def test_a_deadline_is_a_number_of_seconds(bad: Any) -> None:
     ],
 )
 def test_a_base_url_that_tricks_is_refused(bad: str) -> None:
-    with pytest.raises(errors.ConfigurationError) as caught:
+    with pytest.raises(errors.ArgumentError) as caught:
         BaseUrl.parse(bad)
-    assert caught.value.setting == "base_url"
+    assert caught.value.argument == "base_url"
     assert "pw" not in str(caught.value)
 
 

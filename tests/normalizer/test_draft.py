@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import aatoolkit as aa
 from aatoolkit import sections
-from aatoolkit.errors import ConfigurationError, DraftWarning, ScopeError
+from aatoolkit.errors import ArgumentError, DraftWarning, ScopeError
 from aatoolkit.sections import Profile, Section, count, records, text
 
 FOREIGN = {
@@ -178,10 +178,10 @@ def test_a_file_that_is_no_profile_is_a_setting_that_cannot_be_used(
 ) -> None:
     path = tmp_path / "acme.py"
     path.write_text(code)
-    with pytest.raises(ConfigurationError) as caught:
+    with pytest.raises(ArgumentError) as caught:
         Profile.load(path)
-    assert caught.value.setting == "profile"
-    with pytest.raises(ConfigurationError, match="no file"):
+    assert caught.value.argument == "profile"
+    with pytest.raises(ArgumentError, match="no file"):
         Profile.load(tmp_path / "missing.py")
 
 

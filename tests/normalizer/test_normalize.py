@@ -24,7 +24,7 @@ from effort import one_in
 import aatoolkit as aa
 from aatoolkit import sections
 from aatoolkit.errors import (
-    ConfigurationError,
+    ArgumentError,
     DecodeError,
     PayloadError,
     SchemaDriftWarning,
@@ -857,7 +857,7 @@ def test_an_unknown_section_is_refused() -> None:
 
 
 def test_an_unknown_backend_is_refused() -> None:
-    with pytest.raises(ConfigurationError, match="numpy_nullable"):
+    with pytest.raises(ArgumentError, match="numpy_nullable"):
         aa.normalize("domains", {}, dtype_backend="numpy")
 
 

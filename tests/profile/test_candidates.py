@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import aatoolkit as aa
-from aatoolkit.errors import ConfigurationError
+from aatoolkit.errors import ArgumentError
 from aatoolkit.jsontree.paths import Field
 from aatoolkit.profile.candidates import candidates
 from aatoolkit.sections import Profile
@@ -114,7 +114,7 @@ def test_a_place_is_a_hint_until_a_rule_reads_it(draft, tmp_path):
 
 
 def test_a_rule_that_cannot_be_one_is_refused(draft):
-    with pytest.raises(ConfigurationError, match="no rule"):
+    with pytest.raises(ArgumentError, match="no rule"):
         draft["crawl"].set_rule(at="states{}.inner{}")
-    with pytest.raises(ConfigurationError, match="no rule"):
+    with pytest.raises(ArgumentError, match="no rule"):
         draft["crawl"].set_rule(where="states")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import aatoolkit as aa
-from aatoolkit.errors import ConfigurationError
+from aatoolkit.errors import ArgumentError
 from aatoolkit.profile.asking import Answers
 
 ANSWER: dict[str, Any] = {
@@ -48,7 +48,7 @@ def test_text_is_proved_to_be_text_only_if_nothing_else_can_be_read(section):
 )
 def test_a_reading_that_loses_values_is_refused(section, facts, match):
     before = section.section
-    with pytest.raises(ConfigurationError, match=match):
+    with pytest.raises(ArgumentError, match=match):
         section.set(**facts)
     assert section.section == before
 

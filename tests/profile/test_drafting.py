@@ -12,7 +12,7 @@ from effort import one_in
 from services.world import SECTIONS, SERVICES, options
 
 import aatoolkit as aa
-from aatoolkit.errors import ConfigurationError, PayloadError
+from aatoolkit.errors import ArgumentError, PayloadError
 from aatoolkit.sections import Profile
 
 
@@ -126,10 +126,10 @@ def test_a_rule_that_needs_a_column_which_is_not_there_is_refused(draft):
     section = draft["prompts"]
     name = next(one.name for one in section.columns() if one.name in ("runs", "run_count"))
     before = draft["prompts"].review
-    with pytest.raises(ConfigurationError, match="nonsense"):
+    with pytest.raises(ArgumentError, match="nonsense"):
         section.set(name, aggregate=aa.sections.ratio(name, "nonsense"), table=section.tables[0])
     assert draft["prompts"].review.equals(before)
-    with pytest.raises(ConfigurationError, match="no column"):
+    with pytest.raises(ArgumentError, match="no column"):
         section.set("nowhere", unit="count")
 
 

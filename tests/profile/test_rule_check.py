@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import aatoolkit as aa
-from aatoolkit.errors import ConfigurationError
+from aatoolkit.errors import ArgumentError
 from aatoolkit.profile.asking import Answers
 from aatoolkit.sections import Profile
 from aatoolkit.sections.profile_json import dump_profile, load_profile
@@ -47,7 +47,7 @@ def test_a_flag_is_read_by_the_words_for_true_and_false(section):
 
 def test_a_flag_of_unknown_name_is_not_available_for_being_true(section):
     for rule in ({}, {"words": {"joo": "not_run"}}):
-        with pytest.raises(ConfigurationError, match=r"true, false.*True: …, False: ….*not_run"):
+        with pytest.raises(ArgumentError, match=r"true, false.*True: …, False: ….*not_run"):
             section.set_rule(at="rivit[].tyhja", **rule)
         declared = section.section.with_rule(at="rivit[].tyhja", **rule)
         tables = aa.normalize(declared, ANSWER)
@@ -73,7 +73,7 @@ def test_several_places_hold_together_and_one_place_is_replaced(section, tmp_pat
     assert tables.main["lkm"].isna().tolist() == [True, False, False]
     section.remove_rule("tila")
     assert section.section.rules == (section.section.availability,)
-    with pytest.raises(ConfigurationError, match=r"rivit\[\]\.tyhja"):
+    with pytest.raises(ArgumentError, match=r"rivit\[\]\.tyhja"):
         section.remove_rule("rivit[].tyhjä")
 
 
@@ -100,7 +100,7 @@ def test_several_rules_are_saved_in_both_forms(tmp_path):
     ],
 )
 def test_a_rule_that_reads_nothing_is_refused(section, rule, match):
-    with pytest.raises(ConfigurationError, match=match):
+    with pytest.raises(ArgumentError, match=match):
         section.set_rule(**rule)
     assert section.section.rules == ()
 

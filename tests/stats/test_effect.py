@@ -11,7 +11,7 @@ from effort import cells, explores
 from prompts import RULES, rates_of, runs_of, without_attrs
 
 import aatoolkit as aa
-from aatoolkit.errors import AvailabilityError, ColumnNotFound
+from aatoolkit.errors import AvailabilityError, ItemNotFound
 from aatoolkit.stats.panel import PromptDays, change_within, double_difference
 
 ON = 30
@@ -207,7 +207,7 @@ def test_refusals() -> None:
         aa.stats.effect(frame, DAY, [1, 2], [2, 3], column="rate", rules=RULES)
     with pytest.raises(ValueError, match="in some rows only"):
         aa.stats.effect(frame, DAY, {"date": [DAY]}, column="rate", rules=RULES)
-    with pytest.raises(ColumnNotFound):
+    with pytest.raises(ItemNotFound):
         aa.stats.effect(frame, DAY, {"theme": "a"}, column="rate", rules=RULES)
     with pytest.raises(AvailabilityError, match="names no day"):
         found(frame.assign(date=frame["date"].where(frame["date"] != DAY)))

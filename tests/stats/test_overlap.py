@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import aatoolkit as aa
-from aatoolkit.errors import AvailabilityError, ColumnNotFound
+from aatoolkit.errors import AvailabilityError, ItemNotFound
 
 
 def listed(answers: Sequence[tuple[object, object, Sequence[object]]]) -> pd.DataFrame:
@@ -137,7 +137,7 @@ def test_refusals() -> None:
     for wrong in ({"p": 1.0}, {"depth": 0}, {"level": 2.0}):
         with pytest.raises(ValueError, match="is n"):
             frame.aa.overlap("site", **wrong)
-    with pytest.raises(ColumnNotFound):
+    with pytest.raises(ItemNotFound):
         frame.aa.overlap("page")
     for lacking in ("engine", "prompt_id", "chat_id", "n"):
         without = frame.astype({lacking: object}).assign(**{lacking: [None, frame[lacking][1]]})
@@ -175,5 +175,5 @@ def test_a_hundred_thousand_rows_take_a_second_or_two() -> None:
 
 def test_a_frame_without_answers_is_told_what_it_takes() -> None:
     engines = aa.demo().read("domains")["source_domain_engines"]
-    with pytest.raises(ColumnNotFound, match=r"no prompt_id and no chat_id: .*chat_citations"):
+    with pytest.raises(ItemNotFound, match=r"no prompt_id and no chat_id: .*chat_citations"):
         engines.aa.overlap("source_domain")

@@ -11,7 +11,7 @@ from effort import cells, explores
 from prompts import without_attrs
 
 import aatoolkit as aa
-from aatoolkit.errors import AvailabilityError, ColumnNotFound
+from aatoolkit.errors import AvailabilityError, ItemNotFound
 
 
 def listing(rng: np.random.Generator, means: object, k: int, shape: float) -> pd.DataFrame:
@@ -97,7 +97,7 @@ def test_what_was_measured_for_nobody_is_no_cluster(rule: str | None) -> None:
 
 def test_ranks_without_prompts_say_which_frame_has_them() -> None:
     frame = pd.DataFrame({"engine": ["a", "b"], "rate": [0.1, 0.2]})
-    with pytest.raises(ColumnNotFound, match=r"project\.read\('prompts', split='engine'\)"):
+    with pytest.raises(ItemNotFound, match=r"project\.read\('prompts', split='engine'\)"):
         frame.aa.rank("rate", "engine")
 
 

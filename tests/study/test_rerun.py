@@ -14,7 +14,7 @@ from serving import TOKEN, client_of
 
 import aatoolkit as aa
 from aatoolkit.cli import main
-from aatoolkit.errors import ConfigurationError, StudyError
+from aatoolkit.errors import ArgumentError, StudyError
 from aatoolkit.service import Store, synthesize
 
 HOST = "acme.example"
@@ -224,15 +224,15 @@ def test_what_cannot_be_rerun_is_refused_before_a_kernel_starts(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     book = notebook(tmp_path / "book.ipynb", START)
-    with pytest.raises(ConfigurationError, match="cannot be run: No such file"):
+    with pytest.raises(ArgumentError, match="cannot be run: No such file"):
         study.rerun(tmp_path / "none.ipynb")
     (tmp_path / "no.ipynb").write_text("{}")
-    with pytest.raises(ConfigurationError, match="no notebook"):
+    with pytest.raises(ArgumentError, match="no notebook"):
         study.rerun(tmp_path / "no.ipynb")
     for timeout in (0, -1, float("nan"), float("inf"), "1"):
-        with pytest.raises(ConfigurationError, match="seconds above 0"):
+        with pytest.raises(ArgumentError, match="seconds above 0"):
             study.rerun(book, timeout=timeout)  # type: ignore[arg-type]
-    with pytest.raises(ConfigurationError, match="the notebook itself"):
+    with pytest.raises(ArgumentError, match="the notebook itself"):
         study.rerun(book, out=book)
     monkeypatch.setenv("AATOOLKIT_TOKEN", TOKEN)
     with pytest.raises(StudyError, match="the notebook holds the token"):

@@ -42,7 +42,7 @@ Inside lists of records ``status``, ``state`` and ``availability`` are business;
 never a status; what repeats the question (``filters``) is no statement. Where no rule fires,
 nothing is found, and that is ``unknown``: never available and never zero. A word that is not
 known, under a key that names availability, is ``unknown`` too, kept verbatim, with one
-`~aatoolkit.errors.UnknownAvailabilityWarning`.
+`~aatoolkit.errors.SchemaDriftWarning`.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ from aatoolkit.availability.detect.parts import footnote_marks
 from aatoolkit.availability.detect.roles import fold, kind_of_entries, tokens
 from aatoolkit.availability.detect.transport import read_headers, read_status
 from aatoolkit.availability.detect.vocabulary import best, is_code
-from aatoolkit.errors import UnknownAvailabilityWarning
+from aatoolkit.errors import SchemaDriftWarning
 from aatoolkit.scope import ScopeOptions
 from aatoolkit.sections.availability_rule import Rule, rules_of
 
@@ -145,9 +145,9 @@ def detect(
 
     Warns
     -----
-    UnknownAvailabilityWarning
+    SchemaDriftWarning
         If a word of availability is not known.
-    UnknownAvailabilityWarning
+    SchemaDriftWarning
         If detection itself failed, which is a fault of this package: what was found until then
         is kept, and the failure is among the hints. The answer is not affected.
 
@@ -168,7 +168,7 @@ def detect(
     except Exception as error:
         failure = _failure(error)
     if failure is not None:
-        warnings.warn(failure, UnknownAvailabilityWarning, stacklevel=2)
+        warnings.warn(failure, SchemaDriftWarning, stacklevel=2)
     return Detection(answer, headers or {}, failure)
 
 

@@ -30,7 +30,7 @@ from aatoolkit.availability.detect.vocabulary import (
     read_word,
     understand,
 )
-from aatoolkit.errors import UnknownAvailabilityWarning
+from aatoolkit.errors import SchemaDriftWarning
 from aatoolkit.jsontree.paths import key_step
 
 _WHOLE = words("* all overall section default total")
@@ -66,7 +66,7 @@ def unknown(word: str, path: str) -> Availability:
     """Read a word that is not known as ``unknown``, and warn."""
     warnings.warn(
         f"the word {word!r} of availability is not known @ {path}; it is read as unknown",
-        UnknownAvailabilityWarning,
+        SchemaDriftWarning,
         stacklevel=2,
     )
     return read_word(word)

@@ -22,7 +22,7 @@ from aatoolkit.display.plot.fonts import families, literal_text
 from aatoolkit.display.plot.layout import Box, Placement, Text, number_ticks, place
 from aatoolkit.display.plot.spec import Mark, Panel, Scale, Spec
 from aatoolkit.display.plot.style import DOTTED, HATCHED, Palette, Style, along, luminance
-from aatoolkit.errors import ConfigurationError
+from aatoolkit.errors import ArgumentError
 from aatoolkit.sections.aggregation import RANK
 
 if TYPE_CHECKING:
@@ -96,15 +96,15 @@ class Picture(Axes):
 
         Raises
         ------
-        ConfigurationError
+        ArgumentError
             If nothing is known to be drawn at a point, or nothing is drawn.
         ItemNotFound
             If there is no such mark, or several.
-        ColumnNotFound
+        ItemNotFound
             If there is no such column.
         """
         if self.panel is None:
-            raise ConfigurationError("nothing is drawn here that is known", setting="mark")
+            raise ArgumentError("nothing is drawn here that is known", argument="mark")
         return self.panel.drawn.explain(mark, column, within, self.panel.place_at)
 
     def svg(self, salt: str) -> str:

@@ -34,7 +34,7 @@ from aatoolkit.display.plot.options import (
 )
 from aatoolkit.display.plot.spec import Mark, Panel, Spec, sharing
 from aatoolkit.display.plot.style import Palette
-from aatoolkit.errors import AvailabilityError, ConfigurationError
+from aatoolkit.errors import ArgumentError, AvailabilityError
 from aatoolkit.frame.groupby import find
 from aatoolkit.metadata.attrs import has_metadata
 from aatoolkit.metadata.recorded import attach_changed
@@ -84,7 +84,7 @@ def plot(
 ) -> Axes:
     """Draw a frame; see ``df.aa.plot``."""
     if ax is not None and not isinstance(ax, Axes):
-        raise ConfigurationError(f"ax={ax!r} is no matplotlib Axes", setting="ax")
+        raise ArgumentError(f"ax={ax!r} is no matplotlib Axes", argument="ax")
     data = plot_data(frame)
     options = validate(data, KINDS, kind, x, y, by, top)
     colours, size = check_colours(color), check_figsize(figsize, ax)
@@ -243,10 +243,10 @@ def _panels(
     if facet is None:
         return _default_panels(data, options) if ax is None else None
     if ax is not None:
-        raise ConfigurationError("facet= draws several axes, and ax= is one", setting="facet")
+        raise ArgumentError("facet= draws several axes, and ax= is one", argument="facet")
     find(data.frame, [facet])
     if facet in (options.x, options.by, *options.y):
-        raise ConfigurationError(f"facet={facet!r} is drawn already as x, y or by", setting="facet")
+        raise ArgumentError(f"facet={facet!r} is drawn already as x, y or by", argument="facet")
     return _panels_by(data, [facet])
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from aatoolkit.errors import ConfigurationError, ItemNotFound
+from aatoolkit.errors import ArgumentError, ItemNotFound
 from aatoolkit.frame.explain.text import plain
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class Drawn:
             if place is None:
                 named = " and ".join(self.labels) or "its values"
                 why = f"no mark is known to be at {mark!r}; name it by {named}"
-                raise ConfigurationError(why, setting="mark")
+                raise ArgumentError(why, argument="mark")
             return place
         if mark is None or isinstance(mark, Mapping | int):
             return mark, None
@@ -121,7 +121,7 @@ class Drawn:
 
         if not isinstance(row, Mapping):
             words = f"a mark counts rows: name it by {' and '.join(self.columns)}"
-            raise ConfigurationError(words, setting="mark")
+            raise ArgumentError(words, argument="mark")
         there = np.flatnonzero(explainer.rows_with(self.frame, row))
         cells = tuple(
             explainer.explain(self.frame, int(at), self.columns[0]) for at in there[:_MOST_ROWS]

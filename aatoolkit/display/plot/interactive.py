@@ -17,7 +17,7 @@ from aatoolkit.display.plot.axes import Picture, cell_ink, figure_of
 from aatoolkit.display.plot.layout import Box, Placement, Text, number_ticks, place
 from aatoolkit.display.plot.spec import Mark, Panel, Scale, Spec
 from aatoolkit.display.plot.style import DOTTED, HATCHED, Palette, Style
-from aatoolkit.errors import ConfigurationError
+from aatoolkit.errors import ArgumentError
 from aatoolkit.sections.aggregation import RANK
 
 _MIME_TYPE = "application/vnd.plotly.v1+json"
@@ -69,12 +69,12 @@ def check_axes(ax: object | None) -> None:
 
     Raises
     ------
-    ConfigurationError
+    ArgumentError
         If axes are given, which an interactive picture cannot be drawn on.
     """
     if ax is not None:
-        raise ConfigurationError(
-            "interactive=True draws a figure of its own; leave out ax=", setting="interactive"
+        raise ArgumentError(
+            "interactive=True draws a figure of its own; leave out ax=", argument="interactive"
         )
 
 

@@ -9,7 +9,7 @@ from numbers import Integral
 from matplotlib.colors import is_color_like, to_hex
 
 from aatoolkit.display.plot.data import PlotData
-from aatoolkit.errors import ArgumentError, ConfigurationError, did_you_mean, near_matches
+from aatoolkit.errors import ArgumentError, did_you_mean, near_matches
 from aatoolkit.frame.groupby import find
 
 
@@ -43,7 +43,7 @@ def validate(
 
     Raises
     ------
-    ConfigurationError
+    ArgumentError
         If there is no such kind, or ``top`` is no whole number from 1.
     ArgumentError
         If there is no such column, or it holds no numbers where some are needed.
@@ -53,12 +53,12 @@ def validate(
     if kind is not None and kind not in known:
         near = near_matches(str(kind), known)
         hint = did_you_mean(near, f"there are {', '.join(known)}")
-        raise ConfigurationError(
+        raise ArgumentError(
             f"kind={kind!r} is not known; {hint}",
-            setting="kind",
+            argument="kind",
         )
     if top is not None and (isinstance(top, bool) or not isinstance(top, Integral) or top < 1):
-        raise ConfigurationError(f"top={top!r} is no whole number from 1", setting="top")
+        raise ArgumentError(f"top={top!r} is no whole number from 1", argument="top")
     wanted = (y,) if isinstance(y, str) else tuple(y or ())
     find(data.frame, [*(name for name in (x, by) if name is not None), *wanted])
     wordy = {
@@ -77,7 +77,7 @@ def check_colours(color: str | Iterable[str] | None) -> tuple[str, ...]:
 
     Raises
     ------
-    ConfigurationError
+    ArgumentError
         If matplotlib knows no such colour.
     """
     if color is None:
@@ -88,10 +88,10 @@ def check_colours(color: str | Iterable[str] | None) -> tuple[str, ...]:
         given = (color,)
     wrong = [each for each in given if not isinstance(each, str) or not is_color_like(each)]
     if wrong or not given:
-        raise ConfigurationError(
+        raise ArgumentError(
             f"color={color!r} is no colour, nor a list of colours, such as '#0072b2'; by= draws a "
             "series for each value of a column",
-            setting="color",
+            argument="color",
         )
     return tuple(to_hex(str(each)) for each in given)
 
@@ -101,15 +101,15 @@ def check_theme(theme: str, ax: object | None) -> str:
 
     Raises
     ------
-    ConfigurationError
+    ArgumentError
         If there is no such theme, or ``ax`` has a background already.
     """
     if theme not in ("auto", "light", "dark"):
-        raise ConfigurationError(
-            f"theme={theme!r} is not known; there are auto, light and dark", setting="theme"
+        raise ArgumentError(
+            f"theme={theme!r} is not known; there are auto, light and dark", argument="theme"
         )
     if ax is not None and theme != "auto":
-        raise ConfigurationError("theme= is that of the figure of ax=", setting="theme")
+        raise ArgumentError("theme= is that of the figure of ax=", argument="theme")
     return theme
 
 
@@ -120,20 +120,20 @@ def check_figsize(
 
     Raises
     ------
-    ConfigurationError
+    ArgumentError
         If it is not two positive numbers, or ``ax`` has a figure already.
     """
     if figsize is None:
         return None
     if ax is not None:
-        raise ConfigurationError("figsize= is set on the figure of ax=", setting="figsize")
+        raise ArgumentError("figsize= is set on the figure of ax=", argument="figsize")
     try:
         width, height = (float(side) for side in figsize)
     except (TypeError, ValueError):
         width = height = 0.0
     if not (0 < width <= _LARGEST and 0 < height <= _LARGEST):
-        raise ConfigurationError(
-            f"figsize={figsize!r} is not a width and a height in inches", setting="figsize"
+        raise ArgumentError(
+            f"figsize={figsize!r} is not a width and a height in inches", argument="figsize"
         )
     return width, height
 

@@ -16,7 +16,7 @@ from aatoolkit.display.report.outline import Chapter, chapter_of, in_reading_ord
 from aatoolkit.display.report.style import STYLE
 from aatoolkit.display.report.summary import summary
 from aatoolkit.display.report.wording import RowNames, plain, state_words
-from aatoolkit.errors import ConfigurationError
+from aatoolkit.errors import ArgumentError
 from aatoolkit.metadata.attrs import Source, metadata_of
 
 if TYPE_CHECKING:
@@ -36,13 +36,13 @@ def page(dataset: Dataset, rows: int, before: Dataset | None = None) -> str:
 
     Raises
     ------
-    ConfigurationError
+    ArgumentError
         If ``rows`` is no whole number from 1.
     PackageMissing
         If matplotlib is not installed; the message names what to install.
     """
     if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
-        raise ConfigurationError(f"rows={rows!r} is no whole number from 1", setting="rows")
+        raise ArgumentError(f"rows={rows!r} is no whole number from 1", argument="rows")
     return _Page(dataset, rows, before).html()
 
 

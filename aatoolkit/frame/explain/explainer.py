@@ -79,7 +79,7 @@ class Explainer:
 
         Raises
         ------
-        ColumnNotFound
+        ItemNotFound
             If there is no such column.
         ItemNotFound
             If there is no such row, or several.
@@ -170,7 +170,7 @@ class Explainer:
 
         Raises
         ------
-        ColumnNotFound
+        ItemNotFound
             If there is no such column.
         """
         find(frame, row)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from aatoolkit.errors import ConfigurationError
+from aatoolkit.errors import ArgumentError
 from aatoolkit.frame.explain.cells import TableCells
 from aatoolkit.frame.explain.evidence import ReadAnswer
 from aatoolkit.frame.explain.explanation import Explanation, StatedAvailability, ValuePlace
@@ -48,7 +48,7 @@ def explain_path(tables: Tables, path: str) -> Explanation:
     else:
         problem = ""
     if problem:
-        raise ConfigurationError(problem, setting="path")
+        raise ArgumentError(problem, argument="path")
     is_pattern = any(isinstance(step, Each | Entries) for step in steps)
     shown = format_path(steps) if is_pattern else format_json_path(steps) + KEY_SIGN * is_key
     answer = _answer(tables)

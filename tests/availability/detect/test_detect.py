@@ -23,7 +23,7 @@ from aatoolkit.availability.detect import (
     read_word,
     signals_of,
 )
-from aatoolkit.errors import UnknownAvailabilityWarning
+from aatoolkit.errors import SchemaDriftWarning
 
 VARIANTS = sorted((Path(__file__).parent / "variants").glob("*.json"))
 DECOYS = json.loads((Path(__file__).parent / "decoys.json").read_bytes())
@@ -226,7 +226,7 @@ def test_a_code_names_the_cause_of_an_absence_and_prose_does_not() -> None:
     ],
 )
 def test_an_unknown_word_of_availability_is_unknown_with_one_warning(answer: Any) -> None:
-    with pytest.warns(UnknownAvailabilityWarning, match="'blue_moon'") as caught:
+    with pytest.warns(SchemaDriftWarning, match="'blue_moon'") as caught:
         (found,) = signals_of(answer)
     assert found.availability == Availability(Status.UNKNOWN, None, "'blue_moon'")
     assert len(caught) == 1
@@ -507,7 +507,7 @@ JSON = st.recursive(
 @given(JSON, st.sampled_from([200, 202, 206, 404, 503]))
 def test_no_document_makes_it_fail(document: Any, status: int) -> None:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnknownAvailabilityWarning)
+        warnings.simplefilter("ignore", SchemaDriftWarning)
         found = signals_of(document, status=status, headers={"x-data-status": "partial"})
     for signal in found:
         assert signal.scope in ("section", "field", "row", "engine")

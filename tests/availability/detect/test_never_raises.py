@@ -14,7 +14,7 @@ from vocabulary_documents import documents
 from aatoolkit import normalize
 from aatoolkit.availability.detect import detect, forms, rows, signals_of
 from aatoolkit.availability.detect.transport import explains_absence
-from aatoolkit.errors import SchemaDriftWarning, UnknownAvailabilityWarning
+from aatoolkit.errors import SchemaDriftWarning
 
 # Whatever an answer holds: one that the declaration does not fit is read by a draft of itself.
 pytestmark = pytest.mark.filterwarnings("ignore::aatoolkit.errors.DraftWarning")
@@ -28,7 +28,7 @@ def test_documents_of_its_own_vocabulary_are_read_without_a_failure(
 ) -> None:
     document, headers = case
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnknownAvailabilityWarning)
+        warnings.simplefilter("ignore", SchemaDriftWarning)
         for status in (200, 202, 206, 403, 404, 409):
             found = detect(document, status=status, headers=headers)
             assert found.failure is None
@@ -42,7 +42,7 @@ def test_such_documents_become_tables_from_which_they_can_be_rebuilt(
 ) -> None:
     document, _ = case
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnknownAvailabilityWarning)
+        warnings.simplefilter("ignore", SchemaDriftWarning)
         warnings.simplefilter("ignore", SchemaDriftWarning)
         tables = normalize("domains", document)
     assert json.dumps(tables.rebuild(), sort_keys=True) == json.dumps(document, sort_keys=True)
@@ -76,9 +76,7 @@ def test_a_failure_keeps_what_was_found_and_is_a_hint(monkeypatch: pytest.Monkey
         raise KeyError("a secret of the answer")
 
     monkeypatch.setattr(rows, "read_rows", broken)
-    with pytest.warns(
-        UnknownAvailabilityWarning, match=r"KeyError in test_never_raises\.py"
-    ) as warned:
+    with pytest.warns(SchemaDriftWarning, match=r"KeyError in test_never_raises\.py") as warned:
         found = detect({"hasData": False, "rows": [{"measured": False}]})
     assert [signal.rule for signal in found.signals] == ["flag"]
     assert found.hints[0].why == found.failure
@@ -92,7 +90,7 @@ def test_a_failure_never_stops_the_tables(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(forms, "read_forms", broken)
     answer = json.loads((SAMPLES / "domains.json").read_bytes())
     del answer["availability"]
-    with pytest.warns(UnknownAvailabilityWarning):
+    with pytest.warns(SchemaDriftWarning):
         tables = normalize("domains", answer)
     assert len(tables.main) == len(answer["domains"]) > 0
 

@@ -17,7 +17,7 @@ import pytest
 
 from aatoolkit import Status
 from aatoolkit.availability.detect import Detection, detect
-from aatoolkit.errors import UnknownAvailabilityWarning
+from aatoolkit.errors import SchemaDriftWarning
 
 HERE = Path(__file__).parent
 UNSEEN = json.loads((HERE / "unseen.json").read_bytes())
@@ -43,7 +43,7 @@ POINTED_OUT = {
 def _detect(case: dict[str, Any]) -> Detection:
     listed = {"engines": [{"id": name} for name in case.get("options", ())]}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnknownAvailabilityWarning)
+        warnings.simplefilter("ignore", SchemaDriftWarning)
         return detect(case["body"], headers=case.get("headers"), options=listed)
 
 

@@ -149,7 +149,7 @@ def test_the_other_side_names_cells_and_what_no_column_took(dataset: aa.Dataset)
     assert tables.explain("$.nowhere").missing == "the answer has no such path"
     (pattern,) = tables.explain("trends.points[].mentionCount").children
     assert pattern.column == "overview_trend.mention_count"
-    with pytest.raises(aa.errors.ConfigurationError):
+    with pytest.raises(aa.errors.ArgumentError):
         tables.explain("$.a[")
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import aatoolkit as aa
-from aatoolkit.errors import ColumnNotFound, ItemNotFound
+from aatoolkit.errors import ItemNotFound
 from aatoolkit.frame.explain import Explanation
 from aatoolkit.metadata.attrs import stored_of
 from aatoolkit.metadata.recipe import LIMIT
@@ -87,7 +87,7 @@ def test_a_row_or_column_that_is_not_there_is_refused(domains: pd.DataFrame) -> 
         domains.aa.explain({"domain_type": domains["domain_type"].mode()[0]}, "rank")
     with pytest.raises(ItemNotFound, match="no row 9999"):
         domains.aa.explain(9999, "rank")
-    with pytest.raises(ColumnNotFound, match="citation_count"):
+    with pytest.raises(ItemNotFound, match="citation_count"):
         domains.aa.explain(0, "citation_cuont")
 
 

@@ -108,10 +108,10 @@ def test_a_registered_section_is_read_like_any_other_and_can_be_taken_back() -> 
 
 
 def test_what_cannot_be_registered_is_refused() -> None:
-    with pytest.raises(aa.errors.ConfigurationError, match="no Section"):
+    with pytest.raises(aa.errors.ArgumentError, match="no Section"):
         aa.sections.register("domains")  # type: ignore[arg-type]
     table = aa.sections.get("domains").tables[0]
-    with pytest.raises(aa.errors.ConfigurationError, match="source_domains"):
+    with pytest.raises(aa.errors.ArgumentError, match="source_domains"):
         aa.sections.register(Section("other", "Another.", table))
 
 
