@@ -1,0 +1,145 @@
+"""The lexicon: what the words of names and sentences mean, for units, names and availability.
+
+All of it is data: ``lexicon.txt`` beside this file has a line for each concept and each state.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from functools import cache, lru_cache
+from pathlib import Path
+
+_CAMEL_CASE = re.compile(r"([^\W\dA-Z_])([A-Z])|(\d)([A-Z])|([A-Z]+)([A-Z][a-z])")
+_PART = re.compile(r"[^\W_]+")
+_OTHER = re.compile(r"<(\w+)>")
+_STATE = re.compile(r"state (\w+) (weak|strong|plain): *(.+)")
+
+
+@lru_cache(maxsize=8192)
+def tokens(text: str) -> tuple[str, ...]:
+    """Split a name into its words, in lower case.
+
+    Examples
+    --------
+    >>> tokens("_sentimentScoreReason"), tokens("NOT-Connected"), tokens("hasGA4Data")
+    (('sentiment', 'score', 'reason'), ('not', 'connected'), ('has', 'ga4', 'data'))
+    """
+    text = text[:200]
+    if not text.islower():
+        text = _CAMEL_CASE.sub(r"\1\3\5 \2\4\6", text).lower()
+    return tuple(_PART.findall(text))
+
+
+@lru_cache(maxsize=4096)
+def fold(name: str) -> str:
+    """Normalise a name for comparison: without case and separators."""
+    return "".join(tokens(name))
+
+
+@lru_cache(maxsize=4096)
+def spaced(name: str, without: Collection[str] = ()) -> str:
+    """Join the words of a name by blanks, without some of them.
+
+    Examples
+    --------
+    >>> spaced("isDataComplete", ("is",))
+    'data complete'
+    """
+    return " ".join(word for word in tokens(name) if word not in without)
+
+
+@cache
+def words(*concepts: str) -> frozenset[str]:
+    """Return all words of some concepts.
+
+    Examples
+    --------
+    >>> "umsatz" in words("money"), "share" in words("rate", "money")
+    (True, True)
+    """
+    return frozenset().union(*(_concepts()[concept] for concept in concepts))
+
+
+@lru_cache(maxsize=8192)
+def concepts(word: str) -> frozenset[str]:
+    """Return the concepts that a word may mean.
+
+    Examples
+    --------
+    >>> sorted(concepts("latency")), sorted(concepts("furlong"))
+    (['duration'], [])
+    """
+    return frozenset(concept for concept, members in _concepts().items() if word in members)
+
+
+@lru_cache(maxsize=16384)
+def names(key: str, concept: str) -> bool:
+    """Whether any word of a key is of a concept.
+
+    Examples
+    --------
+    >>> names("productStatus", "business"), names("rows", "business")
+    (True, False)
+    """
+    return not words(concept).isdisjoint(tokens(key))
+
+
+@lru_cache(maxsize=16384)
+def ends(key: str, concept: str) -> bool:
+    """Whether the last word of a key is of a concept.
+
+    Examples
+    --------
+    >>> ends("statusMessage", "reason"), ends("messageStatus", "reason")
+    (True, False)
+    """
+    return not words(concept).isdisjoint(tokens(key)[-1:])
+
+
+@lru_cache(maxsize=16384)
+def is_whole(key: str, concept: str) -> bool:
+    """Whether a key as a whole is a word of a concept.
+
+    Examples
+    --------
+    >>> is_whole("sample_size", "size"), is_whole("size", "size")
+    (True, False)
+    """
+    return fold(key) in words(concept)
+
+
+@cache
+def phrases() -> Mapping[tuple[str, str], str]:
+    """Return the phrases of states: regular expressions by state word and strength."""
+    return _data()[1]
+
+
+@cache
+def _concepts() -> Mapping[str, frozenset[str]]:
+    given = _data()[0]
+    return {
+        concept: frozenset(_OTHER.sub(lambda name: given[name[1]], text).split())
+        for concept, text in given.items()
+    }
+
+
+@cache
+def _data() -> tuple[Mapping[str, str], Mapping[tuple[str, str], str]]:
+    """Read the file: the words of each concept, and the phrases of each state, as written."""
+    listed: dict[str, str] = {}
+    states: dict[tuple[str, str], list[str]] = {}
+    for line in Path(__file__).with_name("lexicon.txt").read_text("utf-8").splitlines():
+        state = _STATE.fullmatch(line)
+        concept, _, text = line.partition(":")
+        if state:
+            states.setdefault((state[1], state[2]), []).append(state[3])
+        elif text and not line.startswith("#"):
+            listed[concept] = f"{listed.get(concept, '')} {text.strip()}".strip()
+    alternatives = {
+        name: re.sub(r" ?\| ?", "|", listed.pop(name)) for name in ("setup", "permit", "seen")
+    }
+    return listed, {
+        key: re.sub(r"\{([a-z]+)\}", lambda name: alternatives[name[1]], "|".join(texts))
+        for key, texts in states.items()
+    }
