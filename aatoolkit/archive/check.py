@@ -12,7 +12,7 @@ from aatoolkit._util.text import visible
 from aatoolkit.archive import tables as declared
 from aatoolkit.archive.answers import ANSWERS, unpacked
 from aatoolkit.archive.buffer import TableBuffer
-from aatoolkit.archive.checksums import Checksums
+from aatoolkit.archive.checksums import FOLDER, Checksums
 from aatoolkit.archive.derive import derive_stored
 from aatoolkit.archive.index import groups_of, usable
 from aatoolkit.archive.runs import RUNS
@@ -88,17 +88,28 @@ def verify(
     store: ArchiveStore, profile: Profile | None, max_nodes: int, *, replay: bool
 ) -> ArchiveCheck:
     """Check every file, answer and table; with ``replay``, also that answers give these rows."""
-    snapshot = Snapshot(store)
-    if not snapshot.exists:
-        raise ArchiveError(f"there is no archive at {store.root} yet", path=store.root)
-    found: list[tuple[str, str]] = []
-    names = [ANSWERS, *declared.stored_tables(store), *BESIDE]
-    checksums = Checksums(store)
-    for name in (*names, RUNS, declared.CATALOG, declared.CHANGES):
-        found += ((name, problem) for problem in checksums.problems(name, store))
-    if snapshot.runs.rebuilding:
-        found.append(("runs", "a rebuild was interrupted; run archive.rebuild() again"))
+    checksums = Checksums(store, anew=True)
+    found: list[tuple[str, str]] = [
+        (FOLDER, f"the file {name} is not what was written") for name in checksums.damaged
+    ]
+    # Files are compared before any is read as a table, which damage would end.
+    logs = (RUNS, declared.CATALOG, declared.CHANGES)
+    names = dict.fromkeys((*logs, ANSWERS, *BESIDE, *checksums.files))
+    found += [(name, problem) for name in names for problem in checksums.problems(name)]
     answers = 0
+    if not found:
+        snapshot = Snapshot(store)
+        if not snapshot.exists:
+            raise ArchiveError(f"there is no archive at {store.root} yet", path=store.root)
+        unwritten = declared.stored_tables(store).keys() - names.keys()
+        names |= dict.fromkeys(unwritten)
+        found += [(name, problem) for name in unwritten for problem in checksums.problems(name)]
+        lost = snapshot.runs.committed - checksums.runs
+        if lost:
+            problem = f"those of {len(lost)} runs are gone; compact() records files as they are"
+            found.append((FOLDER, problem))
+        if snapshot.runs.rebuilding:
+            found.append((RUNS, "a rebuild was interrupted; run archive.rebuild() again"))
     if not found and snapshot.files(ANSWERS).table is not None:
         try:
             answers, problems = _answers(snapshot)
@@ -108,7 +119,9 @@ def verify(
                 found += _replayed(snapshot, profile, max_nodes)
         except ArchiveError as error:
             found.append(("archive", error.message))
-    return ArchiveCheck(store.root, answers, len(names), tuple(found), checksums.unchecked)
+    return ArchiveCheck(
+        store.root, answers, len(names) - len(logs), tuple(found), checksums.unchecked
+    )
 
 
 def _answers(snapshot: Snapshot) -> tuple[int, list[tuple[str, str]]]:

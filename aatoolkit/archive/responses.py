@@ -84,7 +84,7 @@ class ArchiveResponses:
         if versions != self._checked:
             checksums = Checksums(self._store)
             for name in tables:
-                for problem in checksums.problems(name, self._store):
+                for problem in checksums.problems(name):
                     raise ArchiveError(f"{name}: {problem}", path=self._store.root)
             self._checked = versions
 

@@ -9,7 +9,7 @@ import random
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
-from functools import wraps
+from functools import cached_property, wraps
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -17,7 +17,7 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.dataset as ds
-from pyarrow.fs import FileSystem, LocalFileSystem, SubTreeFileSystem
+from pyarrow.fs import FileSystem, LocalFileSystem, PyFileSystem, SubTreeFileSystem
 
 from aatoolkit._util.extras import needed
 from aatoolkit._util.text import visible
@@ -93,10 +93,36 @@ class ArchiveStore:
         self._peeked: dict[str, tuple[Any, Any]] = {}
         self._rows: dict[str, tuple[Any, list[dict[str, Any]]]] = {}
         self.options = {name: str(value) for name, value in (storage_options or {}).items()}
+        self.checksums: dict[str, dict[str, Any]] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         # Open tables stay in their process.
-        return self.__dict__ | {"_peeked": {}, "_rows": {}}
+        state = self.__dict__ | {"_peeked": {}, "_rows": {}, "checksums": {}}
+        return {name: value for name, value in state.items() if name != "files"}
+
+    @cached_property
+    def files(self) -> FileSystem:
+        """All files of the archive.
+
+        The files of a folder are read by Arrow alone. A file system written in Python, as deltalake
+        gives, is released by threads of Arrow, which end the process with an error where the
+        interpreter is being shut down meanwhile.
+        """
+        if self.is_local:
+            return SubTreeFileSystem(self.root, LocalFileSystem())
+        from deltalake.fs import DeltaStorageHandler
+
+        return PyFileSystem(DeltaStorageHandler(self.root, self.options or None))
+
+    def write(self, path: str, content: bytes) -> None:
+        """Write a file, which is whole or not there."""
+        draft = f"{path}.part" if self.is_local else path
+        if self.is_local:
+            self.files.create_dir(path.rpartition("/")[0])
+        with self.files.open_output_stream(draft) as stream:
+            stream.write(content)
+        if self.is_local:
+            self.files.move(draft, path)
 
     def uri(self, name: str) -> str:
         """The address of a table."""
@@ -157,20 +183,10 @@ class ArchiveStore:
         return list(rows)
 
     def dataset(self, name: str, table: Any) -> ds.Dataset:
-        """A table as an Arrow dataset.
-
-        The files of a folder are read by Arrow alone. A file system written in Python, as deltalake
-        gives, is released by threads of Arrow, which end the process with an error where the
-        interpreter is being shut down meanwhile.
-        """
-        files = self.filesystem(name, table) if self.is_local else None
+        """A table as an Arrow dataset."""
+        local = self.is_local
+        files = SubTreeFileSystem(self.uri(name), LocalFileSystem()) if local else None
         return table.to_pyarrow_dataset(filesystem=files)
-
-    def filesystem(self, name: str, table: Any) -> FileSystem:
-        """The files of a table, below its folder."""
-        if self.is_local:
-            return SubTreeFileSystem(self.uri(name), LocalFileSystem())
-        return table.to_pyarrow_dataset().filesystem
 
     def _last(self, name: str) -> tuple[Any, ...] | None:
         """The identity of a table's newest log file; None where it cannot be looked up."""

@@ -146,7 +146,8 @@ class RunWriter:
             return None
         self.flush()
         names = (declared.CATALOG, declared.CHANGES)
-        note(self.store, {**self._tables, **{name: self.store.peek(name) for name in names}})
+        tables = {**self._tables, **{name: self.store.peek(name) for name in names}}
+        note(self.store, tables, [self.run])
         doubled: frozenset[str] | None = None
         try:
             log(

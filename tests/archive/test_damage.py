@@ -22,33 +22,43 @@ def copy(filled: aa.Archive, tmp_path: Path) -> Path:
     return Path(shutil.copytree(filled.path, tmp_path / "copy"))
 
 
-def files_of(folder: Path) -> list[Path]:
-    """Every file but those of the checksums themselves."""
-    return sorted(
-        path
-        for path in folder.rglob("*")
-        if path.is_file() and "checksums" not in path.parts and path.stat().st_size
-    )
+def sampled(folder: Path) -> list[Path]:
+    """Some of the files, those of the checksums among them."""
+    draw = random.Random(20261123)
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.stat().st_size)
+    sums = [path for path in files if path.parent.name == "checksums"]
+    assert sums
+    return list({*draw.sample(files, min(len(files), effort(200, 20))), *sums})
 
 
 def test_a_flipped_bit_is_found_wherever_it_is(copy: Path) -> None:
     draw = random.Random(20261123)
-    files = files_of(copy)
-    for file in draw.sample(files, min(len(files), effort(200, 20))):
+    for file in sampled(copy):
         whole = file.read_bytes()
         at = draw.randrange(len(whole))
         file.write_bytes(whole[:at] + bytes([whole[at] ^ 1 << draw.randrange(8)]) + whole[at + 1 :])
-        try:
-            check = aa.Archive(copy).verify()
-        except ArchiveError:
-            check = None
+        check = aa.Archive(copy).verify()
         assert not check, file
+        assert {name for name, _ in check.found} & {*file.relative_to(copy).parts, "runs"} or any(
+            file.is_relative_to(copy / name) for name, _ in check.found
+        )
+        file.write_bytes(whole)
+    assert aa.Archive(copy).verify()
+
+
+def test_a_deleted_file_is_found_whichever_it_is(copy: Path) -> None:
+    for file in sampled(copy):
+        whole = file.read_bytes()
+        file.unlink()
+        check = aa.Archive(copy).verify()
+        is_last_sum = check.ok and check.unchecked and file.parent.name == "checksums"
+        assert not check or is_last_sum, file
         file.write_bytes(whole)
     assert aa.Archive(copy).verify()
 
 
 def test_a_table_whose_last_commit_is_gone_is_named(copy: Path) -> None:
-    logs = sorted(path for path in copy.rglob("_delta_log") if "checksums" not in path.parts)
+    logs = sorted(copy.rglob("_delta_log"))
     assert copy / "runs" / "_delta_log" in logs
     for log in logs:
         last = max(log.glob("*.json"))
@@ -61,13 +71,20 @@ def test_a_table_whose_last_commit_is_gone_is_named(copy: Path) -> None:
         last.write_bytes(whole)
 
 
-def test_files_without_a_checksum_are_counted_until_a_compaction(copy: Path) -> None:
+def test_the_loss_of_the_checksums_is_found_and_a_compaction_records_them_anew(copy: Path) -> None:
     shutil.rmtree(copy / "checksums")
     check = aa.Archive(copy).verify()
+    assert check.found == (
+        ("checksums", "those of 2 runs are gone; compact() records files as they are"),
+    )
     assert check.unchecked > 20
     assert "have no checksum" in repr(check)
     assert aa.Archive(copy).compact(keep_hours=0)
+    assert aa.Archive(copy).verify()
     assert aa.Archive(copy).verify().unchecked == 0
+    (file,) = (copy / "checksums").iterdir()
+    file.unlink()
+    assert not aa.Archive(copy).verify()
 
 
 ACTS: dict[str, Callable[[aa.Archive], Any]] = {
