@@ -116,13 +116,16 @@ class ArchiveStore:
 
     def write(self, path: str, content: bytes) -> None:
         """Write a file, which is whole or not there."""
-        draft = f"{path}.part" if self.is_local else path
         if self.is_local:
             self.files.create_dir(path.rpartition("/")[0])
-        with self.files.open_output_stream(draft) as stream:
-            stream.write(content)
-        if self.is_local:
-            self.files.move(draft, path)
+            with self.files.open_output_stream(f"{path}.part") as stream:
+                stream.write(content)
+            self.files.move(f"{path}.part", path)
+            return
+        # Not the handler's own stream, which refuses the buffers that Arrow gives it.
+        stream = self.files.handler._handler.open_output_stream(path, None)
+        stream.write(content)
+        stream.close()
 
     def uri(self, name: str) -> str:
         """The address of a table."""

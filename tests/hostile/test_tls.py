@@ -145,13 +145,12 @@ HANDSHAKES: dict[str, tuple[Script, int]] = {
 @pytest.mark.parametrize("name", HANDSHAKES)
 def test_a_handshake_that_fails_is_an_error(fetcher: Any, name: str) -> None:
     script, attempts = HANDSHAKES[name]
-    sockets = open_sockets()
     with HostileServer(script) as server:
         asking = fetcher(server.url.replace("http://127.0.0.1", "https://localhost"))
         fails(asking, "no response")
         assert server.connections == attempts
         asking.close()
-    assert open_sockets() <= sockets, "other tests may close some meanwhile"
+    assert open_sockets(server.port) == 0
 
 
 @pytest.mark.parametrize(
@@ -183,7 +182,7 @@ OVER_TLS = [
 def test_misbehaviour_over_tls_comes_to_the_same(
     authority: trustme.CA, fetcher: Any, name: str
 ) -> None:
-    case, sockets = CASES[name], open_sockets()
+    case = CASES[name]
     context = proving(authority.issue_cert("localhost"))
     found: Any = None
     with HostileServer(case.script, context) as server:
@@ -198,7 +197,7 @@ def test_misbehaviour_over_tls_comes_to_the_same(
         assert time.monotonic() - began < case.within + case.pause * case.calls
         asking.close()
     assert found == case.outcome
-    assert open_sockets() <= sockets, "other tests may close some meanwhile"
+    assert open_sockets(server.port) == 0
 
 
 # -- proxies ---------------------------------------------------------------------------------

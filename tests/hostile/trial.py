@@ -43,7 +43,7 @@ class Trial:
 def tried(case: Case, folder: Path) -> Trial:
     """Ask a server that misbehaves in this way."""
     deadline = DEADLINE if case.is_slow else 10.0
-    threads, sockets = set(threading.enumerate()), open_sockets()
+    threads = set(threading.enumerate())
     with HostileServer(case.script) as server:
         fetcher = Fetcher(
             server.url,
@@ -71,7 +71,7 @@ def tried(case: Case, folder: Path) -> Trial:
         memory,
         tuple(sorted(name for name in running if name.startswith("aatoolkit"))),
         all_let_go,
-        open_sockets() - sockets,
+        open_sockets(server.port),
     )
 
 

@@ -112,7 +112,7 @@ def test_the_crate_holds_every_file_with_its_checksum_and_where_it_is_from(whole
     assert root["license"].id == "https://spdx.org/licenses/CC-BY-4.0"
     assert [one["name"] for one in root["author"]] == [*ABOUT.creators]
     assert str(root["datePublished"])[:10] == "2026-11-20"
-    assert root["temporalCoverage"] == "2026-10-21/2026-11-20"
+    assert root["temporalCoverage"] == "2026-10-22/2026-11-20"
     listed = {entity.id: entity for entity in crate.data_entities}
     there = files(whole)
     assert {*listed} == {*there} - {"ro-crate-metadata.json", "SHA256SUMS"}
