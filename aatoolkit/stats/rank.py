@@ -27,7 +27,7 @@ from aatoolkit.stats.cluster_sums import (
     with_flags,
 )
 from aatoolkit.stats.difference import name_all
-from aatoolkit.stats.distributions import t_quantile, t_survival
+from aatoolkit.stats.distributions import t_quantiles, t_survival
 from aatoolkit.stats.estimate import LEAST_CLUSTERS
 from aatoolkit.stats.interval import check_level
 from aatoolkit.stats.results import numbers, result, words
@@ -53,8 +53,8 @@ def rank(
         why = f"{k} different values of {cluster}; it takes {LEAST_CLUSTERS}"
         raise AvailabilityError(f"{column} has no ranks: {why}", columns={column: why})
     oriented = members.oriented
-    distance, critical = separations(members, level)
-    above, below = ((distance > critical).sum(axis=axis).astype(np.float64) for axis in (0, 1))
+    distance, _ = separations(members, level)
+    above, below = ((distance > 1).sum(axis=axis).astype(np.float64) for axis in (0, 1))
     j = int(measured.sum())
     places = pd.Series(np.where(measured, -oriented, np.nan)).rank(method="min")
     low, high = 1.0 + above, j - below.astype(np.float64)
@@ -116,7 +116,7 @@ def traced(cells: Any, at: int) -> dict[str, Any]:
     if "members" not in cells.shared:
         ranked = members_of(source.frame, column, by, cluster, rules)
         cells.shared["members"] = ranked, separations(ranked, float(given.get("level", 0.95)))
-    members, (distance, critical) = cells.shared["members"]
+    members, (distance, p) = cells.shared["members"]
     member = [str(name) for name in members.names].index(cells.text(at, by))
 
     def size_and_value(one: int, name: str) -> tuple[Any, Any]:
@@ -141,15 +141,16 @@ def traced(cells: Any, at: int) -> dict[str, Any]:
     words = f"1 + {len(better)} members with a better value"
     places = {"rank": (1 + len(better), words, better)}
     quantile = (
-        f"more than {critical:.4g} standard errors of the difference, the quantile of the largest "
-        f"of all in {DRAWS} draws of normal multipliers of {cluster} (seed 0), by Student's t"
+        f"a difference whose p-value, by Student's t with its own degrees of freedom, is below "
+        f"{p:.3g}: that of the largest of all in {DRAWS} draws of normal multipliers of {cluster} "
+        "(seed 0)"
     )
     many = int(members.measured.sum())
     for name, away, word in (
         ("rank_low", distance[:, member], "better"),
         ("rank_high", distance[member], "worse"),
     ):
-        others = np.flatnonzero(members.measured & (away > critical)).tolist()
+        others = np.flatnonzero(members.measured & (away > 1)).tolist()
         start = "1 +" if name == "rank_low" else f"{many} -"
         value = 1 + len(others) if name == "rank_low" else many - len(others)
         text = f"{start} {len(others)} members that are {word} by {quantile}"
@@ -274,27 +275,38 @@ def members_of(
 
 
 def separations(members: RankedMembers, level: float) -> tuple[Numbers, float]:
-    """By how many standard errors each member is better than each other, and how many it takes.
+    """How far each member is better than each other, 1 where it is enough; and a probability.
 
-    How many is the quantile of the largest of all, in draws of normal multipliers of clusters.
+    It is that of the largest of all standardised differences, in draws of normal multipliers of
+    clusters. A difference is enough where Student's t, with the difference's own degrees of
+    freedom, is as improbable: those of its variance (Satterthwaite), since of few clusters fewer
+    still carry it. With k-1 for all, sets of 8 to 20 prompts and ten ties hold in 84 to 88 %.
     """
     influence, measured = members.influence, members.measured
     value = np.where(measured, members.oriented, 0.0)
     k, many = influence.shape
     rng = np.random.default_rng(0)
-    signs = rng.standard_normal((DRAWS, k))
-    drawn = signs @ influence
-    cross = influence.T @ influence
-    squares = np.diag(cross)
-    error = np.sqrt(np.maximum(squares[:, None] + squares[None, :] - 2 * cross, 0) * k / (k - 1))
+    draws = rng.standard_normal((DRAWS, k)) @ influence
+    squares, spread = _moments(influence)
+    error = np.sqrt(np.maximum(squares, 0) * k / (k - 1))
     tiny = 1e-12 * max(float(error.max(initial=0.0)), 1e-300)
     tested = (error > tiny) & measured[:, None] & measured[None, :]
     safe = np.where(tested, error, np.inf)
     largest = np.zeros(DRAWS)
     for at in range(many):
-        largest = np.maximum(largest, (np.abs(drawn[:, [at]] - drawn) / safe[at]).max(axis=1))
-    # The quantile is that of normal differences, far out in the tail where there are many;
-    # of few clusters it is that of Student's t which is as far out.
+        largest = np.maximum(largest, (np.abs(draws[:, [at]] - draws) / safe[at]).max(axis=1))
     tail = t_survival(float(np.quantile(largest, level)), math.inf)
-    critical = t_quantile(1 - tail, k - 1)
-    return (value[:, None] - value[None, :]) / safe, critical
+    with np.errstate(divide="ignore", invalid="ignore"):
+        df = np.where(tested & (spread > 0), squares**2 / spread, k - 1)
+    critical = t_quantiles(1 - tail, np.clip(df, 1, k - 1).ravel()).reshape(df.shape)
+    return (value[:, None] - value[None, :]) / safe / critical, 2 * tail
+
+
+def _moments(influence: Numbers) -> tuple[Numbers, Numbers]:
+    """The sums over clusters of the second and fourth powers of all pairs' differences."""
+    one, two, three = influence, influence**2, influence**3
+    second, fourth = two.sum(axis=0), (two**2).sum(axis=0)
+    middle = three.T @ one
+    squares = second[:, None] + second[None, :] - 2 * (one.T @ one)
+    spread = fourth[:, None] + fourth[None, :] - 4 * (middle + middle.T) + 6 * (two.T @ two)
+    return squares, spread

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from effort import cells, explores
-from prompts import without_attrs
+from prompts import RULES, without_attrs
 
 import aatoolkit as aa
 from aatoolkit.errors import AvailabilityError, ItemNotFound
@@ -57,8 +57,25 @@ def test_the_sets_hold_all_ranks_at_once_everywhere(
     assert coverage(times, k, means, shape) >= least
 
 
-def test_the_sets_of_few_prompts_hold_ranks_that_tie() -> None:
-    assert coverage(40, 8, [5.0] * 10, 1.0) >= 0.95
+@pytest.mark.parametrize("k", [8, 12])
+def test_the_sets_of_few_prompts_hold_ranks_that_tie(k: int) -> None:
+    assert coverage(40, k, [5.0] * 10, 1.0) >= 0.95
+    rng = np.random.default_rng(k)
+    held = 0
+    for _ in range(60):
+        runs = rng.integers(5, 40, (k, 10))
+        rates = rng.beta(0.6, 1.4, (k, 10))
+        frame = pd.DataFrame(
+            {
+                "prompt_id": np.repeat(np.arange(k), 10),
+                "site": np.tile(np.arange(10), k),
+                "hits": rng.binomial(runs, rates).ravel(),
+                "runs": runs.ravel(),
+            }
+        ).assign(rate=lambda rows: rows["hits"] / rows["runs"])
+        ranked = without_attrs(frame.aa.rank("rate", "site", rules=RULES))
+        held += bool(((ranked["rank_low"] == 1) & (ranked["rank_high"] == 10)).all())
+    assert held >= 55  # 84 % by Student's t of one less than there are prompts
 
 
 def test_clear_leaders_are_certain() -> None:
