@@ -348,7 +348,7 @@ class Payload:
             raise ArgumentError("fetched_at has no time zone; give an aware time, in UTC at best")
 
     @classmethod
-    def of(cls, response: Response, *, from_cache: bool = False, stale: bool = False) -> Payload:
+    def _of(cls, response: Response, *, from_cache: bool = False, stale: bool = False) -> Payload:
         """Return a response as a payload."""
         request = response.request
         payload = cls(
@@ -389,7 +389,7 @@ class Payload:
         return decode.decode(self.body, section=self.section, scope=self.scope, **facts)
 
     @property
-    def origin(self) -> str:
+    def _origin(self) -> str:
         """The origin of the answer: ``service``, ``cache`` or ``stale cache``."""
         if not self.from_cache:
             return "service"
@@ -414,7 +414,7 @@ class Payload:
             "section": self.section,
             "scope": self.scope,
             "fetched": f"{self.fetched_at:%Y-%m-%d %H:%M:%S%z}",
-            "from": self.origin,
+            "from": self._origin,
             "size": _size(len(self.body)),
             "sha256": self.sha256[:12],
         }

@@ -93,19 +93,19 @@ class Scope(NamesNear):
 
     def __repr__(self) -> str:
         shown = [f"days={self.days}"]
-        shown += [f"{name}={value!r}" for name, value in self.filters.items()]
+        shown += [f"{name}={value!r}" for name, value in self._filters.items()]
         return f"Scope({', '.join(shown)})"
 
     def _repr_html_(self) -> str:
         return code(repr(self))
 
     @property
-    def filters(self) -> dict[str, tuple[str, ...]]:
+    def _filters(self) -> dict[str, tuple[str, ...]]:
         """The filters that are set, by name.
 
         Examples
         --------
-        >>> Scope(topic="CRM").filters
+        >>> Scope(topic="CRM")._filters
         {'topic': ('CRM',)}
         """
         return {name: getattr(self, name) for name in FILTERS if getattr(self, name)}
@@ -119,7 +119,7 @@ class Scope(NamesNear):
         >>> Scope(topic="CRM")._given, Scope(days=30)._given
         ({'topic': ('CRM',)}, {'days': 30})
         """
-        return {"days": self.days, **self.filters} if self._days_given else self.filters
+        return {"days": self.days, **self._filters} if self._days_given else self._filters
 
     def with_(self, **changes: Any) -> Scope:
         """Return the scope with some filters replaced.
@@ -141,7 +141,7 @@ class Scope(NamesNear):
         """
         return {
             "days": str(self.days),
-            **{name: ",".join(values) for name, values in self.filters.items()},
+            **{name: ",".join(values) for name, values in self._filters.items()},
         }
 
     def to_query(self) -> str:
@@ -201,7 +201,7 @@ class Scope(NamesNear):
                 f"a scope is checked against scope options, not a {type(options).__name__}; "
                 "write scope.check(project.scope_options())"
             )
-        for name, values in self.filters.items():
+        for name, values in self._filters.items():
             if name in options.unknown:
                 warnings.warn(f"{name} {values!r} {UNCHECKED}", AAToolkitWarning, stacklevel=2)
                 continue

@@ -240,5 +240,5 @@ def test_bots_and_paths_of_the_crawler_log(crawl_store: Path, log: pd.DataFrame,
         series = tables["crawl_timeseries"].set_index(["bucket_start", "bot"])["requests"]
         assert series.dropna().astype(int).sort_index().to_dict() == by_day.to_dict()
         assert not (series == 0).any()
-        assert "partial" in tables.words["crawl_bots"]
+        assert "partial" in tables._words["crawl_bots"]
         assert tables.main["verified_requests"].isna().all()

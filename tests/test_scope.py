@@ -42,7 +42,7 @@ def test_order_and_repetition_never_matter(listed: list[str], random: object) ->
 def test_what_is_not_narrowed_is_not_shown() -> None:
     assert repr(Scope()) == "Scope(days=30)"
     assert repr(Scope(7, brand="Acme")) == "Scope(days=7, brand=('Acme',))"
-    assert Scope(engine=None).filters == {}  # type: ignore[arg-type]
+    assert Scope(engine=None)._filters == {}  # type: ignore[arg-type]
 
 
 def test_parameters_are_in_the_order_of_the_api() -> None:

@@ -168,7 +168,7 @@ def study_payloads(study: Study) -> Iterator[Payload]:
     """The usable answers about sections that a study holds, in the order of recording."""
     for record in study.records:
         if record.section is not None and record.error is None:
-            yield record.payload(study.answer(record))
+            yield record.payload(study._answer(record))
 
 
 def payloads_of(source: Any) -> Iterator[Payload]:

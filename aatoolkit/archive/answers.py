@@ -224,7 +224,9 @@ class StoredAnswer:
             "days": scope.days,
             "window_start": self.window_start,
             "window_end": self.window_end,
-            **{f"filter_{name}": ",".join(scope.filters.get(name, ())) or None for name in FILTERS},
+            **{
+                f"filter_{name}": ",".join(scope._filters.get(name, ())) or None for name in FILTERS
+            },
             "fetched_at": self.fetched_at,
             "run": self.run,
             "sha256": self.sha256,

@@ -418,7 +418,7 @@ class Archive:
         )
 
     @typed
-    def arrow(
+    def _arrow(
         self,
         section: str,
         table: str | None = None,
@@ -439,7 +439,7 @@ class Archive:
         return reader.rows(Selection.of(hosts, since, until, scope).before(self._until))
 
     @typed
-    def paths(self, section: str, table: str | None = None) -> list[str]:
+    def _paths(self, section: str, table: str | None = None) -> list[str]:
         """Return the Parquet files of a table that hold rows of committed runs alone.
 
         The partition column ``month`` is in their folders' names.
@@ -451,7 +451,7 @@ class Archive:
             an earlier moment, of which there are no files.
         """
         if self._until is not None:
-            raise ArchiveError("the archive as of a moment has no files of its own; use arrow()")
+            raise ArchiveError("the archive as of a moment has no files of its own; use read()")
         snapshot = self._snapshot()
         found = snapshot.files(TableReader(snapshot, section, table).path)
         if found.hidden:
@@ -534,12 +534,12 @@ class Archive:
 
     @property
     @typed
-    def columns(self) -> pd.DataFrame:
+    def _columns(self) -> pd.DataFrame:
         """The unit, rule and meaning of every column, one row each."""
         return Listing(to_frame(columns_of(self._snapshot()))).fold_by("table", "column")
 
     @property
-    def path(self) -> str:
+    def _path(self) -> str:
         """The folder, or the address in an object store."""
         return self._store.root
 

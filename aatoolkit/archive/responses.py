@@ -46,7 +46,7 @@ class ArchiveResponses:
 
     def put(self, response: Response) -> None:
         """Add a response, in a run of its own."""
-        payload = Payload.of(response)
+        payload = Payload._of(response)
         if payload.section is None:
             payload = replace(payload, section=SCOPE_OPTIONS, scope=payload.scope or Scope())
         with self._lock, warnings.catch_warnings():  # runs of one process need not meet

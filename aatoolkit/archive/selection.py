@@ -96,7 +96,7 @@ class Selection:
         if self.scope is not None and answers:
             parts.append(("scope", "in", [self.scope.to_query()]))
         elif self.scope is not None:
-            values = self.scope.filters
+            values = self.scope._filters
             texts = {
                 name: [",".join(values[name])] if values.get(name) else None for name in FILTERS
             }

@@ -168,7 +168,7 @@ def read(
         output.write_table(frame, name, form, out)
     if out is not None and str(out) != "-":
         note(f"{counted(len(frame), 'row')} of {name}: {out}")
-    note(f"{name}: {counted(tables.rows[name], 'row')}, {visible(tables.words[name])}")
+    note(f"{name}: {counted(tables.rows[name], 'row')}, {visible(tables._words[name])}")
     return 0
 
 

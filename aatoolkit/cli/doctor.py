@@ -102,7 +102,7 @@ def _connection(
         return
     with client:
         yield Diagnosis("service", True, client.base_url)
-        yield Diagnosis("token", None, "found" if client.has_token else "none found")
+        yield Diagnosis("token", None, "found" if client._has_token else "none found")
         if host is None:
             yield Diagnosis("project", None, "name a HOST to connect to it")
             return

@@ -168,7 +168,7 @@ class Client(Closing, NamesNear):
         return ReadingOptions(self._profile, self.max_nodes)
 
     @property
-    def has_token(self) -> bool:
+    def _has_token(self) -> bool:
         """Whether requests carry a token."""
         return self._source.has_token
 

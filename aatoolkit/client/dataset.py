@@ -80,7 +80,7 @@ class Dataset(DatasetStatistics, NamesNear):
         A section that failed has one row with no table and no count.
         """
         rows = [
-            (name, table, tables.rows[table], tables.words[table])
+            (name, table, tables.rows[table], tables._words[table])
             for name, tables in self.items()
             for table in tables
         ]

@@ -224,7 +224,7 @@ def read_by(
             unknown=(str(by),),
             suggestions=near,
         )
-    values: tuple[str, ...] = scope.filters.get(by, ())
+    values: tuple[str, ...] = scope._filters.get(by, ())
     options = None if values else project.scope_options()
     if options is not None and by in options.unknown:
         raise ScopeError(
@@ -305,7 +305,7 @@ def _concat(by: str, name: str, parts: Mapping[str, Tables]) -> pd.DataFrame:
 
 def _words(name: str, parts: Mapping[str, Tables]) -> str:
     """The availability of a table in words: the common ones, or which values lack a part."""
-    words = {value: tables.words.get(name, "unknown") for value, tables in parts.items()}
+    words = {value: tables._words.get(name, "unknown") for value, tables in parts.items()}
     if len({*words.values()}) == 1:
         return next(iter(words.values()))
     whole = [value for value, word in words.items() if word.startswith("available")]

@@ -316,7 +316,7 @@ def answer_of(source: Source) -> Answer:
         source.window_start,
         source.window_end,
         str(scope.days) if scope else None,
-        tuple(frozenset(scope.filters.get(name, ()) if scope else ()) for name in FILTERS),
+        tuple(frozenset(scope._filters.get(name, ()) if scope else ()) for name in FILTERS),
     )
 
 

@@ -281,7 +281,7 @@ def write_section(tables: Tables, place: Path) -> Iterator[Path]:
         ("_availability", tables.availability),
     ):
         yield write_parquet(frame, place / f"{name}.parquet")
-    for name, table in tables.provenance.items():
+    for name, table in tables._provenance.items():
         path = place / "_placement" / f"{name}.parquet"
         with writing(path) as temporary:
             keys = {ARROW: base64.b64encode(table.schema.serialize().to_pybytes())}

@@ -160,7 +160,7 @@ def _moment(text: str | None) -> object:
 
 def _listed(scope: Scope | None, name: str) -> str | None:
     """The values that a filter was set to; None where nothing was filtered by it."""
-    return ",".join(scope.filters.get(name, ())) or None if scope else None
+    return ",".join(scope._filters.get(name, ())) or None if scope else None
 
 
 def _check_free(there: Iterable[str], added: Iterable[str]) -> None:

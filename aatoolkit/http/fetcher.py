@@ -102,7 +102,7 @@ class Fetcher:
         cached = None if request.refresh else self._cached(request)
         stale = cached is None or not is_fresh(cached, age)
         if cached is not None and (self.offline or not stale):
-            return Payload.of(cached, from_cache=True, stale=stale)
+            return Payload._of(cached, from_cache=True, stale=stale)
         if self.offline:
             raise _not_cached(request)
         if request.refresh:
@@ -114,7 +114,7 @@ class Fetcher:
                 # Another thread may have cached the response meanwhile.
                 meanwhile = self._cached(request)
                 if meanwhile is not None and is_fresh(meanwhile, age):
-                    return Payload.of(meanwhile, from_cache=True)
+                    return Payload._of(meanwhile, from_cache=True)
                 return self._send(request, left)
 
             outcome = self._single_flight.run(request.key, send_once, deadline)
@@ -122,7 +122,7 @@ class Fetcher:
             return outcome
         if cached is not None and allows_stale(outcome):
             _warn_stale(cached, outcome)
-            return Payload.of(cached, from_cache=True, stale=True)
+            return Payload._of(cached, from_cache=True, stale=True)
         if isinstance(outcome, errors.DeadlineExceeded):
             outcome.deadline = deadline
         outcome.section, outcome.scope = request.section, request.scope
@@ -145,7 +145,7 @@ class Fetcher:
             return outcome
         if self._cache is not None and may_be_kept(outcome):
             self._cache.put(outcome)
-        return Payload.of(outcome)
+        return Payload._of(outcome)
 
     def _cached(self, request: Request) -> Response | None:
         return None if self._cache is None else self._cache.get(request)

@@ -198,7 +198,7 @@ def _read(
     if document is None or (held and not whole and reading.keys > MANY_KEYS):
         # The objects of a long answer take many times the room of its bytes.
         reread = cache(partial(quietly, again, answer, whole=True))
-        extra, origins = (lambda: reread().extra), (lambda: reread().provenance)
+        extra, origins = (lambda: reread().extra), (lambda: reread()._provenance)
         find_rows = partial(_rows_of, reread)
         report.kept.clear()
         for table in built.values() if document is not None else ():

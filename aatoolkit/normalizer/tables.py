@@ -164,11 +164,11 @@ class Tables(TablesExport, NamesNear):
         self._hints = hints
         self.payload = payload
         self.rows: dict[str, int] = dict(rows)
-        self._words = words
+        self._loaded_words = words
         self._loaders = dict(loaders)
         self._frames: dict[str, pd.DataFrame] = {}
         self._extra = extra
-        self._provenance = provenance
+        self._loaded_provenance = provenance
 
     def __getitem__(self, name: str) -> pd.DataFrame:
         if not isinstance(name, str) or name not in self._loaders:
@@ -213,9 +213,9 @@ class Tables(TablesExport, NamesNear):
         return len(self._loaders)
 
     @cached_property
-    def words(self) -> dict[str, str]:
+    def _words(self) -> dict[str, str]:
         """The availability of each table in words."""
-        return self._words()
+        return self._loaded_words()
 
     @property
     def main(self) -> pd.DataFrame:
@@ -243,9 +243,9 @@ class Tables(TablesExport, NamesNear):
         return _listing(self._hints())
 
     @cached_property
-    def provenance(self) -> dict[str, pa.Table]:
+    def _provenance(self) -> dict[str, pa.Table]:
         """The place of every value in the answer, which `rebuild` uses; it holds no values."""
-        return self._provenance()
+        return self._loaded_provenance()
 
     def explain(self, path: str) -> Explanation:
         """Explain a place of the answer: which cells hold it, or why none does.
@@ -297,12 +297,12 @@ class Tables(TablesExport, NamesNear):
         PayloadError
             If a frame has lost rows or columns.
         """
-        return rebuild(self, self.extra, self.provenance)
+        return rebuild(self, self.extra, self._provenance)
 
     @property
     def summary(self) -> pd.DataFrame:
         """One row a table: ``table``, ``rows``, ``availability`` in words."""
-        rows = [(name, self.rows[name], self.words[name]) for name in self]
+        rows = [(name, self.rows[name], self._words[name]) for name in self]
         return summarised(("table", "rows", "availability"), rows)
 
     def _ipython_key_completions_(self) -> list[str]:
@@ -331,9 +331,9 @@ class Tables(TablesExport, NamesNear):
 
     def _shown(self, name: str) -> str:
         """Describe the availability of a table, with its mark; of an empty one, why it is empty."""
-        if not isinstance(name, str) or name not in self.words:
+        if not isinstance(name, str) or name not in self._words:
             self[name]  # which names near matches
-        words = joined(self.words[name])
+        words = joined(self._words[name])
         mark = next((mark for status, mark in _MARKS.items() if words.startswith(status)), "?")
         return f"{mark} {words if self.rows[name] else _EMPTY.get(words, words)}"
 

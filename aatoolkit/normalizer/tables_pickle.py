@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from aatoolkit.normalizer.tables import Tables
 
 _FACTS = ("rows", "declaration", "drafted")
+_HIDDEN = {"words": "_words", "provenance": "_provenance"}
 _LISTINGS = ("words", "extra", "availability", "drift", "hints", "provenance")
 
 
@@ -31,7 +32,7 @@ def reduced(tables: Tables) -> tuple[Callable[..., Tables], tuple[Any, ...]]:
     if held is not None and answer is not None:
         return _read_again, (held.read, answer, tables._frames)
     facts = {name: getattr(tables, name) for name in _FACTS}
-    listings = {name: getattr(tables, name) for name in _LISTINGS}
+    listings = {name: getattr(tables, _HIDDEN.get(name, name)) for name in _LISTINGS}
     return _without_answer, (tables.section, dict(tables), facts, listings)
 
 

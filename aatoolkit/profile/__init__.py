@@ -30,7 +30,7 @@ from aatoolkit.profile.planning import PlannedRequest as PlannedRequest
 from aatoolkit.profile.planning import first_requests as plan
 from aatoolkit.profile.section_draft import SectionDraft as SectionDraft
 
-__all__ = ["Draft", "check", "draft", "plan"]
+__all__ = ["check", "draft", "plan"]
 
 
 def __dir__() -> list[str]:

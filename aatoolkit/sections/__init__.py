@@ -26,11 +26,8 @@ from aatoolkit.sections import vocabulary
 from aatoolkit.sections.vocabulary import *  # noqa: F403
 
 __all__ = [  # noqa: F405
-    "Aggregation",
     "Column",
     "Profile",
-    "Rows",
-    "Rule",
     "Section",
     "Table",
     "default_profile",
@@ -39,9 +36,7 @@ __all__ = [  # noqa: F405
     "get",
     "names",
     "pandera_schema",
-    "propose",
     "table",
-    "typed_module",
 ]
 
 

@@ -130,7 +130,7 @@ def register(section: Section) -> None:
     >>> mine = aa.sections.propose({"items": [{"id": "a", "n": 1}]}, "mine").section
     >>> rule = Rule("ours", at="meta.light", words={"red": "not_connected"})
     >>> aa.sections.register(Section("mine", mine.doc, *mine, availability=rule))
-    >>> aa.normalize("mine", {"items": [], "meta": {"light": "red"}}).words
+    >>> aa.normalize("mine", {"items": [], "meta": {"light": "red"}})._words
     {'mine': 'unavailable (not connected)'}
     >>> aa.sections.unregister("mine")
     """

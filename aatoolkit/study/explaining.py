@@ -74,7 +74,7 @@ def stored_responses(study: Study, source: Source) -> Iterator[StoredResponse]:
 
     def stored(record: Record, source: Source) -> StoredResponse:
         return StoredResponse(
-            source, record.sha256, lambda: study.answer(record), lambda: study.tables(record)
+            source, record.sha256, lambda: study._answer(record), lambda: study.tables(record)
         )
 
     usable = [record for record in study.records if record.error is None]

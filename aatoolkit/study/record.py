@@ -169,7 +169,7 @@ class Record:
 
     def payload(self, body: bytes) -> Payload:
         """Build the payload of the recorded response from its bytes."""
-        return Payload.of(self.response(body), from_cache=True, stale=self.stale)
+        return Payload._of(self.response(body), from_cache=True, stale=self.stale)
 
     def to_error(self, body: bytes) -> FetchError | None:
         """Build the recorded error; None if the response is usable."""

@@ -173,7 +173,7 @@ class Replay:
                 scope=request.scope,
                 nearest=near.name if near else None,
             )
-        body = self._study.answer(record)
+        body = self._study._answer(record)
         error = record.to_error(body)
         if error is not None:
             raise error
@@ -222,6 +222,6 @@ def replaying_client(
     (service,) = services
     own = [record for record in records if record.base_url == service]
     max_nodes = max((record.max_nodes for record in own), default=MAX_NODES)
-    known = study.profiles.get(service) if profile is None else Profile.load(profile)
+    known = study._profiles.get(service) if profile is None else Profile.load(profile)
     source = Replay(study, service, own)
     return Client._from_source(source, service, _WORKERS, known, max_nodes)

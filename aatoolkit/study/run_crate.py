@@ -95,7 +95,7 @@ def write_crate(
             "@id": "./",
             "@type": "Dataset",
             "name": f"Rerun of {workflow}",
-            "description": f"{workflow}, run from the study {study.title!r}: "
+            "description": f"{workflow}, run from the study {study._title!r}: "
             + ("all sealed results are the same." if rerun.ok else "not all results are the same."),
             "datePublished": rerun.ended.isoformat(timespec="seconds"),
             "license": NO_LICENCE,
@@ -144,7 +144,7 @@ def write_crate(
         {
             "@id": "#study",
             "@type": "CreativeWork",
-            "name": study.title,
+            "name": study._title,
             "identifier": f"sha256:{rerun.digest}",
             "description": f"The recorded responses, {len(study.records)} of them; the SHA-256 is "
             f"that of the study's SHA256SUMS. Sealed results are in its {RESULTS}.",

@@ -210,7 +210,7 @@ class Study:
                 if all(known[name] == value for name, value in about.items()):
                     return study
                 problem = (
-                    f"another study is there, {study.title!r}; go on with it by "
+                    f"another study is there, {study._title!r}; go on with it by "
                     "Study.resume(path), or name another folder"
                 )
             elif folder.exists() and next(folder.iterdir(), None) is not None:
@@ -286,7 +286,7 @@ class Study:
         return {**texts, "creators": tuple(creators)}
 
     @property
-    def title(self) -> str:
+    def _title(self) -> str:
         """The title of the study."""
         return str(self.about["title"])
 
@@ -327,12 +327,12 @@ class Study:
         return self._replayed[1]
 
     @property
-    def hosts(self) -> tuple[str, ...]:
+    def _hosts(self) -> tuple[str, ...]:
         """The hosts of the recorded responses."""
         return tuple(sorted({record.host for record in self.records}))
 
     @property
-    def profiles(self) -> Mapping[str, Profile]:
+    def _profiles(self) -> Mapping[str, Profile]:
         """The profile that each service was recorded with, by its base URL; a replay uses it.
 
         A service that was recorded without one is read by the default profile.
@@ -355,7 +355,7 @@ class Study:
         seal = self._seal()
         return None if seal is None else sha256_of(seal)
 
-    def answer(self, record: Record) -> bytes:
+    def _answer(self, record: Record) -> bytes:
         """Return the bytes of a response.
 
         Raises
@@ -383,7 +383,7 @@ class Study:
         StudyError
             If the response is missing or is not what was recorded.
         """
-        return tables_of(record, self.answer(record), self.profiles.get(record.base_url))
+        return tables_of(record, self._answer(record), self._profiles.get(record.base_url))
 
     # -- recording and replaying ---------------------------------------------------------------
 
@@ -415,7 +415,7 @@ class Study:
         >>> with aa.Study.create(f"{tempfile.mkdtemp()}/mine") as study:
         ...     client = study.record(aa.demo().client)
         ...     collected = client.collect(["acme.example", "globex.example"], sections="domains")
-        >>> study.hosts
+        >>> study._hosts
         ('acme.example', 'globex.example')
         """
         if self._is_rerun:
@@ -477,15 +477,15 @@ class Study:
                 path=str(self.path),
             )
         name = canonical_host(host)
-        if base_url is None and name not in self.hosts:
+        if base_url is None and name not in self._hosts:
             raise StudyError(
                 f"the study at {self.path} has no answers about {name}; it has answers about "
-                f"{', '.join(self.hosts) or 'no host'}",
+                f"{', '.join(self._hosts) or 'no host'}",
                 path=str(self.path),
             )
         return replaying_client(self, base_url, name, profile).project(name)
 
-    def client(
+    def _client(
         self, base_url: str | None = None, *, profile: ProfileSource | None = None
     ) -> Client:
         """Return a client that answers from the study alone, for ``collect`` and ``datasets``.
@@ -545,9 +545,9 @@ class Study:
                 problems=tuple(conflicts),
             )
         for record in other.records:
-            writer.append(record, other.answer(record))
+            writer.append(record, other._answer(record))
         with writer.held():
-            for base_url, profile in other.profiles.items():
+            for base_url, profile in other._profiles.items():
                 self._store_profile(base_url, profile)
         for name in other.results:
             self.seal_result(name, other.result(name), replace=replace)
@@ -560,9 +560,9 @@ class Study:
             mine = own.get(record.request.key)
             if mine and (mine.sha256, mine.status) != (record.sha256, record.status):
                 yield f"the response to {record.name}"
-        for base_url, profile in other.profiles.items():
-            if base_url in self.profiles:
-                both = (self.profiles[base_url], profile)
+        for base_url, profile in other._profiles.items():
+            if base_url in self._profiles:
+                both = (self._profiles[base_url], profile)
                 if len({format_profiles({base_url: one}) for one in both}) > 1:
                     yield f"the profile of {base_url}"
         for name, result in other.results.items():
@@ -587,7 +587,7 @@ class Study:
                 DraftWarning,
                 stacklevel=3,
             )
-        before = self.profiles
+        before = self._profiles
         text = format_profiles({**before, base_url: profile})
         if not before or format_profiles(before) != text:
             unseal(self.path)
@@ -884,9 +884,9 @@ class Study:
             try:
                 tables += quietly(self.tables, record).values()
             except (FetchError, PayloadError, ScopeError) as error:
-                failures.append(FailedResponse(record.payload(self.answer(record)), error.message))
+                failures.append(FailedResponse(record.payload(self._answer(record)), error.message))
         about = About(
-            self.title,
+            self._title,
             self.about["description"],
             self.about["creators"],
             licence,
@@ -1062,7 +1062,7 @@ class Study:
 
     def _hashes(self, record: Record) -> Hashes:
         """Compute the hashes of a response's tables; none for errors and those without tables."""
-        body, profile = self.answer(record), self.profiles.get(record.base_url)
+        body, profile = self._answer(record), self._profiles.get(record.base_url)
         try:
             return table_hashes(quietly(tables_of, record, body, profile))
         except (FetchError, PayloadError, ScopeError):
@@ -1083,8 +1083,8 @@ class Study:
 
     def __repr__(self) -> str:
         try:
-            content = f"{len(self.records)} answers of {', '.join(self.hosts) or 'nothing'}"
-            title, state = visible(self.title), self._seal_state()
+            content = f"{len(self.records)} answers of {', '.join(self._hosts) or 'nothing'}"
+            title, state = visible(self._title), self._seal_state()
         except StudyError:
             return f"<Study at {visible(str(self.path))}, damaged: see .verify()>"
         return f"<Study {title!r}: {content}, {state}>"
@@ -1113,7 +1113,7 @@ class StudyResponses:
         record = self._study._latest().get(request.key)
         if record is None or record.error is not None:
             return None
-        return record.response(self._study.answer(record))
+        return record.response(self._study._answer(record))
 
     def put(self, response: Response) -> None:
         """Record a response."""
@@ -1133,7 +1133,7 @@ class StudyResponses:
         """Yield the latest usable response to each request."""
         for record in self._study._current:
             if record.error is None:
-                yield record.response(self._study.answer(record))
+                yield record.response(self._study._answer(record))
 
     def verify(self) -> list[str]:
         """Return a sentence for each problem; a study that is recorded has no seal yet."""

@@ -99,7 +99,7 @@ def test_units_keys_and_rules_come_back(filled: aa.Archive) -> None:
     facts = ["dtype", "unit", "aggregation", "doc", "of"]
     assert found.aa.codebook.loc[live.columns, facts].equals(live.aa.codebook[facts])
     assert {*found["host"]} == {*HOSTS}
-    columns = filled.columns
+    columns = filled._columns
     declared = [table for name in SECTIONS for table in aa.sections.get(name)]
     assert len(columns) == sum(len(table.columns) for table in declared)
     assert columns["aggregation"].notna().all()
@@ -123,8 +123,8 @@ def test_the_engines_of_others_read_the_same_sums(filled: aa.Archive) -> None:
     import pyarrow.dataset as ds
 
     wanted = int(filled.read("domains")["citation_count"].sum())
-    paths = filled.paths("domains", "source_domains")
-    assert int(filled.arrow("domains")["citation_count"].to_pandas().sum()) == wanted
+    paths = filled._paths("domains", "source_domains")
+    assert int(filled._arrow("domains")["citation_count"].to_pandas().sum()) == wanted
     (found,) = duckdb.sql(f"SELECT sum(citation_count) FROM read_parquet({paths})").fetchall()
     assert found == (wanted,)
     assert polars.read_parquet(paths)["citation_count"].sum() == wanted
@@ -148,7 +148,7 @@ def test_a_folder_is_read_without_a_file_system_in_python(
         archive.add([trend(day, {"2026-10-03": 3})], progress=False)
     assert archive.forget(before="2026-10-06").rows > 0
     assert archive.verify(replay=True)
-    assert len(archive.read("daily")) == len(archive.arrow("daily")) == 1
+    assert len(archive.read("daily")) == len(archive._arrow("daily")) == 1
 
 
 def test_a_body_that_did_not_change_is_stored_once(filled: aa.Archive) -> None:
@@ -439,7 +439,7 @@ def test_forgetting_removes_and_says_what_is_left(place: Path, days: Days) -> No
 def test_damage_is_found(place: Path, days: Days) -> None:
     archive = aa.Archive(place)
     archive.add(days(1))
-    (path,) = archive.paths("ranking", "ranking_history")
+    (path,) = archive._paths("ranking", "ranking_history")
     whole = Path(path).read_bytes()
     Path(path).write_bytes(whole[:-1])
     assert "not what was written" in archive.verify().problems["problem"][0]
@@ -466,7 +466,7 @@ def test_damage_is_found(place: Path, days: Days) -> None:
 def test_a_study_is_cut_and_added(place: Path, filled: aa.Archive, tmp_path: Path) -> None:
     study = filled.study(tmp_path / "cut", hosts="acme.example", since=FIRST, until=FIRST)
     assert study.digest is not None
-    assert study.hosts == ("acme.example",)
+    assert study._hosts == ("acme.example",)
     assert len(study.records) == len(SECTIONS)
     archive = aa.Archive(place)
     assert archive.add(study).answers == len(SECTIONS)
@@ -510,7 +510,7 @@ def test_errors_are_typed_and_say_what_to_do(filled: aa.Archive, place: Path) ->
 
 
 def test_metadata_stands_in_the_table_and_not_in_its_files(filled: aa.Archive) -> None:
-    (first, *_) = filled.paths("domains")
+    (first, *_) = filled._paths("domains")
     assert not any(field.metadata for field in pq.read_schema(first))
 
 

@@ -19,7 +19,7 @@ from aatoolkit.errors import AAToolkitError, ArchiveError
 
 @pytest.fixture
 def copy(filled: aa.Archive, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(filled.path, tmp_path / "copy"))
+    return Path(shutil.copytree(filled._path, tmp_path / "copy"))
 
 
 def sampled(folder: Path) -> list[Path]:
@@ -91,11 +91,11 @@ ACTS: dict[str, Callable[[aa.Archive], Any]] = {
     "repr": repr,
     "tables": lambda archive: archive.tables,
     "changes": lambda archive: archive.changes,
-    "columns": lambda archive: archive.columns,
+    "columns": lambda archive: archive._columns,
     "read": lambda archive: archive.read("domains"),
     "history": lambda archive: archive.history("ranking", "ranking_history"),
     "sql": lambda archive: archive.sql("FROM ranking_history"),
-    "paths": lambda archive: archive.paths("domains"),
+    "paths": lambda archive: archive._paths("domains"),
     "explain": lambda archive: archive.explain("domains.source_domains", 0, "citation_count"),
     "verify": lambda archive: archive.verify(replay=True),
     "rebuild": lambda archive: archive.rebuild(progress=False),

@@ -172,6 +172,6 @@ def test_errors_of_an_object_store_hold_no_credentials(
         archive = aa.Archive(place, {**options}, profile=PROFILE)
         with pytest.raises(ArchiveError) as refused:
             archive.add(answers(0, 1), progress=False)
-        shown = f"{refused.value!s}{refused.value!r}{vars(refused.value)}{archive.path}"
+        shown = f"{refused.value!s}{refused.value!r}{vars(refused.value)}{archive._path}"
         assert KEY not in shown
         assert SECRET not in shown

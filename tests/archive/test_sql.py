@@ -55,8 +55,8 @@ DOORS: list[Callable[[Path, str], str]] = [
 def test_a_query_reads_no_other_file_and_changes_none(
     filled: aa.Archive, other: Path, door: Callable[[Path, str], str]
 ) -> None:
-    (own, *_) = filled.paths("domains")
-    folders = (other.parent, Path(filled.path))
+    (own, *_) = filled._paths("domains")
+    folders = (other.parent, Path(filled._path))
     before = [{path: path.stat().st_mtime_ns for path in folder.rglob("*")} for folder in folders]
     query = door(other, own.replace("'", "''"))
     with pytest.raises((ArchiveError, duckdb.Error)):  # some refuse when their rows are asked for
@@ -102,7 +102,7 @@ def test_what_is_no_query_is_refused(filled: aa.Archive, query: str, why: str) -
 def test_what_fails_on_the_way_is_one_line_of_the_command(
     filled: aa.Archive, query: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["archive", "sql", query, "--dir", filled.path]) == 1
+    assert main(["archive", "sql", query, "--dir", filled._path]) == 1
     printed = capsys.readouterr().err
     assert "the query failed" in printed
     assert "Traceback" not in printed

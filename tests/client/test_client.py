@@ -114,9 +114,9 @@ def test_a_key_store_that_fails_means_no_token(
     sent(base_url=scripted.url, cache=False)
     assert "authorization" not in scripted.requests[0].headers
     with aa.Client(scripted.url, cache=False) as client:
-        assert not client.has_token
+        assert not client._has_token
     with aa.Client(scripted.url, "abc", cache=False) as client:
-        assert client.has_token
+        assert client._has_token
 
 
 @pytest.mark.parametrize("content", [None, b"\xff\xfe canary"])

@@ -32,7 +32,7 @@ def test_it_has_what_the_first_one_had(dataset: Dataset, folder: Path) -> None:
     assert {*again} == {*dataset}
     for name, tables in dataset.items():
         assert again[name] == tables, name
-        assert again[name].words == tables.words
+        assert again[name]._words == tables._words
         assert again[name].rebuild() == tables.rebuild()
         one, other = (each.main.aa.sources.drop(columns="sha256") for each in (tables, again[name]))
         assert one.equals(other)

@@ -39,7 +39,7 @@ def test_a_dataset_has_a_sheet_a_table_a_list_and_a_codebook(
     for tables in dataset.values():
         for name, frame in tables.items():
             assert listed.loc[name, "rows"] == len(frame) == len(sheets[name])
-            assert tables.words[name] == listed.loc[name, "measured"]
+            assert tables._words[name] == listed.loc[name, "measured"]
             assert [*sheets[name]] == [*plain_names(frame).values()]
     columns = sheets["columns"].set_index(["table", "column"])
     assert columns.loc[("source_domains", "citation_count"), "unit"] == "count"

@@ -258,7 +258,7 @@ def test_a_section_is_written_with_all_that_was_read(tmp_path: Path) -> None:
         "domains/_extra.parquet",
         "domains/_drift.parquet",
         "domains/_availability.parquet",
-        *(f"domains/_placement/{name}.parquet" for name in tables.provenance),
+        *(f"domains/_placement/{name}.parquet" for name in tables._provenance),
     ]
     extra = aa.read_parquet(tmp_path / "domains" / "_extra.parquet")
     pd.testing.assert_frame_equal(extra, tables.extra)

@@ -67,7 +67,7 @@ def test_too_many_different_paths_are_refused(read: Any) -> None:
 def test_a_statement_among_very_many_keys_is_read() -> None:
     stated = {"availability": {"status": "not_connected", "reason": "No CNAME."}}
     answer = {**keys(), **stated, **keys(MANY, 2 * MANY), "items": []}
-    assert "not connected" in aa.normalize(SECTION, answer).words["items"]
+    assert "not connected" in aa.normalize(SECTION, answer)._words["items"]
 
 
 CALLS_A_KEY = 20

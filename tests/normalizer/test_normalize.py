@@ -66,7 +66,7 @@ def extra(tables: aa.Tables) -> dict[str, tuple[str, str]]:
 def lines(tables: aa.Tables) -> list[str]:
     found = [f"# {tables.section}, made by tests/test_normalize.py"]
     for name, frame in tables.items():
-        found += ["", f"== {name}: {len(frame)} rows, {tables.words[name]}"]
+        found += ["", f"== {name}: {len(frame)} rows, {tables._words[name]}"]
         states = frame.aa.availability
         for column, dtype in frame.dtypes.items():
             levels = getattr(dtype, "categories", None)
@@ -201,7 +201,7 @@ def test_a_section_that_could_not_be_measured_is_unavailable_in_every_column(nam
         others = states.drop(index=measured)
         assert {*others["status"]} <= {"unavailable"}
         assert {*others["cause"]} <= {"not_connected"}
-    assert {"unavailable (not connected): Synthetic."} == {*tables.words.values()} or name in (
+    assert {"unavailable (not connected): Synthetic."} == {*tables._words.values()} or name in (
         # One row holds the project's domain, which is known.
         {"conversions", "crawl", "crawlability", "prompts", "shopping"}
     )
@@ -793,7 +793,7 @@ def test_statements_about_engines_apply_to_columns_by_engine_but_not_for_their_k
     stated = {"status": "available", "reason": "All is well.", "engines": engines}
     measured = aa.normalize(RATES, {"rates": {"chatgpt": 0.0}, "availability": stated})
     assert measured.main.aa.availability["status"].tolist() == ["available", "available"]
-    assert measured.words == {"odd": "available: All is well."}
+    assert measured._words == {"odd": "available: All is well."}
     rates = {"chatgpt": 0.0, "gemini": None}
     tables = aa.normalize(RATES, {"rates": rates, "availability": stated})
     availability = tables.main.aa.availability
@@ -803,20 +803,20 @@ def test_statements_about_engines_apply_to_columns_by_engine_but_not_for_their_k
         "not_run",
         "gemini: unavailable (not run)",
     ]
-    assert tables.words == {"odd": "partial (not run): gemini: unavailable (not run)"}
+    assert tables._words == {"odd": "partial (not run): gemini: unavailable (not run)"}
 
 
 def test_a_table_has_its_sections_statement_while_they_agree() -> None:
     stated = {"status": "available", "reason": "All is well.", "fields": {"rates": "available"}}
     tables = aa.normalize(RATES, {"rates": {"chatgpt": 0.0}, "availability": stated})
-    assert tables.words == {"odd": "available: All is well."}
+    assert tables._words == {"odd": "available: All is well."}
 
 
 def test_a_statement_about_a_table_applies_to_its_columns_but_not_to_its_key() -> None:
     names = ("seenCount", "score", "kind", "grade", "detail")
     fields = {f"things[].{name}": "not_run" for name in names}
     tables = read(THINGS, things(availability={"status": "available", "fields": fields}))
-    assert tables.words["things"] == "unavailable (not run)"
+    assert tables._words["things"] == "unavailable (not run)"
 
 
 def test_the_statements_of_an_answer_are_a_table() -> None:
@@ -845,7 +845,7 @@ def test_an_answer_without_statements_is_unknown() -> None:
     (row,) = tables.availability.to_dict("records")
     assert (row["status"], row["rule"]) == ("unknown", "nothing found")
     assert {*tables.main.aa.availability["status"]} == {"unknown"}
-    assert tables.words == {"things": "unknown", "thing_days": "unknown"}
+    assert tables._words == {"things": "unknown", "thing_days": "unknown"}
 
 
 # --- misuse ---------------------------------------------------------------------------------

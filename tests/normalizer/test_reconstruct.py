@@ -162,7 +162,7 @@ def test_what_is_changed_in_a_frame_is_changed_in_the_answer() -> None:
 
 def test_a_placement_holds_no_value_that_a_column_took() -> None:
     tables = read({"things": [{"name": "a name", "count": 4711, "words": ["a word"]}]})
-    held = [table.to_pylist() for table in tables.provenance.values()]
+    held = [table.to_pylist() for table in tables._provenance.values()]
     assert "a name" not in repr(held)
     assert "a word" not in repr(held)
     assert "4711" not in repr(held)
@@ -173,10 +173,10 @@ def test_a_frame_that_lost_rows_or_columns_is_refused() -> None:
     tables = read(answer)
     short = {**tables, "things": tables.main.iloc[:1]}
     with pytest.raises(PayloadError):
-        rebuild(short, tables.extra, tables.provenance)
+        rebuild(short, tables.extra, tables._provenance)
     narrow = {**tables, "things": tables.main.drop(columns="count")}
     with pytest.raises(PayloadError, match="column count of the table things is missing"):
-        rebuild(narrow, tables.extra, tables.provenance)
+        rebuild(narrow, tables.extra, tables._provenance)
 
 
 def test_cells_and_labels_of_a_matrix_come_back() -> None:
@@ -227,7 +227,7 @@ def test_a_folder_that_holds_no_tables_is_refused(tmp_path: Path) -> None:
 
 def test_a_placement_is_arrow_tables() -> None:
     tables = read({"things": []})
-    assert all(isinstance(table, pa.Table) for table in tables.provenance.values())
+    assert all(isinstance(table, pa.Table) for table in tables._provenance.values())
     assert tables.rebuild() == {"things": []}
 
 
@@ -235,7 +235,7 @@ def test_an_answer_is_freed_without_the_garbage_collector() -> None:
     def use(section: str) -> None:
         tables = aa.normalize(section, (SAMPLES / f"{section}.json").read_bytes())
         assert [tables[name] for name in tables]
-        assert [tables.extra, tables.drift, tables.availability, tables.provenance]
+        assert [tables.extra, tables.drift, tables.availability, tables._provenance]
 
     for section in sections.all():
         use(section)

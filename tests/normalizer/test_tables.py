@@ -113,7 +113,7 @@ def test_a_mark_shows_what_was_measured(words: str, mark: str) -> None:
     assert repr(tables).endswith(f"rows  {mark} {words}")
     assert f"{mark} {words}" in tables._repr_html_()
     assert f"{mark} {words}" in aa.Dataset({"t": tables})._repr_html_()
-    assert tables.words == {"t": words}
+    assert tables._words == {"t": words}
 
 
 @pytest.mark.parametrize(

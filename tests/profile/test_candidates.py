@@ -106,7 +106,7 @@ def test_a_place_is_a_hint_until_a_rule_reads_it(draft, tmp_path):
     states = found.availability.set_index("evidence")["status"]
     assert states["$.visibleTo.gamma"] == "unavailable"
     assert section.section.availability.of == "engine"
-    assert found.words == dict.fromkeys(found, "partial (not run)")
+    assert found._words == dict.fromkeys(found, "partial (not run)")
     assert states["$.visibleTo.alpha"] == "available"
     assert "$.visibleTo" not in set(found.hints["path"])
     assert found.rebuild() == ANSWER

@@ -76,7 +76,7 @@ def test_an_answer_without_mentions_by_prompt_is_no_drift(ranking: aa.Tables) ->
     found = aa.normalize("ranking", answer)
     assert found.drift.empty
     assert found["ranking_prompts"].empty
-    assert found.words["ranking_prompts"].startswith("unknown")
+    assert found._words["ranking_prompts"].startswith("unknown")
 
 
 def test_refusals_name_what_would_do(ranking: aa.Tables) -> None:

@@ -37,11 +37,11 @@ def test_it_is_as_it_was_sealed_and_read_as_it_was_then(study: aa.Study) -> None
 
 
 def test_it_holds_what_its_datasheet_describes(study: aa.Study) -> None:
-    assert study.hosts == ("acme.example", "globex.example")
+    assert study._hosts == ("acme.example", "globex.example")
     assert len(study.records) == int(re.search(r"(\d+) answers of the reference", README)[1])  # type: ignore[index]
     read = {record.section for record in study.records if record.host == "acme.example"}
     assert read == {*sections.names(), None}
-    assert study.project("globex.example").read("crawl").words["crawl_bots"].startswith("unavail")
+    assert study.project("globex.example").read("crawl")._words["crawl_bots"].startswith("unavail")
     assert sum(path.stat().st_size for path in FOLDER.rglob("*")) < 2_000_000
     assert "synthetic" in str(study.about["description"]).lower()
 

@@ -55,7 +55,7 @@ def test_a_replay_reads_by_the_profile_of_the_recording(study, client):
     assert again.main.equals(live.main)
     assert again.main["rate"].tolist()[0] == pytest.approx(0.345)
     assert again.main.aa.codebook.loc["hits", "aggregation"] == "sum"
-    assert study.client().profile.name == "acme"
+    assert study._client().profile.name == "acme"
     (record,) = study.records
     assert set(study.tables(record)["domains"]) == {"sites"}
     assert study.verify(replay=True)
@@ -69,7 +69,7 @@ def test_another_profile_is_used_where_it_is_given(study):
 
 def test_a_packed_study_has_its_profile(study, tmp_path):
     packed = aa.Study(study.pack(tmp_path / "mine.zip"))
-    assert next(iter(packed.profiles.values())).names == ("domains",)
+    assert next(iter(packed._profiles.values())).names == ("domains",)
     assert set(packed.project("acme.example").read("domains")) == {"sites"}
 
 
@@ -117,7 +117,7 @@ def test_without_a_profile_nothing_is_stored(scripted, reply, tmp_path):
     ):
         study.record(client.project("acme.example")).fetch("domains")
     assert not (tmp_path / "mine" / "profiles.json").exists()
-    assert study.profiles == {}
+    assert study._profiles == {}
 
 
 def test_rows_that_a_function_makes_cannot_be_stored_which_is_reported(scripted, reply, tmp_path):
@@ -149,7 +149,7 @@ def test_answers_are_replayed_with_the_limit_of_paths_that_they_were_recorded_wi
         line = (tmp_path / folder / "manifest.jsonl").read_text()
         assert ("max_nodes" in line) is (limit != 100_000)
         assert {record.max_nodes for record in again.records} == {limit}
-        client = again.client()
+        client = again._client()
         assert client.max_nodes == limit
         replayed = client.project("acme.example").read_all(sections=["domains"])
         assert [*replayed.errors] == [*dataset.errors] == ["domains"] * (limit == 600)

@@ -29,7 +29,7 @@ def test_it_holds_every_answer_that_a_replay_gives(out: Path) -> None:
     study = aa.Study(FOLDER)
     answers = pd.read_parquet(out / "data" / "answers.parquet")
     assert {*answers["sha256"]} == {record.sha256 for record in study._current}
-    assert {*answers["host"]} == {*study.hosts}
+    assert {*answers["host"]} == {*study._hosts}
     failed = [record for record in study._current if record.error is not None]
     assert answers["error"].notna().sum() == len(failed)
     assert answers["section"].isin([*aa.sections.names(), "scope_options"]).sum() == (
@@ -40,7 +40,7 @@ def test_it_holds_every_answer_that_a_replay_gives(out: Path) -> None:
 @pytest.mark.thorough
 def test_its_rows_are_those_of_a_replay(out: Path) -> None:
     study = aa.Study(FOLDER)
-    for host in study.hosts:
+    for host in study._hosts:
         scopes = {r.scope for r in study._current if r.host == host and r.section == "domains"}
         for scope in scopes:
             replayed = study.project(host).read("domains", scope).main
@@ -56,7 +56,7 @@ def test_it_cites_the_study_by_its_digest(out: Path) -> None:
     study = aa.Study(FOLDER)
     cited = yaml.safe_load((out / "CITATION.cff").read_text(encoding="utf-8"))
     assert cited["identifiers"][0]["value"] == f"sha256:{study.digest}"
-    assert cited["title"] == study.title
+    assert cited["title"] == study._title
     assert [author["name"] for author in cited["authors"]] == [*study.about["creators"]] or (
         not study.about["creators"]
     )

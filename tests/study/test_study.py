@@ -72,7 +72,7 @@ def test_each_answer_is_kept_once_with_its_request_and_no_token(
     assert [record.sha256 for record in records] == [payload.sha256 for payload in payloads]
     assert len(list((study.path / "answers").iterdir())) == 2
     for record, payload in zip(records, payloads, strict=True):
-        assert study.answer(record) == payload.body
+        assert study._answer(record) == payload.body
         assert (record.url, record.status) == (payload.url, 200)
         assert record.fetched_at == payload.fetched_at
         assert record.size == len(payload.body)
@@ -130,7 +130,7 @@ def test_an_error_about_the_question_is_kept_and_comes_again(
     (record,) = study.records
     assert record.status == status
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-    assert study.answer(record) == raw
+    assert study._answer(record) == raw
     with pytest.raises(kind) as again:
         replayed(study).fetch("urls", days=7)
     assert type(again.value) is type(first.value)
@@ -157,9 +157,9 @@ def test_an_answer_that_explains_why_there_is_none_is_kept_as_it_is(
     (record,) = study.records
     assert (record.status, record.error) == (status, None)
     after = replayed(study).read("crawl")
-    assert after.words == before.words
+    assert after._words == before._words
     assert after.availability.equals(before.availability)
-    assert all(words.startswith("unavailable") for words in after.words.values())
+    assert all(words.startswith("unavailable") for words in after._words.values())
     assert study.seal() == study.verify(replay=True).digest
 
 
@@ -393,7 +393,7 @@ def test_hosts_and_services_are_distinguished(
     with study.project("Bücher.example", base_url=f"{scripted.url}/v2", cache=False) as other:
         other.fetch("ads")
     opened = aa.Study(study.path)
-    assert opened.hosts == (HOST, "xn--bcher-kva.example")
+    assert opened._hosts == (HOST, "xn--bcher-kva.example")
     assert opened.project("bücher.example").fetch("ads").host == "xn--bcher-kva.example"
     with pytest.raises(errors.StudyError, match="no answers about hooli"):
         opened.project("hooli.example")
@@ -407,12 +407,12 @@ def test_hosts_and_services_are_distinguished(
 def test_many_hosts_are_recorded_and_replayed(study: aa.Study, scripted: Any) -> None:
     with aa.Client(scripted.url, TOKEN, cache=False) as client:
         recorded = study.record(client)
-        assert recorded.has_token
+        assert recorded._has_token
         with pytest.raises(errors.StudyError, match="not recorded again"):
             study.record(recorded)
         before = recorded.collect([HOST, "globex.example"], sections=["urls", "gaps"])
-    replaying = aa.Study(study.path).client()
-    assert (replaying.offline, replaying.has_token) == (True, False)
+    replaying = aa.Study(study.path)._client()
+    assert (replaying.offline, replaying._has_token) == (True, False)
     after = replaying.collect([HOST, "globex.example"], sections=["urls", "gaps"])
     assert after.errors == before.errors == {}
     assert after.concat("urls").equals(before.concat("urls"))

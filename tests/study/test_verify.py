@@ -212,9 +212,9 @@ def test_opening_compares_the_seal(folder: Path, forged: str) -> None:
     study = aa.Study(folder)
     assert "damaged" in repr(study)
     assert "sealed" not in repr(study)
-    attempts = [lambda: study.title] if forged == "title" else []
+    attempts = [lambda: study._title] if forged == "title" else []
     if forged != "title":
-        attempts = [lambda: study.records, lambda: study.project(HOST), lambda: study.client()]
+        attempts = [lambda: study.records, lambda: study.project(HOST), lambda: study._client()]
     for attempt in [*attempts, lambda: aa.Study.resume(folder)]:
         with pytest.raises(errors.StudyError, match="does not match the seal"):
             attempt()
@@ -346,7 +346,7 @@ def forge(folder: Path, **changes: Any) -> None:
 def test_a_line_that_was_made_up_is_refused(folder: Path, changes: dict[str, Any]) -> None:
     forge(folder, **changes)
     study = aa.Study(folder)
-    for attempt in (lambda: study.records, lambda: study.project(HOST), lambda: study.hosts):
+    for attempt in (lambda: study.records, lambda: study.project(HOST), lambda: study._hosts):
         with pytest.raises(errors.StudyError):
             attempt()
     assert not study.verify()
@@ -404,17 +404,17 @@ def test_links_and_pipes_are_not_followed(folder: Path, tmp_path: Path) -> None:
     study = aa.Study(folder)
     record = next(record for record in study.records if record.sha256 in answer.name)
     with pytest.raises(errors.StudyError, match="not a regular file"):
-        study.answer(record)
+        study._answer(record)
     assert not study.verify()
     answer.unlink()
     os.mkfifo(answer)
     with pytest.raises(errors.StudyError, match="not a regular file"):
-        study.answer(record)
+        study._answer(record)
     assert not study.verify()
     answer.unlink()
     answer.mkdir()
     with pytest.raises(errors.StudyError, match="not a regular file"):
-        study.answer(record)
+        study._answer(record)
     assert not study.verify()
 
 
@@ -423,7 +423,7 @@ def test_a_folder_behind_a_link_is_not_entered(folder: Path, tmp_path: Path) -> 
     (folder / "answers").symlink_to(tmp_path / "elsewhere")
     study = aa.Study(folder)
     with pytest.raises(errors.StudyError, match="behind a link"):
-        study.answer(study.records[0])
+        study._answer(study.records[0])
     assert not study.verify()
     (folder / "manifest.jsonl").unlink()
     (folder / "manifest.jsonl").symlink_to("/etc/hosts")

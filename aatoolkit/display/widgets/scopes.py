@@ -131,7 +131,7 @@ class ScopePicker(Picker):
         # Every listed value may be chosen, also those that are no longer offered.
         unknown = {
             name: tuple(value for value in values if value not in shown[name])
-            for name, values in scope.filters.items()
+            for name, values in scope._filters.items()
         }
         if any(unknown.values()) or scope.days not in shown["days"]:
             Scope(scope.days, **unknown).check(self.options)
@@ -157,7 +157,7 @@ class ScopePicker(Picker):
         self.scope = Scope(days, **{name: chosen[name] for name in FILTERS})
 
     def _python(self) -> str:
-        filters = (f"{name}={python_tuple(values)}" for name, values in self.scope.filters.items())
+        filters = (f"{name}={python_tuple(values)}" for name, values in self.scope._filters.items())
         return f"aa.Scope({', '.join([f'days={self.scope.days}', *filters])})"
 
 

@@ -154,7 +154,7 @@ def _measured(tables: Tables) -> dict[str, Any]:
     main = next(iter(tables))
     rows = tables.rows[main]
     counted = f" · {rows:,} row{'s' * (rows != 1)}" if rows else ""
-    absent = tables.words[main].startswith(_ABSENT)
+    absent = tables._words[main].startswith(_ABSENT)
     status, _, _ = tables._shown(main).partition(":")
     return {
         "note": f"{status}{counted}",

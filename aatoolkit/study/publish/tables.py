@@ -232,7 +232,7 @@ def _about(number: int, payload: Payload, known: FrameMetadata, why: str | None)
     """The row of a response in the table ``answers``."""
     scope = payload.scope
     source = known.sources[0] if known.sources else Source(section=payload.section)
-    filters = {} if scope is None else scope.filters
+    filters = {} if scope is None else scope._filters
     return {
         "answer": number,
         "host": payload.host,
