@@ -304,10 +304,10 @@ def comparison(
     family = int(np.isfinite(p[~planned]).sum())
     tests = np.where(planned, 1, max(family, 1) if correct else 1)
     shown = [
-        float(detectable(each.error, each.df, level, many, each.unequal))
+        _possible(float(detectable(each.error, each.df, level, many, each.unequal)), row)
         if np.isfinite(each.p)
         else float("nan")
-        for each, many in zip(found, tests.tolist(), strict=True)
+        for row, each, many in zip(rows, found, tests.tolist(), strict=True)
     ]
     verdicts = [
         "cannot say"
@@ -370,6 +370,12 @@ def comparison(
     )
 
 
+def _possible(change: float, row: ComparedRow) -> float:
+    """A change, nothing where it would end beyond 0 or 1."""
+    before = row.difference.before
+    return math.nan if row.is_rate and change > max(before, 1 - before) else change
+
+
 def _sides(names: tuple[str, str]) -> tuple[tuple[str, str], str]:
     """The columns of both values, by the names of the sides, and of what the baseline is of."""
     return (("after", "before"), "n_before") if names == WINDOWS else (names, "n_baseline")
@@ -415,7 +421,8 @@ def meanings(
         "n": (f"What the value of {sides[0]} is a share or mean of.", COUNT),
         "clusters": ("Prompts, or other clusters, that are compared.", COUNT),
         "detectable": (
-            f"The smallest change that such a sample shows in {POWER:.0%} of cases.",
+            f"The smallest change that such a sample shows in {POWER:.0%} of cases; missing where "
+            "no possible one would.",
             change,
         ),
         "unit": ("The unit of the values.", None),
@@ -463,8 +470,7 @@ def _why(row: ComparedRow, verdict: str, seen: float, level: float, names: tuple
             moved = f"{names[0]} {after}, {names[1]} {before}"
         reasons.append(f"{moved}; {which}: {spread}")
         if verdict == "no evidence":
-            possible = max(difference.before, 1 - difference.before) if is_rate else math.inf
             shown = f"a {change} of {points(seen, is_rate).lstrip('+')}"
-            what = shown if seen <= possible else f"no {change} that is possible"
+            what = f"no possible {change}" if math.isnan(seen) else shown
             reasons.append(f"{what} would have shown in 4 of 5 such samples")
     return "; ".join(dict.fromkeys([*reasons, *row.notes]))

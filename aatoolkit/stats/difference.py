@@ -23,6 +23,7 @@ from aatoolkit.stats.trace import (
 )
 
 POWER = 0.8
+_NO_END = 1e-3
 _NAN = float("nan")
 Part = tuple[Integers, Numbers, Numbers]
 """Of one side: the clusters, Σy and Σn of each."""
@@ -225,14 +226,14 @@ def detectable(error: Any, df: Any, level: Any, tests: Any, unequal: Any = 0.0) 
     and Welch, *Biometrika* 31, 1940), times the standard error. Of few clusters half of all
     standard errors are below √(median of χ²/df) of the true one, by which it is divided
     (√``typical``³, by Wilson and Hilferty); and a change d that clusters do not share alike adds
-    (d·``unequal``)² to the variance. The result is at most twice that without, or few
-    clusters would promise nothing.
+    (d·``unequal``)² to the variance: where clusters are so few or unlike that this grows as fast
+    as the change, none would show, and the result is beyond any scale.
     """
     t = t_quantile(1 - (1 - level) / tests / 2, df)
     distance = t * (1 - 1 / (4 * df)) + normal_quantile(POWER) * np.sqrt(1 + t**2 / (2 * df))
     name_all(t=t, distance=distance)
     typical = 1 - 2 / (9 * df)
-    alike = np.maximum(1 - (distance * unequal) ** 2, 0.25)
+    alike = np.maximum(1 - (distance * unequal) ** 2, _NO_END)
     name_all(typical=typical, alike=alike)
     return distance * error / (typical * np.sqrt(typical * alike))
 

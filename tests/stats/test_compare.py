@@ -138,7 +138,14 @@ def alarms(times: int, k: int, icc: float, rate: float, groups: int, uneven: boo
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     ("k", "rate", "icc", "runs"),
-    [(25, 0.35, 0.3, 16), (25, 0.35, 0.3, 160), (10, 0.35, 0.3, 16), (40, 0.4, 0.0, 20)],
+    [
+        (6, 0.35, 0.3, 160),
+        (7, 0.4, 0.1, 40),
+        (25, 0.35, 0.3, 16),
+        (25, 0.35, 0.3, 160),
+        (10, 0.35, 0.3, 16),
+        (40, 0.4, 0.0, 20),
+    ],
 )
 def test_the_detectable_change_is_detected_as_often_as_it_says(
     k: int, rate: float, icc: float, runs: int
@@ -174,11 +181,23 @@ def power(times: int, k: int, rate: float, icc: float, mean: int) -> None:
 
     flat = compared(times, 0.0)
     assert (flat["p"] < 0.05).mean() <= 0.05 + 2 * (0.05 / times) ** 0.5
-    promised = float(flat["detectable"].median())
+    promised = float(flat["detectable"].fillna(1.0).median())
     draws = [rates_of(rng, k, rate, icc) for _ in range(400)]
     moved = np.mean([(4 * each * (1 - each)).mean() for each in draws])
     shown = (compared(times, promised / moved)["verdict"] == "up").mean()
     assert 0.8 - 2 * (0.16 / times) ** 0.5 <= shown <= 0.92, (shown, promised)
+
+
+def test_no_change_beyond_the_scale_is_promised() -> None:
+    rates = np.array([0.05, 0.1, 0.4, 0.9, 0.95])
+    now, before = (
+        framed([(np.round(20 * (rates + 0.05 * step)).astype(int), np.full(5, 20), {})])
+        for step in (np.array([1, -1, 1, -1, 0]), 0)
+    )
+    row = rows(now.aa.compare(before, "rate", rules=RULES))
+    assert row["verdict"] == "no evidence"
+    assert pd.isna(row["detectable"]) or row["detectable"] <= 1
+    assert "no possible change would have shown in 4 of 5" in row["why"]
 
 
 def test_a_planted_change_is_found_in_its_direction() -> None:

@@ -152,11 +152,11 @@ def test_totals_are_refused_where_nothing_says_how_prompts_differ(
     assert "two samples of prompt_id" in whole["method"]
     assert whole["why"].count("This engine has not run yet") == 1
     tested = found[found["p"].notna() & (found["unit"] == "fraction 0-1")]
+    silent = tested[tested["detectable"].isna() & (tested["verdict"] == "no evidence")]
+    assert len(silent)
+    assert silent["why"].str.contains("no possible change would have shown").all()
     room = np.maximum(tested["before"], 1 - tested["before"])
-    impossible = ((tested["detectable"] > room) & (tested["verdict"] == "no evidence")).astype(bool)
-    stated = tested["why"].str.contains("no change that is possible would have shown")
-    assert impossible.any()
-    assert (stated.astype(bool) == impossible).all()
+    assert (tested["detectable"].fillna(0.0) <= room).all()
 
 
 @pytest.mark.thorough
