@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -153,7 +155,7 @@ def checks(
     late = np.unique(np.concatenate([panel.days[panel.days >= 0] for panel in panels]))
     length = float(late.mean() - there.mean()) if len(late) else _NAN
     length = length if span is None else span(length)
-    trend = [slope_within(*side) for side in zip(early, (length, length), WORDS, strict=True)]
+    trend = [slope_within([side], length, word) for side, word in zip(early, WORDS, strict=True)]
     made = [double_difference("pre-trend", None, trend, level)]
     middle = len(there) // 2
     places = sorted({middle} if len(there) < 16 else {len(there) // 4, middle, 3 * len(there) // 4})
@@ -164,16 +166,33 @@ def checks(
     return made
 
 
-def slope_within(panel: PromptDays, span: Any, word: str = "group") -> GroupChange:
-    """Compute the linear trend within prompts, over so many days."""
+def _about_middle(panel: PromptDays) -> tuple[Any, Any, Any, Any]:
+    """Sum by prompt the squares and products of days about their middle; Σn and Σy."""
     size, total = panel.of(panel.n), panel.of(panel.y)
     name_all(size=size, total=total)
+    middle = panel.of(panel.n * panel.day) / size
+    name_all(middle=middle)
+    off = panel.day - take(middle, panel.prompt)
+    name_all(off=off)
+    return panel.of(panel.n * off**2), panel.of(off * panel.y), size, total
+
+
+def own_trend(panels: Sequence[PromptDays], day: pd.Timestamp, level: Any) -> DoubleDifference:
+    """Compute what the difference of trends within both periods comes to between their middles."""
+    days = np.unique(np.concatenate([panel.days for panel in panels]))
+    span = float(days[days >= 0].mean() - days[days < 0].mean())
+    periods = [(panel.only(panel.days < 0), panel.only(panel.days >= 0)) for panel in panels]
+    return double_difference("trend", day, [slope_within(side, span) for side in periods], level)
+
+
+def slope_within(panels: Sequence[PromptDays], span: Any, word: str = "group") -> GroupChange:
+    """Compute the linear trend within prompts, over so many days.
+
+    Of several panels of the same prompts, such as two periods, it is the trend within each.
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
-        middle = panel.of(panel.n * panel.day) / size
-        name_all(middle=middle)
-        off = panel.day - take(middle, panel.prompt)
-        name_all(off=off)
-        spread, moved = panel.of(panel.n * off**2), panel.of(off * panel.y)
+        sums = [_about_middle(panel) for panel in panels]
+        spread, moved, size, total = (reduce(add, parts) for parts in zip(*sums, strict=True))
         name_all(spread=spread, move=moved)
         used = np.flatnonzero(plain_value(spread) > 0)
         if not len(used):
