@@ -5,18 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit._util.hosts import canonical_host
-from aatoolkit.archive.answers import Question, StoredAnswer
+from aatoolkit._util.html_table import table_html
+from aatoolkit._util.terminal import wrapped_in_ipython
+from aatoolkit._util.text import clipped, code, visible
+from aatoolkit.archive.answers import USABLE, AnswerIndex, Question, StoredAnswer, groups_of
 from aatoolkit.archive.derive import DerivedAnswer, derive, derive_many
-from aatoolkit.archive.index import AnswerIndex, groups_of, usable
-from aatoolkit.archive.report import AddReport
-from aatoolkit.archive.runs import RunLog
-from aatoolkit.archive.selection import Selection
+from aatoolkit.archive.snapshot import Snapshot, in_list, quoted
 from aatoolkit.archive.store import ArchiveStore
 from aatoolkit.archive.writer import RunWriter
 from aatoolkit.client.concurrency import in_order, progress_bar
@@ -28,6 +28,8 @@ from aatoolkit.sections import Profile
 from aatoolkit.study.study import Study
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from aatoolkit.client.client import Client
     from aatoolkit.client.project import Project
 
@@ -39,6 +41,86 @@ PUT_SECONDS = 3.0
 Outcome = tuple[Question, Payload | AAToolkitError]
 Group = tuple[list[Outcome], list[DerivedAnswer] | None]
 """The outcomes of one host and scope, and what was derived of the usable ones, if it was."""
+
+
+@dataclass(frozen=True, repr=False)
+class AddReport:
+    """The result of adding answers to an archive: counts and failures; true if none failed.
+
+    Attributes
+    ----------
+    run : str or None
+        The run; None if nothing was new.
+    answers : int
+        The answers that were added.
+    resumed : int
+        Those of them that an earlier, unfinished run had fetched.
+    skipped : int
+        The questions that had an answer of today already.
+    failed : dict of (str, str, str) to AAToolkitError
+        The requests that failed, by host, section and scope.
+    problems : dict of str to AAToolkitError
+        The answers and tables that are stored only as answers, and why.
+    """
+
+    run: str | None
+    answers: int = 0
+    resumed: int = 0
+    skipped: int = 0
+    failed: dict[Question, AAToolkitError] = field(default_factory=dict)
+    problems: dict[str, AAToolkitError] = field(default_factory=dict)
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing failed."""
+        return not self.failed and not self.problems
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    @property
+    def failures(self) -> pd.DataFrame:
+        """One row per failure: ``host``, ``section``, ``scope``, ``error``, ``message``."""
+        import pandas as pd
+
+        rows: list[tuple[str | None, ...]] = [
+            (*request, type(error).__name__, str(error)) for request, error in self.failed.items()
+        ]
+        rows += [
+            (None, name, None, type(error).__name__, str(error))
+            for name, error in self.problems.items()
+        ]
+        names = ("host", "section", "scope", "error", "message")
+        return pd.DataFrame(
+            {name: pd.array([row[at] for row in rows], "string") for at, name in enumerate(names)}
+        )
+
+    def __repr__(self) -> str:
+        parts = [f"{self.answers} answers added"]
+        if self.resumed:
+            parts.append(f"{self.resumed} of them fetched by an unfinished run")
+        if self.skipped:
+            parts.append(f"{self.skipped} there already today")
+        if self.failed:
+            parts.append(f"{len(self.failed)} failed")
+        if self.problems:
+            parts.append(f"{len(self.problems)} stored as answers only")
+        lines = [f"<AddReport: {', '.join(parts)}>"]
+        shown = [(" ".join(request), error) for request, error in self.failed.items()]
+        shown += [*self.problems.items()]
+        lines += [f"  {visible(name)}: {visible(str(error))}" for name, error in shown[:5]]
+        lines += [f"  … {len(shown) - 5} more (see .failures)"] if len(shown) > 5 else []
+        return "\n".join(lines)
+
+    _repr_pretty_ = wrapped_in_ipython
+
+    def _repr_html_(self) -> str:
+        title = repr(self).splitlines()[0]
+        failures = self.failures.head(20).fillna("")
+        if not len(failures):
+            return code(title)
+        rows = [tuple(map(clipped, row)) for row in failures.itertuples(index=False)]
+        return table_html([*failures.columns], rows, caption=title[1:-1])
 
 
 class Adder:
@@ -220,7 +302,6 @@ class AddPlan:
 
 def plan(
     store: ArchiveStore,
-    runs: RunLog,
     index: AnswerIndex,
     targets: Sequence[tuple[Project, Scope]],
     names: Sequence[str],
@@ -234,11 +315,13 @@ def plan(
         for project, scope in targets
         for name in names
     }
+    runs = index.runs
     skipped = set()
     carried: dict[Question, StoredAnswer] = {}
     if not refresh:
         skipped = {question for question in wanted if index.is_answered(question, today.date())}
-        for group in _unfinished(store, runs, today):
+        where = f"{USABLE} AND {in_list('run', runs.unfinished)} AND fetched_at >= {quoted(today)}"
+        for group in groups_of(Snapshot(store, runs.begun), where) if runs.unfinished else ():
             for answer in group:
                 if answer.question in wanted and answer.question not in skipped and answer.body:
                     carried[answer.question] = answer
@@ -249,13 +332,6 @@ def plan(
     ordered = sorted(carried.values(), key=lambda a: (a.host, a.scope, a.section))
     groups = [[*group] for _, group in groupby(ordered, key=lambda a: (a.host, a.scope))]
     return AddPlan([(*place, listed) for place, listed in left.items()], groups, len(skipped))
-
-
-def _unfinished(store: ArchiveStore, runs: RunLog, today: datetime) -> Iterator[list[StoredAnswer]]:
-    if not runs.unfinished:
-        return
-    wanted = Selection(since=today).expression() & usable(runs.unfinished)
-    yield from groups_of(store, wanted, runs.begun)
 
 
 def fetch_groups(

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, date, datetime
 from functools import cached_property
+from itertools import groupby
 from typing import Any
 
 import orjson
 import pyarrow as pa
 
 from aatoolkit._util.text import json_text
-from aatoolkit.archive.schema import CONTEXT_FIELDS, MOMENT
+from aatoolkit.archive.runs import RunLog
+from aatoolkit.archive.schema import CONTEXT_FIELDS, bare
+from aatoolkit.archive.snapshot import Snapshot, in_list
+from aatoolkit.archive.store import ArchiveStore
 from aatoolkit.errors import AAToolkitError, ArchiveError, FetchError, StatusError
 from aatoolkit.payload import Payload, window_of
 from aatoolkit.scope import FILTERS, Scope
@@ -23,17 +28,11 @@ ANSWERS = "answers"
 
 SCHEMA = pa.schema(
     [
-        pa.field("month", pa.string()),
-        pa.field("run", pa.string()),
-        pa.field("host", pa.string()),
+        *CONTEXT_FIELDS,
         pa.field("section", pa.string()),
         pa.field("scope", pa.string()),
-        pa.field("fetched_at", MOMENT),
         pa.field("status", pa.int64()),
-        pa.field("sha256", pa.string()),
         pa.field("size", pa.int64()),
-        pa.field("window_start", pa.date32()),
-        pa.field("window_end", pa.date32()),
         pa.field("stale", pa.bool_()),
         pa.field("url", pa.string()),
         pa.field("headers", pa.string()),
@@ -43,11 +42,11 @@ SCHEMA = pa.schema(
     ]
 )
 
-FACTS = tuple(name for name in SCHEMA.names if name not in ("month", "has_body", "body"))
-"""The columns of an answer without its body."""
-
 _CODEC = "zstd"
 _LEVEL = 9
+
+USABLE = "error IS NULL"
+"""The condition of SQL that a row is a usable answer."""
 
 Identity = tuple[str, str, str, datetime, str]
 Question = tuple[str, str, str]
@@ -235,36 +234,29 @@ class StoredAnswer:
 
 def to_arrow(answers: Iterable[StoredAnswer]) -> pa.Table:
     """Build the rows of the table ``answers``; bodies are compressed."""
-    listed = list(answers)
     codec = pa.Codec(_CODEC, _LEVEL)
-    columns: dict[str, list[Any]] = {
-        name: [getattr(answer, name) for answer in listed] for name in SCHEMA.names[:-1]
-    }
-    columns["body"] = [
-        None if answer.body is None else codec.compress(answer.body, asbytes=True)
-        for answer in listed
-    ]
-    return pa.table(columns, schema=pa.schema([pa.field(f.name, f.type) for f in SCHEMA]))
+    rows = []
+    for answer in answers:
+        body = None if answer.body is None else codec.compress(answer.body, asbytes=True)
+        facts = {name: getattr(answer, name) for name in SCHEMA.names if hasattr(answer, name)}
+        rows.append({**facts, **answer.context, "body": body})
+    return pa.Table.from_pylist(rows, schema=bare(SCHEMA))
 
 
-def from_arrow(rows: pa.Table) -> list[StoredAnswer]:
-    """Read answers from rows, with their bodies where the rows have them.
+def from_row(row: Mapping[str, Any]) -> StoredAnswer:
+    """An answer from its row, with its body where the row has it.
 
     Raises
     ------
     ArchiveError
         If a body cannot be decompressed.
     """
-    return [from_row(row) for row in rows.to_pylist()]
-
-
-def from_row(row: Mapping[str, Any]) -> StoredAnswer:
-    """An answer from the facts of one row."""
-    facts = {name: row[name] for name in FACTS}
-    packed = row.get("body")
-    body = None if packed is None else unpacked(packed, row["size"])
+    facts = {field.name: row[field.name] for field in fields(StoredAnswer)}
     facts["fetched_at"] = facts["fetched_at"].astimezone(UTC)
-    return StoredAnswer(**facts, body=body)
+    packed = facts["body"]
+    return StoredAnswer(
+        **facts | {"body": None if packed is None else unpacked(packed, row["size"])}
+    )
 
 
 def unpacked(packed: bytes, size: int) -> bytes:
@@ -305,3 +297,146 @@ def _window(body: bytes) -> tuple[date | None, date | None]:
         None if start is None else date.fromisoformat(start),
         None if end is None else date.fromisoformat(end),
     )
+
+
+# -- which there are ---------------------------------------------------------------------------
+
+
+class AnswerIndex:
+    """The answers of an archive month by month, each loaded when it is first needed.
+
+    Parameters
+    ----------
+    store
+        The archive.
+    hosts
+        The hosts that matter; all if None.
+    """
+
+    def __init__(self, store: ArchiveStore, hosts: Collection[str] | None = None) -> None:
+        self._snapshot = Snapshot(store)
+        self.runs: RunLog = self._snapshot.runs
+        self._where = USABLE if hosts is None else f"{USABLE} AND {in_list('host', hosts)}"
+        self._months: set[str] = set()
+        self._seen: set[Identity] = set()
+        self._bodies: set[tuple[str, ...]] = set()
+        self._answered: set[tuple[Question, date]] = set()
+
+    def _load(self, month: str) -> None:
+        """Load the index of a month, and of the month before it."""
+        wanted = {month, _before(month)} - self._months
+        self._months |= wanted
+        if not wanted or not self._snapshot.has(ANSWERS):
+            return
+        rows = self._snapshot.rows(
+            "SELECT host, section, scope, fetched_at, sha256, has_body FROM answers "
+            f"WHERE {self._where} AND {in_list('month', wanted)}",
+            ANSWERS,
+        )
+        for row in rows:
+            question, when = (row["host"], row["section"], row["scope"]), row["fetched_at"]
+            self._seen.add((*question, when.astimezone(UTC), row["sha256"]))
+            self._answered.add((question, when.astimezone(UTC).date()))
+            if row["has_body"]:
+                self._bodies.add((*question, row["sha256"]))
+
+    def has(self, answer: StoredAnswer) -> bool:
+        """Whether this answer is in the archive already."""
+        self._load(answer.month)
+        return answer.error is None and answer.identity in self._seen
+
+    def is_answered(self, question: Question, day: date) -> bool:
+        """Whether a question has an answer of a day."""
+        self._load(f"{day:%Y-%m}")
+        return (question, day) in self._answered
+
+    def has_body(self, answer: StoredAnswer) -> bool:
+        """Whether the body of an answer is stored with an earlier answer to its question."""
+        self._load(answer.month)
+        return (*answer.question, answer.sha256 or "") in self._bodies
+
+    def add(self, answer: StoredAnswer) -> None:
+        """Enter an answer that was stored into the index."""
+        if answer.error is None:
+            self._seen.add(answer.identity)
+            if answer.body is not None:
+                self._bodies.add((*answer.question, answer.sha256 or ""))
+
+
+def _before(month: str) -> str:
+    """The month before a month.
+
+    Examples
+    --------
+    >>> _before("2026-01"), _before("2026-11")
+    ('2025-12', '2026-10')
+    """
+    year, number = map(int, month.split("-"))
+    return f"{year - 1}-12" if number == 1 else f"{year}-{number - 1:02d}"
+
+
+def groups_of(
+    snapshot: Snapshot, where: str = USABLE, *, most: int = 2000
+) -> Iterator[list[StoredAnswer]]:
+    """Answers that meet a condition, those of one run, host and scope together.
+
+    An answer whose body is nowhere has None.
+
+    Parameters
+    ----------
+    snapshot
+        The archive; bodies are looked for in the rows of all runs that it sees.
+    where
+        What the rows meet, in SQL; by default the usable ones.
+    most : int
+        How many answers are loaded at a time, unless a host has more in a month.
+
+    Yields
+    ------
+    list of StoredAnswer
+        The answers of one run, host and scope, with their bodies.
+    """
+    if not snapshot.has(ANSWERS):
+        return
+    places = snapshot.rows(
+        f"SELECT month, host, count(*) AS n FROM answers WHERE {where} GROUP BY ALL", ANSWERS
+    )
+    counts = Counter({(row["month"], row["host"]): row["n"] for row in places})
+    for month, hosts in _chunks(counts, most):
+        chunk = f"({where}) AND month = '{month}' AND {in_list('host', hosts)}"
+        rows = snapshot.rows(f"SELECT * FROM answers WHERE {chunk}", ANSWERS)
+        answers = _with_bodies(snapshot, [from_row(row) for row in rows])
+        answers.sort(key=lambda a: (a.run, a.host, a.scope, a.section, a.fetched_at))
+        for _, group in groupby(answers, key=lambda a: (a.run, a.host, a.scope)):
+            yield [*group]
+
+
+def _chunks(counts: Counter[tuple[str, str]], most: int) -> Iterator[tuple[str, list[str]]]:
+    """Hosts of one month, as many as have about so many answers."""
+    hosts: list[str] = []
+    before, size = "", 0
+    for (month, host), count in sorted(counts.items()):
+        if hosts and (month != before or size + count > most):
+            yield before, hosts
+            hosts, size = [], 0
+        before, size = month, size + count
+        hosts.append(host)
+    if hosts:
+        yield before, hosts
+
+
+def _with_bodies(snapshot: Snapshot, answers: list[StoredAnswer]) -> list[StoredAnswer]:
+    """Answers with their bodies, which may stand in the rows of earlier answers."""
+    lacking = {a.sha256 for a in answers if a.body is None and a.sha256 is not None}
+    if not lacking:
+        return answers
+    rows = snapshot.rows(
+        "SELECT sha256, any_value(size) AS size, any_value(body) AS body FROM answers "
+        f"WHERE has_body AND {in_list('sha256', lacking)} GROUP BY sha256",
+        ANSWERS,
+    )
+    bodies = {row["sha256"]: unpacked(row["body"], row["size"]) for row in rows}
+    return [
+        answer if answer.body is not None else replace(answer, body=bodies.get(answer.sha256 or ""))
+        for answer in answers
+    ]

@@ -14,7 +14,6 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.dataset as ds
 
 from aatoolkit._util.html_table import table_html
 from aatoolkit._util.listing import Listing
@@ -23,25 +22,23 @@ from aatoolkit._util.text import clipped, code, visible
 from aatoolkit.archive import check, tables, upkeep, workers
 from aatoolkit.archive.add import (
     Adder,
+    AddReport,
     fetch_groups,
     group_payloads,
     payloads_of,
     plan,
     study_payloads,
 )
-from aatoolkit.archive.answers import StoredAnswer
+from aatoolkit.archive.answers import USABLE, AnswerIndex, StoredAnswer, groups_of
 from aatoolkit.archive.check import ArchiveCheck
 from aatoolkit.archive.frames import frame_of, source_of
-from aatoolkit.archive.index import AnswerIndex, groups_of, usable
 from aatoolkit.archive.query import columns_of, dask_frame, frame_of_query, overview, relation
+from aatoolkit.archive.reading import TableReader
 from aatoolkit.archive.rebuild import rebuild
-from aatoolkit.archive.report import AddReport
 from aatoolkit.archive.runs import read_runs
 from aatoolkit.archive.schema import ADDED, StoredTable
-from aatoolkit.archive.selection import Selection, When
-from aatoolkit.archive.snapshot import Snapshot, changes_of
+from aatoolkit.archive.snapshot import Selection, Snapshot, When, changes_of, quoted
 from aatoolkit.archive.store import ArchiveStore, duckdb, engine, typed
-from aatoolkit.archive.table_reader import TableReader
 from aatoolkit.archive.upkeep import UpkeepReport
 from aatoolkit.client.client import Client, each_of
 from aatoolkit.client.dataset import Dataset
@@ -182,8 +179,6 @@ class Archive:
         if self._until is not None:
             raise ArchiveError("this is the archive as of a moment; add to the archive itself")
         self._check_place()
-        with self._store.typed():
-            runs, _ = read_runs(self._store)
         if isinstance(source, Project):
             hosts = source.host if hosts is None else hosts
             source = source.client
@@ -199,8 +194,8 @@ class Archive:
         declared = [source.profile[name] for name in names if name in source.profile]
         with self._store.typed():
             tables.check(self._store, declared)
-            index = AnswerIndex(self._store, runs, [*projects])
-            planned = plan(self._store, runs, index, targets, names, refresh=refresh)
+            index = AnswerIndex(self._store, [*projects])
+            planned = plan(self._store, index, targets, names, refresh=refresh)
         max_nodes = max(self._max_nodes, source.max_nodes)
         adder = Adder(self._store, profile, progress, max_nodes)
         groups = (
@@ -239,12 +234,13 @@ class Archive:
             and (wanted_scopes is None or payload.scope in wanted_scopes)
             and (names is None or payload.section in names)
         )
-        runs, _ = read_runs(self._store)
+        with self._store.typed():
+            index = AnswerIndex(self._store)
         groups = group_payloads(chosen)
         if executor is not None:
             groups = workers.derive_groups(groups, executor, self._profile, max_nodes)
         adder = Adder(self._store, self._profile, progress, max_nodes)
-        return adder.add(groups, AnswerIndex(self._store, runs), total=0)
+        return adder.add(groups, index, total=0)
 
     def _check_place(self) -> None:
         """Raise if a folder holds something else than an archive."""
@@ -456,7 +452,7 @@ class Archive:
         found = snapshot.files(TableReader(snapshot, section, table).path)
         if found.hidden:
             raise ArchiveError("a run is being committed; try again in a moment")
-        return [*found.files]
+        return [*found.paths]
 
     @typed
     def sql(self, query: str) -> Any:
@@ -573,18 +569,13 @@ class Archive:
 
     def _stored_responses(self, source: Source) -> Iterator[StoredResponse]:
         """Yield the archived responses that may be the one of a source."""
-        snapshot = self._snapshot()
-        runs = snapshot.runs.committed
-        condition = usable(runs)
+        parts = [USABLE]
         for name in ("sha256", "host", "section", "scope"):
             fact = getattr(source, name)
             if fact is not None:
-                condition &= ds.field(name) == fact
-        how = {
-            "profile": self._profile,
-            "max_nodes": self._max_nodes,
-        }
-        for group in groups_of(snapshot.store, condition, runs):
+                parts.append(f"{name} = {quoted(fact)}")
+        how = {"profile": self._profile, "max_nodes": self._max_nodes}
+        for group in groups_of(self._snapshot(), " AND ".join(parts)):
             for answer in group:
                 own = source if source.sha256 else source_of(vars(answer))
                 yield StoredResponse(
@@ -800,8 +791,6 @@ class Archive:
     ) -> Study:
         """Create a sealed study of the responses of a selection, in the order of fetching."""
         snapshot = self._snapshot()
-        runs = snapshot.runs.committed
-        condition = usable(runs) & selection.expression()
         study = Study.create(path, **about)
         if study.records:
             raise StudyError(
@@ -809,7 +798,7 @@ class Archive:
                 path=str(study.path),
             )
         with study:
-            for group in groups_of(snapshot.store, condition, runs):
+            for group in groups_of(snapshot, f"{USABLE} AND {selection.where}"):
                 for answer in sorted(group, key=lambda answer: answer.fetched_at):
                     payload = answer.payload()
                     study._recording().append(Record.of(payload, versions()), payload.body)

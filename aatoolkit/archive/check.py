@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aatoolkit._util.text import visible
 from aatoolkit.archive import tables as declared
-from aatoolkit.archive.answers import ANSWERS, unpacked
-from aatoolkit.archive.buffer import TableBuffer
+from aatoolkit.archive.answers import ANSWERS, USABLE, groups_of
 from aatoolkit.archive.checksums import FOLDER, Checksums
-from aatoolkit.archive.derive import derive_stored
-from aatoolkit.archive.index import groups_of, usable
+from aatoolkit.archive.derive import BESIDE, FRAMES, TableBuffer, derive_stored
 from aatoolkit.archive.runs import RUNS
 from aatoolkit.archive.schema import fitted
 from aatoolkit.archive.snapshot import Snapshot, identifier, run
-from aatoolkit.archive.statement_tables import BESIDE, FRAMES
 from aatoolkit.archive.store import ArchiveStore
 from aatoolkit.errors import ArchiveError
 from aatoolkit.scope import FILTERS
@@ -93,7 +89,7 @@ def verify(
         (FOLDER, f"the file {name} is not what was written") for name in checksums.damaged
     ]
     # Files are compared before any is read as a table, which damage would end.
-    logs = (RUNS, declared.CATALOG, declared.CHANGES)
+    logs = (RUNS, declared.CHANGES)
     names = dict.fromkeys((*logs, ANSWERS, *BESIDE, *checksums.files))
     found += [(name, problem) for name in names for problem in checksums.problems(name)]
     answers = 0
@@ -110,7 +106,7 @@ def verify(
             found.append((FOLDER, problem))
         if snapshot.runs.rebuilding:
             found.append((RUNS, "a rebuild was interrupted; run archive.rebuild() again"))
-    if not found and snapshot.files(ANSWERS).table is not None:
+    if not found and snapshot.has(ANSWERS):
         try:
             answers, problems = _answers(snapshot)
             found += problems
@@ -126,88 +122,58 @@ def verify(
 
 def _answers(snapshot: Snapshot) -> tuple[int, list[tuple[str, str]]]:
     """Check every body against its hash, and that no answer is there twice."""
-    found: list[tuple[str, str]] = []
-    dataset, needed = snapshot.dataset(ANSWERS)
-    seen: Counter[tuple[Any, ...]] = Counter()
-    bodies, referred = set(), set()
-    count = 0
-    columns = ["host", "section", "scope", "fetched_at", "sha256", "size", "error", "body"]
-    with snapshot.store.errors(ANSWERS):
-        for batch in dataset.scanner(columns=columns, filter=needed, batch_size=512).to_batches():
-            for row in batch.to_pylist():
-                question = (row["host"], row["section"], row["scope"], row["sha256"])
-                if row["error"] is not None:
-                    continue
-                count += 1
-                seen[(*question, row["fetched_at"])] += 1
-                if row["body"] is None:
-                    referred.add(question)
-                    continue
-                bodies.add(question)
-                problem = _body_problem(row)
-                if problem:
-                    found.append((ANSWERS, f"{' '.join(question[:3])}: {problem}"))
-    found += [
-        (ANSWERS, f"{' '.join(question[:3])}: its body is nowhere")
-        for question in referred - bodies
+    count, problems = 0, []
+    for group in groups_of(snapshot):
+        for answer in group:
+            count += 1
+            if answer.body is None:
+                problems.append(f"{' '.join(answer.question)}: its body is nowhere")
+            elif hashlib.sha256(answer.body).hexdigest() != answer.sha256:
+                problems.append(f"{' '.join(answer.question)}: its body is not that of its hash")
+    twice = snapshot.rows(
+        f"SELECT host, section, scope, fetched_at, count(*) AS n FROM answers WHERE {USABLE} "
+        "GROUP BY host, section, scope, fetched_at, sha256 HAVING n > 1",
+        ANSWERS,
+    )
+    problems += [
+        f"{row['host']} {row['section']} {row['scope']}, {row['fetched_at']}: "
+        f"it is there {row['n']} times"
+        for row in twice
     ]
-    found += [
-        (ANSWERS, f"{' '.join(place[:3])}, {place[4]}: it is there {times} times")
-        for place, times in seen.items()
-        if times > 1
-    ]
-    return count, found
-
-
-def _body_problem(row: dict[str, Any]) -> str | None:
-    try:
-        body = unpacked(row["body"], row["size"])
-    except ArchiveError as error:
-        return error.message
-    if hashlib.sha256(body).hexdigest() != row["sha256"]:
-        return "its body is not that of its hash"
-    return None
+    return count, [(ANSWERS, problem) for problem in problems]
 
 
 def _counts(snapshot: Snapshot, names: Mapping[str, tuple[str, str]]) -> list[tuple[str, str]]:
     """Compare the number of rows of each table with what its answers gave."""
     found: list[tuple[str, str]] = []
-    if snapshot.files(FRAMES).table is None:
+    if not snapshot.has(FRAMES):
         return found
     place = ", ".join(_PLACE)
     same = " AND ".join(f"f.{column} IS NOT DISTINCT FROM t.{column}" for column in _PLACE)
-    with snapshot.connect({"frames": FRAMES}) as connection:
-        connection.execute(
-            f'CREATE TEMP TABLE wanted AS SELECT section, "table" AS name, {place}, sum(rows) AS n '
-            "FROM frames WHERE rows > 0 GROUP BY ALL"
-        )
-        for name, (section, table) in names.items():
-            view = name.replace("/", ".")
-            snapshot.view(connection, view, name)
-            rows = run(
-                connection,
-                "WITH f AS (SELECT * FROM wanted WHERE section = $1 AND name = $2), "
-                f"t AS (SELECT {place}, count(*) AS n FROM {identifier(view)} GROUP BY ALL) "
-                "SELECT coalesce(f.host, t.host) AS host, coalesce(f.n, 0) AS wanted, "
-                f"coalesce(t.n, 0) AS there FROM f FULL JOIN t ON {same} "
-                "WHERE f.n IS DISTINCT FROM t.n",
-                [section, table],
-            ).to_pylist()
-            found += [
-                (name, f"{row['host']}: {row['there']} rows, and its answers gave {row['wanted']}")
-                for row in rows[:_LISTED]
-            ]
+    for name, (section, table) in names.items():
+        rows = snapshot.query(
+            f"WITH f AS (SELECT {place}, sum(rows) AS n FROM frames WHERE rows > 0 AND "
+            'section = $1 AND "table" = $2 GROUP BY ALL), '
+            f"t AS (SELECT {place}, count(*) AS n FROM stored GROUP BY ALL) "
+            "SELECT coalesce(f.host, t.host) AS host, coalesce(f.n, 0) AS wanted, "
+            f"coalesce(t.n, 0) AS there FROM f FULL JOIN t ON {same} "
+            f"WHERE f.n IS DISTINCT FROM t.n LIMIT {_LISTED}",
+            FRAMES,
+            values=[section, table],
+            stored=name,
+        ).to_pylist()
+        found += [
+            (name, f"{row['host']}: {row['there']} rows, and its answers gave {row['wanted']}")
+            for row in rows
+        ]
     return found
 
 
 def _replayed(snapshot: Snapshot, profile: Profile | None, max_nodes: int) -> list[tuple[str, str]]:
     """Derive the tables again from the answers, and compare them with the rows stored."""
     found: list[tuple[str, str]] = []
-    runs = snapshot.runs.committed
-    wanted = usable(runs)
     buffer = TableBuffer()
-    groups = groups_of(snapshot.store, wanted, runs)
-    for answer, derived in derive_stored(groups, profile, max_nodes):
+    for answer, derived in derive_stored(groups_of(snapshot), profile, max_nodes):
         if derived.error is None:
             buffer.add(answer, derived)
         if len(buffer) > _AT_ONCE:
@@ -219,24 +185,21 @@ def _replayed(snapshot: Snapshot, profile: Profile | None, max_nodes: int) -> li
 def _compared(snapshot: Snapshot, buffer: TableBuffer) -> list[tuple[str, str]]:
     """The tables in which a derived row is missing; surplus rows show in the counts."""
     found: list[tuple[str, str]] = []
-    with snapshot.connect({}) as connection:
-        for name, rows in buffer.tables():
-            loaded = declared.load(snapshot.store, name)
-            if loaded is None:
-                found.append((name, "the table is missing"))
-                continue
-            view = name.replace("/", ".")
-            snapshot.view(connection, view, name)
-            table = fitted(rows, loaded[1].schema(), as_text=name in buffer.drafted)
+    for name, rows in buffer.tables():
+        stored = declared.load(snapshot.store, name)
+        if stored is None:
+            found.append((name, "the table is missing"))
+            continue
+        with snapshot.connect({"stored": name}) as connection:
+            table = fitted(rows, stored[1].schema(), as_text=name in buffer.drafted)
             connection.register("derived", table)
             names = ", ".join(map(identifier, table.column_names))
             differ = run(
                 connection,
                 f"SELECT host FROM (SELECT {names} FROM derived EXCEPT ALL "
-                f"SELECT {names} FROM {identifier(view)} SEMI JOIN derived USING (run, host))",
+                f"SELECT {names} FROM stored SEMI JOIN derived USING (run, host))",
             )
-            connection.unregister("derived")
-            if differ.num_rows:
-                hosts = ", ".join(sorted({*differ["host"].to_pylist()})[:3])
-                found.append((name, f"{hosts}: {differ.num_rows} rows are others; rebuild()"))
+        if differ.num_rows:
+            hosts = ", ".join(sorted({*differ["host"].to_pylist()})[:3])
+            found.append((name, f"{hosts}: {differ.num_rows} rows are others; rebuild()"))
     return found

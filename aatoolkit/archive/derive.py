@@ -1,32 +1,101 @@
 """From answers to rows: their tables, and what they say of themselves, as Arrow.
 
 Answers of one host, scope and run are read together, as `read_all` reads them: what they share is
-their envelope.
+their envelope. Rows of many answers are gathered in a `TableBuffer` until they are written.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+import contextlib
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
+import numpy as np
 import pyarrow as pa
 
 from aatoolkit import sections
-from aatoolkit.archive.answers import StoredAnswer
-from aatoolkit.archive.statement_tables import AVAILABILITY, DRIFT, FRAMES, HINTS, Rows, dump_states
+from aatoolkit.archive.answers import StoredAnswer, context_table
+from aatoolkit.archive.schema import CONTEXT_FIELDS, StoredTable, bare, text_of, united
+from aatoolkit.availability import Status
 from aatoolkit.availability.detect import envelope_of
 from aatoolkit.client.reading import to_tables
 from aatoolkit.errors import AAToolkitError, ArchiveError
+from aatoolkit.jsontree.coerce import coerce_values
 from aatoolkit.jsontree.decode import gc_paused, outline
 from aatoolkit.jsontree.layout import MAX_NODES
+from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata
+from aatoolkit.metadata.serialize import dump_state, dump_statements, load_state, load_statements
 from aatoolkit.payload import Payload
 from aatoolkit.sections import Profile, Section
+from aatoolkit.sections.section import Column
+
+# -- what answers state ------------------------------------------------------------------------
+
+FRAMES = "frames"
+AVAILABILITY = "availability"
+DRIFT = "drift"
+HINTS = "hints"
+
+_TEXTS = {
+    FRAMES: "section table states",
+    AVAILABILITY: "section scope target rows status cause reason evidence rule raw",
+    DRIFT: "section kind path example",
+    HINTS: "section path value why",
+}
+_OTHERS = {
+    FRAMES: {"rows": pa.int64()},
+    AVAILABILITY: {"sample_size": pa.int64(), "as_of": pa.timestamp("us", tz="UTC")},
+    DRIFT: {"count": pa.int64()},
+}
+
+COLUMNS: Mapping[str, Mapping[str, pa.DataType]] = {
+    name: {**dict.fromkeys(words.split(), pa.string()), **_OTHERS.get(name, {})}
+    for name, words in _TEXTS.items()
+}
+
+BESIDE = {
+    name: pa.schema([*CONTEXT_FIELDS, *(pa.field(*column) for column in columns.items())])
+    for name, columns in COLUMNS.items()
+}
+"""The tables beside the declared ones: what answers say of themselves, one row a statement."""
+
+Rows = list[tuple[Any, ...]]
+"""Rows of such a table, without context."""
+
+
+def dump_states(known: FrameMetadata) -> str:
+    """Serialize the availability of columns to compact JSON; the commonest names no columns."""
+    by_state: dict[Any, list[str]] = {}
+    for name, column in known.columns.items():
+        by_state.setdefault(dump_state(column.elsewhere), []).append(name)
+    ordered = sorted(by_state.items(), key=lambda item: -len(item[1]))
+    body: dict[str, Any] = {
+        "states": [[state, None if at == 0 else names] for at, (state, names) in enumerate(ordered)]
+    }
+    stated = dump_statements(known.columns)
+    if stated:
+        body["statements"] = stated
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+
+
+def load_states(text: str, columns: Iterable[str]) -> dict[str, ColumnMetadata]:
+    """Parse the availability of columns, by their declared names."""
+    body = json.loads(text)
+    states = body["states"]
+    usual = load_state(states[0][0] if states else (str(Status.UNKNOWN), None, None))
+    others = {name: load_state(state) for state, names in states[1:] for name in names}
+    stated = load_statements(body.get("statements", []))
+    return {
+        name: ColumnMetadata(None, own, *stated.get(name, ((), own)))
+        for name, own in ((name, others.get(name, usual)) for name in columns)
+    }
+
+
+# -- answers to rows ---------------------------------------------------------------------------
 
 G = TypeVar("G", bound=Sequence[Any])
-
-Place = tuple[int, int]
-"""The number of a group, and that of an answer in it."""
 
 _TOGETHER_BYTES = 1 << 22
 """Answers are made tables together until their bodies have so many bytes."""
@@ -122,28 +191,133 @@ def _derived(payload: Payload, **how: Any) -> DerivedAnswer:
     short = declared is not None and sections.default_profile().get(name) is declared
     beside: dict[str, Rows] = {
         FRAMES: [
-            (name, table, arrow.num_rows, dump_states(metadata))
+            (name, table, dump_states(metadata), arrow.num_rows)
             for table, (arrow, metadata) in parts.arrows.items()
         ],
         AVAILABILITY: [
             (
-                name,
-                signal.scope,
-                signal.target,
-                " and ".join(map(str, signal.rows)) or None,
+                *(name, signal.scope, signal.target, " and ".join(map(str, signal.rows)) or None),
                 str(signal.availability.status),
                 signal.availability.cause and str(signal.availability.cause),
-                signal.availability.reason,
-                signal.sample_size,
-                signal.as_of,
-                signal.path,
-                signal.rule,
-                signal.raw,
+                *(signal.availability.reason, signal.path, signal.rule, signal.raw),
+                *(signal.sample_size, signal.as_of),
             )
             for signal in parts.signals
         ],
-        DRIFT: [(name, one.kind, one.path, one.count, one.example) for one in parts.drifts],
+        DRIFT: [(name, one.kind, one.path, one.example, one.count) for one in parts.drifts],
         HINTS: [(name, one.path, one.value, one.why) for one in parts.hints],
     }
     kept = {table: arrow for table, (arrow, _) in parts.arrows.items() if arrow.num_rows}
     return DerivedAnswer(name if short else declared, tables._prefix, kept, beside)
+
+
+# -- rows of many answers ----------------------------------------------------------------------
+
+
+class TableBuffer:
+    """Rows of many answers, gathered until they are written."""
+
+    def __init__(self) -> None:
+        self._answers: list[StoredAnswer] = []
+        self._tables: dict[str, list[tuple[pa.Table, int]]] = {}
+        self._beside: dict[str, tuple[Rows, list[int]]] = {}
+        self.declared: dict[str, StoredTable] = {}
+        self.drafted: set[str] = set()
+        self.size = 0
+
+    def __len__(self) -> int:
+        return len(self._answers)
+
+    def add(self, answer: StoredAnswer, derived: DerivedAnswer) -> None:
+        """Take the rows of one answer."""
+        at = len(self._answers)
+        self._answers.append(replace(answer, body=None))  # bodies are stored by now
+        for name, rows in derived.beside.items():
+            found, places = self._beside.setdefault(name, ([], []))
+            found += rows
+            places += [at] * len(rows)
+        section = derived.section
+        for table in section.tables if section is not None else ():
+            kept = StoredTable(section.name, table, derived.prefix)  # type: ignore[union-attr]
+            known = self.declared.get(kept.name)
+            self.declared[kept.name] = kept if known is None else united(known, kept)
+            if kept.is_draft:
+                self.drafted.add(kept.name)
+            if table.name in derived.tables:
+                arrow = derived.tables[table.name]
+                self._tables.setdefault(kept.name, []).append((arrow, at))
+                self.size += arrow.nbytes
+
+    def tables(self) -> Iterable[tuple[str, pa.Table]]:
+        """The rows of each declared table, with their context."""
+        contexts = context_table(self._answers)
+        for name, parts in self._tables.items():
+            sizes = [part.num_rows for part, _ in parts]
+            places = pa.array(np.repeat([at for _, at in parts], sizes))
+            whole = _stacked([part for part, _ in parts], self.declared[name])
+            context = contexts.take(places)
+            stored = self.declared[name].stored
+            columns = {stored(own): whole[own] for own in whole.column_names}
+            yield name, pa.table({**{n: context[n] for n in context.column_names}, **columns})
+
+    def beside(self) -> Iterable[tuple[str, pa.Table]]:
+        """The rows of the tables beside the declared ones."""
+        contexts = context_table(self._answers)
+        for name, (rows, places) in self._beside.items():
+            if not rows:
+                continue
+            context = contexts.take(pa.array(places, pa.int64()))
+            columns = {
+                column: _column([row[at] for row in rows], kind)
+                for at, (column, kind) in enumerate(COLUMNS[name].items())
+            }
+            table = pa.table({**{n: context[n] for n in context.column_names}, **columns})
+            yield name, table.cast(bare(BESIDE[name]))
+
+
+def _column(values: list[Any], kind: pa.DataType) -> Any:
+    if pa.types.is_string(kind):
+        return pa.array(values, kind)
+    dtype = "Int64" if pa.types.is_integer(kind) else "timestamp"
+    return coerce_values(values, dtype)[0]
+
+
+def _stacked(parts: Sequence[pa.Table], declared: StoredTable) -> pa.Table:
+    """Tables on each other; categories as text, so that each may have levels of its own.
+
+    Drafts of answers may give a column different types: it has the one that holds them all.
+    """
+    plain = [_plain(part) for part in parts]
+    if all(part.schema.equals(plain[0].schema) for part in plain):
+        return pa.concat_tables(plain)
+    types: dict[str, set[pa.DataType]] = {}
+    for part in plain:
+        for name, kind in zip(part.schema.names, part.schema.types, strict=True):
+            types.setdefault(name, set()).add(kind)
+    uneven = {name for name, found in types.items() if len(found - {pa.null()}) > 1}
+    texts = {n for n in uneven if n in declared.table.names and _is_text(declared.table[n])}
+    with contextlib.suppress(pa.ArrowException):
+        fit = [_with_text(part, texts) for part in plain]
+        return pa.concat_tables(fit, promote_options="permissive")
+    return pa.concat_tables([_with_text(part, uneven) for part in plain], promote_options="default")
+
+
+def _is_text(column: Column) -> bool:
+    return column.dtype in ("string", "category")
+
+
+def _with_text(table: pa.Table, names: Collection[str]) -> pa.Table:
+    """A table with some of its columns as text."""
+    for at, name in enumerate(table.column_names):
+        if name in names:
+            table = table.set_column(at, name, text_of(table[name]))
+    return table
+
+
+def _plain(table: pa.Table) -> pa.Table:
+    fields = [
+        pa.field(f.name, f.type.value_type) if pa.types.is_dictionary(f.type) else f
+        for f in table.schema
+    ]
+    schema = pa.schema(fields)
+    return table if schema.equals(table.schema) else table.cast(schema)

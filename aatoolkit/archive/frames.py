@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from aatoolkit.archive.derive import load_states
 from aatoolkit.archive.schema import StoredTable
-from aatoolkit.archive.statement_tables import load_states
 from aatoolkit.availability import UNKNOWN, AbsentRows, Availability, Cause, Status, combine
 from aatoolkit.availability.subject import Condition, Statement
 from aatoolkit.frame.merge import unique_key

@@ -14,9 +14,8 @@ import pyarrow.dataset as ds
 
 from aatoolkit._util.extras import needed
 from aatoolkit.archive import tables as declared
-from aatoolkit.archive.schema import among
-from aatoolkit.archive.selection import Selection
-from aatoolkit.archive.snapshot import OWN, Snapshot, identifier, new_database, run
+from aatoolkit.archive.schema import MOMENT, among
+from aatoolkit.archive.snapshot import OWN, Selection, Snapshot, identifier, new_database
 from aatoolkit.archive.store import ArchiveStore, duckdb
 from aatoolkit.errors import ArchiveError, did_you_mean, near_matches
 
@@ -88,7 +87,7 @@ def _asked(snapshot: Snapshot, query: str, until: datetime | None) -> Any:
             continue
         hidden = view if until is None else f"{view} of all times"
         snapshot.view(connection, hidden, path)
-        files += snapshot.files(path).files if snapshot.store.is_local else ()
+        files += snapshot.files(path).paths if snapshot.store.is_local else ()
         if hidden != view:
             _limit(connection, view, hidden, until)
     connection.execute("SET allowed_paths = $1", [files])
@@ -126,7 +125,7 @@ def _limit(connection: Any, view: str, whole: str, until: datetime | None) -> No
     names = [row[0] for row in connection.execute(f"DESCRIBE {identifier(whole)}").fetchall()]
     where = "true"
     if "fetched_at" in names:
-        where = Selection(until=until).where()
+        where = Selection(until=until).where
     connection.execute(
         f"CREATE TEMP VIEW {identifier(view)} AS SELECT * FROM {identifier(whole)} WHERE {where}"
     )
@@ -137,15 +136,14 @@ def overview(snapshot: Snapshot, until: datetime | None) -> pd.DataFrame:
     import pandas as pd
 
     counted: Mapping[tuple[str, str], Mapping[str, Any]] = {}
-    if snapshot.files("frames").table is not None:
-        with snapshot.connect({"frames": "frames"}) as connection:
-            rows = run(
-                connection,
-                'SELECT section, "table", sum(rows)::BIGINT AS rows, count(*) AS answers, '
-                "count(DISTINCT host) AS hosts, min(fetched_at)::DATE AS first_day, "
-                f"max(fetched_at)::DATE AS last_day FROM frames "
-                f"WHERE {Selection(until=until).where()} GROUP BY ALL",
-            ).to_pylist()
+    if snapshot.has("frames"):
+        rows = snapshot.rows(
+            'SELECT section, "table", sum(rows)::BIGINT AS rows, count(*) AS answers, '
+            "count(DISTINCT host) AS hosts, min(fetched_at)::DATE AS first_day, "
+            "max(fetched_at)::DATE AS last_day FROM frames "
+            f"WHERE {Selection(until=until).where} GROUP BY ALL",
+            "frames",
+        )
         counted = {(row["section"], row["table"]): row for row in rows}
     found = []
     for path, place in declared.stored_tables(snapshot.store).items():
@@ -161,7 +159,7 @@ def overview(snapshot: Snapshot, until: datetime | None) -> pd.DataFrame:
                 # A table of which no answer was added has no rows, and no days.
                 **{name: facts.get(name, 0) for name in ("rows", "answers", "hosts")},
                 **{name: facts.get(name) for name in ("first_day", "last_day")},
-                "files": len(files.files),
+                "files": len(files.paths),
                 "bytes": files.size,
             }
         )
@@ -212,19 +210,12 @@ def dask_frame(snapshot: Snapshot, path: str, until: datetime | None) -> Any:
     found = snapshot.files(path)
     if found.table is None:
         raise ArchiveError(f"the archive has no table {path}", path=snapshot.store.root)
-    schema = pa.schema(found.table.schema().to_arrow())
-    whole = pa.schema([pa.field(f.name, f.type) for f in schema])
-    if not found.files:
-        return dd.from_pandas(_frame(whole.empty_table()), npartitions=1)
+    empty = _frame(found.schema.empty_table())
+    if not found.paths:
+        return dd.from_pandas(empty, npartitions=1)
+    how = {"store": snapshot.store, "path": path, "schema": found.schema, "until": until}
     return dd.from_map(
-        _read_file,
-        list(found.files),
-        store=snapshot.store,
-        path=path,
-        schema=whole,
-        hidden=sorted(found.hidden),
-        until=until,
-        meta=_frame(whole.empty_table()),
+        _read_file, list(found.paths), **how, hidden=sorted(found.hidden), meta=empty
     )
 
 
@@ -238,19 +229,14 @@ def _read_file(
     until: datetime | None,
 ) -> pd.DataFrame:
     """One file, in whichever process; only an object store needs its table opened there."""
-    condition = Selection(until=until).expression() & ~among("run", hidden)
-    filesystem, place = None, file
-    if not store.is_local:
-        table = store.open(path)
-        if table is None:
-            raise ArchiveError(f"the archive has no table {path}", path=store.root)
-        filesystem = table.to_pyarrow_dataset().filesystem
-        place = file[len(store.uri(path)) + 1 :]
+    condition = ~among("run", hidden)
+    if until is not None:
+        condition &= ds.field("fetched_at") <= pa.scalar(until, MOMENT)
     part = ds.dataset(
-        place,
+        file if store.is_local else file.removeprefix(f"{store.root}/"),
         schema=schema,
         format="parquet",
-        filesystem=filesystem,
+        filesystem=None if store.is_local else store.files,
         partitioning=ds.partitioning(pa.schema([pa.field("month", pa.string())]), flavor="hive"),
     )
     return _frame(part.to_table(filter=condition))

@@ -11,14 +11,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from aatoolkit.archive import tables as declared
-from aatoolkit.archive.answers import ANSWERS, StoredAnswer
-from aatoolkit.archive.buffer import TableBuffer
+from aatoolkit.archive.answers import ANSWERS, StoredAnswer, groups_of
 from aatoolkit.archive.checksums import note_all
-from aatoolkit.archive.derive import derive_stored
-from aatoolkit.archive.index import groups_of, usable
+from aatoolkit.archive.derive import BESIDE, TableBuffer, derive_stored
 from aatoolkit.archive.runs import RUNS, log, new_run, read_runs
 from aatoolkit.archive.schema import StoredTable, bare, fitted, united
-from aatoolkit.archive.statement_tables import BESIDE
+from aatoolkit.archive.snapshot import Snapshot
 from aatoolkit.archive.store import ArchiveStore, engine
 from aatoolkit.archive.upkeep import all_tables
 from aatoolkit.client.concurrency import progress_bar
@@ -42,12 +40,9 @@ def rebuild(
     name = new_run()
     log(store, name, "rebuilding", note={})
     problems: dict[str, AAToolkitError] = {}
-    runs, _ = read_runs(store)
     with tempfile.TemporaryDirectory(prefix="aatoolkit-") as folder:
         spool = _Spool(Path(folder))
-        wanted = usable(runs.committed)
-        groups = groups_of(store, wanted, runs.committed)
-        watched = progress_bar(groups, progress, total=0, unit="host")
+        watched = progress_bar(groups_of(Snapshot(store)), progress, total=0, unit="host")
         for answer, found in derive_stored(watched, profile, max_nodes):
             if found.error is not None:
                 problems[answer.name] = found.error

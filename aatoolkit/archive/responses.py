@@ -9,13 +9,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlsplit
 
-import pyarrow.dataset as ds
-
-from aatoolkit.archive.answers import ANSWERS, StoredAnswer
+from aatoolkit.archive.answers import ANSWERS, USABLE, StoredAnswer, groups_of
 from aatoolkit.archive.checksums import Checksums
-from aatoolkit.archive.index import groups_of, usable
 from aatoolkit.archive.runs import RUNS
-from aatoolkit.archive.snapshot import Snapshot
+from aatoolkit.archive.snapshot import Snapshot, in_list
 from aatoolkit.errors import AAToolkitWarning, ArchiveError
 from aatoolkit.payload import Payload, Request, Response
 from aatoolkit.scope import Scope
@@ -36,13 +33,12 @@ class ArchiveResponses:
 
     def __init__(self, archive: Archive) -> None:
         self._archive, self._store = archive, archive._store
-        self._checked: tuple[int, int] | None = None
+        self._checked: tuple[int, ...] = ()
         self._lock = threading.Lock()
 
     def get(self, request: Request) -> Response | None:
         """Return the latest usable response to a request, or None."""
-        condition = ds.field("host") == request.host
-        return self._latest(condition).get(request.key)
+        return self._latest(f"{USABLE} AND {in_list('host', [request.host])}").get(request.key)
 
     def put(self, response: Response) -> None:
         """Add a response, in a run of its own."""
@@ -56,7 +52,7 @@ class ArchiveResponses:
 
     def __iter__(self) -> Iterator[Response]:
         """Yield the latest usable response to each request."""
-        yield from self._latest(None).values()
+        yield from self._latest().values()
 
     def verify(self) -> list[str]:
         """Return a sentence for each problem."""
@@ -64,29 +60,27 @@ class ArchiveResponses:
             return []
         return [": ".join(problem) for problem in self._archive.verify().found]
 
-    def _latest(self, condition: ds.Expression | None) -> dict[tuple[str, ...], Response]:
+    def _latest(self, where: str = USABLE) -> dict[tuple[str, ...], Response]:
         with self._store.typed():
             snapshot = Snapshot(self._store)
-            if not snapshot.exists or snapshot.files(ANSWERS).table is None:
+            if not snapshot.exists or not snapshot.has(ANSWERS):
                 return {}
-            self._check(snapshot)
-            runs = snapshot.runs.committed
-            wanted = usable(runs)
-            wanted = wanted if condition is None else wanted & condition
-            rows = [row for group in groups_of(self._store, wanted, runs) for row in group]
+            self._check()
+            rows = [row for group in groups_of(snapshot, where) for row in group]
             rows.sort(key=lambda row: (row.fetched_at, row.run))
             return {response.key: response for response in map(_response, rows)}
 
-    def _check(self, snapshot: Snapshot) -> None:
+    def _check(self) -> None:
         """Raise if the files that responses are read from are not what was written."""
-        tables = {name: self._store.peek(name) for name in (RUNS, ANSWERS)}
-        versions = (tables[RUNS].version(), tables[ANSWERS].version())  # type: ignore[union-attr]
-        if versions != self._checked:
-            checksums = Checksums(self._store)
-            for name in tables:
-                for problem in checksums.problems(name):
-                    raise ArchiveError(f"{name}: {problem}", path=self._store.root)
-            self._checked = versions
+        tables = (RUNS, ANSWERS)
+        versions = tuple(self._store.peek(name).version() for name in tables)  # type: ignore[union-attr]
+        if versions == self._checked:
+            return
+        checksums = Checksums(self._store)
+        for name in tables:
+            for problem in checksums.problems(name):
+                raise ArchiveError(f"{name}: {problem}", path=self._store.root)
+        self._checked = versions
 
 
 def _response(row: StoredAnswer) -> Response:

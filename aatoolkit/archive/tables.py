@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pyarrow as pa
@@ -30,41 +29,25 @@ from aatoolkit.sections.section import Table
 
 CHANGES = "changes"
 
+_CHANGE = ("section", "table", "column", "change", "before", "after")
 CHANGES_SCHEMA = pa.schema(
-    [
-        pa.field("at", MOMENT),
-        pa.field("section", pa.string()),
-        pa.field("table", pa.string()),
-        pa.field("column", pa.string()),
-        pa.field("change", pa.string()),
-        pa.field("before", pa.string()),
-        pa.field("after", pa.string()),
-    ]
-)
-
-CATALOG = "catalog"
-
-CATALOG_SCHEMA = pa.schema(
-    [
-        pa.field("section", pa.string()),
-        pa.field("table", pa.string()),
-        pa.field("place", pa.int64()),
-    ]
+    [pa.field("at", MOMENT), *(pa.field(name, pa.string()) for name in _CHANGE)]
 )
 
 Change = tuple[str, str, str | None, str, str | None, str | None]
 """Section, table, column, change, before, after."""
 
+NEW = "new table"
+
 
 def stored_tables(store: ArchiveStore) -> dict[str, tuple[str, str]]:
-    """The declared tables that an archive has: section and table by path, main tables first."""
-    rows = store.rows_of(CATALOG) or []
-    places: dict[tuple[str, str], int] = {}
-    for row in rows:
-        name = (row["section"], row["table"])
-        places[name] = min(row["place"], places.get(name, row["place"]))
-    ordered = sorted(places, key=lambda name: (name[0], places[name], name[1]))
-    return {path_of(section, name): (section, name) for section, name in ordered}
+    """The declared tables that an archive has: section and table by path, main tables first.
+
+    They are those that ``changes`` calls new: an object store has no folders to look for.
+    """
+    rows = [row for row in store.rows_of(CHANGES) or [] if row["change"] == NEW]
+    rows.sort(key=lambda row: (row["section"], row["at"]))
+    return {path_of(row["section"], row["table"]): (row["section"], row["table"]) for row in rows}
 
 
 def load(store: ArchiveStore, path: str) -> tuple[Any, StoredTable] | None:
@@ -76,21 +59,10 @@ def load(store: ArchiveStore, path: str) -> tuple[Any, StoredTable] | None:
 
 
 def prepare(store: ArchiveStore, wanted: Iterable[StoredTable]) -> None:
-    """Enter tables into the catalog before they are created: an object store has no folders."""
+    """Enter tables into the list of changes before they are created."""
     there = stored_tables(store)
-    new = [each for each in wanted if each.name not in there]
-    if not new:
-        return
-    listed = store.create(CATALOG, CATALOG_SCHEMA, partitioned=False, description="the tables")
-    taken = Counter(section for section, _ in there.values())
-    rows: dict[str, list[Any]] = {"section": [], "table": [], "place": []}
-    for each in new:
-        rows["section"].append(each.section)
-        rows["table"].append(each.table.name)
-        rows["place"].append(taken[each.section])
-        taken[each.section] += 1
-    store.append(listed, pa.table(rows, schema=CATALOG_SCHEMA))
-    record(store, [(each.section, each.table.name, None, "new table", None, None) for each in new])
+    new = [table for table in wanted if table.name not in there]
+    record(store, [(table.section, table.table.name, None, NEW, None, None) for table in new])
 
 
 def load_quietly(store: ArchiveStore, path: str) -> StoredTable | None:
@@ -212,15 +184,15 @@ def changed(
 
 
 def record(store: ArchiveStore, changes: Iterable[Change]) -> None:
-    """Append changes of declarations to the table ``changes``."""
-    rows = list(changes)
-    if not rows:
-        return
-    names = ("section", "table", "column", "change", "before", "after")
-    columns: dict[str, list[Any]] = {"at": [datetime.now(UTC)] * len(rows)}
-    columns |= {name: [row[at] for row in rows] for at, name in enumerate(names)}
-    table = store.create(CHANGES, CHANGES_SCHEMA, partitioned=False, description="schema changes")
-    store.append(table, pa.table(columns, schema=CHANGES_SCHEMA))
+    """Append changes of declarations to the table ``changes``, one a microsecond."""
+    now = datetime.now(UTC)
+    rows = [
+        {"at": now + timedelta(microseconds=at), **dict(zip(_CHANGE, change, strict=True))}
+        for at, change in enumerate(changes)
+    ]
+    if rows:
+        table = store.create(CHANGES, CHANGES_SCHEMA, partitioned=False, description="changes")
+        store.append(table, pa.Table.from_pylist(rows, schema=CHANGES_SCHEMA))
 
 
 def _merged(old: Table, new: Table) -> Table:

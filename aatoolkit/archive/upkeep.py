@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -12,12 +12,12 @@ from typing import Any
 import pyarrow as pa
 
 from aatoolkit.archive import tables as declared
-from aatoolkit.archive.answers import ANSWERS
+from aatoolkit.archive.answers import ANSWERS, SCHEMA
 from aatoolkit.archive.checksums import note_all
+from aatoolkit.archive.derive import BESIDE
 from aatoolkit.archive.runs import RUNS, log, new_run, read_runs
-from aatoolkit.archive.schema import among, bare
-from aatoolkit.archive.snapshot import Snapshot, in_list
-from aatoolkit.archive.statement_tables import BESIDE
+from aatoolkit.archive.schema import bare
+from aatoolkit.archive.snapshot import Snapshot, in_list, quoted
 from aatoolkit.archive.store import TRIES, ArchiveStore, engine, wait
 from aatoolkit.errors import ArchiveConflict, ArchiveError
 
@@ -26,8 +26,6 @@ LARGE = 1 << 30
 
 _ORPHANS = 24 * 7
 """How old, in hours, a file must be that no commit names before it is removed."""
-
-_QUESTION = ("host", "section", "scope", "sha256")
 
 
 @dataclass(frozen=True)
@@ -68,7 +66,7 @@ def names_of(store: ArchiveStore) -> list[str]:
 
 def all_tables(store: ArchiveStore) -> dict[str, Any | None]:
     """Every table of an archive, open, by name."""
-    names = (*names_of(store), RUNS, declared.CATALOG, declared.CHANGES)
+    names = (*names_of(store), RUNS, declared.CHANGES)
     return {name: store.open(name) for name in names}
 
 
@@ -84,7 +82,7 @@ def compact(store: ArchiveStore, *, keep_hours: float, rows: int = 0) -> UpkeepR
             _compact(store, name, keep_hours)
         except ArchiveConflict:
             busy.append(name)
-    for name in (RUNS, declared.CATALOG, declared.CHANGES):
+    for name in (RUNS, declared.CHANGES):
         table = store.open(name)
         if table is not None and len(table.file_uris()) > 1:
             try:
@@ -207,17 +205,17 @@ def _delete_from(store: ArchiveStore, name: str, condition: str, before: datetim
         return 0
     rows = None
     if name == ANSWERS and before is not None:
-        shared, rows = _heirs(store, table, before)
-        if shared:
-            later = f"{in_list('sha256', shared)} AND fetched_at >= {_literal(before)}"
-            condition = f"(({condition}) OR ({later}))"
+        rows = _heirs(Snapshot(store, read_runs(store)[0].begun, {ANSWERS: table}), quoted(before))
+        if rows.num_rows:
+            later = in_list("sha256", {*rows["sha256"].to_pylist()})
+            condition = f"(({condition}) OR ({later} AND fetched_at >= {_literal(before)}))"
     there = _rows(table)
     schema = bare(pa.schema(table.schema().to_arrow()))
     # Not DeltaTable.delete: the files that it writes have view types, which pyarrow cannot filter.
     with store.errors(name):
         engine().write_deltalake(
             table,
-            schema.empty_table() if rows is None else rows,
+            schema.empty_table() if rows is None else rows.cast(schema),
             mode="overwrite",
             predicate=condition,
             writer_properties=_written(),
@@ -230,36 +228,30 @@ def _rows(table: Any) -> int:
     return sum(pa.table(table.get_add_actions(flatten=True))["num_records"].to_pylist())
 
 
-def _heirs(store: ArchiveStore, table: Any, before: datetime) -> tuple[list[str], pa.Table | None]:
-    """The hashes of bodies to move to later rows, as their first row is removed; and those rows."""
-    dataset = store.dataset(ANSWERS, table)
-    columns = [*_QUESTION, "fetched_at", "has_body"]
-    with store.errors(ANSWERS):
-        rows = dataset.to_table(columns=columns).to_pylist()
-    going = {_place(row) for row in rows if row["fetched_at"] < before and row["has_body"]}
-    later = [row for row in rows if row["fetched_at"] >= before and row["sha256"] is not None]
-    lost = {_place(row) for row in later} & going - {_place(r) for r in later if r["has_body"]}
-    shared = sorted({place[-1] for place in lost})
-    if not shared:
-        return [], None
-    with store.errors(ANSWERS):
-        whole = dataset.to_table(filter=among("sha256", shared))
-    listed = sorted(whole.to_pylist(), key=lambda row: row["fetched_at"])
-    bodies = {_place(row): row["body"] for row in listed if row["has_body"]}
-    kept = []
-    for row in listed:
-        if row["fetched_at"] < before:
-            continue
-        place = _place(row)
-        if place in lost:
-            lost.discard(place)
-            row |= {"body": bodies[place], "has_body": True}
-        kept.append(row)
-    return shared, pa.Table.from_pylist(kept, schema=bare(whole.schema))
-
-
-def _place(row: dict[str, Any]) -> tuple[Any, ...]:
-    return tuple(row[name] for name in _QUESTION)
+def _heirs(snapshot: Snapshot, before: str) -> pa.Table:
+    """The later rows with the hashes of bodies whose row is removed; the first has the body now."""
+    names = ", ".join(SCHEMA.names)
+    return snapshot.query(
+        f"""
+        WITH lost AS (
+            SELECT host, section, scope, sha256, any_value(body) FILTER (has_body) AS moved
+            FROM answers WHERE sha256 IS NOT NULL GROUP BY ALL
+            HAVING bool_or(has_body AND fetched_at < {before}) AND bool_or(fetched_at >= {before})
+            AND NOT bool_or(has_body AND fetched_at >= {before})
+        ), later AS (
+            SELECT *, row_number() OVER (
+                PARTITION BY host, section, scope, sha256 ORDER BY fetched_at) = 1 AS is_first
+            FROM answers WHERE fetched_at >= {before} AND sha256 IN (SELECT sha256 FROM lost)
+        ), heirs AS (
+            SELECT later.* REPLACE (
+                has_body OR (is_first AND moved IS NOT NULL) AS has_body,
+                coalesce(body, CASE WHEN is_first THEN moved END) AS body)
+            FROM later LEFT JOIN lost USING (host, section, scope, sha256)
+        )
+        SELECT {names} FROM heirs
+        """,
+        ANSWERS,
+    )
 
 
 def _drop_log(store: ArchiveStore, name: str) -> None:
@@ -281,9 +273,7 @@ _RETENTION = "delta.logRetentionDuration"
 def _measured(store: ArchiveStore) -> tuple[int, int]:
     """Count the data files of all tables, and their bytes."""
     files = size = 0
-    own: Iterable[str] = (*names_of(store), RUNS, declared.CATALOG, declared.CHANGES)
-    for name in own:
-        table = store.open(name)
+    for table in all_tables(store).values():
         if table is not None:
             rows = pa.table(table.get_add_actions(flatten=True))
             files += rows.num_rows
@@ -293,6 +283,7 @@ def _measured(store: ArchiveStore) -> tuple[int, int]:
 
 def _hosts(store: ArchiveStore) -> int:
     snapshot = Snapshot(store)
-    if snapshot.files(ANSWERS).table is None:
+    if not snapshot.has(ANSWERS):
         return 0
-    return len(set(snapshot.to_arrow(ANSWERS, ["host"])["host"].to_pylist()))
+    rows = snapshot.rows("SELECT count(DISTINCT host) AS n FROM answers", ANSWERS)
+    return int(rows[0]["n"])

@@ -9,14 +9,21 @@ from typing import Any
 import pyarrow as pa
 
 from aatoolkit.archive import tables as declared
-from aatoolkit.archive.answers import ANSWERS, SCHEMA, Identity, StoredAnswer, to_arrow
-from aatoolkit.archive.buffer import TableBuffer
+from aatoolkit.archive.answers import (
+    ANSWERS,
+    SCHEMA,
+    USABLE,
+    AnswerIndex,
+    Identity,
+    StoredAnswer,
+    groups_of,
+    to_arrow,
+)
 from aatoolkit.archive.checksums import note
-from aatoolkit.archive.derive import DerivedAnswer
-from aatoolkit.archive.index import AnswerIndex, groups_of, usable
-from aatoolkit.archive.runs import RUNS, RunLog, log, new_run, read_runs
-from aatoolkit.archive.schema import among, fitted
-from aatoolkit.archive.statement_tables import BESIDE
+from aatoolkit.archive.derive import BESIDE, DerivedAnswer, TableBuffer
+from aatoolkit.archive.runs import RUNS, RunLog, log, new_run
+from aatoolkit.archive.schema import fitted
+from aatoolkit.archive.snapshot import Snapshot, in_list
 from aatoolkit.archive.store import ArchiveStore
 from aatoolkit.errors import AAToolkitError, ArchiveConflict, ArchiveError
 
@@ -145,9 +152,8 @@ class RunWriter:
         if not self._has_begun:
             return None
         self.flush()
-        names = (declared.CATALOG, declared.CHANGES)
-        tables = {**self._tables, **{name: self.store.peek(name) for name in names}}
-        note(self.store, tables, [self.run])
+        changes = self.store.peek(declared.CHANGES)
+        note(self.store, {**self._tables, declared.CHANGES: changes}, [self.run])
         doubled: frozenset[str] | None = None
         try:
             log(
@@ -189,25 +195,26 @@ class RunWriter:
 
     def _identities(self, runs: frozenset[str]) -> set[Identity]:
         """The identities of the answers of some runs."""
-        table = self.store.open(ANSWERS)
-        if table is None:
+        snapshot = Snapshot(self.store, runs)
+        if not snapshot.has(ANSWERS):
             return set()
-        columns = ["host", "section", "scope", "fetched_at", "sha256"]
-        wanted = usable(runs)
-        with self.store.errors(ANSWERS):
-            rows = self.store.dataset(ANSWERS, table).to_table(columns=columns, filter=wanted)
-        return {tuple(row[name] for name in columns) for row in rows.to_pylist()}
+        rows = snapshot.rows(
+            "SELECT host, section, scope, fetched_at, sha256 FROM answers "
+            f"WHERE {USABLE} AND {in_list('run', runs)}",
+            ANSWERS,
+        )
+        return {tuple(row.values()) for row in rows}
 
     def _again(self, others: frozenset[str]) -> str | None:
         """Write the run again under another name, without what others have committed."""
         doubled = self._identities(others)
         old = self.run
-        runs, _ = read_runs(self.store)
-        visible = runs.committed | {old}
-        self.run, self.index, self._seen = new_run(), AnswerIndex(self.store, runs), runs
+        self.run, self.index = new_run(), AnswerIndex(self.store)
+        self._seen = self.index.runs
+        snapshot = Snapshot(self.store, self._seen.committed | {old})
         self.answers = self.failed = 0
         self._has_begun = False
-        for group in groups_of(self.store, among("run", [old]), visible):
+        for group in groups_of(snapshot, in_list("run", [old])):
             left = [answer for answer in group if answer.identity not in doubled]
             fresh = self.put(left)
             usable = [answer for answer in fresh if answer.error is None]

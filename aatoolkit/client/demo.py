@@ -64,5 +64,8 @@ def _start(seed: int, answers: int, icc: float) -> tuple[RunningServer, str]:
     token = secrets.token_urlsafe(32)
     store = Store.of(synthesize(seed=seed, answers=answers, icc=icc))
     server = start_server(Service(store, Accounts.single(token)))
+    # Last in, first out: nobody asks the store when it is closed, and nothing keeps it then.
+    atexit.register(_running.clear)
+    atexit.register(store.close)
     atexit.register(server.stop)
     return server, token
