@@ -15,6 +15,7 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from aatoolkit._util.text import combined_reason
@@ -104,7 +105,7 @@ def aggregate(
             kept[within] = _last(flat[within], flat[each.column].notna().to_numpy(bool), groups)
             described[within] = known.columns[within]
         kept[each.column] = outcome.values
-        own = known.columns[each.column]
+        own = known.columns[each.described]
         whole = ColumnMetadata(each.of or (own.of if own.table in several else None), outcome.whole)
         whole = with_statements(whole, keys, outcome.states, outcome.codes)
         described[each.column] = replace(whole.lacking(*outcome.absent), caution=each.caution)
@@ -122,7 +123,7 @@ def _in_several(
     plans: Sequence[Plan], frame: pd.DataFrame, known: FrameMetadata, groups: Groups
 ) -> tuple[str, ...]:
     """The tables of which a row counts in several groups, so that the groups do not add."""
-    tables = {known.columns[each.column].table for each in plans} & {*known.repeated}
+    tables = {known.columns[each.described].table for each in plans} & {*known.repeated}
     if not tables or len(groups) < 2:
         return ()
     duplicates = Duplicates(frame, known, groups)
@@ -158,7 +159,8 @@ def _outcome(
     partial = [replace(state, status=Status.PARTIAL) for state in states]
     every = [*states, *partial, _ZERO, empty]
     used = [every[code] for code in distinct_codes(codes, len(every))[0].tolist()]
-    share = np.divide(given, expected, out=np.full(len(groups), np.nan), where=expected > 0)
+    covered = coverage_of(each, frame, cells, groups)
+    share = np.divide(covered, expected, out=np.full(len(groups), np.nan), where=expected > 0)
     return _Outcome(
         values.where(shown & ~undefined),
         every,
@@ -167,6 +169,16 @@ def _outcome(
         pd.Series(pd.array(share, dtype="Float64")),
         tuple(rows for rows, _, by_value in absent if by_value),
     )
+
+
+def coverage_of(
+    each: Plan, frame: pd.DataFrame, cells: Cells, groups: Groups
+) -> npt.NDArray[np.float64]:
+    """By group the rows that were used; one that is an aggregate itself counts as it is covered."""
+    name = f"{each.column}{COVERAGE}"
+    if name not in frame.columns or not pd.api.types.is_float_dtype(frame[name].dtype):
+        return groups.count(cells.given).astype(np.float64)
+    return added(np.nan_to_num(as_floats(frame[name]), nan=1.0), cells.given, groups)
 
 
 def _with_counts(

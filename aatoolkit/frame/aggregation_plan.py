@@ -17,7 +17,7 @@ from aatoolkit.frame.groupby import Groups, find
 from aatoolkit.frame.no_rule import repeats_of, why_no_rule
 from aatoolkit.frame.shares import Wholes, wholes_of
 from aatoolkit.metadata.arrow_schema import declared
-from aatoolkit.metadata.attrs import FrameMetadata
+from aatoolkit.metadata.attrs import FrameMetadata, tables_of
 from aatoolkit.sections.aggregation import FRACTION, ISO_4217, Aggregation
 
 Rules = Mapping[str, Aggregation | str]
@@ -52,6 +52,8 @@ class Plan:
         Why the result is approximate.
     wholes : Wholes, optional
         The denominators of a ratio over several answers.
+    source : str, optional
+        The column that it is computed from, where it is none of the frame.
     """
 
     column: str
@@ -61,13 +63,19 @@ class Plan:
     repeats: Mask | None = field(default=None, compare=False)
     caution: str | None = None
     wholes: Wholes | None = field(default=None, compare=False)
+    source: str | None = None
+
+    @property
+    def described(self) -> str:
+        """The column of the frame whose metadata it has."""
+        return self.source or self.column
 
     @property
     def parts(self) -> tuple[str, ...]:
         """The columns whose rows it is computed from."""
         if self.rule.over:
             return self.rule.over
-        return (self.column, self.rule.by) if self.rule.by else (self.column,)
+        return (self.column, self.rule.by) if self.rule.by else (self.described,)
 
 
 def plan(
@@ -106,6 +114,11 @@ def plan(
             plans.append(_once(planned, frame, known, groups, duplicates))
         except _Refused as why:
             refused[name] = str(why)
+    if not plans and not (wanted or rules):
+        plans = [
+            _once(counted, frame, known, groups, duplicates)
+            for counted in _count_of_rows(frame, known)
+        ]
     if not plans:
         raise _cannot(refused)
     named = {name: why for name, why in refused.items() if name in (*wanted, *rules)}
@@ -113,6 +126,22 @@ def plan(
         raise _cannot(named)
     _warn_of(refused, known)
     return plans
+
+
+def _count_of_rows(frame: pd.DataFrame, known: FrameMetadata) -> list[Plan]:
+    """The count of the rows of a table that holds nothing to add up, such as ads."""
+    tables = tables_of(known)
+    if len(tables) != 1 or not known.key or not are_rows_of(known, tables[0]):
+        return []
+    of = [declared(known.columns[str(name)]) for name in frame.columns]
+    if any(what is not None and what.aggregate.rule not in ("none", "key") for what in of):
+        return []
+    name = f"{tables[0].rpartition(':')[2].removesuffix('s')}_count"
+    return (
+        []
+        if name in frame.columns
+        else [Plan(name, Aggregation("count"), None, source=known.key[0])]
+    )
 
 
 def are_rows_of(known: FrameMetadata, table: str) -> bool:
@@ -129,7 +158,7 @@ def _once(
     duplicates: Duplicates,
 ) -> Plan:
     """Return the plan without rows that would count twice."""
-    table = known.columns[planned.column].table
+    table = known.columns[planned.described].table
     if planned.rule.rule not in _COUNTED_ONCE:
         return planned
     if not table:
@@ -147,7 +176,11 @@ def _once(
 
 
 def _cannot(refused: Mapping[str, str]) -> AvailabilityError:
-    reasons = "; ".join(f"{name}: {why}" for name, why in refused.items()) or "there are none"
+    alike: dict[str, list[str]] = {}
+    for name, why in refused.items():
+        alike.setdefault(why, []).append(name)
+    reasons = "; ".join(f"{', '.join(names)}: {why}" for why, names in alike.items())
+    reasons = reasons or "there are none"
     return AvailabilityError(
         f"these columns cannot be aggregated: {reasons}", columns=dict(refused)
     )
@@ -188,7 +221,11 @@ def _planned(
     needed = [*planned.parts, *((rule.within,) if rule.within else ())]
     missing = [part for part in needed if part not in frame.columns]
     if missing:
-        raise _Refused(f"its rule ({rule}) needs {', '.join(missing)}")
+        bare = [part.rpartition(".")[2] for part in missing]
+        changed = [name for name in bare if known.is_lost(name)]
+        if changed:
+            raise _Refused(_overwritten(changed))
+        raise _Refused(f"its rule ({rule}) needs {', '.join(bare)}")
     for part in planned.parts:
         _check_dtype(frame[part], part, rule)
     _check_units(frame, known, groups, name)
@@ -275,11 +312,16 @@ def _caution(frame: pd.DataFrame, planned: Plan) -> str | None:
         if name != part and name in frame.columns
     ]
     if changed:
-        raise _Refused(f"its rule needs {' and '.join(changed)} as read, and it was overwritten")
+        raise _Refused(_overwritten(changed))
     verb = "are" if len(names) > 1 else "is"
     return (
         f"approximate: weighted by {rule.otherwise}, as {' and '.join(names)} {verb} not reported"
     )
+
+
+def _overwritten(names: Sequence[str]) -> str:
+    was = "it was" if len(names) == 1 else "they were"
+    return f"its rule needs {' and '.join(names)} as read, and {was} overwritten"
 
 
 def caution(frame: pd.DataFrame, known: FrameMetadata, name: str) -> str | None:

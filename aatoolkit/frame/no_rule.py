@@ -45,13 +45,14 @@ def why_no_rule(frame: pd.DataFrame, known: FrameMetadata, name: str) -> str:
         bare = bare.removesuffix(suffix)
     tables = [] if column.of else _tables_with(bare)
     if not tables:
-        return f"it has no declared rule; give one, such as rules={{{name!r}: 'sum'}}"
-    lost = "its declaration was lost in a step of plain pandas"
+        rule = "sum" if pd.api.types.is_numeric_dtype(frame[name].dtype) else "count"
+        return f"it has no declared rule; give one, such as rules={{{name!r}: {rule!r}}}"
+    lost = "what it was declared to be was lost in a step of plain pandas"
     names = [str(each) for each in frame.columns]
     if bare == name and any({*names} <= columns for columns in tables):
         how = "stack the frames that were read with aatoolkit.concat in place of pd.concat"
     else:
-        how = "join the frames that were read with df.aa.merge, which keeps the rules of both"
+        how = "write left.aa.merge(right), or add .aa.adopt(left, right) to what was merged"
     return f"{lost}: {how}"
 
 

@@ -239,7 +239,9 @@ def _checksums(table: pa.Table | None, keys: Mapping[bytes, bytes]) -> bytes:
     total = hashlib.sha256()
     for key in sorted(keys):
         total.update(b"%d %b %d %b" % (len(key), key, len(keys[key]), keys[key]))
-    return json.dumps({"rows": rows, "keys": total.hexdigest()}).encode()
+    digests = {"rows": rows and bytes.fromhex(rows), "keys": total.digest()}
+    short = {name: base64.b64encode(digest or b"").decode() for name, digest in digests.items()}
+    return json.dumps(short, separators=(",", ":")).encode()
 
 
 def _check(file: pq.ParquetFile, table: pa.Table | None = None) -> None:

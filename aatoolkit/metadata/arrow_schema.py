@@ -18,8 +18,8 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import importlib
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -161,21 +161,22 @@ def _carrier(keys: Mapping[bytes, bytes]) -> str | None:
 
 
 def _body(known: FrameMetadata) -> dict[str, Any]:
-    """Describe the columns as JSON for readers of the file that lack this package."""
-    states = list(
-        dict.fromkeys(dump_state(column.availability) for column in known.columns.values())
-    )
+    """Describe the columns as JSON for readers of the file that lack this package.
+
+    A column without ``state`` is in the first of the states, which most columns are in.
+    """
+    own = {name: dump_state(column.availability) for name, column in known.columns.items()}
+    states = [state for state, _ in Counter(own.values()).most_common()]
     names = ("status", "cause", "reason")
     return {
         "version": LAYOUT,
-        "creator": f"aatoolkit {importlib.import_module('aatoolkit').__version__}",
         "key": list(known.key),
         "states": [
             {name: fact for name, fact in zip(names, state, strict=True) if fact is not None}
             for state in states
         ],
         "columns": {
-            name: {"state": states.index(dump_state(column.availability)), **_facts(column)}
+            name: ({"state": at} if (at := states.index(own[name])) else {}) | _facts(column)
             for name, column in known.columns.items()
         },
         **_declarations(known),
@@ -234,12 +235,16 @@ def _facts(column: ColumnMetadata) -> dict[str, str]:
 
 
 def _comment(column: ColumnMetadata | None) -> dict[str, str]:
-    """A comment that describes a column, for engines that show one comment a column."""
+    """A comment that describes a column, and says what of it was not measured.
+
+    Engines show one comment a column.
+    """
     if column is None:
         return {}
     facts, state = _facts(column), column.availability.status
-    known = str(state) if state != Status.UNKNOWN else None
-    text = " · ".join(part for part in (facts.get("description"), facts.get("unit"), known) if part)
+    status = None if state in (Status.UNKNOWN, Status.AVAILABLE) else str(state)
+    parts = (facts.get("description"), facts.get("unit"), status)
+    text = " · ".join(part for part in parts if part)
     return {"comment": text} if text else {}
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from effort import one_in
+from serving import demo_dataset
 
 import aatoolkit as aa
 from aatoolkit import Availability, Cause, Status
@@ -365,7 +366,7 @@ def test_a_rule_whose_other_columns_are_gone_is_refused() -> None:
         frame.aa.aggregate(columns="mention_rate")
     with pytest.warns(AAToolkitWarning, match="left out: mention_rate"):
         assert [*frame.aa.aggregate().columns] == ["mention_count"]
-    with pytest.raises(AvailabilityError, match=r"needs overview_trend\.answer_count"):
+    with pytest.raises(AvailabilityError, match="answer_count as read, and it was overwritten"):
         frame.assign(answer_count=1).aa.aggregate(columns="mention_rate")
 
 
@@ -711,3 +712,28 @@ def test_a_refusal_names_the_rule_to_give() -> None:
     assert result["rate"].tolist() == [0.3125]
     with pytest.raises(AvailabilityError, match="with the table of the counts joined"):
         frame.drop(columns="n").aa.aggregate(columns="rate")
+
+
+def test_a_table_without_measures_is_counted() -> None:
+    ads = demo_dataset()["ads"].main
+    counted = ads.aa.aggregate("engine")
+    assert (
+        counted.set_index("engine")["ad_count"].to_dict() == ads["engine"].value_counts().to_dict()
+    )
+    assert pd.concat([ads, ads]).aa.aggregate()["ad_count"].item() == len(ads)
+    with pytest.raises(AvailabilityError, match="cannot be aggregated"):
+        ads.drop(columns="ad_id").aa.aggregate("engine")
+
+
+def test_an_aggregate_of_aggregates_is_covered_as_they_were() -> None:
+    frame = pd.DataFrame({"day": [*"aabb"], "n": [1, None, 2, 3]})
+    days = frame.aa.aggregate("day", skip_missing=True, rules={"n": "sum"})
+    whole = days.aa.aggregate(rules={"n": "sum"})
+    assert whole["n_coverage"].item() == 0.75
+    assert whole.aa.explain(0, "n_coverage").formula == "1.5 rows used of 2 to which n applies"
+
+
+def test_a_part_of_a_rule_that_was_overwritten_is_named_as_such() -> None:
+    prompts = demo_dataset()["prompts"].main.assign(mention_count=1)
+    with pytest.raises(AvailabilityError, match="mention_count as read, and it was overwritten"):
+        prompts.aa.aggregate(columns="mention_rate")

@@ -31,6 +31,8 @@ def test_for_plain_joins_and_stacks_the_verb_that_keeps_the_rules_is_named() -> 
     assert "aatoolkit.concat" in stacked
     assert "merge" not in stacked
     assert "rules=" not in stacked
+    once = domains.merge(pd.DataFrame({"source_domain": ["a.example"], "team": [1]}))
+    assert ".aa.adopt(left, right)" in why(once, "citation_count")
     own = why(pd.DataFrame({"spend": [1.0]}), "spend")
     assert own == "it has no declared rule; give one, such as rules={'spend': 'sum'}"
 

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from aatoolkit.frame.aggregate import cells_of_plan, with_flags
+from aatoolkit.frame.aggregate import cells_of_plan, coverage_of, with_flags
 from aatoolkit.frame.aggregation_plan import Plan, plan
 from aatoolkit.frame.cell_status import CAUSE, COVERAGE, REASON, ROW, Cells
 from aatoolkit.frame.explain.explanation import Explanation
@@ -68,8 +68,8 @@ class AggregateCells(Result):
             return replace(found, rows=len(rows), children=(*each,), notes=(words,))
         inner = self._aggregate(self.described(at, measure), at, self._plans[measure], rows)
         if ending == COVERAGE:
-            used, could = (int(n) for n in self._counts(at, self._plans[measure]))
-            formula = f"{used} rows used of {could} to which {measure} applies"
+            used, could = self._counts(at, self._plans[measure])
+            formula = f"{shown(used)} rows used of {could} to which {measure} applies"
             part = self._parts[at]
             if part is not None:
                 formula = f"({formula}) × ({part})"
@@ -87,10 +87,11 @@ class AggregateCells(Result):
     def _known_cells(self) -> dict[str, Cells]:
         return {}
 
-    def _counts(self, at: int, planned: Plan) -> tuple[int, int]:
+    def _counts(self, at: int, planned: Plan) -> tuple[float, int]:
         cells = self._cells(planned)
-        here = self.groups.ids == at
-        return int((cells.given & here).sum()), int((cells.applicable & here).sum())
+        covered = float(coverage_of(planned, self._flat, cells, self.groups)[at])
+        used = int(covered) if covered.is_integer() else covered
+        return used, int(self.groups.count(cells.applicable)[at])
 
     def _aggregate(
         self, found: Explanation, at: int, planned: Plan, rows: list[int]

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from aatoolkit.frame.explain.cells import TableCells
 from aatoolkit.frame.explain.explanation import Explanation
-from aatoolkit.frame.explain.made import Result
+from aatoolkit.frame.explain.made import Made, Result
 from aatoolkit.frame.explain.text import plain
 
 _NO_ROWS = np.zeros(0, np.intp)
@@ -51,8 +52,9 @@ class AnswerCells(Result):
         if column == "position" and len(rows):
             own = made.frame["own"].fillna(False).to_numpy(bool)
             named = own if brand is None else made.frame["brand"].eq(brand).to_numpy(bool)
-            rows = rows[named[rows]]
-            field, words = "position", "the smallest position of its mentions"
+            words = "the smallest position of its mentions"
+            if named[rows].any():
+                rows, field = rows[named[rows]], "position"
         missing = None
         if found.value is None:
             missing = (
@@ -65,5 +67,15 @@ class AnswerCells(Result):
             formula=f"{words}, of {len(rows)} rows" if missing is None else None,
             missing=missing,
             rows=len(rows),
-            children=tuple(made.explain(int(each), field) for each in rows),
+            children=tuple(made.explain(int(each), field) for each in rows)
+            or (_no_rows(whole.explain(row, "chat_id"), made),),
         )
+
+
+def _no_rows(chat: Explanation, made: Made) -> Explanation:
+    """What the answer holds in place of the rows about a chat: an empty list, or none."""
+    if chat.place is None or not isinstance(made, TableCells):
+        return chat
+    place = made.list_in(chat.place.path.rpartition(".")[0])
+    name = f"rows of {made.name}"
+    return replace(chat, value=0, column=name, meaning=None, operation="rows", place=place)

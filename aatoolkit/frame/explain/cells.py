@@ -15,7 +15,7 @@ from aatoolkit.frame.cell_status import Cells, cells_of
 from aatoolkit.frame.explain.evidence import ReadAnswer
 from aatoolkit.frame.explain.explanation import Explanation, StatedAvailability, ValuePlace
 from aatoolkit.frame.explain.text import plain, shown
-from aatoolkit.jsontree.paths import KEY_SIGN, format_json_path
+from aatoolkit.jsontree.paths import KEY_SIGN, Field, format_json_path
 from aatoolkit.metadata.attrs import FrameMetadata
 from aatoolkit.normalizer.column_availability import INFERRED, reach, target_steps
 from aatoolkit.normalizer.masking import WHY, narrowest_path
@@ -117,6 +117,11 @@ class TableCells:
             self._paths[column.name] = self._rows.path_in(column)
         return self._paths[column.name](at)
 
+    def list_in(self, record: str) -> ValuePlace:
+        """The place of the list that holds the rows of the table within another record."""
+        inner = [step for step in self._rows.table.rows.steps[:-1] if isinstance(step, Field)]
+        return self._place_at(f"{record}{format_json_path(inner[-1:]).removeprefix('$')}")
+
     def _declared(self, column: str) -> Column | None:
         try:
             return self._rows.table[column]
@@ -129,6 +134,9 @@ class TableCells:
             return None
         if (column.source or "").lstrip("^")[:1] == "#":
             return ValuePlace(path)
+        return self._place_at(path)
+
+    def _place_at(self, path: str) -> ValuePlace:
         span = self.answer.span(path)
         if span is None:
             return ValuePlace(path)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from serving import demo_dataset
 
 import aatoolkit as aa
 from aatoolkit.errors import ItemNotFound
@@ -307,3 +308,16 @@ def test_why_a_value_is_missing_is_found_in_the_state_of_its_row() -> None:
     found = frame.aa.explain("rate")
     assert found.missing == "the answer holds null here; its data_state is PAUSED"
     assert [each.why for each in found.causes][-1] == "the answer holds null here"
+
+
+def test_an_answer_that_mentions_nobody_is_explained_by_the_bytes_of_its_empty_list() -> None:
+    chats = demo_dataset()["chats"]
+    answers = aa.stats.answers(chats)
+    silent = ~answers["chat_id"].isin(chats["chat_mentions"]["chat_id"])
+    for at in silent.to_numpy().nonzero()[0][:3].tolist():
+        found = answers.aa.explain(at, "mentioned")
+        (part,) = found.children
+        assert (found.value, part.value, part.column) == (False, 0, "rows of chat_mentions")
+        assert part.place is not None
+        assert part.place.text == "[]"
+        assert answers.aa.explain(at, "position").children == (part,)
