@@ -277,7 +277,7 @@ class Tables(TablesExport, NamesNear):
         >>> [each.column for each in tables.explain("$.rows[0]").children]
         ['brands.brand', 'brands.mention_count']
         """
-        from aatoolkit.frame.explain.fields import explain_path
+        from aatoolkit.frame.explain.answers import explain_path
 
         if not isinstance(path, str):
             raise ArgumentError(f"path is a {type(path).__name__}, no text", argument="path")

@@ -65,7 +65,7 @@ def path(tmp_path: Path) -> Path:
 
 def state(known: dict[str, Any], column: str) -> dict[str, str]:
     """What the key of a file states of a column."""
-    return dict(known["states"][known["columns"][column]["state"]])
+    return dict(known["states"][known["columns"][column].get("state", 0)])
 
 
 def claims(known: FrameMetadata) -> dict[str, ColumnMetadata]:

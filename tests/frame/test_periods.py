@@ -165,10 +165,10 @@ def test_weeks_and_months_that_are_aggregated_further_count_as_such() -> None:
     weeks = october(31).aa.aggregate("engine", "n", freq="W", rules=SUM)
     again = weeks.aa.aggregate("engine", "n", freq="W", rules=SUM)
     assert again["n"].tolist() == weeks["n"].tolist()
-    assert "n_coverage" not in again
+    assert again["n_coverage"].tolist() == weeks["n_coverage"].tolist()
     # Five Sundays in November, one of the four in December.
     months = weeks.aa.aggregate("engine", "n", freq="MS", rules=SUM)
-    assert months["n_coverage"].tolist() == pytest.approx([1, 1, 1, 1, 1 / 4, 1 / 4])
+    assert months["n_coverage"].tolist() == pytest.approx([25 / 28] * 2 + [1] * 2 + [1 / 28] * 2)
     assert "1 of the 4 weeks from 2026-12-01 to" in months["n_availability_reason"].iloc[-1]
     months = october(31).aa.aggregate("engine", "n", freq="MS", rules=SUM)
     quarter = months.aa.aggregate("engine", "n", freq="QS", rules=SUM)

@@ -64,10 +64,10 @@ def test_rates_of_several_brands_still_do_not_become_one() -> None:
         brands.aa.aggregate("engine", "mention_rate")
 
 
-def test_rows_are_counted_and_the_refusal_says_how() -> None:
+def test_rows_are_counted_by_name_too() -> None:
     ads = tables("ads").main
     with pytest.raises(AvailabilityError, match=r"rules=\{'ad_id': 'count'\}"):
-        ads.aa.aggregate("engine")
+        ads.aa.aggregate("engine", "ad_id")
     counts = ads.aa.aggregate("engine", rules={"ad_id": "count"}).set_index("engine")["ad_id"]
     assert counts.to_dict() == ads["engine"].value_counts().loc[counts.index].to_dict()
     twice = pd.concat([ads, ads]).aa.aggregate(rules={"ad_id": "count"})

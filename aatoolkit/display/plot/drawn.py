@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit.errors import ArgumentError, ItemNotFound
-from aatoolkit.frame.explain.text import plain
+from aatoolkit.frame.explain.explanation import plain
 
 if TYPE_CHECKING:
     from aatoolkit.display.plot.data import PlotData

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from aatoolkit.frame.explain import Explainer, Explanation
-from aatoolkit.frame.explain.evidence import TrailEnd
-from aatoolkit.frame.explain.made import Made
-from aatoolkit.frame.explain.replay import replay
-from aatoolkit.frame.explain.rows import same
+from aatoolkit.frame.explain.answers import TrailEnd
+from aatoolkit.frame.explain.explainer import replay
+from aatoolkit.frame.explain.explanation import same
+from aatoolkit.frame.explain.results import Made
 from aatoolkit.metadata.attrs import stored_of
 
 if TYPE_CHECKING:

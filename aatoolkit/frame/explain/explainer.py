@@ -1,30 +1,89 @@
-"""`Explainer`: from a cell of a frame to its explanation."""
+"""`Explainer`: from a cell of a frame to its explanation.
+
+A frame carries its recipe (`aatoolkit.metadata.recipe`), which `replay` runs over the answers'
+bytes; the row is found in the frame so made, whose value must be that of the cell.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+import warnings
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from aatoolkit.errors import ArgumentError
-from aatoolkit.frame.explain.cells import TableCells
-from aatoolkit.frame.explain.evidence import AnswerFinder, TrailEnd
-from aatoolkit.frame.explain.explanation import Explanation
-from aatoolkit.frame.explain.made import Made
-from aatoolkit.frame.explain.missing import without_row
-from aatoolkit.frame.explain.replay import replay
-from aatoolkit.frame.explain.rows import matched, matching, position_of, same
-from aatoolkit.frame.explain.samples import with_samples
-from aatoolkit.frame.explain.text import plain, shown
+from aatoolkit.errors import (
+    AAToolkitError,
+    AAToolkitWarning,
+    ArgumentError,
+    ItemNotFound,
+    did_you_mean,
+    near_matches,
+)
+from aatoolkit.frame.aggregate import aggregate
+from aatoolkit.frame.cell_status import cells_of
+from aatoolkit.frame.complete import complete
+from aatoolkit.frame.concat import concat
+from aatoolkit.frame.explain.answers import AnswerFinder, TableCells, TrailEnd, with_samples
+from aatoolkit.frame.explain.explanation import (
+    Explanation,
+    MissingRows,
+    matching,
+    plain,
+    same,
+    shown,
+)
+from aatoolkit.frame.explain.results import (
+    AggregateCells,
+    ArchivedCells,
+    Explains,
+    Made,
+    Result,
+    View,
+    answers_cells,
+    beside_cells,
+    completed_cells,
+    long_cells,
+    merged_cells,
+    renamed_cells,
+    row_of,
+    same_cells,
+    stacked_cells,
+)
+from aatoolkit.frame.explain.traced import TracedCells
 from aatoolkit.frame.groupby import find, flattened
+from aatoolkit.frame.merge import adopt, merge, rename
+from aatoolkit.frame.reshape import to_long, with_constant, with_context
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import NOTHING, FrameMetadata, metadata_of, stored_of, text_of
-from aatoolkit.metadata.fingerprint import OVERWRITTEN
+from aatoolkit.metadata.column import Source
+from aatoolkit.metadata.fingerprint import OVERWRITTEN, arrays_of
+from aatoolkit.metadata.recipe import ARCHIVED, DO, END, READ, VIEW, Recipe
 from aatoolkit.metadata.recorded import is_intact
+from aatoolkit.sections.aggregation import Aggregation
+from aatoolkit.stats import (
+    answer_rows,
+    changes,
+    compare,
+    concentration,
+    decompose,
+    funnel,
+    headline,
+    overlap,
+    rank,
+    stability,
+    treatment,
+)
+from aatoolkit.stats import interval as intervals
+
+_MOST = 5000
+"""The most values among which near matches of one are looked for."""
+
 
 _NO_METADATA = "nothing is known of where this frame comes from: it has no metadata"
 _NO_RECIPE = "the frame does not say how it was made"
@@ -98,10 +157,10 @@ class Explainer:
             )
         find(flat, [column])
         if row is not None:
-            found = self._explained(frame, position_of(frame, row), column)
+            found = self._explained(frame, _position_of(frame, row), column)
         elif len(flat):
             named: str = column
-            found = without_row(flat, column, known, lambda at: self._explained(frame, at, named))
+            found = _without_row(flat, named, known, lambda at: self._explained(frame, at, named))
         else:
             found = self._of_no_rows(frame, column, known)
         return with_samples(found, self.evidence) if self._samples else found
@@ -201,7 +260,7 @@ class Explainer:
         """Find the row of the replayed frame that is a row of the frame."""
         if column not in made.frame.columns:
             raise TrailEnd(f"{column} was added or renamed by a plain pandas step")
-        found = matched(frame, at, made.frame, made.known.key, column)
+        found = _matched(frame, at, made.frame, made.known.key, column)
         if isinstance(found, str):
             raise TrailEnd(found)
         return found
@@ -210,12 +269,315 @@ class Explainer:
         """Explain a cell by the frame's own metadata, without its origin."""
         metadata = known.columns[column]
         what = declared(metadata)
-        key = [name for name in known.key if name in frame.columns]
         return Explanation(
             plain(frame[column].iloc[at]),
             column,
-            {name: plain(frame[name].iloc[at]) for name in key},
+            row_of(known, frame, at),
             unit=what.unit if what else None,
-            meaning=what.doc if what and what.doc else None,
+            meaning=(what and what.doc) or None,
             availability=str(metadata.availability),
         )
+
+
+_MOST_READ = 200
+"""The most rows whose cause is looked up one by one; of more, one for each state."""
+
+_MOST_CAUSES = 8
+
+
+def _without_row(
+    flat: pd.DataFrame, column: str, known: FrameMetadata, explained: Callable[[int], Explanation]
+) -> Explanation:
+    """Explain the first value of a column that is missing, with the causes of all that are.
+
+    Where none is missing it is the first row's value.
+    """
+    lacking = np.flatnonzero(flat[column].isna().to_numpy())
+    if not len(lacking):
+        return explained(0).with_notes(
+            f"no row was named: none of {len(flat):,} values is missing, and this is the first"
+        )
+    cells = cells_of(flat, column, known)
+    codes = cells.codes[lacking]
+    first, numbers = lacking, np.ones(len(lacking), int)
+    if len(lacking) > _MOST_READ:
+        codes, first, numbers = np.unique(codes, return_index=True, return_counts=True)
+        first = lacking[first]
+    counts: Counter[str] = Counter()
+    rows: dict[str, int] = {}
+    for at, code, number in zip(first.tolist(), codes.tolist(), numbers.tolist(), strict=True):
+        found = explained(at)
+        why = found.missing or found.end or str(cells.states[code])
+        counts[why] += number
+        rows.setdefault(why, at)
+    causes = [
+        MissingRows(count, why, row_of(known, flat, rows[why]))
+        for why, count in counts.most_common(_MOST_CAUSES)
+    ]
+    count = f"{len(lacking):,} of {len(flat):,} values are missing"
+    found = explained(int(lacking[0])).with_notes(
+        f"no row was named: {count}, and this is the first"
+    )
+    return replace(found, causes=tuple(causes))
+
+
+def _position_of(frame: pd.DataFrame, row: int | Hashable | Mapping[str, Any]) -> int:
+    """Find the position of a row given by position, label, or the values of some columns.
+
+    A mapping is matched by value. A whole number is the label of a row where the index has it, as
+    in ``df.loc``, and else its position; in a frame as it was read the two are the same.
+
+    Raises
+    ------
+    ItemNotFound
+        If there is no such row, or several.
+    """
+    if isinstance(row, Mapping):
+        return _of_key(frame, row)
+    try:
+        found = frame.index.get_loc(row)
+    except (KeyError, TypeError):
+        found = None
+    if isinstance(found, int):
+        return found
+    if found is not None:
+        count = int(found.sum()) if isinstance(found, np.ndarray) else found.stop - found.start
+        raise ItemNotFound(
+            f"{count} rows have the label {row!r}; name the row by the values of its key",
+            key=row,
+        )
+    size = len(frame)
+    if isinstance(row, int | np.integer) and not isinstance(row, bool) and -size <= row < size:
+        return int(row) % size
+    raise ItemNotFound(f"there is no row {row!r} among {len(frame)} rows", key=row)
+
+
+def _of_key(frame: pd.DataFrame, row: Mapping[str, Any]) -> int:
+    flat = flattened(frame)
+    find(flat, row)
+    mask = np.ones(len(flat), bool)
+    for name, value in row.items():
+        mask &= matching(flat[name], value)
+    places = np.flatnonzero(mask)
+    if len(places) == 1:
+        return int(places[0])
+    described = ", ".join(f"{name} = {shown(value)}" for name, value in row.items())
+    if len(places):
+        raise ItemNotFound(f"{len(places)} rows have {described}", key=dict(row))
+    near = did_you_mean(
+        [
+            match
+            for name, value in row.items()
+            if isinstance(value, str) and not matching(flat[name], value).any()
+            for match in near_matches(value, map(str, flat[name].dropna().unique()[:_MOST]))
+        ]
+    )
+    raise ItemNotFound(f"no row has {described}{f', {near}' if near else ''}", key=dict(row))
+
+
+def _matched(
+    frame: pd.DataFrame, at: int, base: pd.DataFrame, key: Sequence[str], besides: str
+) -> int | str:
+    """Find the row of a replayed frame that is a row of a frame, or why there is none.
+
+    Rows are the same where their keys are; without a key, where all columns are that both have,
+    except the one to be explained, and the label decides between several.
+
+    Parameters
+    ----------
+    frame, at
+        The frame as it is now, and the position of the row.
+    base : pandas.DataFrame
+        The frame as it was when its metadata was attached.
+    key : sequence of str
+        The columns that identify a row of it.
+    besides : str
+        The column to be explained, which may have been changed since.
+    """
+    now, then = arrays_of(frame), arrays_of(base)
+    label = _label(frame, at, base)
+    names = [name for name in key if name in now and name in then]
+    if key and len(names) == len(key):
+        if label is not None and all(same(then[name][label], now[name][at]) for name in names):
+            return label
+        mask = _rows_with(now, then, names, at, len(base))
+        places = np.flatnonzero(mask)
+        if len(places) == 1:
+            return int(places[0])
+        if not len(places):
+            return "its key is of no row that was read: the key was changed since"
+    names = [name for name in now if name in then and name != besides]
+    if not names and label is None:
+        return "nothing identifies its row any longer"
+    mask = _rows_with(now, then, names, at, len(base))
+    places = np.flatnonzero(mask)
+    if label is not None and label < len(base) and mask[label]:
+        return label
+    if len(places) == 1:
+        return int(places[0])
+    if len(places):
+        keep = f"; keep its key: {', '.join(key)}" if key else ""
+        return f"{len(places)} rows that were read could be this one{keep}"
+    return "no row that was read is like this one: its row was changed since"
+
+
+def _label(frame: pd.DataFrame, at: int, base: pd.DataFrame) -> int | None:
+    """Find the row with the same label in another frame, where labels are alike and unique."""
+    if frame.index.nlevels != base.index.nlevels or frame.index.names != base.index.names:
+        return None
+    try:
+        found = base.index.get_loc(frame.index[at])
+    except (KeyError, TypeError):
+        return None
+    return found if isinstance(found, int) else None
+
+
+def _rows_with(
+    now: Mapping[str, Any], then: Mapping[str, Any], names: Sequence[str], at: int, rows: int
+) -> npt.NDArray[np.bool_]:
+    places = np.arange(rows)
+    for name in names:
+        if not len(places):
+            break
+        wanted = now[name][at]
+        taken = then[name].take(places).astype(object) if len(places) < rows else then[name]
+        places = places[[same(cell, wanted) for cell in taken]]
+    mask = np.zeros(rows, bool)
+    mask[places] = True
+    return mask
+
+
+def _adopt(frame: pd.DataFrame, frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    return adopt(frame, *frames)
+
+
+def _rename(frame: pd.DataFrame, names: dict[str, str]) -> pd.DataFrame:
+    return rename(frame, columns=names)
+
+
+_OF_REQUEST = "from the request that was sent, or the window it answers"
+_OF_FRAME = "the same in all rows of its frame"
+
+
+def _passing(verb: Any, explains: Explains, *inputs: str) -> tuple[Any, Any, tuple[str, ...]]:
+    """A verb that takes cells over as they are."""
+    return verb, partial(Result, explains=explains), inputs
+
+
+def _traced(verb: Any, module: Any, *inputs: str) -> tuple[Any, Any, tuple[str, ...]]:
+    """A statistic, which explains its numbers by running once more on traced ones."""
+    return verb, partial(TracedCells, trace=module.traced), inputs
+
+
+VERBS: dict[str, tuple[Any, Any, tuple[str, ...]]] = {
+    "aggregate": (aggregate, AggregateCells, ("frame",)),
+    "merge": _passing(merge, merged_cells, "left", "right"),
+    "concat": _passing(concat, stacked_cells, "frames"),
+    "complete": _passing(complete, completed_cells, "frame", "availability"),
+    "rename": _passing(_rename, renamed_cells, "frame"),
+    "adopt": _passing(_adopt, same_cells, "frame", "frames"),
+    "to_long": _passing(to_long, long_cells, "frame"),
+    "with_context": _passing(with_context, partial(beside_cells, _OF_REQUEST), "frame"),
+    "with_constant": _passing(with_constant, partial(beside_cells, _OF_FRAME), "frame"),
+    "answers": _passing(answer_rows.answers_of, answers_cells, "whole", "mentions", "citations"),
+    "interval": _traced(intervals.interval, intervals, "frame"),
+    "compare": _traced(compare.compare, compare, "now", "before"),
+    "decompose": _traced(decompose.decompose, decompose, "now", "before"),
+    "changes": _traced(changes.changes, changes, "frame"),
+    "rank": _traced(rank.rank, rank, "frame"),
+    "concentration": _traced(concentration.concentration, concentration, "frame"),
+    "overlap": _traced(overlap.overlap, overlap, "frame"),
+    "stability": _traced(stability.stability, stability, "frame"),
+    "effect": _traced(treatment.effect, treatment, "series"),
+    "cited_and_mentioned": _traced(answer_rows.association, answer_rows, "rows"),
+    "funnel": _traced(funnel.funnel_of, funnel, "frames"),
+    "headline": _traced(headline.headline_of, headline, "frames"),
+}
+"""By verb: what it calls, what explains the cells of its result, and which arguments are frames."""
+
+
+def replay(recipe: Recipe, sources: Sequence[Source], finder: AnswerFinder) -> Made:
+    """Make a frame again.
+
+    Parameters
+    ----------
+    recipe : list
+        How it was made.
+    sources : sequence of Source
+        The answers that the recipe names by number.
+    finder : AnswerFinder
+        Finds them.
+
+    Raises
+    ------
+    TrailEnd
+        If it cannot be made again, with the reason.
+    """
+    kind, *rest = recipe
+    if kind == READ:
+        return _read(rest[0], rest[1], sources, finder)
+    if kind == VIEW:
+        inner, changes_made = rest
+        base = None if inner[0] == END else replay(inner, sources, finder)
+        return View(base, changes_made, inner[1] if inner[0] == END else None)
+    if kind == ARCHIVED:
+        return ArchivedCells(finder.archived(rest[0], rest[1]), sources, finder)
+    if kind == DO and rest[0] in VERBS:
+        inputs = [replay(each, sources, finder) for each in rest[2]]
+        return _done(rest[0], rest[1], inputs)
+    raise TrailEnd(rest[0] if kind == END else f"{rest[0]} cannot be replayed by this version")
+
+
+def _read(number: int, name: str, sources: Sequence[Source], finder: AnswerFinder) -> Made:
+    if not 0 <= number < len(sources):
+        raise TrailEnd("its metadata does not name the answer it was read from")
+    answer = finder.find(sources[number])
+    table = name.rpartition(":")[2]
+    if table not in answer.tables:
+        raise TrailEnd(f"the answer has no table {table} as it is declared now")
+    return TableCells(answer, table)
+
+
+def _done(verb: str, arguments: dict[str, Any], inputs: Sequence[Made]) -> Made:
+    """The result of a verb, replayed on the frames that went into it."""
+    function, kind, names = VERBS[verb]
+    given = {
+        name: _frames(value, inputs) if name in names else _argument(value)
+        for name, value in arguments.items()
+    }
+    if verb == "complete":
+        given.setdefault("availability", None)
+    problem = ""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AAToolkitWarning)
+            frame = function(**given)
+    except (AAToolkitError, LookupError, TypeError, ValueError) as error:
+        problem = str(error)
+    if problem:
+        raise TrailEnd(f"{verb} cannot be replayed: {problem}")
+    made: Made = kind(verb, frame, inputs, given)
+    return made
+
+
+def _frames(value: Any, inputs: Sequence[Made]) -> Any:
+    if isinstance(value, list):
+        return [inputs[number].frame for number in value]
+    return None if value is None else inputs[value].frame
+
+
+def _argument(value: Any) -> Any:
+    """An argument as it was given, from its JSON value."""
+    if isinstance(value, list):
+        return [_argument(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    (kind, body), *_ = value.items()
+    if kind == "rule":
+        facts: Any = {k: tuple(v) if isinstance(v, list) else v for k, v in body.items()}
+        return Aggregation(**facts)
+    if kind == "grouper":
+        return pd.Grouper(**body)
+    if kind == "moment":
+        return pd.Timestamp(body)
+    return {name: _argument(each) for name, each in body.items()}

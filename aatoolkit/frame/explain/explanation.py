@@ -1,24 +1,125 @@
-"""`Explanation`: a tree from a number to the values of answers that it was computed from."""
+"""`Explanation`: a tree from a number to the values of answers that it was computed from.
+
+It prints as an indented tree, and as folds without a script in a notebook.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
+from datetime import date, datetime
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
 from aatoolkit._util.terminal import wrapped_in_ipython
-from aatoolkit.frame.explain.html import page_part
-from aatoolkit.frame.explain.text import plain, tree
+from aatoolkit._util.text import clipped, joined, markup
+from aatoolkit.metadata.column import Source
+
+_IN_TREE, _ON_PAGE = 8, 200
+"""How many parts of one number are shown."""
+
+
+def plain(value: Any) -> Any:
+    """A cell as a JSON value: None where it is missing.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> plain(pd.NA), plain(pd.Timestamp("2026-11-20")), plain([1, None])
+    (None, '2026-11-20', [1, None])
+    """
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    if isinstance(value, dict):
+        return {str(name): plain(each) for name, each in value.items()}
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return None if math.isnan(value) else value if math.isfinite(value) else str(value)
+    if type(value).__name__ in ("NAType", "NaTType"):
+        return None
+    if isinstance(value, datetime):
+        is_day = value.tzinfo is None and value.time().isoformat() == "00:00:00"
+        return value.date().isoformat() if is_day else value.isoformat()
+    return value.isoformat() if isinstance(value, date) else str(value)
+
+
+def shown(value: Any) -> str:
+    """A cell in words.
+
+    Examples
+    --------
+    >>> shown(None), shown(0.30000000000000004), shown("Acme")
+    ('missing', '0.30000000000000004', 'Acme')
+    """
+    given = plain(value)
+    return "missing" if given is None else clipped(str(given))
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two cells are equal, whatever their dtypes.
+
+    Examples
+    --------
+    >>> same(3, 3.0), same(None, pd.NA), same("3", 3), same(0.1 + 0.2, 0.3)
+    (True, True, False, True)
+    """
+    one, other = plain(one), plain(other)
+    if isinstance(one, float) and isinstance(other, int | float):
+        return abs(one - other) <= 1e-12 * max(abs(one), abs(other))
+    return bool(one == other)
+
+
+def matching(values: pd.Series, value: Any) -> npt.NDArray[np.bool_]:
+    """Mask of the rows that equal a value; a day may be given as text."""
+    wanted = plain(value)
+    return np.array([_alike(each, wanted) for each in values.astype(object)], bool)
+
+
+def _alike(cell: Any, wanted: Any) -> bool:
+    given = plain(cell)
+    if given is not None and isinstance(wanted, str) and not isinstance(given, str):
+        return str(given) == wanted or (
+            isinstance(given, int | float)
+            and not isinstance(given, bool)
+            and _as_number(wanted, given)
+        )
+    return same(given, wanted)
+
+
+def _as_number(text: str, number: float) -> bool:
+    try:
+        return float(text) == number
+    except ValueError:
+        return False
+
+
+def sum_in_words(values: list[object]) -> str:
+    """Numbers as a sum in words; the middle of a long one is left out.
+
+    Examples
+    --------
+    >>> sum_in_words([1, 2.5]), sum_in_words([*range(12)])
+    ('1 + 2.5', '0 + 1 + 2 + 3 + 4 + 5 + … + 11')
+    """
+    texts = [shown(value) for value in values]
+    if len(texts) > 8:
+        texts = [*texts[:6], "…", texts[-1]]
+    return " + ".join(texts)
 
 
 @dataclass(frozen=True)
-class CitedAnswer:
-    """An answer that a number rests on.
+class CitedAnswer(Source):
+    """An answer that a number rests on: what ``df.aa.sources`` says of it, and where it is.
 
     Parameters
     ----------
-    host, section, scope, url, fetched_at, sha256, stale, window_start, window_end
-        As in ``df.aa.sources``; ``scope`` holds the filters, as a query.
     status : int, optional
         The HTTP status it came with; None where the answer is not at hand.
     found_in : str, optional
@@ -27,18 +128,22 @@ class CitedAnswer:
         Whether its bytes were hashed now and have this SHA-256.
     """
 
-    host: str | None = None
-    section: str | None = None
-    scope: str | None = None
-    url: str | None = None
-    fetched_at: str | None = None
-    sha256: str | None = None
-    stale: bool = False
-    window_start: str | None = None
-    window_end: str | None = None
     status: int | None = None
     found_in: str | None = None
     checked: bool = False
+
+    def __str__(self) -> str:
+        facts = [
+            f"answer of {self.section}" if self.section else "answer",
+            self.host and f"about {self.host}",
+            self.scope,
+            self.fetched_at and f"fetched {self.fetched_at}",
+            self.status and f"status {self.status}",
+            "stale" if self.stale else None,
+            self.sha256 and f"SHA-256 {self.sha256[:12]}",
+        ]
+        line = ", ".join(clipped(fact) for fact in facts if fact)
+        return f"{line} ({'checked, ' if self.checked else ''}{self.found_in or 'not at hand'})"
 
 
 @dataclass(frozen=True)
@@ -60,6 +165,10 @@ class ValuePlace:
     start: int | None = None
     end: int | None = None
     text: str | None = None
+
+    def __str__(self) -> str:
+        where = "" if self.start is None else f", bytes {self.start} to {self.end}"
+        return f"at {self.path}{where}{'' if self.text is None else f': {self.text}'}"
 
 
 @dataclass(frozen=True)
@@ -90,6 +199,15 @@ class StatedAvailability:
     raw: str | None = None
     sample_size: int | None = None
     as_of: str | None = None
+
+    def __str__(self) -> str:
+        cause = f" ({self.cause.replace('_', ' ')})" if self.cause else ""
+        about = f" of {self.target}" if self.target else ""
+        about += f" where {self.rows}" if self.rows else ""
+        reason = f": {self.reason.rstrip('.')}" if self.reason else ""
+        evidence = f", by {self.evidence}" if self.evidence else ""
+        raw = f" = {self.raw}" if self.raw else ""
+        return clipped(f"{self.status}{cause}{about}{reason}{evidence}{raw}")
 
 
 @dataclass(frozen=True)
@@ -223,39 +341,132 @@ class Explanation:
         >>> Explanation(3, "n", end="a plain pandas step").to_dict()
         {'value': 3, 'column': 'n', 'end': 'a plain pandas step'}
         """
-        found: dict[str, Any] = {"value": plain(self.value), "column": self.column}
-        for name in ("unit", "meaning", "operation", "formula", "rows", "availability"):
-            found[name] = getattr(self, name)
-        found["row"] = {str(name): plain(value) for name, value in self.row.items()}
-        for name in ("place", "answer"):
-            part = getattr(self, name)
-            found[name] = part and {k: v for k, v in asdict(part).items() if v is not None}
-        found["statements"] = [
-            {k: v for k, v in asdict(each).items() if v is not None} for each in self.statements
-        ]
-        found |= {"missing": self.missing, "notes": [*self.notes], "end": self.end}
-        found["causes"] = [
-            {"rows": each.rows, "why": each.why, "first": dict(each.first)} for each in self.causes
-        ]
-        found["samples"] = [
-            {str(name): plain(value) for name, value in each.items()} for each in self.samples
-        ]
-        found["samples_note"] = self.samples_note
-        found["children"] = [each.to_dict() for each in self.children]
-        return {
-            name: part
-            for name, part in found.items()
-            if name == "value" or (part is not None and part not in ([], {}))
-        }
+        found = {each.name: _as_json(getattr(self, each.name)) for each in fields(self)}
+        return {name: part for name, part in found.items() if name == "value" or part not in _EMPTY}
 
     def with_notes(self, *notes: str) -> Explanation:
         """Return the explanation with further notes."""
         return replace(self, notes=(*self.notes, *notes))
 
+    @property
+    def headline(self) -> str:
+        """The column, the row and the value in a line."""
+        key = ", ".join(f"{name} = {shown(value)}" for name, value in self.row.items())
+        name = f"{clipped(self.column)}{f', {clipped(key)}' if key else ''}"
+        if self.value is None and self.missing is None and self.operation in _WITHOUT_VALUE:
+            return name
+        unit = f" ({self.unit})" if self.unit and self.value is not None else ""
+        return f"{name}: {shown(self.value)}{unit}"
+
     def __repr__(self) -> str:
-        return tree(self)
+        return "\n".join(_lines(self, "", Written()))
 
     _repr_pretty_ = wrapped_in_ipython
 
     def _repr_html_(self) -> str:
-        return page_part(self)
+        parts = fold(self, Written(), is_open=True)
+        return f'<div class="tex2jax_ignore aatoolkit-explanation">{parts}</div>'
+
+
+_EMPTY: tuple[Any, ...] = (None, [], {})
+_WITHOUT_VALUE = ("path", "column", "rows")
+
+
+def _as_json(value: Any) -> Any:
+    if isinstance(value, Explanation):
+        return value.to_dict()
+    if isinstance(value, tuple):
+        return [_as_json(part) for part in value]
+    if isinstance(value, MissingRows | Source | ValuePlace | StatedAvailability):
+        return {name: part for name, part in asdict(value).items() if part is not None}
+    return plain(value)
+
+
+@dataclass
+class Written:
+    """The facts written with earlier numbers, which are not repeated.
+
+    Parameters
+    ----------
+    lines : set of str
+        Meanings and statements.
+    answer : CitedAnswer, optional
+        The answer that was cited last.
+    """
+
+    lines: set[str] = field(default_factory=set)
+    answer: CitedAnswer | None = None
+
+    def new(self, line: str) -> Iterator[str]:
+        """The line, if it was not written before."""
+        if line not in self.lines:
+            self.lines.add(line)
+            yield line
+
+
+def facts(one: Explanation, before: Written, above: Explanation | None = None) -> Iterator[str]:
+    """Write the facts of one number, a line each, without its parts and what was written before."""
+    if one.meaning:
+        yield from before.new(clipped(one.meaning))
+    if one.formula:
+        yield f"= {clipped(one.formula)}"
+    if one.missing:
+        yield f"missing: {clipped(joined(one.missing))}"
+    if (
+        one.availability
+        and one.availability not in (one.missing or "")
+        and (above is None or above.availability != one.availability)
+    ):
+        yield clipped(joined(one.availability))
+    # Of a missing value those count first that say it was not measured.
+    stated = sorted(
+        one.statements, key=lambda each: bool(one.missing) and each.status == "available"
+    )
+    for each in stated:
+        yield from before.new(f"stated: {each}")
+    if one.place is not None:
+        yield clipped(str(one.place))
+    if one.answer is not None and before.answer != one.answer:
+        before.answer = one.answer
+        yield str(one.answer)
+    yield from (clipped(note) for note in one.notes)
+    for cause in one.causes:
+        first = ", ".join(f"{name} = {shown(value)}" for name, value in cause.first.items())
+        where = f", such as {first}" if first else ""
+        why = "for this reason" if cause.why == one.missing else f"for another: {cause.why}"
+        yield clipped(f"{cause.rows:,} of them {why}{where}")
+    if one.samples_note:
+        yield clipped(one.samples_note)
+    for chat in one.samples[:3]:
+        yield "  " + clipped(", ".join(f"{name} {shown(value)}" for name, value in chat.items()))
+    if one.end:
+        yield f"the trail ends here: {clipped(one.end)}"
+
+
+def _lines(
+    one: Explanation, indent: str, before: Written, above: Explanation | None = None
+) -> Iterator[str]:
+    """Write an explanation as an indented tree, line by line."""
+    yield indent + one.headline
+    inner = indent + "  "
+    yield from (inner + fact for fact in facts(one, before, above))
+    for child in one.children[:_IN_TREE]:
+        yield from _lines(child, inner, before, one)
+    if len(one.children) > _IN_TREE:
+        yield f"{inner}… {len(one.children) - _IN_TREE:,} more"
+
+
+def fold(
+    one: Explanation,
+    before: Written,
+    above: Explanation | None = None,
+    *,
+    is_open: bool = False,
+) -> str:
+    """Render one number as a fold: headline, facts, and its parts as folds."""
+    listed = "".join(f"<li>{markup(fact)}</li>" for fact in facts(one, before, above))
+    parts = "".join(f"<li>{fold(child, before, one)}</li>" for child in one.children[:_ON_PAGE])
+    if len(one.children) > _ON_PAGE:
+        parts += f"<li>… {len(one.children) - _ON_PAGE:,} more</li>"
+    head = f"<details{' open' if is_open else ''}><summary>{markup(one.headline)}</summary>\n"
+    return f"{head}<ul>{listed}{parts}</ul></details>"

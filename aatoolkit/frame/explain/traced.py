@@ -8,16 +8,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from aatoolkit.errors import AAToolkitError
-from aatoolkit.frame.explain.explanation import Explanation
-from aatoolkit.frame.explain.made import Made, Result
-from aatoolkit.frame.explain.text import plain, shown, sum_in_words
+from aatoolkit.frame.explain.explanation import Explanation, plain, shown, sum_in_words
+from aatoolkit.frame.explain.results import Made, Result
 from aatoolkit.frame.groupby import By, flattened
 from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.stats.cluster_sums import Rules, cluster_sums
@@ -56,8 +54,6 @@ class TracedCells(Result):
     def __init__(self, *arguments: Any, trace: Trace) -> None:
         super().__init__(*arguments)
         self._trace = trace
-        self.shared: dict[Any, Any] = {}
-        """What the formulas of several cells share."""
 
     def explain(self, at: int, column: str) -> Explanation:
         """Explain the value of a column in the row at a position."""
@@ -98,11 +94,6 @@ class TracedCells(Result):
             return self._trace(self, at).get(column)
         except (AAToolkitError, ArithmeticError, LookupError):
             return None
-
-    @cached_property
-    def flat(self) -> pd.DataFrame:
-        """The result, with the levels of its index as columns."""
-        return flattened(self.frame)
 
     def number(self, at: int, name: str) -> float:
         """A number of a row, NaN where it is missing."""
