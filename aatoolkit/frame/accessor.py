@@ -999,7 +999,8 @@ class Accessor(NamesNear):
         Parameters
         ----------
         column : str
-            A rate with a declared numerator and denominator.
+            A rate with a declared numerator and denominator, a mean, or a count, of which a day
+            without a row, or with a part missing, is a gap.
         date : str
             The column of days; 20 to 1,100 of them.
         level : float
@@ -1018,7 +1019,7 @@ class Accessor(NamesNear):
         Raises
         ------
         AvailabilityError
-            If there is no such column, it is no rate, or there are too many days.
+            If there is no such column, it is no rate, mean or count, or there are too many days.
         ValueError
             If the level is not between 0 and 1.
 

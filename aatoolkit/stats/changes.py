@@ -1,4 +1,4 @@
-"""``df.aa.changes``: detect the days on which a rate changed, as change points of a series."""
+"""``df.aa.changes``: the days on which a rate, count or mean changed, as change points."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ import pandas as pd
 from aatoolkit.errors import AvailabilityError
 from aatoolkit.metadata.recorded import recorded
 from aatoolkit.sections.aggregation import COUNT, PROBABILITY
-from aatoolkit.stats.cluster_sums import Integers, Numbers, Rules, cluster_sums
+from aatoolkit.stats.cluster_sums import ClusterSums, Integers, Numbers, Rules, cluster_sums
 from aatoolkit.stats.difference import name_all
 from aatoolkit.stats.interval import check_level
-from aatoolkit.stats.results import numbers, percent, points, result, words
+from aatoolkit.stats.results import amount, numbers, points, result, words
 from aatoolkit.stats.trace import One, drawn
 
+RATES, COUNTS, MEANS = "binomial", "Poisson", "normal"
 MOST_DAYS = 1_100
 _LEAST_DAYS = 20
 _SEGMENT = 5
@@ -35,15 +36,13 @@ _SHORT, _SHORT_P, _SHORT_LIKENESS = 120, 0.015, -0.05
 def changes(
     frame: pd.DataFrame, column: str, date: str, level: float, rules: Rules | None = None
 ) -> pd.DataFrame:
-    """Detect the days on which a rate changed; see ``df.aa.changes``."""
+    """Detect the days on which a level changed; see ``df.aa.changes``."""
     check_level(level)
-    sums = cluster_sums(frame, column, None, date, rules)
-    if not sums.is_proportion:
-        why = "change points are of rates, which count some of a number"
-        raise AvailabilityError(f"{column} has no change points: {why}", columns={column: why})
+    sums = cluster_sums(frame, column, None, date, rules, counts=True)
     order = np.argsort(sums.labels[sums.cluster])
     days = sums.labels[sums.cluster][order]
     y, n = sums.y[order], sums.n[order]
+    kind = kind_of(sums)
     if len(days) > MOST_DAYS:
         why = f"{len(days):,} days; {MOST_DAYS:,} are the most: aggregate to weeks first"
         raise AvailabilityError(f"{column}: {why}", columns={column: why})
@@ -55,9 +54,10 @@ def changes(
         blank = [np.nan] * 4
         rows = [(None, None, None, *blank, n.sum(), "cannot say", why, *ends)]
     else:
-        found, p, spread = _segments(y, n, level)
-        why = _unclear(y, n, p) if found else ""
-        rows = _described(days, y, n, [] if why else found, p, spread, level)
+        series = standard(y, n, kind)
+        found, p, spread = _segments(*series, level, kind)
+        why = _unclear(*series, p, kind) if found else ""
+        rows = _described(days, (y, n), series, [] if why else found, p, spread, level, kind)
         if why:
             rows = [(*rows[0][:8], "cannot say", why, *rows[0][10:])]
     table = pd.DataFrame(
@@ -76,26 +76,27 @@ def changes(
             "verdict": words(row[8] for row in rows),
             "why": words(row[9] for row in rows),
             "method": words(
-                ["binomial likelihood, exact segmentation, days shuffled in blocks"] * len(rows)
+                [f"{kind} likelihood, exact segmentation, days shuffled in blocks"] * len(rows)
             ),
         }
     )
     change = "absolute pp as fraction" if unit == "fraction 0-1" else unit
+    level_of = {RATES: "The rate", COUNTS: "The count a day", MEANS: "The mean"}[kind]
     return result(
         table,
         "changes",
         {
-            "day": ("The first day of the new rate.", None),
+            "day": ("The first day of the new level.", None),
             "first_day": (f"The earliest day of its {level:.0%} interval.", None),
             "last_day": (f"The latest day of its {level:.0%} interval.", None),
-            "before": ("The rate from the change before, or the beginning.", unit),
-            "after": ("The rate until the next change, or the end.", unit),
+            "before": (f"{level_of} from the change before, or the beginning.", unit),
+            "after": (f"{level_of} until the next change, or the end.", unit),
             "change": ("After less before.", change),
             "p": ("P-value of no change in the whole series, by shuffling.", PROBABILITY),
-            "n": ("Answers on both sides.", COUNT),
+            "n": ("Days on both sides." if kind == COUNTS else "Answers on both sides.", COUNT),
             "clusters": ("Days with answers; days without are no part of it.", COUNT),
-            "from_day": ("The first day with the rate before.", None),
-            "to_day": ("The last day with the rate after.", None),
+            "from_day": ("The first day with the level before.", None),
+            "to_day": ("The last day with the level after.", None),
             "verdict": ("up, down, no evidence, or cannot say.", None),
             "why": ("The verdict in words.", None),
             "method": ("How the days were found.", None),
@@ -109,7 +110,7 @@ def changes(
 def traced(cells: Any, at: int) -> dict[str, Any]:
     """The numbers of a row of `changes`, traced."""
     given = cells.arguments
-    sums = cells.sums(0, given["column"], None, given["date"], given.get("rules"))
+    sums = cells.sums(0, given["column"], None, given["date"], given.get("rules"), counts=True)
     pairs = {pd.Timestamp(day): pair for day, pair in sums.pairs(0).items()}
     days = sorted(pairs)
     first, day, last = (cells.flat[name].iloc[at] for name in ("from_day", "day", "to_day"))
@@ -141,26 +142,44 @@ def traced(cells: Any, at: int) -> dict[str, Any]:
     }
 
 
-def _cost(y: Numbers, n: Numbers) -> Numbers:
-    """Compute twice the negative log likelihood of one rate, from sums of hits and trials."""
+def kind_of(sums: ClusterSums) -> str:
+    """The likelihood of a series: of rates, of counts, or of means."""
+    if sums.plan.rule.rule == "sum":
+        return COUNTS
+    return RATES if sums.is_proportion else MEANS
+
+
+def standard(y: Numbers, n: Numbers, kind: str) -> tuple[Numbers, Numbers]:
+    """The series as its likelihood takes it: means about 0, with a variance of 1."""
+    if kind != MEANS:
+        return y, n
+    centred = y - n * (y.sum() / n.sum())
+    scale = np.sqrt(max(float((centred**2 / n).mean()), _TINY))
+    return centred / scale, n
+
+
+def _cost(y: Numbers, n: Numbers, kind: str) -> Numbers:
+    """Compute twice the negative log likelihood of one level, from sums of hits and trials."""
     miss = n - y
     with np.errstate(divide="ignore", invalid="ignore"):
-        hits = np.where(y > 0, y * np.log(y / n), 0.0)
-        misses = np.where(miss > 0, miss * np.log(miss / n), 0.0)
-    found: Numbers = -2 * (hits + misses)
-    return found
+        if kind == MEANS:
+            return -np.where(n > 0, y**2 / n, 0.0)
+        found: Numbers = np.where(y > 0, y * np.log(y / n), 0.0)
+        if kind == RATES:
+            found = found + np.where(miss > 0, miss * np.log(miss / n), 0.0)
+    return -2 * found
 
 
-def _gains(y: Numbers, n: Numbers) -> tuple[Numbers, Integers]:
+def _gains(y: Numbers, n: Numbers, kind: str) -> tuple[Numbers, Integers]:
     """Find the best single split of each series: its gain in likelihood, and its day."""
     head_y, head_n = (np.cumsum(each, axis=1)[:, _SEGMENT - 1 : -_SEGMENT] for each in (y, n))
     all_y, all_n = y.sum(1, keepdims=True), n.sum(1, keepdims=True)
-    split = _cost(head_y, head_n) + _cost(all_y - head_y, all_n - head_n)
-    gains = _cost(all_y, all_n) - split
+    split = _cost(head_y, head_n, kind) + _cost(all_y - head_y, all_n - head_n, kind)
+    gains = _cost(all_y, all_n, kind) - split
     return gains.max(axis=1), gains.argmax(axis=1) + _SEGMENT
 
 
-def _second(y: Numbers, n: Numbers, at: Integers) -> tuple[Numbers, Integers]:
+def _second(y: Numbers, n: Numbers, at: Integers, kind: str) -> tuple[Numbers, Integers]:
     """Find the best further split of either part of each series: its gain, and its day."""
     rows, days = np.arange(len(y)), y.shape[1]
     sum_y, sum_n = (np.pad(np.cumsum(each, axis=1), ((0, 0), (1, 0))) for each in (y, n))
@@ -171,8 +190,9 @@ def _second(y: Numbers, n: Numbers, at: Integers) -> tuple[Numbers, Integers]:
         [np.take_along_axis(sums, ends, axis=1) for sums in (sum_y, sum_n)]
         for ends in (left, right)
     )
-    parts = _cost(sum_y - left_y, sum_n - left_n) + _cost(right_y - sum_y, right_n - sum_n)
-    gains = _cost(right_y - left_y, right_n - left_n) - parts
+    left_cost = _cost(sum_y - left_y, sum_n - left_n, kind)
+    parts = left_cost + _cost(right_y - sum_y, right_n - sum_n, kind)
+    gains = _cost(right_y - left_y, right_n - left_n, kind) - parts
     gains[(place - left < _SEGMENT) | (right - place < _SEGMENT)] = 0.0
     best = gains.argmax(axis=1)
     return gains[rows, best], best
@@ -190,31 +210,32 @@ def _split_rates(y: Numbers, n: Numbers, *starts: Integers) -> Numbers:
     return rate
 
 
-def _statistics(y: Numbers, n: Numbers) -> Numbers:
+def _statistics(y: Numbers, n: Numbers, kind: str) -> Numbers:
     """Compute the gains of the best split and the best two, over the days' variance."""
-    gain, at = _gains(y, n)
-    more, second = _second(y, n, at)
-    one = gain / _spread(y, n, _split_rates(y, n, at))
-    two = (gain + more) / _spread(y, n, _split_rates(y, n, at, np.where(more > 0, second, at)))
+    gain, at = _gains(y, n, kind)
+    more, second = _second(y, n, at, kind)
+    both = _split_rates(y, n, at, np.where(more > 0, second, at))
+    one = gain / _spread(y, n, _split_rates(y, n, at), kind)
+    two = (gain + more) / _spread(y, n, both, kind)
     return np.column_stack([one, two])
 
 
-def _likeness(y: Numbers, n: Numbers) -> float:
+def _likeness(y: Numbers, n: Numbers, kind: str) -> float:
     """The autocorrelation of neighbouring days about the best two steps."""
     series = y[None], n[None]
-    _, at = _gains(*series)
-    more, second = _second(*series, at)
+    _, at = _gains(*series, kind)
+    more, second = _second(*series, at, kind)
     rates = _split_rates(*series, at, np.where(more > 0, second, at))
     residual = ((y - n * rates[0]) / np.sqrt(n)).ravel()
     residual = residual - residual.mean()
     return float((residual[1:] * residual[:-1]).sum() / max((residual**2).sum(), _TINY))
 
 
-def _unclear(y: Numbers, n: Numbers, p: float) -> str:
+def _unclear(y: Numbers, n: Numbers, p: float, kind: str) -> str:
     """Why steps may be those of days that are alike; empty where they are beyond doubt."""
     if p <= _CLEAR:
         return ""
-    days, alike = len(y), _likeness(y, n)
+    days, alike = len(y), _likeness(y, n, kind)
     # Of independent days the autocorrelation about the best steps is some -0.1 ± 1/√days.
     if alike > 1.65 / np.sqrt(days) - 0.1:
         return (
@@ -230,7 +251,7 @@ def _unclear(y: Numbers, n: Numbers, p: float) -> str:
     return ""
 
 
-def _spread(y: Numbers, n: Numbers, rate: Numbers) -> Numbers:
+def _spread(y: Numbers, n: Numbers, rate: Numbers, kind: str) -> Numbers:
     """Estimate the long-run dispersion of each series' days, relative to independent answers.
 
     Pearson's dispersion about the rates, times 1 + 2Σ(1-l/(L+1))·r_l with the autocorrelations r
@@ -240,7 +261,8 @@ def _spread(y: Numbers, n: Numbers, rate: Numbers) -> Numbers:
     days = y.shape[1]
     residual = y - n * rate
     whole = np.maximum((residual**2).sum(1), _TINY)
-    expected = np.maximum((n * rate * (1 - rate)).sum(1), _TINY)
+    variance = {RATES: rate * (1 - rate), COUNTS: rate, MEANS: np.ones_like(rate)}[kind]
+    expected = np.maximum((n * variance).sum(1), _TINY)
     lags = max(round(1.5 * days ** (1 / 3)), 2)
     factor = np.ones(len(y))
     for lag in range(1, lags + 1):
@@ -264,7 +286,7 @@ def _shuffled(days: int) -> Integers:
     return order
 
 
-def _segments(y: Numbers, n: Numbers, level: float) -> tuple[list[int], float, float]:
+def _segments(y: Numbers, n: Numbers, level: float, kind: str) -> tuple[list[int], float, float]:
     """Find the starts of new segments, the p-value of no change, and the dispersion of days.
 
     What the best split gains, and what the best two gain, is divided by the long-run variance of
@@ -274,7 +296,8 @@ def _segments(y: Numbers, n: Numbers, level: float) -> tuple[list[int], float, f
     Where neither one split nor two gain as much, there is no change.
     """
     order = _shuffled(len(y))
-    whole = np.concatenate([_statistics(y[None], n[None]), _statistics(y[order], n[order])])
+    series = ((y[None], n[None]), (y[order], n[order]))
+    whole = np.concatenate([_statistics(*each, kind) for each in series])
     # The place of each series among all, by one split and by two; the better of both counts.
     above = [(each[None, :] >= each[:, None] - 1e-9).sum(axis=1) for each in whole.T]
     better = np.minimum(*above)
@@ -284,9 +307,9 @@ def _segments(y: Numbers, n: Numbers, level: float) -> tuple[list[int], float, f
     quantile = float(np.quantile(whole[1:, 0], level))
     least = 2 if above[1][0] < above[0][0] else 1
     starts: list[int] = []
-    cost, spread = float(_cost(y.sum(), n.sum())), 1.0
-    for more, less in _segmentations(y, n):
-        about = _spread_about(y, n, more)
+    cost, spread = float(_cost(y.sum(), n.sum(), kind)), 1.0
+    for more, less in _segmentations(y, n, kind):
+        about = _spread_about(y, n, more, kind)
         # The first are those that were tested; a further one holds against what is left.
         if len(starts) >= least and cost - less < quantile * about:
             break
@@ -294,25 +317,26 @@ def _segments(y: Numbers, n: Numbers, level: float) -> tuple[list[int], float, f
     return starts, p, spread
 
 
-def _spread_about(y: Numbers, n: Numbers, starts: list[int]) -> float:
+def _spread_about(y: Numbers, n: Numbers, starts: list[int], kind: str) -> float:
     """Estimate the dispersion of days about the rates of some segments."""
     bounds = [0, *starts, len(y)]
     rates = [y[a:b].sum() / n[a:b].sum() for a, b in pairwise(bounds)]
-    return float(_spread(y[None], n[None], np.repeat(rates, np.diff(bounds))[None])[0])
+    return float(_spread(y[None], n[None], np.repeat(rates, np.diff(bounds))[None], kind)[0])
 
 
-def _segmentations(y: Numbers, n: Numbers) -> Iterator[tuple[list[int], float]]:
+def _segmentations(y: Numbers, n: Numbers, kind: str) -> Iterator[tuple[list[int], float]]:
     """Yield the best segmentations into two segments, three and so on: starts and cost."""
     sum_y, sum_n = (np.concatenate([[0.0], np.cumsum(each)]) for each in (y, n))
     days = len(y)
     best = np.full(days + 1, np.inf)
-    best[_SEGMENT:] = _cost(sum_y[_SEGMENT:], sum_n[_SEGMENT:])
+    best[_SEGMENT:] = _cost(sum_y[_SEGMENT:], sum_n[_SEGMENT:], kind)
     origins: list[Integers] = []
     for count in range(2, days // _SEGMENT + 1):
         further, origin = np.full(days + 1, np.inf), np.zeros(days + 1, np.int64)
         for end in range(count * _SEGMENT, days + 1):
             starts = np.arange((count - 1) * _SEGMENT, end - _SEGMENT + 1)
-            costs = best[starts] + _cost(sum_y[end] - sum_y[starts], sum_n[end] - sum_n[starts])
+            sums = (sum_y[end] - sum_y[starts], sum_n[end] - sum_n[starts])
+            costs = best[starts] + _cost(*sums, kind)
             origin[end] = starts[int(np.argmin(costs))]
             further[end] = costs.min()
         best = further
@@ -325,22 +349,35 @@ def _segmentations(y: Numbers, n: Numbers) -> Iterator[tuple[list[int], float]]:
 
 
 def _described(
-    days: pd.Index, y: Numbers, n: Numbers, starts: list[int], p: float, spread: float, level: float
+    days: pd.Index,
+    sums: tuple[Numbers, Numbers],
+    series: tuple[Numbers, Numbers],
+    starts: list[int],
+    p: float,
+    spread: float,
+    level: float,
+    kind: str,
 ) -> list[tuple[Any, ...]]:
+    """A row each change, or one of none."""
+    (y, n), is_rate = sums, kind == RATES
     size = float(n.sum())
     if not starts:
         rate = float(y.sum()) / size
-        why = f"one rate of {percent(rate)} fits all {len(days)} days; small changes would not show"
+        word = {RATES: "rate", COUNTS: "count", MEANS: "mean"}[kind]
+        fits = f"one {word} of {amount(rate, is_rate)} fits all {len(days)} days"
+        why = f"{fits}; small changes would not show"
         ends = (days[0], days[-1])
         return [(None, None, None, rate, rate, np.nan, p, size, "no evidence", why, *ends)]
     rows: list[tuple[Any, ...]] = []
     bounds = [0, *starts, len(y)]
     for at, start in enumerate(starts):
         low, high = bounds[at], bounds[at + 2]
-        first, last = _day_interval(y[low:high], n[low:high], spread, level)
+        part_y, part_n = (part[low:high] for part in series)
+        first, last = _day_interval(part_y, part_n, spread, level, kind)
         r0 = float(y[low:start].sum() / n[low:start].sum())
         r1 = float(y[start:high].sum() / n[start:high].sum())
-        why = f"{percent(r0)} to {percent(r1)}, {points(r1 - r0, True)}"
+        moved = f"{amount(r0, is_rate)} to {amount(r1, is_rate)}"
+        why = f"{moved}, {points(r1 - r0, is_rate)}"
         rows.append(
             (
                 days[start],
@@ -360,15 +397,18 @@ def _described(
     return rows
 
 
-def _day_interval(y: Numbers, n: Numbers, spread: float, level: float) -> tuple[int, int]:
+def _day_interval(
+    y: Numbers, n: Numbers, spread: float, level: float, kind: str
+) -> tuple[int, int]:
     """Compute the credible interval of the day of a change, under a flat prior over days.
 
     The likelihood is flattened by how much more days vary than independent answers do. How often
     the set covers the day is checked roughly.
     """
     head_y, head_n = np.cumsum(y)[:-1], np.cumsum(n)[:-1]
-    cost = _cost(head_y, head_n) + _cost(y.sum() - head_y, n.sum() - head_n)
-    weight = np.exp(-(cost - cost.min()) / (2 * max(spread, 1.0)))
+    cost = _cost(head_y, head_n, kind) + _cost(y.sum() - head_y, n.sum() - head_n, kind)
+    least = _TINY if kind == MEANS else 1.0
+    weight = np.exp(-(cost - cost.min()) / (2 * max(spread, least)))
     order = np.argsort(-weight, kind="stable")
     kept = order[: int(np.searchsorted(np.cumsum(weight[order]) / weight.sum(), level)) + 1]
     return int(kept.min()) + 1, int(kept.max()) + 1

@@ -102,9 +102,18 @@ class ClusterSums:
 
 
 def cluster_sums(
-    frame: pd.DataFrame, column: str, by: By, cluster: str | None, rules: Rules | None = None
+    frame: pd.DataFrame,
+    column: str,
+    by: By,
+    cluster: str | None,
+    rules: Rules | None = None,
+    *,
+    counts: bool = False,
 ) -> ClusterSums:
     """Add up a column by group and cluster; without a cluster each row is its own.
+
+    With ``counts`` it may be a count: Σy is then the count of a cluster, and Σn is 1. A cluster
+    with a row of which the count is missing is left out, since its sum is not known.
 
     Raises
     ------
@@ -117,18 +126,22 @@ def cluster_sums(
     groups = group(flat, by, True)
     rules = with_flags(flat, known, column, rules or {})
     (planned,) = plan(flat, known, groups, column, rules)
-    if planned.rule.rule not in _POOLED:
+    is_count = counts and planned.rule.rule == "sum"
+    if planned.rule.rule not in _POOLED and not is_count:
         raise _refused(column, _not_pooled(planned.rule, known, column))
     cells = cells_of_plan(planned, flat, known, groups)
     y, n = _parts(planned, flat)
     given = cells.given & (n > 0) & np.isfinite(y)
+    if is_count and cluster is not None:
+        lacking = flat[cluster].isin(flat[cluster][cells.applicable & ~given])
+        given = given & ~lacking.to_numpy(bool)
     if planned.rule.over is not None:
         possible = (y >= 0) & (y <= n)
         whole = bool(possible[given].mean() >= 0.5) if given.any() else True
         # One impossible row of a proportion is that row's problem, not the frame's.
         given = given & possible if whole else given
     else:
-        whole = _is_flag(flat[column])
+        whole = not is_count and _is_flag(flat[column])
     codes, labels = _clusters(flat, cluster, given)
     pairs, at = np.unique(
         groups.ids[given] * max(len(labels), 1) + codes[given], return_inverse=True
@@ -146,7 +159,7 @@ def cluster_sums(
         group_of,
         cluster_of,
         added(y[given]),
-        added(n[given]),
+        np.ones(len(pairs)) if is_count else added(n[given]),
         added(y[given] ** 2),
         whole,
         planned.rule.over is None and planned.rule.by is None,

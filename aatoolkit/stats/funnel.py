@@ -22,6 +22,7 @@ from aatoolkit.stats.funnel_stages import (
     TABLES,
     Stage,
     by_section,
+    lacking,
     rows_of_stages,
     stage_of,
     table_of,
@@ -52,7 +53,10 @@ def funnel(
     }
     names = [name for name, frame in tables.items() if frame is not None]
     frames = [frame for frame in tables.values() if frame is not None]
-    failed = {name: str(errors[name]) for name in READS[by] if name in errors}
+    failed = {name: f"failed: {errors[name]}" for name in READS[by] if name in errors}
+    failed |= {
+        name.partition(".")[0]: lacking(name, by) for name, frame in tables.items() if frame is None
+    }
     return funnel_of(frames, names, failed, by, level)
 
 

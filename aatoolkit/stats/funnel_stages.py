@@ -55,6 +55,7 @@ TABLES = {
 _KEYS = {
     "crawl.crawl_paths": ("path",),
     "crawl.crawl_bots": ("operator",),
+    "crawl.crawl_timeseries": ("bucket_start",),
     "conversions.conversion_landing_pages": ("path",),
     "conversions.conversion_engines": ("engine",),
     "conversions.conversion_daily": ("date",),
@@ -76,6 +77,12 @@ def table_of(tables: Mapping[str, pd.DataFrame], name: str) -> pd.DataFrame | No
         if keys and there and all(key in frame.columns for key in keys):
             return frame
     return None
+
+
+def lacking(name: str, by: str | None) -> str:
+    """What no table of a section that was read has, which stages by a key are counted in."""
+    what = {"crawl": "requests", "conversions": "visits"}.get(name.partition(".")[0], "citations")
+    return f"has no table of {what} " + (f"by {by}" if by else "over the whole window")
 
 
 @dataclass(frozen=True)
@@ -137,8 +144,7 @@ def stage_of(
     """Return the counts of one stage, or the reason why there are none."""
     section = READS[by][STAGES.index("converted" if stage == COMPLETE else stage)]
     if section not in data:
-        failure = errors.get(section)
-        why = f"the section {section} " + (f"failed: {failure}" if failure else "was not read")
+        why = f"the section {section} {errors.get(section, 'was not read')}"
         state = Availability(Status.UNAVAILABLE, Cause.ABSENT, why)
         return Stage(pd.Series([], dtype="Float64"), state, why)
     names = [name.partition(".") for name in TABLES[by]]

@@ -119,6 +119,42 @@ def test_a_step_of_twelve_points_is_found_in_most_series_of_90_days() -> None:
     assert share >= 0.5
 
 
+def counted_days(rng: np.random.Generator, kind: str, levels: object) -> pd.DataFrame:
+    """Overdispersed counts, or means of unequal numbers of answers, of each day."""
+    levels = np.asarray(levels, float)
+    days = pd.date_range("2026-01-01", periods=len(levels))
+    runs = rng.poisson(12, len(levels)) + 1
+    values = rng.poisson(rng.gamma(8, levels / 8)) if kind == "sum" else levels / 10
+    noise = rng.normal(0, 1, len(levels)) * (kind != "sum") / np.sqrt(runs)
+    return pd.DataFrame({"date": days, "value": values + noise, "runs": runs})
+
+
+@pytest.mark.parametrize("kind", ["sum", "mean"])
+def test_counts_and_means_change_too(kind: str) -> None:
+    rng = np.random.default_rng(9)
+    rules = {"value": "sum" if kind == "sum" else aa.sections.Aggregation("mean", by="runs")}
+    flat = [counted_days(rng, kind, [20.0] * 90) for _ in range(30)]
+    found = [without_attrs(each.aa.changes("value", rules=rules)) for each in flat]
+    assert sum(each["day"].notna().any() for each in found) <= 4  # 5 % of 30 are 1.5
+    frame = counted_days(rng, kind, [20.0] * 60 + [32.0] * 60)
+    frame.loc[20:26, "value"] = np.nan  # gaps stay gaps
+    row = frame.aa.changes("value", rules=rules).iloc[0]
+    assert row["verdict"] == "up"
+    assert row["first_day"] <= pd.Timestamp("2026-03-02") <= row["last_day"]
+    assert row["clusters"] == 113
+    late = frame[frame["date"].between(row["day"], row["to_day"])].dropna()
+    weights = late["runs"] if kind == "mean" else np.ones(len(late))
+    assert row["after"] == pytest.approx(np.average(late["value"], weights=weights))
+
+
+def test_a_day_with_a_missing_part_has_no_count() -> None:
+    days = pd.date_range("2026-01-01", periods=40).repeat(2)
+    frame = pd.DataFrame({"date": days, "value": pd.array([3] * 80, dtype="Int64")})
+    frame.loc[7, "value"] = pd.NA
+    row = frame.aa.changes("value", rules={"value": "sum"}).iloc[0]
+    assert (row["clusters"], row["before"], row["verdict"]) == (39, 6.0, "no evidence")
+
+
 def test_gaps_stay_gaps() -> None:
     rng = np.random.default_rng(4)
     frame = series(rng, [0.2] * 40 + [0.6] * 40)

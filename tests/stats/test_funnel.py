@@ -148,6 +148,19 @@ def test_tables_of_another_make_are_found_by_what_they_count(acme: Dataset) -> N
     assert found["method"].str.contains("conversions over all visits").all()
 
 
+def test_a_section_without_the_table_says_what_it_lacks(acme: Dataset) -> None:
+    weeks = {name: acme[name] for name in SECTIONS} | {
+        "crawl": {"weekly": acme["crawl"]["crawl_bots"].aa.rename(columns={"operator": "bot"})},
+        "conversions": {"pages": acme["conversions"]["conversion_landing_pages"]},
+    }
+    days = funnel(weeks, {}, "day", 0.95)["verdict"].iloc[0]
+    assert "crawled: the section crawl has no table of requests by day" in days
+    assert "visited and converted: the section conversions has no table of visits by day" in days
+    whole = funnel(weeks, {}, None, 0.95)["verdict"].iloc[0]
+    assert "conversions has no table of visits over the whole window" in whole
+    assert "was not read" not in days + whole
+
+
 @given(st.text(max_size=30))
 def test_a_path_in_one_spelling_stays_so(address: str) -> None:
     once = normal_path(address)

@@ -119,12 +119,14 @@ class TracedCells(Result):
         cluster: str | None,
         rules: Rules | None = None,
         frame: pd.DataFrame | None = None,
+        *,
+        counts: bool = False,
     ) -> TracedSums:
         """The sums of a column of an input by group and cluster, as traced leaves."""
         source = self.inputs[made] if isinstance(made, int) else made
         key = (id(source), column, str(by), cluster)
         if key not in self.shared:
-            self.shared[key] = TracedSums(source, column, by, cluster, rules, frame)
+            self.shared[key] = TracedSums(source, column, by, cluster, rules, frame, counts=counts)
         found: TracedSums = self.shared[key]
         return found
 
@@ -267,6 +269,8 @@ class TracedSums:
         As of `cluster_sums`.
     frame : pandas.DataFrame, optional
         The frame with further columns.
+    counts : bool
+        As of `cluster_sums`.
     """
 
     def __init__(
@@ -277,10 +281,12 @@ class TracedSums:
         cluster: str | None,
         rules: Rules | None = None,
         frame: pd.DataFrame | None = None,
+        *,
+        counts: bool = False,
     ) -> None:
         self._made, self._cluster = made, cluster
         self.sums = cluster_sums(
-            made.frame if frame is None else frame, measure, by, cluster, rules
+            made.frame if frame is None else frame, measure, by, cluster, rules, counts=counts
         )
         self._left = _MOST_ROWS
         self._known: dict[Any, Explanation] = {}
@@ -357,6 +363,8 @@ class TracedSums:
 
     def _added(self, name: str, rows: list[int], which: int, row: dict[str, Any]) -> Explanation:
         plan = self.sums.plan
+        if plan.rule.rule == "sum" and which:
+            return Explanation(1, name, row, operation="count", formula="one day", rows=len(rows))
         if plan.rule.by and not which:
             parts = [self._cells(part, rows) for part in plan.parts]
             products = tuple(
