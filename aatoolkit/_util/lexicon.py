@@ -13,7 +13,8 @@ from pathlib import Path
 _CAMEL_CASE = re.compile(r"([^\W\dA-Z_])([A-Z])|(\d)([A-Z])|([A-Z]+)([A-Z][a-z])")
 _PART = re.compile(r"[^\W_]+")
 _OTHER = re.compile(r"<(\w+)>")
-_STATE = re.compile(r"state (\w+) (weak|strong|plain): *(.+)")
+_PATTERN = re.compile(r"(state|flag|stem|form) (\w+)(?: (weak|strong|plain))?: *(.+)")
+_ALTERNATIVES = ("setup", "permit", "seen", "lost", "units", "rows")
 
 
 @lru_cache(maxsize=8192)
@@ -109,10 +110,26 @@ def is_whole(key: str, concept: str) -> bool:
     return fold(key) in words(concept)
 
 
+@lru_cache(maxsize=16384)
+def fits(key: str, form: str, without: Collection[str] = ()) -> bool:
+    """Whether the words of a key, without some of them, have a form of the lexicon.
+
+    Examples
+    --------
+    >>> fits("suppressedRows", "loss"), fits("missingPages", "loss")
+    (True, False)
+    """
+    return patterns("form")[form, None].fullmatch(spaced(key, without)) is not None
+
+
 @cache
-def phrases() -> Mapping[tuple[str, str], str]:
-    """Return the phrases of states: regular expressions by state word and strength."""
-    return _data()[1]
+def patterns(kind: str) -> Mapping[tuple[str, str | None], re.Pattern[str]]:
+    """Return the regular expressions of a kind, by name and strength: state, flag, stem, form."""
+    return {
+        (name, strength): re.compile("|".join(texts))
+        for (of, name, strength), texts in _data()[1].items()
+        if of == kind
+    }
 
 
 @cache
@@ -124,22 +141,22 @@ def _concepts() -> Mapping[str, frozenset[str]]:
     }
 
 
+Patterns = dict[tuple[str, str, str | None], list[str]]
+
+
 @cache
-def _data() -> tuple[Mapping[str, str], Mapping[tuple[str, str], str]]:
-    """Read the file: the words of each concept, and the phrases of each state, as written."""
+def _data() -> tuple[Mapping[str, str], Patterns]:
+    """Read the file: the words of each concept, and the patterns of each kind and name."""
     listed: dict[str, str] = {}
-    states: dict[tuple[str, str], list[str]] = {}
+    found: Patterns = {}
     for line in Path(__file__).with_name("lexicon.txt").read_text("utf-8").splitlines():
-        state = _STATE.fullmatch(line)
+        pattern = _PATTERN.fullmatch(line)
         concept, _, text = line.partition(":")
-        if state:
-            states.setdefault((state[1], state[2]), []).append(state[3])
+        if pattern:
+            found.setdefault((pattern[1], pattern[2], pattern[3]), []).append(pattern[4])
         elif text and not line.startswith("#"):
             listed[concept] = f"{listed.get(concept, '')} {text.strip()}".strip()
-    alternatives = {
-        name: re.sub(r" ?\| ?", "|", listed.pop(name)) for name in ("setup", "permit", "seen")
-    }
-    return listed, {
-        key: re.sub(r"\{([a-z]+)\}", lambda name: alternatives[name[1]], "|".join(texts))
-        for key, texts in states.items()
-    }
+    others = {name: listed.pop(name).replace(" |", "|") for name in _ALTERNATIVES}
+    for texts in found.values():
+        texts[:] = [re.sub(r"\{([a-z]+)\}", lambda name: others[name[1]], text) for text in texts]
+    return listed, found

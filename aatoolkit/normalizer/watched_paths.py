@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from aatoolkit.availability.detect import Signal
-from aatoolkit.availability.detect.context import Hint, raw
+from aatoolkit.availability.detect import Hint, Signal, raw
 from aatoolkit.errors import AAToolkitError
 from aatoolkit.jsontree import decode
 from aatoolkit.jsontree.paths import Field, parse_pattern

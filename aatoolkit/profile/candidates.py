@@ -13,10 +13,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from aatoolkit.availability.detect import detect
-from aatoolkit.availability.detect.context import raw
-from aatoolkit.availability.detect.roles import is_echo, tokens, words
-from aatoolkit.availability.detect.vocabulary import in_prose, is_code, understand
+from aatoolkit._util.lexicon import tokens, words
+from aatoolkit.availability.detect import detect, raw
+from aatoolkit.availability.detect.words import in_prose, is_code, is_echo, understand
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path
 from aatoolkit.profile.contrast import is_state, value_at
 
@@ -26,16 +25,10 @@ MOST = 3
 MOST_OF_EMPTY = 2
 """So many more that are there only where nothing was measured."""
 
-_STATES = words(
-    "state status reason why because cause coverage available availability complete completeness"
-    " partial missing skipped omitted excluded support supported sampling sampled quality"
-    " freshness logged connected connection ready readiness progress lag delayed measured"
-    " observed enabled configured unavailable gateway notes note caveats caveat warnings"
-    " limitations messages remarks"
-)
-_REASONS = words("reason why because cause explanation note notes text message")
-_ABOUT_DATA = words("data measurement sample coverage quality collection observation")
-_WRAPPERS = words("meta data result results response payload body attributes info")
+_STATES = words("place")
+_REASONS = words("place_reason")
+_ABOUT_DATA = words("place_data")
+_WRAPPERS = words("place_wrapper")
 _ONLY_EMPTY = "is there only where nothing was measured"
 _LEAST, _FEW_ROWS, _FEW_WORDS, _LONGEST, _DEEPEST = 3, 12, 6, 200, 6
 _CODE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z][a-z0-9]*(?:_[a-z0-9]+)+")

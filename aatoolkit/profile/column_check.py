@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from aatoolkit.availability.detect.context import raw
+from aatoolkit.availability.detect import raw
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.normalizer.parse import read_as
 from aatoolkit.sections.column import Reading

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from aatoolkit.availability.detect import detect
-from aatoolkit.availability.detect.roles import is_echo
+from aatoolkit.availability.detect.words import is_echo
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path
 from aatoolkit.sections.inference.relations import Relation
 

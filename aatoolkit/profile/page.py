@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit._util.text import markup
-from aatoolkit.availability.detect.context import raw
+from aatoolkit.availability.detect import raw
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.sections.inference.findings import OPEN, ColumnFinding
 from aatoolkit.sections.inference.relations import Relation

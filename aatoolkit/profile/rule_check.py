@@ -6,9 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from aatoolkit.availability import Cause, Status
-from aatoolkit.availability.detect.context import raw
-from aatoolkit.availability.detect.declared_rule import state_by
-from aatoolkit.availability.detect.vocabulary import read_word
+from aatoolkit.availability.detect import raw, read_word, state_by
 from aatoolkit.errors import did_you_mean, near_matches
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, parse_pattern
 from aatoolkit.sections import Rule

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from aatoolkit.availability.detect.context import raw
+from aatoolkit.availability.detect import raw
 from aatoolkit.errors import ArgumentError, did_you_mean, near_matches
 from aatoolkit.jsontree.paths import Entries, format_path, parse_pattern
 from aatoolkit.profile.candidates import Candidate

@@ -1,280 +1,143 @@
-"""Statements: values of a key that names availability, and keys that are about another field."""
+"""Statements: the values of keys that name availability, and what objects of data state."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
-from aatoolkit.availability import Availability, Cause, Status
-from aatoolkit.availability.detect import keys, roles
-from aatoolkit.availability.detect.context import AnswerContext, weighed
-from aatoolkit.availability.detect.maps import (
-    Place,
-    add,
-    denied,
+from aatoolkit._util.lexicon import ends, fold, is_whole, names, tokens
+from aatoolkit.availability.detect.entries import (
+    add_entry,
     entries_in,
-    entries_of,
-    entry,
-    is_other,
-    named_map,
+    read_lacks,
+    read_listed_engines,
+    read_lists,
+    read_states,
     unknown,
 )
-from aatoolkit.availability.detect.parts import (
+from aatoolkit.availability.detect.facts import Facts, Member, weighed
+from aatoolkit.availability.detect.states import (
     explained,
-    reason_in,
+    measures,
+    state_beside_value,
     state_in,
     state_of_flag,
-    words_in,
+    state_of_sibling,
 )
-from aatoolkit.availability.detect.placeholders import instead_of_number
-from aatoolkit.availability.detect.roles import kind_of_entries, tokens
-from aatoolkit.availability.detect.vocabulary import (
+from aatoolkit.availability.detect.words import (
+    STATED,
     STRONG,
     WEAK,
-    because,
     best,
+    flag,
+    instead_of_number,
+    is_claim,
+    is_echo,
+    is_of_trade,
+    is_word,
+    kind_of_entries,
+    subject,
+    suffix,
     understand,
+    wants_word,
 )
+from aatoolkit.availability.status import Availability, Cause, Status
 from aatoolkit.jsontree.paths import key_step
 
+_DEEPEST = 12
 
-def read_statement(
-    answer: AnswerContext, key: str, value: Any, place: Place, beside: Mapping[str, Any]
-) -> bool:
-    """Read the value of a key about availability; return whether anything was found."""
-    is_stated = keys.subject(key) == keys.STATED
-    before = len(answer.found)
+
+def read_statement(answer: Facts, member: Member, *, of_whole: bool = True) -> bool:
+    """Read the value of a key about availability; return whether anything was found.
+
+    It is about the whole response, or else about the field of the member's pattern.
+    """
+    key, value, before = member.key, member.value, len(answer.signals)
+    stated = subject(key) == STATED
+    least = WEAK if stated else STRONG
+    state, odd = None, None
     if isinstance(value, str):
-        _word(answer, key, value, place, beside)
-    elif isinstance(value, bool) and is_stated:
-        state = keys.flag(key, value) or state_of_flag(value, key)
-        add(answer, place, explained(state, beside), "statement", value)
+        word = understand(value)
+        if word and word.strength >= least:
+            state = explained(word.availability, member.beside)
+        odd = value
+    elif isinstance(value, bool) and stated:
+        state = explained(flag(key, value) or state_of_flag(value, key), member.beside)
     elif isinstance(value, dict):
-        _object(answer, key, value, place)
+        state = state_in(value, least)
+        odd = next((v for k, v in value.items() if isinstance(v, str) and is_word(k)), None)
+    if state is None and odd and wants_word(key) and of_whole and not is_of_trade(odd):
+        state = unknown(odd, member.path)
+    about = value if isinstance(value, dict) else {}
+    if state is not None and of_whole:
+        answer.add_whole(state, member, "statement", about=about)
+    elif state is not None:
+        answer.add("field", member.pattern, state, member.path, "statement", value, about=about)
+    if isinstance(value, dict):
+        _read_parts(answer, member, least, has_state=state is not None)
     elif isinstance(value, list):
-        entries = entries_in(value, place[1], kind_of_entries(key))
-        entries_of(answer, key, entries, trusted=is_stated)
-    return len(answer.found) > before
+        listed = entries_in(value, member.path, kind_of_entries(key))
+        records = [entry for entry in listed if isinstance(entry.value, dict)]
+        if len(records) == len(value):
+            read_states(answer, key, records, trusted=stated)
+    return len(answer.signals) > before
 
 
-def _least(key: str) -> int:
-    """The least strength that a word needs to count under a key."""
-    return WEAK if keys.subject(key) == keys.STATED else STRONG
-
-
-def _word(
-    answer: AnswerContext, key: str, value: str, place: Place, beside: Mapping[str, Any]
-) -> None:
-    known = understand(value)
-    if known and known.strength >= _least(key):
-        add(answer, place, explained(known.availability, beside), "statement", value)
-    elif keys.wants_word(key) and place[0] is None and not is_other(value):
-        add(answer, place, unknown(value, place[1]), "statement", value)
-
-
-def _object(answer: AnswerContext, key: str, value: dict[str, Any], place: Place) -> None:
-    target, path = place
-    scope = kind_of_entries(key) or _kind_of_company(answer, value)
-    state = state_in(value, _least(key))
-    if state is not None:
-        add(answer, place, state, "statement", value, value)
-    elif keys.wants_word(key) and target is None:
-        texts = (v for k, v in value.items() if isinstance(v, str) and keys.is_word(k))
-        odd = next(texts, None)
-        if odd is not None and not is_other(odd):
-            add(answer, place, unknown(odd, path), "statement", value, value)
-    for name, item in value.items():
-        at, inner = path + key_step(name), kind_of_entries(name)
-        if isinstance(item, list):
-            if not denied(answer, name, item, at, trusted=True):
-                entries_of(answer, name, entries_in(item, at, inner), trusted=True)
-        elif not isinstance(item, dict):
-            continue
-        elif inner is not None and not _is_statement(item):
-            entries_of(answer, key, entries_in(item, at, inner), trusted=True)
-        else:
-            below = None if _is_part(name) else state_in(item, WEAK)
-            known = _least(key) == WEAK or scope or answer.is_engine(name) or answer.knows(name)
-            if below is not None and known:
-                entry(answer, name, scope, below, at, item)
-    if state is None:
-        single = {n: item for n, item in value.items() if not isinstance(item, dict | list)}
-        entries = {name: item for name, item in single.items() if not _is_part(name)}
-        if len(entries) == sum(not roles.is_reason(name) for name in single):
-            entries_of(answer, key, entries_in(entries, path, scope))
-
-
-def _kind_of_company(answer: AnswerContext, value: Mapping[str, Any]) -> str | None:
-    """The kind ``engine``, if a map of like objects names a known one and all have states."""
+def _read_parts(answer: Facts, member: Member, least: int, *, has_state: bool) -> None:
+    """Read the parts of a statement: lists, maps and objects of fields and engines."""
+    key, value = member.key, member.value
     inner = [item for item in value.values() if isinstance(item, dict)]
     alike = len(inner) == len(value) > 1 and all(set(item) == set(inner[0]) for item in inner)
-    named = alike and any(map(answer.is_engine, value))
-    return "engine" if named and all(state_in(item, WEAK) for item in inner) else None
+    of_engines = alike and any(map(answer.is_engine, value)) and all(map(state_in, inner))
+    scope = kind_of_entries(key) or ("engine" if of_engines else None)
+    for name, item in value.items():
+        at, kind = member.path + key_step(name), kind_of_entries(name)
+        if isinstance(item, list):
+            if not read_lacks(answer, Member(name, item, at, {}), trusted=True):
+                read_states(answer, name, entries_in(item, at, kind), trusted=True)
+        elif isinstance(item, dict):
+            if kind is not None and not _is_one_state(item):
+                read_states(answer, key, entries_in(item, at, kind), trusted=True)
+                continue
+            state = None if _is_part(name) else state_in(item)
+            entry = entries_in({name: item}, member.path, scope)[0]
+            is_named = answer.is_engine(name) or answer.has(name)
+            if state is not None and (least == WEAK or scope or is_named):
+                add_entry(answer, entry, state)
+    if not has_state:
+        single = {n: item for n, item in value.items() if not isinstance(item, dict | list)}
+        if not any(_is_part(name) and not ends(name, "reason") for name in single):
+            listed = {n: item for n, item in single.items() if not _is_part(n)}
+            read_states(answer, key, entries_in(listed, member.path, scope))
 
 
 def _is_part(name: str) -> bool:
     """Whether a key of a statement is a part of it and not an entry of a map."""
-    tests = (roles.is_reason, keys.is_word, roles.is_size, roles.is_moment)
-    return any(test(name) for test in tests)
+    parts = is_whole(name, "size") or is_whole(name, "moment")
+    return parts or ends(name, "reason") or is_word(name)
 
 
-def _is_statement(value: dict[str, Any]) -> bool:
+def _is_one_state(value: Mapping[str, Any]) -> bool:
     """Whether an object gives one state and what belongs to it, and no entries."""
     parts = all(_is_part(name) or isinstance(item, bool) for name, item in value.items())
-    return parts and state_in(value, WEAK) is not None
+    return parts and state_in(value) is not None
 
 
-_DEEPEST = 12
-_VALUES = ("value", "amount", "current")
+# --- keys about a field beside them ----------------------------------------------------------
 
 
-def read_fields(
-    answer: AnswerContext,
-    key: str,
-    value: dict[str, Any],
-    path: str,
-    pattern: str,
-    peers: Mapping[str, Any],
-    depth: int = 0,
-) -> None:
-    """Read what an object of data states about itself and its own fields."""
-    if depth > _DEEPEST or roles.is_business(key):
-        return
-    read = siblings(answer, value, path, pattern)
-    rest = {name: item for name, item in value.items() if name not in read}
-    own = _wrapped(rest) or _source(key, rest) or _own(rest, peers)
-    if own is not None:
-        scope, target = ("engine", key) if answer.is_engine(key) else ("field", pattern)
-        answer.add(scope, target, own, path, "field", value)
-    connections = roles.is_source(key) and _has_lacking(value)
-    figures = roles.is_figures(key) and measures(rest)
-    for name, item in rest.items():
-        at, below = path + key_step(name), f"{pattern}.{name}"
-        if figures and isinstance(item, str) and not keys.is_word(name):
-            sign = instead_of_number(item)
-            if sign is not None:
-                answer.add("field", below, sign, at, "sign", item)
-        if isinstance(item, list):
-            denied(answer, name, item, at)
-        elif keys.subject(name) == keys.STATED and isinstance(item, dict | str):
-            if own is None:
-                read_statement(answer, name, item, (pattern, at), value)
-        elif isinstance(item, dict) and not roles.is_echo(name):
-            if _engines(answer, name, item, at):
-                continue
-            if connections and (state := state_in(item, WEAK)) is not None:
-                answer.add("field", below, state, at, "connection", item)
-            else:
-                read_fields(answer, name, item, at, below, value, depth + 1)
-
-
-def _engines(answer: AnswerContext, name: str, value: dict[str, Any], path: str) -> bool:
-    """Read a map of states by engine, below the metadata; return whether it is one."""
-    named = kind_of_entries(name) == "engine" and len(value) > 1
-    return named and all(map(answer.is_engine, value)) and named_map(answer, name, value, path)
-
-
-def _wrapped(value: dict[str, Any]) -> Availability | None:
-    """The state beside a value, as in ``{"value": null, "status": "not_connected"}``."""
-    name = next((name for name in _VALUES if name in value), None)
-    if name is None:
-        return None
-    rest = {key: item for key, item in value.items() if key != name}
-    state, reason = state_in(rest, WEAK), reason_in(rest)
-    if state is None and value[name] is None:
-        flags = (keys.flag_of_nothing(k, v) for k, v in rest.items() if isinstance(v, bool))
-        state = next(filter(None, flags), None)
-        if state is None and reason is not None:
-            return because(Availability(Status.UNAVAILABLE), reason)
-    return state and weighed(state, _given(value[name]))
-
-
-def _own(value: dict[str, Any], peers: Mapping[str, Any]) -> Availability | None:
-    """The state that an object gives about itself; None if it may be one of business."""
-    for name, item in value.items():
-        state = None
-        if isinstance(item, str) and keys.is_word(name):
-            known = best([item], STRONG)
-            if known and known.canonical != "forbidden":
-                sure = known.canonical != "available" or _is_alike(name, peers)
-                state = known.availability if sure else None
-        elif isinstance(item, bool):
-            stated = keys.flag(name, item)
-            state = stated if _is_sure(name, stated, value, peers) else None
-        if state is not None:
-            return weighed(explained(state, value), measures(value))
-    return None
-
-
-def _is_sure(
-    name: str, state: Availability | None, value: dict[str, Any], peers: Mapping[str, Any]
-) -> bool:
-    """Whether a flag of an object is about its data: explained, alike in others, or in vain."""
-    if state is None or {*tokens(name)} & {"enabled", "allowed"}:
-        return False
-    if state.status == Status.AVAILABLE and not keys.is_claim(name):
-        return False
-    is_explained = any(isinstance(v, str) and roles.is_message(k) for k, v in value.items())
-    if is_explained or "data" in tokens(name):
-        return True
-    return _is_alike(name, peers) if state.status == Status.AVAILABLE else not measures(value)
-
-
-def _is_alike(name: str, peers: Mapping[str, Any]) -> bool:
-    """Whether several objects beside each other have a key."""
-    return sum(name in peer for peer in peers.values() if isinstance(peer, dict)) > 1
-
-
-def _source(key: str, value: dict[str, Any]) -> Availability | None:
-    """The state of a connection, also in everyday words; half connected is not connected."""
-    state = state_in(value, WEAK) if roles.is_source(key) else None
-    if state is not None and state.status == Status.PARTIAL and not measures(value):
-        return Availability(Status.UNAVAILABLE, Cause.NOT_CONNECTED, state.reason)
-    return state
-
-
-def _has_lacking(value: dict[str, Any]) -> bool:
-    """Whether an object holds things of which one at least is lacking."""
-    states = [state_in(item, WEAK) for item in value.values() if isinstance(item, dict)]
-    return any(state and state.status != Status.AVAILABLE for state in states)
-
-
-def measures(value: Mapping[str, Any]) -> set[bool]:
-    """The truth values of an object's numbers: whether any is not 0, and whether any is 0."""
-    return {
-        item != 0
-        for name, item in value.items()
-        if type(item) in (int, float) and not roles.is_size(name)
-    }
-
-
-def _given(value: Any) -> set[bool]:
-    """The truth value of a number that is there, as a set; empty where it is null."""
-    return set() if value is None else {value != 0}
-
-
-def siblings(answer: AnswerContext, given: dict[str, Any], path: str, pattern: str) -> set[str]:
+def read_siblings(answer: Facts, given: Mapping[str, Any], path: str, pattern: str) -> set[str]:
     """Read keys about another beside them, such as ``revenueReason``; return those read."""
-    names = {roles.fold(name): name for name in reversed(given) if name[:1] not in "_@$"}
+    fields = {fold(name): name for name in reversed([*given]) if name[:1] not in "_@$"}
     read: set[str] = set()
     for key, value in given.items():
-        ending = _ending(key, value)
-        name = names.get(ending[0]) if ending else None
+        about, kind = _ending(key, value) or ("", "")
+        name = fields.get(about)
         if key[:1] in ("_", "@", "$") and key[1:] in given and isinstance(value, str | dict):
-            ending, name = ("", "reason" if isinstance(value, str) else "statement"), key[1:]
-        if ending is None or name is None or name == key or roles.is_business(name):
+            name, kind = key[1:], "reason" if isinstance(value, str) else "statement"
+        if not kind or name is None or name == key or names(name, "business"):
             continue
-        if isinstance(value, dict):
-            # The codes may be further down, as in a coding or an extension.
-            coded = best(words_in(value))
-            state = state_in(value, WEAK) or (coded.availability if coded else None)
-            if state is None and ending[1] == "reason" and given[name] is None:
-                texts = (text for text in value.values() if isinstance(text, str) and text)
-                text = reason_in(value) or next(texts, None)
-                state = Availability(Status.UNAVAILABLE, None, text) if text else None
-        else:
-            state = sibling_state(ending[1], value, given[name])
+        state = state_of_sibling(kind, value, given[name])
         if state is not None:
             read.add(key)
             target = f"{pattern}.{name}" if pattern else name
@@ -284,29 +147,96 @@ def siblings(answer: AnswerContext, given: dict[str, Any], path: str, pattern: s
 
 def _ending(key: str, value: Any) -> tuple[str, str] | None:
     """The field that a key is about, and the kind of statement; None if it can state nothing."""
-    if isinstance(value, dict) and roles.is_holder(key):
-        return roles.fold(tokens(key)[:-1]), "statement"
-    ending = keys.suffix(key)
-    states = isinstance(value, bool | str) or (isinstance(value, dict) and _is_reason(ending))
-    return ending if states else None
+    if isinstance(value, dict) and ends(key, "holder"):
+        return "".join(tokens(key)[:-1]), "statement"
+    found = suffix(key)
+    is_reason = isinstance(value, dict) and found is not None and found[1] == "reason"
+    return found if isinstance(value, bool | str) or is_reason else None
 
 
-def _is_reason(ending: tuple[str, str] | None) -> bool:
-    return ending is not None and ending[1] == "reason"
+# --- objects of data -------------------------------------------------------------------------
 
 
-def sibling_state(kind: str, value: bool | str, of: Any) -> Availability | None:
-    """The state that a key gives to another whose value is given; None if none."""
-    if isinstance(value, bool):
-        if kind == "part":
-            return Availability(Status.PARTIAL) if value and of is not None else None
-        if kind == "denial":
-            return Availability(Status.UNAVAILABLE) if value and of is None else None
-        return Availability(Status.AVAILABLE if value else Status.UNAVAILABLE)
-    known = understand(value)
-    if known and (known.strength >= STRONG or of is None):
-        reason = value if " " in value.strip() else None
-        return weighed(replace(known.availability, reason=reason), _given(of))
-    if kind == "reason" and of is None and value.strip():
-        return explained(Availability(Status.UNAVAILABLE), {"reason": value})
+def read_object(answer: Facts, member: Member, depth: int = 0) -> None:
+    """Read what an object of data states about itself and its own fields."""
+    key, value, path, peers, pattern = member
+    if depth > _DEEPEST or names(key, "business"):
+        return
+    read = read_siblings(answer, value, path, pattern)
+    rest = {name: item for name, item in value.items() if name not in read}
+    own = state_beside_value(rest) or _connection(key, rest) or _own(rest, peers)
+    if own is not None:
+        scope, target = ("engine", key) if answer.is_engine(key) else ("field", pattern)
+        answer.add(scope, target, own, path, "field", value)
+    inner = [state_in(item) for item in value.values() if isinstance(item, dict)]
+    connections = names(key, "source") and any(s and s.status != "available" for s in inner)
+    figures = names(key, "figures") and measures(rest)
+    for name, item in rest.items():
+        below = Member(name, item, path + key_step(name), value, f"{pattern}.{name}")
+        sign = instead_of_number(item) if figures and isinstance(item, str) else None
+        if sign is not None and not is_word(name):
+            answer.add("field", below.pattern, sign, below.path, "sign", item)
+        if isinstance(item, list):
+            read_lacks(answer, below)
+        elif subject(name) == STATED and isinstance(item, dict | str):
+            if own is None:
+                read_statement(answer, below, of_whole=False)
+        elif isinstance(item, dict) and not is_echo(name):
+            state = state_in(item) if connections else None
+            if _is_map_of_engines(answer, below):
+                continue
+            if state is not None:
+                answer.add("field", below.pattern, state, below.path, "connection", item)
+            else:
+                read_object(answer, below, depth + 1)
+
+
+def _is_map_of_engines(answer: Facts, member: Member) -> bool:
+    """Read a map of states by engine, below the metadata; return whether it is one."""
+    if kind_of_entries(member.key) != "engine" or len(member.value) < 2:
+        return False
+    if not all(map(answer.is_engine, member.value)):
+        return False
+    return (
+        read_lists(answer, member)
+        or read_lacks(answer, member)
+        or read_listed_engines(answer, member)
+    )
+
+
+def _connection(key: str, value: Mapping[str, Any]) -> Availability | None:
+    """The state of a connection, also in everyday words; half connected is not connected."""
+    state = state_in(value) if names(key, "source") else None
+    if state is not None and state.status == Status.PARTIAL and not measures(value):
+        return Availability(Status.UNAVAILABLE, Cause.NOT_CONNECTED, state.reason)
+    return state
+
+
+def _own(value: Mapping[str, Any], peers: Mapping[str, Any]) -> Availability | None:
+    """The state that an object gives about itself; None if it may be one of business."""
+    for name, item in value.items():
+        state = None
+        alike = sum(name in peer for peer in peers.values() if isinstance(peer, dict)) > 1
+        if isinstance(item, str) and is_word(name):
+            word = best([item], STRONG)
+            if word and word.canonical != "forbidden" and (word.canonical != "available" or alike):
+                state = word.availability
+        elif isinstance(item, bool):
+            stated = flag(name, item)
+            state = stated if _is_sure(name, stated, value, alike) else None
+        if state is not None:
+            return weighed(explained(state, value), measures(value))
     return None
+
+
+def _is_sure(name: str, state: Availability | None, value: Mapping[str, Any], alike: bool) -> bool:
+    """Whether a flag of an object is about its data: explained, alike in others, or in vain."""
+    if state is None or {*tokens(name)} & {"enabled", "allowed"}:
+        return False
+    if state.status == Status.AVAILABLE and not is_claim(name):
+        return False
+    if "data" in tokens(name):
+        return True
+    if any(isinstance(item, str) and is_whole(key, "message") for key, item in value.items()):
+        return True
+    return alike if state.status == Status.AVAILABLE else not measures(value)

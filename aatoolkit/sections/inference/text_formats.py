@@ -30,7 +30,7 @@ _MISSING_WORDS = frozenset(
     }
 )
 """Texts that a draft reads as missing among values, in small letters. Why a number is missing is in
-``availability/detect/placeholders.py``; a declaration lists its own in ``Column.missing``."""
+``availability/detect/words.py``; a declaration lists its own in ``Column.missing``."""
 _SPACE = " \u00a0\u2009\u202f"
 _GROUPED = rf"\d{{1,3}}(?:[,{_SPACE}'’]\d{{3}})+"
 NUMBER = re.compile(

@@ -12,8 +12,7 @@ from hypothesis import given
 from vocabulary_documents import documents
 
 from aatoolkit import normalize
-from aatoolkit.availability.detect import detect, forms, rows, signals_of
-from aatoolkit.availability.detect.transport import explains_absence
+from aatoolkit.availability.detect import detect, explains_absence, rows, rules, signals_of
 from aatoolkit.errors import SchemaDriftWarning
 
 # Whatever an answer holds: one that the declaration does not fit is read by a draft of itself.
@@ -87,7 +86,7 @@ def test_a_failure_never_stops_the_tables(monkeypatch: pytest.MonkeyPatch) -> No
     def broken(*_: object) -> None:
         raise RecursionError
 
-    monkeypatch.setattr(forms, "read_forms", broken)
+    monkeypatch.setattr(rules, "read_forms", broken)
     answer = json.loads((SAMPLES / "domains.json").read_bytes())
     del answer["availability"]
     with pytest.warns(SchemaDriftWarning):

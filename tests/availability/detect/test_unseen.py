@@ -26,7 +26,7 @@ SAMPLES = sorted((HERE.parents[2] / "data" / "samples").glob("*.json"))
 
 POINTED_OUT = {
     *("traffic_light", "cap_top_n", "lag_note", "monitoring_off", "lifecycle", "unheard_word"),
-    *("german_note", "fields_expected_delivered", "percent_by_engine", "flags_list", "grade"),
+    *("fields_expected_delivered", "percent_by_engine", "flags_list", "grade"),
     *("module_not_licensed", "sampling_mode", "inconclusive", "checks_list", "probe_results"),
     *("component_status", "problem_json", "warning_with_fields", "parallel_masks"),
     *("legend_numeric_state_map",),

@@ -14,11 +14,22 @@ from collections.abc import Iterator, Mapping
 from itertools import chain, combinations, islice
 from typing import Any
 
-from aatoolkit.availability.detect import keys, roles
-from aatoolkit.availability.detect.context import AnswerContext, Hint, raw
-from aatoolkit.availability.detect.parts import loss, targets_of
-from aatoolkit.availability.detect.roles import tokens, words
-from aatoolkit.availability.detect.vocabulary import in_prose, is_code, phrase, understand
+from aatoolkit._util.lexicon import ends, fold, is_whole, names, tokens, words
+from aatoolkit.availability.detect.facts import Facts, Hint, raw
+from aatoolkit.availability.detect.notices import targets_of
+from aatoolkit.availability.detect.states import loss
+from aatoolkit.availability.detect.words import (
+    STATED,
+    denial,
+    flag,
+    in_prose,
+    is_code,
+    is_echo,
+    is_word,
+    phrase,
+    subject,
+    understand,
+)
 from aatoolkit.jsontree.paths import key_step
 
 _MOST = 5
@@ -29,40 +40,11 @@ _LONGEST = 200
 _WIDEST = 200
 _FEW = 8
 
-_KEYS = words(
-    "availability available avail coverage covered complete completeness partial omitted excluded"
-    " suppressed withheld redacted sampled sampling quality confidence trust reliability freshness"
-    " stale lag delay delayed provisional preliminary observability monitoring tracking lifecycle"
-    " readiness license licence entitlement entitlements backfill progress caveat caveats"
-    " limitation limitations unavailable outage incident incidents gateway connector suppression"
-    " truncated truncation lastobserved degraded unmeasured uncollected through flags delivered"
-    " conditions outages gaps downtime health healthy checks probes errors components loaded"
-    " progress job measured"
-)
-"""Parts of keys that are about data more often than about business."""
-
-_PROCESS = words(
-    "aborted advisory alert applicability applicable assertion assertions audit banner basis"
-    " batch because behind cap capabilities capability capped checklist codebook collected"
-    " collection collector condition connector convention conventions down dq dropped empty"
-    " error estimate estimated exception expected expired failed failure feed feeds finished"
-    " flash includes incomplete ingest ingestion job jobs ledger legend limit limited"
-    " maintenance masked missing monitored newest note notes notice null obs omit outcome"
-    " pending pipeline plan probe queued quota reached reason received rejected remark remarks"
-    " result return run runs sample scoring settled setup severity skipped source sources state"
-    " states status step steps supported suspended sync timeout unreachable unscored upstream"
-    " verdict warning warnings watermark why withheld"
-)
-"""Words of how data came to be: with others of them, or in a key, they point to one place."""
-
-_TWINS = words("q quality status state flag note reason basis availability typename error")
+_TWINS = words("twin")
 _TWIN_ENDS = tuple(_TWINS)
 """The last part of the name of a field that describes the field it is named after."""
 
-_IDLE_KEYS = words(
-    "section domain host version schema id currency timezone locale request requestid generatedat"
-    " date from to start end days url name brand title label unit units language country region"
-)
+_IDLE_KEYS = words("plain")
 _MOMENT = re.compile(r"\d{4}-\d\d(-\d\d.*)?|https?://.*|[\d.,%\s-]*")
 _STANDARD = re.compile(
     r"content-(type|length|encoding|language|location|md5)|date|server|vary|etag|age|expires|via"
@@ -77,11 +59,11 @@ _UNKNOWN = "a word under a key of availability that is not known"
 _TOTAL = "a count above the rows that are given"
 
 
-def find_hints(answer: AnswerContext, headers: Mapping[str, str]) -> list[Hint]:
+def find_hints(answer: Facts, headers: Mapping[str, str]) -> list[Hint]:
     """Find the hints of an answer, the surest first; none where a rule read it whole."""
     if answer.is_ruled:
         return [*_unknown(answer)]
-    read = [signal.path for signal in answer.found if signal.rule != "options"]
+    read = [signal.path for signal in answer.signals if signal.rule != "options"]
     found = [*_unknown(answer)]
     ranked: list[tuple[int, Hint]] = []
     is_bare = _is_empty(answer)
@@ -89,9 +71,9 @@ def find_hints(answer: AnswerContext, headers: Mapping[str, str]) -> list[Hint]:
         rank = _header(name, text)
         if rank and not any(path == f"header {name.lower()}" for path in read):
             ranked.append((rank, Hint(f"header {name.lower()}", raw(text), _KEY)))
-    marked = any(signal.rule == "footnote" for signal in answer.found)
+    marked = any(signal.rule == "footnote" for signal in answer.signals)
     for key, value, path, at_top in _members(answer.document):
-        if marked and roles.is_footnotes(key):
+        if marked and is_whole(key, "footnote"):
             continue
         if not any(_touch(path, other) for other in read):
             ranked += _judge(answer, key, value, path, at_top, is_bare=is_bare)
@@ -100,7 +82,7 @@ def find_hints(answer: AnswerContext, headers: Mapping[str, str]) -> list[Hint]:
     return (found + _outermost(sure) + ([] if sure else weak[:1]))[:_MOST]
 
 
-def _likeliest(answer: AnswerContext, read: list[str]) -> Iterator[Hint]:
+def _likeliest(answer: Facts, read: list[str]) -> Iterator[Hint]:
     """Yield the member outside rows with most words of how data came to be, if there is one.
 
     No single word of these is sure, and an answer gets one such hint at most: somebody is to look.
@@ -108,13 +90,13 @@ def _likeliest(answer: AnswerContext, read: list[str]) -> Iterator[Hint]:
     ranked = [*_twins(answer.document)]
     members = [*_members(answer.document)]
     lists = {
-        path: (not {*tokens(key)} & (_PROCESS | _KEYS), len(value))
+        path: (not {*tokens(key)} & words("of_process", "about_data"), len(value))
         for key, value, path, _ in members
         if _are_records(value)
     }
     rows = max(lists, key=lambda path: lists[path], default="")
     for key, value, path, _ in members:
-        if roles.fold(key) in _IDLE_KEYS or value is None or value in ([], {}, ""):
+        if fold(key) in _IDLE_KEYS or value is None or value in ([], {}, ""):
             continue
         if rows == path or _is_below(rows, path):
             continue
@@ -129,9 +111,9 @@ def _are_records(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
 
 
-def _points(answer: AnswerContext, key: str, value: Any) -> int:
+def _points(answer: Facts, key: str, value: Any) -> int:
     """Score words of how data came to be: two points for a member's key, one per word in it."""
-    own = 2 * bool({*tokens(key)} & (_PROCESS | _KEYS))
+    own = 2 * bool({*tokens(key)} & words("of_process", "about_data"))
     is_text = isinstance(value, list) and all(isinstance(each, str) for each in value)
     if isinstance(value, bool) or (isinstance(value, list) and not own and not is_text):
         return 0
@@ -152,7 +134,7 @@ def _points(answer: AnswerContext, key: str, value: Any) -> int:
         elif isinstance(given, str) and len(given) <= _LONGEST and not _MOMENT.fullmatch(given):
             found |= {*tokens(given)}
             signs += 2 * (given.count(" ") > 3) + answer.is_engine(given)
-    return own + len(found & (_PROCESS | _KEYS)) + signs
+    return own + len(found & words("of_process", "about_data")) + signs
 
 
 def _fall_short(given: Mapping[str, Any]) -> bool:
@@ -189,10 +171,10 @@ def _twins(document: Any) -> Iterator[tuple[int, Hint]]:
                 yield 3, Hint(f"{path}[]{key_step(name)}", raw(unwell[0]), _OF_PROCESS)
 
 
-def _unknown(answer: AnswerContext) -> Iterator[Hint]:
+def _unknown(answer: Facts) -> Iterator[Hint]:
     """Yield hints of words that a rule read as unknown, or does not know."""
     yield from answer.unread.values()
-    for signal in answer.found:
+    for signal in answer.signals:
         if signal.availability.status == "unknown":
             yield Hint(signal.path, signal.raw, _UNKNOWN)
 
@@ -223,10 +205,10 @@ def _members(document: Any) -> Iterator[tuple[str, Any, str, bool]]:
         members = given.items() if isinstance(given, dict) and len(given) <= 100 else ()
         for key, value in members:
             at = path + key_step(key)
-            if roles.is_echo(key) and roles.fold(key) not in ("window", "cursor", "paging"):
+            if is_echo(key) and fold(key) not in ("window", "cursor", "paging"):
                 continue
             yield key, value, at, depth == 0
-            if isinstance(value, dict) and depth < _DEEPEST and not roles.is_business(key):
+            if isinstance(value, dict) and depth < _DEEPEST and not names(key, "business"):
                 waiting.append((value, at, depth + 1))
 
 
@@ -234,30 +216,34 @@ def _header(name: str, text: object) -> int:
     key = re.sub(r"(?i)^x-", "", name)
     if _STANDARD.fullmatch(name.lower()) or not isinstance(text, str):
         return 0
-    if {*tokens(key)} & (_KEYS | _PROCESS) or keys.subject(key) or keys.denial(key) is not None:
+    if (
+        {*tokens(key)} & words("of_process", "about_data")
+        or subject(key)
+        or denial(key) is not None
+    ):
         return 2
     return 0
 
 
 def _judge(
-    answer: AnswerContext, key: str, value: Any, path: str, at_top: bool, *, is_bare: bool
+    answer: Facts, key: str, value: Any, path: str, at_top: bool, *, is_bare: bool
 ) -> Iterator[tuple[int, Hint]]:
     """Yield a member as a hint, with its rank: 3 for words of absence, 1 for a key alone."""
-    folded = roles.fold(key)
+    folded = fold(key)
     titled = is_bare and folded == "title" and isinstance(value, str) and value.count(" ") > 1
     if (folded in _IDLE_KEYS and not titled) or value is None or value in ([], {}, ""):
         return
-    about = bool({*tokens(key)} & _KEYS) or keys.subject(key) == keys.STATED
+    about = bool({*tokens(key)} & words("about_data")) or subject(key) == STATED
     if isinstance(value, str):
-        if len(value) <= _LONGEST and not roles.is_business(key) and _lacks(value):
+        if len(value) <= _LONGEST and not names(key, "business") and _lacks(value):
             yield 3, Hint(path, raw(value), _ABSENT)
         elif is_bare and not _MOMENT.fullmatch(value) and not _is_good(value):
             yield 2, Hint(path, raw(value), _EMPTY)
         elif about and not _MOMENT.fullmatch(value):
             yield 1, Hint(path, raw(value), _KEY)
     elif isinstance(value, bool):
-        known = keys.flag(key, value) or phrase(tokens(key))
-        if (about or (known and is_bare)) and not roles.is_business(key):
+        known = flag(key, value) or phrase(tokens(key))
+        if (about or (known and is_bare)) and not names(key, "business"):
             yield (2 if is_bare else 1), Hint(path, raw(value), _KEY)
     elif isinstance(value, dict):
         scalars = [v for v in value.values() if not isinstance(v, dict | list)]
@@ -269,13 +255,13 @@ def _judge(
         elif engines and at_top and any(v is None for v in value.values()):
             yield 1, Hint(path, raw(value), _KEY)
     elif isinstance(value, list):
-        words = [each for each in value if isinstance(each, str)]
+        texts = [each for each in value if isinstance(each, str)]
         records = [each for each in value if isinstance(each, dict)]
-        if any(_lacks(word) for word in words if len(word) <= _LONGEST) or _says(key, records):
+        if any(_lacks(word) for word in texts if len(word) <= _LONGEST) or _says(key, records):
             yield 3, Hint(path, raw(value), _ABSENT)
-        elif (about or roles.is_source(key)) and (_are_troubled(records) or _deny(value)):
+        elif (about or names(key, "source")) and (_are_troubled(records) or _deny(value)):
             yield 2, Hint(path, raw(value), _KEY)
-        elif about and (words or any(isinstance(each, dict) for each in value)):
+        elif about and (texts or any(isinstance(each, dict) for each in value)):
             yield 1, Hint(path, raw(value), _KEY)
     elif type(value) in (int, float) and loss(key, value):
         yield 3, Hint(path, raw(value), _TOTAL)
@@ -287,13 +273,13 @@ def _judge(
         yield 1, Hint(path, raw(value), _KEY)
 
 
-_TROUBLES = words("errors problems failures")
-_WELL = words("healthy ok up available active connected operational passed success")
+_TROUBLES = words("trouble")
+_WELL = words("well")
 
 
 def _says(key: str, records: list[dict[str, Any]]) -> bool:
     """Whether notices list what they are about, or one of their texts means a lack."""
-    if not (roles.is_notice(key) or roles.is_footnotes(key)):
+    if not (ends(key, "notice") or is_whole(key, "footnote")):
         return False
     texts = [v for each in records for v in each.values() if isinstance(v, str)]
     lists = ({k: v for k, v in each.items() if isinstance(v, list)} for each in records)
@@ -314,24 +300,24 @@ def _are_troubled(records: list[dict[str, Any]]) -> bool:
             known = understand(value) if isinstance(value, str) else None
             if value is False and {*tokens(key)} & _WELL:
                 return True
-            if known is not None and known.canonical != "available" and keys.is_word(key):
+            if known is not None and known.canonical != "available" and is_word(key):
                 return True
             if known is not None and known.canonical in ("error", "not_run", "not_connected"):
                 return True
-    return any({"from", "start", "since"} & {*map(roles.fold, each)} for each in records)
+    return any({"from", "start", "since"} & {*map(fold, each)} for each in records)
 
 
 def _differ(value: Mapping[str, Any]) -> bool:
     """Whether several objects give their states, and not the same one."""
     inner = [item for item in value.values() if isinstance(item, dict)]
-    states = [next((str(v) for k, v in item.items() if keys.is_word(k)), None) for item in inner]
+    states = [next((str(v) for k, v in item.items() if is_word(k)), None) for item in inner]
     return len(inner) == len(value) and None not in states and len({*states}) > 1
 
 
-def _is_empty(answer: AnswerContext) -> bool:
+def _is_empty(answer: Facts) -> bool:
     """Whether an answer measured nothing, and null or an empty list is at its top."""
     given = answer.document.values() if isinstance(answer.document, dict) else ()
-    return answer.is_bare or (not answer.measured and any(value in (None, []) for value in given))
+    return answer.is_bare or (not answer.numbers and any(value in (None, []) for value in given))
 
 
 def _is_good(text: str) -> bool:

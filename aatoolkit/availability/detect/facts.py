@@ -1,0 +1,533 @@
+"""The facts of a response: its fields, records and members, flattened once; signals and hints.
+
+Everything that detection reads, it reads here: a `Fact` is all values of one pattern
+(``rows[].byEngine{}.count``), `Records` are the rows of one list pattern, and a `Member` is one
+key of an object about the whole response.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
+
+from aatoolkit._util.lexicon import ends, fold, is_whole, names, tokens, words
+from aatoolkit.availability.detect.words import (
+    denial,
+    is_echo,
+    is_statement,
+    moment_in,
+    size_in,
+    subject,
+)
+from aatoolkit.availability.status import Availability, Cause, Status
+from aatoolkit.availability.subject import Condition, engine
+from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, key_step
+from aatoolkit.jsontree.vectors import MISSING, Vector
+
+_LONGEST_RAW = 500
+_DEEPEST, _DEEPEST_ABOUT, _DEEPEST_SHARED = 24, 4, 8
+MOST_FIELDS = 300
+"""An object with more keys than this holds data by key: its keys are no field names."""
+
+_MOST_CODES = 200
+"""A field of more distinct texts than this holds texts, and no codes."""
+
+
+@dataclass(frozen=True)
+class Signal:
+    """One statement of a response about availability.
+
+    Parameters
+    ----------
+    scope : str
+        ``section``, ``field``, ``row`` or ``engine``.
+    target : str or None
+        The field's path, the row's path (``points[0]``) or the engine's id; None for the
+        whole section.
+    availability : Availability
+        What it states.
+    sample_size : int or None
+        The observations behind it, where given.
+    as_of : str or None
+        The moment up to which it is complete, as given.
+    path : str
+        The JSON path of the evidence; ``status`` or ``header NAME`` for evidence outside the
+        body.
+    rule : str
+        The name of the rule that read it.
+    raw : str or None
+        The evidence itself, as JSON text.
+    rows : tuple of Condition
+        The rows it is about, where it is about some only: those of its engine, or those after
+        a day. A row's path is its target.
+    """
+
+    scope: str
+    target: str | None
+    availability: Availability
+    sample_size: int | None
+    as_of: str | None
+    path: str
+    rule: str
+    raw: str | None = None
+    rows: tuple[Condition, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.scope == "engine" and self.target is not None and not self.rows:
+            object.__setattr__(self, "rows", engine(self.target))
+
+
+@dataclass(frozen=True)
+class Hint:
+    """A value that may be about availability and was not read.
+
+    Parameters
+    ----------
+    path : str
+        Its JSON path; ``header NAME`` for a header.
+    value : str or None
+        What is given there, as JSON text, cut where it is long.
+    why : str
+        Why it may be about availability.
+    """
+
+    path: str
+    value: str | None
+    why: str
+
+
+def raw(value: Any) -> str:
+    """Format evidence as JSON text, cut where it is long."""
+    try:
+        text = json.dumps(value, ensure_ascii=False)
+    except RecursionError:
+        text = "…"
+    return text if len(text) <= _LONGEST_RAW else text[: _LONGEST_RAW - 1] + "…"
+
+
+class FullDocument(NamedTuple):
+    """The whole response, where its longest list was cut short in the decoded document.
+
+    Parameters
+    ----------
+    values : Vector
+        All of it.
+    steps : tuple of str
+        The fields that lead to the list.
+    """
+
+    values: Vector
+    steps: tuple[str, ...]
+
+    @property
+    def path(self) -> str:
+        """The JSON path of the list."""
+        return "$" + "".join(map(key_step, self.steps))
+
+
+class Fact(NamedTuple):
+    """All values of one pattern of the data: of a field, or the elements of its lists."""
+
+    steps: tuple[Step, ...]
+    values: Vector
+    key: str
+    """The field's name; of elements that of their list."""
+    in_list: bool
+
+    @property
+    def is_list(self) -> bool:
+        """Whether the values are the elements of lists."""
+        return bool(self.steps) and isinstance(self.steps[-1], Each)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the fields that lead to it."""
+        return [step.name for step in self.steps if isinstance(step, Field)]
+
+
+class Member(NamedTuple):
+    """A member of an object, with the object that holds it."""
+
+    key: str
+    value: Any
+    path: str
+    beside: Mapping[str, Any]
+    pattern: str = ""
+    """The path without wrappers and metadata, as columns spell it."""
+
+
+class Facts:
+    """A response with its facts, and the signals found in it so far."""
+
+    def __init__(
+        self,
+        document: Any,
+        engines: Collection[str] = (),
+        envelope: Collection[str] = (),
+        whole: FullDocument | None = None,
+    ) -> None:
+        self.document, self.whole = document, whole
+        self.listed_engines = frozenset(engines)
+        self.engines = {
+            **{fold(name): name for name in words("known_engine")},
+            **{fold(name): name for name in engines},
+        }
+        self.envelope = frozenset(envelope)
+        self.signals: list[Signal] = []
+        self.prose: list[Member] = []
+        self.read_lists: set[str] = set()
+        self.unread: dict[tuple[str, str], Hint] = {}
+        self.is_ruled = False
+
+    def restart(self, document: Any, signals: list[Signal]) -> None:
+        """Restart with another document, and with only the signals given."""
+        self.document, self.whole, self.signals[:] = document, None, signals
+        self.prose, self.read_lists = [], set()
+        self._forget()
+
+    def release(self) -> None:
+        """Release the values of the response, except what hints need."""
+        kept = {"is_bare": self.is_bare, "numbers": self.numbers}
+        self.whole = None
+        self._forget()
+        self.__dict__ |= kept
+
+    def _forget(self) -> None:
+        for name, member in vars(Facts).items():
+            if isinstance(member, cached_property):
+                self.__dict__.pop(name, None)
+
+    def add(
+        self,
+        scope: str,
+        target: str | None,
+        state: Availability,
+        path: str,
+        rule: str,
+        value: Any,
+        *,
+        about: Mapping[str, Any] | None = None,
+        rows: tuple[Condition, ...] = (),
+    ) -> None:
+        """Keep a signal with its evidence; ``about`` may hold its sample size and moment."""
+        size, moment = size_in(about or {}), moment_in(about or {})
+        signal = Signal(scope, target, state, size, moment, path, rule, raw(value), rows)
+        self.signals.append(signal)
+
+    def add_whole(self, state: Availability, member: Member, rule: str, **more: Any) -> None:
+        """Keep a signal about the section; pending and thin is partial beside numbers."""
+        self.add("section", None, self.weighed(state), member.path, rule, member.value, **more)
+
+    @property
+    def has_section(self) -> bool:
+        """Whether there is a signal about the section as a whole."""
+        return any(signal.scope == "section" for signal in self.signals)
+
+    @property
+    def section(self) -> str | None:
+        """The section's own name, where the response gives it."""
+        name = self.document.get("section") if isinstance(self.document, dict) else None
+        return name if isinstance(name, str) else None
+
+    def about(self, name: str) -> str:
+        """The path of a named field as columns spell it, if there is only one of the name."""
+        places = [] if any(sign in name for sign in ".[{") else self._places.get(fold(name), [])
+        return places[0] if len(places) == 1 else name
+
+    def has(self, name: str) -> bool:
+        """Whether the response has a field of a name, or the first field of a path."""
+        first = re.split(r"[.\[{]", name, maxsplit=1)[0]
+        return fold(name) in self._places or (first != name and fold(first) in self._places)
+
+    def counts(self, name: str) -> bool:
+        """Whether a field of the name holds a number other than 0 anywhere."""
+        folded = fold(name.rpartition(".")[2])
+        return any(True in f.values.numbers for f in self.facts if fold(f.key) == folded)
+
+    def is_null(self, name: str, apart: str) -> bool:
+        """Whether a field of a name is null somewhere, but at or below a path."""
+        return any(
+            fold(fact.key) == fold(name)
+            and type(None) in fact.values.kinds
+            and not f"$.{format_path(fact.steps)}".startswith(f"{apart}.")
+            for fact in self.facts
+            if fact.steps
+        )
+
+    def is_engine(self, name: str) -> bool:
+        """Whether a name is the id of an engine."""
+        return fold(name) in self.engines
+
+    def weighed(self, state: Availability) -> Availability:
+        """Turn a state of the whole response, pending or thin, into ``partial`` beside numbers."""
+        return weighed(state, self.numbers)
+
+    @cached_property
+    def days(self) -> set[str]:
+        """The days of the response's records, as text."""
+        return {
+            value[:10]
+            for fact in self.facts
+            if fact.in_list and names(fact.key, "when")
+            for value in {value for value in fact.values.values if type(value) is str}
+            if re.match(r"\d{4}-\d\d-\d\d", value)
+        }
+
+    def engines_in(self, text: str) -> list[str]:
+        """The ids of the engines that a sentence names."""
+        parts, own = tokens(text), self._own_engines
+        ids: dict[str, None] = {}
+        at = 0
+        while at < len(parts):
+            for length in (4, 3, 2, 1):
+                folded = "".join(parts[at : at + length])
+                spelt = [own.get(folded), own.get(folded.removesuffix("s"))]
+                spelt += [self.engines.get(folded.removesuffix("s")), self.engines.get(folded)]
+                if any(spelt) and at + length <= len(parts):
+                    ids[next(filter(None, spelt))] = None
+                    at += length - 1
+                    break
+            at += 1
+        return [*ids]
+
+    @cached_property
+    def _own_engines(self) -> dict[str, str]:
+        """Engines by their ids, as scope options or the response's own records spell them."""
+        listed = {
+            value
+            for fact in self.facts
+            if fact.in_list and fold(fact.key) == "engine"
+            for value in fact.values.values
+            if type(value) is str
+        }
+        return {fold(name): name for name in sorted(listed | self.listed_engines)}
+
+    @cached_property
+    def is_listing(self) -> bool:
+        """Whether the response holds records of numbers."""
+        return any(fact.in_list and fact.values.numbers for fact in self.facts)
+
+    @cached_property
+    def is_bare(self) -> bool:
+        """Whether nothing was measured and there are only null or empty lists outside records."""
+        single = [fact.values for fact in self.facts if fact.steps and not fact.in_list]
+        empty = [len(vector.each()) == 0 for vector in single if vector.kinds & {list, type(None)}]
+        return bool(empty) and all(empty) and not self.numbers
+
+    @cached_property
+    def numbers(self) -> set[bool]:
+        """The truth values of the measured numbers: whether any is not 0, and any is 0."""
+        return {
+            number
+            for fact in self.facts
+            if fact.steps and (fact.in_list or not is_whole(fact.key, "size"))
+            if not names(fact.key, "form")
+            for number in fact.values.numbers
+        }
+
+    @cached_property
+    def lengths(self) -> set[int]:
+        """The lengths of the outermost lists."""
+        return {
+            len(fact.values)
+            for fact in self.facts
+            if fact.is_list and fact.steps.count(Each()) == 1
+        }
+
+    @cached_property
+    def facts(self) -> list[Fact]:
+        """The values of the data, pattern by pattern; metadata and echoes are left out."""
+        root = self.whole.values if self.whole else Vector.of(self.document)
+        waiting, facts = [Fact((), root, "", False)], []
+        while waiting:
+            facts.append(fact := waiting.pop())
+            steps, vector, key, in_list = fact
+            kinds = vector.kinds if len(steps) < _DEEPEST else set()
+            if list in kinds:
+                waiting.append(Fact((*steps, Each()), vector.each(), key, True))
+            below = vector.fields() if dict in kinds else []
+            if len(below) > MOST_FIELDS:
+                waiting.append(Fact((*steps, Entries()), vector.entries(), key, in_list))
+                continue
+            waiting += [
+                Fact((*steps, Field(name)), vector.field(name), name, in_list)
+                for name in reversed(below)
+                if _is_data(name)
+            ]
+        return facts
+
+    @cached_property
+    def members(self) -> list[Member]:
+        """The members of the objects about the whole response: root, metadata, wrappers."""
+        listed: list[Member] = []
+        waiting = [(self.document, "$", 0)]
+        while waiting:
+            given, path, depth = waiting.pop()
+            for key, value in given.items() if isinstance(given, dict) else ():
+                member = Member(key, value, path + key_step(key), given)
+                listed.append(member)
+                if not isinstance(value, dict) or depth >= _DEEPEST_ABOUT:
+                    continue
+                outer = ends(key, "holder") or is_whole(key, "wrapper") or is_whole(key, "paging")
+                if outer or isinstance(value.get("conditions"), list):
+                    waiting.append((value, member.path, depth + 1))
+        return listed
+
+    def records(self, *, coded: bool = False) -> Iterator[Records]:
+        """Yield the records of each list of data; ``coded``, also those that nobody read."""
+        for fact in self.facts:
+            stated = any(is_statement(name) for name in fact.names)
+            if not fact.is_list or not len(fact.values) or stated:
+                continue
+            legend = coded and any(names(name, "legend") for name in fact.names)
+            place = fact.values.path(0).rpartition("[")[0]
+            if not legend and (coded or place not in self.read_lists):
+                yield Records(fact.values, self.add)
+
+    @cached_property
+    def _places(self) -> dict[str, list[str]]:
+        places: dict[str, list[str]] = {}
+        for fact in self.facts:
+            is_field = bool(fact.steps) and isinstance(fact.steps[-1], Field)
+            if is_field and not any(map(_is_about_fields, fact.names[:-1])):
+                places.setdefault(fold(fact.key), []).append(format_path(fact.steps))
+        return places
+
+
+def weighed(state: Availability, numbers: Collection[bool]) -> Availability:
+    """Turn a pending or thin state into ``partial`` where numbers were given.
+
+    ``numbers`` holds for each number whether it is other than 0: a sample may well be thin and
+    its count 0, but a 0 beside what is still to come was not measured.
+    """
+    thin = state.cause == Cause.INSUFFICIENT_SAMPLE and len(numbers) > 0
+    begun = state.cause == Cause.PENDING and any(numbers)
+    if state.status == Status.UNAVAILABLE and (thin or begun):
+        return replace(state, status=Status.PARTIAL)
+    return state
+
+
+@lru_cache(maxsize=8192)
+def _is_data(name: str) -> bool:
+    """Whether a field may hold data: it is no metadata, no statement and not the question."""
+    return not (is_echo(name) or ends(name, "holder") or subject(name) > 1)
+
+
+@lru_cache(maxsize=4096)
+def _is_about_fields(name: str) -> bool:
+    """Whether the value of a field is about other fields, and no data itself."""
+    stated = subject(name) > 0 or denial(name) is not None or is_whole(name, "footnote")
+    return stated or name.lower().endswith("reasons")
+
+
+class Records:
+    """The records of a list, and the states found in them.
+
+    Parameters
+    ----------
+    rows : Vector
+        The records; what is no object has no fields.
+    keep : callable
+        Takes what is found, as `Facts.add` does.
+    """
+
+    def __init__(self, rows: Vector, keep: Callable[..., None]) -> None:
+        self.rows, self._keep = rows, keep
+        self.names = rows.fields()
+
+    def column(self, name: str) -> list[Any]:
+        """The values of a field, `MISSING` where a record lacks it."""
+        values: list[Any] = self.rows.field(name).values
+        return values
+
+    def given(self, name: str) -> list[tuple[int, Any]]:
+        """The rows that have a field, each with its value."""
+        return [(at, v) for at, v in enumerate(self.column(name)) if v is not MISSING]
+
+    @cached_property
+    def are_dated(self) -> bool:
+        """Whether the records are points in time."""
+        return any(names(name, "when") for name in self.names)
+
+    @cached_property
+    def numeric(self) -> dict[str, list[Any]]:
+        """The fields that hold a number in some record, with their values."""
+        return {n: self.column(n) for n in self.names if self.rows.field(n).numbers}
+
+    def lacking(self, at: int) -> list[str]:
+        """The fields in which a record holds null where others hold numbers."""
+        return [name for name, values in self.numeric.items() if values[at] is None]
+
+    def is_idle(self, at: int, *, zero: bool, apart: str = "") -> bool:
+        """Whether a record lacks numbers that others have and has none but 0 itself.
+
+        The field ``apart`` holds no measure.
+        """
+        measures = [
+            (values[at], True in self.rows.field(name).numbers)
+            for name, values in self.numeric.items()
+            if name != apart and not is_whole(name, "size") and not names(name, "when")
+        ]
+        null = self.lacking(at) or any(zero and counts and v == 0 for v, counts in measures)
+        return bool(null) and not any(type(v) in (int, float) and v for v, _ in measures)
+
+    def states(
+        self, name: str, kind: type, meaning: Callable[[Any], Availability | None]
+    ) -> list[tuple[int, Availability]]:
+        """The rows whose value has a meaning; each distinct value is read once."""
+        values = self.column(name)
+        distinct = {value for value in values if type(value) is kind}
+        if len(distinct) > _MOST_CODES:
+            return []
+        states = {value: state for value in distinct if (state := meaning(value)) is not None}
+        return [
+            (at, states[value])
+            for at, value in enumerate(values if states else ())
+            if type(value) is kind and value in states
+        ]
+
+    def add(
+        self, name: str, at: int, state: Availability, rule: str, about: str | None = None
+    ) -> None:
+        """Keep what a field states about its record, or about another field of it."""
+        field = self.rows.field(name)
+        place = self.rows.path(at) if about is None else self.rows.field(about).path(at)
+        target = place.removeprefix("$").removeprefix(".")
+        self._keep("row", target, state, field.path(at), rule, field.values[at])
+
+
+def envelope_of(documents: Mapping[str, Any]) -> set[str]:
+    """The paths that most sections share although they share no schema: the envelope.
+
+    Parameters
+    ----------
+    documents : mapping of str to object
+        The decoded response of each section.
+
+    Returns
+    -------
+    set of str
+        Paths of fields outside lists, of more than half of at least three sections.
+
+    Examples
+    --------
+    >>> bare = {name: {"meta": {"state": "x"}, name: []} for name in ("ads", "gaps", "urls")}
+    >>> sorted(envelope_of(bare))
+    ['meta', 'meta.state']
+    """
+    if len(documents) < 3:
+        return set()
+    counted: Counter[tuple[str, ...]] = Counter()
+    waiting: list[tuple[tuple[str, ...], Any]] = [((), document) for document in documents.values()]
+    while waiting:
+        above, value = waiting.pop()
+        if isinstance(value, dict) and len(above) < _DEEPEST_SHARED:
+            waiting += [((*above, name), item) for name, item in value.items()]
+            counted.update((*above, name) for name in value)
+    shared = (path for path, count in counted.items() if count * 2 > len(documents))
+    return {format_path(tuple(map(Field, path))) for path in shared}
