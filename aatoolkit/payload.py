@@ -16,9 +16,8 @@ from functools import cached_property, lru_cache
 from typing import Any, Literal, Protocol
 from urllib.parse import quote_plus, urlencode
 
-from aatoolkit._util.html_table import table_html
-from aatoolkit._util.terminal import wrapped_in_ipython
-from aatoolkit._util.text import clipped
+from aatoolkit._util.show import table_html
+from aatoolkit._util.text import clipped, wrapped_in_ipython
 from aatoolkit.errors import ArgumentError, ScopeError
 from aatoolkit.jsontree import decode
 from aatoolkit.scope import Scope

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -12,10 +13,7 @@ from urllib.parse import parse_qs, urlencode
 from aatoolkit._util.attributes import NamesNear
 from aatoolkit._util.defaults import DAYS as DAYS
 from aatoolkit._util.defaults import FILTERS as FILTERS
-from aatoolkit._util.filter_values import UNCHECKED, filter_values, unknown_filter
-from aatoolkit._util.options_html import options_html
-from aatoolkit._util.terminal import wrapped_in_ipython
-from aatoolkit._util.text import code, shown, visible
+from aatoolkit._util.text import code, markup, shown, visible, wrapped_in_ipython
 from aatoolkit.errors import AAToolkitWarning, ScopeError, did_you_mean, near_matches
 
 if TYPE_CHECKING:
@@ -23,6 +21,20 @@ if TYPE_CHECKING:
 
 UNTAGGED = "(none)"
 """The key that counts prompts without a topic or category; not a filter value."""
+
+_MANY = 100
+"""From this many values of a filter on, they are validated together."""
+
+_UNCHECKED = (
+    "could not be checked: no list of such values was recognised in the scope options; "
+    "aa.profile.draft(project) looks for one, and a profile may name it: sections.scope_options"
+)
+"""What is written of a filter whose values are not known."""
+
+_HALF_A_PAIR = re.compile("[\ud800-\udfff]")
+
+_SOME = 20
+"""How many values of a filter a notebook shows."""
 
 
 @dataclass(frozen=True, init=False)
@@ -65,7 +77,7 @@ class Scope(NamesNear):
         """Refuse unknown filters with near matches, where Python would raise a `TypeError`."""
         for name in filters:
             if name != "days" and name not in FILTERS:
-                raise unknown_filter(name)
+                raise _unknown_filter(name)
         scope = super().__new__(cls)
         object.__setattr__(scope, "_days_given", bool(given) or "days" in filters)
         return scope
@@ -89,7 +101,7 @@ class Scope(NamesNear):
             )
         object.__setattr__(self, "days", int(days))
         for name, given in zip(FILTERS, (engine, topic, category, brand), strict=True):
-            object.__setattr__(self, name, filter_values(name, given))
+            object.__setattr__(self, name, _filter_values(name, given))
 
     def __repr__(self) -> str:
         shown = [f"days={self.days}"]
@@ -168,7 +180,7 @@ class Scope(NamesNear):
             raise ScopeError("the query is not in UTF-8; write its values percent-encoded so")
         for name, found in query_values.items():
             if name != "days" and name not in FILTERS:
-                raise unknown_filter(name)
+                raise _unknown_filter(name)
             if len(found) > 1:
                 raise ScopeError(
                     f"{name} is given {len(found)} times; separate its values by commas",
@@ -203,7 +215,7 @@ class Scope(NamesNear):
             )
         for name, values in self._filters.items():
             if name in options.unknown:
-                warnings.warn(f"{name} {values!r} {UNCHECKED}", AAToolkitWarning, stacklevel=2)
+                warnings.warn(f"{name} {values!r} {_UNCHECKED}", AAToolkitWarning, stacklevel=2)
                 continue
             known = dict.fromkeys(options.values(name))
             unknown = tuple(value for value in values if value not in known)
@@ -304,7 +316,7 @@ class ScopeOptions(NamesNear):
             "brand": (self.brands, "brand"),
         }
         if not isinstance(filter, str) or filter not in columns:
-            raise unknown_filter(str(filter))
+            raise _unknown_filter(str(filter))
         frame, column = columns[filter]
         return tuple(frame[column].dropna().tolist())
 
@@ -327,6 +339,8 @@ class ScopeOptions(NamesNear):
     _repr_pretty_ = wrapped_in_ipython
 
     def _repr_html_(self) -> str:
+        from aatoolkit._util.show import Shown, block, fold
+
         frames = {
             "engines": self.engines,
             "topics": self.topics,
@@ -334,4 +348,78 @@ class ScopeOptions(NamesNear):
             "brands": self.brands,
         }
         unknown = [part for part, name in zip(frames, FILTERS, strict=True) if name in self.unknown]
-        return options_html(self.host, frames, unknown, self.own_terms, self.days)
+        parts = [f"<p><b>Filter values of {markup(self.host)}</b></p>"]
+        parts += [
+            f"<p><b>{name}</b>: not known</p>"
+            if name in unknown
+            else fold(f"{name} ({len(frame):,})", str(Shown(frame.head(_SOME))._repr_html_()))
+            for name, frame in frames.items()
+        ]
+        lists = {"own_terms": self.own_terms, "days": map(str, self.days)}
+        parts += [f"<p><b>{name}</b>: {markup(', '.join(of))}</p>" for name, of in lists.items()]
+        return block("".join(parts))
+
+
+def _filter_values(name: str, given: str | Iterable[str] | None) -> tuple[str, ...]:
+    """Validate, sort and deduplicate the values of a filter."""
+    if given is None:
+        return ()
+    if isinstance(given, Mapping | bytes) or hasattr(given, "columns"):
+        raise ScopeError(
+            f"{name}={shown(given)} is no filter value; give text, or a list of text",
+            parameter=name,
+        )
+    several = isinstance(given, Iterable) and not isinstance(given, str)
+    listed: list[Any] = list(given) if several else [given]
+    if len(listed) < _MANY or not _are_plain(listed):
+        for value in listed:
+            _validate(name, value)
+    return tuple(sorted(set(listed)))
+
+
+def _validate(name: str, value: Any) -> None:
+    """Raise for a value that no filter can have."""
+    if not isinstance(value, str):
+        raise ScopeError(
+            f"{name}={shown(value)} is not text; give values as strings", parameter=name
+        )
+    if not _is_text(value):
+        raise ScopeError(
+            f"{name}={value!r} holds half a surrogate pair, which is no text",
+            parameter=name,
+            unknown=(value,),
+        )
+    if not value.strip():
+        raise ScopeError(f"a value of {name} is empty; leave it out", parameter=name)
+    if "," in value:
+        raise ScopeError(
+            f"{name} value {value!r} holds a comma, by which the API separates values; "
+            "give each value by itself, and select what holds a comma in the table",
+            parameter=name,
+            unknown=(value,),
+        )
+
+
+def _are_plain(values: list[Any]) -> bool:
+    """Whether all are texts that a filter can have, looked at together."""
+    if {*map(type, values)} != {str} or not all(map(str.strip, values)):
+        return False
+    joined = "".join(values)
+    return "," not in joined and _is_text(joined)
+
+
+def _is_text(value: str) -> bool:
+    """Whether a text holds no half of a surrogate pair."""
+    return _HALF_A_PAIR.search(value) is None
+
+
+def _unknown_filter(name: str) -> ScopeError:
+    """Make the error for a filter that there is not, with near matches."""
+    near = near_matches(name, ("days", *FILTERS))
+    hint = did_you_mean(near, f"there are days, {', '.join(FILTERS)}")
+    return ScopeError(
+        f"{name!r} is not a filter; {hint}",
+        parameter=name,
+        unknown=(name,),
+        suggestions=near,
+    )

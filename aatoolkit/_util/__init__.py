@@ -1,14 +1,10 @@
 """Small helpers that know nothing of analytics.
 
-``text`` makes text from elsewhere safe to show, ``hosts`` gives a host name its canonical form,
+``text`` makes text from elsewhere safe to show and wraps it, ``show`` is the one way in which
+tables are shown as text and HTML, ``numbers`` that in which a number is written, with ``units`` and
+``dtypes``, what columns are declared with;
 ``files`` writes files and folders atomically, ``cancellation`` ends calls in other threads,
 ``defaults`` holds the defaults of settings, ``extras`` the optional packages,
-``attributes`` those of a mistyped attribute;
-``days`` reads days and moments, in ISO 8601 alone;
-``filter_values`` validates the values of a filter,
-``html_table`` writes the tables of a notebook, ``options_html`` the filter values of a
-project, ``terminal`` knows its width and wraps lines,
-``listing`` shows a frame of names and sentences whole, ``result_frame`` key, numbers and verdict of
-results; ``described`` is the base class of what shows a title and a list, ``closing`` that of what
-a ``with`` block closes.
+``attributes`` the near matches of a mistyped attribute, and ``closing`` what a ``with`` block does;
+``days`` reads days and moments, in ISO 8601 alone, and ``hosts`` host names.
 """

@@ -28,6 +28,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
+from aatoolkit._util.text import counted, visible
 from aatoolkit.errors import NotWritten
 
 try:
@@ -359,3 +360,19 @@ def _sync(path: Path) -> None:
             raise
     finally:
         os.close(handle)
+
+
+class FileList(list[Path]):
+    """The files that were written: a list that prints how many there are, and where.
+
+    Examples
+    --------
+    >>> FileList([Path("acme/gaps/gap_domains.parquet"), Path("acme/urls/cited_urls.parquet")])
+    <2 files in acme>
+    """
+
+    def __repr__(self) -> str:
+        if not self:
+            return "<no files>"
+        place = os.path.commonpath([path.parent for path in self])
+        return f"<{counted(len(self), 'file')} in {visible(place or '.')}>"

@@ -6,7 +6,7 @@ Units are those that columns are declared with. Signs are typographic: ``−2.2 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from aatoolkit._util.units import FRACTION, FRACTION_CHANGE, FRACTION_OF_BEFORE, UNITS
 
@@ -63,6 +63,22 @@ def numbers(values: Iterable[float], unit: str | None = None) -> list[str]:
         else _minus(f"{value:.{decimals}f}") + _short(unit)
         for value in listed
     ]
+
+
+def alike(values: Sequence[float], *, is_mixed: bool = False) -> list[str]:
+    """Write the numbers of a table's column, with four digits of the largest; NaN is ``<NA>``.
+
+    Examples
+    --------
+    >>> alike([0.5, 0.02795]), alike([1.0, 12.0]), alike([1234.5, float("nan")])
+    (['0.5000', '0.0279'], ['1', '12'], ['1234', '<NA>'])
+    """
+    sizes = [abs(value) for value in values if math.isfinite(value)]
+    whole = all(size == math.floor(size) for size in sizes)
+    most = max(sizes, default=0.0)
+    digits = 0 if whole or not most else min(max(3 - math.floor(math.log10(most)), 0), 9)
+    form = ".3g" if is_mixed else f".{digits}f"
+    return ["<NA>" if math.isnan(value) else f"{value:{form}}" for value in values]
 
 
 def tick(value: float, unit: str | None = None) -> str:

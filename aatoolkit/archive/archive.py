@@ -15,10 +15,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aatoolkit._util.html_table import table_html
-from aatoolkit._util.listing import Listing
-from aatoolkit._util.terminal import wrapped_in_ipython
-from aatoolkit._util.text import clipped, code, visible
+from aatoolkit._util.show import Shown, table_html
+from aatoolkit._util.text import clipped, code, visible, wrapped_in_ipython
 from aatoolkit.archive import check, tables, upkeep, workers
 from aatoolkit.archive.add import (
     Adder,
@@ -515,7 +513,7 @@ class Archive:
         ``section``, ``table``, ``rows``, ``answers``, ``hosts``, ``first_day`` and ``last_day``
         (of fetch), ``files`` and ``bytes``.
         """
-        return Listing(overview(self._snapshot(), self._until))
+        return Shown(overview(self._snapshot(), self._until))
 
     @property
     @typed
@@ -526,13 +524,13 @@ class Archive:
         frame = pd.DataFrame({"at": pd.array([row["at"] for row in rows], "datetime64[us, UTC]")})
         for name in names:
             frame[name] = pd.array([row[name] for row in rows], "string")
-        return Listing(frame)
+        return Shown(frame)
 
     @property
     @typed
     def _columns(self) -> pd.DataFrame:
         """The unit, rule and meaning of every column, one row each."""
-        return Listing(to_frame(columns_of(self._snapshot()))).fold_by("table", "column")
+        return Shown(to_frame(columns_of(self._snapshot()))).fold_by("table", "column")
 
     @property
     def _path(self) -> str:

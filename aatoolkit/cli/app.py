@@ -100,7 +100,9 @@ def _write_all(dataset: Dataset, folder: Path, as_json: bool) -> int:
         facts = {"folder": str(folder), "tables": output.records(summary)}
         print_json({**facts, "files": [str(path) for path in written], "errors": errors})
     elif sys.stdout.isatty():
-        print("\n".join(summary.folds()))
+        from aatoolkit._util.show import folds
+
+        print("\n".join(folds(summary)))
         note(f"{len(summary)} tables, by section; a file, a pipe or --json has each, and why")
     else:
         grid(summary.columns, summary.itertuples(index=False))

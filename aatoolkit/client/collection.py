@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aatoolkit._util.attributes import NamesNear
-from aatoolkit._util.html_table import table_html
-from aatoolkit._util.terminal import wrapped_in_ipython
-from aatoolkit._util.text import clipped, visible
+from aatoolkit._util.show import table_html
+from aatoolkit._util.text import clipped, visible, wrapped_in_ipython
 from aatoolkit.availability import AbsentRows, Availability, Cause, Status
 from aatoolkit.availability.subject import Condition
 from aatoolkit.client.dataset import Dataset

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aatoolkit._util.attributes import NamesNear
-from aatoolkit._util.files import write_whole
-from aatoolkit._util.listing import FileList, Listing
-from aatoolkit._util.terminal import wrapped_in_ipython
-from aatoolkit._util.text import markup, visible
+from aatoolkit._util.files import FileList, write_whole
+from aatoolkit._util.show import Shown
+from aatoolkit._util.text import markup, visible, wrapped_in_ipython
 from aatoolkit.client.dataset_statistics import DatasetStatistics
 from aatoolkit.errors import ArgumentError, ItemNotFound, did_you_mean, near_matches
 from aatoolkit.normalizer.tables import Tables, summarised
@@ -74,7 +73,7 @@ class Dataset(DatasetStatistics, NamesNear):
         return len(self._results)
 
     @property
-    def summary(self) -> Listing:
+    def summary(self) -> Shown:
         """One row per table: ``section``, ``table``, ``rows``, ``availability`` in words.
 
         A section that failed has one row with no table and no count.
@@ -98,11 +97,11 @@ class Dataset(DatasetStatistics, NamesNear):
 
         found = [tables.hints.assign(section=name) for name, tables in self.items()]
         names = ["section", "path", "value", "why"]
-        empty = Listing({name: pd.array([], dtype="string") for name in names})
+        empty = Shown({name: pd.array([], dtype="string") for name in names})
         given = [hints for hints in found if len(hints)]
         if not given:
             return empty
-        return Listing(pd.concat(given, ignore_index=True)[names].astype("string"))
+        return Shown(pd.concat(given, ignore_index=True)[names].astype("string"))
 
     def to_parquet(self, folder: str | os.PathLike[str]) -> FileList:
         """Write every table to ``folder/SECTION/TABLE.parquet``, with its metadata.

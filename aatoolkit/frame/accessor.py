@@ -16,7 +16,7 @@ import pandas as pd
 
 from aatoolkit._util.attributes import NamesNear
 from aatoolkit._util.extras import needed
-from aatoolkit._util.listing import Listing
+from aatoolkit._util.show import Shown
 from aatoolkit.availability import Status
 from aatoolkit.errors import ArgumentError
 from aatoolkit.frame import complete, merge, plain, require, reshape
@@ -95,7 +95,7 @@ class Accessor(NamesNear):
             (name, availability_of(self._frame, name, column))
             for name, column in metadata_of(self._frame).columns.items()
         ]
-        return Listing(
+        return Shown(
             {
                 "status": pd.Categorical(
                     [str(state.status) for _, state in states], [str(each) for each in Status]
@@ -137,7 +137,7 @@ class Accessor(NamesNear):
             If the frame's metadata is damaged, or newer than this version can read.
         """
         found = [asdict(source) for source in metadata_of(self._frame).sources]
-        table = Listing(
+        table = Shown(
             {
                 field.name: pd.array(
                     [source[field.name] for source in found],
@@ -156,7 +156,7 @@ class Accessor(NamesNear):
         return as_text(type(self), f"<df.aa of {self._frame.shape[1]} columns: {listed or 'none'}>")
 
     def _repr_html_(self) -> str:
-        shown: str = Listing(self.availability)._repr_html_()
+        shown: str = Shown(self.availability)._repr_html_()
         return shown + as_html(type(self), "df.aa: what can be done with this frame")
 
     def explain(

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from aatoolkit._util.show import Shown
 from aatoolkit._util.text import combined_reason
 from aatoolkit.availability import AbsentRows, Availability, Cause, Status, combine, join
 from aatoolkit.frame.aggregation_plan import Plan, Rules, plan
@@ -49,7 +50,7 @@ from aatoolkit.frame.groupby import (
 from aatoolkit.frame.periods import PartPeriod, part_periods
 from aatoolkit.frame.shares import Wholes
 from aatoolkit.frame.statements import in_groups, of_groups, with_statements
-from aatoolkit.frame.wide import WideFrame
+from aatoolkit.frame.wide import view_of
 from aatoolkit.metadata.attrs import EMPTY, ColumnMetadata, FrameMetadata, attach, metadata_of
 from aatoolkit.metadata.recorded import recorded
 
@@ -113,7 +114,8 @@ def aggregate(
         for name, values in _beside(each.column, outcome, skip_missing, is_stated).items():
             kept[name], described[name] = values, _MEASURED
     key = tuple(str(name) for name in groups.keys.columns)
-    result = WideFrame(kept, index=groups.keys.index)
+    result = Shown(kept, index=groups.keys.index)
+    result = result.with_view(view_of(result))
     tables = {column.table for column in described.values()} - {""}
     grains = dict.fromkeys(sorted(tables), key) | dict.fromkeys(several, (IN_SEVERAL,))
     return attach(result, FrameMetadata(described, key, known.sources, grains, several))

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from aatoolkit._util.listing import Listing
+from aatoolkit._util.show import Shown
 from aatoolkit.frame.aggregation_plan import caution, common_unit
 from aatoolkit.frame.cell_status import availability_of
 from aatoolkit.frame.merge import is_joined
@@ -20,7 +20,7 @@ def codebook_of(frame: pd.DataFrame) -> pd.DataFrame:
     known = metadata.columns
     what = {name: declared(column) for name, column in known.items()}
     dtypes = {str(name): str(dtype) for name, dtype in frame.dtypes.items()}
-    return Listing(
+    return Shown(
         {
             "dtype": _words(dtypes.values()),
             "unit": _words(

@@ -7,9 +7,8 @@ import re
 import textwrap
 from collections.abc import Iterator
 
-from aatoolkit._util.html_table import table_html
-from aatoolkit._util.terminal import terminal_width
-from aatoolkit._util.text import markup
+from aatoolkit._util.show import table_html
+from aatoolkit._util.text import markup, terminal_width
 
 PURPOSES = {
     "What is this, and was it measured?": ("availability", "codebook", "sources"),

@@ -7,9 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aatoolkit._util.attributes import NamesNear
-from aatoolkit._util.html_table import table_html
-from aatoolkit._util.terminal import wrapped_in_ipython
-from aatoolkit._util.text import clipped, joined, visible
+from aatoolkit._util.show import table_html
+from aatoolkit._util.text import clipped, joined, visible, wrapped_in_ipython
 from aatoolkit.errors import ArgumentError, ItemNotFound, did_you_mean, near_matches
 from aatoolkit.normalizer.provenance import rebuild
 from aatoolkit.normalizer.tables_export import TablesExport
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-    from aatoolkit._util.listing import Listing
+    from aatoolkit._util.show import Shown
     from aatoolkit.availability.detect import Detection, Hint, Signal
     from aatoolkit.frame.explain.explanation import Explanation
     from aatoolkit.metadata.attrs import FrameMetadata
@@ -352,18 +351,18 @@ class Tables(TablesExport, NamesNear):
 
 
 def _listing(frame: pd.DataFrame) -> pd.DataFrame:
-    from aatoolkit._util.listing import Listing
+    from aatoolkit._util.show import Shown
 
-    return Listing(frame)
+    return Shown(frame)
 
 
-def summarised(names: tuple[str, ...], rows: list[tuple[Any, ...]]) -> Listing:
+def summarised(names: tuple[str, ...], rows: list[tuple[Any, ...]]) -> Shown:
     """Rows of words, and of counts under ``rows``, as a DataFrame."""
     import pandas as pd
 
-    from aatoolkit._util.listing import Listing
+    from aatoolkit._util.show import Shown
 
-    return Listing(
+    return Shown(
         {
             name: pd.array([row[at] for row in rows], dtype="Int64" if name == "rows" else "string")
             for at, name in enumerate(names)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aatoolkit._util.listing import FileList
+from aatoolkit._util.files import FileList
 
 if TYPE_CHECKING:
     import pandas as pd

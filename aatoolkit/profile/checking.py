@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit._util.dtypes import NUMBERS
-from aatoolkit._util.listing import Listing
+from aatoolkit._util.show import Shown
 from aatoolkit.errors import AAToolkitError
 from aatoolkit.normalizer.normalize import normalize
 from aatoolkit.normalizer.tables import Tables
@@ -89,7 +89,7 @@ def check(
         name: pd.array(list(values), dtype="Int64" if name == "count" else "string")
         for name, values in zip(_COLUMNS, columns, strict=True)
     }
-    return Listing(frame)
+    return Shown(frame)
 
 
 def _read(section: Section, payload: Payload) -> Tables | None:

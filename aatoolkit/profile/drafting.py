@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aatoolkit._util.files import write_whole
-from aatoolkit._util.terminal import wrapped_in_ipython
+from aatoolkit._util.text import wrapped_in_ipython
 from aatoolkit.errors import AAToolkitError, ItemNotFound, PayloadError, did_you_mean, near_matches
 from aatoolkit.jsontree.paths import Entries, Step
 from aatoolkit.profile.asking import Answers, ask

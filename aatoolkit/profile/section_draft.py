@@ -91,7 +91,7 @@ class SectionDraft:
         """
         import pandas as pd
 
-        from aatoolkit._util.listing import Listing
+        from aatoolkit._util.show import Shown
 
         found = list(self.columns())
         text: dict[str, list[str | None]] = {
@@ -107,7 +107,7 @@ class SectionDraft:
         index = pd.MultiIndex.from_arrays(
             [[one.table for one in found], [one.name for one in found]], names=["table", "column"]
         )
-        frame = Listing(pd.DataFrame(text, index=index, dtype="string"))
+        frame = Shown(pd.DataFrame(text, index=index, dtype="string"))
         return frame.fold_by("table", "column", "confidence")
 
     def set(
@@ -197,7 +197,7 @@ class SectionDraft:
         """
         import pandas as pd
 
-        from aatoolkit._util.listing import Listing
+        from aatoolkit._util.show import Shown
 
         found = self.candidates
         text = {
@@ -209,7 +209,7 @@ class SectionDraft:
         }
         for host in dict.fromkeys(host for one in found for host in one.beside):
             text[host] = [raw(one.beside[host]) if host in one.beside else None for one in found]
-        return Listing(pd.DataFrame(text, dtype="string"))
+        return Shown(pd.DataFrame(text, dtype="string"))
 
     def rule_lines(self) -> list[str | None]:
         """The line of code per row of `availability` that reads it; None where no rule can."""

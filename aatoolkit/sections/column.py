@@ -6,9 +6,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from aatoolkit._util.described import Described
 from aatoolkit._util.dtypes import DTYPES
-from aatoolkit._util.text import shown
+from aatoolkit._util.text import Described, shown
 from aatoolkit.errors import ArgumentError
 from aatoolkit.sections.aggregation import NONE, Aggregation
 

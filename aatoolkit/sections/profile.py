@@ -16,8 +16,7 @@ from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any
 
-from aatoolkit._util.described import Described
-from aatoolkit._util.text import shown
+from aatoolkit._util.text import Described, shown
 from aatoolkit.errors import (
     AAToolkitError,
     ArgumentError,

@@ -9,9 +9,8 @@ from threading import Lock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from aatoolkit._util.html_table import table_html
-from aatoolkit._util.terminal import wrapped_in_ipython
-from aatoolkit._util.text import clipped, markup
+from aatoolkit._util.show import table_html
+from aatoolkit._util.text import clipped, markup, wrapped_in_ipython
 from aatoolkit.errors import ArgumentError
 from aatoolkit.sections.declared import PROFILE
 from aatoolkit.sections.profile import Profile, fingerprint, unknown

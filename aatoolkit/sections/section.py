@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from aatoolkit._util.described import Described
+from aatoolkit._util.text import Described
 from aatoolkit.errors import ArgumentError, ItemNotFound, did_you_mean, near_matches
 from aatoolkit.jsontree.paths import (
     Each,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
+import numpy as np
 import pandas as pd
 
-from aatoolkit._util.result_frame import ResultFrame
+from aatoolkit._util.show import Marks, Shown, View, row_ranges
+from aatoolkit._util.text import visible
 from aatoolkit.availability import Availability, Cause, Status, combine
 from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, Source, attach
 from aatoolkit.sections.aggregation import refused
@@ -60,10 +62,68 @@ def result(
     columns = {**keys, **(more or {})}
     for name in meanings:
         columns[name] = ColumnMetadata(f"{table}.{name}", _state(frame[name], state))
-    frame = ResultFrame(frame)
+    frame = Shown(frame).with_view(view_of(frame))
     ordered = {str(name): columns.get(str(name), ColumnMetadata()) for name in frame.columns}
     known = FrameMetadata(ordered, tuple(key), tuple(dict.fromkeys(sources)))
     return attach(frame, known)
+
+
+_DETAILS = (
+    "method",
+    "why",
+    "unit",
+    "p",
+    "n_before",
+    "n_baseline",
+    "clusters",
+    "detectable",
+    "deff",
+)
+"""The columns that say how a result was made, which are shown where there is room."""
+
+_REASONS = 4
+"""How many different reasons are listed below the table."""
+
+
+def view_of(frame: pd.DataFrame) -> View:
+    """How a frame of results is shown: key, numbers and verdict; below them what it cannot say."""
+    names = [*map(str, frame.columns)]
+    endings = tuple(f"_{name}" for name in (*_DETAILS, "n"))
+    details = (name for name in names if name in _DETAILS or name.endswith(endings))
+    verdicts = [name for name in names if name == "verdict" or name.endswith("_verdict")]
+    verdict = verdicts[0] if len(verdicts) == 1 else ""
+    order = ("change",) if "change" in names and verdict else ()
+    return View(tuple(details), verdict, order, _remarks)
+
+
+def _remarks(frame: pd.DataFrame, names: Collection[str]) -> tuple[Marks, list[str]]:
+    """Say why there is no verdict, and why none although an interval leaves 0 out."""
+    notes = []
+    if {"verdict", "why"} <= {*frame} and "why" not in names:
+        is_open = _equal(frame["verdict"], "cannot say")
+        reasons = [*frame["why"][is_open].value_counts().index]
+        for reason in reasons[:_REASONS]:
+            rows = row_ranges(frame.index, is_open & _equal(frame["why"], reason))
+            notes.append(f"cannot say{f' ({rows})' * (len(reasons) > 1)}: {visible(str(reason))}")
+        if len(reasons) > _REASONS:
+            notes.append(f"cannot say: {len(reasons) - _REASONS} more reasons, in .why")
+    if {"low", "high", "p_adjusted", "verdict"} <= {*frame}:
+        low, high, p = (
+            frame[name].to_numpy(np.float64, na_value=np.nan)
+            for name in ("low", "high", "p_adjusted")
+        )
+        beyond = (low * high > 0) & _equal(frame["verdict"], "no evidence")
+        if beyond.any():
+            notes.append(
+                f"no evidence ({row_ranges(frame.index, beyond)}) although the interval of that "
+                f"row alone leaves out 0: adjusted for all rows that were compared, p is "
+                f"{p[beyond].min():.2g}{' or more' * (int(beyond.sum()) > 1)}"
+            )
+    return {}, notes
+
+
+def _equal(values: pd.Series, text: str) -> np.ndarray:
+    return values.eq(text).fillna(False).to_numpy(bool)
 
 
 def _state(values: pd.Series, state: Availability) -> Availability:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from aatoolkit._util.terminal import wrapped_in_ipython
-from aatoolkit._util.text import markup, visible
+from aatoolkit._util.text import markup, visible, wrapped_in_ipython
 from aatoolkit.client.dataset import Dataset
 from aatoolkit.errors import AAToolkitError, StudyError
 from aatoolkit.metadata.attrs import metadata_of

@@ -30,8 +30,7 @@ import pandas as pd
 
 from aatoolkit._util.extras import needed
 from aatoolkit._util.files import write_whole
-from aatoolkit._util.terminal import wrapped_in_ipython
-from aatoolkit._util.text import clipped, markup, visible
+from aatoolkit._util.text import clipped, markup, visible, wrapped_in_ipython
 from aatoolkit.client.settings import BASE_URL, TOKEN, TOKEN_FILE, stand_in
 from aatoolkit.errors import ArgumentError, StudyError
 from aatoolkit.study.comparison import (

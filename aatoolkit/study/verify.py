@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aatoolkit import sections
-from aatoolkit._util.terminal import wrapped_in_ipython
-from aatoolkit._util.text import code, markup, visible
+from aatoolkit._util.text import code, markup, visible, wrapped_in_ipython
 from aatoolkit.errors import ScopeError, StudyError
 from aatoolkit.study.files import (
     ANSWERS,

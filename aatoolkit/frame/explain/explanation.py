@@ -15,8 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from aatoolkit._util.terminal import wrapped_in_ipython
-from aatoolkit._util.text import clipped, joined, markup
+from aatoolkit._util.text import clipped, joined, markup, wrapped_in_ipython
 from aatoolkit.metadata.column import Source
 
 _IN_TREE, _ON_PAGE = 8, 200

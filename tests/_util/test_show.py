@@ -1,0 +1,264 @@
+"""Tables in a terminal and a notebook: what matters is in sight, and what is left out is named."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from IPython.lib.pretty import pretty
+
+import aatoolkit as aa
+from aatoolkit._util.files import FileList
+from aatoolkit._util.show import Shown, View
+from aatoolkit._util.text import terminal_width, wrap_cell, wrap_lines
+
+SENTENCE = "Answers of Google AI Overviews were not examined for advertisements in this window."
+WORDS = st.text("abc -.", max_size=120)
+LONG = (
+    "  source_domains  ◐ partial: google-ai-overview: This engine has not run yet; and more of it"
+)
+
+
+@pytest.fixture(autouse=True)
+def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+# -- listings: every cell whole ----------------------------------------------------------------
+
+
+@given(st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=5))
+def test_no_letter_is_lost_and_no_line_is_longer_than_the_terminal(
+    rows: list[tuple[str, str]],
+) -> None:
+    text = repr(Shown(rows, columns=["table", "reason"]))
+    assert max(map(len, text.split("\n"))) <= 80
+    for at in range(2):
+        letters = [letter for row in rows for letter in row[at] if not letter.isspace()]
+        assert all(text.count(letter) >= letters.count(letter) for letter in {*letters})
+
+
+def test_many_columns_stand_in_blocks_that_repeat_the_index() -> None:
+    listing = Shown({f"c{at}": [SENTENCE] for at in range(12)}, index=pd.Index(["x"], name="n"))
+    text = repr(listing)
+    assert max(map(len, text.split("\n"))) <= 80
+    blocks = text.split("\n\n")
+    assert len(blocks) > 1
+    assert all(block.startswith("n  ") for block in blocks)
+    assert sum(block.count("examined") for block in blocks) == 12
+
+
+def test_it_is_a_frame_through_every_step() -> None:
+    listing = Shown({"section": ["a", "b"], "rows": pd.array([1, None], "Int64")})
+    assert "<NA>" in repr(listing)
+    part = listing[listing["section"] == "b"]
+    assert isinstance(part, Shown)
+    assert repr(part).endswith("1  b\nno value in: rows")
+    assert "no value in: rows" in str(part._repr_html_())
+    assert repr(part[["rows"]]).endswith("1  <NA>"), "where nothing is held, all is shown"
+    again = pickle.loads(pickle.dumps(listing))
+    assert type(again) is pd.DataFrame
+    pd.testing.assert_frame_equal(again, listing, check_frame_type=False)
+    assert repr(listing.iloc[:0]) == repr(pd.DataFrame(listing).iloc[:0])
+
+
+def test_html_shows_text_as_text_and_folds_by_a_column() -> None:
+    listing = Shown({"section": ["a", "a", "b"], "reason": ["<b>x", SENTENCE, SENTENCE]})
+    plain = str(listing._repr_html_())
+    assert "&lt;b&gt;x" in plain
+    assert plain.count(SENTENCE) == 2
+    folded = listing.fold_by("section")
+    page = str(folded._repr_html_())
+    assert page.count("<details open>") == 2
+    assert "2 rows" in page
+    many = pd.concat([listing] * 7)
+    assert isinstance(many, Shown)
+    assert str(many.fold_by("section")._repr_html_()).count("<details>") == 2
+    assert "<details" not in str(folded[["reason"]]._repr_html_())
+
+
+def test_many_rows_fold_in_a_terminal_too() -> None:
+    status = ["partial (not run): no engine", "partial", "available"]
+    listing = Shown({"section": ["a", "a", "b"] * 30, "rows": 1, "availability": status * 30})
+    assert repr(listing).count("\n") == 90
+    folded = listing.fold_by("section", "table", "availability")
+    assert repr(folded) == (
+        "a  60 tables: 60 partial\nb  30 tables: 30 available\n"
+        "90 tables; those of one: .query(\"section == 'a'\")"
+    )
+    assert repr(folded.query("section == 'b'")).count("available") == 30
+    assert repr(listing.set_index("section").fold_by("section")).startswith("a  60 rows\n")
+
+
+def test_numbers_are_on_the_right_and_a_page_can_be_read_out() -> None:
+    index = pd.Index(["x"], name="column")
+    frame = Shown({"rows": [1], "reason": SENTENCE, "of": "a." + "b" * 30}, index=index)
+    page = str(frame._repr_html_())
+    assert page.count("text-align:right") == 2
+    assert '<th scope="row" style="text-align:left;vertical-align:top">x</th>' in page
+    assert page.count('<th scope="col"') == 4
+    assert page.count("min-width") == 2
+    assert "a.<wbr>bbb" in page
+
+
+@pytest.mark.parametrize(("rows", "view"), [(200, View()), (60, View(details=()))])
+def test_a_long_one_says_how_many_rows_follow(rows: int, view: View) -> None:
+    for more in (0, 1):
+        frame = Shown({"n": range(rows + more), "words": SENTENCE}).with_view(view)
+        assert ("1 more rows" in repr(frame)) == bool(more)
+
+
+def test_what_steers_a_terminal_is_escaped() -> None:
+    for view in (View(), View(details=())):
+        assert "\x1b" not in repr(Shown({"reason": ["\x1b[31mred " * 9]}).with_view(view))
+
+
+# -- results: what matters first ---------------------------------------------------------------
+
+
+def result(**more: object) -> Shown:
+    columns: dict[str, object] = {
+        "measure": ["share_of_voice"] * 2,
+        "brand": ["Acme", "<b>Globex</b>"],
+        "before": pd.array([0.2, None], "Float64"),
+        "change": pd.array([0.05, None], "Float64"),
+        "low": pd.array([0.001, None], "Float64"),
+        "high": pd.array([0.099, None], "Float64"),
+        "n": [892, 101],
+        "verdict": ["up", "cannot say"],
+        "method": ["paired by prompt_id, linearised, t of 10.5 degrees of freedom"] * 2,
+        "p": [0.01, float("nan")],
+    }
+    view = View(("method", "p"), "verdict", ("change",))
+    return Shown({**columns, **more}).with_view(view)
+
+
+def test_a_result_shows_key_numbers_and_verdict_in_80_columns() -> None:
+    text = repr(result())
+    assert max(map(len, text.splitlines())) <= 80
+    assert text.startswith("measure: share_of_voice\n"), "what is the same in all rows, once"
+    head = text.splitlines()[1].split()
+    assert head == ["brand", "before", "change", "low", "high", "n", "p", "verdict"]
+    assert "0  Acme           0.2000" in text
+    assert text.endswith("not shown: method")
+    wordy = repr(result(verdict=[SENTENCE] * 2, measure=["x" * 30, "y" * 20]))
+    assert max(map(len, wordy.splitlines())) <= 80
+    assert all(word in wordy for word in SENTENCE.split())
+
+
+def test_numbers_of_several_units_have_their_own_digits() -> None:
+    text = repr(result(unit=["fraction 0-1", "rank"], before=[0.012345, 12345.6]))
+    assert "0.0123" in text
+    assert "1.23e+04" in text
+
+
+def test_what_fits_is_shown_by_pandas() -> None:
+    small = result()[["brand", "before", "verdict"]]
+    for frame in (small, result().head(0)):
+        assert repr(frame) == repr(pd.DataFrame(frame))
+
+
+def test_a_notebook_shows_the_same_and_all_columns_folded() -> None:
+    page = str(result(**{f"number_{at}": [1.5] * 2 for at in range(9)})._repr_html_())
+    head, _, whole = page.partition("<details>")
+    assert "<b>Globex" not in page
+    assert "&lt;b&gt;Globex" in head
+    assert "paired by" not in head
+    assert "paired by" in whole
+
+
+@pytest.mark.parametrize("width", [60, 70, 80, 100])
+@pytest.mark.parametrize("name", ["change", "p", "high"])
+def test_the_column_that_rows_are_sorted_by_is_in_sight(
+    name: str, width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    wide = result(measure=["x" * 30, "y" * 28], before=[0.123456, 1e6])
+    ordered = wide.sort_values([name, "brand"], ascending=False).head(2)
+    text = repr(ordered)
+    assert max(map(len, text.splitlines())) <= width
+    heads = next(line.split() for line in text.splitlines() if "verdict" in line.split())
+    assert name in heads
+    assert f">{name}</th>" in str(ordered._repr_html_()).partition("<details>")[0]
+
+
+# -- statistics and aggregates, through their verbs --------------------------------------------
+
+
+def test_a_comparison_says_why_there_is_no_verdict() -> None:
+    dataset = aa.demo().read_all(sections=["overview", "prompts"], progress=False)
+    text = repr(dataset.compare())
+    assert max(map(len, text.splitlines())) <= 80
+    head = next(line.split() for line in text.splitlines() if "verdict" in line.split())
+    assert head[-2:] == ["change", "verdict"]
+    assert "cannot say (row" in text
+
+
+def test_partial_numbers_are_marked_and_say_why() -> None:
+    dates = pd.date_range("2026-11-05", periods=40)
+    frame = pd.DataFrame({"date": dates, "n": 1.5, "words": "w" * 60})
+    weeks = frame.aa.aggregate(freq="W", rules={"n": "sum"})
+    for text in (repr(weeks), weeks._repr_html_()):
+        assert [f"{n}*" in text for n in ("6.00", "10.50", "1.50")] == [True, False, True], text
+        assert text.count("* partial") == 2
+        flat = " ".join(text.split())
+        assert "* partial (row 0): 4 of the 7 days from 2026-11-02 to 2026-11-08" in flat
+    assert max(map(len, repr(weeks).splitlines())) <= 80
+    assert pd.api.types.is_float_dtype(weeks["n"].dtype)
+    first = weeks.iloc[1:].set_axis([7] * (len(weeks) - 1))  # labels need not be unique
+    assert "* partial (1 row): 1 of the 7 days" in repr(first).replace("\n", " ")
+    whole = weeks.iloc[1:-1]
+    assert "*" not in repr(whole) + whole._repr_html_()
+    assert type(pickle.loads(pickle.dumps(weeks))) is pd.DataFrame
+    assert pickle.loads(pickle.dumps(weeks)).attrs == weeks.attrs
+
+
+# -- text --------------------------------------------------------------------------------------
+
+
+def test_a_width_that_is_set_wins_over_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "132")
+    assert terminal_width() == 132
+    with pd.option_context("display.width", 100):
+        assert terminal_width() == 100
+    with pd.option_context("display.width", None):
+        assert terminal_width() == 132
+
+
+@pytest.mark.parametrize("width", [30, 50, 80])
+def test_no_line_is_longer_and_no_word_is_lost(width: int) -> None:
+    text = f"<Tables of domains>\n{LONG}\n    {'plain words ' * 20}\n\n"
+    wrapped = wrap_lines(text, width)
+    assert max(map(len, wrapped.splitlines())) <= width
+    assert wrapped.split() == text.split()
+    assert wrap_lines(text, 400) == text
+
+
+def test_a_line_goes_on_below_its_column_and_names_break_where_their_parts_meet() -> None:
+    first, second, *_ = wrap_lines(LONG, 60).splitlines()
+    assert first.startswith("  source_domains  ◐ partial")
+    assert second.index(second.split()[0]) == LONG.index("◐")
+    assert wrap_cell("at domains.rank, x", 9) == ["at", "domains.", "rank, x"]
+    assert wrap_cell("y" * 9, 4) == ["yyyy", "yyyy", "y"]
+
+
+def test_a_declaration_prints_as_a_list() -> None:
+    section = aa.sections.get("domains")
+    for thing in (section, section.tables[0], section.tables[0].columns[0]):
+        assert "(" not in str(thing).splitlines()[0]
+        assert "steps=" not in str(thing)
+        assert pretty(thing) == wrap_lines(str(thing))
+    assert str(section).splitlines()[1].startswith("  source_domains: One row")
+
+
+def test_many_files_print_as_their_number_and_place() -> None:
+    files = FileList([Path("acme/gaps/a.parquet"), Path("acme/gaps/_placement/$.parquet")])
+    assert repr(files) == "<2 files in acme/gaps>"
+    assert [repr(FileList(part)) for part in ([], [Path("a.parquet")])] == [
+        "<no files>",
+        "<1 file in .>",
+    ]
