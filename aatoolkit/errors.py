@@ -376,6 +376,9 @@ def unknown(kind: str, name: object, names: Iterable[str]) -> str:
     return f"there is no {kind} {name!r}; {did_you_mean(near_matches(str(name), names), otherwise)}"
 
 
+__all__: list[str] = []  # ``help`` would print every class in full after the tree of them
+
+
 def __dir__() -> list[str]:
     return [
         name

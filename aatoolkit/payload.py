@@ -16,6 +16,7 @@ from functools import cached_property, lru_cache
 from typing import Any, Literal, Protocol
 from urllib.parse import quote_plus, urlencode
 
+from aatoolkit._util.attributes import Chaptered
 from aatoolkit._util.show import table_html
 from aatoolkit._util.text import clipped, wrapped_in_ipython
 from aatoolkit.errors import ArgumentError, ScopeError
@@ -290,7 +291,7 @@ class ResponseStore(Protocol):
 
 
 @dataclass(frozen=True, repr=False)
-class Payload:
+class Payload(metaclass=Chaptered):
     """One answer, as it came: frozen, comparable, picklable.
 
     Parameters

@@ -5,6 +5,6 @@ tables are shown as text and HTML, ``numbers`` that in which a number is written
 ``dtypes``, what columns are declared with;
 ``files`` writes files and folders atomically, ``cancellation`` ends calls in other threads,
 ``defaults`` holds the defaults of settings, ``extras`` the optional packages,
-``attributes`` the near matches of a mistyped attribute, and ``closing`` what a ``with`` block does;
+``attributes`` what public classes have in common;
 ``days`` reads days and moments, in ISO 8601 alone, and ``hosts`` host names.
 """

@@ -1,11 +1,69 @@
-"""Near matches where an attribute is mistyped: of an object (`NamesNear`) and of a module."""
+"""What public classes have in common: help that is a chapter, near matches, the end of ``with``."""
 
 from __future__ import annotations
 
+import inspect
+import sys
+from abc import ABCMeta
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
 
 from aatoolkit.errors import did_you_mean, near_matches
+
+
+class Chaptered(ABCMeta):
+    """The type of classes whose help is a chapter: what it is for, then a line for each member.
+
+    ``help(Class.member)`` has the arguments and examples of one.
+
+    Examples
+    --------
+    >>> class Menu(metaclass=Chaptered):
+    ...     '''What there is to eat.'''
+    ...
+    ...     def soup(self) -> None:
+    ...         '''Return the soup.'''
+    >>> print(Menu.__doc__)
+    What there is to eat.
+    <BLANKLINE>
+    Members
+    -------
+    soup             Return the soup.
+    <BLANKLINE>
+    ``help(Menu.soup)`` has the arguments and examples of one.
+    """
+
+    def __init__(cls, name: str, bases: tuple[type, ...], names: dict[str, Any], **_: Any) -> None:
+        super().__init__(name, bases, names)
+        cls.__doc__ = doc = inspect.cleandoc(names.get("__doc__") or "")
+        members = [*_members(cls)]
+        if doc and members:
+            lines = [f"{member:{_INDENT}}{line}" for member, line in members]
+            last = f"``help({name}.{members[0][0]})`` has the arguments and examples of one."
+            cls.__doc__ = "\n".join([doc, "", "Members", "-------", *lines, "", last])
+
+    def __dir__(cls) -> list[str]:
+        # ``help`` would print the whole documentation of each member after the chapter.
+        is_help = sys._getframe(1).f_code is inspect.classify_class_attrs.__code__
+        return [] if is_help else [*super().__dir__()]
+
+
+_INDENT = 17
+
+
+def _members(kind: type) -> list[tuple[str, str]]:
+    """The public members that the package declares, with the first line of their docstrings."""
+    found: dict[str, str] = {}
+    for base in reversed(kind.__mro__):
+        for name, member in vars(base).items():
+            doc = inspect.getdoc(member) if base.__module__.startswith("aatoolkit.") else ""
+            is_listed = f"\n{name} : " in (kind.__doc__ or "") or isinstance(
+                member, str | int | tuple
+            )
+            if not name.startswith("_") and doc and not is_listed:
+                found[name] = doc.partition("\n")[0]
+    return [*found.items()]
 
 
 def missing_attribute(owner: str, name: str, known: Sequence[str]) -> AttributeError:
@@ -24,7 +82,7 @@ def missing_attribute(owner: str, name: str, known: Sequence[str]) -> AttributeE
     return AttributeError(f"{text}; {hint}")
 
 
-class NamesNear:
+class NamesNear(metaclass=Chaptered):
     """A class whose missing attributes are an `AttributeError` with near matches.
 
     Examples
@@ -47,8 +105,27 @@ class NamesNear:
             kind = type(self).__name__
             if name.startswith("_"):  # asked for by pickle, copy and notebooks
                 raise AttributeError(f"{kind!r} object has no attribute {name!r}")
-            there = [each for each in dir(type(self)) if not each.startswith("_")]
-            near = near_matches(name, [*there, *(each for each in vars(self) if each[0] != "_")])
-            hint = self._item_named(name) or did_you_mean(near, f"there are {', '.join(there)}")
+            names = [name for name in dir(type(self)) if not name.startswith("_")]
+            near = near_matches(name, [*names, *(name for name in vars(self) if name[0] != "_")])
+            hint = self._item_named(name) or did_you_mean(near, f"there are {', '.join(names)}")
             kind = {"Accessor": "df.aa"}.get(kind, kind)
             raise AttributeError(f"{kind} has no attribute {name!r}; {hint}")
+
+
+class Closing(metaclass=Chaptered):
+    """Calls ``close`` at the end of a ``with`` block."""
+
+    def close(self) -> None:
+        """Release the resources that the object holds."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

@@ -1,6 +1,6 @@
 """Tables as text of a given width and as HTML: the one way in which they are shown.
 
-`Shown` is a DataFrame that a verb returns with a `View`: which columns say how, and so come where
+`Shown` is a DataFrame that a verb returns with a `ShowAs`: which columns say how, and so come where
 there is room, which one is the verdict, and what is to be remarked below. A listing has no such
 columns: each of its cells is shown whole.
 """
@@ -50,7 +50,7 @@ Remarks = Callable[[pd.DataFrame, Collection[str]], tuple[Marks, list[str]]]
 
 
 @dataclass(frozen=True)
-class View:
+class ShowAs:
     """What the verb that makes a frame says of how it is shown.
 
     Parameters
@@ -90,7 +90,7 @@ class Shown(pd.DataFrame):
     """
 
     _metadata = ["view"]  # noqa: RUF012 - pandas reads it from the class
-    view: View = View()
+    view: ShowAs = ShowAs()
 
     @property
     def _constructor(self) -> type[Shown]:
@@ -99,7 +99,7 @@ class Shown(pd.DataFrame):
     def __reduce__(self) -> Any:
         return pd.DataFrame, (), self.__getstate__()
 
-    def with_view(self, view: View) -> Shown:
+    def with_view(self, view: ShowAs) -> Shown:
         """Return the same rows, shown in another way."""
         result = self.copy(deep=False)
         object.__setattr__(result, "view", view)
@@ -124,7 +124,7 @@ class Shown(pd.DataFrame):
         return as_html(self, self.view)
 
 
-def as_text(frame: pd.DataFrame, view: View, width: int = 0) -> str:
+def as_text(frame: pd.DataFrame, view: ShowAs, width: int = 0) -> str:
     """Format a frame for a terminal, or within another width."""
     width = width or terminal_width()
     names = [*map(str, frame.columns)]
@@ -147,7 +147,7 @@ def as_text(frame: pd.DataFrame, view: View, width: int = 0) -> str:
     return "\n".join([*lines, *(line for note in notes for line in wrapped(note, width))])
 
 
-def _left_out(names: Sequence[str], view: View) -> list[str]:
+def _left_out(names: Sequence[str], view: ShowAs) -> list[str]:
     """Name the columns that are not shown; many that say how numbers were made are counted."""
     details = [name for name in names if name in (view.details or ())]
     others = [name for name in names if name not in details]
@@ -158,7 +158,7 @@ def _left_out(names: Sequence[str], view: View) -> list[str]:
     return [f"not shown: {', '.join(others)}"] if others else []
 
 
-def as_html(frame: pd.DataFrame, view: View) -> str | None:
+def as_html(frame: pd.DataFrame, view: ShowAs) -> str | None:
     """Format a frame for a notebook."""
     names = [*map(str, frame.columns)]
     if not len(frame) or len({*names}) < len(names):
@@ -239,7 +239,7 @@ class _Choice(NamedTuple):
     rest: list[str]
 
 
-def _choose(frame: pd.DataFrame, view: View, marks: Marks, width: int) -> _Choice:
+def _choose(frame: pd.DataFrame, view: ShowAs, marks: Marks, width: int) -> _Choice:
     """Choose the columns that fit: those sorted by, the verdict, and of the others the first."""
     rows = frame.head(_ROWS)
     index, *columns = _columns(rows, _ROWS, marks, flat=True)
@@ -280,7 +280,7 @@ def _choose(frame: pd.DataFrame, view: View, marks: Marks, width: int) -> _Choic
     )
 
 
-def _remarks(frame: pd.DataFrame, view: View, names: Collection[str]) -> tuple[Marks, list[str]]:
+def _remarks(frame: pd.DataFrame, view: ShowAs, names: Collection[str]) -> tuple[Marks, list[str]]:
     return view.remarks(pd.DataFrame(frame), names) if view.remarks else ({}, [])
 
 
@@ -414,12 +414,12 @@ def _lines(columns: Sequence[_Column], widths: Sequence[int]) -> Iterable[str]:
 # -- folds -------------------------------------------------------------------------------------
 
 
-def _is_folded(frame: pd.DataFrame, view: View) -> bool:
+def _is_folded(frame: pd.DataFrame, view: ShowAs) -> bool:
     names = [*frame.columns, *frame.index.names]
     return bool(view.fold[0]) and names.count(view.fold[0]) == 1 and not frame.empty
 
 
-def _parts(frame: pd.DataFrame, view: View, most: int) -> Iterable[tuple[Any, pd.DataFrame, str]]:
+def _parts(frame: pd.DataFrame, view: ShowAs, most: int) -> Iterable[tuple[Any, pd.DataFrame, str]]:
     """Each value that is folded by, its rows, and how many of what they are."""
     column, noun, words = view.fold
     for value, part in frame.head(most).groupby(column, sort=False, dropna=False):
@@ -440,7 +440,7 @@ def folds(frame: Shown) -> list[str]:
     return [f"{value:{width}}  {count}" for value, count in lines]
 
 
-def _folded_text(frame: pd.DataFrame, view: View) -> str:
+def _folded_text(frame: pd.DataFrame, view: ShowAs) -> str:
     """The folds, and how one is opened."""
     column, noun, _ = view.fold
     first, *_ = next(iter(_parts(frame, view, 1)))

@@ -11,6 +11,8 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from aatoolkit._util.attributes import Chaptered
+
 _LONG = 300
 """How many characters of a piece of text a display shows."""
 
@@ -274,7 +276,7 @@ def wrapped_in_ipython(thing: Any, printer: Any, cycle: bool) -> None:
     printer.text(wrap_lines(repr(thing)))
 
 
-class Described:
+class Described(metaclass=Chaptered):
     """The base class of what shows itself as a title and a list of lines.
 
     Its ``repr`` may be complete; ``print``, a terminal with IPython and a notebook show the list.

@@ -19,7 +19,5 @@ SQL and files that any engine reads. In reading order:
 
 from __future__ import annotations
 
-from aatoolkit.archive.add import AddReport
-from aatoolkit.archive.archive import Archive
-
-__all__ = ["AddReport", "Archive"]
+from aatoolkit.archive.add import AddReport as AddReport
+from aatoolkit.archive.archive import Archive as Archive

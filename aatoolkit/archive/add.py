@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.show import table_html
-from aatoolkit._util.text import wrapped_in_ipython
-from aatoolkit._util.text import clipped, code, visible
+from aatoolkit._util.text import clipped, code, visible, wrapped_in_ipython
 from aatoolkit.archive.answers import USABLE, AnswerIndex, Question, StoredAnswer, groups_of
 from aatoolkit.archive.derive import DerivedAnswer, derive, derive_many
 from aatoolkit.archive.snapshot import Snapshot, in_list, quoted

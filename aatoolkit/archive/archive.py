@@ -15,6 +15,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from aatoolkit._util.attributes import Chaptered
 from aatoolkit._util.show import Shown, table_html
 from aatoolkit._util.text import clipped, code, visible, wrapped_in_ipython
 from aatoolkit.archive import check, tables, upkeep, workers
@@ -62,7 +63,7 @@ from aatoolkit.study.study import Study
 _FILTERS = tuple(f"filter_{name}" for name in FILTERS)
 
 
-class Archive:
+class Archive(metaclass=Chaptered):
     """Every answer of many hosts over time, and the tables that were made of them.
 
     The answers are the truth, the tables are derived from them. Both are Delta tables in one
@@ -73,23 +74,15 @@ class Archive:
     Parameters
     ----------
     path : str or path
-        The folder, or an address such as ``s3://bucket/history``. Nothing is written before the
-        first answer is added. Delta takes paths for URLs: a folder with ``%25``, ``[``, ``|`` or
-        ``^`` in its path cannot hold one.
+        The folder, or an address such as ``s3://bucket/history``. A path with ``%25``, ``[``,
+        ``|`` or ``^`` cannot be one, as Delta takes it for a URL.
     storage_options : mapping of str to str, optional
-        Options of the object store, such as ``AWS_ENDPOINT_URL``. Credentials are better left in
-        the environment (``AWS_ACCESS_KEY_ID`` …); they are never written.
+        Options of the object store, such as ``AWS_ENDPOINT_URL``; they are never written.
     profile : Profile, module, str or path, optional
         What is known of the service, for answers that do not come through a client, and for
         `rebuild`.
     max_nodes : int
-        How many different paths are read in an answer; more where a client that is given, or
-        the one that recorded a study, reads more.
-
-    Raises
-    ------
-    PackageMissing
-        If the ``archive`` extra is not installed.
+        How many different paths are read in an answer.
 
     Examples
     --------

@@ -8,8 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar, final
 
-from aatoolkit._util.attributes import NamesNear
-from aatoolkit._util.closing import Closing
+from aatoolkit._util.attributes import Closing, NamesNear
 from aatoolkit._util.defaults import CACHE_SIZE, DEADLINE, EXPIRE_AFTER, WORKERS
 from aatoolkit._util.text import code, shown
 from aatoolkit.client import settings
@@ -70,18 +69,9 @@ class Client(Closing, NamesNear):
     workers : int
         The number of concurrent requests.
     profile : Profile, module, str or path, optional
-        What is known of the service: its declarations, or the Python file that holds them, which
-        is run. By default `aa.sections.default_profile`.
+        The declarations of the service, or the Python file that holds them, which is run.
     max_nodes : int
-        How many different JSON paths an answer may have values at; one with more is refused
-        with `PayloadError`. Answers have some hundreds.
-
-    Attributes
-    ----------
-    base_url : str
-        The address of the service, in canonical form.
-    offline : bool
-        Whether answers come only from the cache, or from a study.
+        How many different JSON paths a response may have values at; they have some hundreds.
 
     Raises
     ------

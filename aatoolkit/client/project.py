@@ -9,8 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from aatoolkit._util.attributes import NamesNear
-from aatoolkit._util.closing import Closing
+from aatoolkit._util.attributes import Closing, NamesNear
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import code, shown
 from aatoolkit.client.completion import offer_sections

@@ -7,7 +7,7 @@ from collections.abc import Collection
 import numpy as np
 import pandas as pd
 
-from aatoolkit._util.show import Marks, View, as_text, row_ranges
+from aatoolkit._util.show import Marks, ShowAs, as_text, row_ranges
 from aatoolkit._util.text import visible
 from aatoolkit.availability import Status
 from aatoolkit.errors import MetadataError
@@ -21,16 +21,16 @@ _REASONS = 4
 """How many different reasons of partial numbers are listed below the table."""
 
 
-def view_of(frame: pd.DataFrame) -> View:
+def view_of(frame: pd.DataFrame) -> ShowAs:
     """How a frame of measures is shown: what says how they were measured comes last."""
     names = {*map(str, frame.columns)}
     details = (f"{name}{ending}" for name in names for ending in _ENDINGS)
-    return View(details=tuple(sorted({*details} & names)), remarks=_partial)
+    return ShowAs(details=tuple(sorted({*details} & names)), remarks=_partial)
 
 
 def in_sight(frame: pd.DataFrame) -> str:
     """Format any frame for a terminal: the first columns whole, and which are not shown."""
-    return as_text(frame, View(details=view_of(frame).details))
+    return as_text(frame, ShowAs(details=view_of(frame).details))
 
 
 def _partial(frame: pd.DataFrame, names: Collection[str]) -> tuple[Marks, list[str]]:

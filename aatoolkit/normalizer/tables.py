@@ -100,12 +100,8 @@ class TableParts(NamedTuple):
 class Tables(TablesExport, NamesNear):
     """The tables of one section: a mapping from a table's name to its DataFrame.
 
-    A frame is built on first access, and kept.
-
     Attributes
     ----------
-    section : str
-        The section's name.
     main : pandas.DataFrame
         The section's main table.
     extra : pandas.DataFrame

@@ -22,22 +22,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NoReturn
 
 from aatoolkit._util.attributes import missing_attribute
-from aatoolkit.profile.checking import check
+from aatoolkit.profile import planning
+from aatoolkit.profile.checking import check as check
 from aatoolkit.profile.drafting import Draft as Draft
 from aatoolkit.profile.drafting import draft as draft
 from aatoolkit.profile.planning import BUDGET as BUDGET
 from aatoolkit.profile.planning import PlannedRequest as PlannedRequest
-from aatoolkit.profile.planning import first_requests as plan
 from aatoolkit.profile.section_draft import SectionDraft as SectionDraft
 
-__all__ = ["check", "draft", "plan"]
+plan = planning.first_requests
+_PUBLIC = ["check", "draft", "plan"]
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return _PUBLIC
 
 
 if not TYPE_CHECKING:  # type checkers go by what is declared
 
     def __getattr__(name: str) -> NoReturn:
-        raise missing_attribute(f"module {__name__!r}", name, __all__)
+        raise missing_attribute(f"module {__name__!r}", name, _PUBLIC)

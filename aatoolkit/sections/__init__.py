@@ -25,7 +25,7 @@ from aatoolkit._util.attributes import missing_attribute
 from aatoolkit.sections import vocabulary
 from aatoolkit.sections.vocabulary import *  # noqa: F403
 
-__all__ = [  # noqa: F405
+_PUBLIC = [
     "Column",
     "Profile",
     "Section",
@@ -41,7 +41,7 @@ __all__ = [  # noqa: F405
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return _PUBLIC
 
 
 if not TYPE_CHECKING:  # type checkers go by what is declared

@@ -40,39 +40,6 @@ hundred answers to five prompts may be worth as few as 34 independent ones (corr
 interval that takes all answers for independent covers 68 to 30 % where it promises 95 %
 (intra-class correlations from 0.1 to 0.8).
 
-Methods
--------
-Rates and means of sampled prompts
-    Ratio estimator, linearised variance over prompts (Kish 1965), Wilson's interval on the
-    effective sample size (Kott & Carr 1997; compared by Franco, Little, Louis & Slud 2019),
-    Student's t with the effective number of prompts.
-Changes between two samples
-    The same for differences, paired by prompt where both have it; Holm's or Benjamini and
-    Hochberg's adjustment; what 80 % power would have shown (Bloom 1995; Miller 2024).
-Effects of an action
-    Difference in differences within prompts, clustered (Bertrand, Duflo & Mullainathan 2004), with
-    pre-trend and placebo days (Roth 2022).
-Change points
-    Binomial likelihood, exact segmentation (Auger & Lawrence 1989), a test by shuffled blocks of
-    days with their long-run variance (Newey & West 1987).
-Ranks
-    Confidence sets from simultaneous pairwise differences (Mogstad et al. 2024), multiplier
-    bootstrap over prompts, of few prompts the quantile of Student's t as far out.
-Overlaps
-    Jaccard index and rank-biased overlap (Webber, Moffat & Zobel 2010) of pairs of answers, beside
-    pairs of answers of one engine; Student's t over prompts.
-Decomposition, concentration, agreement, association
-    Kitagawa 1955; Simpson 1949 and Hill 1973 with rarefaction (Hurlbert 1971); intra-class
-    correlation by analysis of variance (Ridout et al. 1999), cluster bootstrap; Mantel & Haenszel
-    1959 with the variance of Robins, Breslow & Greenland 1986.
-
-Assumptions
------------
-Prompts are independent of each other: paraphrases of one question are one prompt. Those that were
-put to the engines are like those that matter; nothing here corrects for how they were chosen. Both
-samples were made in the same way. Where a function assumes more, or takes answers for independent,
-its ``method`` column and its documentation say so, which also says when not to use it.
-
 What a verdict is
 -----------------
 "up" and "down" mean a p-value below one less the level, 5 % by default. Whose p-value that is:
@@ -91,14 +58,7 @@ such a sample shows in four of five cases. "cannot say" means that no verdict is
 test was possible (fewer than five prompts, a side that was not measured, windows that overlap) or
 because a check of its assumptions failed (groups that moved apart before); ``why`` says which.
 
-Checks
-------
-Against statsmodels and SciPy, to 1e-9: clustered variances of rates, means and changes, paired
-and unpaired; Wilson's and Newcombe's intervals; adjusted p-values; the fixed-effects regression
-of effects and trends; means over prompts and their paired test; Student's t; the Mantel-Haenszel
-ratio. By simulation where there is no such reference: coverage of intervals and rank sets, false
-alarms and power of comparisons, effects and change points, on processes that fit the assumptions
-and some that do not.
+Methods, assumptions and checks are in ``aatoolkit.stats.results``.
 """
 
 from __future__ import annotations
@@ -120,16 +80,16 @@ _HOME_OF = {
     "effect": "treatment",
     "samples": "stability",
 }
-__all__ = ["answers", "cited_and_mentioned", "effect", "samples"]
+_PUBLIC = ["answers", "cited_and_mentioned", "effect", "samples"]
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return _PUBLIC
 
 
 if not TYPE_CHECKING:  # type checkers read the names above
 
     def __getattr__(name: str) -> Any:
         if name not in _HOME_OF:
-            raise missing_attribute(f"module {__name__!r}", name, __all__)
+            raise missing_attribute(f"module {__name__!r}", name, _PUBLIC)
         return getattr(importlib.import_module(f"{__name__}.{_HOME_OF[name]}"), name)

@@ -1,4 +1,47 @@
-"""Frames of results: units, meanings, availability and sources of their columns."""
+"""Frames of results: units, meanings, availability and sources of their columns.
+
+Methods
+-------
+Rates and means of sampled prompts
+    Ratio estimator, linearised variance over prompts (Kish 1965), Wilson's interval on the
+    effective sample size (Kott & Carr 1997; compared by Franco, Little, Louis & Slud 2019),
+    Student's t with the effective number of prompts.
+Changes between two samples
+    The same for differences, paired by prompt where both have it; Holm's or Benjamini and
+    Hochberg's adjustment; what 80 % power would have shown (Bloom 1995; Miller 2024).
+Effects of an action
+    Difference in differences within prompts, clustered (Bertrand, Duflo & Mullainathan 2004), with
+    pre-trend and placebo days (Roth 2022).
+Change points
+    Binomial likelihood, exact segmentation (Auger & Lawrence 1989), a test by shuffled blocks of
+    days with their long-run variance (Newey & West 1987).
+Ranks
+    Confidence sets from simultaneous pairwise differences (Mogstad et al. 2024), multiplier
+    bootstrap over prompts, of few prompts the quantile of Student's t as far out.
+Overlaps
+    Jaccard index and rank-biased overlap (Webber, Moffat & Zobel 2010) of pairs of answers, beside
+    pairs of answers of one engine; Student's t over prompts.
+Decomposition, concentration, agreement, association
+    Kitagawa 1955; Simpson 1949 and Hill 1973 with rarefaction (Hurlbert 1971); intra-class
+    correlation by analysis of variance (Ridout et al. 1999), cluster bootstrap; Mantel & Haenszel
+    1959 with the variance of Robins, Breslow & Greenland 1986.
+
+Assumptions
+-----------
+Prompts are independent of each other: paraphrases of one question are one prompt. Those that were
+put to the engines are like those that matter; nothing here corrects for how they were chosen. Both
+samples were made in the same way. Where a function assumes more, or takes answers for independent,
+its ``method`` column and its documentation say so, which also says when not to use it.
+
+Checks
+------
+Against statsmodels and SciPy, to 1e-9: clustered variances of rates, means and changes, paired
+and unpaired; Wilson's and Newcombe's intervals; adjusted p-values; the fixed-effects regression
+of effects and trends; means over prompts and their paired test; Student's t; the Mantel-Haenszel
+ratio. By simulation where there is no such reference: coverage of intervals and rank sets, false
+alarms and power of comparisons, effects and change points, on processes that fit the assumptions
+and some that do not.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +52,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from aatoolkit._util.show import Marks, Shown, View, row_ranges
+from aatoolkit._util.show import Marks, ShowAs, Shown, row_ranges
 from aatoolkit._util.text import visible
 from aatoolkit.availability import Availability, Cause, Status, combine
 from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, Source, attach
@@ -85,7 +128,7 @@ _REASONS = 4
 """How many different reasons are listed below the table."""
 
 
-def view_of(frame: pd.DataFrame) -> View:
+def view_of(frame: pd.DataFrame) -> ShowAs:
     """How a frame of results is shown: key, numbers and verdict; below them what it cannot say."""
     names = [*map(str, frame.columns)]
     endings = tuple(f"_{name}" for name in (*_DETAILS, "n"))
@@ -93,7 +136,7 @@ def view_of(frame: pd.DataFrame) -> View:
     verdicts = [name for name in names if name == "verdict" or name.endswith("_verdict")]
     verdict = verdicts[0] if len(verdicts) == 1 else ""
     order = ("change",) if "change" in names and verdict else ()
-    return View(tuple(details), verdict, order, _remarks)
+    return ShowAs(tuple(details), verdict, order, _remarks)
 
 
 def _remarks(frame: pd.DataFrame, names: Collection[str]) -> tuple[Marks, list[str]]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from aatoolkit._util.attributes import Chaptered
 from aatoolkit._util.files import sweep, write_whole
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import code, visible
@@ -101,7 +102,7 @@ _HASHED = 1 << 26  # bytes of bodies that are hashed to show a study
 Recorded = TypeVar("Recorded", Project, Client)
 
 
-class Study:
+class Study(metaclass=Chaptered):
     """The responses an analysis was made from, recorded once and replayed by anyone.
 
     ``Study.create(path)`` begins one, and every response then read through ``study.project(…)``
@@ -109,31 +110,19 @@ class Study:
     without a network. It is a folder of files that can be read without this package:
 
     - ``study.json``: title, description, creators, time of creation.
-    - ``answers/<sha256>.json``: each response once, byte for byte as the service sent it, under
-      the SHA-256 of its bytes. The body of an error response is stored in the same way,
-      whether or not it is JSON.
-    - ``manifest.jsonl``: one line of JSON per record, in the order of recording: the request
-      (origin, path, parameters; never a token or an account), time of the response, status,
-      the SHA-256 of its body, a few response headers, the versions of the software, and in
-      ``previous`` the SHA-256 of the line before.
-    - ``profiles.json``, if the client had a profile: what is known of the service, as data.
-      A replay reads by it, and runs no file.
-    - ``tables.json``: for each line of the manifest, the number of rows and the logical hash
-      of every table of the response.
+    - ``answers/<sha256>.json``: each response once, byte for byte as it came, errors as well.
+    - ``manifest.jsonl``: a line for each record: the request (never a token or an account), time,
+      status, SHA-256, a few headers, versions, and the SHA-256 of the line before.
+    - ``profiles.json``, if the client had a profile: a replay reads by it, and runs no file.
+    - ``tables.json``: the number of rows and the logical hash of every table.
     - ``results.json`` and ``results/<hash>.parquet``, if results were named by `seal_result`.
-    - ``SHA256SUMS``: the SHA-256 of every other file, for ``sha256sum -c SHA256SUMS``. It is
-      the seal: any change, removal or addition is detected. The SHA-256 of the seal is the
-      digest of the study; whoever cites the digest can be checked.
+    - ``SHA256SUMS``: the seal, for ``sha256sum -c SHA256SUMS``: any change is detected. Its own
+      SHA-256 is the digest of the study; whoever cites the digest can be checked.
 
     Parameters
     ----------
     path : str or path
         The folder of the study, or the file that ``study.pack`` made of it.
-
-    Raises
-    ------
-    StudyError
-        If there is no study.
 
     Examples
     --------

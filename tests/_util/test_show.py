@@ -13,7 +13,7 @@ from IPython.lib.pretty import pretty
 
 import aatoolkit as aa
 from aatoolkit._util.files import FileList
-from aatoolkit._util.show import Shown, View
+from aatoolkit._util.show import ShowAs, Shown
 from aatoolkit._util.text import terminal_width, wrap_cell, wrap_lines
 
 SENTENCE = "Answers of Google AI Overviews were not examined for advertisements in this window."
@@ -105,15 +105,15 @@ def test_numbers_are_on_the_right_and_a_page_can_be_read_out() -> None:
     assert "a.<wbr>bbb" in page
 
 
-@pytest.mark.parametrize(("rows", "view"), [(200, View()), (60, View(details=()))])
-def test_a_long_one_says_how_many_rows_follow(rows: int, view: View) -> None:
+@pytest.mark.parametrize(("rows", "view"), [(200, ShowAs()), (60, ShowAs(details=()))])
+def test_a_long_one_says_how_many_rows_follow(rows: int, view: ShowAs) -> None:
     for more in (0, 1):
         frame = Shown({"n": range(rows + more), "words": SENTENCE}).with_view(view)
         assert ("1 more rows" in repr(frame)) == bool(more)
 
 
 def test_what_steers_a_terminal_is_escaped() -> None:
-    for view in (View(), View(details=())):
+    for view in (ShowAs(), ShowAs(details=())):
         assert "\x1b" not in repr(Shown({"reason": ["\x1b[31mred " * 9]}).with_view(view))
 
 
@@ -133,7 +133,7 @@ def result(**more: object) -> Shown:
         "method": ["paired by prompt_id, linearised, t of 10.5 degrees of freedom"] * 2,
         "p": [0.01, float("nan")],
     }
-    view = View(("method", "p"), "verdict", ("change",))
+    view = ShowAs(("method", "p"), "verdict", ("change",))
     return Shown({**columns, **more}).with_view(view)
 
 

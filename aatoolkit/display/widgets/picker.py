@@ -11,6 +11,7 @@ import anywidget
 import ipywidgets
 import traitlets
 
+from aatoolkit._util.attributes import Chaptered
 from aatoolkit._util.text import markup, shown, visible
 from aatoolkit.display.widgets.option_group import OptionGroup
 from aatoolkit.errors import ArgumentError
@@ -21,7 +22,11 @@ _SHOWN, _LONG = 50, 300
 """The most values of a choice, and characters of each, that are shown."""
 
 
-class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget):  # type: ignore[misc]
+class _PickerType(Chaptered, type(anywidget.AnyWidget)):  # type: ignore[misc]
+    """The type of pickers: that of widgets, with help that is a chapter."""
+
+
+class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType):  # type: ignore[misc]
     """A widget that chooses among groups of options.
 
     The options are sent to the browser once. A choice is one bit per option, with the version
