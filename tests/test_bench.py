@@ -106,19 +106,10 @@ def service_figures(file: Path, *options: str) -> dict[str, list[dict[str, Any]]
 
 @pytest.mark.thorough
 @pytest.mark.timeout(420)
-def test_the_benchmark_of_the_service_measures_every_section(tmp_path: Path) -> None:
-    found = service_figures(tmp_path / "figures.json", "--only", "requests", "sections")
+def test_the_benchmark_of_the_service_measures_start_requests_and_sections(tmp_path: Path) -> None:
+    found = service_figures(tmp_path / "figures.json")
     assert len(found["a section"]) == 17
-    assert "an empty request" in found
-
-
-@pytest.mark.thorough
-@pytest.mark.timeout(420)  # 30 s on an idle machine
-def test_the_benchmark_of_the_service_measures_start_clients_and_load(tmp_path: Path) -> None:
-    options = ["--only", "start", "clients", "load", "--clients", "2", "--many", "8"]
-    found = service_figures(tmp_path / "figures.json", *options, "--seconds", "0.2")
-    assert {one["scope"] for one in found["p99 latency / that of one client"]} == {"same", "own"}
-    assert {"start", "peak memory with many / before"} <= found.keys()
+    assert {"start", "an empty request"} <= found.keys()
 
 
 @pytest.mark.thorough
