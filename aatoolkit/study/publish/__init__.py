@@ -14,10 +14,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -31,10 +29,9 @@ from aatoolkit.frame.excel import SheetTable, write_excel
 from aatoolkit.frame.parquet import arrow_table, write_arrow
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.study.publish import documents
-from aatoolkit.study.publish.documents import ABOUT_MISSING, path_of
+from aatoolkit.study.publish.documents import path_of
 from aatoolkit.study.publish.redaction import Redaction
 from aatoolkit.study.publish.tables import FailedResponse, PublishedTable, collect_tables
-from aatoolkit.study.run_crate import NO_LICENCE
 
 __all__ = ["About", "FailedResponse", "publish"]
 
@@ -108,7 +105,7 @@ def publish(
     published, redaction = collect_tables(read, failed, redact)
     payloads = [one.payload for one in read if one.payload] + [one.response for one in failed]
     hosts = {payload.host for payload in payloads if payload.host}
-    facts = _Summary.of(about, published, redaction, hosts)
+    facts = _facts(about, published, redaction, hosts)
     if overwrite:
         _check_ours(place)
     elif place.is_dir() and any(place.iterdir()):
@@ -119,120 +116,78 @@ def publish(
         )
     forms = [form for form, wanted in (("csv", csv), ("excel", excel)) if wanted]
     with writing_folder(out, overwrite=overwrite) as folder:
-        _write_data(folder, published, facts, forms)
-        for name, content in (attached or {}).items():
+        for table in published:
+            path = _new(folder, path_of(table.name, "parquet"))
+            write_arrow(arrow_table(table.frame, path), path)
+            if csv:
+                _new(folder, path_of(table.name, "csv")).write_bytes(csv_bytes(table.frame))
+        if excel:
+            sheets = (SheetTable(table.name, table.doc, table.frame) for table in published)
+            write_excel(sheets, folder / "tables.xlsx", facts["last"])
+        forms += [*(attached or {})]
+        written: dict[str, str | bytes] = {
+            **(attached or {}),
+            "codebook.csv": csv_bytes(documents.codebook(published)),
+            "codebook.md": documents.codebook_page(published),
+            "README.md": documents.readme(facts, published, forms),
+            "CITATION.cff": documents.citation(facts),
+        }
+        for name, content in written.items():
             _put(folder, name, content)
-        _write_documents(folder, published, about, facts, [*forms, *(attached or {})])
+        # Each of these describes the files that were written before it.
+        package = documents.data_package(facts, published, _sums(folder))
+        _put(folder, "datapackage.json", json_text(package, indent=1) + "\n")
+        described = documents.crate(facts, published, _sums(folder))
+        _put(folder, "ro-crate-metadata.json", json_text(described, indent=1) + "\n")
+        sums = "".join(f"{sha256}  {path}\n" for path, (_, sha256) in _sums(folder).items())
+        _put(folder, SUMS, sums)
     return place
 
 
-def _write_data(
-    folder: Path, tables: Sequence[PublishedTable], facts: _Summary, forms: Sequence[str]
-) -> None:
-    """Write the tables and their codebook."""
-    for table in tables:
-        path = _new(folder, path_of(table.name, "parquet"))
-        write_arrow(arrow_table(table.frame, path), path)
-        if "csv" in forms:
-            _new(folder, path_of(table.name, "csv")).write_bytes(csv_bytes(table.frame))
-    if "excel" in forms:
-        sheets = (SheetTable(table.name, table.doc, table.frame) for table in tables)
-        write_excel(sheets, folder / "tables.xlsx", facts.last)
-    _put(folder, "codebook.csv", csv_bytes(documents.codebook(tables)))
-    _put(folder, "codebook.md", documents.codebook_page(tables))
-
-
-def _write_documents(
-    folder: Path,
-    tables: Sequence[PublishedTable],
-    about: About,
-    facts: _Summary,
-    forms: Sequence[str],
-) -> None:
-    """Write the descriptions for people and machines, each with the files before it."""
-    notes = [*facts.notes, ABOUT_MISSING]
-    seal = f"sha256:{about.digest}" if about.digest else None
-    _put(
-        folder, "README.md", documents.readme(about.title, facts.about, tables, facts.notes, forms)
-    )
-    cited = {
+def _facts(
+    about: About, tables: Sequence[PublishedTable], redaction: Redaction, hosts: Collection[str]
+) -> dict[str, Any]:
+    """What the documents state of the whole publication."""
+    answers = next(table.frame for table in tables if table.name == "answers")
+    sections = sorted({table.section for table in tables if table.section})
+    read = answers["fetched_at"].dt.tz_convert("UTC").sort_values()
+    first, last = read.iloc[0], read.iloc[-1]
+    begins, ends = _period(answers)
+    failed = int(answers["error"].notna().sum()) if "error" in answers else 0
+    digest = f"sha256:{about.digest}" if about.digest else None
+    notes = [visible(about.description)] if about.description else []
+    if hosts and all(map(_is_reserved, hosts)):
+        notes.append(documents.SYNTHETIC)
+    if redaction.requested:
+        notes.append(documents.REDACTED.format(", ".join(redaction.requested)))
+    keywords = [*dict.fromkeys((*_KEYWORDS, *sections, *about.keywords))]
+    seal = {"type": "other", "value": digest, "description": "The SHA-256 of the study's seal."}
+    return {
         "title": about.title,
-        "authors": [{"name": name} for name in about.creators or ["The authors of this study"]],
-        "date-released": f"{facts.last:%Y-%m-%d}",
-        "keywords": [*facts.keywords],
-        "abstract": " ".join(notes),
-        "license": about.licence,
-    }
-    _put(folder, "CITATION.cff", documents.citation(cited, about.digest))
-    package = {
-        "name": "-".join(re.findall(r"[a-z0-9]+", about.title.lower())) or "study",
-        "title": about.title,
-        "description": "\n\n".join(notes),
-        "created": facts.last.isoformat(timespec="seconds"),
-        "keywords": [*facts.keywords],
-        "contributors": [{"title": name, "roles": ["creator"]} for name in about.creators],
-        "licenses": [{"name": about.licence}] if about.licence else None,
-        "study": {"digest": seal} if seal else None,
-    }
-    package = {name: fact for name, fact in package.items() if fact}
-    _put_json(folder, "datapackage.json", documents.data_package(package, tables, _sums(folder)))
-    dataset = {
-        "name": about.title,
-        "description": " ".join(notes),
-        "datePublished": f"{facts.last:%Y-%m-%d}",
-        "keywords": ", ".join(facts.keywords),
-        "temporalCoverage": facts.covered,
-        "identifier": seal,
-    }
-    crate = documents.crate(dataset, about.creators, about.licence, tables, _sums(folder))
-    _put_json(folder, "ro-crate-metadata.json", crate)
-    sums = "".join(f"{sha256}  {path}\n" for path, (_, sha256) in _sums(folder).items())
-    _put(folder, SUMS, sums)
-
-
-@dataclass(frozen=True)
-class _Summary:
-    """Facts about the whole publication, which its documents state."""
-
-    notes: tuple[str, ...]
-    about: Mapping[str, str]
-    keywords: tuple[str, ...]
-    last: datetime
-    covered: str
-
-    @classmethod
-    def of(
-        cls,
-        about: About,
-        tables: Sequence[PublishedTable],
-        redaction: Redaction,
-        hosts: Collection[str],
-    ) -> _Summary:
-        answers = next(table.frame for table in tables if table.name == "answers")
-        sections = sorted({table.section for table in tables if table.section})
-        read = answers["fetched_at"].dt.tz_convert("UTC").sort_values()
-        first, last = read.iloc[0], read.iloc[-1]
-        begins, ends = _period(answers)
-        failed = int(answers["error"].notna().sum()) if "error" in answers else 0
-        facts = {
+        "creators": about.creators,
+        "licence": about.licence,
+        "notes": notes,
+        "abstract": " ".join([*notes, documents.ABOUT_MISSING]),
+        "description": "\n\n".join([*notes, documents.ABOUT_MISSING]),
+        "keywords": keywords,
+        "words": ", ".join(keywords),
+        "last": last.to_pydatetime(),
+        "day": f"{last:%Y-%m-%d}",
+        "created": last.isoformat(timespec="seconds"),
+        "covered": f"{begins}/{ends}",
+        "digest": digest,
+        "seal": [seal] if digest else [],
+        "stated": {
             "hosts": ", ".join(sorted({*answers["host"]})) if "host" in answers else "left out",
             "sections": ", ".join(sections),
             "answers": f"{len(answers) - failed} usable, {failed} with errors",
             "read": f"{first:%Y-%m-%d %H:%M} to {last:%Y-%m-%d %H:%M} UTC",
             "period": f"{begins} to {ends}",
             "creators": ", ".join(about.creators) or "not stated",
-            "licence": about.licence or NO_LICENCE,
-            "study": f"sha256:{about.digest}" if about.digest else "not sealed",
-        }
-        redacted = documents.REDACTED.format(", ".join(redaction.requested))
-        notes = (
-            about.description and visible(about.description),
-            documents.SYNTHETIC if hosts and all(map(_is_reserved, hosts)) else None,
-            redacted if redaction.requested else None,
-        )
-        keywords = dict.fromkeys((*_KEYWORDS, *sections, *about.keywords))
-        covered = f"{begins}/{ends}"
-        return cls(tuple(filter(None, notes)), facts, (*keywords,), last.to_pydatetime(), covered)
+            "licence": about.licence or documents.NO_LICENCE,
+            "study": digest or "not sealed",
+        },
+    }
 
 
 def _period(answers: pd.DataFrame) -> tuple[str, str]:
@@ -288,7 +243,3 @@ def _new(folder: Path, name: str) -> Path:
 
 def _put(folder: Path, name: str, content: str | bytes) -> None:
     (folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
-
-
-def _put_json(folder: Path, name: str, body: Mapping[str, Any]) -> None:
-    _put(folder, name, json_text(body, indent=1) + "\n")

@@ -1,10 +1,12 @@
 """The documents of a publication: a codebook, a README, a citation, a data package, an RO-Crate.
 
-All of them describe the same columns (`column_facts`); texts stand in templates.
+All of them describe the same columns (`column_facts`) and state the same facts; their texts stand
+in templates at the end, which `filled` and `string.Template` fill.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from string import Template
@@ -17,16 +19,17 @@ from aatoolkit._util.text import json_text, visible
 from aatoolkit._util.units import UNITS
 from aatoolkit.frame.csv import is_guarded_number
 from aatoolkit.study.publish.tables import PublishedTable
-from aatoolkit.study.run_crate import NO_LICENCE
 
 Files = Mapping[str, tuple[int, str]]
 """The size and SHA-256 of each file, by its path."""
+
+Facts = Mapping[str, Any]
+"""What the documents state of the whole publication, by name."""
 
 CODES = {name: unit.code for name, unit in UNITS.items() if unit.code}
 """Unit codes: in UCUM, and the name in QUDT's vocabulary."""
 
 _QUDT = "http://qudt.org/vocab/unit/"
-_PROFILES = "https://datapackage.org/profiles/2.0"
 _TYPES = {
     "Int64": "integer",
     "Float64": "number",
@@ -41,7 +44,7 @@ _MEDIA = {
     "md": "text/markdown",
     "cff": "application/yaml",
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    "": "text/plain",
+    "ipynb": "application/x-ipynb+json",
 }
 
 ABOUT_MISSING = (
@@ -58,7 +61,32 @@ REDACTED = (
     " availability, undeclared fields and the examples of drift are left out too, as they may"
     " quote it."
 )
-_SEAL = "The SHA-256 of the seal of the study."
+NO_LICENCE = "No licence is stated; ask the creators before you use or share it."
+
+
+def filled(template: str, **facts: Any) -> dict[str, Any]:
+    """Fill a template of JSON with facts; what is empty is left out.
+
+    Examples
+    --------
+    >>> filled('{"name": $name, "of": $of}', name="a", of=None)
+    {'name': 'a'}
+    """
+    text = Template(template).substitute({name: json_text(fact) for name, fact in facts.items()})
+    return {name: value for name, value in json.loads(text).items() if value}
+
+
+def ids(names: Iterable[str]) -> Any:
+    """Refer to entities of a crate; a single one is not wrapped in a list, as specified."""
+    listed = [{"@id": name} for name in names]
+    return listed[0] if len(listed) == 1 else listed
+
+
+def file_entity(path: str, size: int, sha256: str, name: str = "", **more: Any) -> dict[str, Any]:
+    """Describe a file of a crate."""
+    media = _MEDIA.get(path.rpartition(".")[2], "text/plain")
+    name = name or path.rpartition("/")[2]
+    return filled(_FILE, path=path, name=name, size=str(size), media=media, sha256=sha256) | more
 
 
 def path_of(table: str, form: str) -> str:
@@ -88,10 +116,6 @@ def column_facts(table: PublishedTable) -> list[dict[str, Any]]:
     ]
 
 
-def _without_none(facts: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: fact for name, fact in facts.items() if fact}
-
-
 # --- for people -------------------------------------------------------------------------------
 
 
@@ -107,8 +131,7 @@ def codebook_page(tables: Iterable[PublishedTable]) -> str:
     heads = ("dtype", "unit", "aggregation", "availability", "missing", "doc")
     parts = [_CODEBOOK]
     for table in tables:
-        parts.append(f"\n## {table.name}\n\n{table.doc}\n\n")
-        parts.append(_row("column", *heads[:-1], "meaning") + _row(*["---"] * 7))
+        parts.append(Template(_CODEBOOK_TABLE).substitute(name=table.name, doc=table.doc))
         for facts in column_facts(table):
             name = f"**`{facts['column']}`**" if facts["key"] else f"`{facts['column']}`"
             parts.append(_row(name, *(cell(facts[head]) for head in heads)))
@@ -125,13 +148,7 @@ def cell(value: object) -> str:
     return "".join(f"\\{char}" if char in "\\|<>*_`[]" else char for char in text)
 
 
-def readme(
-    title: str,
-    facts: Mapping[str, str],
-    tables: Sequence[PublishedTable],
-    notes: Sequence[str],
-    forms: Sequence[str],
-) -> str:
+def readme(facts: Facts, tables: Sequence[PublishedTable], forms: Sequence[str]) -> str:
     """Write the README of a package; ``forms`` are the formats of tables beside Parquet."""
     rows = (
         _row(
@@ -144,9 +161,9 @@ def readme(
     more = [_SPREADSHEETS] if {"csv", "excel"} & {*forms} else []
     more += [_ANSWERS] if "study.zip" in forms else []
     return Template(_README).substitute(
-        title=cell(title),
-        notes="".join(f"{note}\n\n" for note in notes),
-        facts="\n".join(f"- {name}: {cell(fact)}" for name, fact in facts.items()),
+        title=cell(facts["title"]),
+        notes="".join(f"{note}\n\n" for note in facts["notes"]),
+        facts="\n".join(f"- {name}: {cell(fact)}" for name, fact in facts["stated"].items()),
         tables="".join(rows),
         missing=ABOUT_MISSING,
         more="".join(f"{part}\n" for part in more),
@@ -154,28 +171,20 @@ def readme(
     )
 
 
-def citation(facts: Mapping[str, Any], digest: str | None) -> str:
+def citation(facts: Facts) -> str:
     """Write ``CITATION.cff``, version 1.2.0."""
-    seal = {"type": "other", "value": f"sha256:{digest}", "description": _SEAL}
-    body = {
-        "cff-version": "1.2.0",
-        "message": "If you use this data, please cite it as below.",
-        "type": "dataset",
-        **facts,
-        "identifiers": [seal] if digest else None,
-    }
+    people = [{"name": name} for name in facts["creators"] or ["The authors of this study"]]
+    body = filled(_CITATION, people=people, **facts)
     # JSON, with the characters escaped that YAML refuses or folds.
     odd = re.compile(r"[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
-    lines = (f"{name}: {json_text(value)}\n" for name, value in body.items() if value)
-    return odd.sub(lambda char: f"\\u{ord(char[0]):04x}", "".join(lines))
+    lines = "".join(f"{name}: {json_text(value)}\n" for name, value in body.items())
+    return odd.sub(lambda char: f"\\u{ord(char[0]):04x}", lines)
 
 
 # --- for machines -----------------------------------------------------------------------------
 
 
-def data_package(
-    about: Mapping[str, Any], tables: Sequence[PublishedTable], files: Files
-) -> dict[str, Any]:
+def data_package(facts: Facts, tables: Sequence[PublishedTable], files: Files) -> dict[str, Any]:
     """Describe the tables as specified by Data Package 2.0."""
     resources = [
         _resource(table, form, path, *files[path])
@@ -183,7 +192,15 @@ def data_package(
         for table in tables
         if (path := path_of(table.name, form)) in files
     ]
-    return {"$schema": f"{_PROFILES}/datapackage.json", **about, "resources": resources}
+    return filled(
+        _PACKAGE,
+        **facts,
+        short="-".join(re.findall(r"[a-z0-9]+", facts["title"].lower())) or "study",
+        people=[{"title": name, "roles": ["creator"]} for name in facts["creators"]],
+        licences=[{"name": facts["licence"]}] if facts["licence"] else [],
+        study={"digest": facts["digest"]} if facts["digest"] else None,
+        resources=resources,
+    )
 
 
 def _resource(
@@ -193,34 +210,22 @@ def _resource(
     name = re.sub(r"[^a-z0-9._-]", "_", table.name.lower())
     answers = "answers.csv" if is_csv else "answers"
     refers = {"fields": ["answer"], "reference": {"resource": answers, "fields": ["answer"]}}
-    schema = {
-        "$schema": f"{_PROFILES}/tableschema.json",
-        "fields": [_field(table, facts, is_csv) for facts in column_facts(table)],
-        "missingValues": [""],
-        "primaryKey": [*table.key],
-        "foreignKeys": [refers] if "answer" in table.columns and table.name != "answers" else [],
-    }
+    schema = filled(
+        _SCHEMA,
+        fields=[_field(table, facts, is_csv) for facts in column_facts(table)],
+        key=table.key,
+        refers=[refers] if "answer" in table.columns and table.name != "answers" else [],
+    )
     # Validators cannot check ``bytes`` and ``hash`` of binary files.
     sums = {"bytes": size, "hash": f"sha256:{sha256}"} if is_csv else {"sha256": sha256}
-    return _without_none(
-        {
-            "$schema": f"{_PROFILES}/dataresource.json",
-            "name": f"{name}.csv" if is_csv else name,
-            "type": "table",
-            "title": table.name,
-            "description": table.doc,
-            "path": path,
-            "format": form,
-            "mediatype": _MEDIA[form],
-            "dialect": {"delimiter": ","} if is_csv else None,
-            "encoding": "utf-8" if is_csv else None,
-            **sums,
-            "schema": _without_none(schema),
-        }
-    )
+    shape = {"dialect": {"delimiter": ","}, "encoding": "utf-8"} if is_csv else {}
+    name = f"{name}.csv" if is_csv else name
+    facts = {"name": name, "table": table.name, "doc": table.doc, "path": path, "form": form}
+    resource = filled(_RESOURCE, **facts, media=_MEDIA[form])
+    return {**resource, **shape, **sums, "schema": schema}
 
 
-def _field(table: PublishedTable, facts: Mapping[str, Any], is_csv: bool) -> dict[str, Any]:
+def _field(table: PublishedTable, facts: dict[str, Any], is_csv: bool) -> dict[str, Any]:
     values = table.frame[facts["column"]]
     if facts["dtype"] == "list<string>":
         # Frictionless does not accept a Parquet list as an array, nor as any other type.
@@ -232,150 +237,206 @@ def _field(table: PublishedTable, facts: Mapping[str, Any], is_csv: bool) -> dic
     else:
         kind = _TYPES.get(str(values.dtype), "string")
     ucum, qudt = CODES.get(facts["unit"], (None, None))
-    return _without_none(
-        {
-            "name": facts["column"],
-            "type": kind,
-            "description": facts["doc"],
-            "unit": facts["unit"],
-            "ucumCode": ucum,
-            "unitCode": qudt and _QUDT + qudt,
-            "aggregation": facts["aggregation"],
-            "availability": facts["availability"],
-        }
-    )
+    return filled(_FIELD, **facts, kind=kind, ucum=ucum, qudt=qudt and _QUDT + qudt)
 
 
-def crate(
-    about: Mapping[str, Any],
-    creators: Sequence[str],
-    licence: str | None,
-    tables: Sequence[PublishedTable],
-    files: Files,
-) -> dict[str, Any]:
-    """Describe the package and its provenance as an RO-Crate 1.1.
-
-    Parameters
-    ----------
-    about
-        The properties of the dataset, named as in schema.org.
-    creators, licence
-        Their names, and the SPDX identifier.
-    tables, files
-        The tables, and all files.
-    """
+def crate(facts: Facts, tables: Sequence[PublishedTable], files: Files) -> dict[str, Any]:
+    """Describe the package and its provenance as an RO-Crate 1.1."""
     answers = next(table.frame for table in tables if table.name == "answers")
     numbers = answers.groupby("section")["answer"].agg(list).to_dict()
     by_path = {path_of(table.name, form): table for table in tables for form in ("parquet", "csv")}
-    people = [
-        {"@id": f"#creator-{at}", "@type": "Person", "name": name}
-        for at, name in enumerate(creators, 1)
-    ]
-    address = f"https://spdx.org/licenses/{licence}"
-    licences = [{"@id": address, "@type": "CreativeWork", "name": licence}] if licence else []
-    parts = []
+    licence = facts["licence"]
+    entities: dict[str, list[dict[str, Any]]] = {
+        "people": [
+            {"@id": f"#creator-{at}", "@type": "Person", "name": name}
+            for at, name in enumerate(facts["creators"], 1)
+        ],
+        "licences": [
+            {"@id": f"https://spdx.org/licenses/{name}", "@type": "CreativeWork", "name": name}
+            for name in ([licence] if licence else [])
+        ],
+        "parts": [],
+        "sources": [_source(row) for row in answers.to_dict("records")],
+        "measured": [
+            filled(
+                _MEASURED,
+                id=f"#{table.name}.{about['column']}",
+                name=f"{table.name}.{about['column']}",
+                code=_QUDT + CODES[about["unit"]][1] if about["unit"] in CODES else None,
+                **about,
+            )
+            for table in tables
+            for about in (column_facts(table) if table.section else ())
+            if about["unit"]
+        ],
+    }
     for path, (size, sha256) in sorted(files.items()):
         table = by_path.get(path)
-        sources = [] if table is None else numbers.get(table.section, answers["answer"].tolist())
-        part = {
-            "@id": path,
-            "@type": "File",
-            "name": table.name if table else path.rpartition("/")[2],
-            "contentSize": str(size),
-            "encodingFormat": _MEDIA[path.rpartition(".")[2] if "." in path else ""],
-            "sha256": sha256,
-            "description": table and table.doc,
-            "isBasedOn": _ids({"@id": f"#answer-{number}"} for number in sources),
-        }
-        parts.append(_without_none(part))
-    measured = [
-        _without_none(
-            {
-                "@id": f"#{table.name}.{facts['column']}",
-                "@type": "PropertyValue",
-                "name": f"{table.name}.{facts['column']}",
-                "description": facts["doc"],
-                "unitText": facts["unit"],
-                "unitCode": _QUDT + CODES[facts["unit"]][1] if facts["unit"] in CODES else None,
-            }
+        based = [] if table is None else numbers.get(table.section, answers["answer"].tolist())
+        more = {"isBasedOn": ids(f"#answer-{number}" for number in based)} if based else {}
+        more |= {"description": table.doc} if table and table.doc else {}
+        entities["parts"].append(
+            file_entity(path, size, sha256, table.name if table else "", **more)
         )
-        for table in tables
-        for facts in (column_facts(table) if table.section else ())
-        if facts["unit"]
+    refers = {name: ids(one["@id"] for one in listed) for name, listed in entities.items()}
+    whole = filled(_CRATE, **facts, **refers, version=__version__)
+    whole["@graph"] = [
+        *({name: value for name, value in one.items() if value} for one in whole["@graph"]),
+        *(one for listed in entities.values() for one in listed),
     ]
-    sources = [_source(row) for row in answers.to_dict("records")]
-    root = {
-        "@id": "./",
-        "@type": "Dataset",
-        **about,
-        "author": _ids(people),
-        "license": _ids(licences) or NO_LICENCE,
-        "hasPart": _ids(parts),
-        "variableMeasured": _ids(measured),
-        "mentions": {"@id": "#publication"},
-    }
-    graph = [
-        {
-            "@id": "ro-crate-metadata.json",
-            "@type": "CreativeWork",
-            "about": {"@id": "./"},
-            "conformsTo": {"@id": "https://w3id.org/ro/crate/1.1"},
-        },
-        _without_none(root),
-        {
-            "@id": "#publication",
-            "@type": "CreateAction",
-            "name": "Responses of the Agent Analytics API made into tables",
-            "instrument": {"@id": "#aatoolkit"},
-            "object": _ids(sources),
-            "result": _ids(parts),
-        },
-        {
-            "@id": "#aatoolkit",
-            "@type": "SoftwareApplication",
-            "name": "aatoolkit",
-            "version": __version__,
-        },
-    ]
-    return {
-        "@context": [
-            "https://w3id.org/ro/crate/1.1/context",
-            {"sha256": "https://w3id.org/ro/terms/workflow-run#sha256"},
-        ],
-        "@graph": [*graph, *people, *licences, *parts, *sources, *measured],
-    }
-
-
-def _ids(entities: Iterable[Mapping[str, Any]]) -> Any:
-    """Make references to entities; a single one is not wrapped in a list, as specified."""
-    ids = [{"@id": entity["@id"]} for entity in entities]
-    return ids[0] if len(ids) == 1 else ids
+    whole["@graph"][1].setdefault("license", NO_LICENCE)
+    return whole
 
 
 def _source(row: Mapping[Any, Any]) -> dict[str, Any]:
     """Describe one response as an entity, with the facts that are published."""
     known = {name: fact for name, fact in row.items() if not pd.isna(fact)}
     of = f" of {known['host']}" if "host" in known else ""
-    return _without_none(
-        {
-            "@id": f"#answer-{row['answer']}",
-            "@type": "CreativeWork",
-            "name": f"{known.get('section', 'answer')}{of}",
-            "url": known.get("url"),
-            "sha256": known.get("sha256"),
-            "contentSize": str(known.get("bytes", "")),
-            "dateCreated": known["fetched_at"].isoformat() if "fetched_at" in known else None,
-        }
+    return filled(
+        _SOURCE,
+        id=f"#answer-{row['answer']}",
+        name=f"{known.get('section', 'answer')}{of}",
+        url=known.get("url"),
+        sha256=known.get("sha256"),
+        size=str(known.get("bytes", "")),
+        moment=known["fetched_at"].isoformat() if "fetched_at" in known else None,
     )
 
 
-# --- texts ------------------------------------------------------------------------------------
+# --- templates --------------------------------------------------------------------------------
 
+_CITATION = """{
+"cff-version": "1.2.0",
+"message": "If you use this data, please cite it as below.",
+"type": "dataset",
+"title": $title,
+"authors": $people,
+"date-released": $day,
+"keywords": $keywords,
+"abstract": $abstract,
+"license": $licence,
+"identifiers": $seal
+}"""
+_PACKAGE = """{
+"$$schema": "https://datapackage.org/profiles/2.0/datapackage.json",
+"name": $short,
+"title": $title,
+"description": $description,
+"created": $created,
+"keywords": $keywords,
+"contributors": $people,
+"licenses": $licences,
+"study": $study,
+"resources": $resources
+}"""
+_RESOURCE = """{
+"$$schema": "https://datapackage.org/profiles/2.0/dataresource.json",
+"name": $name,
+"type": "table",
+"title": $table,
+"description": $doc,
+"path": $path,
+"format": $form,
+"mediatype": $media
+}"""
+_SCHEMA = """{
+"$$schema": "https://datapackage.org/profiles/2.0/tableschema.json",
+"fields": $fields,
+"missingValues": [""],
+"primaryKey": $key,
+"foreignKeys": $refers
+}"""
+_FIELD = """{
+"name": $column,
+"type": $kind,
+"description": $doc,
+"unit": $unit,
+"ucumCode": $ucum,
+"unitCode": $qudt,
+"aggregation": $aggregation,
+"availability": $availability
+}"""
+_FILE = """{
+"@id": $path,
+"@type": "File",
+"name": $name,
+"contentSize": $size,
+"encodingFormat": $media,
+"sha256": $sha256
+}"""
+_SOURCE = """{
+"@id": $id,
+"@type": "CreativeWork",
+"name": $name,
+"url": $url,
+"sha256": $sha256,
+"contentSize": $size,
+"dateCreated": $moment
+}"""
+_MEASURED = """{
+"@id": $id,
+"@type": "PropertyValue",
+"name": $name,
+"description": $doc,
+"unitText": $unit,
+"unitCode": $code
+}"""
+_CRATE = """{
+"@context": [
+  "https://w3id.org/ro/crate/1.1/context",
+  {"sha256": "https://w3id.org/ro/terms/workflow-run#sha256"}
+],
+"@graph": [
+  {
+    "@id": "ro-crate-metadata.json",
+    "@type": "CreativeWork",
+    "about": {"@id": "./"},
+    "conformsTo": {"@id": "https://w3id.org/ro/crate/1.1"}
+  },
+  {
+    "@id": "./",
+    "@type": "Dataset",
+    "name": $title,
+    "description": $abstract,
+    "datePublished": $day,
+    "keywords": $words,
+    "temporalCoverage": $covered,
+    "identifier": $digest,
+    "author": $people,
+    "license": $licences,
+    "hasPart": $parts,
+    "variableMeasured": $measured,
+    "mentions": {"@id": "#publication"}
+  },
+  {
+    "@id": "#publication",
+    "@type": "CreateAction",
+    "name": "Responses of the Agent Analytics API made into tables",
+    "instrument": {"@id": "#aatoolkit"},
+    "object": $sources,
+    "result": $parts
+  },
+  {
+    "@id": "#aatoolkit",
+    "@type": "SoftwareApplication",
+    "name": "aatoolkit",
+    "version": $version
+  }
+]
+}"""
 _CODEBOOK = """\
 # Codebook
 
 Key columns are bold. *Missing* counts the rows without a value. *Availability* is whether the
 column could be measured, over all answers; the table `availability` has it for each answer.
+"""
+_CODEBOOK_TABLE = """
+## $name
+
+$doc
+
+| column | dtype | unit | aggregation | availability | missing | meaning |
+| --- | --- | --- | --- | --- | --- | --- |
 """
 _README = """\
 # $title
