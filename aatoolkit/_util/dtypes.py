@@ -38,7 +38,7 @@ class Dtype:
 _NUMBERS = ("number", "decimal comma")
 _MOMENTS = (
     *("YYYYMMDD", "DD/MM/YYYY", "MM/DD/YYYY", "iso week", "month day", "epoch s", "epoch ms"),
-    "utc",
+    *("month day year", "epoch days", "utc"),
 )
 
 # fmt: off

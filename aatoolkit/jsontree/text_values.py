@@ -141,6 +141,18 @@ def month_day(text: str, year: Any) -> date | None:
     return this if this <= latest else date(latest.year - 1, month, day)
 
 
+def month_day_year(text: str, year: Any) -> date | None:
+    """Parse a day with its month's name and its year.
+
+    Examples
+    --------
+    >>> month_day_year("Nov 3, 2026", None), month_day_year("3 November 2026", None)
+    (datetime.date(2026, 11, 3), datetime.date(2026, 11, 3))
+    """
+    rest, _, last = text.strip().rpartition(" ")
+    return month_day(rest.rstrip(","), last) if _digits(last, 4) else None
+
+
 def utc_instant(text: str, year: Any) -> datetime | None:
     """Parse an instant; without a zone it is in UTC."""
     if len(text) < 16 or text[10] not in "T " or not text[:4].isdigit():

@@ -17,7 +17,7 @@ from aatoolkit.normalizer.columns import BuiltTable
 from aatoolkit.normalizer.drift import DriftReport
 from aatoolkit.payload import Payload
 from aatoolkit.sections import Profile, Section
-from aatoolkit.sections.inference.proposal import outline
+from aatoolkit.sections.inference.analysis import outline
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime
+from fractions import Fraction
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -32,6 +33,7 @@ from aatoolkit.jsontree.text_values import (
     iso_week,
     money,
     month_day,
+    month_day_year,
     month_first,
     short_number,
     utc_instant,
@@ -188,7 +190,7 @@ def _moment(
     return instant_number(moment)
 
 
-def _epoch(per_second: int, dtype: str, _: Any, value: Any) -> int | None:
+def _epoch(per_second: int | Fraction, dtype: str, _: Any, value: Any) -> int | None:
     if type(value) is str:
         value = int(value) if re.fullmatch(r"-?[0-9]{1,15}", value) else None
     elif type(value) is float and (dtype == "date" or per_second == 1000):
@@ -213,8 +215,10 @@ _PARSERS: dict[str, Callable[[str, Any, Any], Any]] = {
     "MM/DD/YYYY": partial(_moment, month_first),
     "iso week": partial(_moment, iso_week),
     "month day": partial(_moment, month_day),
+    "month day year": partial(_moment, month_day_year),
     "utc": partial(_moment, utc_instant),
     "epoch s": partial(_epoch, 1),
     "epoch ms": partial(_epoch, 1000),
+    "epoch days": partial(_epoch, Fraction(1, 86400)),
 }
 """How one value is read, given its dtype and year, by the word of ``parse``."""

@@ -120,17 +120,17 @@ def _differences(tables: Tables) -> dict[tuple[str, str], tuple[int, str | None]
 
 
 def _sizes(section: Section, tables: Tables) -> dict[str, float | None]:
-    """The median of each numeric column that has values; None for other columns."""
-    found: dict[str, float | None] = {}
+    """The median of each share and score, and None for columns without any value."""
+    sizes: dict[str, float | None] = {}
     for table in section:
-        frame = tables[table.name]
         for column in table.columns:
-            values = frame[column.name].dropna()
-            if len(values):
-                is_number = column.dtype in NUMBERS and not column.is_label
-                median = float(abs(values).median()) if is_number else None
-                found[f"{table.name}.{column.name}"] = median
-    return found
+            values = tables[table.name][column.name].dropna()
+            label = f"{table.name}.{column.name}"
+            if not len(values):
+                sizes[label] = None
+            elif column.dtype in NUMBERS and not column.is_label and _is_bounded(column):
+                sizes[label] = float(f"{abs(values).median():.3g}")
+    return sizes
 
 
 def _resized(
@@ -138,21 +138,17 @@ def _resized(
 ) -> Iterator[tuple[str, str, str, int, str | None]]:
     """Yield columns that have lost all values, and shares and scores of quite another size."""
     now = _sizes(section, tables)
-    for label, was in before.get(name, {}).items():
-        table, _, column = label.partition(".")
-        if table not in section.names or column not in section[table].names:
-            continue
-        declared = section[table][column]
-        rows = len(tables[table])
-        path = declared.pattern
-        if (declared.source or "").startswith("["):
-            path = f"{section[table].rows.path}{declared.source}"
-        if label not in now and rows:
-            yield name, "no values any more", path, rows, None
-        size = now.get(label)
-        ratio = size / was if was and size and _is_bounded(declared) else 1.0
-        if not 1 / _OTHER_SCALE < ratio < _OTHER_SCALE:
-            yield name, "another scale", path, rows, f"{size:.3g}, was {was:.3g}"
+    for table in section if name in before else ():
+        rows = len(tables[table.name])
+        for column in table.columns:
+            label, path = f"{table.name}.{column.name}", column.pattern
+            if (column.source or "").startswith("["):
+                path = f"{table.rows.path}{column.source}"
+            was, size = before[name].get(label, 0.0), now.get(label, 0.0)
+            if rows and size is None and was is not None:
+                yield name, "no values any more", path, rows, None
+            if was and size and not 1 / _OTHER_SCALE < size / was < _OTHER_SCALE:
+                yield name, "another scale", path, rows, f"{size:.3g}, was {was:.3g}"
 
 
 def _is_bounded(column: Column) -> bool:

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from aatoolkit.availability.detect import raw
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.normalizer.parse import read_as
 from aatoolkit.sections.column import Reading
-from aatoolkit.sections.inference.findings import ColumnFinding
-
-READING = ("dtype", "parse", "missing", "year")
-"""The facts of a column that say how its values are read."""
+from aatoolkit.sections.inference.relations import ColumnFinding
 
 
-def check_values(found: ColumnFinding, values: list[Any]) -> None:
+def check_values(found: ColumnFinding) -> None:
     """Refuse a reading that loses values of the answers.
 
     Raises
@@ -23,14 +19,14 @@ def check_values(found: ColumnFinding, values: list[Any]) -> None:
     ValueError
         With examples of what it cannot read.
     """
-    known = [None if value is MISSING else value for value in values]
-    if found.year is not None or not known:
+    known = [None if value is MISSING else value for value in found.values]
+    dtype, parse = found.reading.dtype, found.reading.parse
+    if found.reading.year is not None or not known:
         return
-    reading = Reading(found.dtype, found.parse, None, None, found.missing)
-    odd = read_as(known, reading).odd
+    odd = read_as(known, Reading(dtype, parse, None, None, found.reading.missing)).odd
     if odd:
         texts = [*dict.fromkeys(raw(known[row]) for row in odd)]
-        how = f"parse={found.parse!r}" if found.parse else f"dtype={found.dtype!r}"
+        how = f"parse={parse!r}" if parse else f"dtype={dtype!r}"
         raise ValueError(
             f"{how} reads {len(known) - len(odd)} of {len(known)} values, and not "
             f"{', '.join(texts[:3])}; say another parse=, or missing= for what stands for none"

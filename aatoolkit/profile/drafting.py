@@ -16,11 +16,9 @@ from aatoolkit.profile.contrast import emptied, shared_states
 from aatoolkit.profile.page import page_of
 from aatoolkit.profile.planning import BUDGET, PlannedRequest, engines_of, unvaried
 from aatoolkit.profile.section_draft import SectionDraft, counted
-from aatoolkit.sections.inference.analysis import Analysis, analyse
-from aatoolkit.sections.inference.declare import section_of
+from aatoolkit.sections.inference.analysis import Analysis, analyse, take_standard_names
 from aatoolkit.sections.inference.source import file_of
-from aatoolkit.sections.inference.standard import take_standard_names
-from aatoolkit.sections.inference.vocabulary import Vocabulary
+from aatoolkit.sections.inference.words import Vocabulary
 
 if TYPE_CHECKING:
     from aatoolkit.client.project import Project
@@ -69,7 +67,6 @@ class Draft(Mapping[str, SectionDraft]):
                 if standard_names:
                     take_standard_names(found, vocabulary)
                 if found.relations:
-                    section_of(found)
                     parts = [*answers.parts.get(name, {}).values()]
                     beside = {host: held[name] for host, held in answers.beside.items()
                               if name in held}  # fmt: skip

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from aatoolkit._util.text import markup
 from aatoolkit.availability.detect import raw
 from aatoolkit.jsontree.vectors import MISSING
-from aatoolkit.sections.inference.findings import OPEN, ColumnFinding
-from aatoolkit.sections.inference.relations import Relation
+from aatoolkit.sections.inference.relations import OPEN, ColumnFinding, Relation
 
 if TYPE_CHECKING:
     from aatoolkit.profile.drafting import Draft
@@ -81,7 +80,7 @@ def _section(section: SectionDraft) -> Iterator[str]:
         ]  # fmt: skip
         yield _table(["place", "value", *map(markup, hosts), "why", "to read it"], rows)
     for relation in section.analysis.relations:
-        columns = section.analysis.columns[relation.name]
+        columns = relation.columns
         yield f"<h3><code>{markup(relation.name)}</code></h3>"
         key = ", ".join(relation.key) or "none"
         yield f"<p>{len(relation.rows_of(0)):,} rows at <code>{markup(relation.path)}</code>, "
@@ -125,7 +124,7 @@ def _questions(draft: Draft) -> str:
     items = []
     for name, section in draft.items():
         for column in section.columns():
-            if column.dtype not in ("Int64", "Float64") or column.is_key:
+            if not column.reading.is_number or column.is_key:
                 continue
             where = f"{markup(name)} <code>{markup(column.path)}</code>"
             if column.unit.confidence == OPEN:

@@ -10,7 +10,7 @@ from typing import Any
 
 from aatoolkit import sections
 from aatoolkit.scope import Scope
-from aatoolkit.sections.inference.vocabulary import snake
+from aatoolkit.sections.inference.words import snake
 
 BUDGET = 60
 """How many requests a draft may send unless another number is given."""

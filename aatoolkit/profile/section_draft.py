@@ -10,14 +10,13 @@ from aatoolkit.availability.detect import raw
 from aatoolkit.errors import ArgumentError, did_you_mean, near_matches
 from aatoolkit.jsontree.paths import Entries, format_path, parse_pattern
 from aatoolkit.profile.candidates import Candidate
-from aatoolkit.profile.column_check import READING, check_rule, check_values
+from aatoolkit.profile.column_check import check_rule, check_values
 from aatoolkit.profile.rule_check import complete, problem_of
 from aatoolkit.sections import Aggregation, Rule, Section
 from aatoolkit.sections.availability_rule import with_rule
 from aatoolkit.sections.column import PARSES
-from aatoolkit.sections.inference.analysis import Analysis
-from aatoolkit.sections.inference.declare import section_of
-from aatoolkit.sections.inference.findings import (
+from aatoolkit.sections.inference.analysis import Analysis, rename
+from aatoolkit.sections.inference.relations import (
     LIKELY,
     OPEN,
     PROVED,
@@ -25,7 +24,6 @@ from aatoolkit.sections.inference.findings import (
     ColumnFinding,
     Finding,
 )
-from aatoolkit.sections.inference.standard import rename
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,23 +60,23 @@ class SectionDraft:
     @property
     def tables(self) -> tuple[str, ...]:
         """The tables, the main one first."""
-        return tuple(self.analysis.columns)
+        return tuple(relation.name for relation in self.analysis.relations)
 
     @property
     def section(self) -> Section:
         """The declaration, as far as it is known."""
-        return section_of(self.analysis)
+        return self.analysis.declared
 
     def columns(self) -> Iterator[ColumnFinding]:
         """Yield the findings of each column, table by table."""
-        for columns in self.analysis.columns.values():
-            yield from columns
+        for relation in self.analysis.relations:
+            yield from relation.columns
 
     def counts(self) -> dict[str, int]:
         """Count the numbers that are proved, likely, open and settled by hand."""
         found = dict.fromkeys((PROVED, LIKELY, OPEN, SETTLED), 0)
         for column in self.columns():
-            if column.dtype in ("Int64", "Float64") and not column.is_key:
+            if column.reading.is_number and not column.is_key:
                 found[column.confidence] += 1
         return found
 
@@ -152,38 +150,26 @@ class SectionDraft:
             found.rule = Finding(aggregate, SETTLED, "settled by hand")
         if dtype is None and isinstance(parse, str) and found.dtype not in PARSES.get(parse, ()):
             dtype = next(iter(PARSES.get(parse, ())), None)
-        found.dtype = dtype or found.dtype
-        found.parse = found.parse if parse is _UNSET else parse
+        given: dict[str, Any] = {"dtype": dtype, "missing": missing}
+        given = {name: value for name, value in given.items() if value is not None}
+        given |= {} if parse is _UNSET else {"parse": parse}
+        found.reading = replace(found.reading, **given)
         found.scale = found.scale if scale is None else scale
-        if scale is not None and scale != 1.0 and found.dtype == "Int64":
-            found.dtype = "Float64"
-        found.missing = found.missing if missing is None else missing
         found.doc = found.doc if doc is None else doc
         if name is not None:
-            rename(self.analysis, found, name)
+            rename(found, name)
         try:
             declared = self.section
             check_rule(declared[found.table].names, found)
-            if any(before[fact] != getattr(found, fact) for fact in READING):
-                check_values(found, self._values(found))
+            if given:
+                check_values(found)
         except (ValueError, KeyError) as error:
             if found.name != before["name"]:
-                rename(self.analysis, found, before["name"])
+                rename(found, before["name"])
             vars(found).update(before)
             raise ArgumentError(
                 f"{found.table}.{column} cannot be declared so: {error}", argument="column"
             ) from None
-
-    def _values(self, found: ColumnFinding) -> list[Any]:
-        """The values of a column in the answers of the draft."""
-        return [
-            value
-            for relation in self.analysis.relations
-            if relation.name == found.table
-            for column in relation.columns
-            if column.name == found.name
-            for value in column.values
-        ]
 
     @property
     def availability(self) -> pd.DataFrame:
@@ -293,8 +279,8 @@ class SectionDraft:
     def __repr__(self) -> str:
         counts = self.counts()
         lines = [f"<Draft of {self.name}: {counted(counts)}>"]
-        for table, columns in self.analysis.columns.items():
-            lines.append(f"  {table}  {len(columns)} columns")
+        for relation in self.analysis.relations:
+            lines.append(f"  {relation.name}  {len(relation.columns)} columns")
         lines += [f"  ! {note}" for note in self.notes]
         if self.candidates and not self.analysis.rules:
             places = ", ".join(one.at for one in self.candidates)
@@ -310,7 +296,7 @@ def counted(counts: Mapping[str, int]) -> str:
 def _rule_words(found: ColumnFinding) -> str | None:
     if found.is_key:
         return "key"
-    if found.dtype not in ("Int64", "Float64") or found.rule.value is None:
+    if not found.reading.is_number or found.rule.value is None:
         return None
     return str(found.aggregate)
 

@@ -19,7 +19,6 @@ from aatoolkit.sections.aggregation import (
     NONE,
     RANK,
     SCORE,
-    SUM,
     Aggregation,
     ratio,
 )
@@ -74,10 +73,14 @@ def count(
     source: str | None = None,
     *,
     among: str | None = None,
+    across: tuple[str, ...] = (),
     **more: Any,
 ) -> Column:
-    """A column of counts, which add up; of no ``among``, another count, there is nothing to add."""
-    rule = SUM if among is None else Aggregation("sum", among=(among,))
+    """A column of counts, which add up over all rows, or ``across`` some dimensions only.
+
+    Of no ``among``, another count, there is nothing to add.
+    """
+    rule = Aggregation("sum", across=across, among=() if among is None else (among,))
     return Column(name, "Int64", doc, source, **{"unit": COUNT, "aggregate": rule, **more})
 
 

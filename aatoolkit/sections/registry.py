@@ -17,7 +17,7 @@ from aatoolkit.sections.profile import Profile, fingerprint, unknown
 from aatoolkit.sections.section import Column, Section, Table
 
 if TYPE_CHECKING:
-    from aatoolkit.sections.inference.proposal import Proposal
+    from aatoolkit.sections.inference.source import Proposal
 
 __all__ = [
     "all",
@@ -193,14 +193,12 @@ def propose(answers: Any, name: str | None = None) -> Proposal:
     ... # doctest: +ELLIPSIS
     from aatoolkit import sections
     ...
-            'things_by_engine',
-            'One row per item id and engine.',
-            keyed('items[].byEngine', key='engine'),
-            key=('item_id', 'engine'),
+        Table('things', '', records('items'), key='item_id', columns=(
+            text('item_id'),)),
     ...
     """
     # Looked for when asked for: declarations alone need neither pyarrow nor numpy.
-    drawn: Proposal = import_module("aatoolkit.sections.inference.proposal").propose(answers, name)
+    drawn: Proposal = import_module("aatoolkit.sections.inference.source").propose(answers, name)
     return drawn
 
 

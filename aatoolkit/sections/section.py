@@ -82,7 +82,7 @@ class Table(Described):
     name : str
         Its name.
     doc : str
-        Its grain, in a sentence: "One row per cited domain."
+        Its grain, in a sentence: "One row per cited domain."; if empty, the key says it.
     rows : Rows
         Where its rows are: `records`, `keyed`, `grid`, `pairs`, `single` or `computed`.
     key : str or tuple of str
@@ -113,6 +113,9 @@ class Table(Described):
         if lists:
             raise ArgumentError(f"table {self.name!r}: a list cannot be a key: {lists}")
         object.__setattr__(self, "key", key)
+        if not self.doc:
+            grain = " and ".join(name.replace("_", " ") for name in key)
+            object.__setattr__(self, "doc", f"One row per {grain or 'answer'}.")
         columns = tuple(
             replace(
                 column,

@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from foreign import draft_of
 
 import aatoolkit as aa
 from aatoolkit.sections import Profile
-from aatoolkit.sections.inference.analysis import analyse
-from aatoolkit.sections.inference.standard import take_standard_names
-from aatoolkit.sections.inference.vocabulary import Vocabulary
 
-WORDS = Vocabulary({"engine": ["alpha", "beta", "gamma"], "brand": ["Acme", "Other"]})
+OPTIONS = {"engines": ["alpha", "beta", "gamma"], "brands": ["Acme", "Other"]}
 HITS = [41, 29, 17, 11, 7, 5, 3, 2]
 
 
@@ -26,15 +24,9 @@ def rows(share: float = 1.0) -> list[dict[str, Any]]:
 
 
 def names(answer: Any) -> dict[str, str]:
-    analysis = analyse("domains", answer, {}, WORDS)
-    take_standard_names(analysis, WORDS)
-    found = {}
-    for relation in analysis.relations:
-        held = [one.name for one in analysis.columns[relation.name]]
-        assert held == [one.name for one in relation.columns]
-        assert len(set(held)) == len(held)
-        found |= {one.source: one.name for one in analysis.columns[relation.name]}
-    return found
+    section = draft_of({"domains": answer}, options=OPTIONS)["domains"]
+    assert len(set(section.section.tables[0].names)) == len(section.section.tables[0].names)
+    return {column.source: column.name for column in section.columns()}
 
 
 def test_a_known_word_whose_values_agree_takes_the_standard_name():

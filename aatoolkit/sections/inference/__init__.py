@@ -4,16 +4,14 @@ In go decoded answers of one section; out come its tables, types, units, rules a
 its evidence and one of three confidences. Wrong guesses cost more than open questions, so what a
 wrong one would break is applied only if proved.
 
-In reading order: ``axes`` with ``vocabulary`` says which keys are data and what belongs together;
-``shapes`` names the tables, as ``relations``; ``readings`` types their values, with
-``text_formats``; ``totals``, ``keys`` and ``inherit`` settle what rows are and what identifies
-them, ``texts`` what texts need beside them; ``words``, ``identities``, ``sums`` and
-``experiments`` are the ``evidence``, from which ``units``, ``metrics``, ``differences`` and
-``rules`` follow, in ``findings``; ``analysis`` does all this for one section. ``declare`` makes
-declarations of it and ``source`` the Python that makes them; ``standard`` gives columns the names
-that they have everywhere else, and ``proposal`` is what single answers are drafted by.
+In reading order: ``axes`` says which keys are data and what belongs together, by the ``words`` of
+the lexicon where structure leaves it open; ``shapes`` names the tables, as ``relations``;
+``readings`` types their values; ``keys`` settles what rows are and what identifies them;
+``evidence`` tests what numbers are sums, ratios and means of, from which ``units`` and ``rules``
+follow; ``analysis`` does all this for one section and makes the declaration; ``source`` writes
+the Python that makes it.
 
->>> from aatoolkit.sections.inference.proposal import propose
+>>> from aatoolkit.sections.inference.source import propose
 >>> propose({"hosts": [{"host": "a.example", "hits": 3}]}, "crawl").section.names
 ('crawl_hosts',)
 """

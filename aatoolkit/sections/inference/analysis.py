@@ -1,29 +1,52 @@
-"""The analysis of one section: tables, types, units, rules and keys, each with its evidence."""
+"""The analysis of one section, and the declaration that is made of it.
+
+Proved and likely findings are applied, others are left open. A column of a known meaning is
+called as it is everywhere: pictures, notebooks and comparisons look for ``citation_count``,
+whatever a service calls it. Its path stays in the declaration, and two columns never get one name.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
-from functools import partial
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from aatoolkit.sections import MAX, MIN, NONE, Aggregation, Rule
-from aatoolkit.sections.inference.differences import settle_differences
+from aatoolkit._util.lexicon import words as lexicon
+from aatoolkit.errors import PayloadError
+from aatoolkit.jsontree import decode
+from aatoolkit.jsontree.decode import checked_value
+from aatoolkit.payload import Payload
+from aatoolkit.sections import (
+    COUNT,
+    CURRENCY,
+    FRACTION,
+    RANK,
+    Aggregation,
+    Column,
+    Rows,
+    Rule,
+    Section,
+    Table,
+)
 from aatoolkit.sections.inference.evidence import gather
-from aatoolkit.sections.inference.experiments import Split
-from aatoolkit.sections.inference.findings import LIKELY, OPEN, PROVED, ColumnFinding, Finding
-from aatoolkit.sections.inference.inherit import settle_keys
-from aatoolkit.sections.inference.metrics import is_value_name, units_by_metric
-from aatoolkit.sections.inference.readings import FieldReading
-from aatoolkit.sections.inference.relations import Measure, Relation
-from aatoolkit.sections.inference.rules import Evidence, find_rule
+from aatoolkit.sections.inference.keys import settle_keys, year_path
+from aatoolkit.sections.inference.relations import OPEN, PROVED, ColumnFinding, Relation
+from aatoolkit.sections.inference.rules import settle_rule
 from aatoolkit.sections.inference.shapes import find_relations
-from aatoolkit.sections.inference.sums import meaning_of
-from aatoolkit.sections.inference.texts import complete_texts, year_path
-from aatoolkit.sections.inference.totals import leave_out_totals
-from aatoolkit.sections.inference.units import find_unit, likely_counts
-from aatoolkit.sections.inference.vocabulary import Vocabulary
-from aatoolkit.sections.inference.words import tokens
+from aatoolkit.sections.inference.units import POSITION, settle_units
+from aatoolkit.sections.inference.words import Vocabulary, singular, specific_name, tokens
+from aatoolkit.sections.section import ENVELOPE
+
+_DIMENSIONS = ("engine", "topic", "category", "brand")
+# What only a proved rule tells apart: positions by what weights them, rates by their parts.
+_MEANS = {"mention_count": "average_position", "citation_count": "average_citation_position"}
+_RATIOS = {
+    ("mention_count", "answer_count"): "mention_rate",
+    ("conversions", "sessions"): "conversion_rate",
+}
+_STANDARD = {COUNT: "standard_count", FRACTION: "standard_share", RANK: "standard_rank"}
 
 
 @dataclass
@@ -35,26 +58,43 @@ class Analysis:
     section : str
         Its name.
     relations : list of Relation
-        Its tables.
-    columns : dict of str to list of ColumnFinding
-        The columns of each table, by the table's name.
+        Its tables, the main one first, with the findings of their columns.
     notes : list of str
         What a person should look at.
     rules : tuple of Rule
         Where the service states the section's availability, as far as a person said so.
-    watched : tuple of str
-        Places that may be about availability.
-    emptied : tuple of str
-        Where the rows are gone without a word when nothing was measured.
+    watched, emptied : tuple of str
+        Places that may be about availability, and where the rows are gone without a word when
+        nothing was measured.
     """
 
     section: str
     relations: list[Relation] = field(default_factory=list)
-    columns: dict[str, list[ColumnFinding]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     rules: tuple[Rule, ...] = ()
     watched: tuple[str, ...] = ()
     emptied: tuple[str, ...] = ()
+
+    def __getitem__(self, table: str) -> Relation:
+        return next(relation for relation in self.relations if relation.name == table)
+
+    @property
+    def declared(self) -> Section:
+        """The declaration, as far as it is known.
+
+        Raises
+        ------
+        ValueError
+            If there is nothing that can be made a table.
+        """
+        return Section(
+            self.section,
+            f"Drafted from answers of {self.section}.",
+            *map(table_of, self.relations),
+            availability=self.rules,
+            watched=self.watched,
+            emptied=self.emptied,
+        )
 
 
 def analyse(
@@ -62,7 +102,7 @@ def analyse(
     whole: Any,
     parts: Mapping[tuple[str, ...], Any],
     vocabulary: Vocabulary,
-    others: list[Any] | None = None,
+    others: Sequence[Any] = (),
     *,
     measures: bool = True,
     passed_over: Collection[str] = (),
@@ -79,144 +119,211 @@ def analyse(
         Its answers by the engines they were narrowed to; together they are all that ran.
     vocabulary : Vocabulary
         What the keys of maps may be.
-    others : list, optional
+    others : sequence
         Further answers, of other windows or hosts.
     measures : bool
         Whether to look for units and rules; without, all of them are left open.
     passed_over : collection of str
         Fields of the answers that are in no table.
     """
-    documents = [whole, *parts.values(), *(others or [])]
+    documents = [whole, *parts.values(), *others]
     relations = find_relations(documents, section, vocabulary, passed_over)
-    relations = [one for one in relations if one.columns]
-    complete = partial(complete_texts, year=year_path(documents))
-    readings, notes = settle_keys(relations, leave_out_totals, complete)
-    found = Analysis(section, _ordered(relations), {}, notes)
-    split = Split("engine", 0, tuple(range(1, len(parts) + 1))) if len(parts) > 1 else None
-    if not measures:
-        for relation in found.relations:
-            found.columns[relation.name] = [
-                _read(relation, column, readings[relation]) for column in relation.columns
-            ]
-        return found
-    evidence = gather(relations, readings, split, found.notes)
-    for relation in found.relations:
-        found.columns[relation.name] = [
-            _finding(relation, column, readings[relation], evidence[relation][column.name])
-            for column in relation.columns
-        ]
-        likely_counts(found.columns[relation.name], readings[relation], evidence[relation])
-    for relation in found.relations:
-        _units_of_sums(found.columns, relation, evidence[relation])
-        settle_differences(found.columns[relation.name], readings[relation])
-        _long_units(relation, found.columns[relation.name], readings[relation])
-    return found
+    relations = [relation for relation in relations if relation.columns]
+    notes = settle_keys(relations, year_path(documents))
+    relations.sort(key=_rank)
+    if measures:
+        gather(relations, len(parts))
+        settle_units(relations)
+    for relation in relations if measures else ():
+        for column in relation.columns:
+            settle_rule(column)
+    return Analysis(section, relations, notes)
 
 
-def _ordered(relations: list[Relation]) -> list[Relation]:
-    """Sort the tables: the largest one of records first, plain facts last."""
-
-    def rank(relation: Relation) -> tuple[bool, bool, int, int]:
-        size = len(relation) * len(relation.columns)
-        is_series = relation.holder != relation.steps[:-1]
-        nested = sum(len(one.steps) > 0 for one, _ in relation.chain()) - 1
-        return not relation.steps, is_series, nested, -size
-
-    return sorted(relations, key=rank)
+def _rank(relation: Relation) -> tuple[bool, bool, int, int]:
+    """The order of tables: the largest one of records first, plain facts last."""
+    size = len(relation) * len(relation.columns)
+    is_series = relation.holder != relation.steps[:-1]
+    nested = sum(len(around.steps) > 0 for around, _ in relation.chain()) - 1
+    return not relation.steps, is_series, nested, -size
 
 
-def _read(relation: Relation, column: Measure, readings: dict[str, FieldReading]) -> ColumnFinding:
-    """Find the parsing and dtype of a column; its unit and rule are left open."""
-    reading = readings[column.name]
-    there = column.present()
-    return ColumnFinding(
-        relation.name,
+# --- declarations -------------------------------------------------------------------------------
+
+
+def table_of(relation: Relation) -> Table:
+    """Build the declaration of a table."""
+    columns = tuple(map(column_of, relation.columns))
+    return Table(relation.name, "", rows_of(relation), relation.key, columns)
+
+
+def rows_of(relation: Relation) -> Rows:
+    """Build the `Rows` of a relation, without totals."""
+    rows, left_out = relation.rows.build(), without_of(relation)
+    return rows.where(without=left_out) if left_out else rows
+
+
+def without_of(relation: Relation) -> dict[str, tuple[Any, ...]]:
+    """Return the values of rows that are totals, by the source of the column that names them."""
+    return {relation[name].source: values for name, values in relation.without.items()}
+
+
+def column_of(column: ColumnFinding) -> Column:
+    """Build the declaration of a column."""
+    return Column(
         column.name,
-        column.path,
-        column.source,
-        reading.dtype,
-        reading.parse,
-        reading.missing,
-        year=reading.year,
-        reading=reading.evidence,
-        is_key=column.name in relation.key,
-        example=next((one for one in there if one not in reading.missing), None),
-        doc=_doc(column),
+        column.dtype,
+        column.doc,
+        source=column.source,
+        unit=column.unit.value if column.unit.confidence != OPEN else None,
+        aggregate=column.aggregate,
+        parse=column.reading.parse,
+        year=column.reading.year,
+        scale=None if column.scale == 1.0 else column.scale,
+        missing=column.reading.missing,
+        units=column.units,
     )
 
 
-def _finding(
-    relation: Relation, column: Measure, readings: dict[str, FieldReading], evidence: Evidence
-) -> ColumnFinding:
-    reading, found = readings[column.name], _read(relation, column, readings)
-    if found.is_key or column.label:
-        return found
-    if reading.is_number:
-        named = meaning_of(column)
-        found.unit, found.scale = find_unit(column.name, column.path, reading, evidence)
-        if found.scale != 1.0:
-            found.dtype = "Float64"
-        currency = _currency(relation, column) if found.unit.value == "currency" else ""
-        found.rule = find_rule(column.name, named, evidence, currency)
-    elif reading.dtype in ("date", "timestamp"):
-        found.rule = _moment_rule(column)
-    return found
+# --- standard names -----------------------------------------------------------------------------
 
 
-def _units_of_sums(
-    columns: dict[str, list[ColumnFinding]], relation: Relation, evidence: dict[str, Evidence]
-) -> None:
-    """Give a column the unit of a column to which its rows sum."""
-    known = {(one.table, one.name): one for held in columns.values() for one in held}
-    for column in columns[relation.name]:
-        totals = [known[one] for one in evidence[column.name].equals if one in known]
-        units = {one.unit.value for one in totals if one.scale == 1.0}
-        is_silent = column.unit.confidence == OPEN and column.scale == 1.0
-        if is_silent and len(units) == 1 and totals[0].unit.value is not None:
-            reason = f"that of {totals[0].table}.{totals[0].name}, to which its rows sum"
-            column.unit = Finding(totals[0].unit.value, LIKELY, reason)
+def take_standard_names(analysis: Analysis, vocabulary: Vocabulary) -> None:
+    """Rename columns to standard names, where one column of a table has that meaning.
+
+    Counts come first: what they weight, and what is made of them, is named after them.
+    """
+    for relation in [*analysis.relations, *analysis.relations]:
+        wanted = {
+            column: name
+            for column in relation.columns
+            if (name := standard_name(column) or _dimension(column, vocabulary)) is not None
+        }
+        times, taken = Counter(wanted.values()), {*relation.names}
+        for column, name in wanted.items():
+            if name not in taken and times[name] == 1:
+                evidence = f"{column.reading.evidence}; the standard name for {column.name}"
+                column.reading = replace(column.reading, evidence=evidence)
+                rename(column, name)
 
 
-def _long_units(
-    relation: Relation, columns: list[ColumnFinding], readings: dict[str, FieldReading]
-) -> None:
-    """Give a value column one unit per metric, where rows are metrics."""
-    metric, units = units_by_metric(relation, readings)
-    for column in columns:
-        is_number = column.dtype in ("Int64", "Float64") and not column.is_key
-        if metric and is_number and is_value_name(column.name):
-            column.units = units
-            evidence = f"each {metric} has a unit of its own"
-            column.unit = Finding(f"per `{metric}`", LIKELY, evidence)
-            column.rule = Finding(
-                Aggregation("none", why=f"rows are different measures: choose one {metric}"),
-                LIKELY,
-                evidence,
-            )
+def standard_name(column: ColumnFinding) -> str | None:
+    """Return the standard name of a number by its unit and words; None if there is none."""
+    unit, rule = column.unit.value or "", column.rule.value
+    if column.is_key or column.unit.confidence == OPEN:
+        return None
+    form = _form(specific_name(column.name, column.path))
+    if rule is not None and column.rule.confidence == PROVED:
+        if unit == FRACTION and rule.over in _RATIOS:
+            return _RATIOS[rule.over]
+        if unit == POSITION and rule.by in _MEANS and form.startswith("average"):
+            return _MEANS[rule.by]
+    concept = "standard_score" if unit.startswith("score") else _STANDARD.get(unit, "")
+    concept = "standard_money" if unit == CURRENCY else concept
+    names = (pair.partition("=") for pair in lexicon(concept)) if concept else ()
+    return next((name for words, _, name in names if words.replace("_", " ") == form), None)
 
 
-def _currency(relation: Relation, column: Measure) -> str:
-    """The column that holds the currency of an amount, if there is one."""
-    own = f"{column.name}_currency"
-    if any(one.name == own and one.source == column.source for one in relation.columns):
-        return own
-    beside = column.source.rpartition(".")[0]
+def _form(name: str) -> str:
+    """The words of a name in their common forms, without those that mean nothing."""
+    same = {word: other for word, _, other in (pair.partition("=") for pair in lexicon("same"))}
+    words = (same.get(word, word) for word in map(singular, tokens(name)))
+    kept = (word for word in "_".join(words).split("_") if word not in lexicon("filler"))
+    return " ".join(kept)
+
+
+def _dimension(column: ColumnFinding, vocabulary: Vocabulary) -> str | None:
+    """The dimension that a text names: engine, topic, category or brand; None if not sure."""
+    words = [singular(word) for word in tokens(column.name) if word not in lexicon("labelling")]
+    if column.dtype != "string" or len(words) != 1 or words[0] not in _DIMENSIONS:
+        return None
+    kept, missing = column.relation.kept, column.reading.missing
+    values = {v for at, v in enumerate(column.values) if isinstance(v, str) and kept[at]}
+    texts = values.difference(missing)
+    return words[0] if texts and texts <= vocabulary.members.get(words[0], set()) else None
+
+
+def rename(column: ColumnFinding, name: str) -> None:
+    """Rename a column, also in the key and the rules of its table."""
+    relation, old = column.relation, column.name
+    relation.key = tuple(name if key == old else key for key in relation.key)
+    relation.without = {name if k == old else k: v for k, v in relation.without.items()}
+    column.name = name
     for other in relation.columns:
-        if "currency" in tokens(other.name) and other.source.rpartition(".")[0] == beside:
-            return other.name
-    return ""
+        if other.rule.value is not None:
+            other.rule = replace(other.rule, value=_renamed(other.rule.value, old, name))
+        if other.unit.value == f"per `{old}`":
+            other.unit = replace(other.unit, value=f"per `{name}`")
 
 
-def _moment_rule(column: Measure) -> Finding[Aggregation]:
-    words = set(tokens(column.name))
-    if words & {"first", "since", "start", "from", "earliest"}:
-        return Finding(MIN, LIKELY, "name")
-    if words & {"last", "latest", "until", "end", "to"}:
-        return Finding(MAX, LIKELY, "name")
-    return Finding(NONE, PROVED, "")
+def _renamed(rule: Aggregation, old: str, new: str) -> Aggregation:
+    def named(names: Any) -> Any:
+        return names and tuple(new if name == old else name for name in names)
+
+    return replace(
+        rule,
+        why=rule.why and re.sub(rf"(?<!\w){re.escape(old)}(?!\w)", lambda _: new, rule.why),
+        by=new if rule.by == old else rule.by,
+        over=named(rule.over),
+        within=new if rule.within == old else rule.within,
+        across=named(rule.across),
+    )
 
 
-def _doc(column: Measure) -> str:
-    """Describe a column by its name and path."""
-    words = " ".join(tokens(column.name))
-    return f"{words[:1].upper()}{words[1:]}, {column.path} in the answer." if words else column.path
+# --- single answers -----------------------------------------------------------------------------
+
+
+def of_answers(answers: Any, name: str | None, *, measures: bool = True) -> Analysis:
+    """Analyse an answer, or several of one section, that nobody asked a service for.
+
+    Raises
+    ------
+    DecodeError
+        If an answer is not one JSON document.
+    PayloadError
+        If nothing in the answers can be made a table, or an object is no JSON value.
+    """
+    given = answers if isinstance(answers, list | tuple) else [answers]
+    documents = [_decoded(answer) for answer in given] or [None]
+    name = name or next(filter(None, map(_section_of, [*given, *documents])), "answer")
+    enveloped = any(isinstance(document, dict) and "window" in document for document in documents)
+    analysis = analyse(
+        name,
+        documents[0],
+        {},
+        Vocabulary.of(None, documents),
+        documents[1:],
+        measures=measures,
+        passed_over=ENVELOPE if enveloped else (),
+    )
+    if not analysis.relations:
+        raise PayloadError(
+            f"nothing in this answer of {name} can be made a table", section=name, problems=[]
+        )
+    return analysis
+
+
+def outline(answer: Any, name: str) -> Section:
+    """Draft the declaration of one answer as it is written; units and rules stay open.
+
+    Raises
+    ------
+    DecodeError, PayloadError
+        As `of_answers`.
+    """
+    return of_answers(answer, name, measures=False).declared
+
+
+def _decoded(answer: Any) -> Any:
+    if isinstance(answer, Payload):
+        return answer.json
+    if isinstance(answer, str):
+        answer = answer.encode("utf-8", "surrogatepass")
+    return decode.decode(answer) if isinstance(answer, bytes) else checked_value(answer)
+
+
+def _section_of(answer: Any) -> str | None:
+    """The section's name, where a payload or an answer says it."""
+    section = answer.get("section") if isinstance(answer, dict) else None
+    section = answer.section if isinstance(answer, Payload) else section
+    return section if isinstance(section, str) else None

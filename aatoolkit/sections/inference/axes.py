@@ -25,8 +25,7 @@ from typing import Any
 
 from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Position, Step
 from aatoolkit.jsontree.vectors import MISSING, Missing
-from aatoolkit.sections.inference.vocabulary import Vocabulary, snake
-from aatoolkit.sections.inference.words import is_measure_name
+from aatoolkit.sections.inference.words import Vocabulary, is_measure_name, snake
 
 _NUMBER = re.compile(r"\s*[+-]?(\d{1,15}|\d{1,3}(,\d{3})+)(\.\d+)?([eE][+-]?\d+)?\s*%?\s*")
 _DAY = re.compile(

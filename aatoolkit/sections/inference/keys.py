@@ -1,111 +1,298 @@
-"""Find the key of a relation: the fewest columns that are unique in every answer."""
+"""What identifies rows: their readings, the totals among them, and their keys.
+
+Enclosing rows come first, since what is below them takes over their keys and their labels.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
 
+import numpy as np
+
+from aatoolkit._util.lexicon import words as lexicon
+from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, parse_path
+from aatoolkit.jsontree.text_values import currency
 from aatoolkit.jsontree.vectors import MISSING
-from aatoolkit.sections.inference.readings import FieldReading
-from aatoolkit.sections.inference.relations import Measure, Relation
-from aatoolkit.sections.inference.vocabulary import words_of
-from aatoolkit.sections.inference.words import is_id_name, is_measure_name, is_numbered, tokens
-
-_MOST, _CANDIDATES = 3, 12
-_LABELS = words_of(
-    """
-    name title label brand engine topic category term query keyword text metric bot path url
-    domain host theme sku merchant competitor rival week date day month hour entity slug
-    """
+from aatoolkit.sections.inference.axes import bound
+from aatoolkit.sections.inference.readings import FieldReading, as_month_days, read_values
+from aatoolkit.sections.inference.relations import ColumnFinding, Places, Relation, fresh
+from aatoolkit.sections.inference.words import (
+    is_id_name,
+    is_measure_name,
+    is_numbered,
+    singular,
+    tokens,
 )
-_IDENTIFIERS = words_of("id uuid guid key sku slug hash code")
-_CURSORS = frozenset(["cursor", "etag", "checksum"])
+
+_LONGEST, _LARGE, _MOST, _CANDIDATES, _LONG_TEXT = 80, 50, 3, 12, 120
+_UNKEYED = ("boolean", "list<string>", "Float64", "timestamp")
+_TOTAL = re.compile(
+    r"[(\[*_\s]*(?:grand total|totals?|all\b.*|overall|sum|summe|gesamt|insgesamt"
+    r"|combined|everything|Σ|total général|toplam|итого|всего|合计|総計)[)\]*_\s:]*",
+    re.I,
+)
 
 
-def find_key(relation: Relation, readings: Mapping[str, FieldReading]) -> tuple[str, ...]:
-    """Find the key of a relation, with keys of what encloses it; empty if none is unique.
-
-    Identifiers come before labels, and measures, instants and flags are never part of a key.
+def settle_keys(relations: list[Relation], year: str | None) -> list[str]:
+    """Read all values, leave out totals and find the keys; return notes on what was left out.
 
     Parameters
     ----------
-    relation : Relation
-        The rows.
-    readings : mapping of str to FieldReading
-        How each of its columns is read.
+    relations : list of Relation
+        Those around others first. Columns, readings and keys are added to them.
+    year : str, optional
+        Where the answer has the year of days without one.
+    """
+    notes = []
+    for relation in relations:
+        _inherit(relation)
+        if not relation.columns:
+            _add_position(relation, "position")
+        for column in [*relation.columns]:
+            column.reading = read_values(column.values, column.name, label=column.label)
+            if year and column.reading.dtype == "string" and not column.label:
+                column.reading = as_month_days(column.values, column.reading, year)
+            if column.reading.parse == "money":
+                _add_currency(column)
+        total = _leave_out_totals(relation)
+        if total:
+            notes.append(f"{relation.name}: {total}")
+        if relation.steps:
+            relation.key = _key(relation)
+        if relation.steps and not relation.key and isinstance(relation.steps[-1], Each):
+            given = [column.name for column in relation.columns if column.label or column.inherited]
+            rows = [_add_position(relation, "position", ups) for ups in range(_nested(relation))]
+            relation.key = (*given, rows[0])
+    for relation in relations:
+        _bring_down_labels(relation)
+    return notes
+
+
+# --- from around --------------------------------------------------------------------------------
+
+
+def _inherit(relation: Relation) -> None:
+    """Insert the key of enclosing rows before the columns of a relation."""
+    first = 0
+    for ancestor, places in [*relation.chain()][1:]:
+        for name in ancestor.key:
+            if not ancestor[name].label and not ancestor[name].inherited:
+                relation.add(_below(relation, ancestor, places, ancestor[name]), first)
+                first += 1
+
+
+def _bring_down_labels(relation: Relation) -> None:
+    """Add what describes enclosing rows: their texts, days and flags, but no measures."""
+    for ancestor, places in [*relation.chain()][1:]:
+        held = {column.path for column in relation.columns}
+        for column in ancestor.columns if ancestor.steps else ():
+            is_plain = not (column.label or column.inherited or column.reading.is_number)
+            is_plain &= column.dtype != "list<string>" and column.path not in held
+            texts = [value for value in column.values if isinstance(value, str)]
+            is_short = all(len(text) <= _LONGEST for text in texts)
+            if is_plain and is_short:
+                relation.add(_below(relation, ancestor, places, column))
+
+
+def _below(
+    relation: Relation, ancestor: Relation, places: Places, column: ColumnFinding
+) -> ColumnFinding:
+    """The values of a column of enclosing rows, row by row of those below."""
+    name = column.name
+    if name in relation.names or name in lexicon("bland"):
+        name = f"{singular(ancestor.name.rpartition('_')[2])}_{name}"
+    values = [column.values[row] for row in places.tolist()]
+    ups = _ups(relation.steps, ancestor.steps)
+    source = "^" * (ups or 0) + column.source
+    if column.source[0] == "$":
+        source = column.source
+    elif ups is None or column.source[0] == "[":
+        source = f"$.{format_path(bound(parse_path(column.path)))}"
+    return ColumnFinding(
+        fresh(name, relation.names),
+        source,
+        column.path,
+        values,
+        inherited=True,
+        reading=column.reading,
+    )
+
+
+def _ups(steps: tuple[Step, ...], above: tuple[Step, ...]) -> int | None:
+    """Count the records between rows and those that enclose them; None where there are none."""
+    below = steps[len(above) :]
+    if not above or not isinstance(above[-1], Each) or steps[: len(above)] != above:
+        return None
+    if any(isinstance(step, Entries) for step in below[:-1]):
+        return None
+    inner = sum(isinstance(step, Each) for step in below[:-1])
+    return inner + 1 if below else None
+
+
+def _add_position(relation: Relation, name: str, ups: int = 0) -> str:
+    """Add the place of each row in its array, or of the row around it; return its name."""
+    groups = np.stack([relation.answer, relation.above]) if len(relation.above) else None
+    places = np.arange(len(relation))
+    if groups is not None and len(places):
+        change = np.r_[True, (np.diff(groups, axis=1) != 0).any(axis=0)]
+        places = places - np.maximum.accumulate(np.where(change, places, 0))
+    if ups or name in relation.names:
+        name = fresh("row" if ups else "row_number", relation.names)
+    column = ColumnFinding(name, "^" * ups + "#0", relation.path, places.tolist())
+    column.reading = read_values(column.values, name)
+    relation.add(column, 0)
+    return name
+
+
+def _nested(relation: Relation) -> int:
+    """Count the arrays that lie directly in each other, down to the rows."""
+    steps = [*reversed(relation.steps)]
+    return next((at for at, step in enumerate(steps) if not isinstance(step, Each)), len(steps))
+
+
+def _add_currency(column: ColumnFinding) -> None:
+    """Add a column for the currency of amounts in text."""
+    relation, reading = column.relation, column.reading
+    signs = [currency(value) if isinstance(value, str) else value for value in column.values]
+    name = fresh(f"{column.name}_currency", relation.names)
+    beside = ColumnFinding(name, column.source, column.path, signs)
+    evidence = "the signs or codes of the amounts"
+    beside.reading = FieldReading("string", "currency", reading.missing, evidence)
+    relation.add(beside, relation.columns.index(column) + 1)
+
+
+# --- totals -------------------------------------------------------------------------------------
+
+
+def _leave_out_totals(relation: Relation) -> str:
+    """Mark the rows that are totals; return what was seen, empty if none.
+
+    A row is a total if its label says so and no count in it is less than that of another row.
+    """
+    for column in relation.columns if relation.steps else ():
+        rows = [
+            row
+            for row, value in enumerate(column.values)
+            if column.reading.is_text and isinstance(value, str) and _TOTAL.fullmatch(value.strip())
+        ]
+        words = {column.values[row] for row in rows}
+        is_one = len({*relation.answer[rows].tolist()}) == len(rows) and len(words) <= 2
+        if rows and is_one and _tower(relation, rows):
+            relation.without = {column.name: tuple(sorted(words))}
+            relation.omitted = np.array(rows, np.intp)
+            return f"{column.name} {', '.join(sorted(words))!r} sums up the other rows"
+    return ""
+
+
+def _tower(relation: Relation, rows: list[int]) -> bool:
+    """Whether a count of these rows is the sum of the others, or none is below another row's."""
+    highest = []
+    for column in relation.columns:
+        for row in rows if column.may_be_counted else ():
+            numbers = column.numbers[relation.answer == relation.answer[row]]
+            value = column.numbers[row]
+            if np.isnan(value) or len(numbers) < 3:
+                continue
+            if value >= _LARGE and (numbers > 0).sum() >= 3 and np.nansum(numbers) == 2 * value:
+                return True
+            highest.append(not (numbers > value).any())
+    return bool(highest) and all(highest)
+
+
+# --- keys ---------------------------------------------------------------------------------------
+
+
+def _key(relation: Relation) -> tuple[str, ...]:
+    """Find the fewest columns that are unique in every answer, with keys of what encloses rows.
+
+    Identifiers come before labels; measures, instants and flags are never part of a key.
     """
     given = [column for column in relation.columns if column.label or column.inherited]
-    own = [column for column in relation.columns if column not in given]
-    groups = [tuple(one) for one in zip(relation.answer.tolist(), strict=True)]
-    if _is_unique(groups, given) and given:
-        return tuple(column.name for column in given)
-    ranked = sorted(
-        (column for column in own if _may_be_key(column, readings[column.name], relation)),
-        key=lambda column: _rank(column, readings[column.name], relation),
-    )[:_CANDIDATES]
-    for count in range(1, _MOST + 1):
-        for columns in combinations(ranked, count):
-            # Keys of what encloses the rows are part of the key only where they are needed.
-            if _is_unique(groups, [*given, *columns]):
-                return (*(column.name for column in given), *(c.name for c in columns))
+    own = [column for column in relation.columns if column not in given and _may_be_key(column)]
+    ranked = sorted(own, key=_rank)[:_CANDIDATES]
+    counts = range(0 if given else 1, _MOST + 1)
+    for columns in (chosen for count in counts for chosen in combinations(ranked, count)):
+        if _is_unique(relation, [*given, *columns]):
+            return tuple(column.name for column in (*given, *columns))
     return ()
 
 
-def _may_be_key(column: Measure, reading: FieldReading, relation: Relation) -> bool:
-    words = tokens(column.name)
-    if any(one is None or one is MISSING for one in column.values) or words[-1] in _CURSORS:
+def _may_be_key(column: ColumnFinding) -> bool:
+    reading, last = column.reading, tokens(column.name)[-1:]
+    if any(value is None or value is MISSING for value in column.values):
         return False
-    if reading.dtype in ("boolean", "list<string>", "Float64", "timestamp") or reading.missing:
+    if reading.dtype in _UNKEYED or reading.missing or {*last} & lexicon("cursor"):
         return False
-    if reading.parse == "currency":
-        return True
-    named = column.path.rpartition(".")[2]
     if reading.dtype == "Int64":
-        return is_id_name(column.name) or words[-1] in (
-            "rank",
-            "position",
-            "place",
-            "index",
-            "number",
-        )
-    return not is_measure_name(named) or (reading.dtype == "string" and reading.parse is None)
+        return is_id_name(column.name) or bool({*last} & lexicon("place"))
+    is_name = not is_measure_name(column.path.rpartition(".")[2])
+    return reading.is_text or is_name or reading.parse == "currency"
 
 
-def _rank(column: Measure, reading: FieldReading, relation: Relation) -> tuple[int, int]:
-    words = tokens(column.name)
-    length = max((len(one) for one in column.values if isinstance(one, str)), default=0)
-    if _is_place(column, relation):
-        order = 6
-    elif words[-1] in _IDENTIFIERS or is_numbered(words):
-        order = 0
-    elif words[-1] in _LABELS and reading.dtype != "date":
-        order = 1
-    elif reading.dtype == "date":
-        order = 2
-    elif reading.dtype == "Int64":
-        order = 5
-    else:
-        order = 4 if length > 120 else 3
-    return order, len(words)
+def _rank(column: ColumnFinding) -> tuple[int, int]:
+    words, dtype = tokens(column.name), column.dtype
+    last = {*words[-1:]}
+    length = max((len(value) for value in column.values if isinstance(value, str)), default=0)
+    orders = {
+        6: _is_place(column),
+        0: last & lexicon("identifier") or is_numbered(words),
+        1: last & lexicon("title") and dtype != "date",
+        2: dtype == "date",
+        5: dtype == "Int64",
+        4: length > _LONG_TEXT,
+    }
+    return next((order for order, fits in orders.items() if fits), 3), len(words)
 
 
-def _is_place(column: Measure, relation: Relation) -> bool:
+def _is_place(column: ColumnFinding) -> bool:
     """Whether a column only numbers the rows of each answer: 1, 2, 3 …"""
-    first, places = "", 0
-    before = -1
-    for value, answer in zip(column.values, relation.answer.tolist(), strict=True):
-        places = 0 if answer != before else places + 1
-        before, text = answer, str(value).lstrip("#")
-        first = text if places == 0 else first
-        if first not in ("0", "1") or text != str(int(first) + places):
+    texts = [str(value).lstrip("#") for value in column.values]
+    starts: dict[int, tuple[int, str]] = {}
+    for row, (text, answer) in enumerate(zip(texts, column.relation.answer.tolist(), strict=True)):
+        first, start = starts.setdefault(answer, (row, text))
+        if start not in ("0", "1") or text != str(int(start) + row - first):
             return False
-    return len(relation) > 1
+    return len(texts) > 1
 
 
-def _is_unique(groups: list[tuple[Any, ...]], columns: list[Measure]) -> bool:
-    rows = list(zip(groups, *(column.values for column in columns), strict=True))
+def _is_unique(relation: Relation, columns: list[ColumnFinding]) -> bool:
+    rows = [*zip(relation.answer.tolist(), *(column.values for column in columns), strict=True)]
     try:
-        return len(set(rows)) == len(rows)
+        return len({*rows}) == len(rows)
     except TypeError:  # a list or an object among them
-        return len(set(map(repr, rows))) == len(rows)
+        return len({*map(repr, rows)}) == len(rows)
+
+
+# --- years --------------------------------------------------------------------------------------
+
+
+def year_path(documents: list[Any]) -> str | None:
+    """Return the path in all answers of the year, or last day, for days without a year.
+
+    Examples
+    --------
+    >>> year_path([{"window": {"from": "2026-10-10", "to": "2026-11-08"}}])
+    '$.window.to'
+    """
+    paths = [{*_days(document, ())} for document in documents]
+    shared = [path for path in _days(documents[0], ()) if all(path in one for one in paths)]
+    for word in ("end", "to", "until", "through", "year"):
+        for path in shared:
+            if tokens(path[-1])[-1:] == [word]:
+                return f"$.{format_path(map(Field, path))}"
+    return None
+
+
+def _days(value: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Yield the paths of days and years outside lists."""
+    if isinstance(value, dict) and len(path) < 3:
+        for name, inner in value.items():
+            yield from _days(inner, (*path, name))
+    elif path:
+        is_day = isinstance(value, str) and re.match(r"\d{4}-\d{2}-\d{2}", value)
+        is_year = type(value) is int and 1900 < value < 2200
+        if is_day or (is_year and tokens(path[-1])[-1:] == ["year"]):
+            yield path

@@ -1,36 +1,226 @@
-"""Relations: the rows found in the answers of one section, with their values column by column.
+"""Relations: the rows found in the answers of one section, and what was found of their columns.
 
 A relation knows where its rows are located, in the words of a declaration, and holds what they
 hold, so that types, identities and keys can be looked for without another walk of the answers.
+What is claimed of a column is a finding, with its confidence and its evidence.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from aatoolkit import sections
 from aatoolkit.jsontree.paths import Each, Entries, Step, format_path
 from aatoolkit.jsontree.vectors import MISSING
+from aatoolkit.sections import NONE, Aggregation
+from aatoolkit.sections.inference.readings import FieldReading
+from aatoolkit.sections.inference.words import Meaning, meaning, specific_name
 
+T = TypeVar("T")
 Places = np.ndarray[tuple[int], np.dtype[np.intp]]
+Numbers = np.ndarray[Any, np.dtype[np.float64]]
+
+PROVED, LIKELY, OPEN, SETTLED = "proved", "likely", "open", "settled"
+"""The confidences: an identity or an experiment, name and range, nothing, and a person."""
+
+_TEXT = FieldReading("string")
+_DO_NOT_ADD = ("share", "position", "rank", "score", "probability", "id", "time", "status")
+
+
+@dataclass(frozen=True)
+class Finding(Generic[T]):
+    """One claim, with its confidence and evidence; its value is None where it is open."""
+
+    value: T | None = None
+    confidence: str = OPEN
+    evidence: str = ""
+
+
+@dataclass(eq=False)
+class Evidence:
+    """What was seen of one column of numbers.
+
+    Attributes
+    ----------
+    ratios, wholes, unseen : list of Ratio
+        Ratios of shown counts that hold on every row, denominators that make it whole on every
+        row, and counts of which it is the share of a total that is shown nowhere.
+    weights : dict of str to int
+        Counts by which the parts pool to the whole, and on how many rows.
+    verdict : Verdict, optional
+        The outcome of narrowing the answer to single engines.
+    sums : list of str
+        Totals that its rows, or its children's, were seen to sum to.
+    equals : list of ColumnFinding
+        The columns that its rows sum to.
+    across : set of str
+        Columns of the key over which it is proved to add up.
+    siblings : tuple of str
+        Columns that sum to one ``whole``, 1 or 100, with it on every row.
+    """
+
+    ratios: list[Any] = field(default_factory=list)
+    wholes: list[Any] = field(default_factory=list)
+    unseen: list[Any] = field(default_factory=list)
+    weights: dict[str, int] = field(default_factory=dict)
+    verdict: Any = None
+    sums: list[str] = field(default_factory=list)
+    equals: list[ColumnFinding] = field(default_factory=list)
+    across: set[str] = field(default_factory=set)
+    siblings: tuple[str, ...] = ()
+    whole: float = 0.0
+
+    @property
+    def outcome(self) -> str:
+        """The outcome of the experiment; empty where there was none."""
+        return self.verdict.outcome if self.verdict is not None else ""
+
+    @property
+    def adds(self) -> bool:
+        """Whether the column is proved to add up."""
+        return bool(self.sums) or self.outcome == "adds"
+
+
+@dataclass(eq=False)
+class ColumnFinding:
+    """One column of a relation: its values, and what was found of them.
+
+    Attributes
+    ----------
+    name : str
+        The column's name, from the service's own words.
+    source, path : str
+        Where its values are from the row, in the words of `Column.source`, and from the top of
+        the answer, for people.
+    values : list
+        One value a row; `MISSING` where there is none.
+    label, inherited : bool
+        Whether it takes keys, positions or an axis rather than values of fields, and whether the
+        values are those of rows around.
+    reading : FieldReading
+        How the values are read.
+    unit, rule : Finding
+        What a number is in, and how rows of it combine.
+    scale : float
+        What its numbers are multiplied by.
+    units : dict of str to str
+        The unit of each metric, where rows are metrics.
+    doc : str
+        What a person said that it says.
+    """
+
+    name: str
+    source: str
+    path: str
+    values: list[Any]
+    label: bool = False
+    inherited: bool = False
+    reading: FieldReading = _TEXT
+    unit: Finding[str] = field(default_factory=Finding)
+    rule: Finding[Aggregation] = field(default_factory=Finding)
+    scale: float = 1.0
+    units: dict[str, str] = field(default_factory=dict)
+    doc: str = ""
+    relation: Any = None
+    seen: Evidence = field(default_factory=Evidence)
+
+    @property
+    def table(self) -> str:
+        """The name of its table."""
+        return str(self.relation.name)
+
+    @property
+    def is_key(self) -> bool:
+        """Whether it is part of the table's key."""
+        return self.name in self.relation.key
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the values are fields of the row itself, and no keys, positions or labels."""
+        return not (self.label or self.inherited or self.source.startswith("#"))
+
+    @property
+    def dtype(self) -> str:
+        """The dtype; numbers that are multiplied are not whole."""
+        return "Float64" if self.scale != 1.0 else self.reading.dtype
+
+    @property
+    def numbers(self) -> Numbers:
+        """The numbers, as written; NaN where there is none."""
+        return self.reading.numbers
+
+    @property
+    def half(self) -> float:
+        """Half a unit of the last decimal that its numbers are written with."""
+        return 0.5 * 10.0**-self.reading.decimals if self.reading.decimals else 0.0
+
+    @property
+    def meaning(self) -> Meaning:
+        """The meaning of its name, or of its parent's name if that is generic."""
+        return meaning(specific_name(self.name, self.path))
+
+    @property
+    def is_measure(self) -> bool:
+        """Whether it holds numbers that are neither key nor label."""
+        return self.reading.is_number and not self.is_key and not self.label
+
+    @property
+    def may_add(self) -> bool:
+        """Whether it is of a kind that may add up."""
+        named, reading = self.meaning, self.reading
+        is_sum = named.kind not in (*_DO_NOT_ADD, "change") and not named.mean
+        is_whole = reading.dtype == "Int64" or named.kind == "money"
+        return reading.is_number and self.is_own and not reading.percent and is_sum and is_whole
+
+    @property
+    def may_be_counted(self) -> bool:
+        """Whether it holds whole numbers that may be counts."""
+        reading = self.reading
+        is_plain = reading.dtype == "Int64" and reading.parse in (None, "number")
+        return is_plain and self.is_own and len(self.numbers) > 0 and not (self.numbers < 0).any()
+
+    def present(self) -> list[Any]:
+        """The values that are neither missing nor null."""
+        return [value for value in self.values if value is not MISSING and value is not None]
+
+    @property
+    def example(self) -> Any:
+        """One of its values."""
+        return next((value for value in self.present() if value not in self.reading.missing), None)
+
+    @property
+    def aggregate(self) -> Aggregation:
+        """The rule that is applied: none where it is open."""
+        is_open = self.rule.value is None or self.rule.confidence == OPEN
+        return NONE if is_open or self.rule.value is None else self.rule.value
+
+    @property
+    def confidence(self) -> str:
+        """The lowest confidence of a number's applied findings; for others, that of the type."""
+        if self.is_key or not self.reading.is_number:
+            seen = self.reading.evidence
+            is_open = seen == "no value in any answer" or "may be" in seen
+            return OPEN if is_open and not self.is_key else PROVED
+        order = (OPEN, LIKELY, PROVED, SETTLED)
+        return order[min(order.index(self.unit.confidence), order.index(self.rule.confidence))]
+
+    @property
+    def evidence(self) -> str:
+        """The evidence for the reading, the unit and the rule."""
+        parts = [self.reading.evidence]
+        for what, finding in (("unit", self.unit), ("rule", self.rule)):
+            if finding.evidence:
+                parts.append(f"{what} {finding.confidence}: {finding.evidence}")
+        return "; ".join(filter(None, parts))
 
 
 @dataclass(frozen=True)
 class RowsCall:
     """The call that declares rows, of a row shape of ``aatoolkit.sections``.
-
-    Attributes
-    ----------
-    function : str
-        Its name, such as ``records``.
-    args : tuple
-        Its arguments.
-    kwargs : mapping of str to object
-        Its keyword arguments.
 
     Examples
     --------
@@ -44,14 +234,14 @@ class RowsCall:
     kwargs: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        listed = [repr(one) for one in self.args]
+        listed = [repr(argument) for argument in self.args]
         if self.function == "Rows":
             listed[0] = f"parse_pattern({listed[0]})"
         listed += [f"{name}={value!r}" for name, value in self.kwargs.items()]
         return f"{self.function}({', '.join(listed)})"
 
     def build(self) -> sections.Rows:
-        """The rows that the call declares."""
+        """Return the rows that the call declares."""
         args = self.args
         if self.function == "Rows":
             args = (sections.parse_pattern(args[0]), *args[1:])
@@ -60,7 +250,7 @@ class RowsCall:
 
 
 def rows_call(steps: tuple[Step, ...], labels: tuple[str, ...], first: int = 0) -> RowsCall:
-    """The call that declares rows at a path, from the ``first`` of each list on.
+    """Return the call that declares rows at a path, from the ``first`` of each list on.
 
     Examples
     --------
@@ -74,54 +264,13 @@ def rows_call(steps: tuple[Step, ...], labels: tuple[str, ...], first: int = 0) 
         return RowsCall("single")
     key = labels[0] if len(labels) == 1 else labels
     if isinstance(steps[-1], Each):
-        path = format_path(steps[:-1])
-        if len(steps) > 1 and isinstance(steps[-2], Each):
-            path = format_path(steps)
+        is_nested = len(steps) > 1 and isinstance(steps[-2], Each)
+        path = format_path(steps if is_nested else steps[:-1])
         given = ({"key": key} if labels else {}) | ({"first": first} if first else {})
         return RowsCall("records", (path,), given)
-    trailing = 0
-    while trailing < len(steps) and isinstance(steps[-1 - trailing], Entries):
-        trailing += 1
-    if trailing == len(labels) and trailing:
-        return RowsCall("keyed", (format_path(steps[:-trailing]),), {"key": key})
+    if labels and all(isinstance(step, Entries) for step in steps[-len(labels) :]):
+        return RowsCall("keyed", (format_path(steps[: -len(labels)]),), {"key": key})
     return RowsCall("Rows", (format_path(steps), labels))
-
-
-@dataclass(eq=False)
-class Measure:
-    """The values of one column of a relation.
-
-    Attributes
-    ----------
-    name : str
-        The column's name, from the service's own words.
-    source : str
-        Where its values are, in the words of `Column.source`.
-    path : str
-        The same from the top of the answer, for people.
-    values : list
-        One value a row; `MISSING` where there is none.
-    label : bool
-        Whether it takes keys, positions or an axis rather than values of fields.
-    inherited : bool
-        Whether the values are those of rows around.
-    """
-
-    name: str
-    source: str
-    path: str
-    values: list[Any]
-    label: bool = False
-    inherited: bool = False
-
-    @property
-    def is_own(self) -> bool:
-        """Whether the values are fields of the row itself, and no keys, positions or labels."""
-        return not (self.label or self.inherited or self.source.startswith("#"))
-
-    def present(self) -> list[Any]:
-        """The values that are neither missing nor null."""
-        return [value for value in self.values if value is not MISSING and value is not None]
 
 
 @dataclass(eq=False)
@@ -130,31 +279,29 @@ class Relation:
 
     Attributes
     ----------
-    name : str
-        The table's name.
-    shape : str
-        ``records``, ``keyed``, ``grid`` or ``single``.
-    steps : tuple of Step
-        The path to the rows.
+    name, shape : str
+        The table's name; ``records``, ``keyed``, ``grid`` or ``single``.
+    steps, holder : tuple of Step
+        The path to the rows, and to what they are named by.
     rows : RowsCall
         The call that declares the rows.
-    columns : list of Measure
+    columns : list of ColumnFinding
         The columns, labels first.
     answer : array of int
         For each row, the number of the answer that holds it.
     parent : Relation, optional
-        The relation whose rows enclose these.
-    above : array of int
-        For each row, its row in the parent.
-    holder : tuple of Step
-        The path to what the rows are named by.
+        The relation whose rows enclose these; ``above`` has the row there of each row here.
+    key : tuple of str
+        The columns that identify a row.
+    without : dict of str to tuple
+        Rows that are totals, by the column that names them; ``omitted`` has their numbers.
     """
 
     name: str
     shape: str
     steps: tuple[Step, ...]
     rows: RowsCall
-    columns: list[Measure]
+    columns: list[ColumnFinding]
     answer: Places
     parent: Relation | None = None
     above: Places = field(default_factory=lambda: np.empty(0, np.intp))
@@ -163,14 +310,28 @@ class Relation:
     without: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     omitted: Places = field(default_factory=lambda: np.empty(0, np.intp))
 
+    def __post_init__(self) -> None:
+        for column in self.columns:
+            column.relation = self
+
     def __len__(self) -> int:
         return len(self.answer)
 
-    def __getitem__(self, name: str) -> Measure:
+    def __getitem__(self, name: str) -> ColumnFinding:
         for column in self.columns:
             if column.name == name:
                 return column
         raise KeyError(name)
+
+    def add(self, column: ColumnFinding, at: int | None = None) -> None:
+        """Add a column, by default as the last one."""
+        column.relation = self
+        self.columns.insert(len(self.columns) if at is None else at, column)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of its columns."""
+        return [column.name for column in self.columns]
 
     @property
     def path(self) -> str:
@@ -178,12 +339,14 @@ class Relation:
         return format_path(self.steps) or "$"
 
     @property
-    def depth(self) -> int:
-        """The number of arrays that enclose a row."""
-        return sum(isinstance(step, Each) for step in self.steps)
+    def kept(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """For each row, whether it is no total of others."""
+        kept = np.ones(len(self), bool)
+        kept[self.omitted] = False
+        return kept
 
     def chain(self) -> Iterator[tuple[Relation, Places]]:
-        """The relation and those around it, each with the row there of every row here."""
+        """Yield the relation and those around it, each with the row there of every row here."""
         relation: Relation | None = self
         places: Places = np.arange(len(self))
         while relation is not None:
@@ -193,14 +356,19 @@ class Relation:
             relation = relation.parent
 
     def rows_of(self, answer: int) -> Places:
-        """The rows that one answer holds, without those left out as totals."""
-        found = np.flatnonzero(self.answer == answer)
-        return np.setdiff1d(found, self.omitted) if len(self.omitted) else found
+        """Return the rows that one answer holds, without those left out as totals."""
+        return np.flatnonzero((self.answer == answer) & self.kept)
 
 
 def fresh(name: str, taken: Iterable[str]) -> str:
-    """A name that is not taken yet."""
-    used, found, number = set(taken), name, 2
-    while found in used:
-        found, number = f"{name}_{number}", number + 1
-    return found
+    """Return a name that is not taken yet.
+
+    Examples
+    --------
+    >>> fresh("hits", ["hits", "hits_2"])
+    'hits_3'
+    """
+    used, free, number = set(taken), name, 2
+    while free in used:
+        free, number = f"{name}_{number}", number + 1
+    return free

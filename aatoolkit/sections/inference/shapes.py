@@ -7,25 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from aatoolkit._util.lexicon import words as lexicon
 from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Position, Step, format_path
 from aatoolkit.sections.inference.axes import Axis, Structure, Variable
 from aatoolkit.sections.inference.relations import (
-    Measure,
+    ColumnFinding,
     Relation,
     RowsCall,
     fresh,
     rows_call,
 )
-from aatoolkit.sections.inference.vocabulary import Vocabulary, singular, snake, words_of
-
-_WRAPPERS = words_of(
-    """
-    data items item rows row results result records record list entries edges edge node nodes
-    attributes values value elements response payload content body v
-    """
-)
-_NAMES = words_of("name label title series")
-_CHART_WORDS = words_of("chart data trend trends series graph plot value values")
+from aatoolkit.sections.inference.words import Vocabulary, singular, snake
 
 
 def find_relations(
@@ -98,14 +90,14 @@ def _skip_parents(relation: Relation, kept: Collection[Relation]) -> None:
 
 def _relation(axis: Axis, relations: dict[Axis, Relation], vocabulary: Vocabulary) -> Relation:
     """Make the relation of an axis, with the keys of its maps as first columns."""
-    labels: list[Measure] = []
+    labels: list[ColumnFinding] = []
     for around in reversed([*axis.chain()]):
         if around.steps and isinstance(around.steps[-1], Entries):
             rows = axis.rows_of(around)
             keys = [around.keys[row] for row in rows]
             name = fresh(_key_name(around, vocabulary), [label.name for label in labels])
             path = f"{format_path(around.steps)}~"
-            labels.append(Measure(name, f"@{len(labels)}", path, keys, label=True))
+            labels.append(ColumnFinding(name, f"@{len(labels)}", path, keys, label=True))
     parent = relations[axis.parent] if axis.parent is not None else None
     return Relation(
         "",
@@ -138,7 +130,7 @@ def _key_name(axis: Axis, vocabulary: Vocabulary) -> str:
         return dimension
     if word in ("metrics", "kpis", "measures", "summary"):
         return "metric"
-    return singular(word) if word and word not in _WRAPPERS else "key"
+    return singular(word) if word and word not in lexicon("shell") else "key"
 
 
 def _add_column(relation: Relation, axis: Axis, variable: Variable, vocabulary: Vocabulary) -> None:
@@ -156,13 +148,13 @@ def _add_column(relation: Relation, axis: Axis, variable: Variable, vocabulary: 
         if isinstance(step, Named):
             words = [_word(inner) for inner in steps[at:]]
     named = [word for word in words if word]
-    specific = [word for word in named if word not in _WRAPPERS] or named[-1:]
+    specific = [word for word in named if word not in lexicon("shell")] or named[-1:]
     values = [value for value in variable.values if isinstance(value, str)]
     is_label = is_side and bool(steps) and isinstance(steps[-1], Each) and bool(values)
     name = specific[-1] if specific else ""
     if is_label:
         name = vocabulary.dimension(values) or singular(name)
-    elif name in _NAMES:
+    elif name in lexicon("naming"):
         dimension = vocabulary.dimension(values)
         name = dimension if dimension in vocabulary.members else name
     taken = [column.name for column in relation.columns]
@@ -170,7 +162,8 @@ def _add_column(relation: Relation, axis: Axis, variable: Variable, vocabulary: 
         name = "_".join(specific)
     name = fresh(name, taken) if name else ""
     plain = [type(s)() if isinstance(s, Each | Entries) else s for s in steps]
-    relation.columns.append(Measure(name, source, format_path(plain), variable.values, is_label))
+    path = format_path(plain)
+    relation.add(ColumnFinding(name, source, path, variable.values, is_label))
 
 
 def _name_header(relation: Relation, axis: Axis, variables: list[Variable]) -> None:
@@ -205,7 +198,8 @@ def _word(step: Step) -> str:
 def _name_values(relation: Relation) -> None:
     """Name the values that are rows themselves by what holds them, and tuples by their position."""
     words = [snake(step.name) for step in relation.steps if isinstance(step, Field)]
-    plain = (word for word in reversed(words) if word not in _CHART_WORDS and "by_" not in word)
+    bland = lexicon("chart", "shell")
+    plain = (word for word in reversed(words) if word not in bland and "by_" not in word)
     holder = next(plain, "value")
     taken = {column.name for column in relation.columns}
     for column in relation.columns:
@@ -218,7 +212,7 @@ def _name_values(relation: Relation) -> None:
 def _name(relation: Relation, section: str, taken: set[str]) -> str:
     """Name a table by the fields on the way to its rows."""
     words = [snake(step.name) for step in relation.holder if isinstance(step, Field)]
-    specific = [word for word in words if word not in _WRAPPERS and word != section]
+    specific = [word for word in words if word not in lexicon("shell") and word != section]
     if not relation.steps:
         name = f"{section}_facts"
     elif not specific:

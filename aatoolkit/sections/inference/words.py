@@ -1,106 +1,82 @@
-"""Meanings of words in names: counts, shares, positions, scores, money, durations.
+"""Words of names and of keys: what they mean for numbers, and which of them are data.
 
-Names alone are never proof. A unit is likely where the words of the name and the range of the
-values agree, and open otherwise.
+The words themselves are in the lexicon, by concept. Names alone are never proof: a unit is likely
+where the words of the name and the range of the values agree, and open otherwise. Scope options
+name the engines, topics, categories and brands of a project, so an object whose keys are engine
+ids is a table by engine; days, weeks, hosts and addresses are known by their form.
 """
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
-from aatoolkit.sections.inference.vocabulary import singular, snake, words_of
-
-_COUNTED = words_of(
-    """
-    answer mention citation cit prompt query question search session visit visitor conversion
-    conv click impression hit request page url domain source engine model brand competitor
-    rival run response observation appearance occurrence user view pageview event order unit
-    item product offer ad keyword term word character char token bot crawl crawler fetch error
-    failure check experiment action sample win loss tie link reference recommendation review
-    result row topic theme category fanout variant chat conversation message lead signup
-    purchase transaction merchant listing store customer account reply sentence paragraph
-    heading image file redirect issue path host site member entity record entry call attempt
-    retry bounce download install subscriber follower share_count post thread comment vote
-    surface asset document doc snippet sku seller advertiser campaign creative keyword
-    placement_count day_count week answer_set duel lead inclusion shopper position_count pair
-    match overlap segment crawl_error test trial treatment control cohort place spot
-    slot_count
-    """
-)
-_COUNTING = words_of(
-    """
-    count cnt num number total totals n qty quantity sum volume tally freq frequency times k
-    """
-)
-PARTICIPLES = words_of(
-    """
-    answered cited mentioned seen shown clicked converted crawled visited used returned
-    matched failed blocked tracked named included observed sampled checked measured requested
-    wins losses attempted succeeded skipped completed positive negative neutral mixed scored
-    ranked won lost population returned supported recommended own_ahead ahead behind both
-    analysed analyzed evaluated counted listed applicable warning passed
-    """
-)
-_RATES = words_of(
-    """
-    rate share pct percent percentage ratio fraction proportion coverage visibility prevalence
-    ctr cvr sov penetration completeness reach utilisation utilization adoption perc prc pctg
-    prob probability likelihood confidence rt shr vis
-    """
-)
-_PROBABILITIES = frozenset(["prob", "probability", "likelihood", "pvalue"])
-_MEANS = words_of("avg average mean median mdn p50 p75 p90 p95 p99 typical expected")
-_POSITIONS = frozenset(["position", "pos", "slot", "placement"])
-_RANKS = frozenset(["rank", "ranking", "place", "ordinal", "rnk", "rk", "standing"])
-_ORDINALS = frozenset(["first", "second", "third", "top", "last"])
-_SCORES = words_of(
-    """
-    score index sentiment grade rating polarity tone quality difficulty authority favorability
-    favourability health readability scr idx
-    """
-)
-_MONEY = words_of(
-    """
-    price cost revenue spend spent amount cpc cpm cpa cpl budget gmv aov sales fee charge
-    income turnover money rev payout bid overage
-    """
-)
-_SECONDS = frozenset(["s", "sec", "secs", "second", "seconds"])
-_MILLISECONDS = frozenset(["ms", "msec", "millis", "millisecond", "milliseconds"])
-_DURATIONS = frozenset(["duration", "latency", "elapsed", "runtime", "lag"])
-_BYTES = frozenset(["bytes", "byte", "size", "filesize"])
-_CHANGES = words_of(
-    """
-    delta change diff difference lift growth gain movement moved shift vs uplift chg points pp
-    pts dlt
-    """
-)
-_POINTS = frozenset(["points", "pp", "pts"])
-_IDS = words_of(
-    """
-    id ids uuid guid hash cursor code sku slug zip year month version key ref port etag token
-    checksum seed build
-    """
-)
-_TIMES = words_of(
-    """
-    date day on at time timestamp ts seen updated created started finished generated first
-    last since until from to start end modified epoch when published resets run collected
-    """
+from aatoolkit._util.lexicon import words as lexicon
+from aatoolkit.sections import (
+    BYTES,
+    COUNT,
+    FRACTION,
+    MILLISECONDS,
+    PROBABILITY,
+    RANK,
+    SCORE,
+    SECONDS,
 )
 
-_EXPAND = {
-    "pctage": "percentage", "perc": "percent", "prc": "percent", "nr": "number", "no": "number",
-    "cits": "citations", "ans": "answers", "tot": "total", "ment": "mentions", "mnt": "mentions",
-    "sess": "sessions", "impr": "impressions", "imps": "impressions", "reqs": "requests",
-    "convs": "conversions", "conv": "conversions", "cit": "citations", "err": "errors",
-    "errs": "errors", "neg": "negative", "neu": "neutral", "qrys": "queries",
-    "dom": "domain", "eng": "engine", "cat": "category",
+_LONGEST, _BLOCK, _DEEPEST = 80, 64, 3
+_STEMS = {
+    "engine": ("engine", "model", "assistant", "platform", "llm", "provider", "source_engine"),
+    "topic": ("topic", "theme", "cluster"),
+    "category": ("categor", "intent", "segment"),
+    "brand": ("brand", "competitor", "compan", "rival", "tracked"),
+}
+_FORMS = {
+    "date": r"\d{4}-\d{2}-\d{2}|(?:19|20)\d{2}[01]\d[0-3]\d",
+    "week": r"\d{4}-?W\d{2}(?:-\d)?",
+    "month": r"\d{4}-\d{2}",
+    "hour": r"\d{4}-\d{2}-\d{2}[T ]\d{2}:.*|\d{10}|\d{13}",
+    "url": r"[a-z][a-z+.-]*://.*",
+    "path": r"/\S*",
+    "domain": r"(?:[\w-]+\.)+[a-z]{2,}",
+    "email": r"[^\s@]+@\S+\.\w+",
+    "uuid": r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}",
+    "number": r"[+-]?\d+(?:\.\d+)?",
+    # Assistants that everybody knows, for answers that come without scope options.
+    "engine": r"(?:chat[-_ ]?gpt|gpt|gemini|claude|perplexity|(?:ms|microsoft|bing)?[-_ ]?copilot"
+    r"|grok|google[-_ ]?ai|ai|deepseek|mistral|meta[-_ ]?ai|bing[-_ ]?chat)"
+    r"(?:[-_ .]?(?:search|ai|web|mode|overviews?|pro|sonnet|opus|haiku|flash|mini|\d[\w.]*+))*+",
+}
+_PATTERNS = {name: re.compile(form, re.I | re.S) for name, form in _FORMS.items()}
+_ANY_FORM = re.compile("|".join(_FORMS.values()), re.I | re.S)
+_METRIC_FIELDS = re.compile(
+    r"(?:.*_)?(?:metric|measure|kpi|field|fields|column|columns|key|header|type|sort|order"
+    r"|applies_to|code|unit|label|name|status|state|reason|kind)s?"
+)
+PARTICIPLES, METRICS = lexicon("participle"), lexicon("metric")
+VALUES = lexicon("value", "value_word")
+"""Words of names, such as ``value``, that mean something only beside the name of a metric."""
+
+UNITS: Mapping[str, str] = {
+    word: unit
+    for concept, unit in (
+        ("count_unit", COUNT), ("fraction_unit", FRACTION), ("percent_unit", "percent 0-100"),
+        ("millisecond", MILLISECONDS), ("second", SECONDS), ("byte_unit", BYTES),
+        ("position_unit", "position"), ("rank_unit", RANK), ("score_unit", SCORE),
+        ("probability_unit", PROBABILITY),
+    )
+    for word in lexicon(concept)
 }  # fmt: skip
+"""The unit that a service's own word for it stands for."""
 
-COUNT_KIND, SHARE_KIND, MEAN_KIND = "count", "share", "mean"
+_SHORT = {short: word for short, _, word in (pair.partition("=") for pair in lexicon("short"))}
+_FACTORS = {
+    "cents": 0.01, "micro": 1e-6, "nano": 1e-9, "permille": 1e-3, "ppm": 1e-6, "basis_point": 1e-4,
+}  # fmt: skip
+_SIZES = {"kb": "kilobytes", "mb": "megabytes", "gb": "gigabytes"}
 
 
 @dataclass(frozen=True)
@@ -112,16 +88,10 @@ class Meaning:
     kind : str
         ``count``, ``share``, ``probability``, ``position``, ``rank``, ``score``, ``money``,
         ``seconds``, ``milliseconds``, ``bytes``, ``change``, ``status``, ``id``, ``time`` or empty.
-    mean : bool
-        Whether the name says that it is an average or a median.
-    percent : bool
-        Whether the name says per cent.
-    points : bool
-        Whether the name says percentage points.
-    places : bool
-        Whether the name says ranks or positions.
-    hundredths : float
-        1, or the fraction of a unit of currency that it is given in.
+    mean, percent, points, places : bool
+        Whether the name says that it is an average, per cent, percentage points, or places.
+    factor : float
+        1, or what the name says that its numbers are in: 0.01 for cents, 1e-6 for ppm.
     counted : bool
         Whether the name holds a noun of what is counted.
     """
@@ -131,7 +101,7 @@ class Meaning:
     percent: bool = False
     points: bool = False
     places: bool = False
-    hundredths: float = 1.0
+    factor: float = 1.0
     counted: bool = False
 
 
@@ -143,8 +113,7 @@ def tokens(name: str) -> list[str]:
     >>> tokens("shareOfVoicePct"), tokens("cit_n"), tokens("avgTimeToConvertMs")
     (['share', 'of', 'voice', 'pct'], ['citations', 'n'], ['avg', 'time', 'to', 'convert', 'ms'])
     """
-    words = re.findall(r"[^\W\d_]+|\d+", snake(name))
-    return [_EXPAND.get(word, word) for word in words]
+    return [_SHORT.get(word, word) for word in re.findall(r"[^\W\d_]+|\d+", snake(name))]
 
 
 @lru_cache(4096)
@@ -155,65 +124,66 @@ def meaning(name: str) -> Meaning:
     --------
     >>> meaning("citationCount").kind, meaning("visibilityPct").percent
     ('count', True)
-    >>> meaning("avgPosition").kind, meaning("EstCostCents").hundredths
-    ('position', 0.01)
+    >>> meaning("avgPosition").kind, meaning("EstCostCents").factor, meaning("ctrPpm").factor
+    ('position', 0.01, 1e-06)
     """
-    words = tokens(name)
-    known, last = set(words), words[-1] if words else ""
-    mean = bool(known & _MEANS)
+    words = tokens(name) or [""]
+    known, last = set(words), words[-1]
+
+    def has(*concepts: str) -> bool:
+        return not lexicon(*concepts).isdisjoint(known)
+
+    def ends(*concepts: str) -> bool:
+        return last in lexicon(*concepts)
+
+    mean = has("mean")
     # Alone, ``pos`` may be positive.
     singles = (known if mean else known - {"pos"}) | {singular(word) for word in words}
-    percent = bool(known & {"pct", "percent", "percentage"})
-    points = bool(known & _POINTS)
-    counted = bool(known & _COUNTING) or any(map(_is_counted, words))
-    kind, hundredths = "", 1.0
-    if is_numbered(words) or (
-        last in _IDS and "http" not in known and not known & {"per", "this", "by"}
-    ):
-        kind = "id"
-    elif known & _MILLISECONDS and last in _MILLISECONDS:
-        kind = "milliseconds"
-    elif last in _SECONDS and (len(words) > 1 or last != "s"):
-        kind = "seconds"
-    elif (last in _BYTES and last != "size") or (known & {"bytes"} and not known & _RATES):
-        kind = "bytes"
-    elif known & _CHANGES:
-        kind = "change"
-    elif known & _MONEY and not known & _RATES and last not in _COUNTING:
-        kind = "money"
-        hundredths = 0.01 if "cents" in known else 1e-6 if "micros" in known else 1.0
-    elif last in _COUNTING and last != "volume":
-        kind = "count"
-    elif (
-        not mean and known & _ORDINALS and singular(last) in _POSITIONS | _RANKS and last[-1] == "s"
-    ):
-        kind = "count"  # several of them, as in ``firstPositions``
-    elif known & {"http", "status"} and last in ("status", "code", "http"):
-        kind = "status"
-    elif last in PARTICIPLES and len(words) > 1 and words[-2] in _SCORES:
-        kind = "count"
-    elif {"p", "value"} <= known or known & _PROBABILITIES or "pvalue" in known:
-        kind = "probability"
-    elif known & _RATES:
-        kind = "share"
-    elif singles & _RANKS and not mean and last not in ("places",):
-        kind = "rank"
-    elif singles & (_POSITIONS | _RANKS) and last != "places":
-        kind = "position"
-    elif known & _SCORES and not _is_counted(last):
-        kind = "score"
-    elif _is_time(words) and words != ["seen"]:
-        kind = "time"
-    elif (
-        _is_counted(last)
-        or known & _COUNTING
-        or last in PARTICIPLES
-        or any(_is_counted(word) for word in words[:1])
-        or known & PARTICIPLES
-    ):
-        kind = "count"
-    places = bool(singles & (_RANKS | _POSITIONS))
-    return Meaning(kind, mean, percent, points, places, hundredths, counted)
+    places = bool(singles & lexicon("position", "rank"))
+    factor = next((by for concept, by in _FACTORS.items() if has(concept)), 1.0)
+    is_rate, is_place = has("rate"), singular(last) in lexicon("position", "rank")
+    kinds = {
+        "id": is_numbered(words) or (ends("id") and not known & {"http", "per", "this", "by"}),
+        "milliseconds": ends("millisecond"),
+        "seconds": ends("second") and (len(words) > 1 or last != "s"),
+        "bytes": (ends("byte") and last != "size") or ("bytes" in known and not is_rate),
+        _SIZES.get(last, ""): last in _SIZES,
+        "change": has("change"),
+        "money": has("money") and not is_rate and not ends("count"),
+        "share": has("ppm", "permille", "basis_point"),
+        "count": (ends("count") and last != "volume")
+        # Several of them, as in ``firstPositions``.
+        or (not mean and has("ordinal") and is_place and last.endswith("s")),
+        "status": bool(known & {"http", "status"}) and last in ("status", "code", "http"),
+        "count ": ends("participle") and words[-2:-1] and words[-2] in lexicon("score"),
+        "probability": {"p", "value"} <= known or has("probability"),
+        "share ": is_rate,
+        "rank": bool(singles & lexicon("rank")) and not mean and last != "places",
+        "position": places and last != "places",
+        "score": has("score") and not _is_counted(last),
+        "time": _is_time(words) and words != ["seen"],
+        "count  ": _is_counted(last) or _is_counted(words[0]) or has("count", "participle"),
+    }
+    kind = next((kind.strip() for kind, fits in kinds.items() if fits), "")
+    counted = has("count") or any(map(_is_counted, words))
+    return Meaning(kind, mean, has("percent"), has("point"), places, factor, counted)
+
+
+def specific_name(name: str, path: str) -> str:
+    """Return the most specific name: the field's, with its parent's before it if it is generic.
+
+    Examples
+    --------
+    >>> specific_name("value", "trend.visibility.value")
+    'visibility_value'
+    >>> specific_name("citations", "rows[].citations")
+    'citations'
+    """
+    words = tokens(name)
+    if words and not set(words) <= lexicon("value"):
+        return name
+    above = [part for part in path.replace("{}", "").replace("[]", "").split(".")[:-1] if part]
+    return f"{above[-1]}_{name}" if above else name
 
 
 def is_measure_name(name: str) -> bool:
@@ -246,10 +216,8 @@ def is_flag_name(name: str) -> bool:
     >>> is_flag_name("isOwn"), is_flag_name("tracked"), is_flag_name("own")
     (True, True, True)
     """
-    words = tokens(name)
-    return words[0] in ("is", "has", "was", "can", "should", "did", "allow", "allows") or words[
-        -1
-    ] in ("own", "tracked", "active", "enabled", "flag", "owned", "configured", "supported")
+    words = tokens(name) or [""]
+    return words[0] in lexicon("asks") or words[-1] in lexicon("yes")
 
 
 def is_id_name(name: str) -> bool:
@@ -260,36 +228,185 @@ def is_id_name(name: str) -> bool:
     >>> is_id_name("promptId"), is_id_name("sku"), is_id_name("hits")
     (True, True, False)
     """
-    words = tokens(name)
-    return bool(words) and words[-1] in _IDS | {"url", "uri", "domain", "host", "path"}
+    return not lexicon("id", "address").isdisjoint(tokens(name)[-1:])
 
 
 def is_numbered(words: list[str]) -> bool:
     """Whether a name is that of a serial number, such as ``insight_no``."""
-    return (
-        len(words) > 1
-        and words[-1] == "number"
-        and "of" not in words
-        and words[-2] not in _COUNTING
-        and words[-2] == singular(words[-2])
-    )
+    is_number = words[-1] == "number" and len(words) > 1 and "of" not in words
+    return is_number and words[-2] not in lexicon("count") and words[-2] == singular(words[-2])
 
 
 def _is_counted(word: str) -> bool:
-    return word.endswith("s") and singular(word) in _COUNTED
+    is_plural = word.endswith("s") and singular(word) in lexicon("counted")
+    return is_plural or word in lexicon("counted_other")
 
 
 def _is_time(words: list[str]) -> bool:
     last = words[-1] if words else ""
-    return last in (
-        "at",
-        "on",
-        "date",
-        "day",
-        "timestamp",
-        "ts",
-        "time",
-        "seen",
-        "when",
-        "epoch",
-    ) or (len(words) > 1 and words[0] in ("first", "last") and last in _TIMES)
+    is_edge = len(words) > 1 and words[0] in ("first", "last") and last in lexicon("time")
+    return last in lexicon("time_end") or is_edge
+
+
+@lru_cache(8192)
+def snake(name: str) -> str:
+    """Convert a field's name to snake_case.
+
+    Examples
+    --------
+    >>> snake("shareOfVoicePct"), snake("AdRows"), snake("HTTPStatus")
+    ('share_of_voice_pct', 'ad_rows', 'http_status')
+    """
+    name = name[:_LONGEST]
+    if name.isascii() and name.isalnum() and name.islower():
+        return name
+    split = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
+    return re.sub(r"\W+|__+", "_", split).strip("_").lower() or "field"
+
+
+def singular(word: str) -> str:
+    """Convert a plural noun to the singular, as far as its ending shows it.
+
+    Examples
+    --------
+    >>> singular("queries"), singular("engines"), singular("status"), singular("themes")
+    ('query', 'engine', 'status', 'theme')
+    """
+    if word.endswith("ies") and len(word) > 4 and not word.endswith("series"):
+        return word[:-3] + "y"
+    if re.search(r"(?:ss|sh|ch|x)es$", word):
+        return word[:-2]
+    return word[:-1] if re.search(r"(?<!s)(?<!u)(?<!i)(?<!serie)s$", word) else word
+
+
+class Vocabulary:
+    """Known values by dimension, such as the engine ids of a project.
+
+    Parameters
+    ----------
+    members : mapping of str to iterable of str
+        The values of each dimension.
+    fields : mapping of str to iterable of str
+        Texts of the answers by the name of the field that holds them, to recognise keys that
+        other places of the same answers spell out.
+
+    Examples
+    --------
+    >>> Vocabulary({"engine": ["chatgpt", "gemini"]}).dimension(["gemini", "chatgpt"])
+    'engine'
+    >>> Vocabulary({}).dimension(["2026-11-01", "2026-11-02"])
+    'date'
+    >>> Vocabulary({}).dimension(["mentions", "citations"]) is None
+    True
+    >>> Vocabulary({}).dimension(["chatgpt", "gemini-2.5-pro"])
+    'engine'
+    >>> Vocabulary({}).dimension(["gpt_mentions", "claude_mentions"]) is None
+    True
+    """
+
+    def __init__(
+        self,
+        members: Mapping[str, Iterable[str]],
+        fields: Mapping[str, Iterable[str]] | None = None,
+    ) -> None:
+        self.members = {name: frozenset(values) for name, values in members.items()}
+        self.fields = {
+            name: frozenset(values)
+            for name, values in (fields or {}).items()
+            if not _METRIC_FIELDS.fullmatch(name)
+        }
+
+    @classmethod
+    def of(cls, options: Any, answers: Iterable[Any] = ()) -> Vocabulary:
+        """Collect the vocabulary of decoded scope options and of the answers themselves."""
+        members: dict[str, set[str]] = defaultdict(set)
+        for name, value in _named(options):
+            dimension = next((d for d, s in _STEMS.items() if any(x in name for x in s)), None)
+            if dimension is not None:
+                members[dimension].update(_labels(value))
+        fields: dict[str, set[str]] = defaultdict(set)
+        for answer in answers:
+            for field, text in texts(answer):
+                fields["" if field is None else snake(field)].add(text)
+        return cls(members, fields)
+
+    def dimension(self, keys: Iterable[str]) -> str | None:
+        """Name the dimension of an object's keys, if they are data; None if they may be names."""
+        listed = list(dict.fromkeys(keys))
+        if not listed:
+            return None
+        for name, values in self.members.items():
+            if sum(key in values for key in listed) >= 0.75 * len(listed):
+                return name
+        if not _mostly_match(_ANY_FORM, listed):
+            return None
+        return next((name for name, form in _PATTERNS.items() if _mostly_match(form, listed)), None)
+
+    def field_of(self, keys: Iterable[str]) -> str | None:
+        """Name the field elsewhere in the answers whose values these keys are; None without one.
+
+        Names of measures are no such values: an object of measures is not a map.
+        """
+        listed = set(keys)
+        shared = {
+            name: len(listed & values) / len(listed)
+            for name, values in self.fields.items()
+            if len(listed) > 2 and len(values) >= len(listed) * 0.9
+        }
+        best = max(shared, key=lambda name: shared[name], default=None)
+        return best if best is not None and shared[best] >= 0.9 else None
+
+
+def _mostly_match(form: re.Pattern[str], keys: list[str]) -> bool:
+    """Whether four fifths of the keys have a form; no more are looked at than that takes."""
+    least, count = 0.8 * len(keys), 0
+    for start in range(0, len(keys), _BLOCK):
+        count += sum(map(bool, map(form.fullmatch, keys[start : start + _BLOCK])))
+        if count + len(keys) - start - _BLOCK < least:
+            break
+    return count >= least
+
+
+def _named(options: Any, depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """Yield the values of scope options, with the names of their fields in small letters."""
+    if isinstance(options, dict) and depth <= _DEEPEST:
+        for name, value in options.items():
+            yield snake(name), value
+            yield from _named(value, depth + 1)
+
+
+def _labels(value: Any) -> set[str]:
+    """The names by which the members of a list or map of options may be known."""
+    if isinstance(value, dict):
+        if value and all(isinstance(member, dict) for member in value.values()):
+            return {key for key in value if len(key) <= _LONGEST}
+        return set().union(*(_labels(one) for one in value.values() if isinstance(one, list)))
+    if not isinstance(value, list) or all(isinstance(member, str) for member in value):
+        return {*value} if isinstance(value, list) else set()
+    objects = [_flat(member) for member in value if isinstance(member, dict)]
+    names = dict.fromkeys(name for one in objects for name in one)
+    columns = [[text for one in objects if isinstance(text := one.get(n), str)] for n in names]
+    unique = [column for column in columns if len({*column}) == len(column) == len(objects)]
+    return {
+        text for column in unique for text in column if text and not _PATTERNS["date"].match(text)
+    }
+
+
+def _flat(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Merge the fields of nested objects into those of an object."""
+    merged: dict[str, Any] = {}
+    for name, inner in value.items():
+        merged = {**merged, **_flat(inner)} if isinstance(inner, dict) else {name: inner, **merged}
+    return merged
+
+
+def texts(value: Any, name: str | None = None) -> Iterator[tuple[str | None, str]]:
+    """Yield short texts with the name of the field that holds them; None for no field."""
+    if isinstance(value, str):
+        if len(value) <= _LONGEST:
+            yield name, value
+    elif isinstance(value, dict | list):
+        pairs = value.items() if isinstance(value, dict) else ((name, inner) for inner in value)
+        for key, inner in pairs:
+            if isinstance(inner, str | dict | list):
+                yield from texts(inner, key)

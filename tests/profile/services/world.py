@@ -3,6 +3,9 @@
 Counts add over engines, rates are pooled, pages and prompts are distinct things. ``ledger`` answers
 with grids, numbers in text, per cent signs and a totals row; ``nested`` with wrappers, maps,
 columnar charts, sentinels and epoch seconds. ``KEY`` says what each field means.
+
+``abroad`` writes numbers with a decimal comma and points between thousands, in hyphenated names
+below ``attributes``; ``terse`` has short names, units nowhere and positional rows with a legend.
 """
 
 from __future__ import annotations
@@ -289,4 +292,107 @@ KEY: dict[tuple[str, str, str], tuple[str, str | None, str]] = {
     ("nested", "prompts", "namedRuns"): ("Int64", "count", "sum"),
     ("nested", "prompts", "namedRate"): ("Float64", "fraction", "ratio"),
     ("nested", "prompts", "perEngine"): ("Int64", "count", "sum"),
+}
+
+
+# --- two more, as strangers would write them -------------------------------------------------
+
+
+def _comma(number: float, decimals: int) -> str:
+    text = f"{number:,.{decimals}f}"
+    return text.replace(",", " ").replace(".", ",").replace(" ", ".")
+
+
+def abroad(section: str, engines: tuple[str, ...] = ()) -> Any:
+    if section == "domains":
+        data = [
+            {
+                "type": "cited-site",
+                "id": str(900 + HOSTS.index(r["host"])),
+                "attributes": {
+                    "host-name": r["host"],
+                    "number-of-citations": _comma(r["cit"] * 11, 0),
+                    "number-of-answers": _comma(r["ans"], 0),
+                    "own-mention-share": f"{_comma(100 * r['own'] / r['ans'], 2)} %",
+                    "different-pages": r["pages"],
+                },
+            }
+            for r in _domains(engines)
+        ]
+        return {"jsonapi": {"version": "1.1"}, "data": data}
+    if section == "ranking":
+        data = [
+            {
+                "type": "brand",
+                "attributes": {
+                    "brand-name": r["brand"],
+                    "mentions": r["mentions"],
+                    "out-of": r["of"],
+                    "visibility": f"{_comma(100 * r['mentions'] / r['of'], 2)} %",
+                    "mean-place": _comma(r["mean"], 3) if r["mean"] else "–",
+                },
+            }
+            for r in _brands(engines)
+        ]
+        return {"data": data, "meta": {"count": len(data)}}
+    rows = _prompts(engines)
+    data = [
+        {
+            "attributes": {
+                "question-id": r["id"],
+                "runs": r["runs"],
+                "runs-with-us": r["named"],
+                "hit-rate": _comma(r["named"] / r["runs"], 4),
+            }
+        }
+        for r in rows
+    ]
+    return {"data": data}
+
+
+def terse(section: str, engines: tuple[str, ...] = ()) -> Any:
+    if section == "domains":
+        return {
+            "k": ["h", "c", "a", "own", "shr"],
+            "v": [
+                [r["host"], r["cit"], r["ans"], r["own"], round(100 * r["own"] / r["ans"], 2)]
+                for r in _domains(engines)
+            ],
+            "t": {"c": sum(r["cit"] for r in _domains(engines))},
+        }
+    if section == "ranking":
+        return {
+            "b": {
+                r["brand"]: [r["mentions"], round(r["mentions"] / r["of"], 4)]
+                for r in _brands(engines)
+            },
+            "of": len(picked(engines)),
+        }
+    return {
+        "p": [
+            {"q": r["id"], "n": r["runs"], "m": r["named"], "r": round(r["named"] / r["runs"], 4)}
+            for r in _prompts(engines)
+        ]
+    }
+
+
+STRANGE = {"abroad": abroad, "terse": terse}
+STRANGE_KEY: dict[tuple[str, str, str], tuple[str, str | None, str]] = {
+    ("abroad", "domains", "number-of-citations"): ("Int64", "count", "sum"),
+    ("abroad", "domains", "number-of-answers"): ("Int64", "count", "sum"),
+    ("abroad", "domains", "own-mention-share"): ("Float64", "fraction", "mean"),
+    ("abroad", "domains", "different-pages"): ("Int64", "count", "none"),
+    ("abroad", "ranking", "mentions"): ("Int64", "count", "sum"),
+    ("abroad", "ranking", "visibility"): ("Float64", "fraction", "ratio"),
+    ("abroad", "ranking", "mean-place"): ("Float64", "position", "mean"),
+    ("abroad", "prompts", "runs"): ("Int64", "count", "sum"),
+    ("abroad", "prompts", "runs-with-us"): ("Int64", "count", "sum"),
+    ("abroad", "prompts", "hit-rate"): ("Float64", "fraction", "ratio"),
+    ("terse", "domains", "c"): ("Int64", "count", "sum"),
+    ("terse", "domains", "a"): ("Int64", "count", "sum"),
+    ("terse", "domains", "own"): ("Int64", "count", "sum"),
+    ("terse", "domains", "shr"): ("Float64", "fraction", "ratio"),
+    ("terse", "prompts", "n"): ("Int64", "count", "sum"),
+    ("terse", "prompts", "m"): ("Int64", "count", "sum"),
+    ("terse", "prompts", "r"): ("Float64", "fraction", "ratio"),
 }

@@ -7,25 +7,19 @@ import warnings
 
 import pytest
 from effort import examples
+from foreign import draft_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import aatoolkit as aa
-from aatoolkit.sections.inference.analysis import analyse
-from aatoolkit.sections.inference.declare import section_of
-from aatoolkit.sections.inference.vocabulary import Vocabulary, words_of
 
-VOCABULARY = Vocabulary({"engine": ["chatgpt", "gemini"], "brand": ["Acme", "O'Brien"]})
-WORDS = tuple(
-    sorted(
-        words_of(
-            """
-    id name rows columns headers data labels series dates total hits rate pct position engine
-    chatgpt gemini Acme 2026-11-01 2026-11-02 2026-W45 & @0 ^x #1 $y [z] . after afterReason value
-    """
-        )
-    )
-)
+OPTIONS = {"engines": ["chatgpt", "gemini"], "brands": ["Acme", "O'Brien"]}
+WORDS = [
+    *("id", "name", "rows", "columns", "headers", "data", "labels", "series", "dates", "total"),
+    *("hits", "rate", "pct", "position", "engine", "chatgpt", "gemini", "Acme", "2026-11-01"),
+    *("2026-11-02", "2026-W45", "&", "@0", "^x", "#1", "$y", "[z]", ".", "after", "afterReason"),
+    "value",
+]
 SCALARS = st.one_of(
     st.none(),
     st.booleans(),
@@ -49,11 +43,12 @@ VALUES = st.recursive(
 @settings(max_examples=examples(300))
 @given(st.dictionaries(st.sampled_from(WORDS), VALUES, max_size=5), st.lists(VALUES, max_size=2))
 def test_any_answers_give_a_declaration_that_reads_them_losslessly(whole, parts):
-    held = {(f"e{at}",): one for at, one in enumerate(parts)}
-    analysis = analyse("things", whole, held, VOCABULARY)
-    if not analysis.relations:
+    held = {"things": {(f"e{at}",): one for at, one in enumerate(parts)}}
+    draft = draft_of({"things": whole}, held, OPTIONS)
+    assert not draft.errors
+    if not draft:
         return
-    section = section_of(analysis)
+    section = draft["things"].section
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", aa.errors.AAToolkitWarning)
         tables = aa.normalize(section, json.dumps(whole).encode())
@@ -90,13 +85,3 @@ def test_odd_keys_and_the_words_of_availability_are_read_and_given_back(answer):
         if proposal is not None:
             compile(proposal.code.encode("utf-8", "replace"), "draft", "exec")
             assert aa.normalize(proposal.section, answer).rebuild() == answer
-
-
-def test_an_axis_of_nothing_beside_values_is_no_fault():
-    for values in ([1, 2, 3, 4], ["a", "b", "c", "d"], [None] * 4):
-        try:
-            section = aa.sections.propose({"": [None] * 4, ":": values}, "any").section
-        except aa.errors.PayloadError:
-            continue
-        answer = {"": [None] * 4, ":": values}
-        assert aa.normalize(section, answer).rebuild() == answer

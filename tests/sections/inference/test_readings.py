@@ -1,19 +1,24 @@
-"""Readings: numbers, dates, flags and sentinels in every spelling, and identifiers left alone."""
+"""Readings: numbers, dates, flags and units in every spelling, and identifiers left alone."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from aatoolkit.jsontree.vectors import MISSING
-from aatoolkit.sections.inference.readings import read_values
-from aatoolkit.sections.inference.words import meaning
+from aatoolkit.sections import Column, propose
+
+
+def read(values: list[Any], name: str) -> Column:
+    rows = [{"host": f"h{at}", name: value} for at, value in enumerate(values)]
+    return propose({"rows": rows}, "crawl").section.tables[0].columns[1]
 
 
 @pytest.mark.parametrize(
     ("values", "name", "dtype", "parse"),
     [
         ([1, 2, None], "hits", "Int64", None),
-        ([0.5, 1, MISSING], "rate", "Float64", None),
+        ([0.5, 1], "rate", "Float64", None),
         (["1,204", "17"], "hits", "Int64", "number"),
         (["11\u00a0735", "290"], "hits", "Int64", "number"),
         (["34.5%", "2 %"], "share", "Float64", "number"),
@@ -22,19 +27,27 @@ from aatoolkit.sections.inference.words import meaning
         (["1.204,5", "3,0"], "hits", "Float64", "decimal comma"),
         (["$1,204.50", "$3"], "price", "Float64", "money"),
         (["2026-11-03", "2026-11-04"], "day", "date", None),
+        (["2026-W45", "2026-W46"], "week", "date", "iso week"),
+        (["2026-W99", "2026-W46"], "week", "string", None),
         (["24/10/2026", "03/11/2026"], "fecha", "date", "DD/MM/YYYY"),
         (["3.11.2026", "24.12.2026"], "pvm", "date", "DD/MM/YYYY"),
         (["10/24/2026", "1/2/2026"], "day", "date", "MM/DD/YYYY"),
+        (["Nov 3, 2026", "November 14, 2026"], "day", "date", "month day year"),
+        (["3 Nov 2026", "14 Nov 2026"], "day", "date", "month day year"),
+        ([20760, 20761, 20762], "day", "date", "epoch days"),
+        ([20760, 20761, 20762], "hits", "Int64", None),
         (["03/04/2026", "05/06/2026"], "fecha", "string", None),
         (["24/10/2026", "10/24/2026"], "fecha", "string", None),
-        (["31/02/2026"], "fecha", "string", None),
+        (["31/02/2026", "1/1/2026"], "fecha", "string", None),
         (["1.234,50 €", "2.469,00 €"], "importe", "Float64", "money"),
-        (["kr 12,00"], "summa", "string", None),
         (["1.234,50 kr", "12,00 kr"], "summa", "Float64", "money"),
-        (["1.234 €"], "importe", "string", None),
-        (["2026-11-03T10:00:00Z"], "seenAt", "timestamp", None),
-        (["2026-11-03 10:00"], "seenAt", "timestamp", "utc"),
+        (["1.234 €", "2.345 €"], "importe", "string", None),
+        (["2026-11-03T10:00:00Z"] * 2, "seenAt", "timestamp", None),
+        (["2026-11-03 10:00"] * 2, "seenAt", "timestamp", "utc"),
         ([20261103, 20261104], "lastSeen", "date", "YYYYMMDD"),
+        ([20261101, 20261102, 20261103, 20261017, 20260930], "created", "date", "YYYYMMDD"),
+        ([20261101, 20261102], "opened", "Int64", None),
+        ([20261101, 20261102, 20261103, 20261017, 20261399], "opened", "Int64", None),
         ([1794197527000, 1794197528000], "at", "timestamp", "epoch ms"),
         ([1794197527, 1794197528], "createdAt", "timestamp", "epoch s"),
         ([1794182400, 1794268800, 1794355200], "zuletzt", "timestamp", "epoch s"),
@@ -47,17 +60,26 @@ from aatoolkit.sections.inference.words import meaning
         ([True, False, None], "own", "boolean", None),
         (["a", "b"], "name", "string", None),
         ([["a"], []], "tags", "list<string>", None),
+        # A point before three digits: what else is there tells, or the name, or nothing does.
+        (["1.204", "987", "2.310"], "number_of_citations", "Int64", "decimal comma"),
+        (["1.204.567", "87"], "x", "Int64", "decimal comma"),
+        (["1.204", "2.310"], "depth", "string", None),
+        (["0.204", "1.310"], "depth", "Float64", "number"),
+        (["1.204", "2310"], "depth", "Float64", "number"),
+        (["1.204", "2.310"], "avg_response_ms", "Float64", "number"),
+        (["1,204", "2,310"], "mean_position", "Float64", "decimal comma"),
     ],
 )
 def test_values_are_read_by_what_they_are(values, name, dtype, parse):
-    found = read_values(values, name)
-    assert (found.dtype, found.parse) == (dtype, parse)
+    column = read(values, name)
+    assert (column.dtype, column.parse) == (dtype, parse)
 
 
 @pytest.mark.parametrize(
     ("values", "name", "missing"),
     [
         ([3, -1, 7, 12], "position", (-1,)),
+        ([20261101, 20261102, 20261103, 20261017, -1], "first_day", (-1,)),
         ([3, -1, 7, 12], "change", ()),
         ([-0.4, 0.1, 0.9], "sentiment_score", ()),
         ([3, 9999, 7, 12, 5], "rank", (9999,)),
@@ -68,29 +90,28 @@ def test_values_are_read_by_what_they_are(values, name, dtype, parse):
     ],
 )
 def test_sentinels_are_those_that_break_the_range_of_the_rest(values, name, missing):
-    assert read_values(values, name).missing == missing
+    assert read(values, name).missing == missing
 
 
-def test_amounts_and_durations_in_text_are_numbers_for_identities():
-    assert read_values(["$1,204.50", "n/a", "$3"], "price").numbers.tolist()[::2] == [1204.5, 3.0]
-    assert read_values(["1m 30s", "12s"], "length").numbers.tolist() == [90.0, 12.0]
-    assert read_values(["2026-W45", "2026-W46"], "week").parse == "iso week"
-    assert read_values(["2026-W99"], "week").dtype == "string"
-
-
-def test_days_in_plain_numbers_are_days_whatever_they_are_called():
-    days = [20261101, 20261102, 20261103, 20261017, 20260930]
-    assert read_values(days, "created").parse == "YYYYMMDD"
-    assert read_values([*days, -1], "first_day").missing == (-1,)
-    # Too few, or one that is no day, and they are numbers.
-    assert read_values(days[:2], "opened").dtype == "Int64"
-    assert read_values([*days, 20261399], "opened").dtype == "Int64"
-
-
-def test_names_that_seem_to_tell_a_unit_and_do_not():
-    assert meaning("pos").kind == ""
-    assert meaning("avg_pos").kind == "position"
-    assert meaning("firstPositions").kind == "count"
-    assert meaning("ranks").kind == "rank"
-    assert meaning("insight_no").kind == "id"
-    assert meaning("number_of_citations").kind == meaning("citation_count").kind == "count"
+@pytest.mark.parametrize(
+    ("values", "name", "unit", "scale"),
+    [
+        ([4, 17], "hits", "count", None),
+        ([0.4, 0.17], "mentionRate", "fraction 0-1", None),
+        ([40.5, 17.1], "mentionRate", "fraction 0-1", 0.01),
+        ([405000, 171000], "ctrPpm", "fraction 0-1", 1e-6),
+        ([4050, 1710], "share_bps", "fraction 0-1", 1e-4),
+        ([1200000, 450000], "costMicros", "currency", 1e-6),
+        ([120, 4500], "spendCents", "currency", 0.01),
+        ([1.2, 3.4], "avgPos", "position", None),
+        ([3, 7], "pos", None, None),
+        ([4100, 4107], "insight_no", None, None),
+        ([3, 4], "firstPositions", "count", None),
+        ([120, 80], "latencyMs", "milliseconds", None),
+        ([12, 30], "Umsatz", "currency", None),
+        ([12, 30], "zorp", None, None),
+    ],
+)
+def test_a_unit_is_likely_where_name_and_range_agree(values, name, unit, scale):
+    column = read(values, name)
+    assert (column.unit, column.scale) == (unit, scale)

@@ -1,70 +1,201 @@
-"""Shapes: the tables of answers in many styles."""
+"""Shapes, keys and proposals: the tables of answers in many styles, ready to be registered."""
 
 from __future__ import annotations
 
+import json
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from aatoolkit.sections.inference.shapes import find_relations
-from aatoolkit.sections.inference.vocabulary import Vocabulary
+import aatoolkit as aa
+from aatoolkit.sections import Section, Table, propose
 
-VOCABULARY = Vocabulary({"engine": ["chatgpt", "gemini", "grok"], "brand": ["Acme", "O'Brien"]})
+SAMPLES = sorted((Path(__file__).parents[2] / "data" / "samples").glob("*.json"))
 DAYS = ["2026-11-01", "2026-11-02", "2026-11-03"]
+ENGINES = ["chatgpt", "gemini", "grok"]
 
 
-def _only(document: Any, name: str):
-    found = {one.name: one for one in find_relations([document], "s", VOCABULARY)}
-    assert name in found, list(found)
-    return found[name]
+def table(document: Any, name: str) -> Table:
+    return propose(document, "s").section[name]
 
 
 @pytest.mark.parametrize(
-    ("document", "name", "code", "columns"),
+    ("document", "name", "path", "columns"),
     [
-        ({"data": {"items": [{"a": 1}, {"a": 2}]}}, "s", "records('data.items')", ["a"]),
-        ([{"a": 1}, {"a": 2}], "s", "records('')", ["a"]),
-        ({"hits": {"chatgpt": 1, "gemini": 2}}, "s_hits", "keyed('hits', key='engine')",
-         ["engine", "hits"]),
-        ({"daily": {day: {"hits": 1} for day in DAYS}}, "s_daily", "keyed('daily', key='date')",
-         ["date", "hits"]),
-        ({"t": {"columns": ["host", "hits"], "rows": [["a", 1], ["b", 2]]}}, "s_t",
-         "grid('t.rows', header='t.columns')", ["host", "hits"]),
+        ({"data": {"items": [{"a": 1}, {"a": 2}]}}, "s", "data.items[]", ["position", "a"]),
+        ([[{"a": 1}, {"a": 2}]], "s", "[]", ["position", "a"]),
+        ({"hits": {"chatgpt": 1, "gemini": 2}}, "s_hits", "hits{}", ["engine", "hits"]),
+        ({"daily": {day: {"hits": 1} for day in DAYS}}, "s_daily", "daily{}", ["date", "hits"]),
+        ({"t": {"columns": ["host", "hits"], "rows": [["a", 1], ["b", 2]]}}, "s_t", "t.rows[]",
+         ["host", "hits"]),
         ({"meta": {"cols": [{"name": "host"}, {"name": "n"}]}, "rows": [["a", 1], ["b", 2]]}, "s",
-         "grid('rows', header='meta.cols[].name')", ["host", "n"]),
+         "rows[]", ["host", "n"]),
         ({"c": {"labels": DAYS, "series": [{"name": "Acme", "data": [1, 2, 3]},
                                            {"name": "O'Brien", "data": [4, 5, 6]}]}}, "s_c",
-         "records('c.series[].data')", ["date", "c"]),
-        ({"c": {"dates": DAYS, "byEngine": {"chatgpt": [1, 2, 3], "gemini": [4, 5, 6]}}}, "s_c",
-         "records('c.byEngine{}', key='engine')",
-         ["engine", "date", "c"]),
+         "c.series[].data[]", ["date", "series_name", "c"]),
+        ({"c": {"dates": DAYS, "byEngine": {one: [1, 2, 3] for one in ENGINES}}}, "s_c",
+         "c.byEngine{}[]", ["engine", "date", "c"]),
         ({"trend": {"dates": DAYS, "hits": [1, 2, 3], "errors": [0, 1, 0]}}, "s_trend",
-         "records('trend.dates')", ["date", "hits", "errors"]),
+         "trend.dates[]", ["date", "hits", "errors"]),
         ({"p": {"edges": [{"node": {"id": "a", "n": 1}}, {"node": {"id": "b", "n": 2}}]}}, "s_p",
-         "records('p.edges')", ["id", "n"]),
+         "p.edges[]", ["id", "n"]),
+        ({"rows": [{"before": {"n": 1}, "after": {"n": 2}, "delta": {"n": 1}}]}, "s", "rows[]",
+         ["position", "before_n", "after_n", "delta_n"]),
+        ({"rows": [{"host": "a", "byEngine": {"chatgpt": 3}},
+                   {"host": "b", "byEngine": {"gemini": 1, "grok": None}}]}, "s_by_engine",
+         "rows[].byEngine{}", ["engine", "host", "value"]),
     ],
 )  # fmt: skip
-def test_rows_are_found_in_every_shape(document, name, code, columns):
-    found = _only(document, name)
-    assert str(found.rows) == code
-    assert [column.name for column in found.columns] == columns
+def test_rows_are_found_in_every_shape(document, name, path, columns):
+    found = table(document, name)
+    assert (found.rows.path, sorted(found.names)) == (path, sorted(columns))
 
 
-def test_measures_side_by_side_are_columns_and_not_rows():
-    found = _only({"rows": [{"before": {"n": 1}, "after": {"n": 2}, "delta": {"n": 1}}]}, "s")
-    assert [column.name for column in found.columns] == ["before_n", "after_n", "delta_n"]
+@pytest.mark.parametrize(
+    "document",
+    [None, [], {}, 3, [[]], [[1], [2, 3]], {"a": [None, [None]]}, {"": {"": [{}]}},
+     {"a": [[1, "b"], [2, "c"]]}, {"labels": [], "series": []}, [[[{"a": 1}]]],
+     {"days": DAYS, "a.b": [1, 2, 3], "a b": [3, 4, 5]}, {"": [None] * 3, ":": [None, None, 0]},
+     {"": [None] * 4, ":": ["a", "b", "c", "d"]}],
+)  # fmt: skip
+def test_odd_answers_are_tables_that_give_them_back_or_none_at_all(document):
+    try:
+        section = propose(document, "any").section
+    except aa.errors.PayloadError:
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", aa.errors.SchemaDriftWarning)
+        assert aa.normalize(section, json.dumps(document)).rebuild() == document
 
 
-def test_a_map_of_engines_in_rows_is_a_table_below_them():
-    document = {"rows": [{"host": "a", "byEngine": {"chatgpt": 3}},
-                         {"host": "b", "byEngine": {"gemini": 1, "grok": None}}]}  # fmt: skip
-    found = _only(document, "s_by_engine")
-    assert found["engine"].values == ["chatgpt", "gemini", "grok"]
-    assert found.above.tolist() == [0, 1, 1]
+def test_nested_tables_take_over_keys_and_maps_become_rows() -> None:
+    answer = {
+        "shops": [
+            {"shopId": "a", "stock": {"2026-11-01": 3, "2026-11-02": 0, "2026-11-03": None}},
+            {"shopId": "b", "stock": {"2026-11-01": 7}, "staff": [{"name": "Ann", "age": 40}]},
+        ],
+        "grid": [[1, 2], [3, 4]],
+        "pairs": [["x", 1], ["y", 2]],
+        "owner": {"name": "Acme", "since": "2020-01-01"},
+    }
+    tables = aa.normalize(propose(answer, "shops").section, answer, strict=True)
+    stock = tables["shops_stock"]
+    assert stock.iloc[:, 0].tolist() == ["a", "a", "a", "b"]
+    assert stock.iloc[:, 2].isna().tolist() == [False, False, True, False]
+    staff = tables["shops_staff"]
+    assert staff[["shop_id", "name", "age"]].values.tolist() == [["b", "Ann", 40]]
+    grid = tables["shops_grid"]
+    assert grid["grid"].tolist() == [1, 2, 3, 4]
+    assert grid[["row", "position"]].values.tolist() == [[0, 0], [0, 1], [1, 0], [1, 1]]
+    assert tables["shops_pairs"].values.tolist() == [["x", 1], ["y", 2]]
+    assert tables["shops_facts"]["owner_since"].dt.year.tolist() == [2020]
 
 
-def test_nothing_raises_whatever_the_document():
-    odd = [None, [], {}, "x", 3, [[]], [[1], [2, 3]], {"a": [None, [None]]}, {"": {"": [{}]}},
-           {"a": [[1, "b"], [2, "c"]]}, {"labels": [], "series": []}, [[[{"a": 1}]]]]  # fmt: skip
-    for document in odd:
-        assert isinstance(find_relations([document, {"a": 1}], "s", VOCABULARY), list)
+def test_amounts_of_several_currencies_stay_apart() -> None:
+    lines = [{"engine": engine, "paid": f"{sign}{number}.00"} for number, (engine, sign) in
+             enumerate([("owl", "€"), ("owl", "£"), ("wren", "€"), ("wren", "£")], 1)]  # fmt: skip
+    section = propose({"lines": lines}, "ads").section
+    assert section.tables[0].key == ("engine", "paid_currency")
+    frame = aa.normalize(section, {"lines": lines}).main
+    assert (frame["paid"].tolist(), set(frame["paid_currency"])) == ([1, 2, 3, 4], {"€", "£"})
+    assert frame.aa.codebook.loc["paid", "unit"] == "currency"
+
+
+# --- keys -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ([{"insight_no": 4100 + 7 * n, "headline": f"H{n}", "hits": n} for n in range(9)],
+         ("insight_no",)),
+        ([{"code": f"C_{n}", "text": f"Text {n}.", "hits": n % 3} for n in range(9)], ("code",)),
+        ([{"place": n + 1, "brand": f"B{n}", "hits": 9 - n} for n in range(9)], ("brand",)),
+        ([{"id": str(n + 1), "attributes": {"url": f"https://{n}/", "hits": n}} for n in range(9)],
+         ("url",)),
+        ([{"brand": f"B{n % 3}", "engine": f"e{n // 3}", "hits": n} for n in range(9)],
+         ("brand", "engine")),
+        # The place of the row: no measure tells rows apart.
+        ([{"hits": n, "share": n / 10, "at": f"2026-11-0{n + 1}T10:00:00Z"} for n in range(9)],
+         ("position",)),
+    ],
+)  # fmt: skip
+def test_the_fewest_identifiers_are_the_key(rows, expected):
+    assert {*propose({"items": rows}, "insights").section.tables[0].key} == {*expected}
+
+
+def test_the_keys_of_what_encloses_rows_come_with_them() -> None:
+    prompts = [{"promptId": f"p{n}", "engines": [{"engine": e, "hits": n} for e in ("a", "b")]}
+               for n in range(6)]  # fmt: skip
+    tables = propose({"rows": prompts}, "prompts").section.tables
+    assert {*tables[0].key} < {*tables[1].key} == {"prompt_id", "engine"}
+
+
+# --- proposals --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def registered() -> Iterator[None]:
+    """Nothing that a test registers stays."""
+    before = aa.sections.names()
+    yield
+    for name in {*aa.sections.names()} - {*before}:
+        aa.sections.unregister(name)
+
+
+@pytest.mark.usefixtures("registered")
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
+def test_the_code_makes_the_section_and_reads_its_answer_without_drift(path: Path) -> None:
+    body = path.read_bytes()
+    proposal = propose(body, f"my_{path.stem}")
+    names: dict[str, Any] = {}
+    exec(str(proposal), names)
+    assert names["SECTION"] == proposal.section
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tables = aa.normalize(f"my_{path.stem}", body, strict=True)
+    assert {*tables.extra["why"]} <= {"envelope", "missing"}
+    for one in proposal.section:
+        assert not one.key or not tables[one.name].duplicated(list(one.key)).any()
+
+
+def test_several_answers_show_more_fields_than_one_and_their_name() -> None:
+    one, other = {"rows": [{"id": "a", "n": 1}]}, {"rows": [{"id": "b", "m": True}]}
+    (found,) = propose([one, json.dumps(other)], "rows").section.tables
+    dtypes = {column.name: column.dtype for column in found.columns}
+    assert dtypes == {"id": "string", "n": "Int64", "m": "boolean"}
+    assert propose({"section": "novel", "rows": [{"id": 1}]}).section.name == "novel"
+
+
+def test_a_registered_section_is_read_like_any_other_and_can_be_taken_back() -> None:
+    shipped = aa.sections.get("domains")
+    mine = propose({"hits": [{"site": "a.example", "hits": 3}]}, "domains").section
+    aa.sections.register(mine)
+    frame = aa.normalize("domains", {"hits": [{"site": "b.example", "hits": 4}]}).main
+    assert frame["hits"].tolist() == [4]
+    assert frame.aa.codebook.loc["hits", "of"] == "domains_hits.hits"
+    aa.sections.unregister("domains")
+    assert aa.sections.get("domains") is shipped
+    with pytest.raises(aa.errors.ScopeError):
+        aa.sections.unregister("domains")
+
+
+def test_what_cannot_be_registered_is_refused() -> None:
+    with pytest.raises(aa.errors.ArgumentError, match="no Section"):
+        aa.sections.register("domains")  # type: ignore[arg-type]
+    declared = aa.sections.get("domains").tables[0]
+    with pytest.raises(aa.errors.ArgumentError, match="source_domains"):
+        aa.sections.register(Section("other", "Another.", declared))
+
+
+@pytest.mark.parametrize("name", [*aa.sections.names(), "scope_options"])
+def test_a_description_names_every_table_and_column(name: str) -> None:
+    described = aa.sections.describe(name)
+    text, html = str(described), described._repr_html_()
+    for one in aa.sections.get(name):
+        assert one.name in text
+        assert f">{one.name}: " in html
+        assert all(f"  {column.name}" in text and column.doc in text for column in one.columns)
