@@ -26,7 +26,7 @@ from aatoolkit.jsontree.coerce import coerce_values
 from aatoolkit.jsontree.decode import gc_paused, outline
 from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata
-from aatoolkit.metadata.serialize import dump_state, dump_statements, load_state, load_statements
+from aatoolkit.metadata.column import dump_state, dump_statements, load_state, load_statements
 from aatoolkit.payload import Payload
 from aatoolkit.sections import Profile, Section
 from aatoolkit.sections.section import Column

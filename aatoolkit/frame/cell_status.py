@@ -3,7 +3,7 @@
 The narrowest of three statements decides. A column ``x_availability`` beside ``x`` gives the
 status of its cells one by one. A column ``availability`` gives that of whole rows: a row with
 any status but available has no number to give, whatever it holds. Where neither says more, a
-cell has the status that its column has in its row (`aatoolkit.metadata.row_status`); a missing
+cell has the status that its column has in its row (`aatoolkit.metadata.column`); a missing
 value of a measured column is unknown, and an explicit number in a column without metadata
 counts.
 """

@@ -38,8 +38,13 @@ from aatoolkit.metadata.attrs import (
     metadata_of,
     tables_of,
 )
-from aatoolkit.metadata.cell_hash import hash_cells
-from aatoolkit.metadata.fingerprint import Fingerprint, arrays_of, fingerprint_of, has_more
+from aatoolkit.metadata.fingerprint import (
+    Fingerprint,
+    arrays_of,
+    fingerprint_of,
+    has_more,
+    hash_cells,
+)
 from aatoolkit.metadata.recorded import recorded
 from aatoolkit.scope import FILTERS
 

@@ -31,7 +31,7 @@ from aatoolkit.metadata.attrs import (
     stored_of,
     tables_of,
 )
-from aatoolkit.metadata.cell_hash import hash_cells
+from aatoolkit.metadata.fingerprint import hash_cells
 from aatoolkit.scope import FILTERS, Scope
 
 _MIXER = np.uint64(0x9E37_79B9_7F4A_7C15)

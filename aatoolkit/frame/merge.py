@@ -27,9 +27,15 @@ from aatoolkit.metadata.attrs import (
     metadata_of,
     tables_of,
 )
-from aatoolkit.metadata.cell_hash import hash_cells
-from aatoolkit.metadata.fingerprint import MOVED, OVERWRITTEN, arrays_of, fingerprint_of, row_hashes
-from aatoolkit.metadata.fingerprint_check import FingerprintCheck
+from aatoolkit.metadata.fingerprint import (
+    MOVED,
+    OVERWRITTEN,
+    FingerprintCheck,
+    arrays_of,
+    fingerprint_of,
+    hash_cells,
+    row_hashes,
+)
 from aatoolkit.metadata.recorded import checked_once, record, recorded
 
 _SIDE = "_aatoolkit_side"

@@ -29,12 +29,12 @@ from aatoolkit.metadata.arrow_schema import (
     declared,
     file_keys,
     has_checksums,
+    logical_hash,
     read_keys,
     with_metadata,
 )
 from aatoolkit.metadata.attrs import NOTHING, FrameMetadata, attach, attach_unchecked, metadata_of
 from aatoolkit.metadata.recorded import serialized
-from aatoolkit.metadata.table_hash import logical_hash
 from aatoolkit.normalizer import provenance
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.normalizer.to_pandas import as_tuples

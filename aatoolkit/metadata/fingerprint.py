@@ -1,22 +1,31 @@
 """Fingerprints: cell hashes that detect whether a column was changed since it was read.
 
 pandas keeps ``attrs`` through steps after which they no longer hold: sums by group, a column
-that is assigned anew, two names that are swapped. So the metadata comes with hashes of cells.
-In memory those are all cells, four bytes each, computed when they are first needed. The text of
-the metadata holds a sample of at most `SAMPLE_SIZE` rows, which is what frames that went through
-a pickle are checked by: every row of a small frame, the first ones and an even choice of a larger
-one. `FingerprintCheck` in `aatoolkit.metadata.fingerprint_check` compares a frame with them.
+that is assigned anew, two names that are swapped. So the metadata comes with hashes of cells: 64
+bits a value, equal for equal values of any dtype (numbers are hashed as floats, times as
+microseconds, all else as text). In memory those are all cells, four bytes each, computed when they
+are first needed. The text of the metadata holds a sample of at most `SAMPLE_SIZE` rows, which is
+what frames that went through a pickle are checked by: every row of a small frame, the first ones
+and an even choice of a larger one.
+
+`FingerprintCheck` matches a row by its label, or by its key once labels were made anew. A column is
+accepted if the matched rows hold what they held, and if no row is a new one. Selecting, sorting,
+repeating and dropping rows, dropping columns, moving the key into the index and converting to a
+dtype of the same values all leave it accepted.
+
+What cannot be detected: a change of rows outside the sample of a frame that went through a
+pickle, and numbers alone that equal by chance, one by one, as many that were read. Rows without
+their key might be sums; they are accepted only where sums cannot look like them.
 """
 
 from __future__ import annotations
 
+import weakref
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
-
-from aatoolkit.metadata.cell_hash import arrow_array, hash_cells
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,10 +33,173 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-    from aatoolkit.metadata.cell_hash import Array, Hashes
-
-    CellHashes = Sequence[int] | npt.NDArray[np.uint32] | npt.NDArray[np.uint64]
+    Array = Any
+    """An array of pandas; there is no public type for all that its arrays can do."""
+    Hashes = npt.NDArray[np.uint64]
+    Mask = npt.NDArray[np.bool_]
     Places = npt.NDArray[np.intp]
+
+_MISSING = 0x9E3779B97F4A7C15
+
+_MANY = 10_000
+"""From this many texts on, hashes are kept as long as the Arrow array they are of."""
+
+_kept: dict[int, tuple[weakref.ref[Any], Hashes]] = {}
+"""By the identity of an Arrow array, which never changes: a weak reference to it, its hashes."""
+
+
+def hash_cells(values: Array) -> Hashes:
+    """Hash each value: equal values of any dtype hash alike, and so do all missing ones."""
+    import numpy as np
+    import pandas as pd
+
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        levels: Hashes = np.append(hash_cells(values.categories.array), np.uint64(_MISSING))
+        of_codes: Hashes = levels[values.codes]
+        return of_codes
+    if len(values) >= _MANY and isinstance(values.dtype, (pd.StringDtype, pd.ArrowDtype)):
+        return _hash_chunks(values)
+    return _hash_array(values)
+
+
+def _hash_chunks(values: Array) -> Hashes:
+    """Hash a large Arrow-backed column and cache the result; repeated texts are hashed once."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    chunks = values.__arrow_array__()
+    if not isinstance(chunks, pa.ChunkedArray):
+        return _hash_array(values)
+    number = id(chunks)
+    reference, found = _kept.get(number, (None, None))
+    if reference is not None and found is not None and reference() is chunks:
+        return found
+    first = chunks.slice(0, 1_000)
+    if pa.types.is_large_string(chunks.type) or pa.types.is_string(chunks.type):
+        few = pc.count_distinct(first).as_py() < len(first) // 5
+    else:
+        few = False
+    if few:
+        encoded = chunks.combine_chunks().dictionary_encode()
+        texts = encoded.dictionary.to_numpy(zero_copy_only=False)
+        levels = np.append(_hashed(texts), np.uint64(_MISSING))
+        codes = encoded.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
+        found = levels[codes]
+    else:
+        found = _hash_array(values)
+    found.setflags(write=False)
+    _kept[number] = weakref.ref(chunks, lambda _: _kept.pop(number, None)), found
+    return found
+
+
+def _hash_array(values: Array) -> Hashes:
+    import numpy as np
+    import pandas as pd
+
+    missing = values.isna()
+    if isinstance(values, pd.arrays.NumpyExtensionArray) and values.dtype.kind == "O":
+        found: Hashes = np.full(len(values), _MISSING, dtype=np.uint64)
+        inside = pd.Series(values[~missing])
+        found[~missing] = _hash_objects(inside)
+        return found
+    found = _hashed(_plain(values))
+    found[missing] = _MISSING
+    return found
+
+
+def _hash_objects(values: pd.Series) -> Hashes:
+    """Hash objects; of many tuples of text each distinct one once."""
+    import pandas as pd
+
+    if len(values) >= _MANY and {*map(type, values)} == {tuple}:
+        codes, tuples = pd.factorize(values)
+        # Equal tuples of other things need not have the same text: 1 and True.
+        if all(isinstance(part, str) for each in tuples for part in each):
+            hashes: Hashes = _hashed(_plain(pd.Series(tuples, dtype=object).array))[codes]
+            return hashes
+    return _hashed(_plain(values.infer_objects().array))
+
+
+def arrow_array(column: pa.ChunkedArray) -> Array:
+    """An Arrow column as an array of pandas, with days as moments and levels as their values."""
+    import pandas as pd
+    import pyarrow as pa
+
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        column = column.cast(kind.value_type)
+    elif pa.types.is_date(kind):
+        column = column.cast(pa.timestamp("us"))
+    return pd.arrays.ArrowExtensionArray(column)
+
+
+def _hashed(plain: Any) -> Hashes:
+    import pandas as pd
+
+    return pd.util.hash_array(plain, categorize=False)
+
+
+def _plain(values: Array) -> Any:
+    """Convert numbers to floats, times to microseconds, all else to text."""
+    import numpy as np
+    import pandas as pd
+
+    kind = values.dtype.kind
+    if kind in "biuf":
+        return values.to_numpy("float64", na_value=np.nan) + 0.0
+    if kind == "M":
+        if isinstance(values.dtype, pd.ArrowDtype):
+            return _microseconds(values.__arrow_array__())
+        return values.to_numpy("datetime64[us]").astype("int64").astype("float64")
+    is_arrow = isinstance(values.dtype, pd.ArrowDtype)
+    if isinstance(values.dtype, pd.StringDtype) or (is_arrow and values.dtype.type is str):
+        return values.to_numpy(object, na_value="")
+    if is_arrow and _holds_text_lists(values.dtype.pyarrow_dtype):
+        return _joined(values.__arrow_array__())
+    return np.array([_text(value) for value in values.to_numpy(object)], dtype=object)
+
+
+def _microseconds(moments: pa.ChunkedArray) -> Any:
+    import pyarrow as pa
+
+    zone = getattr(moments.type, "tz", None)  # a day has none
+    numbers = moments.cast(pa.timestamp("us", zone)).cast(pa.int64()).fill_null(0)
+    return numbers.to_numpy().astype("float64")
+
+
+def _holds_text_lists(kind: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_list(kind) and pa.types.is_string(kind.value_type))
+
+
+def _joined(lists: pa.Array | pa.ChunkedArray) -> Any:
+    """Join lists of text as `_text` does, without a Python object for each item."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if isinstance(lists, pa.ChunkedArray):
+        lists = lists.combine_chunks()
+    if lists.flatten().null_count:
+        return pa.array([_text(value) for value in lists.to_pylist()]).to_numpy(False)
+    return pc.binary_join(lists, "\x1f").fill_null("").to_numpy(zero_copy_only=False)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, tuple):
+        try:
+            return "\x1f".join(value)
+        except TypeError:
+            pass  # not all of it is text
+    import numpy as np
+
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return "\x1f".join(map(_text, value))
+    return str(value)
+
 
 SAMPLE_SIZE = 32
 """The most rows that are sampled: every day of a month."""
@@ -62,10 +234,8 @@ class Fingerprint:
         By column, how many values were missing, and the hash of each sampled cell.
     beside : tuple of str
         The columns that count as part of the labels, where labels repeat.
-    bits : int
-        The bits of a cell's hash that are kept.
-    row_bits : int
-        The bits of a row's hash that are kept.
+    is_sample : bool
+        Whether it is of some rows, in short.
     """
 
     rows: int = 0
@@ -73,33 +243,24 @@ class Fingerprint:
     span: tuple[int, int] | None = None
     labels: Sequence[int] | Hashes = ()
     keys: Sequence[int] | Hashes = ()
-    cells: Mapping[str, tuple[int, CellHashes]] = field(default_factory=dict)
+    cells: Mapping[str, tuple[int, Sequence[int] | npt.NDArray[Any]]] = field(default_factory=dict)
     beside: tuple[str, ...] = ()
-    bits: int = _CELL
-    row_bits: int = _ROW
+    is_sample: bool = True
+
+    @property
+    def bits(self) -> int:
+        """The bits of a cell's hash that are kept."""
+        return _CELL if self.is_sample else _WHOLE_CELL
+
+    @property
+    def row_bits(self) -> int:
+        """The bits of a row's hash that are kept."""
+        return _ROW if self.is_sample else _WHOLE_ROW
 
     @cached_property
     def whole(self) -> bool:
         """Whether every row is in the sample."""
         return all(len(hashes) == self.rows for _, hashes in self.cells.values())
-
-    def sampled(self) -> Fingerprint:
-        """The fingerprint of some of the rows, of one of all rows."""
-        import numpy as np
-
-        at = np.array(_chosen(self.rows, SAMPLE_SIZE), np.intp)
-        rows, cells = np.uint64(_ROW), np.uint32(_CELL)
-        return replace(
-            self,
-            labels=np.asarray(self.labels)[at] & rows,
-            keys=np.asarray(self.keys)[at] & rows if len(self.keys) else (),
-            cells={
-                name: (missing, np.asarray(hashes)[at] & cells)
-                for name, (missing, hashes) in self.cells.items()
-            },
-            bits=_CELL,
-            row_bits=_ROW,
-        )
 
     def rows_of(self, names: Iterable[str]) -> list[Hashes]:
         """The hashes of all rows' cells in some columns, a column each."""
@@ -184,11 +345,13 @@ def fingerprint_of(
     taken = {name: arrays[name] for name in (*names, *key) if name in arrays}
     labels = index
     if sample:
-        at = np.array(_chosen(len(rows), SAMPLE_SIZE), np.intp)
+        at = np.array(_sampled(len(rows)), np.intp)
         taken, labels = {name: array.take(at) for name, array in taken.items()}, index[at]
     hashed = {name: hash_cells(array) for name, array in taken.items()}
     bits, row_bits = (_CELL, _ROW) if sample else (_WHOLE_CELL, _WHOLE_ROW)
-    beside = [] if sample or index.is_unique else _texts(arrays, names)
+    beside = []
+    if not (sample or index.is_unique):
+        beside = [name for name in names if arrays[name].dtype.kind not in "biuf"]
     of_labels = [hash_cells(level) for level in index_levels(labels)]
     keys: Sequence[int] | Hashes = ()
     if key and {*key} <= {*hashed}:
@@ -204,8 +367,7 @@ def fingerprint_of(
             for name in names
         },
         tuple(beside),
-        bits,
-        row_bits,
+        sample,
     )
 
 
@@ -215,13 +377,8 @@ def row_numbers(rows: int) -> Hashes:
     import numpy as np
     import pandas as pd
 
-    numbers = pd.array(np.array(_chosen(rows, SAMPLE_SIZE), dtype=np.int64))
+    numbers = pd.array(np.array(_sampled(rows), dtype=np.int64))
     return row_hashes([hash_cells(numbers)])
-
-
-def _texts(arrays: Mapping[str, Array], names: Iterable[str]) -> list[str]:
-    """The columns that are not numeric."""
-    return [name for name in names if arrays[name].dtype.kind not in "biuf"]
 
 
 def arrays_of(rows: pd.DataFrame | pa.Table) -> dict[str, Array]:
@@ -241,13 +398,13 @@ def arrays_of(rows: pd.DataFrame | pa.Table) -> dict[str, Array]:
     return {name: array for name, array in arrays.items() if name not in twice}
 
 
-def _chosen(rows: int, limit: int) -> list[int]:
+def _sampled(rows: int) -> list[int]:
     """The positions of the rows to sample: all, or the first ones and evenly spaced others."""
-    if rows <= limit:
+    if rows <= SAMPLE_SIZE:
         return [*range(rows)]
-    first = limit // 2
-    rest = limit - first
-    return [*range(first), *(first + (rows - 1 - first) * n // (rest - 1) for n in range(rest))]
+    first = SAMPLE_SIZE // 2
+    step = rows - 1 - first
+    return [*range(first), *(first + step * n // (first - 1) for n in range(first))]
 
 
 def index_names(index: pd.Index) -> tuple[str | None, ...]:
@@ -327,3 +484,264 @@ def mixed(rows: Hashes, cells: Hashes) -> Hashes:
     import numpy as np
 
     return (rows ^ (rows >> np.uint64(29))) * np.uint64(0x9E37_79B9_7F4A_7C15) + cells
+
+
+@dataclass(frozen=True)
+class RowMatch:
+    """A match between the rows of a frame and the rows that were hashed.
+
+    Parameters
+    ----------
+    hashes : array of uint64
+        The hashes of the frame's rows.
+    known : HashedRows
+        The rows that were read.
+    places : array of intp
+        The number of the row that each is; -1 where it is none of them.
+    """
+
+    hashes: Hashes
+    known: HashedRows
+    places: Places
+
+    @cached_property
+    def found(self) -> Mask:
+        """Mask of the frame's rows that are among the hashed ones."""
+        return self.places >= 0
+
+
+class FingerprintCheck:
+    """Check a frame against its fingerprint: which columns still hold what was read.
+
+    Rows are matched by label or by key, whichever leaves the fewest columns changed: a column
+    that was overwritten differs alone, and with new labels nearly all differ.
+    """
+
+    def __init__(self, frame: pd.DataFrame, fingerprint: Fingerprint, key: tuple[str, ...]) -> None:
+        self._index = frame.index
+        self._arrays = arrays_of(frame)
+        self._fingerprint = fingerprint
+        self._key = key
+        self._hashed: dict[str, Hashes] = {}
+        self._differing: dict[tuple[bool, str], bool] = {}
+
+    @property
+    def hashed(self) -> set[str]:
+        """The columns whose cells were hashed."""
+        return {*self._fingerprint.cells}
+
+    def placed(self) -> tuple[Places, set[str]] | None:
+        """Each row's position when it was hashed, and the unchanged columns; None if not sure.
+
+        Rows found by their key are sure even where `change` is not: what they hold is compared
+        with what they held.
+        """
+        import numpy as np
+
+        known = self._fingerprint
+        there = [name for name in known.cells if name in self._arrays]
+        if len(self._index) == 0:
+            return np.empty(0, np.intp), {*there}
+        moved = any(why == MOVED for why in self._changes.values())
+        best: tuple[Places, set[str]] | None = None
+        for match in self._row_matches():
+            by_key = match.known is known.by_key
+            if not (known.whole and match.known.distinct and match.found.all()):
+                continue
+            if moved and not by_key:
+                continue
+            same = {name for name in there if not self._differs(name, match)}
+            same |= {*self._key} if by_key else set()
+            if best is None or len(same) > len(best[1]):
+                best = match.places, same
+            if len(same) == len(there):
+                break
+        if best is not None or known.whole or moved:
+            return best
+        is_numbered = known.span == (0, known.rows - 1) and _within(
+            label_span(self._index), known.span
+        )
+        if not is_numbered or index_names(self._index) != known.index:
+            return None
+        same = {name for name in there if self.change(name) is None}
+        return self._index.to_numpy().astype(np.intp), same
+
+    def repeated(self, tables: Mapping[str, Sequence[str]]) -> set[str]:
+        """The tables of which the frame holds a row more often than the rows that were hashed.
+
+        Parameters
+        ----------
+        tables : mapping of str to sequence of str
+            By table the columns of the frame that are its own.
+        """
+        import numpy as np
+
+        if not tables or not len(self._index):
+            return set()
+        placed = self.placed()
+        if placed is not None:
+            return {*tables} if np.bincount(placed[0]).max() > 1 else set()
+        if not self._fingerprint.whole:
+            is_repeated = len(self._index) > self._fingerprint.rows or not self._index.is_unique
+            return {*tables} if is_repeated else set()
+        return {table for table, names in tables.items() if self._exceeds(names)}
+
+    def exceeds_distinct(self, key: Collection[str]) -> bool:
+        """Whether a row is here more often than different ones like it were read.
+
+        Asked of what is left of rows that were read with their key, whether or not they match.
+        """
+        known = self._fingerprint
+        if not known.whole or not {*key} <= {*known.cells}:
+            return False
+        left = [name for name in known.cells if name in self._arrays]
+        if not left or not len(self._index):
+            return False
+        return is_over([self._hashes(name) for name in left], known, left)
+
+    def _exceeds(self, names: Sequence[str]) -> bool:
+        """Whether rows of some columns, as far as they are unchanged, are more than were hashed."""
+        names = [name for name in names if self.change(name) is None]
+        now = [self._hashes(name) for name in names]
+        return bool(names) and has_more(now, [self._fingerprint.rows_of(names)])
+
+    def _hashes(self, name: str) -> Hashes:
+        """The hashes of a column's cells, computed once."""
+        if name not in self._hashed:
+            self._hashed[name] = hash_cells(self._arrays[name])
+        return self._hashed[name]
+
+    def is_empty(self, name: str) -> bool:
+        """Whether a column, or level of the index, is there and holds no value."""
+        values = self._arrays.get(name)
+        return values is not None and bool(values.isna().all())
+
+    def change(self, name: str) -> str | None:
+        """Return the reason why a column is not accepted; None if it is."""
+        return self._changes.get(name) if name in self._fingerprint.cells else MOVED
+
+    @cached_property
+    def _changes(self) -> Mapping[str, str]:
+        cells = self._fingerprint.cells
+        there = [name for name in cells if name in self._arrays]
+        alike = dict.fromkeys({*cells}.difference(there), "not one column of this name")
+        if len(self._index) == 0:
+            return alike
+        found: dict[str, str] | None = None
+        for match in self._row_matches():
+            changes = {name: OVERWRITTEN for name in there if self._differs(name, match)}
+            changes |= self._possible_sums(match.found, changes)
+            if found is None or len(changes) < len(found):
+                found = changes
+            if not found:
+                break
+        return alike | (dict.fromkeys(there, MOVED) if found is None else found)
+
+    def _possible_sums(self, matched: Mask, changes: Mapping[str, str]) -> Mapping[str, str]:
+        """The columns that may hold sums of rows which agree with the hashes only by chance.
+
+        Sums have numbers as labels too. As many rows are accepted if text agrees, or all
+        columns; fewer or more if both, in the columns of which no value was missing: a sum
+        over missing values would else pass for what was read beside it.
+        """
+        cells = {
+            name: cell for name, cell in self._fingerprint.cells.items() if name in self._arrays
+        }
+        agreeing = {*cells} - {*changes}
+        if self._key and agreeing >= {*self._key}:
+            return {}
+        has_text = any(self._arrays[name].dtype.kind not in "biuf" for name in agreeing)
+        if len(self._index) == self._fingerprint.rows:
+            return {} if has_text or not changes else dict.fromkeys(cells, MOVED)
+        if changes or not has_text or not matched.any():
+            return dict.fromkeys(cells, MOVED)
+        return {name: MOVED for name, (missing, _) in cells.items() if missing}
+
+    def _differs(self, name: str, match: RowMatch) -> bool:
+        """Whether a matched row holds something else, or other rows were filled or emptied."""
+        place = match.known is self._fingerprint.by_key, name
+        if place not in self._differing:
+            self._differing[place] = self._is_differing(name, match)
+        return self._differing[place]
+
+    def _is_differing(self, name: str, match: RowMatch) -> bool:
+        import numpy as np
+
+        values, (missing, hashes) = self._arrays[name], self._fingerprint.cells[name]
+        if not self._lacks_as_before(name, missing):
+            return True
+        known, found = np.asarray(hashes, dtype=np.uint64), match.found
+        whole = self._fingerprint.whole or found.all()
+        kept = self._hashes(name)[found] if whole else hash_cells(values[found])
+        kept = kept & np.uint64(self._fingerprint.bits)
+        if match.known.distinct:
+            return not np.array_equal(known[match.places[found]], kept)
+        read = mixed(match.known.hashes, known)
+        return not np.isin(mixed(match.hashes[found], kept), read).all()
+
+    def _lacks_as_before(self, name: str, missing: int) -> bool:
+        """Whether the number of missing values fits rows that were only dropped or repeated."""
+        if self._fingerprint.whole:
+            return True
+        now, before = len(self._index), self._fingerprint.rows
+        lacking = int(self._arrays[name].isna().sum())
+        if now == before:
+            return lacking == missing
+        if missing - lacking > before - now > 0 and self._index.is_unique:
+            return False  # more were missing than rows are gone: some were filled
+        return lacking * before <= missing * max(now, before)
+
+    def _row_matches(self) -> Iterator[RowMatch]:
+        """Yield the ways to match the frame's rows with hashed ones, without any new row."""
+        if self._by_label is not None:
+            yield self._by_label
+        if self._by_key is not None:
+            yield self._by_key
+
+    @cached_property
+    def _by_label(self) -> RowMatch | None:
+        known = self._fingerprint
+        beside = [name for name in known.beside if name in self._arrays]
+        if index_names(self._index) != known.index or len(beside) < len(known.beside):
+            return None
+        labels = [hash_cells(level) for level in index_levels(self._index)]
+        match = self._row_match([*labels, *map(self._hashes, beside)], known.by_label)
+        if known.span is not None and not known.whole:
+            return match if _within(label_span(self._index), known.span) else None
+        return match if self._matches(match) else None
+
+    @cached_property
+    def _by_key(self) -> RowMatch | None:
+        known = self._fingerprint
+        if not len(known.keys) or not all(self._is_filled(name) for name in self._key):
+            return None
+        match = self._row_match([*map(self._hashes, self._key)], known.by_key)
+        return match if self._matches(match) else None
+
+    def _row_match(self, parts: list[Hashes], known: HashedRows) -> RowMatch:
+        hashes = row_hashes(parts, self._fingerprint.row_bits)
+        return RowMatch(hashes, known, known.places(hashes, self._numbers))
+
+    @cached_property
+    def _numbers(self) -> Places | None:
+        """Labels that may be the numbers that all rows had: the first places to look at."""
+        import numpy as np
+
+        known = self._fingerprint
+        if not (known.whole and known.span == (0, known.rows - 1)):
+            return None
+        is_within = _within(label_span(self._index), known.span)
+        return self._index.to_numpy().astype(np.intp) if is_within else None
+
+    def _matches(self, match: RowMatch) -> bool:
+        """Whether rows match the sample: every row if all were sampled, else at least one."""
+        return bool(match.found.all() if self._fingerprint.whole else match.found.any())
+
+    def _is_filled(self, name: str) -> bool:
+        """Whether a key column is there, with no more values missing than when it was read."""
+        missing, _ = self._fingerprint.cells.get(name, (0, ()))
+        return name in self._arrays and self._lacks_as_before(name, missing)
+
+
+def _within(inner: tuple[int, int] | None, outer: tuple[int, int] | None) -> bool:
+    return bool(inner and outer and outer[0] <= inner[0] and inner[1] <= outer[1])

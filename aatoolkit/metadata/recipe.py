@@ -11,16 +11,71 @@
 
 A frame carries the recipe of what it was when its metadata was attached; whatever pandas did to it
 since is found out when somebody asks, or when the next verb records its input. A recipe of more
-than a kilobyte loses its largest parts, and says so.
+than a kilobyte is left out of the text, which says so.
 """
 
 from __future__ import annotations
 
+import base64
 import json
-from collections.abc import Iterator, Mapping
-from typing import Any
+import re
+import zlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
-from aatoolkit.metadata.serialize import pack, unpack
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    import pandas as pd
+
+    Numbers = npt.NDArray[np.intp]
+
+PACKED = "zlib:"
+"""What packed text begins with."""
+
+_MOST = 1 << 26
+"""The most bytes that are unpacked: more than any frame carries."""
+
+
+def pack(text: str) -> str:
+    """Compress a text to a text that JSON can hold.
+
+    Examples
+    --------
+    >>> unpack(pack("text")), unpack("text")
+    ('text', 'text')
+    """
+    return PACKED + base64.b85encode(zlib.compress(text.encode(), 9)).decode()
+
+
+def unpack(text: str) -> str:
+    """Decompress a text that may have been packed.
+
+    Raises
+    ------
+    ValueError
+        If it is damaged, or larger than anything that was packed.
+    """
+    return _unpacked(text[len(PACKED) :]).decode() if text.startswith(PACKED) else text
+
+
+def _unpacked(content: str) -> bytes:
+    """Decompress.
+
+    Raises
+    ------
+    ValueError
+        If it is damaged, or larger than anything that was packed.
+    """
+    stream = zlib.decompressobj()
+    try:
+        unpacked = stream.decompress(base64.b85decode(content), _MOST)
+    except zlib.error:
+        unpacked = b""
+    if not stream.eof:
+        raise ValueError("packed text is damaged")
+    return unpacked
+
 
 Recipe = list[Any]
 """An expression: a list whose first element is the kind."""
@@ -32,7 +87,6 @@ LIMIT = 1000
 
 _PACKED = 200
 _MOST_DEEP = 60
-_LARGE = "is too large for a frame to carry along"
 
 
 def read_from(source: int, table: str) -> Recipe:
@@ -68,51 +122,13 @@ def renumbered(recipe: Recipe, numbers: Mapping[int, int]) -> Recipe:
 
 
 def dump_recipe(recipe: Recipe) -> Recipe | str:
-    """Serialize a recipe: as it is, compressed, or without its largest parts if it is too long."""
-    text = _text(recipe)
+    """Serialize a recipe: as it is, compressed, or not where it is too long even so."""
+    text = json.dumps(recipe, separators=(",", ":"), ensure_ascii=False)
     if len(text) <= _PACKED:
         return recipe
-    while len(packed := pack(text)) > LIMIT:
-        smaller = _trimmed(recipe)
-        if smaller is None:
-            return ended(f"how it was made {_LARGE}")
-        recipe = smaller
-        text = _text(recipe)
-    return packed
-
-
-def _trimmed(recipe: Recipe) -> Recipe | None:
-    """Remove the largest part of a recipe; None if no part can be removed."""
-    copied: Recipe = json.loads(_text(recipe))
-    parts = [*_parts(copied, 0)]
-    if not parts:
-        return None
-    _, holder, name = max(parts, key=lambda part: part[0])
-    if name == "rows":
-        holder["lost"] = f"which rows were taken {_LARGE}"
-        del holder["rows"]
-    elif isinstance(name, int):
-        holder[name] = ended(f"how it was made {_LARGE}")
-    else:
-        column = max(holder["values"], key=lambda each: len(_text(holder["values"][each])))
-        del holder["values"][column]
-        holder.setdefault("unknown", []).append(column)
-    return copied
-
-
-def _parts(recipe: Recipe, depth: int) -> Iterator[tuple[int, Any, Any]]:
-    """Yield the parts that can be removed: rows and values of views, and nested inputs."""
-    kind, *rest = recipe
-    if kind == VIEW:
-        for name in ("rows", "values"):
-            if rest[1].get(name):
-                yield len(_text(rest[1][name])), rest[1], name
-        yield from _parts(rest[0], depth)
-    elif kind == DO:
-        for number, each in enumerate(rest[2]):
-            if depth and each[0] != END:
-                yield len(_text(each)) // 4, rest[2], number
-            yield from _parts(each, depth + 1)
+    packed = pack(text)
+    too_large = ended("how it was made is too large for a frame to carry along")
+    return packed if len(packed) <= LIMIT else too_large
 
 
 def load_recipe(body: Any) -> Recipe | None:
@@ -147,5 +163,74 @@ def _checked(body: Any, depth: int) -> Recipe:
     return body
 
 
-def _text(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+_RANGE = re.compile(r"(\d+):(\d+)")
+_MOST_VALUES = 4000
+
+
+def dump_rows(rows: Numbers) -> str:
+    """Serialize row numbers, in their order and with repeats.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> dump_rows(np.array([2, 3, 4])), load_rows(dump_rows(np.array([5, 1, 1]))).tolist()
+    ('2:5', [5, 1, 1])
+    """
+    import numpy as np
+
+    if not len(rows):
+        return "0:0"
+    steps = np.diff(rows, prepend=0)
+    if (steps[1:] == 1).all():
+        return f"{rows[0]}:{rows[-1] + 1}"
+    return base64.b85encode(zlib.compress(steps.astype("<i4").tobytes())).decode()
+
+
+def load_rows(text: str) -> Numbers:
+    """Parse row numbers.
+
+    Raises
+    ------
+    ValueError
+        If it is damaged.
+    """
+    import numpy as np
+
+    span = _RANGE.fullmatch(text)
+    if span:
+        return np.arange(int(span[1]), int(span[2]))
+    return np.cumsum(np.frombuffer(_unpacked(text), "<i4")).astype(np.intp)
+
+
+def dump_values(values: pd.Series) -> list[Any] | None:
+    """Serialize a column to its dtype and JSON values; None if it is long or would change.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> dump_values(pd.Series(["a", None], dtype="string"))
+    ['string', ['a', None]]
+    """
+    if len(values) > _MOST_VALUES:
+        return None
+    missing = values.isna()
+    cells = values.astype(object).where(~missing, None).tolist()
+    cells = [
+        cell if isinstance(cell, bool | int | float | str | None) else str(cell) for cell in cells
+    ]
+    body = [str(values.dtype), cells]
+    try:
+        back = load_values(json.loads(json.dumps(body)))
+        is_same = back.dtype == values.dtype and back.equals(values.reset_index(drop=True))
+    except (TypeError, ValueError):
+        return None
+    return body if is_same else None
+
+
+def load_values(body: list[Any]) -> pd.Series:
+    """Parse a column from its dtype and JSON values."""
+    import pandas as pd
+
+    kind, cells = body
+    values: pd.Series = pd.Series(cells, dtype=kind)
+    return values

@@ -23,10 +23,21 @@ from aatoolkit.metadata.attrs import (
     stored_of,
     text_of,
 )
-from aatoolkit.metadata.fingerprint import Fingerprint, arrays_of, index_names
-from aatoolkit.metadata.fingerprint_check import FingerprintCheck
-from aatoolkit.metadata.recipe import DO, VIEW, Recipe, ended, renumbered
-from aatoolkit.metadata.row_codes import dump_rows, dump_values
+from aatoolkit.metadata.fingerprint import (
+    Fingerprint,
+    FingerprintCheck,
+    arrays_of,
+    index_names,
+)
+from aatoolkit.metadata.recipe import (
+    DO,
+    VIEW,
+    Recipe,
+    dump_rows,
+    dump_values,
+    ended,
+    renumbered,
+)
 from aatoolkit.sections.aggregation import Aggregation
 
 if TYPE_CHECKING:

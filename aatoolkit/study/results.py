@@ -15,7 +15,7 @@ from aatoolkit._util.text import visible
 from aatoolkit.errors import StudyError
 from aatoolkit.frame.parquet import read_parquet, write_parquet
 from aatoolkit.jsontree import decode
-from aatoolkit.metadata.table_hash import logical_hash
+from aatoolkit.metadata.arrow_schema import logical_hash
 from aatoolkit.study.files import RESULTS, SHA256, result_file
 from aatoolkit.study.record import canonical
 from aatoolkit.study.recording import versions

@@ -32,8 +32,8 @@ from aatoolkit.errors import (
 )
 from aatoolkit.frame.explain import Explainer, Explanation
 from aatoolkit.jsontree import decode
+from aatoolkit.metadata.arrow_schema import logical_hash
 from aatoolkit.metadata.column import Source
-from aatoolkit.metadata.table_hash import logical_hash
 from aatoolkit.payload import Request, Response
 from aatoolkit.scope import Scope
 from aatoolkit.sections import Profile

@@ -10,7 +10,7 @@ from aatoolkit.client.dataset import Dataset
 from aatoolkit.client.reading import ReadingOptions, read_combined
 from aatoolkit.errors import AAToolkitError, AAToolkitWarning
 from aatoolkit.jsontree import decode
-from aatoolkit.metadata.table_hash import logical_hash
+from aatoolkit.metadata.arrow_schema import logical_hash
 from aatoolkit.normalizer.normalize import normalize
 from aatoolkit.sections import Profile
 from aatoolkit.sections.profile import SCOPE_OPTIONS

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pandas as pd
@@ -13,7 +12,6 @@ from hypothesis import strategies as st
 import aatoolkit as aa
 from aatoolkit.availability import AbsentRows, Availability, Cause, Status, combine
 from aatoolkit.metadata.attrs import (
-    ATTRIBUTE,
     ColumnMetadata,
     FrameMetadata,
     Source,
@@ -102,18 +100,6 @@ def test_frames_that_lack_rows_are_concatenated_again(tmp_path: Path) -> None:
         assert cells(frame) == {"available"}
         assert state(frame[frame["host"] == "globex.example"]) == MEASURED
         assert total(frame, "host")["requests"].tolist() == [4, 2]
-
-
-def test_a_reader_that_knows_nothing_of_absent_rows_takes_no_row_for_a_whole_one() -> None:
-    late = Availability(Status.PARTIAL, Cause.PENDING, "Still counting.")
-    parts = [visits("acme", 2), visits("globex", 2, late), visits("initech", 0, NOT_CONNECTED)]
-    whole = aa.concat(parts)
-    body = json.loads(str(whole.attrs[ATTRIBUTE]))
-    del body["lacking"]
-    whole.attrs[ATTRIBUTE] = json.dumps(body)
-    assert cells(whole) == {"partial"}
-    assert state(total(whole)).status == "partial"
-    assert state(whole[whole["host"] == "acme.example"]).status == "partial"
 
 
 PARTS = st.lists(st.tuples(st.integers(0, 2), st.sampled_from(STATES)), min_size=1, max_size=4)

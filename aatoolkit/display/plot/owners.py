@@ -8,8 +8,7 @@ from weakref import WeakKeyDictionary
 
 import pandas as pd
 
-from aatoolkit.metadata.attrs import stored_of
-from aatoolkit.metadata.carrier import HeldAnswer
+from aatoolkit.metadata.attrs import HeldAnswer, stored_of
 
 BRANDS, SITES = ("brand", "advertiser"), ("source_domain", "url")
 """The columns that name a brand or its advertiser, and those that name a site or a page."""

@@ -40,8 +40,7 @@ from aatoolkit.jsontree.paths import (
     format_path,
     parse_path,
 )
-from aatoolkit.metadata.attrs import metadata_of
-from aatoolkit.metadata.carrier import HeldAnswer
+from aatoolkit.metadata.attrs import HeldAnswer, metadata_of
 from aatoolkit.metadata.column import Source
 from aatoolkit.normalizer.column_availability import INFERRED, reach, target_steps
 from aatoolkit.normalizer.masking import WHY, narrowest_path

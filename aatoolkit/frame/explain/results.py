@@ -34,7 +34,7 @@ from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import FrameMetadata, attach, metadata_of
 from aatoolkit.metadata.column import Source
-from aatoolkit.metadata.row_codes import load_rows, load_values
+from aatoolkit.metadata.recipe import load_rows, load_values
 
 
 class Made(Protocol):
