@@ -20,7 +20,7 @@ import pyarrow.dataset as ds
 from aatoolkit.errors import ArchiveError
 from aatoolkit.normalizer.draft import OWNER as DRAFT
 from aatoolkit.scope import FILTERS
-from aatoolkit.sections.portable import dump_table, load_table
+from aatoolkit.sections.profile_json import dump_table, load_table
 from aatoolkit.sections.registry import remember
 from aatoolkit.sections.section import Column, Table
 

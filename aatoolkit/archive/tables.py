@@ -24,7 +24,7 @@ from aatoolkit.archive.schema import (
 from aatoolkit.archive.store import TRIES, ArchiveStore, engine, wait
 from aatoolkit.errors import ArchiveConflict, ArchiveError
 from aatoolkit.sections import Section
-from aatoolkit.sections.portable import dump_table, load_table
+from aatoolkit.sections.profile_json import dump_table, load_table
 from aatoolkit.sections.section import Table
 
 CHANGES = "changes"

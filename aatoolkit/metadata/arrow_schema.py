@@ -34,7 +34,7 @@ from aatoolkit.errors import MetadataError, NotWritten, ScopeError
 from aatoolkit.metadata.attrs import ATTRIBUTE, ColumnMetadata, FrameMetadata
 from aatoolkit.metadata.column import dump_state
 from aatoolkit.metadata.recipe import pack
-from aatoolkit.sections.portable import dump_table, load_table
+from aatoolkit.sections.profile_json import dump_table, load_table
 from aatoolkit.sections.registry import find_table, remember
 from aatoolkit.sections.section import Column
 

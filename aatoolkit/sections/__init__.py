@@ -7,7 +7,7 @@ declaration is made of is in ``vocabulary``, and can be imported from here too. 
 ``row_shapes`` where rows are located in an answer, ``aggregation`` units and aggregation rules,
 ``availability_rule`` where a service states its availability, ``filter_lists`` where it lists the
 values of filters; ``profile`` has `Profile`, the
-declarations of one service, ``portable`` its tables in files, ``profile_json`` all of it as data,
+declarations of one service, ``profile_json`` declarations as data,
 ``typed`` its names as types for editors, ``contract`` its tables as schemas of validators;
 ``declared`` is the profile that is shipped, one file for each section, ``registry`` the default
 profile of the process; ``inference`` drafts declarations of answers that nobody described.

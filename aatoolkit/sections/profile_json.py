@@ -1,24 +1,27 @@
-"""Profiles as JSON: a whole declaration as data, which can be read without running a file.
+"""Declarations as JSON: whole profiles as data, and single tables without how they are read.
 
 A study keeps the profile it was recorded with in this form, so that whoever replays it reads the
-same tables, and runs nobody's Python.
+same tables, and runs nobody's Python; a file of one table says what its columns are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, fields
-from typing import Any
+from dataclasses import MISSING, fields, replace
+from typing import Any, TypeVar
 
-from aatoolkit.jsontree.paths import Entries, Step, format_path, parse_pattern
-from aatoolkit.sections.aggregation import Aggregation
+from aatoolkit.jsontree.paths import Entries, format_path, parse_pattern
+from aatoolkit.sections.aggregation import RULES, Aggregation
 from aatoolkit.sections.availability_rule import Rule
 from aatoolkit.sections.column import Column
 from aatoolkit.sections.profile import Profile
 from aatoolkit.sections.row_shapes import Filter, Rows
 from aatoolkit.sections.section import Section, Table
 
-_PLAIN = (str, int, float, bool)
+T = TypeVar("T")
+
+_SCALAR = (str, int, float, bool)
+_READING = ("source", "null", "optional", "parse", "year", "scale", "missing")
 
 
 def is_portable(section: Section) -> bool:
@@ -34,8 +37,8 @@ def dump_profile(profile: Profile) -> dict[str, Any]:
     Examples
     --------
     >>> import aatoolkit as aa
-    >>> found = dump_profile(aa.sections.default_profile())
-    >>> load_profile(found)["domains"] == aa.sections.default_profile()["domains"]
+    >>> dumped = dump_profile(aa.sections.default_profile())
+    >>> load_profile(dumped)["domains"] == aa.sections.default_profile()["domains"]
     True
     """
     kept = [section for section in profile.values() if is_portable(section)]
@@ -43,7 +46,7 @@ def dump_profile(profile: Profile) -> dict[str, Any]:
         "name": profile.name,
         "doc": profile.doc,
         "baseline": _plain(dict(profile.baseline)),
-        "tentative": sorted(set(profile.tentative) & {section.name for section in kept}),
+        "tentative": sorted({*profile.tentative} & {section.name for section in kept}),
         "sections": [_dump_section(section) for section in kept],
     }
 
@@ -58,11 +61,42 @@ def load_profile(facts: Any) -> Profile:
     """
     return Profile(
         _text(facts["name"]),
-        *(_load_section(one) for one in facts["sections"]),
+        *map(_load_section, facts["sections"]),
         doc=_text(facts["doc"]),
         baseline=dict(facts["baseline"]),
         tentative=_texts(facts["tentative"]),
     )
+
+
+def dump_table(table: Table) -> dict[str, Any]:
+    """Convert a table's declaration to a JSON value: grain, key, columns, and where its rows are.
+
+    How rows are filtered, and values read, is left out: only reading answers needs it.
+    """
+    whole = _dump_table(table)
+    rows = {name: whole["rows"][name] for name in _ROWS if name in whole["rows"]}
+    columns = [{name: fact for name, fact in column.items() if name not in _READING}
+               for column in whole["columns"]]  # fmt: skip
+    return {**whole, "rows": rows, "columns": columns}
+
+
+def load_table(facts: Mapping[str, Any]) -> Table:
+    """Build a table from what `dump_table` wrote; its columns read no answers.
+
+    Raises
+    ------
+    ValueError, TypeError, KeyError
+        If that is no such table.
+
+    Examples
+    --------
+    >>> import aatoolkit as aa
+    >>> bots = aa.sections.table("crawl_bots")
+    >>> load_table(dump_table(bots))["requests"].unit == bots["requests"].unit
+    True
+    """
+    columns = [{**column, "source": "$"} for column in facts["columns"]]
+    return _load_table({**facts, "columns": columns})
 
 
 def _dump_section(section: Section) -> dict[str, Any]:
@@ -70,9 +104,7 @@ def _dump_section(section: Section) -> dict[str, Any]:
     return {
         "name": section.name,
         "doc": section.doc,
-        "kept": list(section.kept),
-        "watched": list(section.watched),
-        "emptied": list(section.emptied),
+        **{name: list(getattr(section, name)) for name in ("kept", "watched", "emptied")},
         # One rule is written as earlier files have it.
         "availability": rules if len(rules) > 1 else next(iter(rules), None),
         "tables": [_dump_table(table) for table in section],
@@ -80,63 +112,66 @@ def _dump_section(section: Section) -> dict[str, Any]:
 
 
 def _load_section(facts: Any) -> Section:
-    given = facts["availability"]
-    rules = given if isinstance(given, list) else [] if given is None else [given]
+    rules = facts["availability"]
+    rules = rules if isinstance(rules, list) else [] if rules is None else [rules]
+    more = {name: _texts(facts.get(name, ())) for name in ("kept", "watched", "emptied")}
+    tables = map(_load_table, facts["tables"])
+    name, doc = _text(facts["name"]), _text(facts["doc"])
     return Section(
-        _text(facts["name"]),
-        _text(facts["doc"]),
-        *(_load_table(one) for one in facts["tables"]),
-        kept=_texts(facts["kept"]),
-        watched=_texts(facts.get("watched", ())),
-        emptied=_texts(facts.get("emptied", ())),
-        availability=tuple(Rule(**_known(Rule, one)) for one in rules),
+        name, doc, *tables, **more, availability=tuple(_made(Rule, rule) for rule in rules)
     )
 
 
 def _dump_table(table: Table) -> dict[str, Any]:
-    return {
-        "name": table.name,
-        "doc": table.doc,
-        "rows": _dump_rows(table.rows),
-        "key": list(table.key),
-        "columns": [_dump_column(column) for column in table.columns],
-    }
+    columns = [_changed(column) for column in table.columns]
+    rows = _dump_rows(table.rows)
+    key = list(table.key)
+    return {"name": table.name, "doc": table.doc, "rows": rows, "key": key, "columns": columns}
 
 
 def _load_table(facts: Any) -> Table:
-    columns = tuple(_load_column(one) for one in facts["columns"])
-    rows = _load_rows(facts["rows"])
-    return Table(_text(facts["name"]), _text(facts["doc"]), rows, _texts(facts["key"]), columns)
+    columns = tuple(map(_load_column, facts["columns"]))
+    name, doc = _text(facts["name"]), _text(facts["doc"])
+    return Table(name, doc, _load_rows(facts["rows"]), _texts(facts["key"]), columns)
+
+
+def _load_column(facts: Any) -> Column:
+    given = {name: fact for name, fact in facts.items() if name != "pattern"}
+    if "aggregate" in given:
+        rule = {**given["aggregate"]}
+        if rule.get("rule") not in RULES:
+            rule = {"rule": "none", "why": f"its rule, {rule['rule']}, is of a newer version"}
+        given["aggregate"] = _made(Aggregation, rule)
+    column = _made(Column, given)
+    return replace(column, missing=tuple(map(_scalar, column.missing)))
+
+
+_ROWS = ("path", "labels", "positional", "one")
 
 
 def _dump_rows(rows: Rows) -> dict[str, Any]:
-    found: dict[str, Any] = {"path": rows.path}
     limited = [
         [at, list(step.only)]
         for at, step in enumerate(rows.steps)
         if isinstance(step, Entries) and step.only
     ]
-    if limited:
-        found["limited"] = limited
-    for name in ("labels", "positional"):
-        if getattr(rows, name):
-            found[name] = list(getattr(rows, name))
-    if rows.header is not None:
-        found["header"] = format_path(rows.header)
-    if rows.one:
-        found["one"] = True
-    if rows.first:
-        found["first"] = rows.first
-    for name in ("without", "only"):
-        chosen: Filter = getattr(rows, name)
-        if chosen:
-            found[name] = [[source, list(values)] for source, values in chosen]
-    return found
+    facts = {
+        "path": rows.path,
+        "limited": limited,
+        "labels": list(rows.labels),
+        "positional": list(rows.positional),
+        "header": format_path(rows.header) if rows.header is not None else None,
+        "one": rows.one,
+        "first": rows.first,
+        "without": [[source, list(values)] for source, values in rows.without],
+        "only": [[source, list(values)] for source, values in rows.only],
+    }
+    return {name: fact for name, fact in facts.items() if fact or name == "path"}
 
 
 def _load_rows(facts: Any) -> Rows:
     header, first = facts.get("header"), facts.get("first", 0)
-    steps = list(parse_pattern(_text(facts["path"])))
+    steps = [*parse_pattern(_text(facts["path"]))]
     for at, keys in facts.get("limited", ()):
         if not isinstance(steps[at], Entries):
             raise ValueError("keys are limited where there are none")
@@ -148,71 +183,44 @@ def _load_rows(facts: Any) -> Rows:
         _texts(facts.get("labels", ())),
         _texts(facts.get("positional", ())),
         one=facts.get("one", False) is True,
-        header=_steps(header),
+        header=None if header is None else parse_pattern(_text(header)),
         without=_filter(facts.get("without", ())),
         only=_filter(facts.get("only", ())),
         first=first,
     )
 
 
-def _steps(path: Any) -> tuple[Step, ...] | None:
-    return None if path is None else parse_pattern(_text(path))
-
-
 def _filter(given: Any) -> Filter:
-    return tuple((_text(source), tuple(_scalar(one) for one in values)) for source, values in given)
-
-
-def _dump_column(column: Column) -> dict[str, Any]:
-    found = {name: one for name, one in _changed(column).items() if name != "pattern"}
-    if "aggregate" in found:
-        found["aggregate"] = _changed(column.aggregate)
-    return found
-
-
-def _load_column(facts: Any) -> Column:
-    given = _known(Column, facts)
-    given.pop("pattern", None)
-    if "aggregate" in given:
-        given["aggregate"] = Aggregation(**_known(Aggregation, given["aggregate"]))
-    if "missing" in given:
-        given["missing"] = tuple(_scalar(one) for one in given["missing"])
-    return Column(**given)
+    return tuple((_text(source), tuple(map(_scalar, values))) for source, values in given)
 
 
 def _changed(given: Any) -> dict[str, Any]:
     """The fields of a dataclass that differ from their defaults, as JSON values."""
-    found: dict[str, Any] = {}
+    changed: dict[str, Any] = {}
     for each in fields(given):
         value = getattr(given, each.name)
         default = each.default if each.default_factory is MISSING else each.default_factory()
-        if value != default or type(value) is not type(default):
-            found[each.name] = _plain(value)
-    return found
+        if each.compare and (value != default or type(value) is not type(default)):
+            changed[each.name] = _plain(value)
+    return changed
 
 
-def _known(kind: Any, facts: Any) -> dict[str, Any]:
-    """The arguments of a dataclass from JSON; arrays are tuples."""
-    names = {each.name for each in fields(kind)}
-    if not isinstance(facts, dict) or not set(facts) <= names:
+def _made(kind: type[T], facts: Any) -> T:
+    """An object of a dataclass from JSON; arrays are tuples."""
+    if not isinstance(facts, dict) or not {*facts} <= {each.name for each in fields(kind)}:  # type: ignore[arg-type]
         raise ValueError(f"no {kind.__name__}")
-    return {
-        name: tuple(one) if isinstance(one, list) else one
-        for name, one in facts.items()
-        if one is not None
-    }
+    given = facts.items()
+    return kind(**{n: tuple(v) if isinstance(v, list) else v for n, v in given if v is not None})
 
 
 def _plain(value: Any) -> Any:
-    if value is None or isinstance(value, _PLAIN):
+    if value is None or isinstance(value, _SCALAR):
         return value
     if isinstance(value, Mapping):
-        return {str(name): _plain(one) for name, one in value.items()}
+        return {str(name): _plain(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [_plain(one) for one in value]
-    if isinstance(value, Aggregation):
-        return _changed(value)
-    return str(value)
+        return [_plain(inner) for inner in value]
+    return _changed(value) if isinstance(value, Aggregation) else str(value)
 
 
 def _text(given: Any) -> str:
@@ -228,6 +236,6 @@ def _texts(given: Any) -> tuple[str, ...]:
 
 
 def _scalar(given: Any) -> Any:
-    if given is not None and not isinstance(given, _PLAIN):
+    if given is not None and not isinstance(given, _SCALAR):
         raise ValueError("a plain value is none")
     return given

@@ -6,7 +6,7 @@ import pytest
 
 from aatoolkit.sections import RULES, Table, count, date, keyed
 from aatoolkit.sections.aggregation import Aggregation
-from aatoolkit.sections.portable import dump_table, load_table
+from aatoolkit.sections.profile_json import dump_table, load_table
 
 
 @pytest.mark.parametrize("rule", RULES)
