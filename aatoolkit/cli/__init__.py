@@ -4,10 +4,10 @@ Data goes to standard output; notes, warnings and the progress bar to standard e
 is 0 for success, 1 if something failed, 2 if the command was not understood, 130 after Ctrl-C. In
 reading order:
 
-- ``app``: the commands that read a service; ``study``, ``archive``, ``profile`` those of these
-  names, ``serving`` and ``doctor`` the rest. Each loads what it needs when it runs, so that
-  ``--help`` loads no pandas.
-- ``options``: what several commands share, and how a command line is refused.
+- ``options``: commands as data, the options that they share, and how a command line is refused.
+- ``app``: the commands that read a service, draft its profile or serve one; ``doctor``: its
+  checks; ``stores``: the commands on studies and archives. Each loads what it needs when it runs,
+  so that ``--help`` loads no pandas.
 - ``output``: what is printed and written, in columns, as JSON or in the format of a file's suffix;
   ``dated``: a day's tables in folders of their own.
 """

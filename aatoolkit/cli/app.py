@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,18 +13,34 @@ from aatoolkit import __version__
 from aatoolkit._util.defaults import DEMO_HOST
 from aatoolkit._util.text import counted, visible
 from aatoolkit.cli import options, output
-from aatoolkit.cli.archive import archive
-from aatoolkit.cli.options import CONNECTION, Output, argument, examples, option
+from aatoolkit.cli.options import (
+    CONNECTION,
+    CSV,
+    FILTER_OPTIONS,
+    JSON,
+    ONLY,
+    PAGE,
+    SERVICE,
+    SYNTHETIC,
+    TOKEN_NOTE,
+    WORKERS_OPTION,
+    Given,
+    Number,
+    Output,
+    command,
+    group_of,
+    option,
+    project_of,
+    scope_of,
+)
 from aatoolkit.cli.output import grid, note, print_json
-from aatoolkit.cli.profile import profile
-from aatoolkit.cli.serving import serve
-from aatoolkit.cli.study import study
-from aatoolkit.errors import ArgumentError, ItemNotFound, ScopeError, unknown
+from aatoolkit.cli.stores import archive, explain, study
+from aatoolkit.errors import ArgumentError, ScopeError, unknown
 
 if TYPE_CHECKING:
     from aatoolkit.client.dataset import Dataset
-    from aatoolkit.frame.explain import Explanation
     from aatoolkit.scope import ScopeOptions
+    from aatoolkit.service import Accounts
 
 _END = """\
 aatoolkit COMMAND --help says more of each, with examples.
@@ -44,58 +60,59 @@ Completion, in the file that your shell starts with:
   zsh   eval "$(_AATOOLKIT_COMPLETE=zsh_source aatoolkit)"
   fish  _AATOOLKIT_COMPLETE=fish_source aatoolkit | source"""
 
-
-@click.group(
-    cls=options.Group,
+app = group_of(
+    "aatoolkit",
+    "How AI assistants mention, rank and cite a brand: the Agent Analytics API.",
     epilog=_END,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-@click.version_option(__version__, prog_name="aatoolkit", message="%(prog)s %(version)s")
-def app() -> None:
-    """How AI assistants mention, rank and cite a brand: the Agent Analytics API."""
-
-
-for group in (study, archive, profile, serve):
-    app.add_command(group)
-
-
-@app.command(epilog=examples("demo --days 7 -o demo-7"))
-@option(
-    "-o",
-    "--out",
-    type=Output(is_folder=True),
-    default="aatoolkit-demo",
-    show_default=True,
-    metavar="DIR",
-    help="The folder for the Parquet files.",
+click.version_option(__version__, prog_name="aatoolkit", message="%(prog)s %(version)s")(app)
+profile = group_of(
+    "profile",
+    "Draft and check what is known of a service.\n\nA profile is a Python file, and is executed "
+    "when it is read: use only those that you trust.",
 )
-@option("--host", default=DEMO_HOST, show_default=True, help="The synthetic project to read.")
-@options.synthetic
-@options.filters
-@options.as_json
-def demo(out: Path, host: str, as_json: bool, **given: Any) -> int:
+for group in (study, archive, profile):
+    app.add_command(group)
+explain(app)
+
+
+@command(
+    app,
+    "demo",
+    option(
+        "-o --out DIR",
+        "The folder for the Parquet files.",
+        Output(is_folder=True),
+        "aatoolkit-demo",
+    ),
+    option("--host HOST", "The synthetic project to read.", default=DEMO_HOST),
+    *SYNTHETIC,
+    *FILTER_OPTIONS,
+    JSON,
+    examples=["demo --days 7 -o demo-7"],
+)
+def demo(given: Given) -> int:
     """Read everything from an embedded service on synthetic data."""
     from aatoolkit.client.connect import demo as demo_project
 
-    scope = options.scope_of(given)
+    scope, data = scope_of(given), {name: vars(given)[name] for name in ("seed", "answers", "icc")}
     note("starting the embedded service on synthetic data")
-    with demo_project(host, **given) as project:
+    with demo_project(given.host, **data) as project:
         note(f"serving at {project.client.base_url}, for as long as this command runs")
         choices = project.scope_options()
         note(repr(scope.check(choices) and choices))
-        return _write_all(project.read_all(None, scope), out, as_json)
+        return _write_all(project.read_all(None, scope), given.out, given.json)
 
 
 def _write_all(dataset: Dataset, folder: Path, as_json: bool) -> int:
     """Write each table as one Parquet file and print a summary; 1 if a section failed."""
     written: list[Path] = []
     for section, tables in dataset.items():
+        (folder / section).mkdir(parents=True, exist_ok=True)
         for name, frame in tables.items():
-            path = folder / section / f"{name}.parquet"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            written.append(frame.aa.to_parquet(path))
-    summary = dataset.summary
-    errors = {name: str(error) for name, error in dataset.errors.items()}
+            written.append(frame.aa.to_parquet(folder / section / f"{name}.parquet"))
+    summary, errors = dataset.summary, _errors(dataset)
     if as_json:
         facts = {"folder": str(folder), "tables": output.records(summary)}
         print_json({**facts, "files": [str(path) for path in written], "errors": errors})
@@ -106,61 +123,54 @@ def _write_all(dataset: Dataset, folder: Path, as_json: bool) -> int:
         note(f"{len(summary)} tables, by section; a file, a pipe or --json has each, and why")
     else:
         grid(summary.columns, summary.itertuples(index=False))
-    for name, error in errors.items():
-        note(f"aatoolkit: {name} failed: {error}")
     note(f"{counted(len(written), 'Parquet file')}, one a table: {folder}")
     return 1 if errors else 0
 
 
-@app.command(
-    epilog=examples(
+def _errors(dataset: Dataset) -> dict[str, str]:
+    """The sections that failed, each of which is noted."""
+    errors = {name: str(error) for name, error in dataset.errors.items()}
+    for name, error in errors.items():
+        note(f"aatoolkit: {name} failed: {error}")
+    return errors
+
+
+@command(
+    app,
+    "read HOST [SECTION]",
+    option("--table NAME", "One table of it (default: the main table)."),
+    CSV,
+    option(
+        "-o --out FILE",
+        "Write a file in the format of its suffix: .parquet or .feather (with metadata), .xlsx, "
+        ".csv, .json or .ndjson (a row a line); - is standard output.",
+        Output(*output.SUFFIXES),
+    ),
+    option("--refresh", "Let the service refresh, and use no cached response."),
+    *FILTER_OPTIONS,
+    *CONNECTION,
+    JSON,
+    examples=[
         "read acme.example",
         "read acme.example domains",
         "read acme.example domains --engine chatgpt --csv",
         "read acme.example urls -o urls.xlsx",
         "read acme.example chats --table chat_mentions",
-        note=CONNECTION,
-    ),
-    help="Print one table of a section, or write it to a file.\n\nWithout a SECTION it prints what "
+    ],
+    note=TOKEN_NOTE,
+    text="Print one table of a section, or write it to a file.\n\nWithout a SECTION it prints what "
     f"the filters may be. The sections are {', '.join(options.SECTIONS)}.",
 )
-@options.host
-@argument(
-    "section",
-    required=False,
-    shell_complete=lambda ctx, param, start: [s for s in options.SECTIONS if s.startswith(start)],
-)
-@option("--table", metavar="NAME", help="One table of it (default: the main table).")
-@option("--csv", "as_csv", is_flag=True, help="Print CSV in UTF-8.")
-@option(
-    "-o",
-    "--out",
-    type=Output(*output.SUFFIXES),
-    help="Write a file in the format of its suffix: .parquet or .feather (with metadata), .xlsx, "
-    ".csv, .json or .ndjson (a row a line); - is standard output.",
-)
-@option("--refresh", is_flag=True, help="Let the service refresh, and use no cached response.")
-@options.filters
-@options.connection
-@options.as_json
-def read(
-    host: str,
-    section: str | None,
-    table: str | None,
-    as_csv: bool,
-    as_json: bool,
-    out: Path | None,
-    refresh: bool,
-    **given: Any,
-) -> int:
-    form = output.table_format(out, as_json=as_json, as_csv=as_csv)
-    scope = options.scope_of(given)
-    with options.project_of(host, given) as project:
-        if section is None:
-            _print_options(project.scope_options(refresh=refresh), as_json)
+def read(given: Given) -> int:
+    out = given.out
+    form = output.table_format(out, as_json=given.json, as_csv=given.csv)
+    scope = scope_of(given)
+    with project_of(given) as project:
+        if given.section is None:
+            _print_options(project.scope_options(refresh=given.refresh), given.json)
             return 0
-        tables = project.read(section, scope, refresh=refresh)
-    name = table or next(iter(tables))
+        tables = project.read(given.section, scope, refresh=given.refresh)
+    name = given.table or next(iter(tables))
     if name not in tables:
         raise ScopeError(unknown(f"table of {tables.section}", name, tables), parameter="table")
     frame = tables[name]
@@ -176,18 +186,13 @@ def read(
 
 def _print_options(choices: ScopeOptions, as_json: bool) -> None:
     """Print the values of the filters."""
-    names = ("engines", "topics", "categories", "brands")
-    frames = {name: getattr(choices, name) for name in names}
+    frames = {
+        name: getattr(choices, name) for name in ("engines", "topics", "categories", "brands")
+    }
+    lists: dict[str, list[Any]] = {"own_terms": [*choices.own_terms], "days": [*choices.days]}
     if as_json:
-        print_json(
-            {
-                "host": choices.host,
-                **{name: output.records(frame) for name, frame in frames.items()},
-                "untagged": choices.untagged,
-                "own_terms": [*choices.own_terms],
-                "days": [*choices.days],
-            }
-        )
+        tables = {name: output.records(frame) for name, frame in frames.items()}
+        print_json({"host": choices.host, **tables, "untagged": choices.untagged, **lists})
         return
     for name, frame in frames.items():
         print(f"{name}:")
@@ -195,226 +200,286 @@ def _print_options(choices: ScopeOptions, as_json: bool) -> None:
         print()
     for name, count in choices.untagged.items():
         print(f"prompts without a {name}: {'unknown' if count is None else count}")
-    print(f"own_terms: {', '.join(map(visible, choices.own_terms))}")
-    print(f"days: {', '.join(map(str, choices.days))}")
+    for name, values in lists.items():
+        print(f"{name}: {', '.join(visible(str(value)) for value in values)}")
 
 
-@app.command(
-    epilog=examples("report acme.example -o acme.html --section urls", note=CONNECTION),
+@command(
+    app,
+    "report HOST",
+    PAGE,
+    ONLY,
+    *FILTER_OPTIONS,
+    *CONNECTION,
+    JSON,
+    examples=["report acme.example -o acme.html --section urls"],
+    note=TOKEN_NOTE,
 )
-@options.host
-@option("-o", "--out", type=Output(".html", ".htm"), required=True, help="The HTML file to write.")
-@options.sections
-@options.filters
-@options.connection
-@options.as_json
-def report(host: str, out: Path, sections: Sequence[str], as_json: bool, **given: Any) -> int:
+def report(given: Given) -> int:
     """Write one page of HTML with pictures and tables."""
-    scope = options.scope_of(given)
-    with options.project_of(host, given) as project:
-        dataset = project.read_all(sections or None, scope)
-    written = dataset.report(out)
-    errors = {name: str(error) for name, error in dataset.errors.items()}
-    if as_json:
+    scope = scope_of(given)
+    with project_of(given) as project:
+        dataset = project.read_all(given.section or None, scope)
+    written, errors = dataset.report(given.out), _errors(dataset)
+    if given.json:
         print_json({"file": str(written), "sections": [*dataset], "errors": errors})
     else:
         print(written)
-    for name, error in errors.items():
-        note(f"aatoolkit: {name} failed: {error}")
     note(f"a report of {counted(len(dataset), 'section')} is in {written}")
     return 1 if errors else 0
 
 
-@app.command(
-    epilog=examples(
-        "collect acme.example globex.example -o files \\\n      --section urls --section crawl",
-        note=CONNECTION,
+@command(
+    app,
+    "collect HOST...",
+    option(
+        "-o --out DIR",
+        "The folder: DIR/HOST/DAY/SECTION/TABLE.parquet, the day in UTC.",
+        Output(is_folder=True),
+        required=True,
     ),
+    option("--force", "Read and write anew what is there from today."),
+    ONLY,
+    WORKERS_OPTION,
+    *FILTER_OPTIONS,
+    *CONNECTION,
+    JSON,
+    examples=[
+        "collect acme.example globex.example -o files \\\n      --section urls --section crawl"
+    ],
+    note=TOKEN_NOTE,
 )
-@argument("hosts", nargs=-1, required=True, metavar="HOST...")
-@option(
-    "-o",
-    "--out",
-    type=Output(is_folder=True),
-    required=True,
-    metavar="DIR",
-    help="The folder: DIR/HOST/DAY/SECTION/TABLE.parquet, the day in UTC.",
-)
-@option("--force", is_flag=True, help="Read and write anew what is there from today.")
-@options.sections
-@options.workers
-@options.filters
-@options.connection
-@options.as_json
-def collect(
-    hosts: Sequence[str],
-    out: Path,
-    force: bool,
-    sections: Sequence[str],
-    workers: int,
-    as_json: bool,
-    **given: Any,
-) -> int:
+def collect(given: Given) -> int:
     """Write every table of hosts as Parquet, day by day."""
     from aatoolkit.cli.dated import write_dated
 
-    scope = options.scope_of(given)
-    with options.client_of(given, workers=workers) as client:
-        return write_dated(
-            client, hosts, sections or None, scope, folder=out, force=force, as_json=as_json
-        )
+    scope = scope_of(given)
+    with options.client_of(given) as client:
+        return write_dated(client, scope, given)
 
 
-@app.command(
-    epilog=examples("explain mine cited_urls --column citation_count"),
+@command(
+    app,
+    "cache",
+    option("--clear", "Delete the responses."),
+    option("--host HOST", "With --clear: those of this host only."),
+    option("--folder DIR", "The folder (default: the user's)."),
+    JSON,
+    examples=["cache", "cache --clear --host acme.example"],
 )
-@argument("store", type=options.PATH, metavar="STORE")
-@argument("table")
-@option("--column", required=True, metavar="NAME", help="The column of the number.")
-@option(
-    "--where",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="What identifies the row, such as engine=chatgpt; may be repeated.",
-)
-@option(
-    "--row",
-    type=options.Number(0),
-    help="The row by its number, from 0; by default the first without a value.",
-)
-@option("--host", help="The project, where there are several.")
-@option(
-    "--scope",
-    metavar="QUERY",
-    help="The filters, where there are several, such as 'days=30&engine=claude'.",
-)
-@option("-o", "--out", type=Output(".html", ".htm"), help="Write a page of HTML with folds.")
-@options.as_json
-def explain(
-    store: Path,
-    table: str,
-    column: str,
-    where: Sequence[str],
-    row: int | None,
-    host: str | None,
-    scope: str | None,
-    out: Path | None,
-    as_json: bool,
-) -> int:
-    """Explain a number down to the bytes of its response.
-
-    STORE is a study, packed or not, a publication that ships its responses, or an archive; TABLE a
-    table of it, such as overview.overview_kpis. Exits with 1 if the trail ends early.
-    """
-    from aatoolkit.scope import Scope
-
-    problem = ""
-    try:
-        explanation = _opened(store).explain(
-            table,
-            _where(where) if where else row,
-            column,
-            host=host,
-            scope=None if scope is None else Scope.from_query(scope),
-        )
-    except ItemNotFound as error:
-        problem = str(error)
-    if problem:
-        raise ArgumentError(problem, argument="where")
-    if out is not None:
-        from aatoolkit._util.files import write_whole
-
-        write_whole(out, _page(explanation).encode())
-        output.print_files([out], as_json)
-    elif as_json:
-        print_json(explanation.to_dict())
-    else:
-        print(explanation)
-    for reason in explanation.ends:
-        note(f"the trail ends early: {reason}")
-    return 0 if explanation.is_complete else 1
-
-
-def _where(words: Sequence[str]) -> dict[str, str]:
-    pairs = [word.partition("=") for word in words]
-    wrong = ["".join(pair) for pair in pairs if not (pair[0] and pair[1])]
-    if wrong:
-        raise ArgumentError(f"{wrong[0]!r} is not NAME=VALUE", argument="where")
-    return {name: value for name, _, value in pairs}
-
-
-def _opened(path: Path) -> Any:
-    """The study, packed study, publication or archive at a path."""
-    from aatoolkit.study import Study
-    from aatoolkit.study.files import PACKED
-
-    if (path / PACKED).is_file():
-        return Study(path / PACKED)
-    if (path / "answers" / "_delta_log").is_dir():
-        from aatoolkit.archive import Archive
-
-        return Archive(path)
-    return Study(path)
-
-
-def _page(explanation: Explanation) -> str:
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width"><title>How a number is known</title>'
-        "<style>:root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;"
-        "max-width:60rem;margin:2rem auto;padding:0 1rem;overflow-wrap:anywhere}"
-        "summary{cursor:pointer;font-weight:600}ul{padding-left:1.2rem}</style></head>"
-        f"<body><h1>How a number is known</h1>{explanation._repr_html_()}</body></html>\n"
-    )
-
-
-@app.command(epilog=examples("cache", "cache --clear --host acme.example"))
-@option("--clear", is_flag=True, help="Delete the responses.")
-@option("--host", help="With --clear: those of this host only.")
-@option("--folder", type=options.PATH, metavar="DIR", help="The folder (default: the user's).")
-@options.as_json
-def cache(clear: bool, host: str | None, folder: Path | None, as_json: bool) -> int:
+def cache(given: Given) -> int:
     """List the cached responses by host, or delete them."""
     from aatoolkit._util.hosts import canonical_host
     from aatoolkit.http import cache_info, clear_cache
 
-    if host is not None and not clear:
+    host = given.host
+    if host is not None and not given.clear:
         raise ArgumentError("--host goes with --clear", argument="host")
-    removed = None
-    if clear:
-        removed = clear_cache(folder, None if host is None else canonical_host(host))
-    info = cache_info(folder)
-    if removed is not None:
-        if as_json:
-            print_json({"removed": removed, "answers": info.answers, "bytes": info.bytes})
-        else:
-            note(
-                f"{counted(removed, 'response')} removed; {info.answers} left, "
-                f"{info.bytes:,} bytes in {info.folder}"
-            )
-        return 0
-    if as_json:
+    if given.clear:
+        removed = clear_cache(given.folder, None if host is None else canonical_host(host))
+    info = cache_info(given.folder)
+    size = f"{info.bytes:,} bytes in {info.folder}"
+    if given.clear and given.json:
+        print_json({"removed": removed, "answers": info.answers, "bytes": info.bytes})
+    elif given.clear:
+        note(f"{counted(removed, 'response')} removed; {info.answers} left, {size}")
+    elif given.json:
         print_json({**vars(info), "hosts": [vars(entry) for entry in info.hosts]})
-        return 0
-    heads = ("origin", "host", "answers", "bytes", "oldest", "newest")
-    grid(heads, ([getattr(entry, name) for name in heads] for entry in info.hosts))
-    note(f"{counted(info.answers, 'response')}, {info.bytes:,} bytes in {info.folder}")
+    else:
+        heads = ("origin", "host", "answers", "bytes", "oldest", "newest")
+        grid(heads, ([getattr(entry, name) for name in heads] for entry in info.hosts))
+        note(f"{counted(info.answers, 'response')}, {size}")
     return 0
 
 
-@app.command(epilog=examples("doctor", "doctor acme.example", note=CONNECTION))
-@argument("host", required=False)
-@options.service
-@options.as_json
-def doctor(host: str | None, base_url: str | None, as_json: bool, **given: Any) -> int:
+@command(
+    app,
+    "doctor [HOST]",
+    *SERVICE,
+    JSON,
+    examples=["doctor", "doctor acme.example"],
+    note=TOKEN_NOTE,
+)
+def doctor(given: Given) -> int:
     """Check what is installed, configured and reachable."""
     from aatoolkit.cli.doctor import examine
 
-    token = options.read_token(given.pop("token_file"))
-    findings = examine(base_url, token, host, **options.limits_of(given))
-    if as_json:
+    token = options.read_token(given.token_file)
+    findings = examine(given.base_url, token, given.host, **options.limits_of(given))
+    if given.json:
         print_json([vars(finding) for finding in findings])
     else:
         marks = {True: "ok", False: "PROBLEM", None: "-"}
         grid(("what", "", "finding"), ((f.what, marks[f.good], f.finding) for f in findings))
     return 0 if all(finding.good is not False for finding in findings) else 1
+
+
+# -- profiles ----------------------------------------------------------------------------------
+
+
+@command(
+    profile,
+    "draft HOST",
+    option("-o --out FILE", "The Python file to write.", Output(), required=True),
+    option("--report FILE", "Write a page of HTML to review, too.", Output()),
+    option("--requests N", "At most so many.", Number(1), 60),
+    option("--seconds N", "No longer than this.", Number(1, whole=False), 120),
+    option("--beside HOST ...", "Another project, to see what differs there; may be repeated."),
+    option("--own-names", "Keep the service's names where there are others."),
+    *SERVICE,
+    *options.CACHE,
+    JSON,
+    examples=["profile draft acme.example -o service.py"],
+    note=TOKEN_NOTE,
+)
+def draft(given: Given) -> int:
+    """Find out what a service's responses mean, and write a profile.
+
+    Exits with 1 if a section could not be read.
+    """
+    from aatoolkit.profile import draft as draft_profile
+
+    how = {"requests": given.requests, "seconds": given.seconds, "hosts": given.beside}
+    with project_of(given) as project:
+        drafted = draft_profile(project, standard_names=not given.own_names, **how)
+        path = drafted.save(given.out)
+        if given.report is not None:
+            drafted.report(given.report)
+    if given.json:
+        counts = {name: section.counts() for name, section in drafted.items()}
+        errors = {name: str(error) for name, error in drafted.errors.items()}
+        facts = {"file": str(path), "requests": len(drafted.requests)}
+        print_json({**facts, "sections": counts, "errors": errors})
+    else:
+        text = repr(drafted).replace("<", "", 1).replace(">", "", 1)
+        print("\n".join(map(visible, text.splitlines())))
+    note(f"the profile is in {path}; review it, and read with --profile {path}")
+    return 1 if drafted.errors or drafted.stopped else 0
+
+
+@command(
+    profile,
+    "check HOST",
+    *CONNECTION,
+    JSON,
+    examples=["profile check acme.example \\\n      --profile service.py"],
+    note=TOKEN_NOTE,
+)
+def check(given: Given) -> int:
+    """List where a service's responses differ from its profile; exits with 1 if they do."""
+    from aatoolkit.profile import check as compare
+
+    if given.profile is None:
+        raise ArgumentError("name a profile with --profile FILE", argument="profile")
+    with project_of(given) as project:
+        changes = compare(project.client.profile, project)
+    if given.json:
+        output.print_frame(changes, given.json)
+    else:
+        for row in changes.itertuples(index=False):
+            print(visible(f"{row.section}: {row.change} {row.path} ({row.count})"))
+    note(counted(len(changes), "change") if len(changes) else "nothing changed")
+    return 1 if len(changes) else 0
+
+
+@command(
+    profile,
+    "types FILE",
+    option("-o --out FILE", "The Python file to write.", Output()),
+    examples=["profile types service.py -o types.py"],
+)
+def types(given: Given) -> int:
+    """Write the tables and columns of a profile as a typed module for editors."""
+    from aatoolkit._util.files import write_whole
+    from aatoolkit.sections import Profile, typed_module
+
+    text = typed_module(Profile.load(given.file)).encode()
+    if given.out is None:
+        output.write_data(text)
+    else:
+        write_whole(given.out, text)
+        note(f"the types are in {given.out}; use them as {given.out.stem}.typed(project)")
+    return 0
+
+
+# -- the reference service ---------------------------------------------------------------------
+
+
+@command(
+    app,
+    "serve [DIR]",
+    option("--synth", "Write a synthetic store into DIR first."),
+    *SYNTHETIC,
+    option("--describe", "Print the tables that a store may hold, and exit."),
+    option("--address IP", "The address to listen on.", default="127.0.0.1"),
+    option("--port N", "0 takes a free one.", Number(0, 65_535), 8765),
+    option("--accounts FILE", "JSON: the SHA-256 of each token, and the hosts that it may see."),
+    option(
+        "--token-file FILE",
+        "One token that may see every host (default: AATOOLKIT_TOKEN, else a new one, which is "
+        "printed).",
+    ),
+    examples=["serve store --synth --answers 2000 --port 0"],
+)
+def serve(given: Given) -> int:
+    """Serve a store of observations until Ctrl-C."""
+    from aatoolkit import service
+
+    if given.describe:
+        output.write_data(f"{service.describe_store()}\n".encode())
+        return 0
+    if given.dir is None:
+        raise ArgumentError("say which store to serve: aatoolkit serve DIR", argument="store")
+    problem, argument = "", "store"
+    try:
+        if given.synth:
+            data = {name: vars(given)[name] for name in ("seed", "answers", "icc")}
+            service.write_synthetic_store(given.dir, **data)
+        allowed, whom = _accounts(given)
+        opened = service.Store.open(given.dir)
+    except (service.StoreError, ValueError) as error:
+        problem = str(error)
+    if not problem:
+        place, hosts = (given.address, given.port), ", ".join(opened.hosts)
+        try:
+            service.run_server(
+                service.Service(opened, allowed),
+                *place,
+                on_ready=lambda base_url: note(
+                    f"serving {hosts} at {base_url} for {whom}; Ctrl-C stops it"
+                ),
+            )
+        except OSError as error:
+            argument, reason = "port", os.strerror(error.errno) if error.errno else str(error)
+            problem = (
+                f"nothing can be served at {place[0]}, port {place[1]}: {reason}; choose others "
+                "with --address and --port"
+            )
+    if problem:
+        raise ArgumentError(problem, argument=argument)
+    return 0
+
+
+def _accounts(given: Given) -> tuple[Accounts, str]:
+    """Who may see what, and who that is; an error does not repeat a name that may be a token."""
+    from aatoolkit.service import Accounts
+
+    if given.accounts is not None:
+        try:
+            return Accounts.load(given.accounts), "the accounts of that file"
+        except OSError:
+            pass
+        raise ArgumentError(
+            "the file that --accounts names cannot be read; check its path and permissions",
+            argument="accounts",
+        )
+    token: Any = options.read_token(given.token_file)
+    whom = "the token in that file"
+    if token is None:
+        token, whom = os.environ.get("AATOOLKIT_TOKEN", "").strip(), "the token in AATOOLKIT_TOKEN"
+    if not token:
+        import secrets
+
+        token = secrets.token_urlsafe(24)
+        whom = f"the new token {token}"
+    return Accounts.single(token), whom

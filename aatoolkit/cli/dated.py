@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from aatoolkit._util.files import writing_folder
@@ -19,21 +20,13 @@ from aatoolkit.normalizer.tables import Tables
 from aatoolkit.scope import Scope
 
 
-def write_dated(
-    client: Client,
-    hosts: Sequence[str],
-    sections: Sequence[str] | None,
-    scope: Scope,
-    *,
-    folder: Path,
-    force: bool,
-    as_json: bool,
-) -> int:
+def write_dated(client: Client, scope: Scope, given: SimpleNamespace) -> int:
     """Write today's tables of hosts; what is there already is not read again.
 
     Returns 1 if a request failed.
     """
-    folders = DatedFolders(folder, scope, force=force)
+    hosts, sections = given.host, given.section or None
+    folders = DatedFolders(given.out, scope, force=given.force)
     names = known_sections(sections, client.profile)
     left = [host for host in hosts if folders.lacking(host, names)]
     rows: list[dict[str, Any]] = []
@@ -53,7 +46,7 @@ def write_dated(
         for name, error in rows[-1]["errors"].items():
             note(f"aatoolkit: {host} {name} failed: {error}")
     kept = len(hosts) - len(left)
-    if as_json:
+    if given.json:
         print_json({"hosts": rows, "hosts_kept": kept})
     else:
         heads = ("host", "folder", "sections", "rows", "files", "kept", "failed")

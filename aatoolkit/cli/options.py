@@ -1,14 +1,20 @@
-"""Options that commands share, and how a command line is refused without repeating a token."""
+"""Commands as data, the options that they share, and how a command line is refused.
+
+A command is a line of usage and a list of options, each of which is a line as help shows it and a
+sentence: ``option("--table NAME", "One table of it.")``. A function gets what was typed as one
+object. A refusal never repeats what may be a token.
+"""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Any, TypeVar
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
@@ -21,7 +27,10 @@ if TYPE_CHECKING:
     from aatoolkit.client.project import Project
     from aatoolkit.scope import Scope
 
-F = TypeVar("F", bound=Callable[..., Any])
+Given = SimpleNamespace
+"""What was typed, by the names of arguments and options."""
+
+Run = Callable[[Given], int]
 
 SECTIONS = sorted(
     module.name
@@ -86,32 +95,6 @@ def _name_of(parameter: click.Parameter) -> str:
     if isinstance(parameter, click.Option):
         return max(parameter.opts, key=len)
     return parameter.make_metavar(click.Context(click.Command("")))
-
-
-class Command(click.Command):
-    """A command whose options are given once, unless they may be repeated."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the words of a command."""
-        _, _, order = self.make_parser(ctx).parse_args(args=[*args])
-        for option in {*order}:
-            is_single = isinstance(option, click.Option) and not (option.multiple or option.is_flag)
-            if is_single and order.count(option) > 1:
-                raise click.UsageError(f"{_name_of(option)} is given twice; choose one", ctx)
-        return super().parse_args(ctx, args)
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; its frames have ``df.aa``, which help does without."""
-        import aatoolkit.frame  # noqa: F401
-
-        return super().invoke(ctx)
-
-
-class Group(click.Group):
-    """A group of such commands."""
-
-    command_class = Command
-    group_class = type
 
 
 class Choice(click.ParamType[Any]):
@@ -226,126 +209,197 @@ class Output(FilePath):
         return ""
 
 
-PATH = FilePath()
+class Suggested(click.ParamType[Any]):
+    """A text for which the shell offers names."""
+
+    name = "text"
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names = [*names]
+
+    def shell_complete(self, ctx: Any, param: Any, incomplete: str) -> list[CompletionItem]:
+        """The names that begin so."""
+        return [CompletionItem(name) for name in self._names if name.startswith(incomplete)]
 
 
-def options(*decorators: Callable[[F], F]) -> Callable[[F], F]:
-    """Several options as one decorator, in their order."""
+KINDS: Mapping[str, click.ParamType[Any]] = {
+    **dict.fromkeys(("FILE", "DIR", "FOLDER", "STORE", "STUDY", "OTHER", "NOTEBOOK"), FilePath()),
+    **dict.fromkeys(("SECTION",), Suggested(SECTIONS)),
+}
+"""The types of arguments and options by their names in capitals; all others are texts."""
 
-    def decorate(function: F) -> F:
-        for decorator in reversed(decorators):
-            function = decorator(function)
+
+def option(
+    line: str, text: str, kind: Any = None, default: Any = None, **more: Any
+) -> click.Option:
+    """An option as help shows it, such as ``-o --out FILE`` or ``--section SECTION ...``."""
+    words = line.split()
+    flags = [word for word in words if word.startswith("-")]
+    values = words[len(flags) :]
+    return click.Option(
+        [*flags, flags[-1].strip("-").replace("-", "_")],
+        type=kind or KINDS.get("".join(values[:1])),
+        metavar=values[0] if values and not isinstance(kind, Choice) else None,
+        is_flag=not values,
+        multiple=values[1:] == ["..."],
+        help=text,
+        **more | ({} if default is None else {"default": default, "show_default": True}),
+    )
+
+
+def _argument(word: str, kinds: Mapping[str, Any]) -> click.Argument:
+    """An argument as usage shows it: ``HOST``, ``[SECTION]``, ``HOST...``."""
+    name = word.strip("[].")
+    return click.Argument(
+        [name.lower()],
+        type=kinds.get(name) or KINDS.get(name),
+        nargs=-1 if word.endswith("...") else 1,
+        required=not word.startswith("["),
+    )
+
+
+class Command(click.Command):
+    """A command whose options are given once, unless they may be repeated."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the words of a command."""
+        _, _, order = self.make_parser(ctx).parse_args(args=[*args])
+        for parameter in {*order}:
+            is_single = isinstance(parameter, click.Option) and not (
+                parameter.multiple or parameter.is_flag
+            )
+            if is_single and order.count(parameter) > 1:
+                raise click.UsageError(f"{_name_of(parameter)} is given twice; choose one", ctx)
+        return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; its frames have ``df.aa``, which help does without."""
+        import aatoolkit.frame  # noqa: F401
+
+        return super().invoke(ctx)
+
+
+def command(
+    group: click.Group,
+    usage: str,
+    *options: click.Option,
+    examples: Iterable[str],
+    note: str = "",
+    text: str = "",
+    **kinds: Any,
+) -> Callable[[Run], Run]:
+    """Add a command to a group.
+
+    Parameters
+    ----------
+    group
+        The group.
+    usage
+        Its name and arguments, such as ``read HOST [SECTION]``.
+    *options
+        Its options.
+    examples
+        The end of its help, which the tests run.
+    note
+        What stands above them.
+    text
+        Its help; by default the docstring of the function.
+    **kinds
+        The types of arguments that are none of `KINDS`.
+    """
+    name, *arguments = usage.split()
+    lines = "\n".join(f"  aatoolkit {line}" for line in examples)
+
+    def decorate(function: Run) -> Run:
+        group.add_command(
+            Command(
+                name,
+                params=[*(_argument(word, kinds) for word in arguments), *options],
+                callback=lambda **given: function(Given(**given)),
+                help=text or function.__doc__,
+                epilog=f"{note}\n\n\b\nexamples:\n{lines}".strip(),
+            )
+        )
         return function
 
     return decorate
 
 
-option, argument = click.option, click.argument
+def group_of(name: str, text: str, **more: Any) -> click.Group:
+    """A group of commands."""
+    return click.Group(name, help=text, **more)
 
-as_json = option("--json", "as_json", is_flag=True, help="Print JSON.")
-host = argument("host")
-workers = option(
-    "--workers", type=Number(1), default=WORKERS, show_default=True, help="Concurrent requests."
+
+JSON = option("--json", "Print JSON.")
+CSV = option("--csv", "Print CSV in UTF-8.")
+WORKERS_OPTION = option("--workers N", "Concurrent requests.", Number(1), WORKERS)
+ONLY = option("--section SECTION ...", "This section only; may be repeated (default: all).")
+PAGE = option("-o --out FILE", "The HTML file to write.", Output(".html", ".htm"), required=True)
+FILTER_OPTIONS = (
+    option("--days N", "The window up to now.", Choice(*map(str, DAYS)), "30"),
+    *(option(f"--{name} VALUE ...", f"This {name}; may be repeated.") for name in FILTERS),
 )
-sections = option(
-    "--section",
-    "sections",
-    multiple=True,
-    metavar="NAME",
-    shell_complete=lambda ctx, param, start: [s for s in SECTIONS if s.startswith(start)],
-    help="This section only; may be repeated (default: all).",
+PROFILE = option(
+    "--profile FILE",
+    "The profile of the service. It is a Python file, and is executed: use your own only.",
 )
-filters = options(
+MAX_NODES = option("--max-nodes N", "How many different JSON paths a response may have.", Number(1))
+SERVICE = (
+    option("--base-url URL", "The address of the service."),
+    option("--token-file FILE", "A file that holds the token."),
     option(
-        "--days",
-        type=Choice(*map(str, DAYS)),
-        default="30",
-        show_default=True,
-        help="The window up to now.",
-    ),
-    *(
-        option(f"--{name}", multiple=True, metavar="VALUE", help=f"This {name}; may be repeated.")
-        for name in FILTERS
+        "--deadline SECONDS",
+        f"How long a request may take, all attempts together (default: {DEADLINE:g}).",
+        Number(1, whole=False),
     ),
 )
-profile = option(
-    "--profile",
-    type=PATH,
-    help="The profile of the service. It is a Python file, and is executed: use your own only.",
+CACHE = (
+    option("--no-cache", "Cache no responses."),
+    option("--offline", "Use cached responses only."),
 )
-max_nodes = option(
-    "--max-nodes", type=Number(1), help="How many different JSON paths a response may have."
-)
-service = options(
-    option("--base-url", metavar="URL", help="The address of the service."),
-    option("--token-file", type=PATH, help="A file that holds the token."),
+CONNECTION = (*SERVICE, *CACHE, PROFILE, MAX_NODES)
+SYNTHETIC = (
+    option("--seed N", "Same seed, same data.", Number(0), 0),
+    option("--answers N", "AI answers in all.", Number(1), 5000),
     option(
-        "--deadline",
-        type=Number(1, whole=False),
-        metavar="SECONDS",
-        help=f"How long a request may take, all attempts together (default: {DEADLINE:g}).",
-    ),
-)
-cache = options(
-    option("--no-cache", is_flag=True, help="Cache no responses."),
-    option("--offline", is_flag=True, help="Use cached responses only."),
-)
-connection = options(service, cache, profile, max_nodes)
-synthetic = options(
-    option("--seed", type=Number(0), default=0, show_default=True, help="Same seed, same data."),
-    option("--answers", type=Number(1), default=5000, show_default=True, help="AI answers in all."),
-    option(
-        "--icc",
-        type=Number(0, 0.999, whole=False),
-        default=0.3,
-        show_default=True,
-        metavar="X",
-        help="How much answers to one prompt resemble each other (intra-class correlation).",
+        "--icc X",
+        "How much answers to one prompt resemble each other (intra-class correlation).",
+        Number(0, 0.999, whole=False),
+        0.3,
     ),
 )
 
-CONNECTION = """
+TOKEN_NOTE = """
 The service and the token come from --base-url and --token-file, then from the environment
 (AATOOLKIT_BASE_URL, AATOOLKIT_TOKEN, AATOOLKIT_TOKEN_FILE), then from the system's key store. A
 token is never given on the command line, where others could read it."""
 
 
-def examples(*lines: str, note: str = "") -> str:
-    """The end of a command's help: examples, which the tests run."""
-    listed = "\n".join(f"  aatoolkit {line}" for line in lines)
-    return f"{note}\n\n\b\nexamples:\n{listed}".strip()
-
-
-def scope_of(given: dict[str, Any]) -> Scope:
-    """Take the filters out of the options of a command."""
+def scope_of(given: Given) -> Scope:
+    """The filters that were given."""
     from aatoolkit.scope import Scope
 
-    return Scope(days=int(given.pop("days")), **{name: given.pop(name) for name in FILTERS})
+    return Scope(days=int(given.days), **{name: getattr(given, name) for name in FILTERS})
 
 
-def client_of(given: dict[str, Any], **more: Any) -> Client:
-    """Take the options of the connection out of those of a command, and make a client."""
+def client_of(given: Given) -> Client:
+    """A client by the options of the connection."""
     from aatoolkit.client.client import Client
 
-    base_url, token = given.pop("base_url"), read_token(given.pop("token_file"))
-    settings = {
-        "offline": given.pop("offline", False),
-        "cache": not given.pop("no_cache", False),
-        "profile": given.pop("profile", None),
-        **limits_of(given),
-        **more,
-    }
-    return Client(base_url, token, **settings)
+    facts = vars(given)
+    settings = {name: facts[name] for name in ("offline", "profile", "workers") if name in facts}
+    settings |= {"cache": not facts.get("no_cache")} | limits_of(given)
+    return Client(given.base_url, read_token(given.token_file), **settings)
 
 
-def project_of(host: str, given: dict[str, Any]) -> Project:
+def project_of(given: Given) -> Project:
     """The same, for a project."""
-    return client_of(given).project(host)
+    return client_of(given).project(given.host)
 
 
-def limits_of(given: dict[str, Any]) -> dict[str, Any]:
-    """Take the limits that were given out of the options of a command."""
-    limits = {name: given.pop(name, None) for name in ("deadline", "max_nodes")}
+def limits_of(given: Given) -> dict[str, Any]:
+    """The limits that were given."""
+    limits = {name: vars(given).get(name) for name in ("deadline", "max_nodes")}
     return {name: limit for name, limit in limits.items() if limit is not None}
 
 
