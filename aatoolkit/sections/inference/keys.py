@@ -227,7 +227,7 @@ def _may_be_key(column: ColumnFinding) -> bool:
     if reading.dtype in _UNKEYED or reading.missing or {*last} & lexicon("cursor"):
         return False
     if reading.dtype == "Int64":
-        return is_id_name(column.name) or bool({*last} & lexicon("place"))
+        return is_id_name(column.name) or bool({*last} & lexicon("serial"))
     is_name = not is_measure_name(column.path.rpartition(".")[2])
     return reading.is_text or is_name or reading.parse == "currency"
 
