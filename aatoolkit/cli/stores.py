@@ -166,7 +166,7 @@ def rerun(given: Given) -> int:
     Exits with 0 if each sealed result is the same, 1 if one differs, 2 if it cannot be run.
     """
     from aatoolkit.study import Study
-    from aatoolkit.study.rerun import study_named_in
+    from aatoolkit.study.files import study_named_in
 
     out, crate = given.output, given.crate
     try:

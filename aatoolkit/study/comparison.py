@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
+from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 
-from aatoolkit._util.text import clipped
+from aatoolkit._util.text import clipped, markup, visible, wrapped_in_ipython
 from aatoolkit.frame.groupby import flattened
 from aatoolkit.study.frame_diff import differences, key_of
 from aatoolkit.study.results import described
@@ -84,6 +87,84 @@ class ResultComparison:
             else:
                 cell = f"[{words['key']}].{words['column']}"
                 yield f"    {cell}: {words['before']} → {words['after']}"
+
+
+@dataclass(frozen=True, repr=False)
+class Rerun:
+    """The result of a rerun; true if the notebook ended and each sealed result is the same.
+
+    Attributes
+    ----------
+    notebook, study : Path
+        The notebook that was run, and the study that answered.
+    digest : str
+        The digest of the study.
+    started, ended : datetime
+        When, in UTC.
+    compared : tuple of ResultComparison
+        The named results: those that were sealed, and those that are new.
+    problem : str or None
+        Why the notebook did not run to its end, or what it did to the study.
+    cell : int or None
+        The code cell that did not end, counted from 1.
+    """
+
+    notebook: Path
+    study: Path
+    digest: str
+    started: datetime
+    ended: datetime
+    compared: tuple[ResultComparison, ...]
+    problem: str | None = None
+    cell: int | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether the notebook ran to its end and each sealed result is the same."""
+        return self.problem is None and all(one.status in (SAME, NEW) for one in self.compared)
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    @property
+    def results(self) -> pd.DataFrame:
+        """The compared results, one row each, with the attributes of `ResultComparison`."""
+        rows = [one.to_dict() | {"notes": "; ".join(one.notes)} for one in self.compared]
+        frame = pd.DataFrame(rows, columns=[f.name for f in fields(ResultComparison)])
+        return frame.drop(columns=["sealed", "rerun", "changes"]).convert_dtypes()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Convert to JSON values."""
+        facts = {field.name: getattr(self, field.name) for field in fields(self)}
+        compared = [one.to_dict() for one in facts.pop("compared")]
+        words = {
+            name: str(fact) if isinstance(fact, Path) else fact for name, fact in facts.items()
+        }
+        moments = {"started": self.started.isoformat(), "ended": self.ended.isoformat()}
+        return {"ok": self.ok, **words, **moments, "results": compared}
+
+    def lines(self) -> Iterator[str]:
+        """Yield the result in words, line by line."""
+        if self.problem is not None:
+            where = "" if self.cell is None else f" in code cell {self.cell}"
+            yield f"the notebook did not run to its end{where}: {visible(self.problem)}"
+        for one in self.compared:
+            yield from one.lines()
+
+    def __repr__(self) -> str:
+        return "\n".join([f"<Rerun: {self._head()}>", *(f"  {line}" for line in self.lines())])
+
+    _repr_pretty_ = wrapped_in_ipython
+
+    def _repr_html_(self) -> str:
+        items = "".join(f"<li>{markup(line)}</li>" for line in self.lines())
+        return f'<div class="tex2jax_ignore"><b>{markup(self._head())}</b><ul>{items}</ul></div>'
+
+    def _head(self) -> str:
+        counts = Counter(one.status for one in self.compared)
+        statuses = (DIFFERS, MISSING, NEW, SAME)
+        parts = ", ".join(f"{counts[status]} {status}" for status in statuses if counts[status])
+        return f"{parts or 'no result'}, in {(self.ended - self.started).total_seconds():.0f} s"
 
 
 def compare_results(

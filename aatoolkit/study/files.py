@@ -6,9 +6,11 @@ that ``SHA256SUMS`` lists, and every byte that is used is compared with it.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import itertools
+import json
 import os
 import re
 import stat
@@ -18,7 +20,7 @@ from pathlib import Path
 from typing import Protocol
 
 from aatoolkit._util.files import write_whole
-from aatoolkit._util.text import visible
+from aatoolkit._util.text import clipped, visible
 from aatoolkit.errors import StudyError
 
 STUDY = "study.json"
@@ -268,3 +270,32 @@ def _read_plain(file: Path) -> bytes:
     if is_large or len(data) > MAX_FILE:
         raise ValueError("is too large")
     return data
+
+
+def study_named_in(notebook: Path) -> Path:
+    """Return the study that a notebook opens or creates by a literal path.
+
+    Raises
+    ------
+    StudyError
+        If it names none that is there.
+    """
+    names: list[str] = []
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        # What is wrong with it is said when it is to be run.
+        cells = json.loads(notebook.read_bytes())["cells"]
+        source = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+        names = [name for _, name in _NAMED.findall(source)]
+    for name in names:
+        place = notebook.parent / Path(name).expanduser()
+        if place.is_file() or any((place / file).is_file() for file in (STUDY, MANIFEST)):
+            return place
+    found = f" (it names {clipped(', '.join(names))})" if names else ""
+    raise StudyError(
+        f"the notebook {clipped(str(notebook))} names no study that is there{found}; name it: "
+        "aatoolkit study rerun NOTEBOOK STUDY",
+        path=str(notebook),
+    )
+
+
+_NAMED = re.compile(r"""\bStudy(?:\.create|\.resume)?\(\s*(?:Path\(\s*)?(["'])(.+?)\1""")

@@ -93,7 +93,7 @@ from aatoolkit.study.verify import Verification, verify
 if TYPE_CHECKING:
     import pandas as pd
 
-    from aatoolkit.study.rerun import Rerun
+    from aatoolkit.study.comparison import Rerun
 
 _FORMAT = "aatoolkit-study"
 _VERSION = 1

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import shutil
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pyarrow.parquet as pq
 import pytest
 
 import aatoolkit as aa
@@ -209,18 +207,6 @@ def test_a_row_that_the_newest_answer_no_longer_has_is_withdrawn(place: Path) ->
     assert found["mention_count"].tolist() == [3]
     kept = archive.history("daily", withdrawn=True)
     assert kept["mention_count"].tolist() == [3, 4]
-
-
-def test_numbers_of_history_are_those_of_the_newest_answer(filled: aa.Archive) -> None:
-    live = aa.demo().read("ranking", days=7)["ranking_history"]
-    found = filled.history("ranking", "ranking_history", hosts="acme.example")
-    key = ["date", "brand"]
-    assert (
-        found.set_index(key)
-        .loc[:, ["rank"]]
-        .sort_index()
-        .equals(live.set_index(key)[["rank"]].sort_index())
-    )
 
 
 # --- adding -----------------------------------------------------------------------------------
@@ -432,34 +418,6 @@ def test_forgetting_removes_and_says_what_is_left(place: Path, days: Days) -> No
         archive.forget()
 
 
-@pytest.mark.thorough
-def test_damage_is_found(place: Path, days: Days) -> None:
-    archive = aa.Archive(place)
-    archive.add(days(1))
-    (path,) = archive._paths("ranking", "ranking_history")
-    whole = Path(path).read_bytes()
-    Path(path).write_bytes(whole[:-1])
-    assert "not what was written" in archive.verify().problems["problem"][0]
-    Path(path).unlink()
-    assert "missing" in archive.verify().problems["problem"][0]
-    with pytest.raises(ArchiveError):
-        archive.read("ranking", "ranking_history")
-    assert archive.rebuild()
-    assert archive.verify(replay=True)
-    shutil.rmtree(place / "frames")
-    assert "missing" in archive.verify().problems["problem"][0]
-    (log,) = (place / "tables/ranking/ranking_history/_delta_log").glob("*0.json")
-    log.write_text("no log")
-    with pytest.raises(ArchiveError, match="remove its folder"):
-        archive.rebuild(progress=False)
-    shutil.rmtree(log.parents[1])
-    with pytest.raises(ArchiveError, match="rebuild"):
-        archive.add(days(2))
-    assert archive.rebuild(progress=False)
-    assert archive.verify(replay=True)
-    assert archive.add(days(2))
-
-
 def test_a_study_is_cut_and_added(place: Path, filled: aa.Archive, tmp_path: Path) -> None:
     study = filled.study(tmp_path / "cut", hosts="acme.example", since=FIRST, until=FIRST)
     assert study.digest is not None
@@ -504,11 +462,6 @@ def test_errors_are_typed_and_say_what_to_do(filled: aa.Archive, place: Path) ->
     (place / "file").write_text("something else")
     with pytest.raises(ArchiveError, match="holds other files"):
         aa.Archive(place).add([trend(5, {})])
-
-
-def test_metadata_stands_in_the_table_and_not_in_its_files(filled: aa.Archive) -> None:
-    (first, *_) = filled._paths("domains")
-    assert not any(field.metadata for field in pq.read_schema(first))
 
 
 @pytest.mark.filterwarnings("ignore::aatoolkit.errors.SchemaDriftWarning")

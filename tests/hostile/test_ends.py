@@ -166,14 +166,6 @@ def test_plain_http_goes_to_this_machine_or_nowhere(
 # -- retries ---------------------------------------------------------------------------------
 
 
-def test_a_new_connection_that_breaks_is_a_failed_attempt(fetcher: Any) -> None:
-    with HostileServer(one_by_one(Wire.reset)) as server:
-        asking = fetcher(server.url, deadline=30, sleep=lambda _: None)
-        with pytest.raises(errors.ConnectionFailed, match="broke off"):
-            ask(asking)
-        assert len(server.heads) == 3
-
-
 # -- interrupts ------------------------------------------------------------------------------
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 import random
 import signal
@@ -19,7 +18,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import pytest
 from requests_cache.backends.sqlite import SQLiteDict
@@ -103,15 +101,6 @@ def test_what_others_may_read_is_closed_to_them(scripted: Any, fetcher: Any, fol
     assert {mode(part) for part in folder.iterdir()} == {0o600}
 
 
-def test_a_working_folder_keeps_its_mode(scripted: Any, fetcher: Any, folder: Path) -> None:
-    folder.mkdir()
-    folder.chmod(0o755)
-    (folder / "notes.txt").write_text("something else")
-    get(fetcher())
-    assert mode(folder) == 0o755
-    assert {mode(part) for part in folder.glob(f"{FILE}*")} == {0o600}
-
-
 def refused(fetcher: Callable[..., Fetcher], why: str) -> None:
     """One warning, then the network; nothing is kept."""
     with warnings.catch_warnings(record=True) as warned:
@@ -146,16 +135,6 @@ def test_a_link_to_a_file_is_refused(
     assert target.read_bytes() == b""
 
 
-def test_a_link_to_a_folder_is_followed(
-    scripted: Any, fetcher: Any, folder: Path, tmp_path: Path
-) -> None:
-    (tmp_path / "elsewhere").mkdir(mode=0o755)
-    folder.symlink_to(tmp_path / "elsewhere")
-    get(fetcher())
-    assert get(fetcher()).from_cache
-    assert mode(tmp_path / "elsewhere") == 0o700
-
-
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="giving files away takes root")
 
 
@@ -172,30 +151,6 @@ def test_what_belongs_to_somebody_else_is_refused(
 
 
 # -- the token -------------------------------------------------------------------------------
-
-
-def test_no_spelling_of_the_token_is_kept(
-    scripted: Any, fetcher: Any, reply: Any, folder: Path
-) -> None:
-    odd = {"X-Request-Id": f"id {TOKEN}", "Set-Cookie": f"a={TOKEN}", "ETag": quote(TOKEN)}
-    scripted.script = [
-        reply({}, 302, {"Location": f"/?token={TOKEN}"}),
-        reply({"echo": TOKEN}),
-        reply(gzip.compress(b'{"ok": 1}'), headers={**odd, "Content-Encoding": "gzip"}),
-        reply({"topic": "kept"}, headers=odd),
-    ]
-    reader = fetcher()
-    for topic, kind in (("redirect", errors.StatusError), ("echo", errors.DecodeError)):
-        with pytest.raises(kind):
-            get(reader, topic)
-    for topic in ("gzip", "plain"):
-        get(reader, topic)
-    reader.close()
-    assert cache_info(folder).answers == 2
-    kept = b"".join(part.read_bytes() for part in folder.iterdir())
-    assert b"kept" in kept, "the search must be able to find what is there"
-    for spelling in (TOKEN, TOKEN[:16], quote(TOKEN, safe=""), TOKEN.replace("/", "\\/")):
-        assert spelling.encode() not in kept
 
 
 def test_accounts_and_services_are_apart_for_good(
@@ -215,36 +170,6 @@ def test_accounts_and_services_are_apart_for_good(
 
 
 # -- offline ---------------------------------------------------------------------------------
-
-OFFLINE = """
-import sys
-from aatoolkit import errors
-from aatoolkit.http import Fetcher
-from aatoolkit.payload import Request
-
-def guard(event, arguments):
-    if event.startswith("socket."):
-        raise AssertionError(event)
-
-sys.addaudithook(guard)
-fetcher = Fetcher(sys.argv[1], sys.argv[2], cache=sys.argv[3], offline=True)
-params = {"section": "domains", "days": "7", "topic": "a"}
-print(fetcher.get(Request("agent-analytics", "acme.example", params=params)).body.decode())
-try:
-    fetcher.get(Request("agent-analytics", "acme.example", params={**params, "topic": "b"}))
-except errors.NotCached as error:
-    print(error.url)
-fetcher.close()
-"""
-
-
-def test_offline_a_process_touches_no_socket(scripted: Any, fetcher: Any, folder: Path) -> None:
-    body = get(fetcher()).body
-    output, wrong = python(OFFLINE, scripted.url, TOKEN, str(folder)).communicate(timeout=60)
-    assert wrong == ""
-    kept, missing = output.splitlines()
-    assert kept.encode() == body
-    assert missing.endswith("topic=b")
 
 
 # -- answers that there is nothing ------------------------------------------------------------
@@ -478,19 +403,6 @@ def test_the_cache_stays_within_its_size_and_keeps_what_is_used(
     assert size_of(folder) < 700_000
 
 
-def test_a_smaller_limit_shrinks_the_files(
-    scripted: Any, fetcher: Any, reply: Any, folder: Path
-) -> None:
-    scripted.script = lambda request: reply({"topic": request.params["topic"], "pad": "x" * 50_000})
-    reader = fetcher()
-    for number in range(40):
-        get(reader, str(number))
-    reader.close()
-    before = size_of(folder)
-    get(fetcher(cache_size=500_000), "another")
-    assert size_of(folder) < 600_000 < 2_000_000 < before
-
-
 def test_what_is_larger_than_the_cache_is_not_kept_and_removes_nothing(
     scripted: Any, fetcher: Any, reply: Any, folder: Path
 ) -> None:
@@ -500,13 +412,6 @@ def test_what_is_larger_than_the_cache_is_not_kept_and_removes_nothing(
     assert topic_of(get(reader, "large")) == "large"
     assert not get(reader, "large").from_cache
     assert get(reader).from_cache
-
-
-@pytest.mark.parametrize("bad", [0, -1])
-def test_a_size_is_a_number_of_bytes(bad: Any) -> None:
-    with pytest.raises(errors.ArgumentError) as caught:
-        Fetcher("https://api.example", cache=False, cache_size=bad)
-    assert caught.value.argument == "cache_size"
 
 
 def test_what_was_cleared_is_in_no_file(
@@ -614,33 +519,6 @@ def test_who_has_more_time_waits_longer(scripted: Any, fetcher: Any, reply: Any)
 
     assert at_once(3, one) == [0.3, "late", "late"]
     assert len(scripted.requests) == 2
-
-
-@pytest.mark.thorough
-def test_who_waits_for_another_waits_no_longer_than_his_own_deadline(
-    scripted: Any, fetcher: Any, reply: Any
-) -> None:
-    def slowly(_: Any) -> Any:
-        scripted.closing.wait(3.0)
-        return reply({"topic": "late"})
-
-    scripted.script = slowly
-    reader = fetcher(cache=False)
-
-    def one(number: int) -> Any:
-        if number == 0:
-            return topic_of(get(reader))
-        time.sleep(0.2)
-        reader.deadline = 0.5
-        began = time.monotonic()
-        with pytest.raises(errors.DeadlineExceeded):
-            get(reader)
-        return time.monotonic() - began
-
-    answer, waited = at_once(2, one)
-    assert answer == "late"
-    assert 0.4 < waited < 2.5
-    assert len(scripted.requests) == 1
 
 
 def test_an_interrupt_of_one_does_not_end_the_others(

@@ -8,11 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 
 import aatoolkit.service.sections  # noqa: F401  importing them registers them
-from aatoolkit.service import Store, StoreError, write_store
+from aatoolkit.service import Store, write_store
 from aatoolkit.service.answer import SECTIONS, SectionAnswer, SectionAvailability, ServiceSection
 from aatoolkit.service.observations import Observations
 
@@ -44,10 +43,6 @@ def test_every_section_begins_with_the_envelope(api: Any, section: str) -> None:
     assert list(body["availability"])[:4] == ["status", "reason", "sampleCount", "asOf"]
 
 
-def test_all_sections_are_served() -> None:
-    assert len(SECTIONS) == 17
-
-
 def test_a_filter_that_does_not_apply_is_not_applied_and_stated(counting: Any) -> None:
     query = "engine=chatgpt&topic=CRM%20for%20startups&brand=Globex"
     body = counting.get(f"agent-analytics?section=engines&{query}").json()
@@ -64,10 +59,6 @@ def test_a_filter_that_does_not_apply_is_not_applied_and_stated(counting: Any) -
     assert body["availability"]["reason"] == "The topic filter does not apply to this section."
     body = counting.get("agent-analytics?section=nothing").json()
     assert body["availability"]["reason"] is None
-
-
-def test_a_filter_that_does_not_apply_is_checked_all_the_same(counting: Any) -> None:
-    assert counting.get("agent-analytics?section=nothing&topic=none").status_code == 400
 
 
 @pytest.mark.parametrize("query", ["", "days=7&engine=chatgpt&brand=Globex"])
@@ -133,12 +124,6 @@ def test_other_methods_are_refused(api: Any, method: str) -> None:
     assert api.error_of(response)["code"] == "method_not_allowed"
 
 
-def test_head_answers_without_a_body(api: Any) -> None:
-    response = api.ask("HEAD", f"/api/domains/{HOST}/scope-options")
-    assert response.ok
-    assert response.content == b""
-
-
 @pytest.mark.parametrize(
     "path", ["/", "/api", f"/api/domains/{HOST}", f"/api/domains/{HOST}/scope-options/", "/docs"]
 )
@@ -159,13 +144,6 @@ def test_parallel_requests_agree_with_serial_ones(api: Any) -> None:
     assert parallel == serial * 4
 
 
-def test_the_same_store_gives_the_same_bytes(api: Any, make_api: Any, make_tables: Any) -> None:
-    again = make_api(store=Store.of(make_tables()))
-    for path in ("scope-options", "agent-analytics?engine=chatgpt,perplexity"):
-        assert again.get(path).content == api.get(path).content
-        assert again.get(path).content == again.get(path).content
-
-
 def test_scope_options_tell_what_may_be_requested(api: Any) -> None:
     body = api.get("scope-options").json()
     assert list(body) == ["engines", "topics", "categories", "brands", "ownTerms", "days"]
@@ -179,20 +157,6 @@ def test_scope_options_tell_what_may_be_requested(api: Any) -> None:
     assert {"topic": None, "count": 1} in body["topics"]
     assert {"name": "R&D + Söhne", "tracked": False} in body["brands"]
     assert body["days"] == [7, 30, 90]
-
-
-@pytest.mark.parametrize("query", ["refresh=0", "refresh=", "refresh=true", "refresh=1&refresh=1"])
-def test_another_refresh_is_refused(api: Any, query: str) -> None:
-    assert api.error_of(api.get(f"scope-options?{query}"))["parameter"] == "refresh"
-
-
-def test_scope_options_take_no_filter(api: Any) -> None:
-    found = api.error_of(api.get("scope-options?days=7"))
-    assert (found["code"], found["allowed"]) == ("unsupported_parameter", ["refresh"])
-
-
-def test_refresh_of_a_store_in_memory_changes_nothing(api: Any) -> None:
-    assert api.get("scope-options?refresh=1").content == api.get("scope-options").content
 
 
 def test_refresh_reads_the_store_again(
@@ -236,38 +200,3 @@ def test_a_store_that_cannot_be_read_is_502(
     store.close()
     assert api.error_of(api.get("scope-options"))["status"] == 502
     assert api.error_of(api.get("agent-analytics"))["status"] == 500
-
-
-@pytest.mark.parametrize(
-    "failure",
-    [
-        StoreError(["engines.label: wrong"]),
-        OSError("gone"),
-        UnicodeDecodeError("utf-8", b"", 0, 1, "damaged"),
-        duckdb.InvalidInputException("damaged"),
-    ],
-)
-def test_whatever_stops_the_reading_is_502(
-    make_api: Any, make_tables: Any, monkeypatch: pytest.MonkeyPatch, failure: Exception
-) -> None:
-    def reload() -> Store:
-        raise failure
-
-    api = make_api(store=Store.of(make_tables()))
-    monkeypatch.setattr(api.service.store, "reload", reload)
-    assert api.error_of(api.get("scope-options?refresh=1"))["status"] == 502
-    assert api.get("scope-options").ok
-
-
-@pytest.mark.thorough
-def test_requests_and_refreshes_do_not_disturb_one_another(
-    make_api: Any, tmp_path: Path, counting_sections: Any, make_tables: Any
-) -> None:
-    write_store(tmp_path, make_tables())
-    api = make_api(store=Store.open(tmp_path), sections=counting_sections)
-    query, refresh = "agent-analytics?engine=chatgpt", "scope-options?refresh=1"
-    expected = {path: api.get(path).content for path in (query, refresh)}
-    with ThreadPoolExecutor(8) as pool:
-        paths = [query, query, refresh, query] * 4
-        found = list(pool.map(lambda path: (path, api.get(path).content), paths))
-    assert all(content == expected[path] for path, content in found)

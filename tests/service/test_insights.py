@@ -195,27 +195,3 @@ def test_the_interval_over_prompts_is_that_of_the_field() -> None:
     centre = (rate + t**2 / (2 * n)) / (1 + t**2 / n)
     half = t / (1 + t**2 / n) * np.sqrt(rate * (1 - rate) / n + t**2 / (4 * n**2))
     assert clustered_interval(prompts) == pytest.approx((centre - half, centre + half), rel=5e-3)
-
-
-@pytest.mark.parametrize("rise", [0.0, 0.1, 0.3])
-def test_what_is_called_confident_differs_by_a_paired_test(rise: float) -> None:
-    """The page that says so and a paired t-test of its prompts' counts do not contradict."""
-    stats = pytest.importorskip("scipy.stats")
-    held = drawn(5, rise=rise)
-    with held.observe(Question(HOST, 7)) as observations:
-        rows = SECTIONS["prompts"].ask(observations).body["rows"]
-    differences = [
-        row["mentionCount"] / row["answerCount"]
-        - row["previousMentionCount"] / row["previousAnswerCount"]
-        for row in rows
-    ]
-    p_value = stats.ttest_1samp(differences, 0).pvalue
-    sure = [
-        row
-        for row in reported(held)
-        if row["type"] == "visibility_change"
-        and row["scope"]["engine"] is None
-        and row["confidence"] in ("confident", "high")
-    ]
-    assert not sure or p_value <= 0.05
-    assert sure or rise < 0.3

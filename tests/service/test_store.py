@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from aatoolkit.service import Store, StoreError, describe_store, write_store
+from aatoolkit.service import Store, StoreError, write_store
 from aatoolkit.service.schema import TABLES
 
 HOST = "acme.example"
@@ -190,11 +190,6 @@ def test_what_can_be_converted_without_loss_is() -> None:
     assert held({**tables(), "own_terms": terms}, "own_terms", "term") == ["acme"]
 
 
-def test_rows_of_a_table_without_key_may_repeat() -> None:
-    hits = pd.DataFrame({"host": HOST, "hour": [NOON, NOON], "bot": "GPTBot", "requests": [1, 1]})
-    assert held({**tables(), "crawler_hits": hits}, "crawler_hits", "requests") == [1, 1]
-
-
 def test_the_same_tables_give_the_same_bytes(tmp_path: Path) -> None:
     for folder in ("one", "two"):
         write_store(tmp_path / folder, tables())
@@ -206,15 +201,6 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_what_was_written_is_read(tmp_path: Path) -> None:
-    write_store(tmp_path, tables())
-    store = Store.open(tmp_path)
-    rows = store.connection.execute(
-        "SELECT chat_id, ran_at, outcome, model FROM store.answers ORDER BY chat_id"
-    ).fetchall()
-    assert rows == [("ch_1", NAIVE, "answered", None), ("ch_2", NAIVE, "empty", None)]
-
-
 def test_tables_that_were_not_observed_are_there_without_rows() -> None:
     store = Store.of(tables())
     for name, declared in TABLES.items():
@@ -222,11 +208,6 @@ def test_tables_that_were_not_observed_are_there_without_rows() -> None:
         names = [column[0] for column in result.description]
         assert names == [column.name for column in declared.columns]
     assert store.connection.execute("SELECT * FROM store.visits").fetchall() == []
-
-
-def test_hosts_are_sorted() -> None:
-    projects = pd.DataFrame({"host": ["b.example", "a.example"], "as_of": NOON})
-    assert Store.of({"projects": projects}).hosts == ["a.example", "b.example"]
 
 
 def test_a_row_may_not_point_to_another_host() -> None:
@@ -246,32 +227,6 @@ def test_another_clock_may_be_set(tmp_path: Path) -> None:
         assert found == (datetime(2026, 9, 30, 23),)
     with pytest.raises(ValueError, match="zone"):
         Store.open(tmp_path, as_of=NAIVE)
-
-
-@pytest.mark.thorough
-def test_reload_reads_the_folder_again(tmp_path: Path) -> None:
-    write_store(tmp_path, tables())
-    store = Store.open(tmp_path)
-    write_store(tmp_path, changed("prompts", prompt=["what else?"]))
-    again = store.reload()
-    assert [prompt_of(reader) for reader in (store, again)] == ["which?", "what else?"]
-
-
-def prompt_of(store: Store) -> str:
-    ((prompt,),) = store.connection.execute("SELECT prompt FROM store.prompts").fetchall()
-    return str(prompt)
-
-
-def test_a_store_without_folder_reloads_as_itself() -> None:
-    store = Store.of(tables())
-    assert store.reload() is store
-
-
-def test_a_closed_store_answers_no_more() -> None:
-    store = Store.of(tables())
-    store.close()
-    with pytest.raises(Exception, match="closed"):
-        prompt_of(store)
 
 
 def put_text(folder: Path) -> str:
@@ -318,11 +273,6 @@ def test_notes_may_lie_beside_the_tables(tmp_path: Path) -> None:
     assert Store.open(tmp_path).hosts == [HOST]
 
 
-def test_a_missing_folder_is_named(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="nowhere"):
-        Store.open(tmp_path / "nowhere")
-
-
 def test_tables_of_another_store_are_not_mixed_in(tmp_path: Path) -> None:
     write_store(tmp_path, tables())
     before = contents(tmp_path)
@@ -331,16 +281,3 @@ def test_tables_of_another_store_are_not_mixed_in(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=r"citations\.parquet"):
         write_store(tmp_path, fewer)
     assert contents(tmp_path) == before
-
-
-def test_every_table_and_column_is_described() -> None:
-    text = describe_store()
-    for name, table in TABLES.items():
-        _, _, section = text.partition(f"## {name}\n")
-        section, _, _ = section.partition("\n## ")
-        assert table.doc in section
-        for column in table.columns:
-            required = "yes" if column.required else ""
-            assert f"| `{column.name}` | {column.kind} | {required} |" in section
-            assert column.doc in section
-            assert all(f"`{value}`" in section for value in column.values)

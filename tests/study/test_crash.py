@@ -67,33 +67,6 @@ def test_a_full_disk_keeps_what_was_there(
     assert len(study.records) == 2
 
 
-def test_a_write_that_takes_only_a_part_is_gone_on_with(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    study = aa.Study.create(tmp_path / "study")
-    monkeypatch.setattr("aatoolkit.study.manifest.os.write", lambda h, data: _write(h, data[:7]))
-    assert study._writer is not None
-    study._writer.append(*numbered(1))
-    assert [record.params["topic"] for record in study.records] == ["topic 1"]
-
-
-def test_an_interrupt_while_a_line_is_written_leaves_no_half_of_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    study = aa.Study.create(tmp_path / "study")
-
-    def interrupted(handle: int, data: bytes) -> int:
-        _write(handle, data[: len(data) // 2])
-        raise KeyboardInterrupt
-
-    assert study._writer is not None
-    with monkeypatch.context() as patched:
-        patched.setattr("aatoolkit.study.manifest.os.write", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            study._writer.append(*numbered(1))
-    assert study.records == ()
-
-
 CALLS = (
     *("open", "close", "write", "lseek", "fstat", "stat", "lstat", "fsync", "ftruncate"),
     *("scandir", "unlink", "replace", "mkdir"),

@@ -5,18 +5,15 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import understood
 from serving import client_of
 
 import aatoolkit as aa
 from aatoolkit import sections
 from aatoolkit.service import Store, synthesize
-from aatoolkit.study.tables import parse_tables
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "data" / "demo-study"
@@ -47,22 +44,6 @@ def test_it_holds_what_its_datasheet_describes(study: aa.Study) -> None:
 
 
 @pytest.mark.thorough
-def test_both_backends_have_the_hashes_that_are_stored(study: aa.Study) -> None:
-    stored = parse_tables((FOLDER / "tables.json").read_bytes())
-    project = study.project("acme.example")
-    compared = 0
-    for record, hashes in zip(study.records, stored, strict=True):
-        if record.host != "acme.example" or record.section is None:
-            continue
-        for backend in ("numpy_nullable", "pyarrow"):
-            tables = project.read(record.section, record.scope, dtype_backend=backend)
-            for name, frame in tables.items():
-                assert aa.logical_hash(frame) == hashes[record.section][name]["hash"]
-                compared += 1
-    assert compared > 2 * 70
-
-
-@pytest.mark.thorough
 def test_its_commands_make_the_same_answers(study: aa.Study, tmp_path: Path) -> None:
     synth = shlex.split(next(line for line in README.splitlines() if "--synth" in line))
     seed, answers = (int(synth[synth.index(flag) + 1]) for flag in ("--seed", "--answers"))
@@ -81,29 +62,6 @@ def test_its_commands_make_the_same_answers(study: aa.Study, tmp_path: Path) -> 
     assert difference.is_same, str(difference)
     made, kept = ({path.name for path in (s.path / "answers").iterdir()} for s in (again, study))
     assert made == kept
-
-
-def test_its_commands_are_understood() -> None:
-    block = "".join(re.findall(r"^```sh\n(.*?)^```$", README, re.DOTALL | re.MULTILINE))
-    lines = [line for line in block.replace("\\\n", "").splitlines() if "study record" in line]
-    for line in lines:
-        assert understood(shlex.split(line)[1:]) == "study record"
-        assert "data/demo-study" in line
-    assert len(lines) == 3
-
-
-def test_git_keeps_its_bytes() -> None:
-    if not (ROOT / ".git").exists():
-        pytest.skip("this is no clone")
-    checked = subprocess.run(
-        ["git", "check-attr", "text", "data/demo-study/manifest.jsonl"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=30,
-    )
-    assert checked.stdout.strip().endswith("unset")
 
 
 NOTEBOOK = ROOT / "notebooks" / "07_studies.ipynb"

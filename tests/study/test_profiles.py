@@ -67,12 +67,6 @@ def test_another_profile_is_used_where_it_is_given(study):
     assert set(found.read("domains")) == {"things"}
 
 
-def test_a_packed_study_has_its_profile(study, tmp_path):
-    packed = aa.Study(study.pack(tmp_path / "mine.zip"))
-    assert next(iter(packed._profiles.values())).names == ("domains",)
-    assert set(packed.project("acme.example").read("domains")) == {"sites"}
-
-
 def test_a_newer_profile_takes_the_place_of_the_older(study, client):
     newer = Table("found", "Rows.", records("sites"), "domain", COLUMNS)
     digest = study.digest
@@ -107,17 +101,6 @@ def test_a_profile_that_cannot_be_read_is_a_damaged_study(study, content):
     (study.path / "SHA256SUMS").unlink()
     with pytest.raises(StudyError, match="does not hold profiles"):
         aa.Study(study.path).project("acme.example")
-
-
-def test_without_a_profile_nothing_is_stored(scripted, reply, tmp_path):
-    scripted.script = reply(ANSWER)
-    with (
-        aa.Study.create(tmp_path / "mine") as study,
-        aa.Client(scripted.url, token="t", cache=False) as client,
-    ):
-        study.record(client.project("acme.example")).fetch("domains")
-    assert not (tmp_path / "mine" / "profiles.json").exists()
-    assert study._profiles == {}
 
 
 def test_rows_that_a_function_makes_cannot_be_stored_which_is_reported(scripted, reply, tmp_path):

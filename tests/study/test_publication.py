@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 import aatoolkit as aa
-from aatoolkit.errors import NotWritten, StudyError
+from aatoolkit.errors import StudyError
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "data" / "demo-study"
@@ -22,19 +22,6 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The study under ``data/``, published."""
     folder = tmp_path_factory.mktemp("published") / "out"
     return aa.Study(FOLDER).publish(folder, licence="CC0-1.0")
-
-
-@pytest.mark.thorough
-def test_it_holds_every_answer_that_a_replay_gives(out: Path) -> None:
-    study = aa.Study(FOLDER)
-    answers = pd.read_parquet(out / "data" / "answers.parquet")
-    assert {*answers["sha256"]} == {record.sha256 for record in study._current}
-    assert {*answers["host"]} == {*study._hosts}
-    failed = [record for record in study._current if record.error is not None]
-    assert answers["error"].notna().sum() == len(failed)
-    assert answers["section"].isin([*aa.sections.names(), "scope_options"]).sum() == (
-        len(answers) - len(failed)
-    )
 
 
 @pytest.mark.thorough
@@ -85,11 +72,3 @@ def test_only_a_sound_study_is_published(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match="only a study that verifies can be published"):
         unsealed.publish(tmp_path / "out")
     assert not (tmp_path / "out").exists()
-
-
-def test_it_is_not_published_into_itself(tmp_path: Path) -> None:
-    shutil.copytree(FOLDER, tmp_path / "study")
-    study = aa.Study(tmp_path / "study")
-    with pytest.raises(NotWritten, match="is inside the study"):
-        study.publish(tmp_path / "study" / "out")
-    assert study.verify()

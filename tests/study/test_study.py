@@ -98,19 +98,6 @@ def test_the_manifest_reads_without_us(study: aa.Study, live: aa.Project) -> Non
     assert json.loads((study.path / "study.json").read_bytes())["title"] == "A study"
 
 
-def test_an_answer_of_the_cache_is_recorded_with_its_own_time(
-    study: aa.Study, scripted: Any, tmp_path: Path
-) -> None:
-    cache = tmp_path / "cache"
-    with aa.project(HOST, base_url=scripted.url, cache=cache) as project:
-        before = project.fetch("urls")
-        recorded = study.record(project)
-        assert recorded.fetch("urls").from_cache
-        recorded.fetch("urls")
-    (record,) = study.records
-    assert record.fetched_at == before.fetched_at
-
-
 @pytest.mark.parametrize(
     ("status", "body", "kind"),
     [
@@ -309,15 +296,6 @@ def test_a_block_that_fails_leaves_no_seal(study: aa.Study, live: aa.Project) ->
     assert study.digest is not None
 
 
-def test_another_answer_takes_the_seal_off(study: aa.Study, live: aa.Project) -> None:
-    live.fetch("urls")
-    first = study.seal()
-    assert study.seal() == first == study.digest
-    live.fetch("ads")
-    assert study.digest is None
-    assert study.seal() != first
-
-
 # -- replaying -------------------------------------------------------------------------------
 
 
@@ -347,21 +325,6 @@ def test_a_replay_gives_the_same_frames(study: aa.Study, live: aa.Project) -> No
     assert again.client.offline
 
 
-def test_what_fails_in_read_all_fails_again(
-    study: aa.Study, live: aa.Project, scripted: Any, reply: Any
-) -> None:
-    scripted.script = lambda request: (
-        reply({}, 404) if request.params["section"] == "ads" else reply(answer(request))
-    )
-    live.read_all(sections=["ads", "urls"])
-    again = replayed(study).read_all(sections=["ads", "urls", "crawl"])
-    assert list(again) == ["urls"]
-    assert {name: type(error) for name, error in again.errors.items()} == {
-        "ads": errors.NotVisible,
-        "crawl": errors.NotCached,
-    }
-
-
 def test_what_was_not_recorded_names_the_nearest(study: aa.Study, live: aa.Project) -> None:
     live.fetch("domains", days=7, engine="gemini")
     live.fetch("urls", days=90)
@@ -374,16 +337,6 @@ def test_what_was_not_recorded_names_the_nearest(study: aa.Study, live: aa.Proje
     )
     with pytest.raises(errors.NotCached, match="nearest"):
         replayed(study).scope_options()
-
-
-def test_the_order_of_values_and_a_refresh_make_no_difference(
-    study: aa.Study, live: aa.Project
-) -> None:
-    live.scope_options(refresh=True)
-    live.fetch("urls", engine=["b", "a"])
-    again = replayed(study)
-    assert again.scope_options().host == again.scope_options(refresh=True).host
-    again.fetch("urls", engine=["a", "b"], refresh=True, expire_after=0)
 
 
 def test_hosts_and_services_are_distinguished(
@@ -402,20 +355,6 @@ def test_hosts_and_services_are_distinguished(
     with pytest.raises(errors.StudyError, match="base_url="):
         opened.project(HOST)
     assert opened.project(HOST, base_url=f"{scripted.url}/v2").fetch("crawl").section == "crawl"
-
-
-def test_many_hosts_are_recorded_and_replayed(study: aa.Study, scripted: Any) -> None:
-    with aa.Client(scripted.url, TOKEN, cache=False) as client:
-        recorded = study.record(client)
-        assert recorded._has_token
-        with pytest.raises(errors.StudyError, match="not recorded again"):
-            study.record(recorded)
-        before = recorded.collect([HOST, "globex.example"], sections=["urls", "gaps"])
-    replaying = aa.Study(study.path)._client()
-    assert (replaying.offline, replaying._has_token) == (True, False)
-    after = replaying.collect([HOST, "globex.example"], sections=["urls", "gaps"])
-    assert after.errors == before.errors == {}
-    assert after.concat("urls").equals(before.concat("urls"))
 
 
 def test_an_opened_study_records_nothing(study: aa.Study, live: aa.Project) -> None:

@@ -8,7 +8,6 @@ import os
 import random
 import shutil
 import stat
-import struct
 import subprocess
 import zipfile
 from collections.abc import Callable, Iterator
@@ -26,7 +25,6 @@ from aatoolkit import errors
 from aatoolkit.study import Record
 
 HOST = "acme.example"
-SAMPLES = Path(__file__).parents[2] / "data" / "samples"
 SECTIONS = ("domains", "urls", "crawl", "overview", "gaps")
 
 
@@ -164,19 +162,6 @@ def test_it_names_which_answer_and_which_tables(folder: Path) -> None:
     assert "cited_urls" in frame.loc[0, "tables"]
 
 
-def test_a_line_taken_away_is_found_the_last_one_too(folder: Path) -> None:
-    manifest = folder / "manifest.jsonl"
-    lines = manifest.read_bytes().splitlines(keepends=True)
-    for gone in range(len(lines)):
-        manifest.write_bytes(b"".join(lines[:gone] + lines[gone + 1 :]))
-        found = {problem.file for problem in problems(folder)}
-        assert "manifest.jsonl" in found
-    last = Record.loads(lines[-1][:-1])
-    manifest.write_bytes(b"".join(lines[:-1]))
-    (folder / "answers" / f"{last.sha256}.json").unlink()
-    assert {problem.file for problem in problems(folder)} >= {"manifest.jsonl"}
-
-
 def test_without_a_seal_it_reports_that_and_still_finds_what_it_can(folder: Path) -> None:
     (folder / "SHA256SUMS").unlink()
     (found,) = problems(folder)
@@ -219,21 +204,6 @@ def test_opening_compares_the_seal(folder: Path, forged: str) -> None:
         with pytest.raises(errors.StudyError, match="does not match the seal"):
             attempt()
     assert not study.verify()
-
-
-def test_an_altered_answer_is_not_shown_as_sealed(folder: Path) -> None:
-    assert "sealed" in repr(aa.Study(folder))
-    answer = next((folder / "answers").iterdir())
-    answer.write_bytes(bytes([answer.read_bytes()[0]]) + answer.read_bytes()[1:-1] + b" ")
-    assert "damaged" in repr(aa.Study(folder))
-
-
-def test_a_study_that_was_never_sealed_is_reported_and_replays(folder: Path) -> None:
-    (folder / "SHA256SUMS").unlink()
-    study = aa.Study(folder)
-    assert "not sealed" in repr(study)
-    assert study.digest is None
-    assert len(study.project(HOST).read("domains", days=7).main)
 
 
 def test_a_seal_that_is_removed_while_it_is_read_is_no_forgery(
@@ -303,42 +273,25 @@ def forge(folder: Path, **changes: Any) -> None:
     "changes",
     [
         {"answer__sha256": "../../../etc/passwd"},
-        {"answer__sha256": "/etc/passwd"},
-        {"answer__sha256": "A" * 64},
         {"answer__sha256": None},
         {"answer__size": -1},
-        {"answer__size": True},
-        {"answer__size": 1e3},
         {"answer__status": "200"},
-        {"answer__fetched_at": "yesterday"},
         {"answer__fetched_at": "2026-13-01T00:00:00.000000Z"},
-        {"answer__fetched_at": None},
         {"answer__headers": {"a": 1}},
-        {"answer__headers": []},
         {"answer__stale": 1},
-        {"request__path": "/api/domains/../agent-analytics"},
         {"request__path": "/api/domains/acme.example/../../etc/agent-analytics"},
         {"request__path": "/api/domains/ACME.example/agent-analytics"},
-        {"request__path": "/elsewhere"},
         {"request__origin": "file:///etc"},
         {"request__origin": "https://user@api.example"},
         {"request__params": [["days", "8"]]},
-        {"request__params": [["days", 7]]},
-        {"request__params": [["days"]]},
-        {"request__params": {"days": "7"}},
         {"request__params": [["section", "x"], ["section", "x"]]},
         {"request__params": [["evil", "x"]]},
         {"request__method": "POST"},
         {"error": {"kind": "SystemExit", "message": "", "facts": {}}},
-        {"error": {"kind": "AAToolkitError", "message": "", "facts": {}}},
-        {"error": {"kind": "NotVisible", "message": 1, "facts": {}}},
         {"error": {"kind": "NotVisible", "message": "", "facts": {"evil": 1}}},
-        {"error": {"kind": "NotVisible", "message": "", "facts": {"status": "x"}}},
         {"error": {"kind": "__builtins__", "message": "", "facts": {}}},
-        {"error": "no"},
         {"versions": {"a": []}},
         {"previous": "0" * 64},
-        {"previous": 7},
         {"more": 1},
     ],
     ids=str,
@@ -356,11 +309,7 @@ def test_a_line_that_was_made_up_is_refused(folder: Path, changes: dict[str, Any
     "text",
     [
         b"[]",
-        b"{}",
-        b"null",
         b"{",
-        b"\xff",
-        b'{"format":"other"}',
         b'{"format":"aatoolkit-study","version":2}',
         b'{"format":"aatoolkit-study","version":1,"creators":7,"title":"x"}',
         b'{"format":"aatoolkit-study","version":1,"creators":[],"title":[]}',
@@ -375,14 +324,6 @@ def test_a_description_that_was_made_up_is_refused(folder: Path, text: bytes) ->
     with pytest.raises(errors.StudyError):
         aa.Study.resume(folder)
     assert not aa.Study(folder).verify()
-
-
-@pytest.mark.parametrize(
-    "text", [b"[]", b"{}", b"\xff", b'{"records":7}', b'{"records":[{"a":{"b":[]}}]}', b""]
-)
-def test_hashes_that_were_made_up_are_reported(folder: Path, text: bytes) -> None:
-    (folder / "tables.json").write_bytes(text)
-    assert {found.file for found in problems(folder)} == {"tables.json"}
 
 
 def test_an_answer_twice_is_refused(folder: Path) -> None:
@@ -518,33 +459,6 @@ def test_a_bomb_is_not_unpacked(original: Path, tmp_path: Path) -> None:
         file.writestr(f"answers/{'0' * 64}.json", bytes(1 << 25), zipfile.ZIP_DEFLATED)
     with pytest.raises(errors.StudyError, match="too large when unpacked"):
         aa.Study(tmp_path / "bomb.zip")
-
-
-def test_an_entry_that_lies_about_its_size_is_refused(original: Path, tmp_path: Path) -> None:
-    path = tmp_path / "liar.zip"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
-        for info, data in entries(original):
-            file.writestr(info, data, zipfile.ZIP_DEFLATED)
-        size = file.getinfo("manifest.jsonl").file_size
-    data = path.read_bytes()
-    lie = data.replace(struct.pack("<I", size), struct.pack("<I", size - 9))
-    assert lie != data
-    path.write_bytes(lie)
-    with pytest.raises(errors.StudyError):
-        _ = aa.Study(path).records
-    assert not aa.Study(path).verify()
-
-
-@pytest.mark.parametrize(
-    "damage", [lambda data: data[: len(data) // 2], lambda _: b"no zip", lambda _: b""]
-)
-def test_a_bundle_that_is_no_zip_file_is_refused(
-    original: Path, tmp_path: Path, damage: Callable[[bytes], bytes]
-) -> None:
-    path = aa.Study(original).pack(tmp_path / "x.zip")
-    path.write_bytes(damage(path.read_bytes()))
-    with pytest.raises(errors.StudyError, match="not a readable zip file"):
-        aa.Study(path)
 
 
 @pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])

@@ -37,26 +37,37 @@ listed AS (
 )
 """
 
-_MEASURED = "(SELECT bool_or(complete) FROM visited)"
-_MADE = "CAST(coalesce(sum(made) FILTER (complete), 0) AS BIGINT)"
-_CONVERSIONS = f"CASE WHEN {_MEASURED} THEN {_MADE} END"
-_OF_COMPLETE = "count(visit_id) FILTER (complete)"
-_COMPLETE = f"CASE WHEN {_MEASURED} THEN {_OF_COMPLETE} END"
-_RATE = f"{_MADE} / nullif({_OF_COMPLETE}, 0)"
-_REVENUE = f"""CASE WHEN {_MEASURED} AND $priced THEN
-    CASE WHEN {_MADE} = 0 THEN 0.0 ELSE sum(revenue ORDER BY visit_id) FILTER (complete) END
-  END"""
+
+def _made(of: str = "true") -> str:
+    return f"CAST(coalesce(sum(made) FILTER (complete AND {of}), 0) AS BIGINT)"
+
+
+def _conversions(of: str = "true") -> str:
+    return f"CASE WHEN $measured THEN {_made(of)} END"
+
+
+def _complete(of: str = "true") -> str:
+    return f"CASE WHEN $measured THEN count(visit_id) FILTER (complete AND {of}) END"
+
+
+def _rate(of: str = "true") -> str:
+    return f"{_made(of)} / nullif(count(visit_id) FILTER (complete AND {of}), 0)"
+
+
+def _revenue(of: str = "true") -> str:
+    return f"""CASE WHEN $measured AND $priced THEN CASE WHEN {_made(of)} = 0 THEN 0.0
+      ELSE sum(revenue ORDER BY visit_id) FILTER (complete AND {of}) END END"""
+
 
 _TOTALS = f"""
 WITH {_VISITED}
-SELECT (SELECT count(*) FROM visited) AS sessions, count(*) AS "aiSessions",
-  count(*) / (SELECT count(*) FROM visited) AS "aiSessionShare",
-  {_CONVERSIONS} AS "aiConversions", {_RATE} AS "aiConversionRate",
-  (SELECT {_RATE} FROM visited WHERE other) AS "otherConversionRate",
-  {_REVENUE} AS "aiRevenue", {_COMPLETE} AS "aiCompleteSessions",
-  (SELECT {_CONVERSIONS} FROM visited WHERE other) AS "otherConversions",
-  (SELECT {_COMPLETE} FROM visited WHERE other) AS "otherCompleteSessions"
-FROM visited WHERE ai
+SELECT count(*) AS sessions, count(*) FILTER (ai) AS "aiSessions",
+  count(*) FILTER (ai) / count(*) AS "aiSessionShare",
+  {_conversions("ai")} AS "aiConversions", {_rate("ai")} AS "aiConversionRate",
+  {_rate("other")} AS "otherConversionRate",
+  {_revenue("ai")} AS "aiRevenue", {_complete("ai")} AS "aiCompleteSessions",
+  {_conversions("other")} AS "otherConversions", {_complete("other")} AS "otherCompleteSessions"
+FROM visited
 """
 
 _ENGINES = f"""
@@ -64,8 +75,8 @@ WITH {_VISITED},
 counted AS (
   SELECT engine, count(visit_id) AS sessions,
     CASE WHEN count(visit_id) = count(visitor_id) THEN count(DISTINCT visitor_id) END AS users,
-    {_CONVERSIONS} AS conversions, {_RATE} AS rate, {_REVENUE} AS revenue,
-    {_COMPLETE} AS complete_sessions, count(visit_id) FILTER (engaged) AS engaged_sessions,
+    {_conversions()} AS conversions, {_rate()} AS rate, {_revenue()} AS revenue,
+    {_complete()} AS complete_sessions, count(visit_id) FILTER (engaged) AS engaged_sessions,
     count(engaged) AS rated_sessions,
     count(visit_id) FILTER (engaged) / nullif(count(engaged), 0) AS engagement,
     avg(seconds ORDER BY visit_id) AS seconds
@@ -88,7 +99,7 @@ cited AS (
 ),
 landed AS (
   SELECT coalesce(path, '(not set)') AS page, any_value(path) AS path, count(*) AS sessions,
-    {_CONVERSIONS} AS conversions, {_COMPLETE} AS complete_sessions, {_REVENUE} AS revenue
+    {_conversions()} AS conversions, {_complete()} AS complete_sessions, {_revenue()} AS revenue
   FROM visited WHERE ai GROUP BY page
 )
 SELECT page AS path, sessions, conversions, complete_sessions AS "completeSessions", revenue,
@@ -175,10 +186,10 @@ def conversions(o: Observations) -> SectionAnswer:
         reason = "No visits were recorded in this window."
         return SectionAnswer(body, SectionAvailability("unavailable", reason))
     priced = source["currency"] is not None
-    counted = citations_are_counted(o)
-    body["totals"] = o.row(_TOTALS, through=through, priced=priced)
-    body["engines"] = o.rows(_ENGINES, through=through, priced=priced)
-    body["landingPages"] = o.rows(_PAGES, through=through, priced=priced, counted=counted)
+    known = {"through": through, "priced": priced, "measured": recorded["measured"]}
+    body["totals"] = o.row(_TOTALS, **known)
+    body["engines"] = o.rows(_ENGINES, **known)
+    body["landingPages"] = o.rows(_PAGES, **known, counted=citations_are_counted(o))
     body["daily"] = o.rows(_DAILY, through=through)
     engines = o.rows(_BY_ENGINE, through=through)
     reasons = _reasons(o, through, recorded, engines)

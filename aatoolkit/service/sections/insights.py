@@ -99,15 +99,17 @@ FROM about GROUP BY ALL ORDER BY ALL
 """
 
 _GAINED = f"""
-WITH {_CITED}, about AS (
-  SELECT cited.*, pages.brand
-  FROM cited JOIN store.source_page_brands AS pages USING (url)
-  JOIN store.brands AS brands ON brands.host = $host AND brands.brand = pages.brand
-  WHERE pages.host = $host AND mentioned AND tracked AND own IS NOT TRUE
-    AND pages.brand NOT IN (SELECT brand FROM focus) AND EXISTS (SELECT 1 FROM focus)
-    AND source_domain NOT IN (SELECT source_domain FROM own_domains)
-    AND source_domain NOT IN (
-      SELECT domain FROM store.brands WHERE host = $host AND domain IS NOT NULL)
+WITH {_CITED}, rivals AS (
+  SELECT brand FROM store.brands WHERE host = $host AND tracked AND own IS NOT TRUE
+    AND brand NOT IN (SELECT brand FROM focus) AND EXISTS (SELECT 1 FROM focus)
+), owned AS (
+  SELECT source_domain FROM own_domains
+  UNION SELECT domain FROM store.brands WHERE host = $host AND domain IS NOT NULL
+), pages AS (
+  SELECT url, brand FROM store.source_page_brands JOIN rivals USING (brand)
+  WHERE host = $host AND mentioned
+), about AS (
+  SELECT cited.*, brand FROM cited JOIN pages USING (url) ANTI JOIN owned USING (source_domain)
 ) {_COUNTED}
 """
 

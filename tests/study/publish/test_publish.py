@@ -22,7 +22,6 @@ import yaml
 from effort import is_thorough, one_in
 
 import aatoolkit as aa
-from aatoolkit._util.text import unescaped
 from aatoolkit.errors import AAToolkitWarning, NotWritten
 from aatoolkit.frame.csv import unguarded
 from aatoolkit.payload import Payload
@@ -147,18 +146,6 @@ def test_everything_that_the_crate_mentions_is_in_it(whole: Path) -> None:
     assert outside == {"https://w3id.org/ro/crate/1.1"}
 
 
-@pytest.mark.thorough
-def test_the_citation_names_who_what_when(whole: Path) -> None:
-    cited = yaml.safe_load((whole / "CITATION.cff").read_text(encoding="utf-8"))
-    assert cited["cff-version"] == "1.2.0"
-    assert cited["title"] == ABOUT.title
-    assert cited["authors"] == [{"name": name} for name in ABOUT.creators]
-    assert cited["date-released"] == "2026-11-20"
-    assert cited["license"] == "CC-BY-4.0"
-    assert cited["identifiers"][0]["value"] == f"sha256:{ABOUT.digest}"
-    assert {"message", "abstract", "keywords", "type"} < {*cited}
-
-
 @pytest.mark.parametrize(
     "title", one_in(3, ["x\u2028y\x85\ufeffz", "a: b # c", "'\"\\", "- 1", "ñ 🙂", "\x7f"])
 )
@@ -208,14 +195,6 @@ def test_the_readme_lists_what_is_missing_and_what_is_synthetic(whole: Path) -> 
     assert f"sha256:{ABOUT.digest}" in text
     described = json.loads((whole / "datapackage.json").read_bytes())
     assert "synthetic" in described["description"]
-
-
-def test_real_hosts_are_not_called_synthetic(tmp_path: Path) -> None:
-    tables = [answer("domains", "acme.com"), answer("domains", "notanexample")]
-    out = publish(tables, tmp_path / "out", About("Real"))
-    assert b"synthetic" not in b"".join(
-        body for name, body in files(out).items() if not name.startswith("data/")
-    )
 
 
 # --- one table over all hosts and scopes ----------------------------------------------------
@@ -292,22 +271,6 @@ def test_answers_that_could_not_be_used_are_listed(tmp_path: Path) -> None:
     assert answers["error"].tolist() == [pd.NA, pd.NA, "the service failed"]
     assert answers["status"].tolist() == [200, 200, 502]
     assert "2 usable, 1 with errors" in (out / "README.md").read_text()
-
-
-def twice() -> aa.Tables:
-    """A table whose key repeats."""
-    body = json.loads((SAMPLES / "domains.json").read_bytes())
-    body["domains"].append(body["domains"][0])
-    payload = replace(answer("domains").payload, body=json.dumps(body).encode())
-    with pytest.warns(aa.errors.SchemaDriftWarning):
-        return aa.normalize("domains", payload)
-
-
-def test_a_table_whose_key_repeats_has_no_primary_key_that_lies(tmp_path: Path) -> None:
-    out = publish([twice(), answer("domains", "initech.example")], tmp_path / "out", ABOUT)
-    described = json.loads((out / "datapackage.json").read_bytes())["resources"]
-    schema = next(one["schema"] for one in described if one["name"] == "source_domains")
-    assert "primaryKey" not in schema
 
 
 # --- the same bytes -------------------------------------------------------------------------
@@ -416,29 +379,6 @@ def test_what_is_left_out_is_nowhere(tmp_path: Path) -> None:
     assert availability["reason"].isna().all()
 
 
-@pytest.mark.thorough
-def test_texts_are_all_words_of_every_section(tmp_path: Path) -> None:
-    out = publish(everything(), tmp_path / "out", ABOUT, redact="texts")
-    kept = {
-        f"{path.stem}.{name}": [word for word in found if " " in word]
-        for path in (out / "data").glob("*.parquet")
-        for name, found in _words(aa.read_parquet(path))
-    }
-    with_spaces = {name for name, found in kept.items() if found}
-    # Names of brands, topics, themes, sites and products, and a product's own facts.
-    assert {name.partition(".")[2] for name in with_spaces} <= {
-        *("advertiser", "brand", "brands_mentioned", "bot", "category", "leader", "merchant"),
-        *("operator", "top_brand", "topic", "rule", "plan", "path", "attribute", "value", "label"),
-    }
-
-
-def _words(frame: pd.DataFrame) -> Iterator[tuple[str, list[str]]]:
-    frame.attrs = {}  # What is known of a frame is copied with each column.
-    for name in frame.columns:
-        values = frame[name].dropna().astype("object").explode().dropna()
-        yield str(name), [word for word in values if isinstance(word, str)]
-
-
 def test_a_host_and_a_filter_are_left_out_of_the_sources_too(tmp_path: Path) -> None:
     tables = [answer("domains", "secret-host.example", topic="Secret topic")]
     body = tables[0].payload.body.replace(b"acme.example", b"other.example")
@@ -510,50 +450,6 @@ def test_csv_is_safe_to_open_and_gives_every_text_back(tmp_path: Path) -> None:
     assert {*raw["fetched_at"]} == {"2026-11-20T12:12:00Z"}
 
 
-def test_no_cell_of_a_workbook_is_a_formula_a_link_or_rounded(tmp_path: Path) -> None:
-    import openpyxl
-
-    out = publish([evil()], tmp_path / "out", ABOUT, excel=True)
-    book = openpyxl.load_workbook(out / "tables.xlsx")
-    cells = [cell for sheet in book for row in sheet.iter_rows() for cell in row]
-    assert {cell.data_type for cell in cells} <= {"s", "n", "b", "d", "inlineStr"}
-    links = [cell.hyperlink for cell in cells if cell.hyperlink]
-    assert all(link.target is None and link.location.endswith("!A1") for link in links)
-    sheet = book["words"]
-    heads = [cell.value for cell in sheet[1]]
-    rows = [dict(zip(heads, row, strict=True)) for row in sheet.iter_rows(min_row=2)]
-    for row, word in zip(rows, EVIL, strict=True):
-        value = row["word"].value or ""
-        if len(word.encode("utf-16-le")) <= 2 * 32_767:
-            assert unescaped(openpyxl.utils.escape.unescape(value)) == word
-        else:
-            assert len(value.encode("utf-16-le")) <= 2 * 32_767
-            assert value.endswith("has all of it]")
-            assert word.startswith(value[:1000])
-        if word[:1] in "=+-@＝＋－＠" and word:
-            assert row["word"].quotePrefix
-    assert [row["count"].value for row in rows] == [str(10**17 + n) for n in range(len(EVIL))]
-    assert rows[0]["share"].value == 0.5
-    assert rows[0]["on"].value == datetime(2026, 11, 20)
-    assert rows[0]["fetched_at"].value == datetime(2026, 11, 20, 12, 12)
-    assert "UTC" in rows[0]["fetched_at"].number_format
-    index = {row[1].value: row for row in book["tables"].iter_rows(min_row=2)}
-    assert index["words"][4].value == 2
-
-
-def test_a_table_that_does_not_fit_a_sheet_goes_on_in_the_next(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("aatoolkit.frame.excel.ROWS", 3)
-    out = publish([answer("domains")], tmp_path / "out", ABOUT, excel=True)
-    sheets = pd.read_excel(out / "tables.xlsx", sheet_name=None)
-    whole = pd.read_parquet(out / "data" / "source_domains.parquet")
-    parts = [sheets[name] for name in sheets if name.startswith("source_domains")]
-    assert [len(part) for part in parts] == [2, 1]
-    assert pd.concat(parts)["source_domain"].tolist() == whole["source_domain"].tolist()
-    assert all(len(name) <= 31 for name in sheets)
-
-
 # --- whole or not there ---------------------------------------------------------------------
 
 
@@ -593,10 +489,3 @@ def test_a_folder_with_anything_else_in_it_is_never_replaced(tmp_path: Path) -> 
     (tmp_path / "other" / "work.txt").write_text("mine")
     with pytest.raises(NotWritten, match=r"work\.txt"):
         publish(tables, tmp_path / "other", ABOUT, overwrite=True)
-
-
-def test_there_must_be_something_to_publish(tmp_path: Path) -> None:
-    with pytest.raises(NotWritten, match="no response"):
-        publish([], tmp_path / "out", ABOUT)
-    with pytest.raises(NotWritten, match="which answer"):
-        publish([aa.normalize("gaps", answer("gaps").payload.body)], tmp_path / "out", ABOUT)
