@@ -1,9 +1,9 @@
 """JSON documents: strict decoding, one walk through them, and typed columns.
 
-- ``decode`` decodes bytes strictly; ``stdlib_parser`` decides where orjson may not be exact.
+- ``decode`` decodes bytes strictly; ``layout`` counts what a document has, and recognises objects
+  whose keys are data; ``chunks`` cuts long documents.
 - ``paths`` is the grammar of paths, ``vectors`` the walk along one: all values of a path at once.
 - ``coerce`` makes typed arrays of values; ``text_values`` reads single texts: amounts, days.
-- ``shred`` makes Arrow tables of any document, and the document of them; ``keyed`` recognises
-  objects whose keys are data, ``layout`` limits how many paths a document may have.
+- ``shred`` makes Arrow tables of any document, and the document of them.
 - ``byte_span`` finds where in the bytes the values at some paths are.
 """

@@ -1,19 +1,42 @@
-"""Convert JSON values to typed Arrow arrays, exactly; what does not fit is reported."""
+"""Convert JSON values to typed Arrow arrays, exactly; what does not fit is reported.
+
+Nothing is converted that could be another thing: a boolean is no number, a number in quotes is
+text, an instant without a zone is no instant. Where a column declares that it is written
+otherwise (`aatoolkit.sections.Column`: ``parse``, ``scale``, ``missing``), it is read so.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, date, datetime, timedelta
+from fractions import Fraction
+from functools import partial
 from itertools import chain
 from math import copysign
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-import numpy as np
 import pyarrow as pa
 
 from aatoolkit.jsontree.decode import EXACT_FLOAT, is_unicode
+from aatoolkit.jsontree.text_values import (
+    compact_day,
+    currency,
+    day_first,
+    duration,
+    flag,
+    iso_week,
+    money,
+    month_day,
+    month_day_year,
+    month_first,
+    short_number,
+    utc_instant,
+)
 from aatoolkit.jsontree.vectors import MISSING, Missing
+
+if TYPE_CHECKING:
+    from aatoolkit.sections.column import Reading
 
 ARROW: dict[str, pa.DataType] = {
     "string": pa.string(),
@@ -37,17 +60,38 @@ _INSTANT = re.compile(
     r"[T ](?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:[.][0-9]{1,6})?)?"
     r"(?:Z|[+-](?:[01][0-9]|2[0-3]):?[0-5][0-9])"
 )
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_DAY_ONE, _MICROSECOND = date(1970, 1, 1).toordinal(), timedelta(microseconds=1)
+_SPACES = "' \u00a0\u2009\u202f\u2019"
+_POINT = re.compile(
+    rf"\s*#?[+\-\u2212]?(?:[0-9]{{1,3}}(?:[,{_SPACES}][0-9]{{3}})+|[0-9]+)(?:\.[0-9]+)?\s*%?\s*"
+)
+_COMMA = re.compile(
+    rf"\s*[+\-\u2212]?(?:[0-9]{{1,3}}(?:[.{_SPACES}][0-9]{{3}})+|[0-9]+)(?:,[0-9]+)?\s*%?\s*"
+)
+_SIGNS = str.maketrans({"\u2212": "-", **dict.fromkeys("#+%\t\n\r\f\v" + _SPACES)})
+_EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 _NULL = type(None)
+
+
+class Parsed(NamedTuple):
+    """The values of a column at one place, and the rows of those that are none.
+
+    Attributes
+    ----------
+    array : pyarrow.Array
+        The values, null where there is none.
+    odd, missing : list of int
+        The rows whose value does not fit, and those whose value means that there is none.
+    """
+
+    array: pa.Array
+    odd: Sequence[int] = ()
+    missing: Sequence[int] = ()
 
 
 def coerce_values(values: Sequence[Any], dtype: str) -> tuple[pa.Array, list[int]]:
     """Convert values to an Arrow array of a dtype; return it and the rows that do not fit.
 
-    Nothing is converted that could be another thing: a boolean is no number, a number in
-    quotes is text, an instant without a zone is no instant. Such a value is null in the
-    array. Null and missing values are null and fit.
+    Such a value is null in the array. Null and missing values are null and fit.
 
     Parameters
     ----------
@@ -62,50 +106,104 @@ def coerce_values(values: Sequence[Any], dtype: str) -> tuple[pa.Array, list[int
     >>> array.to_pylist(), odd
     ([1, None, None, None], [2, 3])
     """
-    return to_array(values, set(map(type, values)), dtype)
+    parsed = to_array(values, {*map(type, values)}, dtype)
+    return parsed.array, [*parsed.odd]
 
 
-def to_array(
-    values: Sequence[Any], kinds: Collection[type], dtype: str
-) -> tuple[pa.Array, list[int]]:
+def to_array(values: Sequence[Any], kinds: Collection[type], dtype: str) -> Parsed:
     """Convert values of some types; see `coerce_values`."""
+    plain, read = _DTYPES[dtype]
     if Missing in kinds:
         values = [None if value is MISSING else value for value in values]
-        kinds = {*kinds} - {Missing} | {_NULL}
-    plain, read = _DTYPES[dtype]
-    odd: list[int] = []
-    strange = {*kinds} - plain
-    if strange:
-        values = list(values)
-        for row in _rows_of(values, strange):
-            try:
-                values[row] = read(values[row])
-            except (ValueError, OverflowError):
-                values[row] = None
-                odd.append(row)
-    try:
-        if dtype in _TIMES:
-            numbers = _TIMES[dtype]
-            return pa.array([numbers[value] for value in values], ARROW[dtype]), odd
-        if dtype != "list<string>" or _is_text(chain.from_iterable(filter(None, values))):
-            return pa.array(values, ARROW[dtype]), odd
-    except (ValueError, OverflowError):
-        pass
-    rows: list[Any] = []
-    for row, value in enumerate(values):
+        kinds = {*kinds} - {Missing}
+    if plain.issuperset(kinds):
         try:
-            rows.append(None if value is None else read(value))
+            if dtype in _TIMES:
+                return Parsed(pa.array(map(_TIMES[dtype].__getitem__, values), ARROW[dtype]))
+            if dtype != "list<string>" or _is_text(chain.from_iterable(filter(None, values))):
+                return Parsed(pa.array(values, ARROW[dtype]))
         except (ValueError, OverflowError):
+            pass
+    return _read_each(values, read, ARROW[dtype])
+
+
+def read_as(values: Sequence[Any], reading: Reading, year: Any = None) -> Parsed:
+    """Parse all values at a place as a column reads them.
+
+    Parameters
+    ----------
+    values : sequence
+        What is in the answer, with `MISSING` where there is nothing.
+    reading : Reading
+        How the column is written.
+    year : optional
+        For ``month day``: the year, or a day not before any of the column's.
+
+    Examples
+    --------
+    >>> from aatoolkit.sections.column import Reading
+    >>> values = ["1,204", "34.5%", "—", "many", None, 7]
+    >>> parsed = read_as(values, Reading("Float64", "number", missing=("—",)))
+    >>> parsed.array.to_pylist(), parsed.odd, parsed.missing
+    ([1204.0, 34.5, None, None, None, 7.0], [3], [2])
+    """
+    missing: list[int] = []
+    if reading.missing:
+        marks = {_identity(mark) for mark in reading.missing}
+        missing = [row for row, value in enumerate(values) if _identity(value) in marks]
+        values = list(values)
+        for row in missing:
+            values[row] = None
+    if reading.parse is None:
+        parsed = to_array(values, {*map(type, values)}, reading.dtype)
+    else:
+        parse = partial(_PARSERS[reading.parse], reading.dtype, year)
+        parsed = _read_each(values, parse, ARROW[reading.dtype])
+    array = parsed.array if reading.scale is None else _scaled(parsed.array, reading.scale)
+    return Parsed(array, parsed.odd, missing)
+
+
+def _read_each(values: Sequence[Any], read: Callable[[Any], Any], kind: pa.DataType) -> Parsed:
+    """Read values one by one, equal texts once; what is None or raises does not fit."""
+    memo: dict[str, Any] = {}
+    rows: list[Any] = []
+    odd: list[int] = []
+    for row, value in enumerate(values):
+        if value is None or value is MISSING:
             rows.append(None)
+            continue
+        is_text = type(value) is str
+        if is_text and value in memo:
+            result = memo[value]
+        else:
+            try:
+                result = read(value)
+            except (ValueError, OverflowError):
+                result = None
+            if is_text:
+                memo[value] = result
+        rows.append(result)
+        if result is None:
             odd.append(row)
-    return pa.array(rows, ARROW[dtype]), sorted(odd)
+    return Parsed(pa.array(rows, kind), odd)
 
 
-def _rows_of(values: Sequence[Any], kinds: set[type]) -> list[int]:
-    """The rows whose value is of one of some types."""
-    flags = np.fromiter(map(kinds.__contains__, map(type, values)), bool, len(values))
-    rows: list[int] = np.flatnonzero(flags).tolist()
-    return rows
+def _identity(value: Any) -> Any:
+    """What tells values apart: numbers by their value, and no boolean is a number."""
+    if isinstance(value, dict | list):
+        return None
+    number = float(value) if type(value) is int and abs(value) < 2**63 else value
+    return number, type(value) is bool
+
+
+def _scaled(array: pa.Array, scale: float) -> pa.Array:
+    """Multiply numbers by a scale; divide where that is exact: 34.5 percent are 0.345."""
+    import pyarrow.compute as pc
+
+    inverse = 1 / scale
+    if scale < 1 and abs(inverse - round(inverse)) < 1e-9 * inverse:
+        return pc.divide(array, pa.scalar(float(round(inverse))))
+    return pc.multiply(array, pa.scalar(float(scale)))
 
 
 def _is_text(values: Any) -> bool:
@@ -128,7 +226,7 @@ class _Memo(dict[Any, Any]):
 
 def day_number(day: date) -> int:
     """The number that Arrow holds of a day."""
-    return day.toordinal() - _DAY_ONE
+    return day.toordinal() - date(1970, 1, 1).toordinal()
 
 
 def instant_number(instant: datetime) -> int:
@@ -203,3 +301,85 @@ _DTYPES: dict[str, tuple[frozenset[type], Callable[[Any], Any]]] = {
     "list<string>": (frozenset((list, _NULL)), _texts),
 }
 """The types of values that Arrow reads as a dtype, and how single values are read."""
+
+
+_LATEST = instant_number(datetime.max.replace(tzinfo=UTC))
+_EARLIEST = instant_number(datetime.min.replace(tzinfo=UTC))
+
+
+def _plain(dtype: str, value: Any) -> Any:
+    if dtype == "Float64":
+        return real_number(value)
+    return whole_number(value + 0.0 if type(value) is float else value)
+
+
+def _number(form: re.Pattern[str], decimal: str, dtype: str, _: Any, value: Any) -> Any:
+    if type(value) is not str:
+        return _plain(dtype, value)
+    if not form.fullmatch(value):
+        short = short_number(value) if decimal == "." else None
+        return None if short is None else _plain(dtype, short)
+    text = value.translate(_SIGNS).replace("," if decimal == "." else ".", "").replace(",", ".")
+    if dtype == "Int64" and "." not in text:
+        return whole_number(int(text))
+    return _plain(dtype, float(text))
+
+
+def _of_text(parse: Callable[[str], Any], dtype: str, _: Any, value: Any) -> Any:
+    """Read a text by a function; numbers are what they are, where numbers are read."""
+    if type(value) is str:
+        return parse(value)
+    return _plain(dtype, value) if dtype == "Float64" else None
+
+
+def _boolean(dtype: str, _: Any, value: Any) -> bool | None:
+    if type(value) is str:
+        return flag(value)
+    return bool(value) if type(value) is bool or (type(value) is int and value in (0, 1)) else None
+
+
+def _moment(
+    parse: Callable[[str, Any], date | datetime | None], dtype: str, year: Any, value: Any
+) -> int | None:
+    moment = parse(str(value), year) if type(value) in (str, int) else None
+    if moment is None:
+        return None
+    if dtype == "date":
+        return day_number(moment)
+    if not isinstance(moment, datetime):
+        moment = datetime(moment.year, moment.month, moment.day, tzinfo=UTC)
+    return instant_number(moment)
+
+
+def _epoch(per_second: int | Fraction, dtype: str, _: Any, value: Any) -> int | None:
+    if type(value) is str:
+        value = int(value) if re.fullmatch(r"-?[0-9]{1,15}", value) else None
+    elif type(value) is float and (dtype == "date" or per_second == 1000):
+        value = whole_number(value)
+    if type(value) not in (int, float):
+        return None
+    micros: int = round(value * (1_000_000 // per_second))
+    if not _EARLIEST <= micros <= _LATEST:
+        return None
+    return micros if dtype == "timestamp" else micros // 86_400_000_000
+
+
+_PARSERS: dict[str, Callable[[str, Any, Any], Any]] = {
+    "number": partial(_number, _POINT, "."),
+    "decimal comma": partial(_number, _COMMA, ","),
+    "money": partial(_of_text, money),
+    "currency": partial(_of_text, currency),
+    "duration": partial(_of_text, duration),
+    "boolean": _boolean,
+    "YYYYMMDD": partial(_moment, compact_day),
+    "DD/MM/YYYY": partial(_moment, day_first),
+    "MM/DD/YYYY": partial(_moment, month_first),
+    "iso week": partial(_moment, iso_week),
+    "month day": partial(_moment, month_day),
+    "month day year": partial(_moment, month_day_year),
+    "utc": partial(_moment, utc_instant),
+    "epoch s": partial(_epoch, 1),
+    "epoch ms": partial(_epoch, 1000),
+    "epoch days": partial(_epoch, Fraction(1, 86400)),
+}
+"""How one value is read, given its dtype and year, by the word of ``parse``."""

@@ -2,25 +2,28 @@
 
 A body is decoded by orjson, which is fast and changes a few things without a word: it keeps the
 last of two equal keys, makes floats of integers beyond 64 bits, and reads 1024 levels deep. The
-body's bytes show whether it met any of them. Where it may have, Python's own reader decides.
+body and what came of it show whether it met any of them. Where it may have, Python's own reader
+decides, with hooks that refuse what it lets pass.
 """
 
 from __future__ import annotations
 
 import gc
 import json
+import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import chain
-from math import isfinite
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 import orjson
 
+from aatoolkit._util.text import visible
 from aatoolkit.errors import DecodeError, PayloadError
-from aatoolkit.jsontree.stdlib_parser import MAX_DEPTH, MAX_DIGITS, InvalidDocument, excerpt, read
+from aatoolkit.jsontree.layout import MAX_DEPTH, Census, Inexact
 
 __all__ = ["BOM", "MAX_DEPTH", "MAX_DIGITS", "decode", "excerpt", "gc_paused", "outline"]
 
@@ -32,10 +35,15 @@ BOM = b"\xef\xbb\xbf"
 EXACT_FLOAT = 2**53
 """Floats hold every whole number up to this one, and not the next."""
 
-_BLOCK = 1 << 20
-_QUOTE, _BACKSLASH, _COLON, _MINUS, _SPACE = b'"\\:- '
-_STRIDE = 4
-_WIDE = re.compile(rb"(?:\A|(?<=[\[,: \t\r\n]))(?:-[0-9]{19}|[0-9]{20})")
+MAX_DIGITS = 4300
+"""The longest number that is read, in digits; Python's own limit for whole numbers."""
+
+_BLOCK, _EXCERPT = 1 << 20, 200
+_QUOTE, _BACKSLASH, _COLON, _SPACE = b'"\\: '
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+_LONG_NUMBER = re.compile(rb"[0-9]{%d}" % (MAX_DIGITS + 1))
+_NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 _Bytes = np.ndarray[tuple[int], np.dtype[np.uint8]]
 _Flags = np.ndarray[tuple[int], np.dtype[np.bool_]]
@@ -44,18 +52,22 @@ _Positions = np.ndarray[tuple[int], np.dtype[np.intp]]
 _KINDS = {type(None), bool, int, float, str, list, dict}
 
 
-class Inexact(Exception):
-    """orjson may not have decoded a body exactly."""
+class _Invalid(Exception):
+    """The problem of a document: the word for it and the sentence."""
+
+    def __init__(self, problem: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.problem = problem
 
 
-def decode(body: bytes, **facts: Any) -> Any:
-    """Decode one JSON document.
+def decode(answer: bytes | str | Any, **facts: Any) -> Any:
+    """Decode one JSON document, from bytes or text; or check that a value is one.
 
     A byte-order mark is dropped. Whole numbers stay exact, whatever their size.
 
     Parameters
     ----------
-    body
+    answer
         The document, in UTF-8.
     **facts
         Facts for the error: ``url``, ``status``, ``section``, ``scope``.
@@ -66,23 +78,26 @@ def decode(body: bytes, **facts: Any) -> Any:
         If it is not one JSON document: ``.problem`` is the word for it. What JSON readers
         let pass is refused too: keys given twice, numbers that are not finite, text that is
         no Unicode, and nesting deeper than 128.
+    PayloadError
+        If an object is no JSON value.
 
     Examples
     --------
     >>> decode(b'{"count": 9007199254740993}')
     {'count': 9007199254740993}
     """
-    return decoded(body, **facts)
 
+    def survey(value: Any, is_exact: bool) -> tuple[Any, int]:
+        census = Census(is_exact=is_exact)
+        census.walk([value])
+        return value, census.keys
 
-def decoded(answer: bytes | str | Any, **facts: Any) -> Any:
-    """Decode a document as `decode` does, from bytes or text; or check a JSON value."""
     with gc_paused():
-        return read_document(answer, _key_count, **facts)
+        return read_document(answer, survey, **facts)
 
 
 def read_document(
-    answer: bytes | str | Any, survey: Callable[[Any], tuple[T, int]], **facts: Any
+    answer: bytes | str | Any, survey: Callable[[Any, bool], tuple[T, int]], **facts: Any
 ) -> T:
     """Decode a document, as `decode` does, from bytes or text; or check a JSON value.
 
@@ -91,45 +106,38 @@ def read_document(
     answer
         The document.
     survey
-        Takes the value and returns what is asked for, and how many keys its objects have. It is
-        called again with another value if the first is not exact.
+        Takes the value and whether it is exact for certain; returns what is asked for, and how
+        many keys its objects have. It is called again with another value if the first is not
+        exact.
     **facts
         Facts for the error.
-
-    Raises
-    ------
-    DecodeError
-        If it is not one JSON document.
-    PayloadError
-        If an object is no JSON value.
     """
     if not isinstance(answer, bytes | str):
-        return survey(checked_value(answer, **facts))[0]
+        return survey(checked_value(answer, **facts), True)[0]
     body = answer.encode("utf-8", "surrogatepass") if isinstance(answer, str) else answer
     try:
         bare = body.removeprefix(BOM)
-        result, keys = survey(orjson.loads(bare))
+        result, keys = survey(orjson.loads(bare), False)
         if is_exact(bare, keys):
             return result
     except (Inexact, orjson.JSONDecodeError):
         pass
-    return survey(decode_exactly(body, **facts))[0]
+    return survey(decode_exactly(body, **facts), True)[0]
 
 
 def is_exact(body: bytes, keys: int) -> bool:
-    """Whether the bytes hold no more than so many keys, and no integer that may be too wide."""
-    codes = np.frombuffer(body, np.uint8)
-    starts = range(0, len(codes), _BLOCK)
-    return sum(_keys(codes, start) for start in starts) == keys and not any(
-        _wide(body, codes, start) for start in starts
-    )
+    """Whether the bytes hold no more than so many keys, and no number of very many digits."""
+    codes, step = np.frombuffer(body, np.uint8), MAX_DIGITS // 2
+    if sum(_keys(codes, start) for start in range(0, len(codes), _BLOCK)) != keys:
+        return False
+    return not any(body[at : at + step].isdigit() for at in range(0, len(body), step))
 
 
 def decode_exactly(body: bytes, **facts: Any) -> Any:
     """Decode one JSON document by the standard library: slower than `decode`, always exact."""
     try:
-        return read(body.removeprefix(BOM))
-    except InvalidDocument as refused:
+        return _read(body.removeprefix(BOM))
+    except _Invalid as refused:
         problem, sentence = refused.problem, str(refused)
     # Raised here, outside the handler: what the handlers caught holds parts of the body.
     raise DecodeError(
@@ -188,19 +196,16 @@ def gc_paused() -> Iterator[None]:
             gc.enable()
 
 
-def _key_count(value: Any) -> tuple[Any, int]:
-    """A value and the number of keys of all its objects; raise if it is nested too deep."""
-    waiting, depth, count = [value], 0, 0
-    while waiting:
-        objects = [inner for inner in waiting if type(inner) is dict]
-        arrays = [inner for inner in waiting if type(inner) is list]
-        depth += bool(objects or arrays)
-        if depth > MAX_DEPTH:
-            raise Inexact
-        count += sum(map(len, objects))
-        below = chain.from_iterable((*map(dict.values, objects), *arrays))
-        waiting = [inner for inner in below if (kind := type(inner)) is dict or kind is list]
-    return value, count
+def excerpt(body: bytes) -> str:
+    r"""The beginning of a body as one safe line of at most 200 characters.
+
+    Examples
+    --------
+    >>> excerpt(b"a\x1b[31m\nb")
+    'a\\x1b[31m\\nb'
+    """
+    text = body[: 4 * _EXCERPT].decode("utf-8", "backslashreplace")
+    return visible(text[:_EXCERPT])[:_EXCERPT]
 
 
 def _is_json_value(value: Any) -> bool:
@@ -216,7 +221,7 @@ def _is_json_value(value: Any) -> bool:
         keys = list(chain.from_iterable(objects))
         if not set(map(type, keys)) <= {str}:
             return False
-        if not all(isfinite(value) for value in values if type(value) is float):
+        if not all(math.isfinite(value) for value in values if type(value) is float):
             return False
         if not is_unicode("".join(keys + [value for value in values if type(value) is str])):
             return False
@@ -272,30 +277,77 @@ def _escaped(codes: _Bytes, positions: _Positions) -> _Flags:
     return odd
 
 
-def _wide(body: bytes, codes: _Bytes, start: int) -> bool:
-    """Whether a block holds an integer that may need more than 64 bits, or a very long number.
+def _read(body: bytes) -> Any:
+    """Decode one document, or raise `_Invalid`."""
+    text = _text(body)
+    bare = _STRING.sub(b'""', body)
+    shallowest, deepest = _depths(bare)
+    if deepest > MAX_DEPTH:
+        raise _Invalid("too_deep", f"it is nested more than {MAX_DEPTH} deep")
+    if _LONG_NUMBER.search(bare):
+        raise _Invalid("not_json", f"it holds a number of more than {MAX_DIGITS} digits")
+    try:
+        value = json.loads(
+            text, object_pairs_hook=_object, parse_constant=_constant, parse_float=_float
+        )
+    except (ValueError, RecursionError) as error:
+        # An object or list that is cut off never closes the bracket it begins with.
+        cut = shallowest > 0 and body.lstrip()[:1] in (b"{", b"[")
+        why = "it breaks off before its end" if cut else f"{error}"
+        raise _Invalid("truncated" if cut else "not_json", why) from None
+    if _SURROGATE.search(body):
+        _check_text(value)
+    return value
 
-    Nineteen digits in a row are four in a row of every fourth byte, and few other bytes are.
-    """
-    block = codes[start : start + _BLOCK + MAX_DIGITS]
-    digits = (block[::_STRIDE] - np.uint8(48)) < 10
-    found = digits[:-3] & digits[1:-2] & digits[2:-1] & digits[3:]
-    positions = np.flatnonzero(found) * _STRIDE + start
-    if not len(positions):
-        return False
-    many = MAX_DIGITS // _STRIDE - _STRIDE
-    if len(positions) > many and (positions[many:] - positions[:-many] == many * _STRIDE).any():
-        return True
-    return any(_WIDE.search(body, max(0, at - 24), at + 24) for at in _long(codes, positions))
+
+def _depths(bare: bytes) -> tuple[int, int]:
+    """The least and the greatest depth that a body without its strings reaches."""
+    brackets = np.frombuffer(bare.translate(None, _NOT_BRACKETS), np.uint8)
+    # One bit distinguishes an opening bracket from a closing one, be it square or curly.
+    opens = (brackets & 0b10) != 0
+    if not len(opens):
+        return 0, 0
+    depths = np.cumsum(np.where(opens, np.int8(1), np.int8(-1)), dtype=np.int32)
+    return int(depths.min()), int(depths.max())
 
 
-def _long(codes: _Bytes, positions: _Positions) -> list[int]:
-    """The positions at which runs of twenty digits, or a minus and nineteen, begin nearby."""
-    around = codes.take(positions[:, None] + np.arange(-4, 20), mode="clip")
-    digits = (around - np.uint8(48)) < 10
-    found = np.zeros(len(positions), np.bool_)
-    for back in range(1, 5):
-        long = digits[:, back : back + 19].all(1)
-        found |= long & (digits[:, back + 19 : back + 20].any(1) | (around[:, back - 1] == _MINUS))
-    chosen: list[int] = positions[found].tolist()
-    return chosen
+def _text(body: bytes) -> str:
+    start = body[:512].lstrip()
+    if not body.strip():
+        raise _Invalid("empty", "it is empty")
+    if start.startswith(b"<"):
+        raise _Invalid("html", "it is a web page; is this a login page, or a wrong base URL?")
+    if b"\0" in start[:4]:
+        raise _Invalid("encoding", "it is not in UTF-8")
+    try:
+        return body.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise _Invalid("encoding", f"it is not in UTF-8 (byte {error.start})") from None
+
+
+def _check_text(value: Any) -> None:
+    """Raise if a text holds half a surrogate pair, which no file could hold."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        raise _Invalid("encoding", "it holds half a surrogate pair, which is no text") from None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        ((twice, _),) = Counter(key for key, _ in pairs).most_common(1)
+        shown = excerpt(repr(twice).encode("utf-8", "backslashreplace"))
+        raise _Invalid("duplicate_key", f"the key {shown} is given twice in one object")
+    return found
+
+
+def _constant(name: str) -> NoReturn:
+    raise _Invalid("not_finite", f"{name} is no JSON number")
+
+
+def _float(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise _Invalid("not_finite", f"the number {excerpt(text.encode())} is too large")
+    return value

@@ -1,49 +1,62 @@
-"""The limit on how many different paths a document may have values at."""
+"""What a document has before it is trusted: how many paths and keys, and which keys are data."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import chain
-from typing import Any, Protocol
+from operator import itemgetter
+from typing import Any
 
 from aatoolkit.errors import PayloadError
-from aatoolkit.jsontree.decode import MAX_DEPTH, Inexact
-from aatoolkit.jsontree.keyed import are_keyed
-from aatoolkit.jsontree.vectors import MAX_FIELDS, Vector
 
 MAX_NODES = 100_000
 """How many paths a document may have by default; answers have some hundreds."""
 
+MAX_FIELDS = 1000
+"""Objects with more keys than this are rows with a key, not columns."""
 
-_FEW = 64
-_CONTAINERS = (dict, list)
+MAX_DEPTH = 128
+"""The deepest nesting that is read."""
 
-
-class Layout(Protocol):
-    """A declaration of which objects are rows with a key."""
-
-    @property
-    def fields(self) -> Mapping[str, Layout]:
-        """The layouts of fields."""
-
-    @property
-    def each(self) -> Layout | None:
-        """The layout of the elements of arrays."""
-
-    @property
-    def entries(self) -> Layout | None:
-        """The layout of the entries of objects that are rows with a key."""
+_FEW, _MANY, _COMMON = 3, 64, 8
+_DATE_OR_NUMBER, _ADDRESS = r"[+-]?\d.*", r"[a-z]+://.*|[^\s@]+@\S+\.\w+"
+_HOST, _UUID = r"(?:[\w-]+\.)+[a-z]{2,}(?:/.*)?", r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+_DATA = re.compile("|".join((_DATE_OR_NUMBER, _ADDRESS, _HOST, _UUID)), re.I | re.S)
+_WORD = re.compile(r"[^\W\d]\w*|[$@_#].*", re.S)
 
 
-class NodeLimit:
-    """Counts the paths of one document, and raises when there are too many."""
+_PLAIN = {str, int, bool, type(None)}
+"""Types of values with nothing below them, which orjson reads as they are."""
 
-    def __init__(self, limit: int = MAX_NODES) -> None:
-        self.limit = limit
-        self.count = 0
 
-    def add(self, more: int) -> None:
+class Inexact(Exception):
+    """orjson may not have decoded a body exactly."""
+
+
+class Census:
+    """Counts what a document has, and raises where that is too much, or may not be exact.
+
+    Parameters
+    ----------
+    limit : int
+        How many different paths it may have.
+    is_exact : bool
+        Whether it is exact for certain, however large its numbers are.
+
+    Attributes
+    ----------
+    paths, keys, most_keys : int
+        How many paths it has values at, how many keys all objects have, and the largest.
+    """
+
+    def __init__(self, limit: int = 2**63, is_exact: bool = False) -> None:
+        self.limit, self.is_exact = limit, is_exact
+        self.paths = self.keys = self.most_keys = 0
+
+    def add(self, paths: int) -> None:
         """Add to the number of paths.
 
         Raises
@@ -51,8 +64,8 @@ class NodeLimit:
         PayloadError
             If that is too many.
         """
-        self.count += more
-        if self.count > self.limit:
+        self.paths += paths
+        if self.paths > self.limit:
             raise PayloadError(
                 f"the answer has values at more than {self.limit:,} different paths; raise "
                 "the limit (max_nodes, or --max-nodes on the command line) if that is how it "
@@ -61,65 +74,134 @@ class NodeLimit:
                 problems=[f"more than {self.limit:,} different paths @ $"],
             )
 
+    def look(self, values: Sequence[Any], kinds: set[type], depth: int) -> None:
+        """Look at the values of one path.
 
-class Survey(NodeLimit):
-    """Counts what a document has before it is trusted: paths, and the keys of its objects.
-
-    Attributes
-    ----------
-    keys, most_keys : int
-        How many keys all objects have together, and the largest.
-    """
-
-    keys = most_keys = 0
-
-    def walk(self, place: Vector, layout: Layout | None, depth: int = 0) -> None:
-        """Count at a place and below; keys that are data are one path."""
+        Raises
+        ------
+        Inexact
+            If a number may have been a larger one, or it is nested too deep.
+        """
         self.add(1)
-        kinds = place.kinds
-        if list not in kinds and dict not in kinds:
-            return
-        if depth >= MAX_DEPTH:
+        if depth >= MAX_DEPTH and not kinds.isdisjoint((dict, list)):
             raise Inexact
-        if list in kinds:
-            self.walk(place.each(), layout and layout.each, depth + 1)
-        if dict not in kinds:
-            return
-        fields: Mapping[str, Layout] = layout.fields if layout else {}
-        names = place.names
-        self.keys += sum(names.values())
-        if len(names) > self.most_keys:
-            self.most_keys = max(self.most_keys, *map(len, place.of_type(dict)))
-        if layout and layout.entries:
-            self.walk(place.entries(), layout.entries, depth + 1)
-        elif not fields and len(names) > _FEW and are_keyed(place.of_type(dict)):
-            self.walk(place.entries(), None, depth + 1)
-        elif place.records:
-            columns = place.records
-            if set(map(type, chain(*columns.values()))).isdisjoint(_CONTAINERS):
-                self.add(len(columns))
-                return
-            for name, column in columns.items():
-                if set(map(type, column)).isdisjoint(_CONTAINERS):
-                    self.add(1)
-                else:
-                    self.walk(place.field(name), fields.get(name), depth + 1)
-        else:
-            self._irregular(place, names, fields, depth)
+        # Beyond 64 bits orjson makes floats of whole numbers.
+        if float in kinds and not self.is_exact:
+            floats = values
+            if kinds != {float}:
+                floats = [value for value in values if type(value) is float]
+            if max(map(abs, floats)) >= 2**63:
+                raise Inexact
 
-    def _irregular(
-        self, place: Vector, names: Mapping[str, int], fields: Mapping[str, Layout], depth: int
-    ) -> None:
-        """Count below objects of different keys: of those that nobody declared, containers."""
-        below: dict[str, list[Any]] = defaultdict(list)
-        are_many = len(names) - len(fields) > MAX_FIELDS
-        declared = fields.keys() & names.keys()
-        for name in declared:
-            self.walk(place.field(name), fields[name], depth + 1)
-        for value in place.of_type(dict) if len(declared) < len(names) else ():
-            for name in () if value.keys() <= declared else value.keys() - declared:
-                if type(value[name]) in _CONTAINERS:
-                    below["" if are_many else name].append(value[name])
-        self.add(0 if are_many else len(names) - len(declared) - len(below))
-        for values in below.values():
-            self.walk(Vector(values), None, depth + 1)
+    def add_keys(self, objects: Sequence[dict[str, Any]]) -> None:
+        """Add the keys of objects."""
+        sizes = [*map(len, objects)]
+        self.keys += sum(sizes)
+        self.most_keys = max(self.most_keys, *sizes)
+
+    def walk(self, values: Sequence[Any], depth: int = 0) -> None:
+        """Count all values of one path, and what is below; keys that are data are one path."""
+        kinds = {*map(type, values)}
+        self.look(values, kinds, depth)
+        if list in kinds:
+            arrays = (value for value in values if type(value) is list)
+            self.walk([*chain.from_iterable(arrays)], depth + 1)
+        if dict in kinds:
+            objects = [value for value in values if type(value) is dict]
+            self.add_keys(objects)
+            fields = fields_of(objects)
+            if len(fields) > _MANY and are_keyed(objects):
+                fields = {"": [*chain.from_iterable(map(dict.values, objects))]}
+            self.below(fields.values(), depth + 1)
+
+    def below(self, columns: Iterable[Sequence[Any]], depth: int) -> None:
+        """Count the values of several paths, and what is below."""
+        plain = 0
+        for values in columns:
+            if _PLAIN.issuperset(map(type, values)):
+                plain += 1
+            else:
+                self.walk(values, depth)
+        self.add(plain)
+
+
+def fields_of(objects: Sequence[dict[str, Any]]) -> Mapping[str, Sequence[Any]]:
+    """The values of each key, of the objects that have it."""
+    columns: Mapping[str, Sequence[Any]] = regular(objects)
+    if columns:
+        return columns
+    found: dict[str, list[Any]] = defaultdict(list)
+    for value in objects:
+        for key in value:
+            found[key].append(value[key])
+    return found
+
+
+def regular(objects: Sequence[dict[str, Any]]) -> dict[str, Sequence[Any]]:
+    """The values of each key, where all objects have the same keys; else nothing."""
+    first = objects[0]
+    if not first or len(first) > MAX_FIELDS:
+        return {}
+    if len(objects) == 1:
+        return {key: (value,) for key, value in first.items()}
+    if {*map(len, objects)} != {len(first)}:
+        return {}
+    try:
+        rows = map(itemgetter(*first), objects)
+        columns = [tuple(rows)] if len(first) == 1 else zip(*rows, strict=True)
+        return dict(zip(first, columns, strict=True))
+    except KeyError:
+        return {}
+
+
+def are_keyed(objects: Sequence[dict[str, Any]]) -> bool:
+    """Whether the objects at one path are rows with a key.
+
+    They are if they have three keys at least and
+
+    * four fifths of the keys look like data (dates, numbers, hosts, addresses, UUIDs), or look
+      like no field's name, as ``Acme CRM``, above values that are all numbers or all containers;
+    * or they have more than 64 keys, and each object few of them, or all values are of one kind
+      and the objects are fewer than the keys;
+    * or all values are objects with the same fields, four fifths of them; or there are eight
+      keys at least, and one field that nine tenths of the values have;
+    * or they have more than `MAX_FIELDS` keys, whatever they are.
+
+    Null values do not count.
+    """
+    keys = Counter(chain.from_iterable(objects))
+    if not _FEW <= len(keys) <= MAX_FIELDS:
+        return len(keys) > MAX_FIELDS
+    names = tuple(keys)
+    if _share(names, "data") >= 0.8:
+        return True
+    values = [
+        value for value in chain.from_iterable(map(dict.values, objects)) if value is not None
+    ]
+    kinds = set(map(type, values))
+    is_one_kind = len(kinds) <= 1 or kinds == {int, float}
+    if is_one_kind and str not in kinds and _share(names, "data or odd") >= 0.8:
+        return True
+    if len(keys) > _MANY:
+        few = keys.total() * 3 < len(keys) * len(objects)
+        if few or (is_one_kind and len(objects) < len(keys)):
+            return True
+    records = [value for value in values if value] if kinds == {dict} else []
+    fields = Counter(chain.from_iterable(records))
+    if not fields:
+        return False
+    is_full = fields.total() >= 0.8 * len(fields) * len(records)
+    return is_full or (len(keys) >= _COMMON and max(fields.values()) >= 0.9 * len(records))
+
+
+@lru_cache(1 << 12)
+def _share(keys: Collection[str], looks: str) -> float:
+    """The share of keys that look like data, or also of those that look like no name."""
+    return sum(map(looks.__contains__, map(_look, keys))) / len(keys)
+
+
+@lru_cache(1 << 14)
+def _look(key: str) -> str:
+    if _DATA.fullmatch(key):
+        return "data"
+    return "name" if _WORD.fullmatch(key) else "odd"

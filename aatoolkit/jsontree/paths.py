@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
@@ -217,24 +217,25 @@ def key_step(key: str) -> str:
     return f".{key}" if _IDENTIFIER.fullmatch(key) else f"[{json_text(key)}]"
 
 
-def leaves(value: Any, path: str) -> list[tuple[str, str]]:
+def leaves(value: Any, path: str, whole: Container[str] = ()) -> list[tuple[str, str]]:
     """List the leaves of a JSON value: their concrete paths and JSON texts.
 
-    A leaf is a value that contains no other; an empty object or array is one.
+    A leaf is a value that contains no other; an empty object or array is one, and so is what is
+    at a path of ``whole``.
 
     Examples
     --------
     >>> leaves({"a": [1, {}], "b c": None}, "$")
     [('$.a[0]', '1'), ('$.a[1]', '{}'), ('$["b c"]', 'null')]
     """
-    found: list[tuple[str, str]] = []
+    listed: list[tuple[str, str]] = []
     pending: list[tuple[Any, str]] = [(value, path)]
     while pending:
-        one, at = pending.pop()
-        if isinstance(one, dict) and one:
-            pending += reversed([(item, at + key_step(key)) for key, item in one.items()])
-        elif isinstance(one, list) and one:
-            pending += reversed([(item, f"{at}[{i}]") for i, item in enumerate(one)])
+        value, path = pending.pop()
+        if not value or not isinstance(value, dict | list) or path in whole:
+            listed.append((path, json.dumps(value, ensure_ascii=False)))
+        elif isinstance(value, dict):
+            pending += reversed([(item, path + key_step(key)) for key, item in value.items()])
         else:
-            found.append((at, json.dumps(one, ensure_ascii=False)))
-    return found
+            pending += reversed([(item, f"{path}[{i}]") for i, item in enumerate(value)])
+    return listed

@@ -5,7 +5,7 @@ The layout of the tables is a contract.
 **Tables.** The document is the one row of the table ``$``. An array becomes a table of its own, a
 row for each element, named after its path: ``chats[]``, ``chats[].citations[]``, ``matrix[][]``.
 An object whose keys are data becomes one too, a row for each entry: ``byDay{}``. Which objects
-these are is decided in `aatoolkit.jsontree.keyed`; the others are columns.
+these are is decided in `aatoolkit.jsontree.layout`; the others are columns.
 
 **Columns** of tables other than ``$``, first: ``_parent``, the number of the row above it in the
 table above, from 0; ``_pos``, the place in the array or object, from 0; ``_key``, the key of an
@@ -52,18 +52,16 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
-from itertools import chain, repeat
-from operator import itemgetter
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from aatoolkit.errors import MetadataError, PayloadError
-from aatoolkit.jsontree.decode import EXACT_FLOAT, decoded, gc_paused
-from aatoolkit.jsontree.keyed import are_keyed
-from aatoolkit.jsontree.layout import MAX_NODES, NodeLimit
+from aatoolkit.jsontree.decode import EXACT_FLOAT, decode, gc_paused
+from aatoolkit.jsontree.layout import MAX_NODES, Census, are_keyed, regular
 from aatoolkit.jsontree.vectors import MISSING
 
 __all__ = ["shred", "unshred"]
@@ -91,19 +89,12 @@ _ARROW = {
 """The Arrow type of each kind; integers beyond 64 bits are decimal text."""
 
 _KINDS = ["missing", "null", "object", "array", "entries", *sorted(_ARROW)]
-"""The values of a kind column; kinds of `Reference` come after them."""
+"""The values of a kind column."""
 
-_KIND_OF = {int: INTEGER, float: NUMBER, str: STRING, bool: BOOLEAN}
+_KIND_OF = {int: INTEGER, float: NUMBER, str: STRING, bool: BOOLEAN, type(None): "null"}
+_KIND_OF |= {dict: "object", list: "array"}
 _Rows = np.ndarray[tuple[int], np.dtype[np.int64]]
 _Cell = dict[str, Any]
-
-
-class Reference(int):
-    """A number that stands for a value kept elsewhere; each subclass is a kind of its own."""
-
-
-class Keyed(dict[str, Any]):
-    """An object whose keys are data, however they look."""
 
 
 @gc_paused()
@@ -135,13 +126,8 @@ def shred(answer: bytes | str | Any, *, max_nodes: int = MAX_NODES) -> dict[str,
     >>> {name: table.num_rows for name, table in tables.items()}
     {'$': 1, 'rows[]': 3}
     """
-    return tables_of(decoded(answer), max_nodes)
-
-
-def tables_of(value: Any, max_nodes: int = MAX_NODES) -> dict[str, pa.Table]:
-    """Convert a JSON value, in which `Reference` and `Keyed` may stand for scalars and objects."""
-    limit = NodeLimit(max_nodes)
-    waiting = [_Table(DOCUMENT, [value], limit)]
+    census = Census(max_nodes)
+    waiting = [_Table(DOCUMENT, [decode(answer)], census)]
     tables: dict[str, pa.Table] = {}
     while waiting:
         table = waiting.pop()
@@ -153,10 +139,9 @@ def tables_of(value: Any, max_nodes: int = MAX_NODES) -> dict[str, pa.Table]:
 class _Table:
     """One table: its rows, and the tables below it."""
 
-    def __init__(self, name: str, values: list[Any], limit: NodeLimit) -> None:
-        self.name, self.limit = name, limit
+    def __init__(self, name: str, values: list[Any], census: Census) -> None:
+        self.name, self.values, self.census = name, values, census
         self.size = len(values)
-        self.values = values
         self.columns: dict[str, pa.Array] = {}
         self.below: list[_Table] = []
 
@@ -176,33 +161,39 @@ class _Table:
 
         They are in objects that are in the rows ``around``.
         """
-        self.limit.add(1)
+        self.census.add(1)
         column, cell = label or VALUE, _Cell()
         kinds = _by_kind(values, rows)
-        counts = {
-            "missing": len(around) - len(rows),
-            "null": len(kinds.get("null", ((), ()))[1]),
-            "object": len(kinds.get("object", ((), ()))[1]),
-        }
-        rest = [kind for kind, count in counts.items() if count]
+        rest = ["missing"] * (len(rows) < len(around))
+        rest += [kind for kind in ("null", "object") if kind in kinds]
         if len(rest) > 1:
             cell["kind"] = column + KIND
-            self.columns[cell["kind"]] = self._kinds(kinds, around)
+            codes = np.full(self.size, -1, np.int16)
+            codes[around] = 0
+            for kind, (_, there) in kinds.items():
+                codes[there] = _KINDS.index(kind)
+            numbers = pa.array(codes, mask=codes < 0 if len(around) < self.size else None)
+            kind_array = pa.DictionaryArray.from_arrays(numbers, pa.array(_KINDS), safe=False)
+            self.columns[cell["kind"]] = kind_array
         elif rest:
             cell["rest"] = rest[0]
-        scalars = {kind: kinds[kind] for kind in sorted(kinds) if kind not in _KINDS[1:5]}
+        scalars = {kind: kinds[kind] for kind in sorted(kinds) if kind in _ARROW}
         if {INTEGER, NUMBER} <= scalars.keys() and BIG not in scalars:
-            self._join_numbers(scalars, cell)
+            (whole, ats), (floats, at) = scalars[INTEGER], scalars[NUMBER]
+            is_exact = min(whole) >= -EXACT_FLOAT and max(whole) <= EXACT_FLOAT
+            if is_exact and not any(map(float.is_integer, floats)):
+                del scalars[INTEGER]
+                scalars[NUMBER] = [*map(float, whole), *floats], np.concatenate((ats, at))
+                cell["whole"] = INTEGER
         for kind, (held, there) in scalars.items():
             name = column if len(scalars) == 1 else f"{column}@{kind}"
             cell.setdefault("scalars", {})[kind] = name
-            self.columns[name] = self._column(held, there, _ARROW.get(kind, pa.int64()))
+            self.columns[name] = self._column(held, there, _ARROW[kind])
         if rest == ["null"] and not scalars and not {"array", "entries"} & kinds.keys():
             self.columns[column] = pa.nulls(self.size)
-        if "array" in kinds:
-            cell[ITEMS] = self._child(*kinds["array"], label, ITEMS)
-        if "entries" in kinds:
-            cell[ENTRIES] = self._child(*kinds["entries"], label, ENTRIES)
+        for kind, sign in (("array", ITEMS), ("entries", ENTRIES)):
+            if kind in kinds:
+                cell[sign] = self._child(*kinds[kind], label, sign)
         if "object" in kinds:
             objects, there = kinds["object"]
             fields = _fields(objects, there)
@@ -211,20 +202,11 @@ class _Table:
             }
         return cell
 
-    def _join_numbers(self, scalars: dict[str, tuple[Any, _Rows]], cell: _Cell) -> None:
-        """Hold integers among floats, where both stay exact and are told apart."""
-        (whole, ats), (floats, at) = scalars[INTEGER], scalars[NUMBER]
-        is_exact = min(whole) >= -EXACT_FLOAT and max(whole) <= EXACT_FLOAT
-        if is_exact and not any(map(float.is_integer, floats)):
-            del scalars[INTEGER]
-            scalars[NUMBER] = [*map(float, whole), *floats], np.concatenate((ats, at))
-            cell["whole"] = INTEGER
-
     def _column(self, values: Sequence[Any], rows: _Rows, kind: pa.DataType) -> pa.Array:
         if len(rows) == self.size and (rows[1:] > rows[:-1]).all():
             return pa.array(values, kind)
         column = np.full(self.size, None, object)
-        column[rows] = np.fromiter(values, object, len(rows))
+        column[rows] = _objects(values)
         return pa.array(column, kind)
 
     def _child(
@@ -237,7 +219,7 @@ class _Table:
         above = "" if self.name == DOCUMENT else self.name
         name = f"{above}.{label}{sign}" if above and label else f"{above}{label}{sign}"
         lists = containers if sign == ITEMS else map(dict.values, containers)
-        child = _Table(name, [*chain.from_iterable(lists)], self.limit)
+        child = _Table(name, [*chain.from_iterable(lists)], self.census)
         starts = (lengths.cumsum() - lengths).repeat(lengths)
         child.columns[PARENT] = pa.array(rows.repeat(lengths))
         child.columns[PLACE] = pa.array(np.arange(child.size, dtype=np.int32) - starts, pa.int32())
@@ -246,46 +228,26 @@ class _Table:
         self.below.append(child)
         return {"column": column, "table": name}
 
-    def _kinds(self, kinds: Mapping[str, tuple[Any, _Rows]], around: _Rows) -> pa.DictionaryArray:
-        """The kind of value in each row."""
-        words = [*_KINDS, *sorted(kinds.keys() - _KINDS)]
-        codes = np.full(self.size, -1, np.int16)
-        codes[around] = 0
-        for kind, (_, rows) in kinds.items():
-            codes[rows] = words.index(kind)
-        numbers = pa.array(codes, mask=codes < 0) if len(around) < self.size else pa.array(codes)
-        return pa.DictionaryArray.from_arrays(numbers, pa.array(words), safe=False)
-
 
 def _by_kind(values: Sequence[Any], rows: _Rows) -> dict[str, tuple[Sequence[Any], _Rows]]:
     """Group values by their kind, each with its rows."""
-    distinct = {*map(type, values)}
-    if dict in distinct and Keyed in distinct:  # one kind beside the other: both are rows
-        values = [Keyed(value) if type(value) is dict else value for value in values]
-        distinct.remove(dict)
     types = [*map(type, values)]
+    distinct = {*types}
     kinds: dict[str, tuple[Sequence[Any], _Rows]] = {}
-    for kind in sorted(distinct, key=lambda kind: kind.__name__):
+    for kind in distinct:
         part, there = values, rows
         if len(distinct) > 1:
             part = [value for value in values if type(value) is kind]
             there = rows[np.fromiter((other is kind for other in types), bool, len(types))]
-        if kind is list:
-            kinds["array"] = part, there
-        elif issubclass(kind, dict):
-            is_keyed = kind is Keyed or are_keyed(part)
-            kinds["entries" if is_keyed else "object"] = part, there
-        elif kind is type(None):
-            kinds["null"] = part, there
-        elif kind is int and not -(2**63) <= min(part) <= max(part) < 2**63:
+        if kind is int and not -(2**63) <= min(part) <= max(part) < 2**63:
             fits = np.fromiter((-(2**63) <= value < 2**63 for value in part), bool, len(part))
             big = [str(value) for value, fit in zip(part, fits, strict=True) if not fit]
             kinds[BIG] = big, there[~fits]
-            if fits.any():
-                small = [value for value, fit in zip(part, fits, strict=True) if fit]
-                kinds[INTEGER] = small, there[fits]
-        else:
-            kinds[_KIND_OF.get(kind, kind.__name__)] = part, there
+            part = [value for value, fit in zip(part, fits, strict=True) if fit]
+            there = there[fits]
+        name = "entries" if kind is dict and are_keyed(part) else _KIND_OF[kind]
+        if len(part):
+            kinds[name] = part, there
     return kinds
 
 
@@ -293,14 +255,9 @@ def _fields(
     objects: Sequence[dict[str, Any]], rows: _Rows
 ) -> dict[str, tuple[Sequence[Any], _Rows]]:
     """Group the values of objects by their keys, each with its rows."""
-    first = objects[0]
-    if first and set(map(len, objects)) == {len(first)}:
-        try:
-            held = map(itemgetter(*first), objects)
-            columns = [tuple(held)] if len(first) == 1 else zip(*held, strict=True)
-            return {key: (column, rows) for key, column in zip(first, columns, strict=True)}
-        except KeyError:
-            pass
+    columns = regular(objects)
+    if columns:
+        return {key: (column, rows) for key, column in columns.items()}
     found: dict[str, tuple[list[Any], list[int]]] = {}
     for row, value in zip(rows.tolist(), objects, strict=True):
         for key, inner in value.items():
@@ -345,17 +302,10 @@ def unshred(tables: Mapping[str, pa.Table]) -> Any:
     >>> unshred(shred('{"chats": [{"id": 1}, {}], "total": null}'))
     {'chats': [{'id': 1}, {}], 'total': None}
     """
-    return restore(tables, _no_cells)
-
-
-def restore(tables: Mapping[str, pa.Table], cells: Callable[[str], list[Any]]) -> Any:
-    """Rebuild a JSON value where tables hold row numbers of other tables in place of values.
-
-    What is no kind of scalar is looked up in ``cells``: all values that such numbers refer to.
-    """
-    rebuilder = _Rebuilder(tables, cells)
+    rebuilder = _Rebuilder(tables)
     try:
-        return rebuilder.document()
+        (value,) = rebuilder.values(DOCUMENT)
+        return value
     except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
         if isinstance(error, PayloadError):
             raise
@@ -364,17 +314,14 @@ def restore(tables: Mapping[str, pa.Table], cells: Callable[[str], list[Any]]) -
 
 
 class _Rebuilder:
-    def __init__(self, tables: Mapping[str, pa.Table], cells: Callable[[str], list[Any]]) -> None:
-        self.cells = cells
-        self.plans = {name: _plan(name, table) for name, table in tables.items()}
-        self.tables = {self.plans[name]["table"]: table for name, table in tables.items()}
-        self.plans = {plan["table"]: plan for plan in self.plans.values()}
+    """The tables of a document, by their whole names, with their plans."""
 
-    def document(self) -> Any:
-        (value,) = self._values(DOCUMENT)
-        return value
+    def __init__(self, tables: Mapping[str, pa.Table]) -> None:
+        planned = [(_plan(name, table), table) for name, table in tables.items()]
+        self.tables = {plan["table"]: table for plan, table in planned}
+        self.plans = {plan["table"]: plan for plan, _ in planned}
 
-    def _values(self, name: str) -> list[Any]:
+    def values(self, name: str) -> list[Any]:
         """Rebuild the JSON value of each row of a table."""
         if name not in self.tables:
             raise _broken(f"the table {_short(name)} is missing")
@@ -385,10 +332,8 @@ class _Rebuilder:
 
     def _cell(self, name: str, cell: _Cell, rows: int) -> list[Any]:
         """Rebuild the values of a column group; `MISSING` where a row has none."""
-        parts = self._scalars(name, cell)
-        for sign in (ITEMS, ENTRIES):
-            if sign in cell:
-                parts.append(self._below(name, cell[sign], sign))
+        parts = [self._scalars(name, cell, *pair) for pair in cell.get("scalars", {}).items()]
+        parts += [self._below(name, cell[sign], sign) for sign in (ITEMS, ENTRIES) if sign in cell]
         kinds = np.array(self._column(name, cell["kind"]).to_pylist()) if "kind" in cell else None
         if kinds is None and len(parts) == 1 and parts[0][0].all():
             return parts[0][1]
@@ -404,28 +349,27 @@ class _Rebuilder:
             found[at] = _objects(self._records(name, cell["fields"], rows))[at]
         return found.tolist()
 
-    def _scalars(self, name: str, cell: _Cell) -> list[tuple[Any, list[Any]]]:
-        found = []
-        for kind, column in cell.get("scalars", {}).items():
-            array = self._column(name, column)
-            values = array.to_pylist()
-            if kind not in _ARROW:
-                held = self.cells(kind)
-                values = [None if row is None else held[row] for row in values]
-            if kind == BIG:
-                values = [None if value is None else int(value) for value in values]
-            if kind == NUMBER and cell.get("whole") == INTEGER:
-                values = [int(v) if v is not None and v.is_integer() else v for v in values]
-            found.append((_valid(array), values))
-        return found
+    def _scalars(self, name: str, cell: _Cell, kind: str, column: str) -> tuple[Any, list[Any]]:
+        array = self._column(name, column)
+        values = array.to_pylist()
+        if kind == BIG:
+            values = [None if value is None else int(value) for value in values]
+        if kind == NUMBER and cell.get("whole") == INTEGER:
+            values = [int(v) if v is not None and v.is_integer() else v for v in values]
+        return _valid(array), values
 
     def _below(self, name: str, below: dict[str, str], sign: str) -> tuple[Any, list[Any]]:
         """Rebuild the arrays of a column group, or the objects that became rows."""
         lengths, child = self._column(name, below["column"]), below["table"]
-        values = self._values(child)
+        values = self.values(child)
         sizes = lengths.fill_null(0).to_numpy()
+        if int(sizes.sum()) != self.plans[child]["rows"]:
+            problem = "does not have the rows that its parent refers to"
+            raise _broken(f"the table {_short(child)} {problem}")
+        parents = self._column(child, PARENT).to_numpy()
+        if not np.array_equal(parents, np.repeat(np.arange(len(sizes)), sizes)):
+            raise _broken(f"the rows of the table {_short(child)} are not in their order")
         ends = np.cumsum(sizes)
-        self._check(child, sizes)
         bounds = list(zip((ends - sizes).tolist(), ends.tolist(), strict=True))
         if sign == ITEMS:
             return _valid(lengths), [values[start:end] for start, end in bounds]
@@ -434,31 +378,18 @@ class _Rebuilder:
         return _valid(lengths), objects
 
     def _records(self, name: str, fields: dict[str, _Cell], rows: int) -> list[dict[str, Any]]:
-        columns = [self._cell(name, cell, rows) for cell in fields.values()]
-        if not columns:
-            return [{} for _ in range(rows)]
-        pairs = map(zip, repeat(list(fields)), zip(*columns, strict=True))
-        return [{key: value for key, value in row if value is not MISSING} for row in pairs]
+        records: list[dict[str, Any]] = [{} for _ in range(rows)]
+        for key, cell in fields.items():
+            for record, value in zip(records, self._cell(name, cell, rows), strict=True):
+                if value is not MISSING:
+                    record[key] = value
+        return records
 
     def _column(self, name: str, column: str) -> pa.ChunkedArray:
         try:
             return self.tables[name].column(column)
         except KeyError:
             raise _broken(f"the table {_short(name)} lacks its column {column}") from None
-
-    def _check(self, child: str, sizes: Any) -> None:
-        """Raise unless the rows of a table are those that their parents refer to."""
-        if int(sizes.sum()) != self.plans[child]["rows"]:
-            raise _broken(
-                f"the table {_short(child)} does not have the rows that its parent refers to"
-            )
-        parents = self._column(child, PARENT).to_numpy()
-        if not np.array_equal(parents, np.repeat(np.arange(len(sizes)), sizes)):
-            raise _broken(f"the rows of the table {_short(child)} are not in their order")
-
-
-def _no_cells(kind: str) -> list[Any]:
-    raise _broken(f"there is no kind of scalar {kind!r}")
 
 
 def _plan(name: str, table: pa.Table) -> dict[str, Any]:
@@ -492,5 +423,5 @@ def _valid(array: pa.ChunkedArray) -> Any:
     return array.is_valid().to_numpy()
 
 
-def _objects(values: list[Any]) -> Any:
+def _objects(values: Sequence[Any]) -> Any:
     return np.fromiter(values, object, len(values))

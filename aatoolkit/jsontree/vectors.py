@@ -9,15 +9,15 @@ and `entries` open the next. A step goes down for all rows at once, by loops in 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain
-from operator import itemgetter
 from typing import Any, Final, TypeVar
 from weakref import ref
 
 import numpy as np
 
+from aatoolkit.jsontree.layout import regular
 from aatoolkit.jsontree.paths import KEY_SIGN, Each, Entries, Field, Step, key_step
 
 T = TypeVar("T")
@@ -25,9 +25,6 @@ T = TypeVar("T")
 RowIndex = np.ndarray[tuple[int], np.dtype[np.int64]]
 RowMap = RowIndex | None
 """For each row the row of a level, -1 for none; None where the two are the same."""
-
-MAX_FIELDS = 1000
-"""Objects with more keys than this are rows with a key, not columns."""
 
 
 class Missing:
@@ -41,8 +38,6 @@ class Missing:
 
 MISSING: Final = Missing()
 """Stands where there is nothing, not even null."""
-
-NUMBERS = (int, float)
 
 
 class Level:
@@ -112,6 +107,19 @@ class Level:
     def numbered(self, first: int) -> Vector:
         """The positions of the rows, as values, counted from a number."""
         return Vector((self.positions + first).tolist(), self)
+
+    @cached_property
+    def paths(self) -> list[str]:
+        """The JSON path of each row."""
+        if self.above is None:
+            return ["$"] * self.size
+        labels = map(key_step, self.keys) if self.keys is not None else self._numbers
+        above = self.above.paths
+        return [above[row] + label for row, label in zip(self.parents, labels, strict=True)]
+
+    @property
+    def _numbers(self) -> Iterator[str]:
+        return (f"[{position}]" for position in self.positions.tolist())
 
     def path(self, row: int) -> str:
         """The JSON path of one row."""
@@ -190,19 +198,6 @@ class Vector:
     def __len__(self) -> int:
         return self.level.size
 
-    @property
-    def rows(self) -> RowMap:
-        """For each element or entry its row in the vector above; None for other values."""
-        return None if self.tail or self.level._above is None else self.level.parents
-
-    @property
-    def labels(self) -> list[Any] | None:
-        """For each element or entry its position in the array or its key in the object."""
-        if self.tail or self.level._above is None:
-            return None
-        keys = self.level.keys
-        return self.level.positions.tolist() if keys is None else keys
-
     def value(self, row: int) -> Any:
         """The value in one row."""
         return self.values[row]
@@ -240,8 +235,9 @@ class Vector:
         """Whether there are numbers other than 0, and whether there are such as are 0."""
         if self._numbers is None:
             self._numbers = set()
-            if not self.kinds.isdisjoint(NUMBERS):
-                self._numbers = {value != 0 for value in self.values if type(value) in NUMBERS}
+            if not self.kinds.isdisjoint((int, float)):
+                numbers = (value for value in self.values if type(value) in (int, float))
+                self._numbers = {value != 0 for value in numbers}
         return self._numbers
 
     def of_type(self, kind: type) -> Sequence[Any]:
@@ -254,7 +250,7 @@ class Vector:
     def records(self) -> dict[str, Sequence[Any]]:
         """All fields of the values, where all are objects with the same keys; else none."""
         if self._records is None:
-            self._records = _regular(self.values) if self.kinds == {dict} else {}
+            self._records = regular(self.values) if self.kinds == {dict} else {}
         return self._records
 
     @property
@@ -265,10 +261,7 @@ class Vector:
             if self.records:
                 self._names = dict.fromkeys(self.records, len(self.values))
             elif dict in self.kinds:
-                # Objects are of few shapes: their names are gathered once a shape.
-                for shape, count in Counter(map(tuple, self.of_type(dict))).items():
-                    for name in shape:
-                        self._names[name] = self._names.get(name, 0) + count
+                self._names = {**Counter(chain.from_iterable(self.of_type(dict)))}
         return self._names
 
     def fields(self) -> list[str]:
@@ -361,27 +354,19 @@ class Vector:
                 raise ValueError(f"a place has all elements, not one: {step}")
         return place
 
+    @property
+    def paths(self) -> list[str]:
+        """The JSON path of the value in each row."""
+        end = self._end
+        return [path + end for path in self.level.paths] if end else self.level.paths
+
     def path(self, row: int) -> str:
         """The JSON path of the value in one row; of a key, that of its value and a sign."""
-        sign = KEY_SIGN if self.is_key else ""
-        return self.level.path(row) + "".join(map(key_step, self.tail)) + sign
+        return self.level.path(row) + self._end
 
-
-def _regular(objects: Sequence[dict[str, Any]]) -> dict[str, Sequence[Any]]:
-    """The values of each key, where all objects have the same keys; else nothing."""
-    first = objects[0]
-    if not first or len(first) > MAX_FIELDS:
-        return {}
-    if len(objects) == 1:
-        return {key: (value,) for key, value in first.items()}
-    if set(map(len, objects)) != {len(first)}:
-        return {}
-    try:
-        rows = map(itemgetter(*first), objects)
-        columns = [tuple(rows)] if len(first) == 1 else zip(*rows, strict=True)
-        return dict(zip(first, columns, strict=True))
-    except KeyError:
-        return {}
+    @property
+    def _end(self) -> str:
+        return "".join(map(key_step, self.tail)) + (KEY_SIGN if self.is_key else "")
 
 
 def deref(held: ref[T]) -> T:

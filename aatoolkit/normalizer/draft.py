@@ -14,7 +14,7 @@ from aatoolkit.availability.detect import Signal
 from aatoolkit.errors import AAToolkitError, DraftWarning, PayloadError
 from aatoolkit.metadata.attrs import EMPTY
 from aatoolkit.normalizer.columns import BuiltTable
-from aatoolkit.normalizer.drift import DriftReport
+from aatoolkit.normalizer.walk import DriftReport
 from aatoolkit.payload import Payload
 from aatoolkit.sections import Profile, Section
 from aatoolkit.sections.inference.analysis import outline

@@ -2,37 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from datetime import datetime
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
 
 from aatoolkit import sections
-from aatoolkit.availability.detect import Detection, FullDocument, detect
+from aatoolkit.availability.detect import Detection, FullDocument, Signal, detect
 from aatoolkit.errors import PayloadError, ScopeError
-from aatoolkit.jsontree.decode import gc_paused, read_document
-from aatoolkit.jsontree.layout import MAX_NODES, Survey
-from aatoolkit.jsontree.vectors import MAX_FIELDS, Vector
+from aatoolkit.jsontree.chunks import Cut, NotInParts, cut
+from aatoolkit.jsontree.decode import BOM, gc_paused, is_exact, read_document
+from aatoolkit.jsontree.layout import MAX_FIELDS, MAX_NODES, Census, Inexact
+from aatoolkit.jsontree.paths import (
+    Each,
+    Entries,
+    Field,
+    Named,
+    format_path,
+    parse_path,
+    parse_pattern,
+)
+from aatoolkit.jsontree.vectors import Vector
 from aatoolkit.metadata import attrs
-from aatoolkit.normalizer.abridge import abridge, longest_list, shortened
 from aatoolkit.normalizer.column_availability import (
+    denies,
     hint_table,
     in_words,
     is_silent,
     signal_table,
 )
-from aatoolkit.normalizer.columns import BuiltTable
-from aatoolkit.normalizer.draft import OWNER, attempt, draft_of, fits, resolve, warn_of_draft
-from aatoolkit.normalizer.drift import DriftReport, collect_unmapped, raise_or_warn
-from aatoolkit.normalizer.field_map import field_map
-from aatoolkit.normalizer.in_parts import MANY_KEYS, BuiltAnswer, in_parts
-from aatoolkit.normalizer.masking import denies_any
+from aatoolkit.normalizer.columns import BuiltTable, joined
+from aatoolkit.normalizer.detecting import (
+    MANY_KEYS,
+    abridge,
+    longest_list,
+    shortened,
+    watched_hints,
+)
+from aatoolkit.normalizer.draft import (
+    OWNER,
+    attempt,
+    draft_of,
+    fits,
+    has_values,
+    resolve,
+    warn_of_draft,
+)
 from aatoolkit.normalizer.provenance import provenance
 from aatoolkit.normalizer.reread import AnswerAtHand, at_hand, quietly
-from aatoolkit.normalizer.rows import TableRows, left_out, plans, unread
+from aatoolkit.normalizer.rows import TablePlan, TableRows, plans, untaken
 from aatoolkit.normalizer.tables import TableParts, Tables
 from aatoolkit.normalizer.to_pandas import check_backend, to_frame
-from aatoolkit.normalizer.watched_paths import watched_hints
+from aatoolkit.normalizer.walk import DriftReport, field_map, walk
 from aatoolkit.payload import NO_CONTENT, Payload, window_of
 from aatoolkit.scope import ScopeOptions
 from aatoolkit.sections import Profile, Section
@@ -124,225 +147,329 @@ def normalize(
             parameter="section",
         )
     check_backend(dtype_backend)
-    given = partial(
-        _read,
-        answer,
-        strict=strict,
-        backend=dtype_backend,
-        options=options,
-        envelope=envelope,
-        max_nodes=max_nodes,
+    reader = _Reader(strict, dtype_backend, options, envelope, max_nodes)
+    declared, tentative, owner = resolve(
+        section, None if profile is None else Profile.load(profile)
     )
-    known = None if profile is None else Profile.load(profile)
-    declared, tentative, owner = resolve(section, known)
     if declared is None:
         name = section if isinstance(section, str) else section.name
         draft = draft_of(answer, name, None)
         if draft is not None:
-            return given(draft, OWNER)
+            return reader.read(answer, draft, OWNER)
         shipped = sections.default_profile()
         if name not in shipped:
             problem = f"nothing in this answer of {name} can be made a table"
             raise PayloadError(problem, section=name, problems=[problem])
-        return given(shipped[name], shipped.name)
-    drafts = partial(draft_of, answer, declared.name, declared) if tentative else None
-    return given(declared, owner, drafts=None if strict else drafts)
+        return reader.read(answer, shipped[name], shipped.name)
+    drafts = None
+    if tentative and not strict:
+        drafts = partial(draft_of, answer, declared.name, declared)
+    return reader.read(answer, declared, owner, drafts)
 
 
-def _read(
-    answer: Any,
-    declared: Section,
-    owner: str,
-    *,
-    strict: bool,
-    backend: str,
-    options: ScopeOptions | None,
-    envelope: Collection[str],
-    max_nodes: int,
-    drafts: Callable[[], Section | None] | None = None,
-    whole: bool = False,
-) -> Tables:
-    """Normalise an answer by a declaration, or by a draft of its own where that does not fit."""
-    payload = answer if isinstance(answer, Payload) else None
-    before = qualifier(declared, owner)
-    detected = partial(_detect, payload, declared, options, envelope)
-    source_of = partial(_source, declared, payload)
-    how = answer, declared, before, max_nodes, detected, source_of
-    reading = (None if whole else in_parts(*how)) or _at_once(*how)
-    built, report, detection, source = reading[:4]
-    signals = detection.signals
-    again = partial(_read, backend=backend, options=options, envelope=envelope, max_nodes=max_nodes)
-    if reading.is_error:
-        report.differences.clear()
-    elif drafts is not None:
-        settled = reading.most_keys > MAX_FIELDS or fits(built.values(), report, signals)
-        draft = None if settled else drafts()
-        drafted = None
-        if draft is not None:
-            drafted = attempt(partial(again, answer, draft, OWNER, strict=strict))
-        if drafted is not None:
-            return drafted
-    if owner == OWNER:
-        warn_of_draft()
-    else:
-        raise_or_warn(declared, report, strict)
-    again = partial(again, declared=declared, owner=owner, strict=False)
-    held = at_hand(answer, source, again)
-    extra: Callable[[], pd.DataFrame] = report.extra_frame
-    document = reading.document
-    origins: Callable[[], Any] = dict
-    find_rows: Callable[[], Any] = dict
-    if document is not None:
-        origins = partial(provenance, document, declared, [*built.values()])
-        find_rows = partial(dict, {name: table.rows for name, table in built.items()})
-    if document is None or (held and not whole and reading.keys > MANY_KEYS):
-        # The objects of a long answer take many times the room of its bytes.
-        reread = cache(partial(quietly, again, answer, whole=True))
-        extra, origins = (lambda: reread().extra), (lambda: reread()._provenance)
-        find_rows = partial(_rows_of, reread)
+class _Read(NamedTuple):
+    """What was read of an answer; its document is None where it is no longer there."""
+
+    tables: dict[str, BuiltTable]
+    report: DriftReport
+    detection: Detection
+    source: attrs.Source
+    census: Census
+    document: Vector | None = None
+    is_error: bool = False
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """How answers are read: the parameters of `normalize`."""
+
+    strict: bool
+    backend: str
+    options: ScopeOptions | None
+    envelope: Collection[str]
+    max_nodes: int
+
+    def read(
+        self,
+        answer: Any,
+        declared: Section,
+        owner: str,
+        drafts: Callable[[], Section | None] | None = None,
+        whole: bool = False,
+    ) -> Tables:
+        """Read an answer by a declaration, or by a draft of its own where that does not fit."""
+        before = qualifier(declared, owner)
+        result = (None if whole else self._in_parts(answer, declared, before)) or self._at_once(
+            answer, declared, before
+        )
+        tables, report, detection, source, census, document, is_error = result
+        signals = detection.signals
+        if is_error:
+            report.differences.clear()
+        elif drafts is not None and census.most_keys <= MAX_FIELDS:
+            draft = None if fits(tables.values(), report, signals) else drafts()
+            drafted = None
+            if draft is not None:
+                drafted = attempt(partial(self.read, answer, draft, OWNER))
+            if drafted is not None:
+                return drafted
+        if owner == OWNER:
+            warn_of_draft()
+        else:
+            report.raise_or_warn(declared, self.strict)
+        again = partial(replace(self, strict=False).read, declared=declared, owner=owner)
+        held = at_hand(answer, source, again)
+        extra: Callable[[], pd.DataFrame] = report.extra_frame
+        find_rows: Callable[[], Any] = partial(_rows_of, tables)
+        origins: Callable[[], Any] = dict
+        if document is not None:
+            origins = partial(_origins, document, tables, report)
+        if document is None or (held and not whole and census.keys > MANY_KEYS):
+            # The objects of a long answer take many times the room of its bytes.
+            reread = cache(partial(quietly, again, answer, whole=True))
+            extra, origins = (lambda: reread().extra), (lambda: reread()._provenance)
+            find_rows = partial(_rows_again, reread)
+            report.kept.clear()
+            for table in tables.values() if document is not None else ():
+                table.release()
+        hints = partial(watched_hints, declared, answer, signals)
+        return Tables(
+            declared.name,
+            {name: partial(_frame, table, self.backend, held) for name, table in tables.items()},
+            words=lambda: {name: in_words(t.metadata, signals) for name, t in tables.items()},
+            extra=extra,
+            availability=partial(signal_table, signals),
+            hints=partial(hint_table, detection, hints),
+            drift=report.drift_frame,
+            provenance=origins,
+            rows={name: table.arrow.num_rows for name, table in tables.items()},
+            payload=answer if isinstance(answer, Payload) else None,
+            declaration=declared,
+            drafted=owner == OWNER,
+            prefix=before,
+            parts=TableParts(tables, find_rows, detection, report, held),
+        )
+
+    def _at_once(self, answer: Any, declared: Section, before: str) -> _Read:
+        """Read an answer as a whole."""
+
+        def survey(value: Any, is_exact: bool) -> tuple[Any, int]:
+            document, census = Vector.of(value), Census(self.max_nodes, is_exact)
+            return (document, census, walk(document, declared, census)), census.keys
+
+        body, facts = _body_and_facts(answer, declared)
+        document, census, differences = read_document(body, survey, **facts)
+        value = document.value(0)
+        detection = self._detect(answer, declared, value, census, document)
+        source = _source(declared, answer, value)
+        report = DriftReport()
+        is_error = is_silent(declared, value, detection.signals)
+        if is_error:
+            report.keep(document, range(1), "no answer")
+            document, differences = Vector.of({}), DriftReport()
+        tables = _built(document, plans(declared), before, detection.signals, source, report)
+        report.extend(differences)
+        return _Read(tables, report, detection, source, census, document, is_error)
+
+    def _detect(
+        self, answer: Any, declared: Section, value: Any, census: Census, rest: Any
+    ) -> Detection:
+        """Detect what an answer states about its availability: in its body, status and headers."""
+        transport: dict[str, Any] = {}
+        if isinstance(answer, Payload):
+            transport = {"status": answer.status, "headers": answer.headers}
+        is_long = census.keys > MANY_KEYS or not isinstance(rest, Vector)
+        path, whole = longest_list(value) if is_long else (), None
+        if path:
+            value, whole = shortened(value, path), FullDocument(rest, path)
+        if census.most_keys > MAX_FIELDS:
+            value = abridge(value, field_map(declared))
+        about: dict[str, Any] = {"options": self.options, "envelope": self.envelope}
+        return detect(value, declared.availability, whole=whole, **about, **transport)
+
+    def _in_parts(self, answer: Any, declared: Section, before: str) -> _Read | None:
+        """Read a long regular answer part by part; None where it must be read as a whole.
+
+        The objects of a part are gone before the next is parsed. Each is a smaller answer in the
+        same envelope, and is read as such; the rows are joined.
+        """
+        body = answer.body if isinstance(answer, Payload) else answer
+        parts = cut(body.removeprefix(BOM)) if isinstance(body, bytes) else None
+        if parts is None or (parts.names and longest_list(parts.envelope)):
+            return None
+        try:
+            return self._joined(answer, parts, declared, before)
+        except (NotInParts, Inexact, PayloadError, orjson.JSONDecodeError):
+            return None
+
+    def _joined(self, answer: Any, parts: Cut, declared: Section, before: str) -> _Read:
+        is_inside = [_is_inside(plan, parts.names) for plan in plans(declared)]
+        census = Census(self.max_nodes)
+        walk(Vector.of(parts.value([])), declared, census)
+        envelope, prefix = census.keys, format_path((*map(Field, parts.names), Each()))
+        top = parts.value(next(parts.parts()))
+        detection = self._detect(answer, declared, top, census, _Unread())
+        source, signals = _source(declared, answer, top), detection.signals
+        # A statement about the whole is in the envelope; for any other all rows are to be seen.
+        if not detection.is_ruled or detection.hints or any(map(_is_of_rows, signals)):
+            raise NotInParts
+        report, new, first = DriftReport(), DriftReport(), 0
+        pieces: dict[str, list[BuiltTable]] = {table.name: [] for table in declared}
+        for elements in parts.parts():
+            document, own = parts.document(elements, first), DriftReport()
+            differences = walk(document, declared, census)
+            census.keys -= envelope
+            built: dict[str, BuiltTable] = {}
+            for plan, inside in zip(plans(declared), is_inside, strict=True):
+                if inside:
+                    built |= _built(document, [plan], before, signals, source, own, is_part=True)
+                elif not first:
+                    built |= _built(document, [plan], before, signals, source, report)
+            own.extend(differences)
+            if not {kind for kind, _ in own.differences} <= {"new", "absent"} or (
+                first and own.differences.keys() != new.differences.keys()
+            ):
+                raise NotInParts
+            for place, drift in own.differences.items():
+                if not first:
+                    new.differences[place] = drift
+                elif drift.path.startswith(prefix):
+                    count = new.differences[place].count + drift.count
+                    new.differences[place] = replace(drift, count=count)
+            for name, table in built.items():
+                if table.rows.absent or table.rows.is_null:
+                    raise NotInParts
+                pieces[name].append(table)
+                del table.rows
+            first += len(elements)
+            del document, elements, own, differences
+        if census.keys <= MANY_KEYS or census.most_keys > MAX_FIELDS:
+            raise NotInParts
+        if not is_exact(parts.body, census.keys):
+            raise NotInParts
+        tables = {name: joined(tables, report) for name, tables in pieces.items()}
+        report.extend(new)
         report.kept.clear()
-        for table in built.values() if document is not None else ():
-            table.release()
-    return Tables(
-        declared.name,
-        {name: partial(_frame, table, backend, held) for name, table in built.items()},
-        rows={name: table.arrow.num_rows for name, table in built.items()},
-        words=lambda: {name: in_words(table.metadata, signals) for name, table in built.items()},
-        extra=extra,
-        availability=partial(signal_table, signals),
-        hints=partial(hint_table, detection, partial(watched_hints, declared, answer, signals)),
-        drift=report.drift_frame,
-        provenance=origins,
-        payload=payload,
-        declaration=declared,
-        drafted=owner == OWNER,
-        prefix=before,
-        parts=TableParts(built, find_rows, detection, report, held),
-    )
+        if report.differences and not has_values(next(iter(tables.values())).arrow):
+            raise NotInParts
+        return _Read(tables, report, detection, source, census)
 
 
-def _at_once(
-    answer: Any,
-    declared: Section,
+class _Unread:
+    """Stands for the whole document, which is not there."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise NotInParts
+
+
+def _is_of_rows(signal: Signal) -> bool:
+    return denies(signal) or signal.scope in ("row", "field")
+
+
+def _built(
+    document: Vector,
+    chosen: Sequence[TablePlan],
     before: str,
-    max_nodes: int,
-    detected: Callable[..., Detection],
-    source: Callable[[Any], attrs.Source],
-) -> BuiltAnswer:
-    """Read an answer as a whole."""
-    document, survey = _surveyed(declared, answer, max_nodes)
-    value = document.value(0)
-    has_many = survey.most_keys > MAX_FIELDS
-    detection = detected(document, survey.keys > MANY_KEYS, has_many, document)
-    signals, origin = detection.signals, source(value)
-    report = DriftReport()
-    is_error = is_silent(declared, value, signals)
-    if is_error:
-        report.keep(document, range(1), "no answer")
-        document = Vector.of({})
-    may_deny = denies_any(signals)
-    rows = [TableRows(document, plan) for plan in plans(declared)]
+    signals: list[Signal],
+    source: attrs.Source,
+    report: DriftReport,
+    is_part: bool = False,
+) -> dict[str, BuiltTable]:
+    """Build tables of a document, and keep what only their rows could hold and none does."""
+    denies_any = any(map(denies, signals))
+    rows = [TableRows(document, plan) for plan in chosen]
     built = {}
     for table in rows:
         name = table.table.name
-        built[name] = BuiltTable(table, before, signals, origin, report, may_deny)
-        built[name].check_key(report)
-    for table in rows:
-        for place, rows_there in table.unplaced():
-            report.keep(place, rows_there, "known")
-    for place, rows_there in left_out(rows):
-        report.keep(place, rows_there, "left out")
-    for place, rows_there in unread(rows):
-        if len(rows_there):
-            path = place.path(int(rows_there[0])).removeprefix("$").removeprefix(".")
-            report.record_values(place, rows_there, "new", path)
-    collect_unmapped(document, declared, report)
-    return BuiltAnswer(
-        built, report, detection, origin, survey.keys, survey.most_keys, document, is_error
-    )
+        built[name] = BuiltTable(table, before, signals, source, report, denies_any)
+        if not is_part:
+            built[name].check_key(report)
+    for place, there, why in untaken(rows):
+        if why != "new":
+            report.keep(place, there, why)
+        elif len(there):
+            path = place.path(int(there[0])).removeprefix("$").removeprefix(".")
+            report.record_values(place, there, why, path)
+    return built
 
 
-def _detect(
-    payload: Payload | None,
-    declared: Section,
-    options: ScopeOptions | None,
-    envelope: Collection[str],
-    document: Vector,
-    is_long: bool,
-    has_many_keys: bool,
-    rest: Any,
-) -> Detection:
-    """Detect what an answer states about its availability: in its body, status and headers."""
-    transport: dict[str, Any] = {}
-    if payload is not None:
-        transport = {"status": payload.status, "headers": payload.headers}
-    value, whole = document.value(0), None
-    path = longest_list(value) if is_long else ()
-    if path:
-        value, whole = shortened(value, path), FullDocument(rest, path)
-    if has_many_keys:
-        value = abridge(value, field_map(declared))
-    return detect(
-        value,
-        declared.availability,
-        options=options,
-        envelope=envelope,
-        whole=whole,
-        **transport,
-    )
+def _is_inside(plan: TablePlan, names: tuple[str, ...]) -> bool:
+    """Whether rows are elements of an array, or below; the others have nothing of it.
+
+    Raises
+    ------
+    NotInParts
+        If they are neither.
+    """
+    table, rows = plan.table, plan.table.rows
+    array = (*map(Field, names), Each())
+    inside = rows.steps[: len(array)] == array
+    sources = [column.source or "" for column in table.columns]
+    sources += [source for source, _ in (*rows.without, *rows.only)]
+    roots = [parse_path(source[1:].lstrip(".")) for source in sources if source[0] == "$"]
+    named = [parse_path(source.lstrip("^")) for source in sources if "=" in source]
+    roots += [step.header for path in named for step in path if isinstance(step, Named)]
+    roots += [rows.header] if rows.header is not None else []
+    if not inside:
+        roots += [parse_pattern(column.pattern) for column in table.columns]
+        roots += [rows.steps] if rows.function is not None else []
+    if any(reading and reading.year is not None for reading in plan.readings.values()):
+        raise NotInParts
+    for root in roots:
+        pairs = zip(root, array, strict=False)
+        if all(isinstance(step, Entries) or step == other for step, other in pairs):
+            raise NotInParts
+    return inside
 
 
-def _surveyed(section: Section, answer: Any, max_nodes: int) -> tuple[Vector, Survey]:
-    """Decode an answer, and count what it has."""
-
-    def survey(value: Any) -> tuple[tuple[Vector, Survey], int]:
-        document, counts = Vector.of(value), Survey(max_nodes)
-        counts.walk(document, field_map(section))
-        return (document, counts), counts.keys
-
+def _body_and_facts(answer: Any, declared: Section) -> tuple[Any, dict[str, Any]]:
+    """What is to be decoded of an answer, and facts for the error."""
     if isinstance(answer, Payload):
         facts = {"url": answer.url, "status": answer.status}
         facts |= {"section": answer.section, "scope": answer.scope}
-        body = answer.body or (b"null" if answer.status in NO_CONTENT else b"")
-        return read_document(body, survey, **facts)
+        return answer.body or (b"null" if answer.status in NO_CONTENT else b""), facts
     if isinstance(answer, Mapping):
         answer = dict(answer)
     if isinstance(answer, bytes | str | dict | list):
-        return read_document(answer, survey, section=section.name)
+        return answer, {"section": declared.name}
     raise PayloadError(
         f"a {type(answer).__name__} is no answer; give a Payload, bytes, text, dict or list",
-        section=section.name,
+        section=declared.name,
         problems=[f"{type(answer).__name__} @ $"],
     )
 
 
-def _source(section: Section, payload: Payload | None, document: Any) -> attrs.Source:
+def _source(declared: Section, answer: Any, document: Any) -> attrs.Source:
     start, end = window_of(document)
-    if payload is None:
+    if not isinstance(answer, Payload):
         stated = document.get("domain") if isinstance(document, Mapping) else None
         host = stated if isinstance(stated, str) else None
-        return attrs.Source(host, section.name, window_start=start, window_end=end)
+        return attrs.Source(host, declared.name, window_start=start, window_end=end)
     return attrs.Source(
-        payload.host,
-        section.name,
-        None if payload.scope is None else payload.scope.to_query(),
-        payload.url,
-        _instant(payload.fetched_at),
-        payload.sha256,
-        payload.stale,
+        answer.host,
+        declared.name,
+        None if answer.scope is None else answer.scope.to_query(),
+        answer.url,
+        answer.fetched_at.isoformat(timespec="seconds").replace("+00:00", "Z"),
+        answer.sha256,
+        answer.stale,
         start,
         end,
     )
 
 
-def _instant(moment: datetime) -> str:
-    return moment.isoformat(timespec="seconds").replace("+00:00", "Z")
-
-
-def _rows_of(read: Callable[[], Tables]) -> dict[str, TableRows]:
-    return read()._parts.rows
+def _origins(document: Vector, tables: dict[str, BuiltTable], report: DriftReport) -> Any:
+    return provenance(document, [*tables.values()], report.extra)
 
 
 def _frame(table: BuiltTable, dtype_backend: str, held: list[AnswerAtHand]) -> pd.DataFrame:
     frame = to_frame(table.arrow, dtype_backend)
     return attrs.attach_later(frame, lambda: table.metadata, table.key, table.arrow, held)
+
+
+def _rows_of(tables: dict[str, BuiltTable]) -> dict[str, TableRows]:
+    return {name: table.rows for name, table in tables.items()}
+
+
+def _rows_again(read: Callable[[], Tables]) -> dict[str, TableRows]:
+    return read()._parts.rows

@@ -1,32 +1,28 @@
 """Provenance: where the cells of declared tables were in their answer, to rebuild it.
 
-It is the answer as `aatoolkit.jsontree.shred` lays it out, with all its arrays, objects and
-nulls; but instead of each value that a column took there is the number of the row that has it
-now, in a column named by a `CellSource`. The values themselves are in the columns and in
-``extra`` alone, and `rebuild` puts the three together again.
+Each leaf of the answer that is not in ``extra`` has a row: its path with the cell that holds it
+and how it was written, or, where no cell can give it back, as for null and for what a column
+reads otherwise than it is written, its JSON text. `rebuild` puts cells and ``extra`` together.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import timedelta
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta, timezone
 from functools import lru_cache, partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from aatoolkit.errors import PayloadError
-from aatoolkit.jsontree.paths import KEY_SIGN, Field, Position, parse_path
-from aatoolkit.jsontree.shred import INTEGER, NUMBER, Keyed, Reference, restore, tables_of
-from aatoolkit.jsontree.vectors import MISSING, Vector
+from aatoolkit.errors import MetadataError, PayloadError
+from aatoolkit.jsontree.paths import KEY_SIGN, Field, Position, leaves, parse_path
+from aatoolkit.jsontree.vectors import Vector
 from aatoolkit.normalizer.columns import BuiltTable
-from aatoolkit.normalizer.field_map import FieldNode, field_map
-from aatoolkit.sections.section import Column, Section
+from aatoolkit.sections.section import Column
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,61 +31,60 @@ _STYLE = re.compile(
     r"[0-9-]{10}(?P<between>[T ])[0-9]{2}:[0-9]{2}"
     r"(?P<seconds>:[0-9]{2})?(?P<fraction>[.][0-9]+)?(?P<zone>.*)"
 )
-_FULL = "T|3|7|Z"
-_Taken = dict[Vector, list[Any]]
+_FULL, _INTEGER, _NUMBER = "T|3|7|Z", "integer", "number"
+_Cell = tuple[str, str, int, str]
+"""The table, the column and the row of a cell, and how its value was written."""
 
-
-class CellSource(NamedTuple):
-    """The column that holds a value, and how the value was written."""
-
-    table: str
-    column: str
-    value_format: str
+_SCHEMA = pa.schema(
+    {"path": pa.string(), "table": pa.dictionary(pa.int32(), pa.string())}
+    | {"column": pa.dictionary(pa.int32(), pa.string()), "row": pa.int64()}
+    | {"format": pa.dictionary(pa.int32(), pa.string()), "text": pa.string()}
+)
 
 
 def provenance(
-    document: Vector, section: Section, built: Sequence[BuiltTable]
+    document: Vector, tables: Sequence[BuiltTable], extra: Collection[str]
 ) -> dict[str, pa.Table]:
-    """Record where the values of an answer are, as tables like those of ``shred``."""
-    taken: _Taken = {}
+    """Record where the values of an answer are that are not in ``extra``, by their paths."""
+    cells: dict[str, _Cell] = {}
     for around in (False, True):  # first from the row itself, then from around it
-        for table in built:
-            for column in table.rows.table.columns:
-                is_around = (column.source or "")[0] in "^$"
-                if is_around if around else (column.source or "")[0] not in "^$#@":
-                    _take(taken, table, column)
-    return tables_of(_shadow(document, field_map(section), taken)[0], 2**31)
+        for table in tables:
+            for column in table.table.columns:
+                source = column.source or ""
+                is_label = source.lstrip("^")[:1] in ("#", "@")
+                if (source[0] in "^$") == around and not is_label:
+                    for path, cell in _cells_of(table, column):
+                        cells.setdefault(path, cell)
+    rows: list[tuple[Any, ...]] = []
+    for path, text in leaves(document.values[0], "$", cells):
+        if path in cells:
+            rows.append((path, *cells[path], None))
+        elif path not in extra:
+            rows.append((path, None, None, None, None, text))
+    columns = zip(*rows, strict=True) if rows else [()] * len(_SCHEMA)
+    return {"values": pa.table([*map(list, columns)], schema=_SCHEMA)}
 
 
-def _take(taken: _Taken, table: BuiltTable, column: Column) -> None:
-    """Note for the values that a column took which row of it has each."""
+def _cells_of(table: BuiltTable, column: Column) -> Iterator[tuple[str, _Cell]]:
+    """Yield the values that a column took as they are, by their paths."""
     rows, valid = table.rows, np.asarray(table.arrow[column.name].is_valid())
-    name, is_plain = rows.table.name, rows.plan.readings[column.name] is None
-    for (place, index), here in zip(rows.find(column.source or ""), rows.numbers, strict=True):
-        there = np.arange(place.level.size) if index is None else index
-        fits = np.asarray(rows.read(column, place).array.is_valid())
-        chosen = np.flatnonzero((there >= 0) & valid[here])
-        chosen = chosen[fits[there[chosen]]]
-        values = taken.setdefault(place, [MISSING] * len(place.values))
-        for row, origin in zip(here[chosen].tolist(), there[chosen].tolist(), strict=True):
-            if values[origin] is MISSING:
-                value = place.values[origin]
-                if is_plain:
-                    value = _reference(name, column.name, _value_format(value, column.dtype))(row)
-                values[origin] = value
-
-
-@lru_cache(maxsize=4096)
-def _reference(table: str, column: str, value_format: str) -> type[Reference]:
-    """The class of references to a column, whose name is the text of their `CellSource`."""
-    source = json.dumps(CellSource(table, column, value_format), ensure_ascii=False)
-    return type(source, (Reference,), {})
+    if rows.plan.readings[column.name] is not None:
+        return
+    place, index = rows.find(column.source or "")
+    there = np.arange(place.level.size) if index is None else index
+    fits = np.asarray(rows.read(column, place).array.is_valid())
+    chosen = np.flatnonzero((there >= 0) & valid)
+    chosen = chosen[fits[there[chosen]]]
+    paths, values = place.paths, place.values
+    for row, origin in zip(chosen.tolist(), there[chosen].tolist(), strict=True):
+        style = _value_format(values[origin], column.dtype)
+        yield paths[origin], (rows.table.name, column.name, row, style)
 
 
 def _value_format(value: Any, dtype: str) -> str:
     """The format in which a value of a dtype is written."""
     if dtype in ("Int64", "Float64"):
-        return INTEGER if type(value) is int else NUMBER
+        return _INTEGER if type(value) is int else _NUMBER
     return _style(value) if dtype == "timestamp" else ""
 
 
@@ -100,34 +95,6 @@ def _style(text: str) -> str:
     assert parts is not None
     lengths = (len(parts[name] or "") for name in ("seconds", "fraction"))
     return "|".join((parts["between"], *map(str, lengths), parts["zone"]))
-
-
-def _shadow(place: Vector, declared: FieldNode, taken: _Taken) -> list[Any]:
-    """The values at a place, with references for what columns took and null for what is extra."""
-    values: list[Any] = [value if value is MISSING else None for value in place.values]
-    for row, value in enumerate(taken.get(place, ())):
-        if value is not MISSING:
-            values[row] = value
-    for kind, inner in ((list, declared.each), (dict, declared.entries)):
-        if inner is not None and kind in place.kinds:
-            below = place.each() if kind is list else place.entries()
-            shadows, start = _shadow(below, inner, taken), 0
-            for row, (value, length) in enumerate(
-                zip(place.values, below.level.lengths, strict=True)
-            ):
-                if type(value) is kind and values[row] is None:
-                    held = shadows[start : start + length]
-                    values[row] = held if kind is list else Keyed(zip(value, held, strict=True))
-                start += length
-    if declared.fields and declared.entries is None and dict in place.kinds:
-        fields = {
-            name: _shadow(place.field(name), inner, taken)
-            for name, inner in declared.fields.items()
-        }
-        for row, value in enumerate(place.values):
-            if type(value) is dict and values[row] is None:
-                values[row] = {key: fields[key][row] for key in value if key in fields}
-    return values
 
 
 def rebuild(
@@ -154,41 +121,50 @@ def rebuild(
     MetadataError
         If the provenance is none.
     """
-    answer = [restore(provenance, partial(_cells, tables))]
-    for path, value in zip(extra["path"], extra["value"], strict=True):
+    try:
+        places = provenance["values"].select(_SCHEMA.names).to_pydict().values()
+    except (KeyError, AttributeError):
+        raise MetadataError("the provenance of the tables is missing: write them again") from None
+    answer: list[Any] = [None]
+    values: dict[tuple[str, str, str], list[Any]] = {}
+    for path, table, column, row, style, text in zip(*places, strict=True):
+        if text is None:
+            if (table, column, style) not in values:
+                values[table, column, style] = _cells(tables, table, column, style)
+            cells = values[table, column, style]
+            if row >= len(cells):
+                problem = f"the table {table} has lost rows"
+                raise PayloadError(problem, problems=[problem])
+            _put(answer, path, cells[row])
+        else:
+            _put(answer, path, json.loads(text))
+    for path, text in zip(extra["path"], extra["value"], strict=True):
         if not path.endswith(KEY_SIGN):
-            _put(answer, [0, *_steps(path)], json.loads(value))
+            _put(answer, path, json.loads(text))
     return answer[0]
 
 
-def _cells(tables: Mapping[str, pd.DataFrame], text: str) -> list[Any]:
-    """The cells of a column as JSON values, by the text of their `CellSource`."""
-    source = CellSource(*json.loads(text))
+def _cells(tables: Mapping[str, pd.DataFrame], table: str, column: str, style: str) -> list[Any]:
+    """The cells of a column as JSON values."""
     try:
-        cells = tables[source.table][source.column]
+        cells = tables[table][column]
     except KeyError:
-        problem = f"the column {source.column} of the table {source.table} is missing"
+        problem = f"the column {column} of the table {table} is missing"
     else:
-        return format_values(pa.array(cells, from_pandas=True), source.value_format)
+        return format_values(pa.array(cells, from_pandas=True), style)
     raise PayloadError(problem, problems=[problem])
 
 
-def _steps(path: str) -> Iterator[str | int]:
-    """Yield the keys and positions that a concrete path goes through."""
-    for step in parse_path(path):
-        if isinstance(step, Position):
-            yield step.number
-        elif isinstance(step, Field):
-            yield step.name
-        else:
-            raise PayloadError(f"{path} in extra is no path of one value", problems=[path])
-
-
-def _put(answer: Any, steps: list[Any], value: Any) -> None:
+def _put(answer: Any, path: str, value: Any) -> None:
     """Put a value in its place; objects and arrays on the way are made where there is none.
 
     Values may come in any order: elements before the one that is put are null until theirs comes.
     """
+    steps: list[Any] = [0]
+    for part in parse_path(path):
+        if not isinstance(part, Field | Position):
+            raise PayloadError(f"{path} is no path of one value", problems=[path])
+        steps.append(part.name if isinstance(part, Field) else part.number)
     for step, further in pairwise([*steps, None]):
         if isinstance(answer, list):
             answer.extend([None] * (step + 1 - len(answer)))
@@ -211,49 +187,32 @@ def format_values(values: pa.Array, value_format: str) -> list[Any]:
     >>> format_values(pa.array([5.0, 0.5, None]), "integer")
     [5, 0.5, None]
     """
-    kind = values.type
-    if pa.types.is_timestamp(kind) and kind.tz is not None:
-        return _moments(values, value_format)
-    if pa.types.is_timestamp(kind):
-        values = values.cast(pa.date32())
-    if not pa.types.is_list(kind) and not pa.types.is_primitive(kind):
-        values = values.cast(pa.string())
-    if pa.types.is_date(values.type):
-        values = values.cast(pa.string())
-    found: list[Any] = values.to_pylist()
-    if value_format == INTEGER and pa.types.is_floating(kind):
-        return [int(v) if v is not None and v.is_integer() else v for v in found]
-    if value_format == NUMBER and pa.types.is_integer(kind):
-        return [v if v is None else float(v) for v in found]
-    return found
+    write: Callable[[Any], Any] | None = None
+    if pa.types.is_timestamp(values.type) and values.type.tz is not None:
+        values, write = values.cast(pa.timestamp("us", "UTC")), partial(_written, value_format)
+    elif pa.types.is_temporal(values.type):
+        values, write = values.cast(pa.date32()), str
+    elif value_format == _INTEGER and pa.types.is_floating(values.type):
+        write = _whole
+    elif value_format == _NUMBER and pa.types.is_integer(values.type):
+        write = float
+    cells: list[Any] = values.to_pylist()
+    return [v if v is None else write(v) for v in cells] if write else cells
 
 
-def _moments(values: pa.Array, style: str) -> list[Any]:
-    instants = values.cast(pa.timestamp("us", tz="UTC"))
-    texts = _format_moments(instants, style)
-    exact = pc.fill_null(pc.equal(texts.cast(instants.type), instants), True)
-    if not pc.all(exact).as_py():
-        # Changed since: the way it was written has no room for what it is now.
-        texts = pc.if_else(exact, texts, _format_moments(instants, _FULL))
-    found: list[Any] = texts.to_pylist()
-    return found
+def _whole(value: float) -> float:
+    return int(value) if value.is_integer() else value
 
 
-def _format_moments(instants: pa.Array, style: str) -> pa.Array:
+def _written(style: str, moment: datetime) -> str:
+    """Write an instant in a style; in full where that has no room for what it is now."""
     between, seconds, fraction, zone = style.split("|")
     offset = timedelta()
     if zone not in ("", "Z"):
-        minutes = int(zone[1:3]) * 60 + int(zone[-2:])
-        offset = timedelta(minutes=-minutes if zone[0] == "-" else minutes)
-    local = pc.add(instants.cast(pa.timestamp("us")), pa.scalar(offset, pa.duration("us")))
-    text = local.cast(pa.string())
-    part = pc.utf8_slice_codeunits
-    return pc.binary_join_element_wise(
-        part(text, 0, 10),
-        between,
-        part(text, 11, 16),
-        part(text, 16, 16 + int(seconds)),
-        part(text, 19, 19 + int(fraction)),
-        zone,
-        "",
-    )
+        offset = timedelta(hours=int(zone[1:3]), minutes=int(zone[-2:]))
+        offset = -offset if zone[0] == "-" else offset
+    text = moment.astimezone(timezone(offset)).isoformat(between, "microseconds")
+    text = text[:16] + text[16 : 16 + int(seconds)] + text[19 : 19 + int(fraction)]
+    if datetime.fromisoformat(text).replace(tzinfo=timezone(offset)) != moment:
+        return _written(_FULL, moment.astimezone(UTC))
+    return text + zone

@@ -11,8 +11,8 @@ from aatoolkit._util.show import table_html
 from aatoolkit._util.text import clipped, joined, visible, wrapped_in_ipython
 from aatoolkit.errors import ArgumentError, ItemNotFound, did_you_mean, near_matches
 from aatoolkit.normalizer.provenance import rebuild
+from aatoolkit.normalizer.reread import reduced
 from aatoolkit.normalizer.tables_export import TablesExport
-from aatoolkit.normalizer.tables_pickle import reduced
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from aatoolkit.frame.explain.explanation import Explanation
     from aatoolkit.metadata.attrs import FrameMetadata
     from aatoolkit.normalizer.columns import BuiltTable
-    from aatoolkit.normalizer.drift import Drift, DriftReport
     from aatoolkit.normalizer.reread import AnswerAtHand
     from aatoolkit.normalizer.rows import TableRows
+    from aatoolkit.normalizer.walk import Drift, DriftReport
     from aatoolkit.payload import Payload
     from aatoolkit.sections import Section
 
@@ -138,32 +138,19 @@ class Tables(TablesExport, NamesNear):
         loaders: Mapping[str, Callable[[], pd.DataFrame]],
         *,
         rows: Mapping[str, int],
-        words: Callable[[], dict[str, str]],
-        extra: Callable[[], pd.DataFrame],
-        provenance: Callable[[], dict[str, pa.Table]] = dict,
-        availability: Callable[[], pd.DataFrame],
-        drift: Callable[[], pd.DataFrame],
-        hints: Callable[[], pd.DataFrame],
         payload: Payload | None = None,
         declaration: Section | None = None,
         drafted: bool = False,
         prefix: str = "",
         parts: TableParts | None = None,
+        **listings: Callable[[], Any],
     ) -> None:
-        self.section = section
-        self.declaration = declaration
-        self.drafted = drafted
-        self._prefix, self._parts = prefix, parts or TableParts()
-        self._availability = availability
-        self._drift = drift
-        self._hints = hints
-        self.payload = payload
+        self.section, self.payload = section, payload
+        self.declaration, self.drafted = declaration, drafted
         self.rows: dict[str, int] = dict(rows)
-        self._loaded_words = words
-        self._loaders = dict(loaders)
+        self._prefix, self._parts = prefix, parts or TableParts()
+        self._loaders, self._listings = dict(loaders), listings
         self._frames: dict[str, pd.DataFrame] = {}
-        self._extra = extra
-        self._loaded_provenance = provenance
 
     def __getitem__(self, name: str) -> pd.DataFrame:
         if not isinstance(name, str) or name not in self._loaders:
@@ -207,40 +194,45 @@ class Tables(TablesExport, NamesNear):
     def __len__(self) -> int:
         return len(self._loaders)
 
-    @cached_property
-    def _words(self) -> dict[str, str]:
-        """The availability of each table in words."""
-        return self._loaded_words()
-
     @property
     def main(self) -> pd.DataFrame:
         """The section's main table."""
         return self[next(iter(self))]
 
     @cached_property
+    def _words(self) -> dict[str, str]:
+        """The availability of each table in words."""
+        return self._listings["words"]()  # type: ignore[no-any-return]
+
+    @cached_property
     def extra(self) -> pd.DataFrame:
         """Every leaf of the answer that no column took."""
-        return self._extra()
+        return self._listings["extra"]()  # type: ignore[no-any-return]
 
     @cached_property
     def availability(self) -> pd.DataFrame:
         """The statements of the answer about its availability, one row each."""
-        return _listing(self._availability())
+        return self._listing("availability")
 
     @cached_property
     def drift(self) -> pd.DataFrame:
         """The differences between answer and declaration, one row each."""
-        return _listing(self._drift())
+        return self._listing("drift")
 
     @cached_property
     def hints(self) -> pd.DataFrame:
         """Values that may be about availability and were not read, one row each."""
-        return _listing(self._hints())
+        return self._listing("hints")
 
     @cached_property
     def _provenance(self) -> dict[str, pa.Table]:
         """The place of every value in the answer, which `rebuild` uses; it holds no values."""
-        return self._loaded_provenance()
+        return self._listings.get("provenance", dict)()  # type: ignore[no-any-return]
+
+    def _listing(self, name: str) -> pd.DataFrame:
+        from aatoolkit._util.show import Shown
+
+        return Shown(self._listings[name]())
 
     def explain(self, path: str) -> Explanation:
         """Explain a place of the answer: which cells hold it, or why none does.
@@ -344,12 +336,6 @@ class Tables(TablesExport, NamesNear):
         plural = "s" if len(self.hints) > 1 else ""
         hints = f", {len(self.hints)} hint{plural} (see .hints)" if len(self.hints) else ""
         return draft + drifts + hints
-
-
-def _listing(frame: pd.DataFrame) -> pd.DataFrame:
-    from aatoolkit._util.show import Shown
-
-    return Shown(frame)
 
 
 def summarised(names: tuple[str, ...], rows: list[tuple[Any, ...]]) -> Shown:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from aatoolkit.availability.detect import raw
+from aatoolkit.jsontree.coerce import read_as
 from aatoolkit.jsontree.vectors import MISSING
-from aatoolkit.normalizer.parse import read_as
 from aatoolkit.sections.column import Reading
 from aatoolkit.sections.inference.relations import ColumnFinding
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aatoolkit.errors import DecodeError
-from aatoolkit.jsontree import decode, stdlib_parser
+from aatoolkit.jsontree import decode
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=5) | st.sampled_from(
     [":", '":', '\\":', '",":', "a\\", "[{", "}]", "12345678901234567890", "null"]
@@ -131,8 +131,7 @@ def test_what_orjson_reads_well_is_not_read_twice(
     body: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     value = json.loads(body)
-    monkeypatch.delattr(stdlib_parser, "read")
-    monkeypatch.delattr(decode, "read")
+    monkeypatch.delattr(decode, "_read")
     assert decode.decode(body) == value
 
 

@@ -44,15 +44,15 @@ def test_a_field_is_aligned_and_distinguishes_missing_from_null(domains: Vector)
 def test_elements_and_entries_know_their_row_and_label(domains: Vector) -> None:
     entries = domains.field("byEngine").entries()
     assert entries.values == [1, None]
-    assert (list(entries.rows), entries.labels) == ([0, 0], ["chatgpt", "gem.ini"])  # type: ignore[arg-type]
+    assert (list(entries.level.parents), entries.level.keys) == ([0, 0], ["chatgpt", "gem.ini"])
     tags = domains.field("tags").each()
     assert tags.values == ["x", [], "y"]
-    assert (list(tags.rows), tags.labels) == ([3, 3, 3], [0, 1, 2])  # type: ignore[arg-type]
+    assert (list(tags.level.parents), list(tags.level.positions)) == ([3, 3, 3], [0, 1, 2])
 
 
 def test_entries_may_be_limited_to_some_keys(domains: Vector) -> None:
     found = domains.field("byEngine").entries(("gem.ini", "gone"))
-    assert (found.values, found.labels) == ([None], ["gem.ini"])
+    assert (found.values, found.level.keys) == ([None], ["gem.ini"])
 
 
 def test_a_path_leads_back_to_each_value(domains: Vector) -> None:

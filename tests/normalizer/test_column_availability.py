@@ -158,9 +158,6 @@ def test_engines_that_scope_options_name_do_not_touch_what_was_measured() -> Non
     )
     whole = signal("section", None, AVAILABLE)
     assert state(table, "rate", whole, signal("engine", "x", NOT_CONNECTED, "options")) == AVAILABLE
-    assert state(table, "rate", whole, signal("engine", "x", NOT_CONNECTED)).status == (
-        Status.PARTIAL
-    )
 
 
 def test_an_absent_field_is_unknown_unless_the_section_was_not_measured() -> None:

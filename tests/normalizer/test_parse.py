@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import aatoolkit as aa
-from aatoolkit.normalizer.parse import read_as
+from aatoolkit.jsontree.coerce import read_as
 from aatoolkit.sections import Column, Section, Table, records
 from aatoolkit.sections.column import PARSES, Reading
 

@@ -42,8 +42,13 @@ from aatoolkit.jsontree.paths import (
 )
 from aatoolkit.metadata.attrs import HeldAnswer, metadata_of
 from aatoolkit.metadata.column import Source
-from aatoolkit.normalizer.column_availability import INFERRED, reach, target_steps
-from aatoolkit.normalizer.masking import WHY, narrowest_path
+from aatoolkit.normalizer.column_availability import (
+    INFERRED,
+    WHY,
+    narrowest_path,
+    reach,
+    target_steps,
+)
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.sections.section import Column
 
