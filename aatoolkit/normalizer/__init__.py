@@ -5,7 +5,7 @@ In come a `Section` and an answer; out come `Tables`. In reading order:
 - ``normalize``: the whole step, also of long answers in parts; ``draft``: a declaration made of an
   answer that nothing describes.
 - ``walk``: one walk through the answer beside its declaration, which finds what no column takes.
-- ``rows``: the rows of a table, and where the values of its columns are; ``columns``: typed columns.
+- ``rows``: the rows of a table, where the values of its columns are; ``columns``: typed columns.
 - ``column_availability``: what the answer states of columns and of some of their rows, and numbers
   that it denies; ``detecting``: what detection is given, and hints.
 - ``provenance``: gives the answer back, spelling included.
