@@ -1274,13 +1274,13 @@ class Accessor(NamesNear):
         *,
         x: str | None = None,
         y: str | Iterable[str] | None = None,
-        by: str | None = None,
+        color: str | None = None,
         freq: str | None = None,
         top: int | None = None,
         ax: Axes | None = None,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
-        color: str | Iterable[str] | None = None,
+        palette: str | Iterable[str] | None = None,
         facet: str | None = None,
         theme: str = "auto",
         interactive: Literal[False] = False,
@@ -1293,12 +1293,12 @@ class Accessor(NamesNear):
         *,
         x: str | None = None,
         y: str | Iterable[str] | None = None,
-        by: str | None = None,
+        color: str | None = None,
         freq: str | None = None,
         top: int | None = None,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
-        color: str | Iterable[str] | None = None,
+        palette: str | Iterable[str] | None = None,
         facet: str | None = None,
         theme: str = "auto",
         interactive: Literal[True],
@@ -1310,13 +1310,13 @@ class Accessor(NamesNear):
         *,
         x: str | None = None,
         y: str | Iterable[str] | None = None,
-        by: str | None = None,
+        color: str | None = None,
         freq: str | None = None,
         top: int | None = None,
         ax: Axes | None = None,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
-        color: str | Iterable[str] | None = None,
+        palette: str | Iterable[str] | None = None,
         facet: str | None = None,
         theme: str = "auto",
         interactive: bool = False,
@@ -1341,8 +1341,8 @@ class Accessor(NamesNear):
             picture says what is partial.
         y : str or list of str, optional
             The number to draw, or two for a gap, or several in one unit for lines.
-        by : str, optional
-            What tells series, colours or the rows of a heat map apart.
+        color : str, optional
+            The column that tells series, colours or the rows of a heat map apart.
         freq : str, optional
             Periods to aggregate by first, such as ``W`` or ``MS``, as ``aggregate(freq=)`` does.
         top : int, optional
@@ -1354,7 +1354,7 @@ class Accessor(NamesNear):
             The title, instead of the default one.
         figsize : tuple of float, optional
             Width and height of the new figure in inches.
-        color : str or list of str, optional
+        palette : str or list of str, optional
             The colour, or the colours of the series in their order; of a heat map the colour of
             its largest number. Hatches and markers stay.
         facet : str, optional
@@ -1414,9 +1414,9 @@ class Accessor(NamesNear):
             given = None if y is None else _with_parts(frame, [y] if isinstance(y, str) else [*y])
             # Hosts stay apart, and so do the panels.
             hosts = "host" if "host" in frame.columns and frame["host"].nunique() > 1 else None
-            kept = [name for name in dict.fromkeys((by, facet, hosts)) if name is not None]
+            kept = [name for name in dict.fromkeys((color, facet, hosts)) if name is not None]
             frame = aggregate(frame, by_period(frame, kept, freq), given, False, {}, True)
-        axes = plot(frame, kind, x, y, by, top, ax, title, figsize, color, facet, theme)
+        axes = plot(frame, kind, x, y, color, top, ax, title, figsize, palette, facet, theme)
         return interactive_form(axes) if interactive else axes
 
     def to_parquet(self, path: str | os.PathLike[str]) -> Path:

@@ -14,16 +14,13 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.colors import LinearSegmentedColormap, to_hex, to_rgba
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
 
 from aatoolkit._util.attributes import missing_attribute
-from aatoolkit.display.plot.fonts import families, literal_text
-from aatoolkit.display.plot.layout import Box, Placement, Text, number_ticks, place
-from aatoolkit.display.plot.spec import Mark, Panel, Scale, Spec
-from aatoolkit.display.plot.style import DOTTED, HATCHED, Palette, Style, along, luminance
+from aatoolkit.display.plot.fonts import literal_text
+from aatoolkit.display.plot.layout import WIDTH, Box, Placement, Text, Word, place
+from aatoolkit.display.plot.spec import Mark, Panel, Spec
+from aatoolkit.display.plot.style import DOTTED, HATCHED, Palette, luminance
 from aatoolkit.errors import ArgumentError
-from aatoolkit.sections.aggregation import RANK
 
 if TYPE_CHECKING:
     from aatoolkit.frame.explain import Explanation
@@ -100,7 +97,7 @@ class Picture(Axes):
             If nothing is known to be drawn at a point, or nothing is drawn.
         ItemNotFound
             If there is no such mark, or several.
-        ItemNotFound
+        ColumnNotFound
             If there is no such column.
         """
         if self.panel is None:
@@ -161,86 +158,64 @@ def is_dark_paper(ax: Axes | None) -> bool:
 
 def draw(spec: Spec, size: tuple[float, float] | None, palette: Palette) -> Picture:
     """Draw a picture on a figure of its own, which pyplot does not manage."""
-    layout = place(spec, size[0] * 72, size[1] * 72) if size else place(spec, _wide(spec))
+    wide = (WIDE if spec.across > 1 else 1.0) * WIDTH
+    layout = place(spec, size[0] * 72, size[1] * 72) if size else place(spec, wide)
     figure = Figure((layout.width / 72, layout.height / 72), facecolor=palette["paper"])
     figure.set_layout_engine("none")
+    origin = (0.0, 0.0, layout.width, layout.height)
     panels = []
     for panel, box in zip(spec.panels, layout.boxes, strict=True):
-        axes = figure.add_axes(_rectangle(box, layout), axes_class=Picture)
+        axes = figure.add_axes(_rectangle(box, origin), axes_class=Picture)
         assert isinstance(axes, Picture)
         axes.spec, axes.panel, axes.palette = spec, panel, palette
         axes.set_facecolor(palette["paper"])
-        _Drawing(axes, panel, box, layout, palette).draw()
+        _Drawing(axes, panel, box, layout.size, palette, origin).draw()
         panels.append(axes)
-    figure.suptitle(
-        layout.title,
-        va="top",
-        **_literal(layout.texts[0].size, palette["ink"], x=9 / layout.width, ha="left"),
-        y=1 - 9 / layout.height,
-        fontweight="bold",
-    )
-    figure.supxlabel(
-        layout.notes,
-        x=9 / layout.width,
-        y=6 / layout.height,
-        va="bottom",
-        linespacing=1.3,
-        **_literal(layout.size, palette["muted"], ha="left"),
-    )
-    if layout.legend:
-        _legend(figure, spec.legend, layout.legend, layout, palette)
+    for text, name in zip(layout.texts, _named(layout), strict=True):
+        at = _where(text, origin)
+        # A title and a caption are the figure's own, for those who look for them there.
+        add = getattr(figure, name or "text")
+        add(**({"t": text.text} if name else {"s": text.text}), x=at[0], y=at[1],
+            **_look(text, palette))  # fmt: skip
     return panels[0]
 
 
-def _rectangle(box: Box, layout: Placement) -> tuple[float, float, float, float]:
+WIDE = 1.35
+"""How much wider a picture of panels beside each other is."""
+
+
+def _named(layout: Placement) -> list[str]:
+    others = len(layout.texts) - 2
+    return ["suptitle", *[""] * others, "supxlabel"]
+
+
+def _rectangle(
+    box: Box, origin: tuple[float, float, float, float]
+) -> tuple[float, float, float, float]:
     """A box as parts of the figure, from its lower left corner."""
-    bottom = 1 - (box.top + box.height) / layout.height
-    return (
-        box.left / layout.width,
-        bottom,
-        box.width / layout.width,
-        box.height / layout.height,
-    )
-
-
-def _wide(spec: Spec) -> float:
-    return 547.0 * (1.35 if spec.across > 1 else 1.0)
+    x, y, wide, high = origin
+    bottom = 1 - (y + box.top + box.height) / high
+    return (x + box.left) / wide, bottom, box.width / wide, box.height / high
 
 
 def draw_on(axes: Axes, spec: Spec, palette: Palette) -> None:
     """Draw a picture of one panel on axes of one's own, in all of the room that they have."""
-    figure = figure_of(axes)
     left, bottom, right, top = _cell(axes)
-    wide, high = (float(side) * 72 for side in figure.get_size_inches())
+    wide, high = (float(side) * 72 for side in figure_of(axes).get_size_inches())
     layout = place(spec, (right - left) * wide, (top - bottom) * high)
     (panel,), (box,) = spec.panels, layout.boxes
-    x, y = left * wide, (1 - top) * high
-    axes.set_position(
-        (
-            (x + box.left) / wide,
-            1 - (y + box.top + box.height) / high,
-            box.width / wide,
-            box.height / high,
-        )
-    )
-    _Drawing(axes, panel, box, layout, palette, (x, y, wide, high)).draw()
-    axes.set_title(
-        layout.title,
-        loc="left",
-        y=1 + (box.top - 9) / box.height,
-        pad=0,
-        va="top",
-        **_literal(layout.texts[0].size, palette["ink"], x=(9 - box.left) / box.width),
-    )
-    note = Text(9, layout.height - 6, layout.notes, layout.size, "muted")
-    _put(axes, note, (x, y, wide, high), palette, va="bottom")
+    origin = (left * wide, (1 - top) * high, wide, high)
+    axes.set_position(_rectangle(box, origin))
+    _Drawing(axes, panel, box, layout.size, palette, origin).draw()
+    title = layout.texts[0]
+    place_of = {"x": (title.x - box.left) / box.width, "y": 1 + (box.top - title.y) / box.height}
+    axes.set_title(title.text, loc="left", pad=0, **place_of, **_look(title, palette))
+    for text in layout.texts[1:]:
+        _put(axes, text, origin, palette)
     for name, value in (
-        ("spec", spec),
-        ("panel", panel),
-        ("kind", panel.kind),
-        ("finding", spec.finding),
+        ("spec", spec), ("panel", panel), ("kind", panel.kind), ("finding", spec.finding),
         ("data", panel.drawn.frame),
-    ):
+    ):  # fmt: skip
         setattr(axes, name, value)
 
     def explain(mark: Any = None, column: str | None = None, *, within: Any = None) -> Explanation:
@@ -283,32 +258,23 @@ class _Drawing:
     """The drawing of one panel."""
 
     def __init__(
-        self,
-        axes: Axes,
-        panel: Panel,
-        box: Box,
-        layout: Placement,
-        palette: Palette,
-        origin: tuple[float, float, float, float] | None = None,
-    ) -> None:
+        self, axes: Axes, panel: Panel, box: Box, size: float, palette: Palette,
+        origin: tuple[float, float, float, float],
+    ) -> None:  # fmt: skip
         self._axes, self._panel, self._box = axes, panel, box
-        self._layout, self._palette = layout, palette
-        self._origin = origin or (0.0, 0.0, layout.width, layout.height)
+        self._size, self._palette, self._origin = size, palette, origin
 
     def draw(self) -> None:
-        """Draw scales, marks, words and legend."""
+        """Draw scales, marks and words."""
         axes, panel, box = self._axes, self._panel, self._box
         axes.set_xlim(panel.x.low, panel.x.high)
         axes.set_ylim(panel.y.low, panel.y.high)
         self._scales()
         for mark, words in zip(panel.marks, box.words, strict=True):
-            getattr(self, f"_{mark.kind}")(mark, words)
+            getattr(self, f"_{mark.kind}")(mark)
+            self._words_of(mark, words)
         for text in box.texts:
             _put(axes, text, self._origin, self._palette)
-        if box.legend:
-            _legend(axes, panel.legend, box.legend, self._layout, self._palette, self._origin)
-        if box.ramp:
-            self._ramp()
 
     def _scales(self) -> None:
         axes, panel, box, palette = self._axes, self._panel, self._box, self._palette
@@ -321,208 +287,118 @@ class _Drawing:
             (axes.xaxis, panel.x, box.x_ticks),
             (axes.yaxis, panel.y, box.y_ticks),
         ):
-            axis.set_ticks([one.at for one in ticks])
-            labels = axis.set_ticklabels(
-                [one.text for one in ticks], **_literal(box.size, palette["ink"])
-            )
-            for label, one in zip(labels, ticks, strict=True):
-                label.set_fontweight("bold" if one.is_bold else "normal")
+            axis.set_ticks([tick.at for tick in ticks])
+            look = literal_text(fontsize=box.size, color=palette["ink"])
+            labels = axis.set_ticklabels([tick.text for tick in ticks], **look)
+            for label, tick in zip(labels, ticks, strict=True):
+                label.set_fontweight("bold" if tick.is_bold else "normal")
             if scale.kind == "number":
                 axis.grid(visible=True, color=palette["grid"], linewidth=0.8, linestyle="-")
-        if box.is_turned:
-            for label in axes.get_xticklabels():
-                label.set(rotation=35, ha="right", rotation_mode="anchor")
         if panel.x.is_above:
             axes.xaxis.tick_top()
             axes.tick_params(length=0)
-            for label in axes.get_xticklabels():
+        for label in axes.get_xticklabels():
+            if box.is_turned:
+                label.set(rotation=35, ha="right", rotation_mode="anchor")
+            elif panel.x.is_above:
                 label.set_horizontalalignment("left")
 
-    def _boxes(self, mark: Mark, words: Sequence[str]) -> None:
+    def _boxes(self, mark: Mark) -> None:
         starts, ends, middles, high = mark.corners(self._panel)
         face, edge, width = self._palette.box(mark.style)
         self._axes.barh(
-            middles,
-            ends - starts,
-            left=starts,
-            height=high,
-            facecolor=face,
-            edgecolor=edge,
-            linewidth=width,
-            hatch=_HATCHES.get(mark.style.look, ""),
-            zorder=1.5,
-        )
+            middles, ends - starts, left=starts, height=high, facecolor=face, edgecolor=edge,
+            linewidth=width, hatch=_HATCHES.get(mark.style.look, ""), zorder=1.5,
+        )  # fmt: skip
 
-    def _line(self, mark: Mark, words: Sequence[str]) -> None:
-        is_line = mark.kind == "line"
+    def _line(self, mark: Mark) -> None:
+        style, has_points = mark.style, bool(mark.places)
         self._axes.plot(
-            *mark.strokes(self._panel),
-            linestyle=_dash(mark.style),
-            linewidth=1.6 if mark.kind == "ticks" else mark.size,
-            marker=mark.style.symbol if is_line and len(mark) <= 100 else "",
+            self._panel.x.within(mark.x),
+            self._panel.y.within(mark.y),
+            linestyle=(0, style.dash) if style.dash else "-",
+            linewidth=mark.size,
+            marker=style.symbol if has_points and len(mark) <= 100 else "",
             markersize=4,
-            color=self._palette[mark.style.colour],
-            clip_on=not is_line,
+            color=self._palette[style.key],
+            clip_on=not has_points,
             solid_capstyle="butt",
             zorder=2.4,
         )
 
-    _spans = _ticks = _rules = _line
+    def _dots(self, mark: Mark) -> None:
+        style, colour = mark.style, self._palette[mark.style.key]
+        is_hollow = style.look in ("hollow", "ring")
+        face = {"ring": "none", "hollow": self._palette["paper"]}.get(style.look, colour)
+        self._axes.plot(
+            mark.x, mark.y, linestyle="", clip_on=False, zorder=3, marker=style.symbol,
+            markersize=mark.size, markerfacecolor=face, color=colour,
+            markeredgecolor=colour if is_hollow else self._palette["paper"],
+            markeredgewidth=1.4 if is_hollow else 0.5,
+        )  # fmt: skip
 
-    def _dots(self, mark: Mark, words: Sequence[str]) -> None:
-        look = _marker(mark.style, self._palette, mark.size)
-        self._axes.plot(mark.x, mark.y, linestyle="", clip_on=False, zorder=3, **look)
-
-    def _band(self, mark: Mark, words: Sequence[str]) -> None:
+    def _band(self, mark: Mark) -> None:
         assert mark.to is not None
         colour = self._palette[mark.style.colour]
         self._axes.fill_between(mark.x, mark.y, mark.to, color=colour, alpha=0.16, linewidth=0)
 
-    def _cells(self, mark: Mark, words: Sequence[str]) -> None:
-        assert mark.values is not None
-        ramp = self._palette.ramp(self._panel.x.unit == RANK, self._panel.colour)
+    def _cells(self, mark: Mark) -> None:
+        assert mark.strength is not None
         columns, rows = len(self._panel.x.names), len(self._panel.y.names)
-        grid = mark.values.reshape(rows, columns)
-        low, high = mark.bounds
-        self._mesh = self._axes.pcolormesh(
+        self._axes.pcolormesh(
             np.arange(columns + 1) - 0.5,
             np.arange(rows + 1) - 0.5,
-            np.ma.masked_invalid(grid),
-            cmap=LinearSegmentedColormap.from_list("ramp", ramp),
-            vmin=low,
-            vmax=high,
+            np.ma.masked_invalid(mark.strength.reshape(rows, columns)),
+            cmap=LinearSegmentedColormap.from_list("ramp", self._palette.ramp),
+            vmin=0.0,
+            vmax=1.0,
             edgecolors=self._palette["paper"],
             linewidth=0.5 if columns <= 60 else 0,
         )
-        for x, y, value, word in zip(mark.x, mark.y, mark.values, words, strict=False):
-            if word:
-                colour = cell_ink(ramp, (value - low) / (high - low))
-                look = _literal(self._layout.size, colour, ha="center", va="center")
-                self._axes.text(x, y, word, **look)
 
-    def _words(self, mark: Mark, words: Sequence[str]) -> None:
-        palette = self._palette
-        look = _literal(self._layout.size, palette[mark.style.colour], ha=mark.align, va="center")
-        if mark.has_paper:
-            look["bbox"] = {"facecolor": palette["paper"], "edgecolor": "none", "pad": 1.0}
-        for x, y, word in zip(self._panel.x.within(mark.x), mark.y, words, strict=True):
-            if word:
-                offset: dict[str, Any] = {"xytext": mark.shift, "textcoords": "offset points"}
-                self._axes.annotate(word, (x, y), annotation_clip=False, zorder=4, **offset, **look)
+    def _words(self, mark: Mark) -> None:
+        """Words alone have no marks."""
 
-    def _ramp(self) -> None:
-        assert self._box.ramp is not None
-        left, top, width, height = self._box.ramp
-        x, y, wide, high = self._origin
-        unit, figure = self._panel.x.unit, figure_of(self._axes)
-        bar = figure.add_axes(
-            ((x + left) / wide, 1 - (y + top + height) / high, width / wide, height / high)
-        )
-        figure.colorbar(self._mesh, cax=bar).outline.set_visible(False)
-        ticks = number_ticks(Scale(*self._mesh.get_clim(), unit=unit), 5)
-        look = _literal(self._layout.size, self._palette["ink"])
-        bar.set_yticks([one.at for one in ticks], [one.text for one in ticks], **look)
-        bar.tick_params(length=0, pad=3)
-        bar.set_label(self._panel.ramp)
-        if unit == RANK:
-            bar.invert_yaxis()
+    def _words_of(self, mark: Mark, words: Sequence[Word]) -> None:
+        """The words beside or in marks."""
+        palette, x, y = self._palette, self._panel.x.within(mark.x), mark.y
+        for at, word in enumerate(words):
+            if not word.text:
+                continue
+            colour = palette[mark.style.key]
+            if mark.strength is not None:
+                colour = cell_ink(palette, float(mark.strength[at]))
+            look = literal_text(fontsize=self._size, color=colour, ha=word.align, va="center")
+            if mark.has_paper:
+                look["bbox"] = {"facecolor": palette["paper"], "edgecolor": "none", "pad": 1.0}
+            self._axes.annotate(
+                word.text, (x[at], y[at]), xytext=(word.right, word.up),
+                textcoords="offset points", annotation_clip=False, zorder=4, **look,
+            )  # fmt: skip
 
 
-def cell_ink(ramp: Sequence[str], share: float) -> str:
+def cell_ink(palette: Palette, strength: float) -> str:
     """The colour of text on a cell: black on light ones and white on dark ones."""
-    return "#000000" if luminance(along(ramp, share)) > 0.18 else "#fefefe"
+    return "#000000" if luminance(palette[f"ramp/{strength}"]) > 0.18 else "#fefefe"
 
 
-def _dash(style: Style) -> Any:
-    return (0, style.dash) if style.dash else "-"
+def _look(text: Text, palette: Palette) -> dict[str, Any]:
+    """How a text looks, whose place is its upper corner."""
+    return literal_text(
+        fontsize=text.size, color=palette[text.colour], ha=text.align, va="top", linespacing=1.3,
+        fontweight="bold" if text.is_bold else "normal",
+    )  # fmt: skip
 
 
-def _marker(style: Style, palette: Palette, size: float) -> dict[str, Any]:
-    colour = palette[style.colour]
-    hollow = style.look in ("hollow", "ring")
-    face = "none" if style.look == "ring" else palette["paper"] if hollow else colour
-    edge = 1.4 if hollow else 0.5
-    return {
-        "marker": style.symbol,
-        "markersize": size,
-        "markerfacecolor": face,
-        "markeredgecolor": colour if hollow or style.symbol in "|_x." else palette["paper"],
-        "markeredgewidth": edge,
-        "color": colour,
-    }
-
-
-def _literal(size: float, colour: str, **more: Any) -> dict[str, Any]:
-    return literal_text(fontsize=size, color=colour, **more)
+def _where(text: Text, origin: tuple[float, float, float, float]) -> tuple[float, float]:
+    x, y, wide, high = origin
+    return (x + text.x) / wide, 1 - (y + text.y) / high
 
 
 def _put(
-    axes: Axes,
-    text: Text,
-    origin: tuple[float, float, float, float],
-    palette: Palette,
-    va: str = "baseline",
+    axes: Axes, text: Text, origin: tuple[float, float, float, float], palette: Palette
 ) -> None:
     """Write a text at its place in the figure."""
-    x, y, wide, high = origin
-    axes.text(
-        (x + text.x) / wide,
-        1 - (y + text.y + (0.95 * text.size if va == "baseline" else 0)) / high,
-        text.text,
-        transform=figure_of(axes).transFigure,
-        va=va,
-        linespacing=1.3,
-        **_literal(text.size, palette[text.colour], ha=text.align),
-        fontweight="bold" if text.is_bold else "normal",
-    )
-
-
-def _legend(
-    owner: Axes | Figure,
-    keys: Sequence[tuple[str, Mark]],
-    place: tuple[float, float, tuple[str, ...], int],
-    layout: Placement,
-    palette: Palette,
-    origin: tuple[float, float, float, float] | None = None,
-) -> None:
-    """Add a legend with its upper left corner at a place of the figure."""
-    left, top, words, columns = place
-    x, y, wide, high = origin or (0.0, 0.0, layout.width, layout.height)
-    figure = owner if isinstance(owner, Figure) else figure_of(owner)
-    # Row by row: matplotlib fills a legend column by column.
-    order = [at for column in range(columns) for at in range(column, len(words), columns)]
-    box = owner.legend(
-        [_handle(keys[at][1], palette) for at in order],
-        [words[at] for at in order],
-        loc="upper left",
-        bbox_to_anchor=((x + left) / wide, 1 - (y + top) / high),
-        bbox_transform=figure.transFigure,
-        ncols=columns,
-        frameon=False,
-        fontsize=layout.size,
-        borderaxespad=0,
-        borderpad=0,
-        handlelength=2.0,
-        columnspacing=1.4,
-        labelspacing=0.35,
-    )
-    for text in box.get_texts():
-        text.set_parse_math(False)
-        text.set_usetex(False)
-        text.set_fontfamily(list(families()))
-        text.set_color(palette["ink"])
-
-
-def _handle(mark: Mark, palette: Palette) -> Patch | Line2D:
-    if mark.kind in ("boxes", "band"):
-        face, edge, width = palette.box(mark.style)
-        hatch = _HATCHES.get(mark.style.look, "")
-        alpha = 0.16 if mark.kind == "band" else None
-        return Patch(facecolor=face, edgecolor=edge, linewidth=width, hatch=hatch, alpha=alpha)
-    look = _marker(mark.style, palette, 6 if mark.kind == "dots" else 4)
-    if mark.kind in ("line", "rules"):
-        look |= {"linestyle": _dash(mark.style), "linewidth": 1.8}
-        look["marker"] = mark.style.symbol if mark.kind == "line" else ""
-    else:
-        look["linestyle"] = ""
-    return Line2D([], [], **look)
+    if text.text:
+        axes.text(*_where(text, origin), text.text, transform=figure_of(axes).transFigure,
+                  **_look(text, palette))  # fmt: skip

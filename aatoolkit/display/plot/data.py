@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,7 +16,7 @@ import pandas as pd
 import pyarrow as pa
 
 from aatoolkit.availability import Availability, combine
-from aatoolkit.display.plot.owners import BRANDS, SITES, TITLES, Named, owners_in, titles_in
+from aatoolkit.display.plot.owners import BRANDS, SITES, TITLES, Sides, owners_in, titles_in
 from aatoolkit.display.plot.style import BLANK
 from aatoolkit.frame.cell_status import COVERAGE, Cells, cells_of, is_status_column
 from aatoolkit.frame.duplicates import once
@@ -107,6 +108,21 @@ def kind_of(values: pd.Series) -> str:
     return "number" if is_number else "word"
 
 
+def days_of(moments: pd.DatetimeIndex | pd.Series) -> Numbers:
+    """Moments as days since 1970, as matplotlib counts them; NaN for missing ones."""
+    days = (pd.DatetimeIndex(moments) - pd.Timestamp(0)) / pd.Timedelta("1D")
+    return np.asarray(days, np.float64)
+
+
+def moments_between(moments: pd.Series) -> pd.DatetimeIndex:
+    """All times from the first to the last, at the smallest step between two of them."""
+    times = pd.DatetimeIndex(moments.dropna().unique()).sort_values()
+    if len(times) < 3:
+        return times
+    whole = pd.date_range(times[0], times[-1], freq=min(b - a for a, b in pairwise(times)))
+    return whole if times.isin(whole).all() and len(whole) <= 50 * len(times) else times
+
+
 @dataclass(frozen=True, eq=False)
 class PlotData:
     """A frame with plain column names, and its metadata.
@@ -172,8 +188,11 @@ class PlotData:
         """The aggregation rule of a column, if the columns it needs are present."""
         column = self.column(name)
         rule = column.aggregate if column else None
-        parts = (*(rule.over or ()), *((rule.by,) if rule.by else ())) if rule else ()
-        return rule if all(part in self.kinds for part in parts) else None
+        return rule if all(part in self.kinds for part in _parts(rule)) else None
+
+    def parts(self, name: str) -> tuple[str, ...]:
+        """The columns that the aggregation rule of a column needs."""
+        return _parts(self.rule(name))
 
     def unit_column(self, name: str) -> str | None:
         """The column that holds the unit or metric of a column for each row."""
@@ -306,6 +325,14 @@ class PlotData:
             values = pd.Series(pd.array(values).astype("datetime64[us]"), index=values.index)
         return values.dt.tz_convert(None) if values.dt.tz is not None else values
 
+    def days(self, name: str) -> Numbers:
+        """A column of times as days since 1970; NaN for missing ones."""
+        return days_of(self.moments(name))
+
+    def is_bare_key(self, name: str) -> bool:
+        """Whether a column holds identifiers, and nothing says what they stand for."""
+        return name.endswith("_id") and self.labels(name) == self.text(name)
+
     def row_noun(self, name: str) -> str:
         """The noun for rows: ``action`` for a ``title`` next to ``action_id``."""
         key = next((key for key in reversed(self.keys) if key.endswith("_id")), None)
@@ -345,21 +372,37 @@ class PlotData:
         """Mask of the rows of the project itself: its brand, its domain, its pages."""
         if self.kinds.get("own") == "flag":
             return self.frame["own"].fillna(False).to_numpy(bool)
-        mine = self._named(0)
-        if self._are_sites:
-            mine |= np.array(self.text("domain_type")) == "owned"
-        for name in ("source_domain", "url"):
-            if name in self.keys:
-                sites = [urlsplit(t).hostname if "//" in t else t for t in self.text(name)]
-                mine |= np.array([a == b for a, b in zip(sites, self._hosts, strict=True)], bool)
+        mine = self._of_side(0, "owned")
+        for name in {"source_domain", "url"} & {*self.keys}:
+            sites = [urlsplit(t).hostname if "//" in t else t for t in self.text(name)]
+            mine |= np.array([a == b for a, b in zip(sites, self._hosts, strict=True)], bool)
         # Where all rows are own, as in a crawl of the own pages, none needs a mark.
         return np.zeros(len(self), bool) if mine.all() else mine
 
     def rivals(self) -> Mask:
         """Mask of the rows that the service classifies as a competitor's."""
-        if not self._are_sites:
-            return self._named(1)
-        return np.array([word == "competitor" for word in self.text("domain_type")], bool)
+        return self._of_side(1, "competitor")
+
+    def _of_side(self, side: int, kind: str) -> Mask:
+        """Mask of the rows of one side, by their type or by other tables of the answer."""
+        are_sites = {"source_domain", "url"} & self.kinds.keys()
+        if "domain_type" in self.kinds and are_sites:
+            mask: Mask = np.array(self.text("domain_type"), object) == kind
+            if side:
+                return mask
+        else:
+            mask = np.zeros(len(self), bool)
+        for name in (*BRANDS, *SITES):
+            if self.kinds.get(name) == "word":
+                mask = mask | self.named(side, name, self.text(name))
+        return mask
+
+    def named(self, side: int, column: str, words: list[str]) -> Mask:
+        """Mask of the rows whose word names the own side (0) or a competitor (1) of its host."""
+        owners = owners_in(self.frame)
+        none: Sides = (frozenset(), frozenset())
+        sides = [owners.get(host or "", {}).get(column, none)[side] for host in self._hosts]
+        return np.array([word in names for word, names in zip(words, sides, strict=True)], bool)
 
     @cached_property
     def _hosts(self) -> list[str | None]:
@@ -369,37 +412,13 @@ class PlotData:
         hosts = {source.host for source in self.metadata.sources if source.host}
         return [hosts.pop() if len(hosts) == 1 else None] * len(self)
 
-    @cached_property
-    def _owners(self) -> dict[str, Named]:
-        return owners_in(self.frame)
-
-    def named(self, side: int, column: str, words: list[str]) -> Mask:
-        """Mask of the rows whose word names the own side (0) or a competitor (1) of its host."""
-        none: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset())
-        return np.array(
-            [
-                host is not None and word in self._owners.get(host, {}).get(column, none)[side]
-                for host, word in zip(self._hosts, words, strict=True)
-            ],
-            bool,
-        )
-
-    def _named(self, side: int) -> Mask:
-        """Mask of the rows named own (0) or a competitor's (1) in other tables of the answer."""
-        mask = np.zeros(len(self), bool)
-        for name in (*BRANDS, *SITES):
-            if self.kinds.get(name) == "word":
-                mask |= self.named(side, name, self.text(name))
-        return mask
-
-    @property
-    def _are_sites(self) -> bool:
-        """Whether rows are of sites or pages, and say of what type."""
-        return "domain_type" in self.kinds and not {"source_domain", "url"}.isdisjoint(self.kinds)
-
     def sorted_by(self, order: npt.NDArray[np.intp] | list[int]) -> PlotData:
         """Rows at some positions, in their order, numbered anew."""
         return PlotData(self.frame.iloc[order].reset_index(drop=True), self.metadata)
+
+    def first(self, most: int) -> PlotData:
+        """The first rows."""
+        return self.sorted_by([*range(min(most, len(self)))])
 
     def best_first(self, name: str) -> npt.NDArray[np.intp]:
         """The positions of rows, the largest number or the best rank first, the missing last."""
@@ -419,8 +438,17 @@ class PlotData:
         )
 
 
+def _parts(rule: Aggregation | None) -> tuple[str, ...]:
+    return (*(rule.over or ()), *((rule.by,) if rule.by else ())) if rule else ()
+
+
 def _is_context(name: str) -> bool:
     return name in (*CONTEXT, *APART) or name.startswith("filter_")
+
+
+def is_category(data: PlotData, name: str) -> bool:
+    """Whether a column has declared categories."""
+    return isinstance(data.frame[name].dtype, pd.CategoricalDtype)
 
 
 def plot_data(frame: pd.DataFrame, *, traced: bool = True) -> PlotData:

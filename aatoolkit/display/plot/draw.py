@@ -15,25 +15,20 @@ from matplotlib.colors import to_hex, to_rgba
 from aatoolkit._util.text import visible
 from aatoolkit.availability import Status
 from aatoolkit.display import theme as themes
-from aatoolkit.display.plot import cells, figures, fonts, results, rows, scatter, stacks, times
+from aatoolkit.display.plot import cells, fonts, results, rows, scatter, times
 from aatoolkit.display.plot.axes import Picture, draw, draw_on, is_dark_paper
 from aatoolkit.display.plot.data import APART, Mask, PlotData, plot_data
 from aatoolkit.display.plot.labels import (
     capitalized,
+    caption_source,
     humanize,
     joined_reasons,
     plain_doc,
     source_line,
 )
-from aatoolkit.display.plot.options import (
-    PlotOptions,
-    check_colours,
-    check_figsize,
-    check_theme,
-    validate,
-)
-from aatoolkit.display.plot.spec import Mark, Panel, Spec, sharing
-from aatoolkit.display.plot.style import Palette
+from aatoolkit.display.plot.options import PlotOptions, check_figsize, check_theme, validate
+from aatoolkit.display.plot.spec import Panel, Spec, sharing
+from aatoolkit.display.plot.style import Palette, Style
 from aatoolkit.errors import ArgumentError, AvailabilityError
 from aatoolkit.frame.groupby import find
 from aatoolkit.metadata.attrs import has_metadata
@@ -44,21 +39,20 @@ KINDS: Mapping[str, Callable[[PlotData, PlotOptions], Panel | None]] = {
     "waterfall": results.waterfall,
     **{kind: partial(results.result, kind) for kind in results.RESULTS},
     "stability": results.stability,
-    "samples": results.samples,
     "interval": results.interval,
     "changes": times.changes,
-    "stages": stacks.stages,
-    "funnel": stacks.funnel,
-    "scatter": scatter.plan,
-    "figures": figures.plan,
+    "stages": rows.stages,
+    "funnel": rows.funnel,
+    "scatter": scatter.scatter,
+    "figures": rows.figures,
     "line": times.lines,
     "heatmap": cells.heatmap,
     "gap": rows.gap,
-    "shares": stacks.shares,
+    "shares": rows.shares,
     "bars": rows.bars,
-    "spans": times.spans,
-    "verdicts": cells.verdicts,
-    "counts": stacks.counts,
+    "spans": rows.time_spans,
+    "verdicts": rows.states,
+    "counts": rows.counts,
 }
 """The kinds of pictures, in the order in which they are tried."""
 
@@ -73,12 +67,12 @@ def plot(
     kind: str | None,
     x: str | None,
     y: str | Iterable[str] | None,
-    by: str | None,
+    color: str | None,
     top: int | None,
     ax: Axes | None,
     title: str | None = None,
     figsize: tuple[float, float] | None = None,
-    color: str | Iterable[str] | None = None,
+    palette: str | Iterable[str] | None = None,
     facet: str | None = None,
     theme: str = "auto",
 ) -> Axes:
@@ -86,21 +80,19 @@ def plot(
     if ax is not None and not isinstance(ax, Axes):
         raise ArgumentError(f"ax={ax!r} is no matplotlib Axes", argument="ax")
     data = plot_data(frame)
-    options = validate(data, KINDS, kind, x, y, by, top)
-    colours, size = check_colours(color), check_figsize(figsize, ax)
+    options = validate(data, KINDS, kind, x, y, color, top, palette)
+    size = check_figsize(figsize, ax)
     is_dark = _is_dark(check_theme(theme, ax), ax)
     _check_hosts(data)
-    options = replace(options, colours=colours)
     with fonts.warned_of_fonts():
-        panels = _panels(data, options, facet, ax)
-        spec = spec_of(data, options, panels)
+        spec = spec_of(data, options, _panels(data, options, facet, ax))
         spec = replace(spec, title=visible(title)) if title else spec
         if ax is None:
-            return draw(spec, size, Palette.of(is_dark, colours))
+            return draw(spec, size, Palette.of(is_dark, options.palette))
         ink = to_hex(mpl.rcParams["text.color"])
         paper = to_rgba(ax.get_facecolor())
         others = {"paper": to_hex(paper)} if paper[3] else {}
-        draw_on(ax, spec, Palette.of(is_dark, colours, ink=ink, muted=ink, **others))
+        draw_on(ax, spec, Palette.of(is_dark, options.palette, ink=ink, muted=ink, **others))
     return ax
 
 
@@ -118,17 +110,18 @@ def _is_dark(theme: str, ax: Axes | None) -> bool:
     return theme == "dark" if theme != "auto" else is_dark_paper(ax)
 
 
+# --- the whole picture ------------------------------------------------------------------------
+
+
 def spec_of(data: PlotData, options: PlotOptions, by: Panels | None) -> Spec:
     """The whole picture of a frame as a value, with a panel for each level of some columns."""
     if by is None or not len(data):
         panel = _chosen(data, options)
-        notes = (*_about(panel, panel.data), *panel.notes, source_line(data.metadata.sources))
-        finding = visible(f"{panel.title}: {panel.finding}")
-        return Spec(panel.title, (panel,), finding, notes)
+        return _spec(panel.title, panel.headline, [panel], data, panel.notes, panel.finding)
     levels = list(dict.fromkeys(by.levels))
     shown, words = levels[:_MOST_PANELS], np.array(by.levels, object)
-    if options.by:
-        options = replace(options, levels=tuple(dict.fromkeys(data.text(options.by))))
+    if options.color:
+        options = replace(options, levels=tuple(dict.fromkeys(data.labels(options.color))))
     parts = [_part(data, by, words == level) for level in shown]
     first = _chosen(next((part for part in parts if len(part)), parts[0]), options)
     fixed = options if first.kind in _OF_THE_FRAME else replace(options, kind=first.kind)
@@ -138,13 +131,13 @@ def spec_of(data: PlotData, options: PlotOptions, by: Panels | None) -> Spec:
         for level, panel in zip(shown, panels, strict=True)
         if panel.kind != "empty"
     }
-    legend: dict[str, Mark] = {}
+    legend: dict[tuple[str, Style, str], None] = {}
     notes_of: dict[str, list[str]] = {}
     for at, (level, panel) in enumerate(zip(shown, panels, strict=True)):
         named = by.headings[level].removeprefix(f"{humanize(by.name)}: ")
         for note in panel.notes:
             notes_of.setdefault(note, []).append(named)
-        legend |= dict(panel.legend)
+        legend |= dict.fromkeys(panel.legend)
         drawn = replace(of_level[level], panels=of_level) if level in of_level else panel.drawn
         panels[at] = replace(
             panel, heading=by.headings[level], finding=f"{named}: {panel.finding}", legend=(),
@@ -154,46 +147,64 @@ def spec_of(data: PlotData, options: PlotOptions, by: Panels | None) -> Spec:
     title = _titled(model.title.partition(", the first")[0], by.what)
     if len(levels) > len(shown):
         title += f", {len(shown)} of {len(levels)}"
-    listed = [
+    notes = [
         note if len(of) == len(shown) else f"{', '.join(of)}: {note}"
         for note, of in notes_of.items()
     ]
     if len(shown) > 1 and (model.shared or model.kind == "comparison"):
         own = "Each panel has a scale of its own."
-        listed.append("The panels have one scale." if model.shared else own)
-    notes = (*_about(model, data), *listed, source_line(data.metadata.sources))
-    finding = visible(f"{title}: " + "; ".join(panel.finding for panel in panels))
+        notes.append("The panels have one scale." if model.shared else own)
+    finding = "; ".join(panel.finding for panel in panels)
+    spec = _spec(title, "", panels, data, notes, finding)
     across = 1 if model.is_wide else min(2, len(shown))
-    return Spec(title, tuple(panels), finding, notes, across, tuple(legend.items()))
+    return replace(spec, across=across, legend=tuple(legend))
+
+
+def _spec(
+    title: str, headline: str, panels: Sequence[Panel], data: PlotData, notes: Iterable[str],
+    finding: str,
+) -> Spec:  # fmt: skip
+    """A picture: its title says the result where there is one, and the line below it what it is."""
+    model = next((panel for panel in panels if panel.kind != "empty"), panels[0])
+    about, missing = _about(model, model.data if len(panels) == 1 else data)
+    sources = data.metadata.sources
+    how = model.how[:1].upper() + model.how[1:]
+    subtitle = ". ".join(filter(None, [title if headline else "", how.rstrip(".")]))
+    caption = [caption_source(sources), *filter(None, [model.n]), *missing]
+    return Spec(
+        visible(headline or title), tuple(panels), visible(f"{title}: {finding}"),
+        visible(subtitle), (*about, *filter(None, [how]), *notes, source_line(sources)),
+        tuple(map(visible, caption)),
+    )  # fmt: skip
 
 
 def _chosen(data: PlotData, options: PlotOptions) -> Panel:
     """Plan the first kind of picture that fits, or the one given as ``kind``."""
     if not len(data):
-        return cells.empty(data)
+        return rows.empty(data)
     if options.kind is not None:
         panel = KINDS[options.kind](data, options)
         if panel is None:
             raise AvailabilityError(
                 f"these columns do not fit a picture of kind {options.kind!r}; choose others "
-                "with x, y and by, or leave kind out",
+                "with x, y and color, or leave kind out",
                 columns={},
             )
         return panel
     planned = (plan(data, options) for plan in KINDS.values())
-    return next((panel for panel in planned if panel is not None), None) or cells.empty(data)
+    return next((panel for panel in planned if panel is not None), None) or rows.empty(data)
 
 
-def _about(panel: Panel, data: PlotData) -> list[str]:
-    """Write notes on the meaning and the availability of the drawn columns."""
+def _about(panel: Panel, data: PlotData) -> tuple[list[str], list[str]]:
+    """What the drawn columns mean, and what of them is missing, in sentences and in short."""
     names = [name for name in panel.drawn.columns if name in data.metadata.columns]
     if not names:
-        return []
+        return [], []
     time = next(iter(data.times), None)
     noun = data.time_noun(time) if time else None
     noun = None if noun == time else noun
     # Counts of rows need no description of the column that groups them.
-    numbers = [name for name in names if data.kinds[name] == "number"]
+    numbers = [name for name in names if data.kinds.get(name) == "number"]
     numbers = numbers if len(numbers) <= 2 else []
     hosts = {source.host for source in data.metadata.sources if source.host}
     compared = {"baseline_host", "part"} & data.kinds.keys()
@@ -208,11 +219,17 @@ def _about(panel: Panel, data: PlotData) -> list[str]:
     several = len(numbers) > 1
     docs += [f"{capitalized(humanize(n))}: {doc}" if several else doc for n, doc in said.items()]
     if not data.is_known:
-        return [*docs, "Availability: unknown, as the frame has no metadata."]
+        unknown = "Availability: unknown, as the frame has no metadata."
+        return [*docs, unknown], ["availability unknown, as the frame has no metadata"]
     state = data.state(names)
+    if state.status == Status.AVAILABLE:
+        return docs, []
     reasons = dict.fromkeys(data.metadata.columns[n].availability.reason or "" for n in names)
     state = replace(state, reason=joined_reasons(reasons) or None)
-    return [*docs, *([] if state.status == Status.AVAILABLE else [f"Availability: {state}"])]
+    short = {Status.PARTIAL: "measured in part", Status.UNKNOWN: "availability unknown"}
+    missing = [short.get(state.status, str(state.status).replace("_", " "))]
+    missing += [state.reason.rstrip(".")] if state.reason else []
+    return [*docs, f"Availability: {state}"], missing
 
 
 # --- panels -----------------------------------------------------------------------------------
@@ -245,14 +262,15 @@ def _panels(
     if ax is not None:
         raise ArgumentError("facet= draws several axes, and ax= is one", argument="facet")
     find(data.frame, [facet])
-    if facet in (options.x, options.by, *options.y):
-        raise ArgumentError(f"facet={facet!r} is drawn already as x, y or by", argument="facet")
+    if facet in (options.x, options.color, *options.y):
+        why = f"facet={facet!r} is drawn already as x, y or color"
+        raise ArgumentError(why, argument="facet")
     return _panels_by(data, [facet])
 
 
 def _panels_by(data: PlotData, columns: Sequence[str]) -> Panels:
     """A panel for each combination of the values of some columns."""
-    combined = list(zip(*(data.text(name) for name in columns), strict=True))
+    combined = list(zip(*(data.labels(name) for name in columns), strict=True))
     levels = tuple(", ".join(row) for row in combined)
     headings = {
         level: ", ".join(
@@ -272,15 +290,15 @@ def _default_panels(data: PlotData, options: PlotOptions) -> Panels | None:
     """The panels of several hosts, windows, or units of changes."""
     if results.is_comparison(data, options):
         units = results.units_apart(data)
-        if len({*units}) < 2:
-            return None
         headings = {unit: results.unit_words(data, unit) for unit in units}
-        return Panels(("unit",), tuple(units), headings, "", stays=True)
+        return (
+            Panels(("unit",), tuple(units), headings, "", stays=True) if len(headings) > 1 else None
+        )
     apart = [
         name
         for name in APART
         if name in data.keys
-        and name not in (options.x, options.by, *options.y)
+        and name not in (options.x, options.color, *options.y)
         and data.frame[name].nunique() > 1
     ]
     others = [key for key in data.keys if key not in (*apart, *data.times)]

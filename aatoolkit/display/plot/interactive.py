@@ -5,20 +5,18 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 import plotly.io as pio
 from matplotlib.axes import Axes
 
-from aatoolkit._util.numbers import tick
 from aatoolkit.display.plot.axes import Picture, cell_ink, figure_of
-from aatoolkit.display.plot.layout import Box, Placement, Text, number_ticks, place
-from aatoolkit.display.plot.spec import Mark, Panel, Scale, Spec
-from aatoolkit.display.plot.style import DOTTED, HATCHED, Palette, Style
+from aatoolkit.display.plot.layout import Box, Placement, Text, Word, place
+from aatoolkit.display.plot.spec import Mark, Panel, Spec
+from aatoolkit.display.plot.style import DOTTED, HATCHED, Palette
 from aatoolkit.errors import ArgumentError
-from aatoolkit.sections.aggregation import RANK
 
 _MIME_TYPE = "application/vnd.plotly.v1+json"
 _BY_MIME_TYPE = (None, "", "browser", "plotly_mimetype", "plotly_mimetype+notebook")
@@ -26,7 +24,7 @@ _BY_MIME_TYPE = (None, "", "browser", "plotly_mimetype", "plotly_mimetype+notebo
 
 _SYMBOLS = {
     "o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "v": "triangle-down",
-    "P": "cross", ".": "circle", "_": "line-ew", "x": "x-thin",
+    "P": "cross",
 }  # fmt: skip
 _PATTERNS = {HATCHED: "/", DOTTED: "."}
 _PIXELS = 4 / 3
@@ -88,16 +86,6 @@ def interactive_form(picture: Axes) -> InteractivePicture:
     return figure
 
 
-class _Place(NamedTuple):
-    """A mark, and where it is drawn."""
-
-    mark: Mark
-    words: Sequence[str]
-    panel: Panel
-    axes: dict[str, str]
-    box: Box
-
-
 class _Figure:
     """The drawing of one picture."""
 
@@ -106,22 +94,16 @@ class _Figure:
         self._high = layout.height + _TOOLS
         self._traces: list[Any] = []
         self._notes: list[dict[str, Any]] = []
-        self._legends: dict[str, Any] = {}
-        self._axes: dict[str, Any] = {}
+        self._scales: dict[str, Any] = {}
+        self._axes: dict[str, str] = {}
 
     def drawn(self) -> InteractivePicture:
-        """Draw all panels, with title, notes and legends."""
-        layout, palette = self._layout, self._palette
+        """Draw all panels, with title and caption."""
+        layout, palette, is_line = self._layout, self._palette, self._spec.kind == "line"
         for number, (panel, box) in enumerate(zip(self._spec.panels, layout.boxes, strict=True)):
             self._panel(panel, box, str(number + 1) if number else "")
-            if box.legend:
-                self._legend(panel.legend, box.legend)
-        if layout.legend:
-            self._legend(self._spec.legend, layout.legend)
         for text in layout.texts:
             self._write(text)
-        below = layout.height - 6 - (layout.notes.count("\n") + 1) * layout.size * 1.32
-        self._write(Text(9, below, layout.notes, layout.size, "muted"))
         figure = InteractivePicture(self._traces)
         figure.update_layout(
             template=go.layout.Template(),
@@ -131,116 +113,100 @@ class _Figure:
             paper_bgcolor=palette["paper"],
             plot_bgcolor=palette["paper"],
             font={"family": _FONT, "size": 12},
-            hovermode="x" if self._spec.kind == "line" else "closest",
+            hovermode="x unified" if is_line else "closest",
             barmode="overlay",
             bargap=0,
-            hoverlabel={"align": "left", "font": {"family": _FONT, "size": 12}},
+            hoverlabel={"align": "left", "bgcolor": palette["paper"],
+                        "font": {"family": _FONT, "size": 12, "color": palette["ink"]}},
             modebar={"bgcolor": "rgba(0,0,0,0)", "color": palette["muted"]},
             meta={"kind": self._spec.kind, "finding": self._spec.finding},
-            showlegend=bool(self._legends),
+            showlegend=False,
             annotations=self._notes,
-            **self._axes,
-            **self._legends,
-        )
+            **self._scales,
+        )  # fmt: skip
         return figure
 
     def _panel(self, panel: Panel, box: Box, name: str) -> None:
         wide = self._layout.width
-        x0, x1 = box.left / wide, (box.left + box.width) / wide
-        y0, y1 = (1 - (box.top + _TOOLS + part) / self._high for part in (box.height, 0))
-        for along, scale, ticks, domain in (
-            ("x", panel.x, box.x_ticks, (x0, x1)),
-            ("y", panel.y, box.y_ticks, (y0, y1)),
+        x = box.left / wide, (box.left + box.width) / wide
+        y = tuple(1 - (box.top + _TOOLS + part) / self._high for part in (box.height, 0))
+        for along, scale, ticks, ends in (
+            ("x", panel.x, box.x_ticks, x),
+            ("y", panel.y, box.y_ticks, y),
         ):
-            is_number = scale.kind == "number"
-            self._axes[f"{along}axis{name}"] = {
+            self._scales[f"{along}axis{name}"] = {
                 "anchor": ("y" if along == "x" else "x") + name,
-                "domain": [max(domain[0], 0.0), min(domain[1], 1.0)],
+                "domain": [max(ends[0], 0.0), min(ends[1], 1.0)],
                 "range": [scale.low, scale.high],
-                "tickvals": [one.at for one in ticks],
-                "ticktext": [_bold(one.text, one.is_bold) for one in ticks],
+                "tickvals": [tick.at for tick in ticks],
+                "ticktext": [_bold(tick.text, tick.is_bold) for tick in ticks],
                 "tickfont": {"size": box.size * _PIXELS, "color": self._palette["ink"]},
                 "tickangle": -35 if along == "x" and box.is_turned else 0,
                 "side": "top" if along == "x" and scale.is_above else None,
-                "showgrid": is_number,
+                "showgrid": scale.kind == "number",
                 "gridcolor": self._palette["grid"],
                 "zeroline": False,
                 "ticklabelstandoff": 3,
                 "fixedrange": scale.kind == "none",
             }
-        axes = {"xaxis": f"x{name}", "yaxis": f"y{name}"}
+        self._axes = {"xaxis": f"x{name}", "yaxis": f"y{name}"}
         for mark, words in zip(panel.marks, box.words, strict=True):
             if len(mark):
-                getattr(self, f"_{mark.kind}")(_Place(mark, words, panel, axes, box))
+                getattr(self, f"_{mark.kind}")(mark, panel)
+                self._words_of(mark, panel, words)
         for text in box.texts:
             self._write(text)
 
-    def _add(self, trace: type, at: _Place, **look: Any) -> None:
+    def _add(self, trace: type, mark: Mark, **look: Any) -> None:
         """Add a trace, whose marks say their words where the mouse is on them."""
-        mark, axes = at.mark, at.axes
         tips = [_plain(tip) for tip in mark.tips()] if mark.tips else []
-        hover: dict[str, Any] = {"hoverinfo": "skip", "showlegend": False}
+        hover: dict[str, Any] = {"hoverinfo": "skip"}
         if tips:
-            hover |= {
-                "hoverinfo": None,
-                "customdata": tips,
-                "hovertemplate": "%{customdata}<extra></extra>",
-            }
-        self._traces.append(trace(**hover, **axes, **look))
+            hover = {"customdata": tips, "hovertemplate": "%{customdata}<extra></extra>"}
+        self._traces.append(trace(**{**hover, **look}, **self._axes))
 
-    def _boxes(self, at: _Place) -> None:
-        starts, ends, middles, high = at.mark.corners(at.panel)
-        self._add(
-            go.Bar, at, orientation="h", x=(ends - starts).tolist(), y=middles.tolist(),
-            base=starts.tolist(), width=high, marker=self._filled(at.mark.style),
-        )  # fmt: skip
-
-    def _filled(self, style: Style) -> dict[str, Any]:
-        face, edge, width = self._palette.box(style)
+    def _boxes(self, mark: Mark, panel: Panel) -> None:
+        starts, ends, middles, high = mark.corners(panel)
+        face, edge, width = self._palette.box(mark.style)
         look: dict[str, Any] = {"color": face, "line": {"color": edge, "width": width * _PIXELS}}
-        if style.look in _PATTERNS:
+        if mark.style.look in _PATTERNS:
             look["pattern"] = {
-                "shape": _PATTERNS[style.look], "fgcolor": edge, "bgcolor": face, "size": 6,
+                "shape": _PATTERNS[mark.style.look], "fgcolor": edge, "bgcolor": face, "size": 6,
                 "solidity": 0.25,
             }  # fmt: skip
-        return look
-
-    def _line(self, at: _Place) -> None:
-        mark, (xs, ys) = at.mark, at.mark.strokes(at.panel)
-        is_line, colour = mark.kind == "line", self._palette[mark.style.colour]
-        width = 1.6 if mark.kind == "ticks" else mark.size
         self._add(
-            go.Scatter, at, x=_listed(xs), y=_listed(ys), connectgaps=False,
-            mode="lines+markers" if is_line and len(mark) <= 100 else "lines",
-            line={"color": colour, "width": width * _PIXELS, "dash": _dash(mark.style)},
-            marker={"symbol": _SYMBOLS[mark.style.symbol], "size": 5, "color": colour},
-            cliponaxis=not is_line,
+            go.Bar, mark, orientation="h", x=(ends - starts).tolist(), y=middles.tolist(),
+            base=starts.tolist(), width=high, marker=look,
         )  # fmt: skip
 
-    _spans = _ticks = _rules = _line
-
-    def _dots(self, at: _Place) -> None:
-        look, mark = self._marker(at.mark.style, at.mark.size), at.mark
+    def _line(self, mark: Mark, panel: Panel) -> None:
+        style, colour = mark.style, self._palette[mark.style.key]
+        has_points = bool(mark.places) and len(mark) <= 100
         self._add(
-            go.Scatter, at, x=_listed(mark.x), y=_listed(mark.y), mode="markers", marker=look,
-            cliponaxis=False,
+            go.Scatter, mark, x=_listed(panel.x.within(mark.x)), y=_listed(panel.y.within(mark.y)),
+            connectgaps=False, mode="lines+markers" if has_points else "lines",
+            line={"color": colour, "width": mark.size * _PIXELS,
+                  "dash": ",".join(f"{part * 2:g}px" for part in style.dash) or "solid"},
+            marker={"symbol": _SYMBOLS.get(style.symbol), "size": 5, "color": colour},
+            cliponaxis=not mark.places,
         )  # fmt: skip
 
-    def _marker(self, style: Style, size: float) -> dict[str, Any]:
+    def _dots(self, mark: Mark, panel: Panel) -> None:
+        del panel
+        style, colour, paper = mark.style, self._palette[mark.style.key], self._palette["paper"]
         is_hollow = style.look in ("hollow", "ring")
-        colour = self._palette[style.colour]
-        symbol = _SYMBOLS.get(style.symbol, "circle")
-        edge = {"color": colour if is_hollow or symbol.endswith(("-ew", "-thin"))
-                else self._palette["paper"], "width": 1.6 if is_hollow else 0.7}  # fmt: skip
-        return {
-            "symbol": symbol + ("-open" if style.look == "ring" else ""),
-            "size": size * _PIXELS * (0.6 if style.symbol == "." else 1.0),
-            "color": self._palette["paper"] if style.look == "hollow" else colour,
-            "line": edge,
-        }
+        self._add(
+            go.Scatter, mark, x=_listed(mark.x), y=_listed(mark.y), mode="markers",
+            cliponaxis=False,
+            marker={
+                "symbol": _SYMBOLS[style.symbol] + ("-open" if style.look == "ring" else ""),
+                "size": mark.size * _PIXELS, "color": paper if style.look == "hollow" else colour,
+                "line": {"color": colour if is_hollow else paper, "width": 1.6 if is_hollow else 0.7},
+            },
+        )  # fmt: skip
 
-    def _band(self, at: _Place) -> None:
-        mark = at.mark
+    def _band(self, mark: Mark, panel: Panel) -> None:
+        del panel
         assert mark.to is not None
         there = ~np.isnan(mark.y + mark.to)
         edges = np.flatnonzero(np.diff(np.concatenate([[False], there, [False]]).astype(np.int8)))
@@ -249,121 +215,53 @@ class _Figure:
         for first, last in zip(edges[::2], edges[1::2], strict=True):
             part = slice(first, last)
             self._add(
-                go.Scatter, at,
-                x=[*mark.x[part], *mark.x[part][::-1]], y=[*mark.to[part], *mark.y[part][::-1]],
-                mode="lines", line={"width": 0}, fill="toself", fillcolor=fill,
+                go.Scatter, mark, x=[*mark.x[part], *mark.x[part][::-1]],
+                y=[*mark.to[part], *mark.y[part][::-1]], mode="lines", line={"width": 0},
+                fill="toself", fillcolor=fill,
             )  # fmt: skip
 
-    def _cells(self, at: _Place) -> None:
-        mark, panel, axes, box = at.mark, at.panel, at.axes, at.box
-        assert mark.values is not None
-        columns, rows = len(panel.x.names), len(panel.y.names)
-        ramp = self._palette.ramp(panel.x.unit == RANK, panel.colour)
-        low, most = mark.bounds
-        is_rank = panel.x.unit == RANK
-        # The best rank is on top of the scale.
-        sign = -1 if is_rank else 1
-        values = (sign * mark.values).reshape(rows, columns)
-        ends = (-most, -low) if is_rank else (low, most)
-        tips = [_plain(tip) for tip in mark.tips()] if mark.tips else [""] * mark.values.size
-        trace: dict[str, Any] = {"showscale": False}
-        if box.ramp:
-            left, top, width, height = box.ramp
-            ticks = number_ticks(Scale(low, most, unit=panel.x.unit), 5)
-            trace["colorbar"] = {
-                "x": left / self._layout.width, "xanchor": "left", "thickness": width * _PIXELS,
-                "y": 1 - (top + _TOOLS + height / 2) / self._high, "len": height * _PIXELS,
-                "lenmode": "pixels", "tickvals": [sign * one.at for one in ticks],
-                "ticktext": [tick(one.at, panel.x.unit) for one in ticks], "outlinewidth": 0,
-                "tickfont": {"color": self._palette["ink"], "size": 11}, "xpad": 0, "ypad": 0,
-            }  # fmt: skip
-            trace["showscale"] = True
-            label = Text(left + 44, top - 14, panel.ramp, self._layout.size, "muted", align="right")
-            self._write(label)
-        shares = np.linspace(0, 1, len(ramp))
-        colours = ramp[::-1] if is_rank else ramp
-        self._traces.append(
-            go.Heatmap(
-                z=[[None if n != n else float(n) for n in row] for row in values],
-                x=list(range(columns)), y=list(range(rows)), zmin=ends[0], zmax=ends[1],
-                colorscale=[[float(at), c] for at, c in zip(shares, colours, strict=True)],
-                xgap=1, ygap=1, hoverongaps=False,
-                customdata=np.array(tips, object).reshape(rows, columns).tolist(),
-                hovertemplate="%{customdata}<extra></extra>", **trace, **axes,
-            )
+    def _cells(self, mark: Mark, panel: Panel) -> None:
+        assert mark.strength is not None
+        shape, ramp = (len(panel.y.names), len(panel.x.names)), self._palette.ramp
+        tips = [_plain(tip) for tip in mark.tips()] if mark.tips else []
+        self._add(
+            go.Heatmap, mark, z=[_listed(row) for row in mark.strength.reshape(shape)],
+            x=list(range(shape[1])), y=list(range(shape[0])), zmin=0, zmax=1, showscale=False,
+            colorscale=[[at / (len(ramp) - 1), colour] for at, colour in enumerate(ramp)],
+            xgap=1, ygap=1, hoverongaps=True,
+            customdata=np.array(tips, object).reshape(shape).tolist(),
         )  # fmt: skip
-        for x, y, value, word in zip(mark.x, mark.y, mark.values, at.words, strict=False):
-            if word:
-                ink = cell_ink(ramp, (value - low) / (most - low))
-                self._note(x, y, word, ink, axes, xanchor="center")
 
-    def _words(self, at: _Place) -> None:
-        mark, panel, axes = at.mark, at.panel, at.axes
+    def _words(self, mark: Mark, panel: Panel) -> None:
+        """Words alone have no marks."""
+
+    def _words_of(self, mark: Mark, panel: Panel, words: Sequence[Word]) -> None:
         paper = {"bgcolor": self._palette["paper"]} if mark.has_paper else {}
-        colour = self._palette[mark.style.colour]
-        for x, y, word in zip(panel.x.within(mark.x), mark.y, at.words, strict=True):
+        for at, (x, y, word) in enumerate(zip(panel.x.within(mark.x), mark.y, words, strict=False)):
+            colour = self._palette[mark.style.key]
+            if mark.strength is not None and word.text:
+                colour = cell_ink(self._palette, float(mark.strength[at]))
             self._note(
-                x, y, word, colour, axes, xanchor=mark.align, xshift=mark.shift[0] * _PIXELS,
-                yshift=mark.shift[1] * _PIXELS, **paper,
+                word.text, self._layout.size, colour, x=float(x), y=float(y), align="left",
+                xref=self._axes["xaxis"], yref=self._axes["yaxis"], xanchor=word.align,
+                xshift=word.right * _PIXELS, yshift=word.up * _PIXELS, **paper,
             )  # fmt: skip
-
-    def _note(
-        self, x: float, y: float, word: str, colour: str, axes: dict[str, str], **more: Any
-    ) -> None:
-        self._notes.append(
-            {
-                "x": float(x), "y": float(y), "xref": axes["xaxis"], "yref": axes["yaxis"],
-                "text": _plain(word), "showarrow": False, "borderpad": 0, "align": "left",
-                "font": {"size": self._layout.size * _PIXELS, "color": colour}, **more,
-            }
-        )  # fmt: skip
 
     def _write(self, text: Text) -> None:
         """Write a text at its place in the picture."""
-        if not text.text.strip():
-            return
-        self._notes.append(
-            {
-                "x": text.x / self._layout.width, "y": 1 - (text.y + _TOOLS - 2) / self._high,
-                "xref": "paper", "yref": "paper", "xanchor": text.align, "yanchor": "top",
-                "align": text.align, "text": _bold(text.text, text.is_bold), "showarrow": False,
-                "borderpad": 0,
-                "font": {"size": text.size * _PIXELS, "color": self._palette[text.colour]},
-            }
+        self._note(
+            text.text, text.size, self._palette[text.colour], is_bold=text.is_bold,
+            x=text.x / self._layout.width, y=1 - (text.y + _TOOLS - 2) / self._high, xref="paper",
+            yref="paper", xanchor=text.align, yanchor="top", align=text.align,
         )  # fmt: skip
 
-    def _legend(
-        self, keys: Sequence[tuple[str, Mark]], place_of: tuple[float, float, tuple[str, ...], int]
+    def _note(
+        self, words: str, size: float, colour: str, *, is_bold: bool = False, **place_of: Any
     ) -> None:
-        """Add a legend: traces without marks, whose looks it shows."""
-        left, top, words, _ = place_of
-        name = f"legend{len(self._legends) + 1}" if self._legends else "legend"
-        self._legends[name] = {
-            "x": left / self._layout.width, "y": 1 - (top + _TOOLS - 3) / self._high,
-            "xanchor": "left", "yanchor": "top", "orientation": "h", "itemclick": False,
-            "itemdoubleclick": False, "bgcolor": "rgba(0,0,0,0)",
-            "font": {"size": self._layout.size * _PIXELS, "color": self._palette["ink"]},
-        }  # fmt: skip
-        for (_, mark), word in zip(keys, words, strict=True):
-            shown: dict[str, Any] = {"name": _plain(word), "legend": name, "showlegend": True}
-            if mark.kind in ("boxes", "band"):
-                self._traces.append(
-                    go.Bar(x=[None], y=[None], marker=self._filled(mark.style), **shown)
-                )
-                continue
-            colour = self._palette[mark.style.colour]
-            modes = {"dots": "markers", "rules": "lines"}
-            self._traces.append(
-                go.Scatter(
-                    x=[None], y=[None], mode=modes.get(mark.kind, "lines+markers"),
-                    marker=self._marker(mark.style, 6),
-                    line={"color": colour, "width": 2, "dash": _dash(mark.style)}, **shown,
-                )
-            )  # fmt: skip
-
-
-def _dash(style: Style) -> str:
-    return ",".join(f"{length * 2:g}px" for length in style.dash) or "solid"
+        if words.strip():
+            font = {"size": size * _PIXELS, "color": colour}
+            note = {"text": _bold(words, is_bold), "showarrow": False, "borderpad": 0, "font": font}
+            self._notes.append(note | place_of)
 
 
 def _listed(values: Any) -> list[float | None]:

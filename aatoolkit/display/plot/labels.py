@@ -147,6 +147,11 @@ def source_line(sources: tuple[Source, ...]) -> str:
     return visible(" · ".join(part for part in parts if part))
 
 
+def caption_source(sources: tuple[Source, ...]) -> str:
+    """The source in as few words as a line below a picture has: without the time of day."""
+    return re.sub(r" · fetched (\S+) \S+ UTC", r" · \1", source_line(sources))
+
+
 def describe_scope(query: str | None) -> str:
     """Describe the window and the filters of a scope in words."""
     filters: dict[str, list[str]] = {}

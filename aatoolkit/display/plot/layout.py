@@ -1,7 +1,8 @@
 """Where everything of a picture is, in points from its upper left corner, before it is drawn.
 
 Text is measured, so that labels neither meet nor are cut. Where there is no room, what yields is,
-in this order: notes, the size of text, the share of labels, columns of words, every second label.
+in this order: the subtitle, the size of text, the share of labels, the caption, columns of words,
+every second label.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 
 from aatoolkit._util.numbers import tick
 from aatoolkit.display.plot.fonts import fitted, width_of, wrapped
-from aatoolkit.display.plot.spec import Mark, Panel, Scale, Spec
+from aatoolkit.display.plot.spec import Legend, Mark, Panel, Scale, Spec
 from aatoolkit.sections.aggregation import RANK
 
 WIDTH = 547.0
@@ -28,7 +29,7 @@ _LEAST_PLOT = 70.0
 
 
 class Text(NamedTuple):
-    """A text in its place: the upper left corner, or the upper middle or right one."""
+    """A text in its place: the upper left corner, or the upper right one."""
 
     x: float
     y: float
@@ -47,6 +48,15 @@ class Tick(NamedTuple):
     is_bold: bool = False
 
 
+class Word(NamedTuple):
+    """The word of a mark as it fits, the side that is at its place, and how far it is from it."""
+
+    text: str
+    align: str = "center"
+    right: float = 0.0
+    up: float = 0.0
+
+
 @dataclass(frozen=True)
 class Box:
     """The area of a panel's marks, its labels, and the words of its marks as they fit."""
@@ -60,43 +70,38 @@ class Box:
     size: float
     is_turned: bool
     texts: tuple[Text, ...]
-    words: tuple[tuple[str, ...], ...]
-    legend: tuple[float, float, tuple[str, ...], int] | None
-    """Its upper left corner, its words and its columns."""
-    ramp: tuple[float, float, float, float] | None = None
+    words: tuple[tuple[Word, ...], ...]
 
 
 @dataclass(frozen=True)
 class Placement:
-    """A picture's size, and all places in it."""
+    """A picture's size, and all places in it; its first text is the title."""
 
     width: float
     height: float
     boxes: tuple[Box, ...]
     texts: tuple[Text, ...]
-    legend: tuple[float, float, tuple[str, ...], int] | None
-    notes: str
-    title: str
+    caption: str
     size: float
-    """The size of small text: notes, legends, words."""
+    """The size of small text: captions, legends, words."""
 
 
 class _Ease(NamedTuple):
     """What yields where there is little room."""
 
-    notes: int | None = None
+    subtitle: int = 2
     text: float = 1.0
     labels: float = 0.42
+    has_caption: bool = True
 
 
 _EASES = (
     _Ease(),
-    _Ease(3),
     _Ease(1),
-    _Ease(1, 0.88, 0.36),
-    _Ease(1, 0.75, 0.32),
-    _Ease(0, 0.75, 0.28),
-    _Ease(0, 0.6, 0.28),
+    _Ease(1, 0.88, 0.38),
+    _Ease(0, 0.82, 0.36),
+    _Ease(0, 0.75, 0.34, has_caption=False),
+    _Ease(0, 0.6, 0.3, has_caption=False),
 )
 
 
@@ -110,19 +115,23 @@ def place(spec: Spec, width: float = WIDTH, height: float | None = None) -> Plac
 
 
 def _attempt(spec: Spec, width: float, height: float | None, ease: _Ease) -> tuple[Placement, bool]:
-    large, size, small = (
-        (12.0 if width > 330 and (height or 999) > 200 else 9.5) * max(ease.text, 0.8),
-        9.0 * ease.text,
-        8.0 * ease.text,
-    )
+    is_small = width <= 330 or (height or 999) <= 200
+    large = (9.5 if is_small else 12.0) * max(ease.text, 0.8)
+    size, small = 9.0 * ease.text, 8.0 * ease.text
     room = width - 2 * _MARGIN
-    title = wrapped(spec.title, room, large, 2, is_bold=True)
-    notes = _notes(spec.notes, room, small, ease.notes)
-    top = _MARGIN + _high(title, large) + 7
-    below = _high(notes, small) + (8 if notes else 2) + 5
-    shared = tuple(fitted(words, room, small) for words, _ in spec.legend)
-    columns = _legend_columns(shared, room, small)
-    legend_high = math.ceil(len(shared) / columns) * small * 1.55 + 6 if shared else 0.0
+    title = wrapped(spec.title, room, large, 2 if ease.text == 1 else 1, is_bold=True)
+    texts = [Text(_MARGIN, _MARGIN, title, large, "ink", True)]
+    top = _MARGIN + _high(title, large)
+    if spec.subtitle and ease.subtitle:
+        words = wrapped(spec.subtitle, room, small, ease.subtitle)
+        texts.append(Text(_MARGIN, top + 2, words, small, "muted"))
+        top += 2 + _high(words, small)
+    top += 7
+    legend, high = _flow(spec.legend, _MARGIN, top, room, small)
+    texts += legend
+    top += high
+    caption = _caption(spec.caption, room, small) if ease.has_caption else ""
+    below = _high(caption, small) + (8 if caption else 2) + 5
     across = spec.across
     cell = (room - (across - 1) * _GAP) / across
     frames = [_Frame(panel, cell, size, small, ease) for panel in spec.panels]
@@ -131,15 +140,12 @@ def _attempt(spec: Spec, width: float, height: float | None, ease: _Ease) -> tup
         for at, frame in enumerate(frames):
             frame.left = max(other.left for other in frames[at % across :: across])
     grid = [frames[at : at + across] for at in range(0, len(frames), across)]
-    fixed = top + below + legend_high + (len(grid) - 1) * _GAP
     above = [max(frame.above for frame in row) for row in grid]
     under = [max(frame.under for frame in row) for row in grid]
     natural = [max(frame.natural for frame in row) for row in grid]
-    ratio = 1.0
-    if height is not None:
-        left = height - fixed - sum(above) - sum(under)
-        ratio = max(left, 12.0 * len(grid)) / sum(natural)
-    whole = height if height is not None else fixed + sum(above) + sum(under) + sum(natural)
+    fixed = top + below + (len(grid) - 1) * _GAP + sum(above) + sum(under)
+    ratio = 1.0 if height is None else max(height - fixed, 12.0 * len(grid)) / sum(natural)
+    whole = fixed + sum(natural) if height is None else height
     boxes, fits, y = [], True, top
     for row, over, foot, high in zip(grid, above, under, natural, strict=True):
         for at, frame in enumerate(row):
@@ -149,32 +155,40 @@ def _attempt(spec: Spec, width: float, height: float | None, ease: _Ease) -> tup
             boxes.append(box)
             fits &= frame.fits(box)
         y += over + high * ratio + foot + _GAP
-    texts = (Text(_MARGIN, _MARGIN, title, large, "ink", True),)
-    legend = None
-    if shared:
-        legend = (_MARGIN, whole - below - legend_high, shared, columns)
-    layout = Placement(width, whole, tuple(boxes), texts, legend, notes, title, small)
+    texts.append(Text(_MARGIN, whole - below + 8, caption, small, "muted"))
+    layout = Placement(width, whole, tuple(boxes), tuple(texts), caption, small)
     return layout, fits or height is None
 
 
-def _notes(notes: Sequence[str], room: float, size: float, most: int | None) -> str:
-    """The caption; where there is little room the source alone, or nothing."""
-    if most is None:
-        return "\n".join(wrapped(note, room, size) for note in notes)
-    lines = [wrapped(note, room, size, 1) for note in notes]
-    return "\n".join([*lines[: max(most - 1, 0)], *lines[-1:]]) if most else ""
+def _caption(parts: Sequence[str], room: float, size: float) -> str:
+    """As many parts of the caption as have room in one line, the first ones first."""
+    line = fitted(parts[0], room, size) if parts else ""
+    for part in parts[1:]:
+        longer = f"{line} · {part}"
+        line = longer if width_of(longer, size) <= room else line
+    return line
 
 
 def _high(text: str, size: float) -> float:
     return (text.count("\n") + 1) * size * _LINE if text else 0.0
 
 
-def _legend_columns(words: Sequence[str], room: float, size: float) -> int:
-    """As many columns as fit beside each other."""
-    if not words:
-        return 1
-    wide = max(width_of(word, size) for word in words) + size * 4.4
-    return max(min(int(room / wide), len(words), 7), 1)
+def _flow(legend: Legend, x: float, y: float, room: float, size: float) -> tuple[list[Text], float]:
+    """A legend from left to right, in as many lines as it takes; and how high it is."""
+    texts: list[Text] = []
+    left = 0.0
+    top = y
+    for words, style, kind in legend:
+        glyph = style.glyph(kind)
+        sign = width_of(glyph, size * 1.1) + (4 if words else 0)
+        words = fitted(words, room - sign, size)
+        wide = sign + width_of(words, size)
+        if left and left + wide > room:
+            left, top = 0.0, top + size * 1.55
+        texts.append(Text(x + left, top - size * 0.05, glyph, size * 1.1, style.key))
+        texts.append(Text(x + left + sign, top, words, size))
+        left += wide + (12 if words else 0)
+    return texts, top - y + size * 1.55 + 3 if legend else 0.0
 
 
 class _Frame:
@@ -182,52 +196,47 @@ class _Frame:
 
     def __init__(self, panel: Panel, cell: float, size: float, small: float, ease: _Ease) -> None:
         self.panel, self._cell, self._size, self._small = panel, cell, size, small
-        columns = self._column_widths()
+        beside = [
+            12 + max([width_of(word, size, column.is_bold) for word in column.words]
+                     + [width_of(column.heading, small)])
+            for column in panel.beside
+        ]  # fmt: skip
         # Beside words alone the names of rows have all the room that the words leave.
-        share = cell * ease.labels if panel.marks else max(cell - sum(columns) - 8, cell * 0.4)
+        share = cell * ease.labels if panel.marks else max(cell - sum(beside) - 8, cell * 0.4)
         self._rows = self._row_labels(share)
         self.natural = panel.height * (1.0 if ease.text == 1 else 0.9)
         self._y_ticks = number_ticks(panel.y, 5) if panel.y.kind == "number" else ()
         labels = [width_of(tick.text, size, tick.is_bold) for tick in (*self._rows, *self._y_ticks)]
-        self.left = max(labels, default=0.0) + 8 if labels else 4.0
-        self._heading = (
-            fitted(panel.heading, cell, size * 1.1, is_bold=True) if panel.heading else ""
+        self.left = max(labels) + 8 if max(labels, default=0.0) else 4.0
+        heading = fitted(panel.heading, cell, size * 1.1, is_bold=True) if panel.heading else ""
+        self._above = [Text(0, 0, heading, size * 1.1, "ink", True)]
+        y = _high(heading, size * 1.1) + (3 if heading else 0)
+        # Names at the ends of lines need room; else they are a legend.
+        self._is_direct = cell > 230 and len(panel.labels) * small * 1.2 < self.natural
+        named = (
+            [] if self._is_direct else [(word, style, "dots") for _, word, style in panel.labels]
         )
-        words = tuple(fitted(word, cell * 0.8, small) for word, _ in panel.legend)
-        self._legend, self._legend_columns = words, _legend_columns(words, cell, small)
-        high = math.ceil(len(words) / self._legend_columns) * small * 1.55 if words else 0.0
-        heads = any(column.heading for column in panel.columns) or panel.x.is_above
-        self._head = size * 1.7 if heads else 0.0
-        self._y_label = panel.y.label if panel.y.kind == "number" else ""
-        self._legend_top = _high(self._heading, size * 1.1) + (3 if self._heading else 0)
-        self._label_top = self._legend_top + high + (4 if words else 0)
-        self.above = self._label_top + (size * 1.6 if self._y_label else 0) + self._head + 2
-        # Before the width of the marks is known, the labels below are.
-        self._columns = self._fitted_columns(columns)
+        legend, high = _flow([*named, *panel.legend], 0, y, cell, small)
+        self._above += legend
+        y += high
+        if panel.y.kind == "number" and panel.y.label:
+            self._above.append(Text(0, y, fitted(panel.y.label, cell, small), small, "muted"))
+            y += size * 1.6
+        heads = any(column.heading for column in panel.beside) or panel.x.is_above
+        self.above = y + (size * 1.7 if heads else 0.0) + 2
+        self._beside = self._fitted(beside)
         self._width()
 
     def _row_labels(self, room: float) -> tuple[Tick, ...]:
-        if not self.panel.has_rows:
-            return ()
         ticks = []
-        for at, name in enumerate(self.panel.y.names):
+        for at, name in enumerate(self.panel.y.names if self.panel.has_rows else ()):
             ending = f" ({name.of})" if name.of else ""
             is_bold = name.of == "own"
             left = room - width_of(ending, self._size, is_bold)
             ticks.append(Tick(at, fitted(name.text, left, self._size, is_bold) + ending, is_bold))
         return tuple(ticks)
 
-    def _column_widths(self) -> list[float]:
-        sized = []
-        for column in self.panel.columns:
-            wide = max(
-                [width_of(word, self._size, column.is_bold) for word in column.words]
-                + [width_of(column.heading, self._small)]
-            )
-            sized.append(wide + 12)
-        return sized
-
-    def _fitted_columns(self, sized: list[float]) -> list[tuple[float, tuple[str, ...], str]]:
+    def _fitted(self, sized: list[float]) -> list[tuple[float, tuple[str, ...], str]]:
         """The columns of words that fit, each with its width, its words and its heading."""
         room = (self._cell - self.left) * (0.66 if self.panel.marks else 1.0)
         while sum(sized) > room and sized:
@@ -243,17 +252,19 @@ class _Frame:
                 tuple(fitted(word, wide - 8, self._size, column.is_bold) for word in column.words),
                 fitted(column.heading, wide - 8, self._small),
             )
-            for wide, column in zip(sized, self.panel.columns, strict=False)
+            for wide, column in zip(sized, self.panel.beside, strict=False)
         ]
 
     def _width(self) -> None:
         """The width of the marks: what labels, columns and words at their right leave."""
         panel, small = self.panel, self._small
-        room = self._cell - self.left - sum(wide for wide, _, _ in self._columns)
-        room -= 52 if panel.ramp else 0
+        room = self._cell - self.left - sum(wide for wide, _, _ in self._beside)
+        if self._is_direct and panel.labels:
+            self._labels = [fitted(word, self._cell * 0.3, small) for _, word, _ in panel.labels]
+            room -= max(width_of(word, small, True) for word in self._labels) + 9
         self.room = room
         least = 0.35 * room
-        fits = room - (2 if self._columns or panel.x.kind in ("none", "names") else 9)
+        fits = room - (2 if self._beside or panel.x.kind in ("none", "names") else 9)
         for mark in panel.marks:
             if mark.kind != "words" or mark.align != "left" or panel.x.kind == "names":
                 continue
@@ -274,7 +285,8 @@ class _Frame:
         if self._x_ticks and not panel.x.is_above:
             long = max(width_of(tick.text, size, tick.is_bold) for tick in self._x_ticks)
             under += (long * 0.58 + size if self._is_turned else size) + 7
-        under += size * 1.5 if panel.x.label or _corner(panel.x) else 0
+        self._corner = f"{moment(panel.x.days[-1]):%Y}" if panel.x.days else ""
+        under += size * 1.5 if panel.x.label or self._corner else 0
         self.under = under
 
     def fits(self, box: Box) -> bool:
@@ -290,63 +302,94 @@ class _Frame:
         # The marks may have become narrower by a label of another panel.
         width = min(self.width, self.room)
         left, top = x + self.left, y + above
-        texts = []
-        if self._heading:
-            texts.append(Text(x, y, self._heading, size * 1.1, "ink", True))
-        if self._y_label:
-            label = fitted(self._y_label, self._cell, small)
-            texts.append(Text(x, y + self._label_top, label, small, "muted"))
+        texts = [text._replace(x=x + text.x, y=y + text.y) for text in self._above]
+        foot = top + height + self.under - size * 1.35
         if panel.x.label:
-            label = fitted(panel.x.label, self._cell, small)
-            foot = top + height + self.under - size * 1.35
+            label = fitted(panel.x.label, self._cell - self.left, small)
             texts.append(Text(left, foot, label, small, "muted"))
-        corner = _corner(panel.x)
-        if corner:
-            foot = top + height + self.under - size * 1.35
-            texts.append(Text(left + width, foot, corner, small, "muted", align="right"))
+        texts.append(Text(left + width, foot, self._corner, small, "muted", align="right"))
         at = left + width + (10 if width else 0)
         pitch = height / abs(panel.y.high - panel.y.low)
-        for column, (wide, words, heading) in zip(panel.columns, self._columns, strict=False):
-            edge = at + (wide - 8 if column.align == "right" else 0)
-            if heading:
-                texts.append(
-                    Text(edge, top - size * 1.6, heading, small, "muted", align=column.align)
-                )
-            colour = "muted" if column.is_muted else "ink"
-            for row, word in enumerate(words):
-                middle = top + (row + 0.5) * pitch - size * 0.6
-                texts.append(Text(edge, middle, word, size, colour, column.is_bold, column.align))
-            at += wide
-        legend = (x, y + self._legend_top, self._legend, self._legend_columns)
-        ramp = (left + width + 8, top, 9.0, height) if panel.ramp else None
         every = max(1, math.ceil(size * 1.05 / pitch)) if panel.has_rows else 1
+        for column, (wide, words, heading) in zip(panel.beside, self._beside, strict=False):
+            edge = at + (wide - 8 if column.align == "right" else 0)
+            texts.append(Text(edge, top - size * 1.6, heading, small, "muted", align=column.align))
+            colour = "muted" if column.is_muted else "ink"
+            for row in range(0, len(words), every):
+                middle = top + (row + 0.5) * pitch - size * 0.6
+                texts.append(
+                    Text(edge, middle, words[row], size, colour, column.is_bold, column.align)
+                )
+            at += wide
+        if self._is_direct:
+            texts += self._direct(left + width + 6, top, height)
+        words = tuple(self._words(mark, width, height) for mark in panel.marks)
         return Box(
-            left,
-            top,
-            max(width, 1.0),
-            height,
-            self._x_ticks,
-            self._rows[::every] or self._y_ticks,
-            size,
-            self._is_turned,
-            tuple(texts),
-            tuple(self._words(mark, width) for mark in panel.marks),
-            legend if self._legend else None,
-            ramp,
-        )
+            left, top, max(width, 1.0), height, self._x_ticks, self._rows[::every] or self._y_ticks,
+            size, self._is_turned, tuple(texts), words,
+        )  # fmt: skip
 
-    def _words(self, mark: Mark, width: float) -> tuple[str, ...]:
+    def _direct(self, x: float, top: float, height: float) -> list[Text]:
+        """The names of lines at their ends, moved apart where they would meet."""
+        small, labels = self._small, self.panel.labels
+        pitch = small * 1.2
+        order = sorted(range(len(labels)), key=lambda row: -self.panel.y.share(labels[row][0]))
+        ys = [
+            top + (1 - self.panel.y.share(labels[row][0])) * height - small * 0.6 for row in order
+        ]
+        for at in range(1, len(ys)):
+            ys[at] = max(ys[at], ys[at - 1] + pitch)
+        lowest = top + height - small
+        for at in reversed(range(len(ys))):
+            ys[at] = min(ys[at], lowest - (len(ys) - 1 - at) * pitch)
+        return [
+            Text(x, y, self._labels[row], small, labels[row][2].key, "(own)" in labels[row][1])
+            for y, row in zip(ys, order, strict=True)
+        ]
+
+    def _words(self, mark: Mark, width: float, height: float) -> tuple[Word, ...]:
         """The words of a mark, without their middles where they would be cut."""
+        if mark.align == "free":
+            return self._free(mark, width, height)
         if mark.kind != "words":
-            return tuple(mark.words)
+            return tuple(map(Word, mark.words))
         words = []
         for x, word in zip(mark.x, mark.words, strict=True):
             share = self.panel.x.share(float(x)) if np.isfinite(x) else 0.0
             right = self.room - width * share - mark.shift[0] + 1
             if self.panel.x.kind == "names":
                 right = width / max(len(self.panel.x.names), 1) - mark.shift[0] - 14
-            room = {"left": right, "right": width * share}.get(mark.align, self._cell)
-            words.append(fitted(word, room, self._small))
+            room = right if mark.align == "left" else self._cell
+            words.append(Word(fitted(word, room, self._small), mark.align, *mark.shift))
+        return tuple(words)
+
+    def _free(self, mark: Mark, width: float, height: float) -> tuple[Word, ...]:
+        """Words beside points, at the corner that is free; none where no corner is."""
+        panel, small = self.panel, self._small
+        points = [
+            (width * panel.x.share(float(x)), height * panel.y.share(float(y)))
+            for other in panel.marks
+            for x, y in zip(other.x, other.y, strict=True)
+            if other.kind == "dots"
+        ]
+        taken = [(x - 4.0, y - 4.0, x + 4.0, y + 4.0) for x, y in points]
+        words = []
+        for x, y, text in zip(mark.x, mark.y, mark.words, strict=True):
+            word = Word("")
+            text = fitted(text, min(150.0, width * 0.5), small)
+            wide = width_of(text, small)
+            at, over = width * panel.x.share(float(x)), height * panel.y.share(float(y))
+            for right, up in ((7, 6), (-7, 6), (7, -7), (-7, -7)):
+                left, middle = at + right - (wide if right < 0 else 0), over + up
+                box = (left, middle - small * 0.7, left + wide, middle + small * 0.7)
+                is_free = not any(
+                    box[0] < c and box[2] > a and box[1] < d and box[3] > b for a, b, c, d in taken
+                )
+                if is_free and left >= 0 and box[2] <= width and 0 <= middle <= height:
+                    taken.append(box)
+                    word = Word(text, "right" if right < 0 else "left", right, up)
+                    break
+            words.append(word)
         return tuple(words)
 
 
@@ -450,8 +493,3 @@ def _multiples(low: float, high: float, step: float) -> list[float]:
 def _hour(when: datetime) -> str:
     when = when + timedelta(seconds=30)
     return f"{when:%d %b}" if when.hour == 0 else f"{when:%H:%M}"
-
-
-def _corner(scale: Scale) -> str:
-    """The year of days, below the right end."""
-    return f"{moment(scale.days[-1]):%Y}" if scale.days else ""

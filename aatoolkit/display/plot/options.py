@@ -1,4 +1,4 @@
-"""The options of a picture, validated."""
+"""The arguments of ``df.aa.plot``, validated."""
 
 from __future__ import annotations
 
@@ -20,80 +20,79 @@ class PlotOptions:
     kind: str | None = None
     x: str | None = None
     y: tuple[str, ...] = ()
-    by: str | None = None
+    color: str | None = None
     top: int | None = None
-    colours: tuple[str, ...] = ()
+    palette: tuple[str, ...] = ()
     levels: tuple[str, ...] = ()
     """The series of all panels, in the order of their styles."""
 
+    @property
+    def is_chosen(self) -> bool:
+        """Whether columns were chosen."""
+        return bool(self.x or self.y or self.color)
+
 
 _ALIASES = {"bar": "bars", "barh": "bars", "lines": "line", "heat": "heatmap", "points": "scatter"}
+_LARGEST = 200.0
+"""The longest side of a figure, in inches."""
 
 
 def validate(
-    data: PlotData,
-    kinds: Iterable[str],
-    kind: str | None,
-    x: str | None,
-    y: str | Iterable[str] | None,
-    by: str | None,
-    top: int | None,
-) -> PlotOptions:
+    data: PlotData, kinds: Iterable[str], kind: str | None, x: str | None,
+    y: str | Iterable[str] | None, color: str | None, top: int | None,
+    palette: str | Iterable[str] | None,
+) -> PlotOptions:  # fmt: skip
     """Validate the arguments of ``df.aa.plot``.
 
     Raises
     ------
     ArgumentError
-        If there is no such kind, or ``top`` is no whole number from 1.
+        If there is no such kind or colour, or ``top`` is no whole number from 1.
     ArgumentError
         If there is no such column, or it holds no numbers where some are needed.
     """
     known = list(kinds)
     kind = _ALIASES.get(kind, kind) if isinstance(kind, str) else kind
     if kind is not None and kind not in known:
-        near = near_matches(str(kind), known)
-        hint = did_you_mean(near, f"there are {', '.join(known)}")
-        raise ArgumentError(
-            f"kind={kind!r} is not known; {hint}",
-            argument="kind",
-        )
+        hint = did_you_mean(near_matches(str(kind), known), f"there are {', '.join(known)}")
+        raise ArgumentError(f"kind={kind!r} is not known; {hint}", argument="kind")
     if top is not None and (isinstance(top, bool) or not isinstance(top, Integral) or top < 1):
         raise ArgumentError(f"top={top!r} is no whole number from 1", argument="top")
     wanted = (y,) if isinstance(y, str) else tuple(y or ())
-    find(data.frame, [*(name for name in (x, by) if name is not None), *wanted])
-    wordy = {
-        name: f"it holds no numbers but {data.frame[name].dtype}"
-        for name in wanted
-        if data.kinds[name] != "number"
-    }
-    if wordy:
-        reasons = "; ".join(f"{name}: {why}" for name, why in wordy.items())
-        raise ArgumentError(f"these columns cannot be drawn: {reasons}", argument="y")
-    return PlotOptions(kind, x, wanted, by, None if top is None else int(top))
-
-
-def check_colours(color: str | Iterable[str] | None) -> tuple[str, ...]:
-    """Validate the colours of the series.
-
-    Raises
-    ------
-    ArgumentError
-        If matplotlib knows no such colour.
-    """
-    if color is None:
-        return ()
-    try:
-        given: tuple[object, ...] = (color,) if isinstance(color, str) else tuple(color)
-    except TypeError:
-        given = (color,)
-    wrong = [each for each in given if not isinstance(each, str) or not is_color_like(each)]
-    if wrong or not given:
+    if color is not None and color not in data.kinds and _are_colours(color):
         raise ArgumentError(
-            f"color={color!r} is no colour, nor a list of colours, such as '#0072b2'; by= draws a "
-            "series for each value of a column",
+            f"color={color!r} is no column but a colour; colours are palette=, and color= is the "
+            "column that tells series apart",
             argument="color",
         )
-    return tuple(to_hex(str(each)) for each in given)
+    find(data.frame, [*(name for name in (x, color) if name is not None), *wanted])
+    wordy = [
+        f"{name}: it holds no numbers but {data.frame[name].dtype}"
+        for name in wanted
+        if data.kinds[name] != "number"
+    ]
+    if wordy:
+        raise ArgumentError(f"these columns cannot be drawn: {'; '.join(wordy)}", argument="y")
+    top = None if top is None else int(top)
+    return PlotOptions(kind, x, wanted, color, top, _palette(palette))
+
+
+def _are_colours(values: object) -> bool:
+    listed = [values] if isinstance(values, str) else list(values or ())  # type: ignore[call-overload]
+    return bool(listed) and all(isinstance(c, str) and is_color_like(c) for c in listed)
+
+
+def _palette(palette: str | Iterable[str] | None) -> tuple[str, ...]:
+    if palette is None:
+        return ()
+    colours = (palette,) if isinstance(palette, str) else tuple(palette)
+    if not _are_colours(colours):
+        raise ArgumentError(
+            f"palette={palette!r} is no colour, nor a list of colours, such as '#0072b2'; color= "
+            "draws a series for each value of a column",
+            argument="palette",
+        )
+    return tuple(map(to_hex, colours))
 
 
 def check_theme(theme: str, ax: object | None) -> str:
@@ -136,7 +135,3 @@ def check_figsize(
             f"figsize={figsize!r} is not a width and a height in inches", argument="figsize"
         )
     return width, height
-
-
-_LARGEST = 200.0
-"""The longest side of a figure, in inches."""

@@ -9,81 +9,62 @@ import numpy as np
 from aatoolkit._util.numbers import number
 from aatoolkit.display.plot.data import Mask, Numbers, PlotData
 from aatoolkit.display.plot.drawn import drawn_of
-from aatoolkit.display.plot.fonts import fitted, width_of
 from aatoolkit.display.plot.labels import axis_label, capitalized, humanize
+from aatoolkit.display.plot.measured import each_once
 from aatoolkit.display.plot.options import PlotOptions
-from aatoolkit.display.plot.reduce import each_once
-from aatoolkit.display.plot.rows import describe_mark, key
-from aatoolkit.display.plot.spec import Mark, Panel, Scale, some
-from aatoolkit.display.plot.style import INK, OWN, SERIES, few_levels, styles_for
+from aatoolkit.display.plot.rows import describe_mark
+from aatoolkit.display.plot.spec import Mark, Panel, Scale
+from aatoolkit.display.plot.style import OWN, SERIES, few_levels, styles_for
 from aatoolkit.sections.aggregation import FRACTION, RANK
 
 _NAMED, _ALL_NAMED = 6, 12
 """How many of the points furthest out are named, and as how few all are, where there is room."""
 
-_CORNERS = ((7, 6), (-7, 6), (7, -7), (-7, -7))
-"""Where a name is put beside its point, in the order in which room is looked for; in points."""
 
-_AREA, _SMALL = (440.0, 230.0), 8.0
-"""The area in which room for names is looked for, in points, and their size."""
-
-
-def plan(data: PlotData, options: PlotOptions) -> Panel | None:
+def scatter(data: PlotData, options: PlotOptions) -> Panel | None:
     """Points of one number given as ``x`` and another as ``y``; else None."""
     x = options.x if options.x and data.kinds[options.x] == "number" else None
     others = options.y or tuple(name for name in data.measures if name != x)
     if x is None or not others or len(options.y) > 1 or others[0] == x:
         return None
     y = others[0]
-    by_row = [*data.keys, *([data.label_column] if data.label_column else [])]
-    data = each_once(data, by_row, [x, y])
+    data = each_once(data, [*data.keys, *filter(None, [data.label_column])], [x, y])
     values = data.values(y)
     order = np.argsort(np.where(np.isnan(values), np.inf, -values), kind="stable")
     rows = data.sorted_by(order[: options.top])
     across, up = rows.values(x), rows.values(y)
     there = ~np.isnan(across + up)
-    by, label = options.by, rows.label_column
-    labels = rows.text(label) if label else [f"row {row}" for row in range(len(rows))]
+    by, label = options.color, rows.label_column
+    labels = rows.labels(label) if label else [f"row {row}" for row in range(len(rows))]
     words = few_levels(rows.text(by), options.levels, there) if by else [""] * len(rows)
     shown = [word for word, is_there in zip(words, there, strict=True) if is_there]
     levels = dict.fromkeys([*options.levels, *shown])
-    styles = styles_for(levels) if by else {"": SERIES[0]}
+    styles = styles_for(levels, fixed=not options.palette) if by else {"": SERIES[0]}
     marks = []
     for level, style in styles.items():
-        at = np.flatnonzero(there & (np.array(words, object) == level))
-        if not len(at):
-            continue
+        at = np.flatnonzero(there & (np.array(words, object) == level)).tolist()
         tips = [
-            describe_mark(rows, y, int(row), labels[row])
+            describe_mark(rows, y, row, labels[row])
             + f"\n{humanize(x)}: {number(float(across[row]), rows.unit(x))}"
             for row in at
         ]
-        places = [(int(row), None) for row in at]
-        style = replace(style, look="solid")
+        places = [(row, None) for row in at]
         marks.append(Mark("dots", across[at], up[at], style, size=7, tips=tips.copy, places=places))
     own = there & rows.own()
     if own.any():
         marks.append(Mark("dots", across[own], up[own], replace(OWN, look="ring"), size=12))
-    scales = [_scale(rows, name, part[there]) for name, part in ((x, across), (y, up))]
-    marks += _named(labels, across, up, there, own, scales[0], scales[1])
+    marks.append(_named(labels, across, up, there, own))
     without = int((~there).sum())
-    notes = ["Ringed: own."] if own.any() else []
-    if without:
-        notes.append(f"{without} of {len(rows)} rows lack one of the two numbers.")
     title = f"{humanize(y)} against {humanize(x)}" + (f", by {humanize(by)}" if by else "")
     return Panel(
-        "scatter",
-        rows,
-        drawn_of(rows, (y, x)),
-        capitalized(title),
-        _finding(rows, x, y, labels, there),
-        scales[0],
-        scales[1],
-        marks,
-        notes,
-        [(humanize(level), key(style, "dots")) for level, style in styles.items() if by],
+        "scatter", rows, drawn_of(rows, (y, x)), capitalized(title),
+        _finding(rows, x, y, labels, there), _scale(rows, x, across[there]),
+        _scale(rows, y, up[there]), marks,
+        how="Ringed: own" if own.any() else "",
+        notes=[f"{without} of {len(rows)} rows lack one of the two numbers."][: without > 0],
+        legend=[(humanize(level), style, "dots") for level, style in styles.items() if by],
         height=230.0,
-    )
+    )  # fmt: skip
 
 
 def _finding(rows: PlotData, x: str, y: str, labels: list[str], there: Mask) -> str:
@@ -112,40 +93,13 @@ def _scale(rows: PlotData, name: str, values: Numbers) -> Scale:
     return Scale(least, far, unit=unit, label=label, is_whole=rows.is_count(name))
 
 
-def _named(
-    labels: list[str], across: Numbers, up: Numbers, there: Mask, own: Mask, x: Scale, y: Scale
-) -> list[Mark]:
-    """The names of the points furthest out, and those of the own brand, where there is room."""
+def _named(labels: list[str], across: Numbers, up: Numbers, there: Mask, own: Mask) -> Mark:
+    """The names of own points and of those furthest out; the layout drops those without room."""
     rows = np.flatnonzero(there)
-    if not len(rows):
-        return []
-    spread = [values[rows] / (np.ptp(values[rows]) or 1.0) for values in (across, up)]
-    far = np.hypot(*(part - np.median(part) for part in spread))
+    spread = [values[rows] / (np.ptp(values[rows]) or 1.0) for values in (across, up) if len(rows)]
+    far = np.hypot(*(part - np.median(part) for part in spread)) if len(rows) else rows
     order = rows[np.argsort(-far, kind="stable")]
     chosen = order if len(order) <= _ALL_NAMED else order[:_NAMED]
-    wide, high = _AREA
-    points = {
-        int(row): (wide * x.share(float(across[row])), high * y.share(float(up[row])))
-        for row in rows
-    }
-    taken = [(a - 5.0, b - 5.0, a + 5.0, b + 5.0) for a, b in points.values()]
-    marks = []
-    for row in dict.fromkeys([*np.flatnonzero(own).tolist(), *chosen.tolist()]):
-        words = fitted(labels[row], 150, _SMALL)
-        room = width_of(words, _SMALL)
-        for right, above in _CORNERS:
-            left = points[row][0] + right - (room if right < 0 else 0)
-            middle = points[row][1] + above
-            box = (left, middle - 6, left + room, middle + 6)
-            is_free = not any(
-                box[0] < c and box[2] > a and box[1] < d and box[3] > b for a, b, c, d in taken
-            )
-            if is_free and left >= 0 and box[2] <= wide:
-                taken.append(box)
-                align = "right" if right < 0 else "left"
-                marks.append(
-                    Mark("words", some(across[row]), some(up[row]), INK, words=[words],
-                         shift=(right, above), align=align)
-                )  # fmt: skip
-                break
-    return marks
+    named = list(dict.fromkeys([*np.flatnonzero(own).tolist(), *chosen.tolist()]))
+    words = [labels[row] for row in named]
+    return Mark("words", across[named], up[named], words=words, align="free", shift=(7, 6))

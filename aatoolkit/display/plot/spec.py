@@ -7,7 +7,7 @@ A kind of picture makes a `Panel`; `layout` gives it a place in points; ``axes``
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -71,12 +71,15 @@ class Scale:
     def within(self, values: Any) -> Numbers:
         """Values, the infinite ones at the ends."""
         low, high = sorted((self.low, self.high))
-        values = np.asarray(values, np.float64)
+        values = some(values)
         return np.where(np.isposinf(values), high, np.where(np.isneginf(values), low, values))
 
     def share(self, value: float) -> float:
         """Where a value is, from 0 at the low end to 1 at the high one."""
         return (value - self.low) / ((self.high - self.low) or 1.0)
+
+
+NONE = Scale(kind="none")
 
 
 def rows_of(names: Sequence[Name]) -> Scale:
@@ -91,33 +94,29 @@ class Mark:
     Parameters
     ----------
     kind : str
-        ``boxes`` from ``x`` to ``to``, centred at ``y``; ``spans``, lines from ``x`` to ``to``;
-        ``ticks``, short lines across a row; ``rules`` from end to end at ``x``; ``dots``;
-        ``line``; ``band`` from ``y`` to ``to``; ``cells`` with ``values``; ``words``.
+        ``boxes`` from ``x`` to ``to``, centred at ``y``; ``line``, with a gap at NaN; ``dots``;
+        ``band`` from ``y`` to ``to``; ``cells`` with their ``strength``; ``words``.
     x, y, to : array of float
-        Where they are; infinite is the end of the scale, NaN is a gap.
+        Where they are; infinite is the end of the scale.
     style : Style
         Colour, symbol, dash and look.
     size : float
-        The height of boxes and ticks in rows; the size of dots, or the width of lines, in points.
+        The height of boxes in rows, infinite for all of them; the size of dots, or the width of
+        lines, in points.
     words : sequence of str
         The text of each, of words and cells.
     tips : callable, optional
         Gives what is said of each where the mouse is on it.
     places : sequence of Place, optional
         The row, or the values that name it, behind each.
-    values : array of float, optional
-        The numbers of cells.
-    bounds : tuple of float
-        The numbers at the ends of the colours of cells.
+    strength : array of float, optional
+        The colours of cells, from 0 to 1; NaN has none.
     shift : tuple of float
         How far words are from their place, in points.
     align : str
         Which side of words is at their place.
     has_paper : bool
         Whether words have the paper's colour behind them.
-    has_caps : bool
-        Whether spans have caps.
     """
 
     kind: str
@@ -129,31 +128,13 @@ class Mark:
     words: Sequence[str] = ()
     tips: Callable[[], Sequence[str]] | None = None
     places: Sequence[Place | None] | None = None
-    values: Numbers | None = None
-    bounds: tuple[float, float] = (0.0, 1.0)
+    strength: Numbers | None = None
     shift: tuple[float, float] = (5.0, 0.0)
     align: str = "left"
     has_paper: bool = False
-    has_caps: bool = False
 
     def __len__(self) -> int:
         return len(self.x)
-
-    def strokes(self, panel: Panel) -> tuple[Numbers, Numbers]:
-        """The lines of spans, ticks and rules, broken by NaN."""
-        gap = np.full(len(self), np.nan)
-        low, high = np.full_like(gap, panel.y.low), np.full_like(gap, panel.y.high)
-        if self.kind == "line":
-            return self.x, self.y
-        if self.kind == "spans" and self.to is not None:
-            xs, ys = [self.x, self.to, gap], [self.y, self.y, gap]
-            for x in (self.x, self.to) if self.has_caps else ():
-                xs, ys = [*xs, x, x, gap], [*ys, self.y - 0.13, self.y + 0.13, gap]
-        else:
-            ends = (self.y - self.size / 2, self.y + self.size / 2)
-            low, high = ends if self.kind == "ticks" else (low, high)
-            xs, ys = [self.x, self.x, gap], [low, high, gap]
-        return np.transpose(xs).ravel(), np.transpose(ys).ravel()
 
     def corners(self, panel: Panel) -> tuple[Numbers, Numbers, Numbers, float]:
         """The starts, ends and middles of boxes, and their height."""
@@ -164,81 +145,34 @@ class Mark:
         return starts, ends, middle, abs(panel.y.high - panel.y.low)
 
 
-def no_tip(row: int) -> str:
-    """Say nothing of a mark."""
-    del row
-    return ""
+def some(values: npt.ArrayLike) -> Numbers:
+    """Values as numbers of a mark."""
+    return np.atleast_1d(np.asarray(values, np.float64))
 
 
-@dataclass(frozen=True)
-class RowMarks:
-    """Makes marks of rows, each from an array with a number for every row.
-
-    Parameters
-    ----------
-    tip : callable
-        Gives what is said of a row where the mouse is on its mark.
-    column : str, optional
-        The column behind the marks, where it is not the first that is drawn.
-    """
-
-    tip: Callable[[int], str] = no_tip
-    column: str | None = None
-
-    def mark(
-        self, kind: str, mask: npt.ArrayLike, x: npt.ArrayLike, style: Style, **more: Any
-    ) -> Mark:
-        """Marks at numbers of the rows of a mask."""
-        rows = np.flatnonzero(mask).tolist()
-        whole = np.shape(mask)
-        if "to" in more:
-            more["to"] = np.broadcast_to(some(more["to"]), whole)[rows]
-        if "words" in more:
-            more["words"] = [more["words"][row] for row in rows]
-        elif self.tip is not no_tip:
-            more["tips"] = lambda: [self.tip(row) for row in rows]
-        if kind in ("boxes", "dots"):
-            more.setdefault("places", [(row, self.column) for row in rows])
-        return Mark(kind, np.broadcast_to(some(x), whole)[rows], some(rows), style, **more)
-
-    def boxes(
-        self, mask: npt.ArrayLike, end: npt.ArrayLike, style: Style, start: npt.ArrayLike = 0.0,
-        size: float = 0.68, **more: Any,
-    ) -> Mark:  # fmt: skip
-        """Boxes from a start to an end."""
-        return self.mark("boxes", mask, start, style, to=end, size=size, **more)
-
-    def dots(
-        self, x: npt.ArrayLike, style: Style, size: float = 7.0, mask: npt.ArrayLike | None = None
-    ) -> Mark:
-        """Dots at numbers, where there are some."""
-        there = ~np.isnan(some(x))
-        return self.mark("dots", there if mask is None else there & mask, x, style, size=size)
-
-    def spans(
-        self, low: npt.ArrayLike, high: npt.ArrayLike, style: Style = INK, size: float = 1.1,
-        mask: npt.ArrayLike | None = None, *, has_caps: bool = False,
-    ) -> Mark:  # fmt: skip
-        """Lines from one end to the other, where there are both."""
-        there = ~np.isnan(some(low) + some(high))
-        mask = there if mask is None else there & mask
-        return self.mark("spans", mask, low, style, to=high, size=size, has_caps=has_caps)
-
-    def words(
-        self, mask: npt.ArrayLike, x: npt.ArrayLike, words: Sequence[str], shift: float = 5.0,
-        **more: Any,
-    ) -> Mark:  # fmt: skip
-        """Words beside a place."""
-        return self.mark("words", mask, x, INK, words=words, shift=(shift, 0.0), **more)
-
-    def across(self, mask: npt.ArrayLike, style: Style) -> Mark:
-        """Boxes from end to end."""
-        return self.boxes(mask, np.inf, style, -np.inf)
+def spans(low: Numbers, high: Numbers, y: npt.ArrayLike, style: Style, size: float = 1.1) -> Mark:
+    """Lines across from one number to another."""
+    return _strokes(low, high, y, y, style, size)
 
 
-def rule(x: npt.ArrayLike, style: Style = MUTED, size: float = 0.9) -> Mark:
+def rules(x: npt.ArrayLike, style: Style = MUTED, size: float = 0.9) -> Mark:
     """Lines from end to end at numbers."""
-    return Mark("rules", some(x), some(x), style, size=size)
+    return _strokes(x, x, -np.inf, np.inf, style, size)
+
+
+def ticks(x: npt.ArrayLike, rows: npt.ArrayLike, half: float = 0.3) -> Mark:
+    """Short lines across rows."""
+    return _strokes(x, x, some(rows) - half, some(rows) + half, INK, 1.6)
+
+
+def _strokes(
+    x: npt.ArrayLike, to: npt.ArrayLike, y: npt.ArrayLike, end: npt.ArrayLike, style: Style,
+    size: float,
+) -> Mark:  # fmt: skip
+    parts = np.broadcast_arrays(some(x), some(to), some(y), some(end), some(np.nan))
+    x, to, y, end, gap = (part[~np.isnan(parts[0] + parts[1])] for part in parts)
+    xs, ys = (np.transpose([a, b, gap]).ravel() for a, b in ((x, to), (y, end)))
+    return Mark("line", xs, ys, replace(style, symbol=""), size=size)
 
 
 @dataclass(frozen=True)
@@ -250,6 +184,10 @@ class WordColumn:
     align: str = "left"
     is_bold: bool = False
     is_muted: bool = False
+
+
+Legend = Sequence[tuple[str, Style, str]]
+"""What looks stand for: the words, the style, and the kind of its marks."""
 
 
 @dataclass(frozen=True)
@@ -272,12 +210,20 @@ class Panel:
         What lies along it.
     marks : sequence of Mark
         What is drawn, in this order.
+    headline : str
+        The main result, as short as a title; empty where there is none.
+    how : str
+        How it is read, in a sentence.
     notes : sequence of str
-        What a reader has to know.
-    legend : sequence of (str, Mark)
+        What a reader may want to know besides.
+    n : str
+        The sample, in a few words.
+    legend : Legend
         What the looks stand for.
-    columns : sequence of WordColumn
+    beside : sequence of WordColumn
         Words at the right of the rows.
+    labels : sequence of (float, str, Style)
+        The names of lines at their right ends.
     height : float
         The height of the area of marks in points, where there is room.
     shared : str
@@ -286,8 +232,6 @@ class Panel:
         Whether it takes the whole width beside no other panel.
     heading : str
         What a panel of several stands for.
-    ramp : bool
-        Whether the colours of cells are shown along a bar.
     """
 
     kind: str
@@ -298,15 +242,17 @@ class Panel:
     x: Scale
     y: Scale
     marks: Sequence[Mark]
+    headline: str = ""
+    how: str = ""
     notes: Sequence[str] = ()
-    legend: Sequence[tuple[str, Mark]] = ()
-    columns: Sequence[WordColumn] = ()
+    n: str = ""
+    legend: Legend = ()
+    beside: Sequence[WordColumn] = ()
+    labels: Sequence[tuple[float, str, Style]] = ()
     height: float = 180.0
     shared: str = ""
     is_wide: bool = False
     heading: str = ""
-    ramp: str = ""
-    colour: str | None = None
 
     @property
     def has_rows(self) -> bool:
@@ -321,9 +267,8 @@ class Panel:
                 if place is None:
                     continue
                 start, high = float(mark.x[at]), float(mark.y[at])
-                end = start if mark.to is None or mark.kind == "band" else float(mark.to[at])
-                low, end = min(start, end), max(start, end)
-                across = max(low - x, x - end, 0.0)
+                end = float(mark.to[at]) if mark.to is not None else start
+                across = max(min(start, end) - x, x - max(start, end), 0.0)
                 up = abs(y - high) if high == high else np.inf
                 if self.has_rows and (up > 0.5 or (mark.kind == "cells" and across > 0.5)):
                     continue
@@ -343,23 +288,31 @@ class Spec:
     Parameters
     ----------
     title : str
-        Its title.
+        Its title: the main result where there is one.
     panels : tuple of Panel
         Its panels, row by row.
     finding : str
         The main result in words: the alternative text.
+    subtitle : str
+        What is shown, and how it is read.
     notes : tuple of str
-        The caption, one sentence each; the last one is the source.
+        All that is to be said of it, one sentence each; the last one is the source.
+    caption : tuple of str
+        The line below it: the source, the sample, and what is missing; the last parts yield.
     across : int
         As many panels side by side.
+    legend : Legend
+        What the looks of all panels stand for.
     """
 
     title: str
     panels: tuple[Panel, ...]
     finding: str
+    subtitle: str = ""
     notes: tuple[str, ...] = ()
+    caption: tuple[str, ...] = ()
     across: int = 1
-    legend: tuple[tuple[str, Mark], ...] = field(default=())
+    legend: Legend = ()
 
     @property
     def kind(self) -> str:
@@ -370,22 +323,15 @@ class Spec:
 def sharing(panels: Sequence[Panel]) -> list[Panel]:
     """Panels on one scale."""
     filled = [panel for panel in panels if panel.kind != "empty"]
-    if not filled:
+    axis = filled[0].shared if filled else ""
+    if not axis:
         return list(panels)
-    axis = filled[0].shared
-    changed = []
-    for panel in panels:
-        if panel.kind != "empty" and axis:
-            scales: list[Scale] = [getattr(each, axis) for each in filled]
-            falls = scales[0].low > scales[0].high
-            ends = (max, min) if falls else (min, max)
-            low, high = ends[0](s.low for s in scales), ends[1](s.high for s in scales)
-            shared = replace(getattr(panel, axis), low=low, high=high)
-            panel = replace(panel, x=shared) if axis == "x" else replace(panel, y=shared)
-        changed.append(panel)
-    return changed
-
-
-def some(values: npt.ArrayLike) -> Numbers:
-    """Values as numbers of a mark."""
-    return np.atleast_1d(np.asarray(values, np.float64))
+    scales: list[Scale] = [getattr(panel, axis) for panel in filled]
+    ends = (max, min) if scales[0].low > scales[0].high else (min, max)
+    low, high = ends[0](s.low for s in scales), ends[1](s.high for s in scales)
+    return [
+        panel
+        if panel.kind == "empty"
+        else replace(panel, **{axis: replace(getattr(panel, axis), low=low, high=high)})
+        for panel in panels
+    ]

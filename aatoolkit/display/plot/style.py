@@ -1,8 +1,8 @@
 """Colours, looks and markers, on light and dark paper; distinct in grey and for the colour-blind.
 
 The colours are after M. Okabe and K. Ito, "Color universal design" (2008); those too pale for
-white paper are darker. Hatched is what was not measured, and nothing else. Series differ by
-colour, by marker and dash, and boxes by being solid, tinted or hollow.
+white paper are darker. Hatched is what was not measured, hollow what was in part, and nothing
+else is. An engine has one colour everywhere; own brands have the accent, competitors are grey.
 """
 
 from __future__ import annotations
@@ -31,25 +31,49 @@ class Style:
     dash: Dash = ()
     look: str = "solid"
 
+    @property
+    def key(self) -> str:
+        """The name of its colour in a palette."""
+        if self.look in (HATCHED, DOTTED, EMPTY):
+            return "hatch"
+        return f"{self.colour}/{self.look}" if self.look in _LIGHTER else self.colour
+
+    def glyph(self, kind: str) -> str:
+        """The sign that stands for marks of a kind in a legend; another kind is a sign of its own."""
+        if kind == "boxes":
+            return {HATCHED: "▨", DOTTED: "▒", EMPTY: "□", "hollow": "□"}.get(self.look, "■")
+        if kind == "line":
+            return "━"
+        if kind != "dots":
+            return kind
+        return "○" if self.look in ("hollow", "ring") else _GLYPHS.get(self.symbol, "●")
+
+
+_LIGHTER = {"tint": 0.55, "pale": 0.28}
+_GLYPHS = {"s": "■", "^": "▲", "D": "◆", "v": "▼", "P": "✚"}
+
 
 SERIES = (
     Style("blue"),
-    Style("orange", "s", (5, 2), "tint"),
-    Style("green", "^", (1, 1), "hollow"),
+    Style("orange", "s", (5, 2)),
+    Style("green", "^", (1, 1)),
     Style("purple", "D", (5, 1, 1, 1)),
-    Style("black", "v", (3, 1, 1, 1, 1, 1), "tint"),
-    Style("sky", "P", (8, 2), "hollow"),
+    Style("black", "v", (3, 1, 1, 1, 1, 1)),
+    Style("sky", "P", (8, 2)),
 )
 """The styles of series, in the order in which they are assigned."""
+
+_ENGINES = ("chatgpt", "perplexity", "gemini", "claude", "copilot", "google-ai-overview")
+"""Engines that have the same style in every picture, in the order of the series."""
 
 OWN, REST, RIVAL = Style("blue"), Style("rest"), Style("rival", "D")
 """The project's own brand, all others, and a competitor."""
 
-GOOD, WARNING, BAD = Style("blue"), Style("amber", "^", (1, 1), "tint"), Style("orange", "s")
-EVEN, NOTHING = Style("even"), Style("even", "D", (1, 1), "hollow")
+GOOD, WARNING, BAD = Style("green"), Style("amber", "^", (1, 1)), Style("orange", "s")
+EVEN, NOTHING = Style("rest"), Style("rest", look="ring")
 """What states mean: good, to be looked at, bad, neither, and not known or not applicable."""
 
-INK, MUTED = Style("ink"), Style("muted")
+INK, MUTED = Style("ink", ""), Style("muted", "")
 UNMEASURED, NO_VALUE, NO_NUMBER = (Style("lack", look=look) for look in (HATCHED, DOTTED, EMPTY))
 
 REST_LEVEL = "all others"
@@ -66,7 +90,6 @@ _STATES = {
     NOTHING: "unknown not_applicable not_checked",
 }
 _STYLE_OF = {word: style for style, words in _STATES.items() for word in words.split()}
-_LOOKS = ("solid", "tint", "hollow")
 
 LIGHT: Mapping[str, str] = {
     "ink": "#1f2328",
@@ -82,9 +105,8 @@ LIGHT: Mapping[str, str] = {
     "black": "#24292f",
     "sky": "#3b9ad9",
     "amber": "#a87b00",
-    "rest": "#a9b8c4",
-    "rival": "#6e7d8a",
-    "even": "#c3ccd4",
+    "rest": "#87939e",
+    "rival": "#5f6c78",
 }
 DARK: Mapping[str, str] = {
     "ink": "#e6edf3",
@@ -100,9 +122,8 @@ DARK: Mapping[str, str] = {
     "black": "#e6edf3",
     "sky": "#8cc8f0",
     "amber": "#d9a514",
-    "rest": "#66727e",
-    "rival": "#8796a3",
-    "even": "#4d5761",
+    "rest": "#717d89",
+    "rival": "#a3afba",
 }
 """Each colour on light paper, and on dark paper."""
 
@@ -117,32 +138,32 @@ class Palette:
     """The colours of one picture by name."""
 
     colours: Mapping[str, str]
-    is_dark: bool = False
+    ramp: tuple[str, ...]
+    """The colours of cells, from the weakest to the strongest."""
 
     @classmethod
     def of(cls, is_dark: bool, chosen: Sequence[str] = (), **others: str) -> Palette:
         """The colours of light or dark paper; chosen ones take the place of the series'."""
         series = {style.colour: hexed for style, hexed in zip(SERIES, chosen, strict=False)}
-        return cls({**(DARK if is_dark else LIGHT), **series, **others}, is_dark)
+        ramp = _RAMPS[is_dark]
+        ramp = (ramp[0], chosen[0]) if chosen else ramp
+        return cls({**(DARK if is_dark else LIGHT), **series, **others}, ramp)
 
     def __getitem__(self, name: str) -> str:
-        return self.colours[name]
+        """A colour by its name; ``blue/tint`` is a lighter one, ``ramp/0.5`` that of a cell."""
+        name, _, part = name.partition("/")
+        if name == "ramp":
+            return along(self.ramp, float(part))
+        colour = self.colours[name]
+        return mixed(self.colours["paper"], colour, _LIGHTER[part]) if part else colour
 
     def box(self, style: Style) -> tuple[str, str, float]:
-        """The face of a box, its edge, and the edge's width in points."""
+        """The face of a box, its edge or its hatch, and the edge's width in points."""
         if style.look in (HATCHED, DOTTED, EMPTY):
             return self["lack"], self["hatch"], 0.0
-        colour = self[style.colour]
-        if style.look == "solid":
-            return colour, self["muted"], 0.5
-        paper = self["paper"]
-        return (mixed(paper, colour, 0.45) if style.look == "tint" else paper), colour, 1.1
-
-    def ramp(self, is_rank: bool, colour: str | None = None) -> tuple[str, ...]:
-        """The colours of cells, from the least to the most; the best rank is the strongest."""
-        stops = _RAMPS[self.is_dark]
-        stops = (stops[0], colour) if colour else stops
-        return stops[::-1] if is_rank else stops
+        if style.look in ("hollow", "ring"):
+            return self["paper"], self[style.colour], 1.1
+        return self[style.key], self["paper"], 0.6
 
 
 def mixed(one: str, other: str, share: float) -> str:
@@ -186,10 +207,12 @@ def few_levels(words: Sequence[str], order: Sequence[str] = (), shown: Any = Non
     return [word if word in kept else REST_LEVEL for word in words]
 
 
-def styles_for(levels: Iterable[str], *, states: bool = False) -> dict[str, Style]:
+def styles_for(
+    levels: Iterable[str], *, states: bool = False, fixed: bool = True
+) -> dict[str, Style]:
     """Choose a style for each level: by what states mean, in turn for others.
 
-    With ``states`` even a single level is taken for a state.
+    With ``states`` even a single level is taken for a state; with ``fixed`` engines have their own.
 
     Examples
     --------
@@ -205,10 +228,11 @@ def styles_for(levels: Iterable[str], *, states: bool = False) -> dict[str, Styl
         return dict.fromkeys(listed, REST)
     if len(meant) > 1 or states:
         for level, style in meant.items():
-            # Two states of one meaning differ by their look.
-            looks = [look for look in _LOOKS if replace(style, look=look) not in chosen.values()]
-            first = style.look if style.look in looks else looks[0] if looks else style.look
-            chosen[level] = style if first == style.look else replace(style, look=first)
+            # Two states of one meaning differ by their shade.
+            shades = [replace(style, look=look) for look in (style.look, *_LIGHTER)]
+            chosen[level] = next((s for s in shades if s not in chosen.values()), style)
+    engines = {engine: SERIES[at] for at, engine in enumerate(_ENGINES) if engine in listed}
+    chosen = engines | chosen if fixed else chosen
     taken = {style.colour for style in chosen.values()}
     free = cycle([style for style in SERIES if style.colour not in taken] or SERIES)
     return {level: chosen.get(level) or next(free) for level in listed}
