@@ -36,11 +36,11 @@ def test_a_year_by_week_and_engine_has_its_gaps_hatched(place: Path) -> None:
     weeks = archive.read("overview", "overview_engines")
     silent = weeks["mention_rate"].isna().groupby(weeks["engine"]).all()
     unmeasured = int(silent.sum()) * WEEKS + int((~silent).sum()) * len(MISSED)
-    picture = weeks.aa.plot(kind="heatmap", x="window_end", y="mention_rate", by="engine")
+    picture = weeks.aa.plot(kind="heatmap", x="window_end", y="mention_rate", color="engine")
     cells = WEEKS * len(silent)
     assert f"{unmeasured} of {cells} cells not measured" in picture.finding
     measured = weeks[weeks["engine"].isin(silent.index[~silent])]
-    lines = measured.aa.plot(x="window_end", y="mention_rate", by="engine")
+    lines = measured.aa.plot(x="window_end", y="mention_rate", color="engine")
     assert lines.kind == "line"
     assert f"{len(MISSED)} of {WEEKS} times not measured" in lines.finding
     last = measured[measured["window_end"] == measured["window_end"].max()]

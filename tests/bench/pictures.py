@@ -42,22 +42,22 @@ def options(data: aa.Dataset) -> Iterator[Drawing]:
     prompts = data["prompts"]["prompts"]
     calls: list[tuple[str, pd.DataFrame, dict[str, Any]]] = [
         ("kind=bar", engines, {"kind": "bar"}),
-        ("by= over time", daily, {"x": "date", "y": "sessions", "by": "engine"}),
-        ("lines by engine", daily, {"kind": "line", "y": "sessions", "by": "engine", "top": 4}),
+        ("color= over time", daily, {"x": "date", "y": "sessions", "color": "engine"}),
+        ("lines by engine", daily, {"kind": "line", "y": "sessions", "color": "engine", "top": 4}),
         ("several y", trend, {"y": ["mention_rate", "share_of_voice"]}),
-        ("bars by=", domains, {"x": "source_domain", "y": "citation_count", "by": "domain_type"}),
+        ("bars color=", domains, {"x": "source_domain", "y": "citation_count", "color": "domain_type"}),
         ("bars of a rate by topic", prompts, {"x": "topic", "y": "mention_rate"}),
-        ("rate by topic and intent", prompts, {"x": "topic", "y": "mention_rate", "by": "intent"}),
+        ("rate by topic and intent", prompts, {"x": "topic", "y": "mention_rate", "color": "intent"}),
         ("scatter", domains, {"kind": "scatter", "x": "retrieval_count", "y": "citation_count"}),
         (
-            "scatter by=",
+            "scatter color=",
             domains,
-            {"x": "retrieval_count", "y": "citation_rate", "by": "domain_type"},
+            {"x": "retrieval_count", "y": "citation_rate", "color": "domain_type"},
         ),
         ("facet lines", daily, {"x": "date", "y": "sessions", "facet": "engine"}),
         ("facet bars", prompts, {"x": "topic", "y": "mention_rate", "facet": "intent"}),
         ("figsize", brands, {"figsize": (4, 3)}),
-        ("color", brands, {"color": "#7d4f8e"}),
+        ("palette", brands, {"palette": "#7d4f8e"}),
         ("positions", brands, {"kind": "bars", "y": "average_position"}),
         ("title", trend, {"title": "What the boss wants to read, in a title that is rather long"}),
     ]
@@ -65,8 +65,8 @@ def options(data: aa.Dataset) -> Iterator[Drawing]:
         yield name, lambda frame=frame, arguments=arguments: frame.aa.plot(**arguments)
     yield "ax=, three at once", lambda: _on_axes([trend, engines, daily])
     weekly = aa.demo().read("overview", split="engine", days=90)["overview_trend"]
-    yield "weeks by engine", lambda: weekly.aa.plot("line", by="engine", freq="W")
-    yield "months", lambda: weekly.aa.plot("line", y="answer_count", by="engine", freq="MS")
+    yield "weeks by engine", lambda: weekly.aa.plot("line", color="engine", freq="W")
+    yield "months", lambda: weekly.aa.plot("line", y="answer_count", color="engine", freq="MS")
     two = aa.concat([trend.assign(host="a.example"), trend.assign(host="b.example")])
     yield "two hosts", two.aa.plot
 
@@ -90,7 +90,7 @@ def statistics(data: aa.Dataset) -> Iterator[Drawing]:
     yield (
         "by engine",
         lambda: project.read("prompts", split="engine").main.aa.plot(
-            x="topic", y="mention_rate", by="engine"
+            x="topic", y="mention_rate", color="engine"
         ),
     )
 

@@ -37,7 +37,7 @@ def test_columns_that_are_not_drawn_are_counted(tables: aa.Dataset) -> None:
 def test_cells_have_as_many_decimals_each() -> None:
     rows = [("a", "x", 1.0), ("a", "y", 2.25), ("b", "x", 3.0), ("b", "y", 10 / 3)]
     frame = pd.DataFrame(rows, columns=["who", "to", "n"])
-    axes = frame.aa.plot("heatmap", x="to", by="who", y="n")
+    axes = frame.aa.plot("heatmap", x="to", color="who", y="n")
     assert {text.get_text() for text in axes.texts} == {"1.00", "2.25", "3.00", "3.33"}
 
 
@@ -49,7 +49,7 @@ def test_the_own_brand_is_marked_among_columns() -> None:
         ("q", "you", False, 4),
     ]
     frame = pd.DataFrame(rows, columns=["engine", "brand", "own", "n"])
-    axes = frame.aa.plot("heatmap", x="brand", by="engine", y="n")
+    axes = frame.aa.plot("heatmap", x="brand", color="engine", y="n")
     shown = {text.get_text(): text.get_fontweight() for text in axes.get_xticklabels()}
     assert shown == {"we (own)": "bold", "you": "normal"}
 

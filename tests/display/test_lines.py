@@ -30,7 +30,7 @@ def labels_of(axes: object) -> list[str]:
 @pytest.mark.thorough
 def test_weeks_by_engine_have_intervals_and_part_weeks_are_hollow(project: aa.Project) -> None:
     trend = project.read("overview", split="engine")["overview_trend"]
-    axes = trend.aa.plot("line", y="mention_rate", by="engine", freq="W")
+    axes = trend.aa.plot("line", y="mention_rate", color="engine", freq="W")
     assert any(len(path.vertices) for band in axes.collections for path in band.get_paths())
     assert axes.panel.legend[-1][0] == "part of the period"
     assert not {"copilot", "google-ai-overview"} & {*legend_of(axes)}
@@ -47,7 +47,7 @@ def test_engines_that_did_not_run_differ_from_those_with_nothing_to_count(
     project: aa.Project,
 ) -> None:
     prompts = project.read("prompts", split="engine").main
-    axes = prompts.aa.plot("heatmap", x="topic", y="mention_rate", by="engine")
+    axes = prompts.aa.plot("heatmap", x="topic", y="mention_rate", color="engine")
     assert "not measured" in legend_of(axes)
     rows = {labels_of(axes)[round(patch.get_y() + 0.5)] for patch in axes.patches}
     assert rows == {"copilot", "google-ai-overview"}
@@ -117,7 +117,7 @@ def test_infinite_numbers_were_measured_and_are_not_drawn() -> None:
     bars = pd.DataFrame({"who": ["a", "b", "c"], "ratio": [1, np.inf, np.nan]}).aa.plot(y="ratio")
     assert "1 infinite, and not drawn" in bars.finding
     cells = pd.DataFrame({"a": ["x"] * 3, "b": [*"rst"], "n": [1, -np.inf, np.nan]})
-    assert "1 of 3 cells infinite" in cells.aa.plot("heatmap", x="b", by="a", y="n").finding
+    assert "1 of 3 cells infinite" in cells.aa.plot("heatmap", x="b", color="a", y="n").finding
 
 
 def test_two_days_have_no_time_of_day_between_them() -> None:

@@ -23,7 +23,7 @@ from serving import shared_client, shared_dataset
 
 import aatoolkit as aa
 from aatoolkit import Availability, Cause, Status
-from aatoolkit.errors import ArgumentError, AvailabilityError, ItemNotFound
+from aatoolkit.errors import ArgumentError, AvailabilityError, ColumnNotFound, ConfigurationError
 from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, Source, attach
 
 HOSTS = ("acme.example", "initech.example", "newco.example")
@@ -338,14 +338,14 @@ def test_hostile_words_are_shown_and_do_nothing(text: str) -> None:
     )
     frame = pd.DataFrame({"brand": brands, text or "empty": [text, "b"], "n": [1, 2]})
     drawn(attach(frame, known).aa.plot())
-    drawn(attach(frame, known).aa.plot("bars", by="brand"))
-    drawn(attach(frame, known).aa.plot("counts", x="brand", by=text or "empty"))
+    drawn(attach(frame, known).aa.plot("bars", color="brand"))
+    drawn(attach(frame, known).aa.plot("counts", x="brand", color=text or "empty"))
     drawn(pd.DataFrame({text or "empty": [1], "m": [2]}).aa.plot())
     grid = pd.DataFrame(list(itertools.product(brands, brands)), columns=["brand", "to"])
-    drawn(grid.assign(n=range(4)).aa.plot("heatmap", x="to", by="brand", y="n"))
+    drawn(grid.assign(n=range(4)).aa.plot("heatmap", x="to", color="brand", y="n"))
     days = pd.date_range("2026-01-01", periods=4)
     line = pd.DataFrame({"day": [*days, *days], "brand": sorted(brands * 4), "n": range(8)})
-    drawn(line.aa.plot("line", x="day", y="n", by="brand"))
+    drawn(line.aa.plot("line", x="day", y="n", color="brand"))
 
 
 @pytest.mark.thorough
@@ -357,23 +357,23 @@ def test_users_style_settings_do_no_harm(overview: aa.Tables) -> None:
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"kind": "barz"}, ArgumentError, "'bars'"),
-        ({"color": "no such"}, ArgumentError, "is no colour.*by= draws a series"),
-        ({"color": ["#fff", 3]}, ArgumentError, "is no colour"),
-        ({"color": []}, ArgumentError, "is no colour"),
-        ({"theme": "night"}, ArgumentError, "auto, light and dark"),
-        ({"facet": "engin"}, ItemNotFound, "no such column"),
-        ({"facet": "date", "x": "date"}, ArgumentError, "already"),
-        ({"facet": "date", "ax": Figure().subplots()}, ArgumentError, "one"),
-        ({"theme": "dark", "ax": Figure().subplots()}, ArgumentError, "figure of ax="),
-        ({"kind": "zzz"}, ArgumentError, "heatmap"),
-        ({"top": 0}, ArgumentError, "from 1"),
-        ({"top": 2.5}, ArgumentError, "from 1"),
-        ({"top": True}, ArgumentError, "from 1"),
-        ({"ax": "axes"}, ArgumentError, "no matplotlib Axes"),
-        ({"y": "mention_rat"}, ItemNotFound, "'mention_rate'"),
-        ({"x": "dates"}, ItemNotFound, "'date'"),
-        ({"by": "nowhere"}, ItemNotFound, "no such column"),
+        ({"kind": "barz"}, ConfigurationError, "'bars'"),
+        ({"palette": "no such"}, ConfigurationError, "is no colour.*color= draws a series"),
+        ({"palette": ["#fff", 3]}, ConfigurationError, "is no colour"),
+        ({"palette": []}, ConfigurationError, "is no colour"),
+        ({"theme": "night"}, ConfigurationError, "auto, light and dark"),
+        ({"facet": "engin"}, ColumnNotFound, "no such column"),
+        ({"facet": "date", "x": "date"}, ConfigurationError, "already"),
+        ({"facet": "date", "ax": Figure().subplots()}, ConfigurationError, "one"),
+        ({"theme": "dark", "ax": Figure().subplots()}, ConfigurationError, "figure of ax="),
+        ({"kind": "zzz"}, ConfigurationError, "heatmap"),
+        ({"top": 0}, ConfigurationError, "from 1"),
+        ({"top": 2.5}, ConfigurationError, "from 1"),
+        ({"top": True}, ConfigurationError, "from 1"),
+        ({"ax": "axes"}, ConfigurationError, "no matplotlib Axes"),
+        ({"y": "mention_rat"}, ColumnNotFound, "'mention_rate'"),
+        ({"x": "dates"}, ColumnNotFound, "'date'"),
+        ({"by": "nowhere"}, ColumnNotFound, "no such column"),
         ({"y": "date"}, ArgumentError, "no numbers"),
         ({"kind": "funnel"}, AvailabilityError, "do not fit a picture"),
         ({"kind": "line", "x": "mention_rate"}, AvailabilityError, "do not fit a picture"),
@@ -444,7 +444,7 @@ def series() -> list:
     """Lines of six series, each of which has a style of its own."""
     days = pd.date_range("2026-01-01", periods=3).repeat(6)
     frame = pd.DataFrame({"day": days, "engine": [*"abcdef"] * 3, "n": range(18)})
-    panel = frame.aa.plot("line", x="day", y="n", by="engine").panel
+    panel = frame.aa.plot("line", x="day", y="n", color="engine").panel
     return [mark for mark in panel.marks if mark.kind == "line"]
 
 
@@ -479,7 +479,7 @@ def stacked(levels: list[str]) -> dict[str, object]:
     frame = pd.DataFrame({"engine": "a", "state": levels})
     return {
         words: mark.style
-        for words, mark in frame.aa.plot("counts", x="engine", by="state").panel.legend
+        for words, mark in frame.aa.plot("counts", x="engine", color="state").panel.legend
     }
 
 
@@ -504,7 +504,7 @@ def test_hatched_is_what_was_not_measured_and_nothing_else(whole: dict[str, aa.D
 
 def test_the_kinds_are_those_of_the_documentation() -> None:
     doc = pd.DataFrame.aa.plot.__doc__
-    with pytest.raises(ArgumentError, match="there are ") as caught:
+    with pytest.raises(ConfigurationError, match="there are ") as caught:
         counted([1, 2]).aa.plot("zzzzzzzz")
     kinds = str(caught.value).partition("there are ")[2].split(", ")
     assert len(kinds) > 20
@@ -557,7 +557,7 @@ def test_on_other_axes_the_legend_leaves_the_title_free() -> None:
     frame = pd.DataFrame({"day": days, "engine": ["a", "b"] * 4, "n": range(8)})
     figure = Figure(figsize=(5, 3))
     axes = figure.subplots()
-    frame.aa.plot(kind="line", x="day", y="n", by="engine", ax=axes)
+    frame.aa.plot(kind="line", x="day", y="n", color="engine", ax=axes)
     figure.draw_without_rendering()
     legend, title = axes.get_legend(), axes.get_title(loc="left")
     assert title
@@ -576,9 +576,9 @@ def test_a_title_and_a_size_can_be_given() -> None:
     assert axes.figure.get_suptitle() == "Mine <b>\\u202e"
     assert tuple(axes.figure.get_size_inches()) == (4, 2.5)
     for size in [(0, 1), (1,), "large", (float("nan"), 1), (1, 1000)]:
-        with pytest.raises(ArgumentError, match="figsize"):
+        with pytest.raises(ConfigurationError, match="figsize"):
             counted([1, 2]).aa.plot(figsize=size)  # type: ignore[arg-type]
-    with pytest.raises(ArgumentError, match="ax="):
+    with pytest.raises(ConfigurationError, match="ax="):
         counted([1, 2]).aa.plot(figsize=(4, 3), ax=Figure().subplots())
 
 
@@ -644,7 +644,7 @@ def test_a_theme_is_set_once_for_a_dark_notebook(overview: aa.Tables) -> None:
         assert luminance(mpl.colors.to_hex(light.figure.get_facecolor())) > 0.9
     finally:
         aa.set_theme("auto")
-    with pytest.raises(ArgumentError, match="auto, light, dark"):
+    with pytest.raises(ConfigurationError, match="auto, light, dark"):
         aa.set_theme("night")
 
 
@@ -669,11 +669,11 @@ def test_leaders_are_ranked_by_the_number_that_the_title_names(
 
 
 def test_colours_are_those_given(overview: aa.Tables) -> None:
-    axes = overview["overview_top_brands"].aa.plot(color="#7d4f8e")
+    axes = overview["overview_top_brands"].aa.plot(palette="#7d4f8e")
     faces = [mpl.colors.to_hex(bar.get_facecolor()) for bar in axes.patches]
     assert faces.count("#7d4f8e") == 1
     trend = overview["overview_trend"]
-    lines = trend.aa.plot(y=["mention_rate", "share_of_voice"], color=["red", "green"]).lines
+    lines = trend.aa.plot(y=["mention_rate", "share_of_voice"], palette=["red", "green"]).lines
     assert [to_rgb(line.get_color()) for line in lines] == [to_rgb("red"), to_rgb("green")]
 
 
@@ -703,7 +703,7 @@ def test_absent_rows_and_unmeasured_cells_look_different() -> None:
     frame = pd.DataFrame(
         {"who": ["a", "a", "b"], "to": ["x", "y", "x"], "n": pd.array([1, None, 3], "Int64")}
     )
-    axes = frame.aa.plot("heatmap", x="to", by="who", y="n")
+    axes = frame.aa.plot("heatmap", x="to", color="who", y="n")
     legend = [text.get_text() for text in axes.get_legend().get_texts()]
     assert legend == ["no value given", "not listed"]
     (hatched,) = [p for p in axes.patches if p.get_hatch() == "...."]
@@ -723,7 +723,7 @@ def test_time_with_by_is_lines_and_days_are_named_by_their_step() -> None:
     days = pd.date_range("2026-01-05", periods=3, freq="7D")
     rows = [(day, engine, n) for day in days for n, engine in enumerate("abcde")]
     frame = pd.DataFrame(rows, columns=["bucket_start", "engine", "n"])
-    axes = frame.aa.plot(x="bucket_start", y="n", by="engine")
+    axes = frame.aa.plot(x="bucket_start", y="n", color="engine")
     assert axes.kind == "line"
     assert len(axes.get_legend().get_texts()) == 5
     assert axes.finding.startswith("N by week and engine")
