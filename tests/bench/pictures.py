@@ -45,9 +45,17 @@ def options(data: aa.Dataset) -> Iterator[Drawing]:
         ("color= over time", daily, {"x": "date", "y": "sessions", "color": "engine"}),
         ("lines by engine", daily, {"kind": "line", "y": "sessions", "color": "engine", "top": 4}),
         ("several y", trend, {"y": ["mention_rate", "share_of_voice"]}),
-        ("bars color=", domains, {"x": "source_domain", "y": "citation_count", "color": "domain_type"}),
+        (
+            "bars color=",
+            domains,
+            {"x": "source_domain", "y": "citation_count", "color": "domain_type"},
+        ),
         ("bars of a rate by topic", prompts, {"x": "topic", "y": "mention_rate"}),
-        ("rate by topic and intent", prompts, {"x": "topic", "y": "mention_rate", "color": "intent"}),
+        (
+            "rate by topic and intent",
+            prompts,
+            {"x": "topic", "y": "mention_rate", "color": "intent"},
+        ),
         ("scatter", domains, {"kind": "scatter", "x": "retrieval_count", "y": "citation_count"}),
         (
             "scatter color=",

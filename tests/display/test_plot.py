@@ -1,526 +1,85 @@
-"""Pictures: one for every table, nothing unmeasured drawn as a number, nothing hostile run."""
+"""What pictures draw: nothing unmeasured as a number, nothing twice, own rows marked."""
 
 from __future__ import annotations
 
-import io
-import itertools
-import json
 import re
 import subprocess
 import sys
-import warnings
+from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
 from drawn import row_looks, row_words
-from effort import one_in
-from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
-from PIL import Image
 from serving import shared_client, shared_dataset
 
 import aatoolkit as aa
 from aatoolkit import Availability, Cause, Status
-from aatoolkit.errors import ArgumentError, AvailabilityError, ColumnNotFound, ConfigurationError
+from aatoolkit.errors import ArgumentError, AvailabilityError, ItemNotFound
 from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, Source, attach
 
-HOSTS = ("acme.example", "initech.example", "newco.example")
-TABLES = [
-    (host, section, table.name)
-    for section in aa.sections.names()
-    for at, table in enumerate(aa.sections.get(section))
-    for host in (HOSTS if at == 0 else HOSTS[:1])
-]
-MAIN = {
+HOSTS = ("acme.example", "globex.example", "initech.example")
+KINDS = {
     "actions": "bars",
     "ads": "counts",
     "chats": "counts",
     "conversions": "bars",
+    "conversion_totals": "funnel",
     "crawl": "bars",
+    "crawl_timeseries": "heatmap",
     "crawlability": "figures",
+    "crawlability_files": "verdicts",
     "domains": "bars",
     "fanouts": "bars",
     "gaps": "bars",
+    "gap_topics": "gap",
+    "action_steps": "table",
     "impact": "spans",
+    "impact_metrics": "figures",
     "insights": "figures",
     "overview": "figures",
-    "perception": "shares",
-    "prompts": "bars",
-    "ranking": "gap",
-    "shopping": "bars",
-    "urls": "bars",
-}
-OTHERS = {
     "overview_trend": "line",
     "overview_engines": "bars",
+    "perception": "shares",
     "perception_sentiment_trend": "line",
-    "crawl_timeseries": "heatmap",
+    "prompts": "bars",
+    "ranking": "gap",
     "ranking_matrix": "heatmap",
-    "gap_topics": "gap",
-    "conversion_totals": "funnel",
+    "shopping": "bars",
     "shopping_trigger": "funnel",
-    "impact_metrics": "figures",
+    "urls": "bars",
 }
 
 
-@pytest.fixture(scope="module")
-def client() -> aa.Client:
-    return shared_client()
+def read(name: str, host: str = "acme.example") -> pd.DataFrame:
+    """A table, or the main table of a section."""
+    data = shared_dataset(host)
+    if name in data:
+        return data[name].main
+    return next(tables[name] for tables in data.values() if name in tables)
 
 
-class ReadOnDemand(dict[str, aa.Dataset]):
-    def __missing__(self, host: str) -> aa.Dataset:
-        return shared_dataset(host)
-
-
-@pytest.fixture(scope="module")
-def whole() -> dict[str, aa.Dataset]:
-    return ReadOnDemand()
-
-
-@pytest.fixture
-def overview(whole: dict[str, aa.Dataset]) -> aa.Tables:
-    return whole["acme.example"]["overview"]
-
-
-def drawn(axes: object) -> bytes:
-    """The picture's bytes, drawn with every warning an error."""
-    buffer = io.BytesIO()
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        axes.figure.savefig(buffer, format="png", dpi=72)
-    return buffer.getvalue()
-
-
-def words_of(axes: object) -> str:
+def words_of(axes: Any) -> str:
     return "\n".join(text.get_text() for text in axes.figure.findobj(mpl.text.Text))
 
 
-@pytest.mark.parametrize(("host", "section", "table"), one_in(14, TABLES))
-def test_every_table_has_a_picture(
-    whole: dict[str, aa.Dataset], host: str, section: str, table: str
-) -> None:
-    frame = whole[host][section][table]
-    before = frame.copy(deep=True)
-    axes = frame.aa.plot()
-    image = np.asarray(Image.open(io.BytesIO(drawn(axes))).convert("L"))
-    assert (image < 128).mean() > 0.002, "the picture is not blank"
-    assert axes.finding
-    assert host in words_of(axes)
-    pd.testing.assert_frame_equal(frame, before)
-    assert frame.attrs == before.attrs
+def labels(axes: Any, along: str = "y") -> list[str]:
+    return [text.get_text() for text in getattr(axes, f"get_{along}ticklabels")()]
 
 
-@pytest.mark.parametrize(("section", "kind"), MAIN.items())
-def test_the_picture_of_a_main_table_is_of_the_kind_that_suits_it(
-    whole: dict[str, aa.Dataset], section: str, kind: str
-) -> None:
-    assert whole["acme.example"][section].main.aa.plot().kind == kind
+def legend(axes: Any) -> list[str]:
+    return [words for words, _, _ in axes.panel.legend]
 
 
-@pytest.mark.parametrize(("table", "kind"), OTHERS.items())
-def test_the_picture_of_another_table(whole: dict[str, aa.Dataset], table: str, kind: str) -> None:
-    tables = next(each for each in whole["acme.example"].values() if table in each)
-    assert tables[table].aa.plot().kind == kind
+def notes(axes: Any) -> str:
+    return " ".join(axes.spec.notes)
 
 
-@pytest.mark.thorough
-def test_nothing_inside_text_touches_the_edge(whole: dict[str, aa.Dataset]) -> None:
-    for section, tables in whole["acme.example"].items():
-        image = np.asarray(Image.open(io.BytesIO(drawn(tables.main.aa.plot()))).convert("L"))
-        edge = np.concatenate([image[:2].ravel(), image[-2:].ravel(), image[:, :2].ravel()])
-        assert (edge == 255).all(), section
-        assert (image[:, -2:] == 255).all(), section
-
-
-def test_a_line_breaks_where_nothing_was_measured(overview: aa.Tables) -> None:
-    trend = overview["overview_trend"]
-    axes = trend.aa.plot()
-    (line,) = [each for each in axes.lines if len(each.get_xdata()) == len(trend)]
-    shown = np.asarray(line.get_ydata(), float)
-    quiet = trend["mention_rate"].isna().to_numpy()
-    assert quiet.any()
-    assert np.isnan(shown[quiet]).all()
-    assert (shown[~quiet] == trend["mention_rate"].dropna().to_numpy(float)).all()
-    spans = [patch for patch in axes.patches if patch.get_hatch() == "////"]
-    assert spans
-    assert "not measured" in words_of(axes)
-
-
-def test_days_without_a_row_are_hatched_too(overview: aa.Tables) -> None:
-    trend = overview["overview_trend"]
-    (usual,) = trend.head(8).aa.plot().lines
-    fewer = trend.head(8).drop(index=[3, 4]).aa.plot()
-    (line,) = fewer.lines
-    assert len(line.get_xdata()) == len(usual.get_xdata()) == 8
-    assert np.isnan(np.asarray(line.get_ydata(), float)[[3, 4]]).all()
-    assert [patch for patch in fewer.patches if patch.get_hatch() == "////"]
-
-
-def test_the_band_is_the_interval_of_the_rate(overview: aa.Tables) -> None:
-    trend = overview["overview_trend"]
-    axes = trend.aa.plot()
-    (band,) = axes.collections
-    (low, high) = band.get_datalim(axes.transData).intervaly
-    expected = trend.aa.interval("mention_rate")
-    assert low == pytest.approx(float(expected["mention_rate_low"].min()))
-    assert high == pytest.approx(float(expected["mention_rate_high"].max()))
-    assert "95% interval" in words_of(axes)
-    counts = trend["answer_count"][trend["answer_count"] > 0]
-    assert f"{counts.min()}–{counts.max()} each, {counts.sum()} in all" in words_of(axes)
-
-
-def test_a_rate_of_nothing_is_not_called_unmeasured(client: aa.Client) -> None:
-    visits = client.project("acme.example").read("conversions", days=30)["conversion_engines"]
-    rates = visits[visits["conversion_rate"].isna()].set_index("engine")["rated_sessions"]
-    axes = visits.aa.plot(y="conversion_rate")
-    words = row_words(axes)
-    assert {engine: words[engine] for engine in rates.index} == {
-        "claude": "nothing to count",
-        "google-ai-overview": "does not apply",
-    }
-    assert "1 with nothing to count; 1 to which it does not apply" in axes.finding
-    assert rates["claude"] == 0
-
-
-def test_an_unmeasured_bar_is_hatched_and_never_zero(overview: aa.Tables) -> None:
-    engines = overview["overview_engines"]
-    axes = engines.aa.plot()
-    lacking = engines.loc[engines["mention_rate"].isna(), "engine"].tolist()
-    assert lacking
-    labels = [text.get_text() for text in axes.get_yticklabels()]
-    assert labels[-len(lacking) :] == lacking
-    words = [*row_words(axes).values()]
-    assert words[-len(lacking) :] == ["not measured"] * len(lacking)
-    measured = engines.dropna(subset="mention_rate").set_index("engine")
-    for label, word in zip(labels, words[: len(measured)], strict=False):
-        assert f"(n={measured.loc[label, 'answer_count']:,})" in word
-
-
-def test_a_measured_zero_is_a_zero() -> None:
-    frame = pd.DataFrame({"brand": ["a", "b", "c"], "n": pd.array([3, 0, None], "Int64")})
-    assert [*row_words(frame.aa.plot()).values()] == ["3", "0", "no value given"]
-
-
-def test_the_own_brand_is_marked_in_words_and_weight(overview: aa.Tables) -> None:
-    axes = overview["overview_top_brands"].aa.plot()
-    bold = [text for text in axes.get_yticklabels() if text.get_fontweight() == "bold"]
-    assert [text.get_text() for text in bold] == ["Acme CRM (own)"]
-
-
-def test_rows_that_share_a_mark_are_aggregated_by_their_rules(
-    whole: dict[str, aa.Dataset],
-) -> None:
-    domains = whole["acme.example"]["domains"].main
-    axes = domains.aa.plot(x="domain_type", y="citation_count")
-    expected = domains.aa.aggregate("domain_type", "citation_count")["citation_count"]
-    shown = sorted(bar.get_width() for bar in axes.patches if not bar.get_hatch())
-    assert [width for width in shown if width] == sorted(expected.dropna().astype(float))
-    prompts = whole["acme.example"]["prompts"].main
-    rates = prompts.aa.aggregate("topic", "mention_rate", skip_missing=True)
-    rates = rates.dropna(subset="mention_rate")
-    axes = prompts.aa.plot(x="topic", y="mention_rate")
-    widths = sorted(bar.get_width() for bar in axes.patches if not bar.get_hatch())
-    assert [width for width in widths if width] == pytest.approx(
-        sorted(rates["mention_rate"].astype(float))
-    )
-    with pytest.raises(AvailabilityError, match=r"do not combine.*overlap"):
-        domains.aa.plot(x="domain_type", y="answer_count")
-
-
-def test_an_empty_frame_shows_why(client: aa.Client) -> None:
-    crawl = client.project("initech.example").read("crawl").main
-    assert not len(crawl)
-    axes = crawl.aa.plot()
-    assert axes.patches[0].get_hatch() == "////"
-    assert "CNAME gateway is not connected." in words_of(axes).replace("\n", " ")
-    assert "not connected" in axes.finding
-    nothing = attach(
-        pd.DataFrame({"n": []}),
-        FrameMetadata({"n": ColumnMetadata(None, Availability(Status.AVAILABLE))}),
-    )
-    for frame, words, hatch in (
-        (nothing, "with no rows", ""),
-        (pd.DataFrame({"n": []}), "reason is not known", "...."),
-    ):
-        axes = frame.aa.plot()
-        assert words in axes.finding
-        assert (axes.patches[0].get_hatch() or "") == hatch
-
-
-def test_a_wholly_unmeasured_frame_is_hatched_throughout() -> None:
-    lacking = Availability(Status.UNAVAILABLE, Cause.NOT_CONNECTED, "No analytics is connected.")
-    known = FrameMetadata({"n": ColumnMetadata(None, lacking)}, ("engine",), (Source("a.example"),))
-    frame = pd.DataFrame({"engine": ["x", "y"], "n": pd.array([None, None], "Int64")})
-    axes = attach(frame, known).aa.plot(y="n")
-    assert [text.get_text() for text in axes.texts] == ["not measured"] * 2
-    assert "No analytics is connected." in words_of(axes)
-    assert "none of them was measured" in axes.finding
-    days = pd.DataFrame({"day": pd.date_range("2026-01-01", periods=4), "n": [None] * 4})
-    drawn(days.astype({"n": "Float64"}).aa.plot())
-
-
-PLAIN = {
-    "words and numbers": (pd.DataFrame({"who": ["a", "b"], "n": [1, 2]}), "bars"),
-    "times and numbers": (
-        pd.DataFrame({"at": pd.date_range("2026-01-01", periods=5), "n": [1.0, 2, None, 4, 5]}),
-        "line",
-    ),
-    "an index with a name": (
-        pd.DataFrame({"n": [1, 2]}, index=pd.Index(["a", "b"], name="who")),
-        "bars",
-    ),
-    "one row": (pd.DataFrame({"n": [1], "m": [2.5]}), "figures"),
-    "flags": (pd.DataFrame({"ok": [True, False, True], "id": [1, 2, 3]}), "counts"),
-    "numbered columns": (pd.DataFrame({0: ["a", "b"], 1: [1, 2]}), "bars"),
-    "infinite": (pd.DataFrame({"who": ["a", "b"], "n": [np.inf, -1.0]}), "bars"),
-    "numpy zones": (
-        pd.DataFrame({"at": pd.date_range("2026-01-01", periods=3, tz="UTC"), "n": [1, 2, 3]}),
-        "line",
-    ),
-}
-
-
-@pytest.mark.parametrize(("frame", "kind"), PLAIN.values(), ids=PLAIN)
-def test_a_frame_without_metadata_still_plots_and_shows_that_nothing_is_known(
-    frame: pd.DataFrame, kind: str
-) -> None:
-    axes = frame.aa.plot()
-    drawn(axes)
-    assert axes.kind == kind
-    assert "unknown, as the frame has no metadata" in words_of(axes)
-    assert "Source unknown" in words_of(axes)
-
-
-@pytest.mark.parametrize(
-    "frame",
-    [pd.DataFrame(), pd.DataFrame(index=[1, 2]), pd.DataFrame({"l": [["a"], ["b"]]})],
-    ids=["nothing", "no columns", "lists"],
-)
-def test_what_cannot_be_drawn_is_a_picture_with_the_reason(frame: pd.DataFrame) -> None:
-    axes = frame.aa.plot()
-    drawn(axes)
-    assert axes.finding
-
-
-def test_the_pyarrow_backend_draws_the_same(client: aa.Client, overview: aa.Tables) -> None:
-    project = client.project("acme.example")
-    other = project.read("overview", dtype_backend="pyarrow")
-    for name in overview:
-        assert other[name].aa.plot().finding == overview[name].aa.plot().finding
-
-
-HOSTILE = {
-    "mathematics": "$\\frac{1}{0}$ costs $5",
-    "unbalanced": "$x_{",
-    "long": "x" * 5000,
-    "lines": "a\nb\r\nc\td",
-    "right to left": "\u202eevil\u202c שלום مرحبا",
-    "emoji": "🚀 rocket 🇩🇪",
-    "control": "\x00\x1b[31m\x07",
-    "markup": "<script>alert(1)</script>&amp;",
-    "percent": "100%{x} \\LaTeX #_^&~",
-    "underscore": "_nolegend_",
-    "empty": "",
-}
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
-def test_hostile_words_are_shown_and_do_nothing(text: str) -> None:
-    brands = [text, "Acme"]
-    known = FrameMetadata(
-        {"n": ColumnMetadata(None, Availability(Status.PARTIAL, None, text))},
-        ("brand",),
-        (Source(text, text, f"engine={text}", fetched_at=text),),
-    )
-    frame = pd.DataFrame({"brand": brands, text or "empty": [text, "b"], "n": [1, 2]})
-    drawn(attach(frame, known).aa.plot())
-    drawn(attach(frame, known).aa.plot("bars", color="brand"))
-    drawn(attach(frame, known).aa.plot("counts", x="brand", color=text or "empty"))
-    drawn(pd.DataFrame({text or "empty": [1], "m": [2]}).aa.plot())
-    grid = pd.DataFrame(list(itertools.product(brands, brands)), columns=["brand", "to"])
-    drawn(grid.assign(n=range(4)).aa.plot("heatmap", x="to", color="brand", y="n"))
-    days = pd.date_range("2026-01-01", periods=4)
-    line = pd.DataFrame({"day": [*days, *days], "brand": sorted(brands * 4), "n": range(8)})
-    drawn(line.aa.plot("line", x="day", y="n", color="brand"))
-
-
-@pytest.mark.thorough
-def test_users_style_settings_do_no_harm(overview: aa.Tables) -> None:
-    with mpl.rc_context({"text.parse_math": True, "axes.grid": True, "figure.autolayout": True}):
-        drawn(overview["overview_trend"].aa.plot())
-
-
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"kind": "barz"}, ConfigurationError, "'bars'"),
-        ({"palette": "no such"}, ConfigurationError, "is no colour.*color= draws a series"),
-        ({"palette": ["#fff", 3]}, ConfigurationError, "is no colour"),
-        ({"palette": []}, ConfigurationError, "is no colour"),
-        ({"theme": "night"}, ConfigurationError, "auto, light and dark"),
-        ({"facet": "engin"}, ColumnNotFound, "no such column"),
-        ({"facet": "date", "x": "date"}, ConfigurationError, "already"),
-        ({"facet": "date", "ax": Figure().subplots()}, ConfigurationError, "one"),
-        ({"theme": "dark", "ax": Figure().subplots()}, ConfigurationError, "figure of ax="),
-        ({"kind": "zzz"}, ConfigurationError, "heatmap"),
-        ({"top": 0}, ConfigurationError, "from 1"),
-        ({"top": 2.5}, ConfigurationError, "from 1"),
-        ({"top": True}, ConfigurationError, "from 1"),
-        ({"ax": "axes"}, ConfigurationError, "no matplotlib Axes"),
-        ({"y": "mention_rat"}, ColumnNotFound, "'mention_rate'"),
-        ({"x": "dates"}, ColumnNotFound, "'date'"),
-        ({"by": "nowhere"}, ColumnNotFound, "no such column"),
-        ({"y": "date"}, ArgumentError, "no numbers"),
-        ({"kind": "funnel"}, AvailabilityError, "do not fit a picture"),
-        ({"kind": "line", "x": "mention_rate"}, AvailabilityError, "do not fit a picture"),
-    ],
-)
-def test_what_cannot_be_requested_is_refused(
-    overview: aa.Tables, options: dict, error: type[Exception], message: str
-) -> None:
-    with pytest.raises(error, match=message):
-        overview["overview_trend"].aa.plot(**options)
-
-
-def test_top_bounds_what_is_drawn_and_shows_what_is_left(whole: dict[str, aa.Dataset]) -> None:
-    domains = whole["acme.example"]["domains"].main
-    axes = domains.aa.plot(top=4)
-    assert len(axes.get_yticklabels()) == 4
-    assert f"first 4 of {len(domains)}" in words_of(axes)
-    best = domains.nlargest(4, "citation_count")["source_domain"].tolist()
-    labels = [text.get_text() for text in axes.get_yticklabels()]
-    assert [label.partition(" (")[0] for label in labels] == best
-    kinds = domains.set_index("source_domain")["domain_type"]
-    marks = {"owned": "own", "competitor": "competitor"}
-    for label, site in zip(labels, best, strict=True):
-        assert label.partition(" (")[2].rstrip(")") == marks.get(kinds[site], ""), label
-
-
-def test_it_draws_on_the_axes_given_and_touches_no_other_state(overview: aa.Tables) -> None:
-    figure = Figure()
-    left, right = figure.subplots(1, 2)
-    before = dict(mpl.rcParams)
-    assert overview["overview_trend"].aa.plot(ax=left) is left
-    assert left.get_title(loc="left") == "Mention rate by day"
-    assert any("acme.example" in text.get_text() for text in left.texts)
-    assert not right.lines
-    drawn(left)
-    assert dict(mpl.rcParams) == before
-
-
-@pytest.mark.thorough
-def test_pyplot_is_neither_needed_nor_loaded_and_importing_loads_no_matplotlib() -> None:
-    code = (
-        "import sys, aatoolkit, pandas as pd\n"
-        "assert 'matplotlib' not in sys.modules\n"
-        "ax = pd.DataFrame({'a': ['x'], 'n': [1]}).aa.plot()\n"
-        "data, known = ax._repr_mimebundle_()\n"
-        "assert 'matplotlib.pyplot' not in sys.modules\n"
-        "assert known['image/png']['alt'] == ax.finding\n"
-        "print(data['image/png'][:8], data['text/plain'])\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("iVBORw0K <Picture: ")
-
-
-def luminance(colour: str) -> float:
-    parts = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]
-    return float(np.dot(parts, [0.2126, 0.7152, 0.0722]))
-
-
-def contrast(one: str, other: str) -> float:
-    dark, light = sorted((luminance(one), luminance(other)))
-    return (light + 0.05) / (dark + 0.05)
-
-
-def series() -> list:
-    """Lines of six series, each of which has a style of its own."""
-    days = pd.date_range("2026-01-01", periods=3).repeat(6)
-    frame = pd.DataFrame({"day": days, "engine": [*"abcdef"] * 3, "n": range(18)})
-    panel = frame.aa.plot("line", x="day", y="n", color="engine").panel
-    return [mark for mark in panel.marks if mark.kind == "line"]
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_marks_and_words_contrast_with_paper(theme: str) -> None:
-    colours = counted([1, 2]).aa.plot(theme=theme).palette
-    paper = colours["paper"]
-    for mark in series():
-        assert contrast(colours[mark.style.colour], paper) >= 3, mark.style
-    assert contrast(colours["ink"], paper) >= 7
-    assert contrast(colours["muted"], paper) >= 4.5, "also the edge of every bar"
-    assert contrast(colours["hatch"], colours["lack"]) >= 2.9
-    assert contrast(colours["grid"], paper) < 1.6, "lines stand back"
-
-
-DEUTERANOPIA = np.array([[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]])
-PROTANOPIA = np.array([[0.152, 1.053, -0.205], [0.115, 0.786, 0.099], [-0.004, -0.048, 1.052]])
-
-
-def test_no_two_series_differ_by_colour_alone() -> None:
-    colours = counted([1, 2]).aa.plot().palette
-    for one, other in itertools.combinations([mark.style for mark in series()], 2):
-        assert one.symbol != other.symbol
-        assert one.dash != other.dash
-        for sight in (np.eye(3), DEUTERANOPIA, PROTANOPIA):
-            seen = [sight @ np.array(to_rgb(colours[mark.colour])) for mark in (one, other)]
-            assert np.linalg.norm(seen[0] - seen[1]) > 0.15, (one, other)
-
-
-def stacked(levels: list[str]) -> dict[str, object]:
-    """The style of each level in bars of counts."""
-    frame = pd.DataFrame({"engine": "a", "state": levels})
-    return {
-        words: mark.style
-        for words, mark in frame.aa.plot("counts", x="engine", color="state").panel.legend
-    }
-
-
-def test_states_have_the_colour_of_what_they_mean_and_never_share_a_look() -> None:
-    toned = stacked(["negative", "neutral", "positive"])
-    others = stacked(["failed", "warning", "passed"])
-    assert toned["positive"] == others["passed"]
-    assert toned["negative"] == others["failed"]
-    for levels in (["a", "b", "c"], ["improved", "allowed", "failed", "error", "x"]):
-        looks = stacked(levels)
-        assert len({*looks.values()}) == len(levels)
-
-
-def test_hatched_is_what_was_not_measured_and_nothing_else(whole: dict[str, aa.Dataset]) -> None:
-    words = {"not measured", "no number", "no value given"}
-    for name in ("chats", "conversions", "crawlability", "perception", "impact"):
-        for frame in whole["acme.example"][name].values():
-            axes = frame.aa.plot()
-            hatched = [patch for patch in axes.patches if patch.get_hatch()]
-            assert not hatched or words & {*words_of(axes).split("\n")}, axes.finding
-
-
-def test_the_kinds_are_those_of_the_documentation() -> None:
-    doc = pd.DataFrame.aa.plot.__doc__
-    with pytest.raises(ConfigurationError, match="there are ") as caught:
-        counted([1, 2]).aa.plot("zzzzzzzz")
-    kinds = str(caught.value).partition("there are ")[2].split(", ")
-    assert len(kinds) > 20
-    assert all(f"``{kind}``" in doc for kind in kinds)
-
-
-def test_a_day_is_never_without_its_month(overview: aa.Tables) -> None:
-    axes = overview["overview_trend"].aa.plot()
-    assert drawn(axes)
-    labels = [text.get_text() for text in axes.get_xticklabels()]
-    assert len(labels) > 2
-    assert all(re.fullmatch(r"[0-9]{2} [A-Z][a-z]{2}", label) for label in labels), labels
-    assert "2026" in words_of(axes).split("\n")
-
-
-# --- titles, ticks and room -----------------------------------------------------------------
+def hatched(axes: Any, hatch: str = "////") -> list[Any]:
+    return [patch for patch in axes.patches if patch.get_hatch() == hatch]
 
 
 def counted(numbers: list[float | None]) -> pd.DataFrame:
@@ -528,251 +87,518 @@ def counted(numbers: list[float | None]) -> pd.DataFrame:
     return pd.DataFrame({"site": words, "n": pd.array(numbers, dtype="Float64")})
 
 
-def test_the_first_bars_are_the_top_of_what_was_measured() -> None:
-    frame = counted([*map(float, range(25)), None, None, None, None])
-    axes = frame.aa.plot(kind="bars", y="n")
-    shown = [text.get_text() for text in axes.get_yticklabels()]
-    assert shown[:15] == [f"site {at:02}" for at in range(24, 9, -1)]
-    assert shown[15:] == ["site 25", "site 26", "site 27"]
-    assert "the first 15 of 25" in axes.finding
-    assert "4 not measured" in axes.finding
+@pytest.mark.parametrize(("name", "kind"), KINDS.items())
+def test_a_table_has_the_picture_that_suits_it_and_stays_as_it_is(name: str, kind: str) -> None:
+    frame = read(name)
+    before = frame.copy(deep=True)
+    axes = frame.aa.plot()
+    assert axes.kind == kind
+    assert "acme.example" in words_of(axes)
+    pd.testing.assert_frame_equal(frame, before)
+    assert frame.attrs == before.attrs
 
 
-@pytest.mark.parametrize("kind", ["bars", "counts", "line"])
-def test_ticks_of_small_counts_are_whole_numbers(kind: str) -> None:
-    frame = counted([1, 2, 1])
-    if kind == "line":
-        frame = frame.assign(day=pd.date_range("2026-01-01", periods=3)).drop(columns="site")
-    elif kind == "counts":
-        frame = pd.DataFrame({"chat": [1, 2, 3], "engine": ["a", "a", "b"]})
-    axes = frame.aa.plot(kind=kind, x="engine" if kind == "counts" else None)
-    axes.figure.draw_without_rendering()
-    ticks = axes.get_yticks() if kind == "line" else axes.get_xticks()
-    assert len(ticks) > 1
-    assert all(float(tick).is_integer() for tick in ticks)
+# --- what was not measured --------------------------------------------------------------------
 
 
-def test_on_other_axes_the_legend_leaves_the_title_free() -> None:
-    days = pd.date_range("2026-01-01", periods=4).repeat(2)
-    frame = pd.DataFrame({"day": days, "engine": ["a", "b"] * 4, "n": range(8)})
-    figure = Figure(figsize=(5, 3))
-    axes = figure.subplots()
-    frame.aa.plot(kind="line", x="day", y="n", color="engine", ax=axes)
-    figure.draw_without_rendering()
-    legend, title = axes.get_legend(), axes.get_title(loc="left")
-    assert title
-    box = axes._left_title.get_window_extent()
-    assert not box.overlaps(legend.get_window_extent())
+def test_a_line_breaks_where_nothing_was_measured_and_its_band_is_the_interval() -> None:
+    trend = read("overview_trend")
+    axes = trend.aa.plot(x="date", y="mention_rate")
+    (line,) = [mark for mark in axes.panel.marks if mark.kind == "line"]
+    np.testing.assert_array_equal(line.y, trend["mention_rate"].to_numpy(float, na_value=np.nan))
+    assert np.isnan(line.y).any()
+    assert hatched(axes)
+    assert "not measured" in legend(axes)
+    (band,) = [mark for mark in axes.panel.marks if mark.kind == "band"]
+    expected = trend.aa.interval("mention_rate").to_numpy(float, na_value=np.nan)
+    np.testing.assert_allclose(np.transpose([band.y, band.to]), expected)
+    counts = trend["answer_count"][trend["answer_count"] > 0]
+    sample = f"{counts.min()}–{counts.max()} each, {counts.sum()} in all"
+    assert f"n = {sample}" in axes.figure.get_supxlabel()
+    fewer = trend.head(8).drop(index=[3, 4]).aa.plot()
+    assert np.isnan(np.asarray(fewer.lines[0].get_ydata(), float)[[3, 4]]).all()
+    assert hatched(fewer)
 
 
-def test_markers_at_the_edges_are_drawn_whole() -> None:
-    frame = pd.DataFrame({"day": pd.date_range("2026-01-01", periods=3), "n": [0, 1, 0]})
-    (line,) = frame.aa.plot(kind="line").get_lines()
-    assert not line.get_clip_on()
+def test_days_of_few_answers_are_weeks_of_which_part_ones_are_hollow() -> None:
+    days = pd.date_range("2026-01-01", periods=28)
+    frame = pd.DataFrame({"date": days, "labelled_count": 4, "positive_count": 3})
+    trend = frame.assign(positive_share=0.75).astype({"positive_share": "Float64"})
+    known = FrameMetadata(
+        {name: ColumnMetadata(f"perception_sentiment_trend.{name}", Availability(Status.AVAILABLE))
+         for name in trend}, ("date",), (Source("a.example"),),
+    )  # fmt: skip
+    axes = attach(trend, known).aa.plot()
+    assert axes.finding.startswith("Positive share by week: ")
+    assert axes.data["labelled_count"].tolist() == [16, 28, 28, 28, 12]
+    assert "part of the period" in legend(axes)
+    assert (
+        attach(trend, known)
+        .aa.plot(x="date", y="positive_share")
+        .finding.startswith("Positive share by day")
+    )
 
 
-def test_a_title_and_a_size_can_be_given() -> None:
+def test_rows_without_a_number_say_why_and_are_never_zero() -> None:
+    engines = read("overview_engines")
+    axes = engines.aa.plot()
+    lacking = engines.loc[engines["mention_rate"].isna(), "engine"].tolist()
+    words = row_words(axes)
+    assert lacking
+    assert [word for label, word in words.items() if label in lacking] == ["not measured"]
+    for label, row in engines.dropna(subset="mention_rate").set_index("engine").iterrows():
+        assert f"(n={row['answer_count']:,})" in words[label]
+    visits = shared_client().project("acme.example").read("conversions", days=30)
+    axes = visits["conversion_engines"].aa.plot(y="conversion_rate")
+    assert row_words(axes)["claude"] == "nothing to count"
+    assert row_words(axes)["google-ai-overview"] == "does not apply"
+    assert "1 with nothing to count; 1 to which it does not apply" in axes.finding
+    frame = pd.DataFrame({"brand": ["a", "b", "c"], "n": pd.array([3, 0, None], "Int64")})
+    assert [*row_words(frame.aa.plot()).values()] == ["3", "0", "no value given"]
+
+
+def test_looks_tell_not_measured_from_no_value_and_from_nothing_to_place() -> None:
+    places = pd.DataFrame({"brand": ["a", "b", "c"], "mention_count": [4, 0, 2]})
+    places["average_position"] = pd.array([1.5, None, None], "Float64")
+    known = FrameMetadata(
+        {name: ColumnMetadata(f"overview_top_brands.{name}", Availability(Status.AVAILABLE))
+         for name in places}, ("brand",),
+    )  # fmt: skip
+    axes = attach(places, known).aa.plot("bars", y="average_position")
+    words, looks = row_words(axes), row_looks(axes)
+    assert (words["b"], looks["b"]) == ("not mentioned", "empty")
+    assert (words["c"], looks["c"]) == ("no value given", "dotted")
+    for name in ("chats", "conversions", "crawlability", "perception_sentiment", "impact"):
+        axes = read(name).aa.plot()
+        said = {"not measured", "no number", "no value given"} & {*words_of(axes).split("\n")}
+        assert said or not [patch for patch in axes.patches if patch.get_hatch()]
+
+
+def test_frames_without_rows_or_numbers_show_why() -> None:
+    crawl = read("crawl", "initech.example")
+    axes = crawl.aa.plot()
+    assert hatched(axes)
+    assert "CNAME gateway is not connected." in words_of(axes).replace("\n", " ")
+    part = read("overview_trend").head(0).aa.plot()
+    assert "No rows. What was read was measured in part" in part.finding
+    known = FrameMetadata({"n": ColumnMetadata(None, Availability(Status.AVAILABLE))})
+    assert "with no rows" in attach(pd.DataFrame({"n": []}), known).aa.plot().finding
+    assert "reason is not known" in pd.DataFrame({"n": []}).aa.plot().finding
+    gone = Availability(Status.UNAVAILABLE, Cause.NOT_CONNECTED, "No analytics is connected.")
+    known = FrameMetadata({"n": ColumnMetadata(None, gone)}, ("engine",), (Source("a.example"),))
+    frame = pd.DataFrame({"engine": ["x", "y"], "n": pd.array([None, None], "Int64")})
+    axes = attach(frame, known).aa.plot(y="n")
+    assert [*row_words(axes).values()] == ["not measured"] * 2
+    assert "No analytics is connected" in axes.figure.get_supxlabel()
+    assert "none of them was measured" in axes.finding
+
+
+def test_infinite_numbers_were_measured_and_are_not_drawn() -> None:
+    days = pd.date_range("2026-01-01", periods=4)
+    axes = pd.DataFrame({"day": days, "ratio": [1, np.inf, np.nan, 2]}).aa.plot(y="ratio")
+    assert "1 of 4 times not measured" in axes.finding
+    assert "Infinite, and therefore not drawn: 1 of the numbers." in notes(axes)
+    bars = pd.DataFrame({"who": ["a", "b", "c"], "ratio": [1, np.inf, np.nan]}).aa.plot(y="ratio")
+    assert "1 infinite, and not drawn" in bars.finding
+    cells = pd.DataFrame({"a": ["x"] * 3, "b": [*"rst"], "n": [1, -np.inf, np.nan]})
+    axes = cells.aa.plot("heatmap", x="b", color="a", y="n")
+    assert "1 of 3 cells infinite" in axes.finding
+    assert legend(axes) == ["infinite", "no value given"]
+    assert [patch.get_x() for patch in hatched(axes, "....")] == [1.5]
+
+
+# --- frames of any kind -----------------------------------------------------------------------
+
+PLAIN = {
+    "words": (pd.DataFrame({"who": ["a", "b"], "n": [1, 2]}), "bars"),
+    "times": (
+        pd.DataFrame({"at": pd.date_range("2026-01-01", periods=5), "n": [1.0, 2, None, 4, 5]}),
+        "line",
+    ),
+    "zones": (
+        pd.DataFrame({"at": pd.date_range("2026-01-01", periods=3, tz="UTC"), "n": [1, 2, 3]}),
+        "line",
+    ),
+    "index": (pd.DataFrame({"n": [1, 2]}, index=pd.Index(["a", "b"], name="who")), "bars"),
+    "one row": (pd.DataFrame({"n": [1], "m": [2.5]}), "figures"),
+    "metrics": (pd.DataFrame({"metric": ["mentionRate", "n"], "value": [0.5, 12.0]}), "bars"),
+    "flags": (pd.DataFrame({"ok": [True, False, True], "id": [1, 2, 3]}), "counts"),
+    "numbered columns": (pd.DataFrame({0: ["a", "b"], 1: [1, 2]}), "bars"),
+    "infinite": (pd.DataFrame({"who": ["a", "b"], "n": [np.inf, -1.0]}), "bars"),
+    "alike": (pd.DataFrame({"brand": [*"abc"] * 8, "engine": [*"xyz"] * 8}), "table"),
+    "rows of a time": (
+        pd.DataFrame({"day": [*pd.date_range("2026-01-01", periods=3)] * 2, "a": [*"xxxyyy"],
+                      "b": [*"ijkijk"], "n": range(6)}), "bars",
+    ),
+    "lists": (pd.DataFrame({"l": [["a"], ["b"]]}), "table"),
+    "no columns": (pd.DataFrame(index=[1, 2]), "table"),
+    "nothing": (pd.DataFrame(), "empty"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("frame", "kind"), PLAIN.values(), ids=PLAIN)
+def test_a_frame_without_metadata_plots_and_says_that_nothing_is_known(
+    frame: pd.DataFrame, kind: str
+) -> None:
+    axes = frame.aa.plot()
+    assert axes.kind == kind
+    assert "Source unknown" in words_of(axes)
+    unknown = kind in ("empty", "table") or "the frame has no metadata" in words_of(axes)
+    assert unknown
+
+
+def test_the_pyarrow_backend_draws_the_same() -> None:
+    project = shared_client().project("acme.example")
+    other = project.read("overview", dtype_backend="pyarrow")
+    for name, frame in project.read("overview").items():
+        assert other[name].aa.plot().finding == frame.aa.plot().finding
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"kind": "barz"}, ArgumentError, "'bars'"),
+        ({"kind": "zzz"}, ArgumentError, "heatmap"),
+        ({"color": "red"}, ArgumentError, "colours are palette="),
+        ({"color": "nowhere"}, ItemNotFound, "no such column"),
+        ({"palette": ["#fff", 3]}, ArgumentError, "is no colour"),
+        ({"palette": []}, ArgumentError, "is no colour"),
+        ({"theme": "night"}, ArgumentError, "auto, light and dark"),
+        ({"facet": "engin"}, ItemNotFound, "no such column"),
+        ({"facet": "date", "x": "date"}, ArgumentError, "already"),
+        ({"facet": "date", "ax": Figure().subplots()}, ArgumentError, "one"),
+        ({"theme": "dark", "ax": Figure().subplots()}, ArgumentError, "figure of ax="),
+        ({"figsize": (4, 3), "ax": Figure().subplots()}, ArgumentError, "ax="),
+        ({"interactive": True, "ax": Figure().subplots()}, ArgumentError, "leave out ax="),
+        ({"top": 0}, ArgumentError, "from 1"),
+        ({"top": True}, ArgumentError, "from 1"),
+        ({"ax": "axes"}, ArgumentError, "no matplotlib Axes"),
+        ({"y": "mention_rat"}, ItemNotFound, "'mention_rate'"),
+        ({"y": "date"}, ArgumentError, "no numbers"),
+        ({"kind": "funnel"}, AvailabilityError, "do not fit a picture"),
+        ({"kind": "line", "x": "mention_rate"}, AvailabilityError, "do not fit a picture"),
+        *(({"figsize": size}, ArgumentError, "figsize") for size in [(0, 1), (1,), "a", (1, 999)]),
+    ],
+)
+def test_what_cannot_be_requested_is_refused(
+    options: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        read("overview_trend").aa.plot(**options)
+
+
+def test_titles_sizes_colours_and_kinds_are_those_given() -> None:
     axes = counted([1, 2]).aa.plot(title="Mine <b>\u202e", figsize=(4, 2.5))
     assert axes.figure.get_suptitle() == "Mine <b>\\u202e"
     assert tuple(axes.figure.get_size_inches()) == (4, 2.5)
-    for size in [(0, 1), (1,), "large", (float("nan"), 1), (1, 1000)]:
-        with pytest.raises(ConfigurationError, match="figsize"):
-            counted([1, 2]).aa.plot(figsize=size)  # type: ignore[arg-type]
-    with pytest.raises(ConfigurationError, match="ax="):
-        counted([1, 2]).aa.plot(figsize=(4, 3), ax=Figure().subplots())
-
-
-# --- panels, themes, points, verdicts -------------------------------------------------------
-
-
-def test_panels_are_labelled_and_have_one_scale() -> None:
-    days = pd.date_range("2026-01-01", periods=4)
-    frame = pd.DataFrame({"day": [*days, *days], "engine": ["a"] * 4 + ["b"] * 4, "n": range(8)})
-    axes = frame.aa.plot("line", x="day", y="n", facet="engine")
-    panels = axes.figure.axes
-    assert [panel.panel.heading for panel in panels] == ["engine: a", "engine: b"]
-    assert len({panel.get_ylim() for panel in panels}) == 1
-    assert axes.finding.startswith("N by day and engine: a: ")
-    assert drawn(axes)
+    brands = read("overview_top_brands").aa.plot(palette="#7d4f8e")
+    faces = [mpl.colors.to_hex(bar.get_facecolor()) for bar in brands.patches]
+    assert faces.count("#7d4f8e") == 1
+    rates = ["mention_rate", "share_of_voice"]
+    trend = read("overview_trend").aa.plot(x="date", y=rates, palette=["r", "g"])
+    assert [mpl.colors.to_hex(line.get_color()) for line in trend.lines] == ["#ff0000", "#008000"]
+    doc = pd.DataFrame.aa.plot.__doc__
+    with pytest.raises(ArgumentError, match="there are ") as caught:
+        counted([1, 2]).aa.plot("zzzzzzzz")
+    kinds = str(caught.value).partition("there are ")[2].split(", ")
+    assert len(kinds) > 20
+    assert all(f"``{kind}``" in doc for kind in kinds)
 
 
 @pytest.mark.thorough
-def test_hosts_of_one_frame_are_never_added_up(client: aa.Client) -> None:
-    collected = client.collect(HOSTS[:2], sections=["domains"], progress=False)
-    both = collected.concat("domains")
-    domains = [both[both["host"] == host] for host in HOSTS[:2]]
-    for axes in (both.aa.plot(top=3), both.aa.plot(x="domain_type", y="citation_count")):
-        titles = [panel.panel.heading for panel in axes.figure.axes]
-        assert titles == [*HOSTS[:2]]
-    most = [float(frame["citation_count"].max()) for frame in domains]
-    widths = [max(bar.get_width() for bar in p.patches) for p in both.aa.plot(top=3).figure.axes]
-    assert widths == most
-    untold = aa.concat([frame.drop(columns="host") for frame in domains])
-    with pytest.raises(AvailabilityError, match=r"tells the hosts apart; add df\.aa\.with_context"):
-        untold.aa.plot(top=3)
-
-
-def test_rows_left_over_by_a_filter_are_those_that_were_read(whole: dict[str, aa.Dataset]) -> None:
-    prompts = whole["acme.example"]["prompts"].main
-    some = prompts[prompts["intent"] == "commercial"]
-    axes = some.aa.plot(x="topic", y="mention_rate")
-    rates = some.aa.aggregate("topic", "mention_rate", skip_missing=True)["mention_rate"]
-    widths = sorted(bar.get_width() for bar in axes.patches if not bar.get_hatch())
-    assert [w for w in widths if w] == pytest.approx(sorted(rates[rates > 0].astype(float)))
-
-
-def test_a_dark_picture_is_dark_and_legible(overview: aa.Tables) -> None:
-    engines = overview["overview_engines"]
-    for axes in (engines.aa.plot(theme="dark"), overview["overview_trend"].aa.plot(theme="dark")):
-        paper = mpl.colors.to_hex(axes.figure.get_facecolor())
-        assert luminance(paper) < 0.05
-        for text in [*axes.get_yticklabels(), *axes.get_xticklabels(), axes.figure._suptitle]:
-            assert contrast(mpl.colors.to_hex(text.get_color()), paper) >= 4.5, text
-        for patch in axes.patches:
-            face = mpl.colors.to_hex(patch.get_facecolor())
-            assert patch.get_hatch() or not patch.get_width() or contrast(face, paper) >= 3
-    with mpl.rc_context({"figure.facecolor": "black"}):
-        assert luminance(mpl.colors.to_hex(engines.aa.plot().figure.get_facecolor())) < 0.05
-
-
-def test_a_theme_is_set_once_for_a_dark_notebook(overview: aa.Tables) -> None:
-    aa.set_theme("dark")
-    try:
-        axes = overview.main.aa.plot()
-        assert luminance(mpl.colors.to_hex(axes.figure.get_facecolor())) < 0.05
-        light = overview.main.aa.plot(theme="light")
-        assert luminance(mpl.colors.to_hex(light.figure.get_facecolor())) > 0.9
-    finally:
-        aa.set_theme("auto")
-    with pytest.raises(ConfigurationError, match="auto, light, dark"):
-        aa.set_theme("night")
-
-
-def test_each_host_has_its_own_mark_in_its_own_panel(client: aa.Client) -> None:
-    hosts = (*HOSTS[:2], "globex.example")
-    collected = client.collect(hosts, sections=["domains"], progress=False)
-    panels = collected.concat("domains").aa.plot(top=5).spec.panels
-    assert [panel.heading for panel in panels] == [*hosts]
-    own = [[name.text for name in panel.y.names if name.of == "own"] for panel in panels]
-    assert all(names in ([], [host]) for names, host in zip(own, hosts, strict=True)), own
-    assert any(own)
-
-
-def test_leaders_are_ranked_by_the_number_that_the_title_names(
-    whole: dict[str, aa.Dataset],
-) -> None:
-    board = whole["acme.example"]["ranking"].main
-    axes = board.aa.plot()
-    assert axes.finding.startswith("Share of voice and previous share of voice by brand")
-    shares = axes.data["share_of_voice"].dropna()
-    assert shares.is_monotonic_decreasing
-
-
-def test_colours_are_those_given(overview: aa.Tables) -> None:
-    axes = overview["overview_top_brands"].aa.plot(palette="#7d4f8e")
-    faces = [mpl.colors.to_hex(bar.get_facecolor()) for bar in axes.patches]
-    assert faces.count("#7d4f8e") == 1
-    trend = overview["overview_trend"]
-    lines = trend.aa.plot(y=["mention_rate", "share_of_voice"], palette=["red", "green"]).lines
-    assert [to_rgb(line.get_color()) for line in lines] == [to_rgb("red"), to_rgb("green")]
-
-
-def test_a_scatter_has_the_rows_with_both_numbers_and_counts_the_others() -> None:
-    frame = pd.DataFrame({"who": list("abc"), "n": [1, 2, 3], "m": [4.0, None, 6.0]})
-    axes = frame.aa.plot(kind="scatter", x="n", y="m")
-    points = [tuple(map(float, p)) for line in axes.lines for p in line.get_xydata()]
-    assert points[:2] == [(3.0, 6.0), (1.0, 4.0)]
-    assert "1 rows lack one of the two" in axes.finding
-    assert frame.aa.plot(x="n", y="m").kind == "scatter"
-
-
-def test_a_few_rows_of_words_are_verdicts_and_text_is_left_to_a_table(
-    whole: dict[str, aa.Dataset],
-) -> None:
-    tables = whole["acme.example"]
-    files = tables["crawlability"]["crawlability_files"]
-    axes = files.aa.plot()
-    assert axes.kind == "verdicts"
-    assert f"{files['file'].iloc[0]}: present " in axes.finding
-    steps = tables["actions"]["action_steps"]
-    assert steps.aa.plot().kind == "table"
-    assert steps["text"].iloc[0] in words_of(steps.aa.plot())
-
-
-def test_absent_rows_and_unmeasured_cells_look_different() -> None:
-    frame = pd.DataFrame(
-        {"who": ["a", "a", "b"], "to": ["x", "y", "x"], "n": pd.array([1, None, 3], "Int64")}
+def test_pyplot_is_neither_needed_nor_loaded_and_importing_loads_no_matplotlib() -> None:
+    code = (
+        "import sys, aatoolkit, pandas as pd\n"
+        "assert 'matplotlib' not in sys.modules\n"
+        "print(pd.DataFrame({'a': ['x'], 'n': [1]}).aa.plot())\n"
+        "assert 'matplotlib.pyplot' not in sys.modules\n"
     )
-    axes = frame.aa.plot("heatmap", x="to", color="who", y="n")
-    legend = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert legend == ["no value given", "not listed"]
-    (hatched,) = [p for p in axes.patches if p.get_hatch() == "...."]
-    assert (hatched.get_x(), hatched.get_y()) == (0.5, 0.5)
-    (marks,) = axes.lines
-    assert marks.get_xydata().tolist() == [[1.0, 0.0]]
-
-
-def test_zeros_beyond_a_few_are_counted_not_drawn() -> None:
-    axes = counted([5, 3, *[0] * 20]).aa.plot(kind="bars", y="n")
-    assert len(axes.get_yticklabels()) == 5
-    assert "17 others are 0" in axes.finding
-    assert len(counted([5, 3, *[0] * 5]).aa.plot(kind="bars", y="n").get_yticklabels()) == 7
-
-
-def test_time_with_by_is_lines_and_days_are_named_by_their_step() -> None:
-    days = pd.date_range("2026-01-05", periods=3, freq="7D")
-    rows = [(day, engine, n) for day in days for n, engine in enumerate("abcde")]
-    frame = pd.DataFrame(rows, columns=["bucket_start", "engine", "n"])
-    axes = frame.aa.plot(x="bucket_start", y="n", color="engine")
-    assert axes.kind == "line"
-    assert len(axes.get_legend().get_texts()) == 5
-    assert axes.finding.startswith("N by week and engine")
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("<Picture: ")
 
 
 def test_letters_that_no_font_has_cost_one_warning() -> None:
     frame = pd.DataFrame({"who": ["\U00012000 x", "\U00012001 y"], "n": [1, 2]})
     with pytest.warns(aa.errors.AAToolkitWarning, match="no installed font") as caught:
         frame.aa.plot()
-    assert len(caught) == 1
-    assert caught[0].filename == __file__
+    assert [warning.filename for warning in caught] == [__file__]
 
 
-def test_hatches_tell_not_measured_from_no_value_and_from_nothing_to_place() -> None:
-    places = pd.DataFrame(
+# --- rows and their order ---------------------------------------------------------------------
+
+
+def test_rows_that_share_a_mark_are_aggregated_by_their_rules() -> None:
+    domains, prompts = read("domains"), read("prompts")
+    some = prompts[prompts["intent"] == "commercial"]
+    for frame, x, y in (
+        (domains, "domain_type", "citation_count"), (prompts, "topic", "mention_rate"),
+        (some, "topic", "mention_rate"),
+    ):  # fmt: skip
+        expected = frame.aa.aggregate(x, y, skip_missing=True)[y].dropna().astype(float)
+        shown = frame.aa.plot(x=x, y=y).data[y].dropna().astype(float)
+        assert sorted(shown) == pytest.approx(sorted(expected))
+    with pytest.raises(AvailabilityError, match=r"do not combine.*overlap"):
+        domains.aa.plot(x="domain_type", y="answer_count")
+
+
+def test_whiskers_are_those_of_the_table_over_prompts_where_they_are_known() -> None:
+    prompts = aa.demo().read("prompts", days=30).main
+    brands = aa.demo().read("ranking", days=30)["ranking_prompts"]
+    for axes, frame, x, y in (
+        (prompts.aa.plot("bars", x="topic", y="mention_rate"), prompts, "topic", "mention_rate"),
+        (brands.aa.plot(), brands, "brand", "share_of_voice"),
+    ):
+        assert "Whiskers: 95% interval for prompts like these" in notes(axes)
+        table = frame.aa.interval(y, by=x, cluster="prompt_id").set_index(x).dropna()
+        ends = axes.panel.drawn.bounds.set_index(x)[[f"{y}_low", f"{y}_high"]].dropna()
+        assert len(ends) >= 2
+        pd.testing.assert_frame_equal(ends, table.loc[ends.index, ends.columns], check_dtype=False)
+        assert any(mark.kind == "line" and len(mark) >= 6 for mark in axes.panel.marks)
+    alone = prompts.aa.plot("bars", x="prompt_id", y="mention_rate")
+    assert "the answers to one prompt" in notes(alone)
+    assert "takes answers for independent" in notes(read("overview_engines").aa.plot())
+
+
+def test_the_first_rows_are_those_with_most_and_the_title_counts_the_others() -> None:
+    axes = counted([*map(float, range(25)), None, None, None, None]).aa.plot(kind="bars", y="n")
+    assert labels(axes)[:15] == [f"site {at:02}" for at in range(24, 9, -1)]
+    assert labels(axes)[15:] == ["site 25", "site 26", "site 27"]
+    assert "the first 15 of 25" in axes.finding
+    assert "4 not measured" in axes.finding
+    zeros = counted([5, 3, *[0] * 20]).aa.plot(kind="bars", y="n")
+    assert len(labels(zeros)) == 5
+    assert "17 others are 0" in zeros.finding
+    domains = read("domains")
+    axes = domains.aa.plot(top=np.int64(4))
+    assert f"first 4 of {len(domains)}" in axes.finding
+    best = domains.nlargest(4, "citation_count")["source_domain"].tolist()
+    assert [label.partition(" (")[0] for label in labels(axes)] == best
+    shares = read("ranking").aa.plot().data["share_of_voice"].dropna()
+    assert shares.is_monotonic_decreasing
+    cells = read("source_domain_engines")
+    total = cells.groupby("source_domain")["citation_count"].sum().sort_values(ascending=False)
+    shown = [label.partition(" (")[0] for label in labels(cells.aa.plot(top=15))]
+    assert total[shown].tolist() == total.head(15).tolist()
+
+
+def test_own_rows_and_competitors_are_marked_where_any_table_of_the_answer_names_them() -> None:
+    axes = read("overview_top_brands").aa.plot()
+    bold = [text.get_text() for text in axes.get_yticklabels() if text.get_fontweight() == "bold"]
+    assert bold == ["Acme CRM (own)"]
+    assert "Acme CRM (own)" in labels(read("ranking_matrix").aa.plot())
+    sites = labels(read("source_domain_engines").aa.plot())
+    assert {"acme.example (own)", "globex.example (competitor)"} <= {*sites}
+    history = read("ranking_history").aa.plot("line", top=2)
+    assert [name for _, name, _ in history.panel.labels] == ["Acme CRM (own)", "Globex"]
+    assert [style.colour for _, _, style in history.panel.labels] == ["blue", "rest"]
+    collected = shared_client().collect(HOSTS, sections=["domains"], progress=False)
+    panels = collected.concat("domains").aa.plot(top=5).spec.panels
+    assert [panel.heading for panel in panels] == [*HOSTS]
+    for panel, host in zip(panels, HOSTS, strict=True):
+        assert [n.text for n in panel.y.names if n.of == "own"] in ([], [host])
+
+
+def test_rows_are_named_by_what_identifiers_stand_for() -> None:
+    steps = read("action_steps").aa.plot()
+    titles = {*read("actions")["title"]}
+    assert {*steps.panel.beside[0].words} <= titles
+    prompts = {*read("prompts")["prompt"]}
+    assert {name.text for name in read("prompts").aa.plot().panel.y.names} <= prompts
+    frame = pd.DataFrame({"topic": pd.array(["CRM", None], dtype="string"), "n": [1, 3]})
+    axes = frame.aa.plot(x="topic", y="n")
+    assert "(none)" in labels(axes)
+    assert "(none)" in axes.finding
+
+
+def test_numbers_of_one_picture_have_as_many_decimals_and_tiny_ones_are_not_zero() -> None:
+    rows = [("a", "x", 1.0), ("a", "y", 2.25), ("b", "x", 3.0), ("b", "y", 10 / 3)]
+    frame = pd.DataFrame(rows, columns=["who", "to", "n"])
+    axes = frame.aa.plot("heatmap", x="to", color="who", y="n")
+    assert {*axes.panel.marks[0].words} == {"1.00", "2.25", "3.00", "3.33"}
+    frame = pd.DataFrame({"who": ["a", "b", "c"], "n": [1e-300, 1e-12, 0.0]})
+    assert [*row_words(frame.aa.plot("bars", top=2)).values()] == ["1e−12", "1e−300"]
+    for kind in ("bars", "line"):
+        days = pd.date_range("2026-01-01", periods=3)
+        axes = counted([1, 2, 1]).assign(day=days).aa.plot(kind, x="day", y="n")
+        ticks = axes.get_yticks() if kind == "line" else axes.get_xticks()
+        assert len(ticks) > 1
+        assert all(float(tick).is_integer() for tick in ticks)
+
+
+def test_days_have_their_month_and_steps_their_name() -> None:
+    axes = read("overview_trend").aa.plot()
+    assert len(labels(axes, "x")) > 2
+    assert all(re.fullmatch(r"[0-9]{2} [A-Z][a-z]{2}", label) for label in labels(axes, "x"))
+    assert "2026" in words_of(axes).split("\n")
+    two = read("overview_trend").head(2).aa.plot()
+    assert labels(two, "x") == ["22 Oct", "23 Oct"]
+    weeks = pd.date_range("2026-01-05", periods=3, freq="7D")
+    rows = [(day, engine, n) for day in weeks for n, engine in enumerate("abcde")]
+    frame = pd.DataFrame(rows, columns=["bucket_start", "engine", "n"])
+    axes = frame.aa.plot(x="bucket_start", y="n", color="engine")
+    assert axes.finding.startswith("N by week and engine")
+    assert len(axes.panel.labels) == 5
+
+
+def test_columns_that_are_not_drawn_are_counted_and_scatters_count_what_lacks_a_number() -> None:
+    frame = read("cited_url_prompts")
+    of = f"20 of {frame['prompt_id'].nunique()} columns (prompt id) are drawn, those with most."
+    assert of in notes(frame.aa.plot())
+    points = pd.DataFrame({"who": [*"abc"], "n": [1, 2, 3], "m": [4.0, None, 6.0]})
+    axes = points.aa.plot(x="n", y="m")
+    assert axes.panel.marks[0].x.tolist() == [3.0, 1.0]
+    assert "1 rows lack one of the two" in axes.finding
+    kpis = read("overview_kpis").aa.plot("bars")
+    assert "4 rows are in other units, and not drawn." in notes(kpis)
+
+
+# --- panels -----------------------------------------------------------------------------------
+
+
+def test_hosts_and_windows_have_panels_on_one_scale_and_are_never_added_up() -> None:
+    client = shared_client()
+    frames = [client.project(host).read("overview", days=days)["overview_engines"]
+              for host in HOSTS[:2] for days in (7, 30)]  # fmt: skip
+    panels = aa.concat([frame.aa.with_context() for frame in frames]).aa.plot().figure.axes
+    assert [panel.panel.heading for panel in panels] == [
+        f"{host}, last {days} days" for host in HOSTS[:2] for days in (7, 30)
+    ]
+    assert panels[0].finding.startswith("Mention rate by engine, host and window: ")
+    assert len({panel.get_xlim() for panel in panels}) == 1
+    pitches = [panel.get_position().height / len(panel.panel.y.names) for panel in panels]
+    assert pitches == pytest.approx([pitches[0]] * 4)
+    assert "google-ai-overview: This engine has not run yet" in " ".join(panels[0].spec.notes)
+    for panel in panels:
+        for patch in hatched(panel):
+            patch.figure.draw_without_rendering()
+            assert patch.get_window_extent().width == pytest.approx(panel.bbox.width)
+    both = aa.concat(frames[1::2])
+    for arguments in ({}, {"x": "engine"}, {"kind": "bars"}):
+        with pytest.raises(AvailabilityError, match=r"add df\.aa\.with_context\(\) to each"):
+            both.aa.plot(**arguments)
+    assert both.aa.aggregate("engine").aa.plot().kind == "bars"
+
+
+def test_a_result_of_one_row_has_its_interval_and_its_verdict() -> None:
+    axes = aa.stats.cited_and_mentioned(shared_dataset()["chats"]).aa.plot()
+    assert axes.finding.startswith("Cited and mentioned: ")
+    assert "Odds ratio 0.90 (0.46 to 1.80)" in axes.finding
+    assert "Low" not in axes.finding
+    assert "Mantel-Haenszel odds ratio" in notes(axes)
+
+
+def of_units() -> pd.DataFrame:
+    """Changes of two rates, of which one is almost none, and of a position."""
+    return pd.DataFrame(
         {
-            "brand": ["a", "b", "c"],
-            "mention_count": pd.array([4, 0, 2], "Int64"),
-            "average_position": pd.array([1.5, None, None], "Float64"),
+            "measure": ["mention_rate", "share_of_voice", "average_position", "sentiment_score"],
+            "change": [0.0003, 0.25, 0.8, np.nan],
+            "low": [-0.1, 0.1, 0.5, np.nan],
+            "high": [0.1, 0.4, 1.1, np.nan],
+            "verdict": ["no evidence", "up", "up", "cannot say"],
+            "unit": ["fraction 0-1", "fraction 0-1", "rank", "score 0-100"],
+            "method": "paired by prompt_id",
         }
     )
-    known = FrameMetadata(
-        columns={
-            name: ColumnMetadata(f"overview_top_brands.{name}", Availability(Status.AVAILABLE))
-            for name in places
-        },
-        key=("brand",),
+
+
+def test_changes_in_several_units_have_panels_and_scales_of_their_own() -> None:
+    rates, places = of_units().aa.plot().figure.axes
+    assert [panel.panel.heading for panel in (rates, places)] == [
+        "Rates", "Average position (lower is better)",
+    ]  # fmt: skip
+    words = [word for axes in (rates, places) for word in axes.panel.beside[0].words]
+    assert words == ["+0.03 pp  no evidence", "+25.0 pp  up", "cannot say",
+                     "+0.80  up, which is worse"]  # fmt: skip
+    good, bad = (
+        [m.style.colour for m in p.panel.marks if m.kind == "dots"][-1] for p in (rates, places)
     )
-    axes = attach(places, known).aa.plot("bars", y="average_position")
-    words, looks = row_words(axes), row_looks(axes)
-    assert (words["b"], looks["b"]) == ("not mentioned", "empty")
-    assert (words["c"], looks["c"]) == ("no value given", "dotted")
-    assert "...." in {patch.get_hatch() for patch in axes.patches}
+    assert (good, bad) == ("green", "orange")
+    assert "Paired by prompt." in notes(rates)
+    axes = Figure().add_subplot()
+    of_units().aa.plot(ax=axes)
+    assert len(axes.panel.y.names) == 3
+    assert "1 of 4 changes are in other units and not drawn here." in notes(axes)
 
 
-def test_rows_are_named_by_their_title_and_metrics_are_figures_on_any_service() -> None:
-    body = {
-        "prompts": [{"id": f"p{n}", "prompt": f"best crm {n}", "seen": n} for n in range(1, 5)],
-    }
-    section = aa.sections.propose(body, "mine").section
-    axes = aa.normalize(section, json.dumps(body)).main.aa.plot("bars", y="seen")
-    assert "best crm 4 4, down to best crm 1 1" in axes.finding
-    assert "#" not in axes.finding
-    metrics = pd.DataFrame({"metric": ["mentionRate", "answers"], "value": [0.5, 12.0]})
-    assert metrics.aa.plot("figures").kind == "figures"
+# --- explanations -----------------------------------------------------------------------------
+
+STUDY = Path(__file__).parents[2] / "data" / "demo-study"
 
 
-def test_equal_numbers_of_a_pair_are_both_seen_and_have_no_sign() -> None:
-    frame = pd.DataFrame({"brand": ["a", "b"], "rate": [0.5, 0.0], "previous_rate": [0.5, 0.0]})
-    axes = frame.aa.plot("gap", x="brand", y=["previous_rate", "rate"])
-    assert {line.get_marker() for line in axes.lines[-1:]} == {"o"}
-    assert axes.get_xlim()[0] < 0
+@pytest.fixture(scope="module")
+def recorded() -> aa.Dataset:
+    sections = ["overview", "prompts", "crawl"]
+    study = aa.Study(STUDY)
+    return study.project("acme.example").read_all(scope=aa.Scope(days=30), sections=sections)
+
+
+def test_a_bar_is_explained_by_its_name_and_where_it_is(recorded: aa.Dataset) -> None:
+    engines = recorded["overview"]["overview_engines"]
+    axes = engines.aa.plot()
+    found = axes.explain("chatgpt")
+    assert found.is_complete
+    assert found.value == engines.set_index("engine").loc["chatgpt", "mention_rate"]
+    row = axes.data["engine"].tolist().index("chatgpt")
+    own = engines.aa.plot(ax=Figure().add_subplot())
+    for mark in ((0.1, row + 0.3), row, {"engine": "chatgpt"}, "chatgpt"):
+        assert axes.explain(mark).to_dict() == own.explain(mark).to_dict() == found.to_dict()
+    high = axes.explain("chatgpt", "mention_rate_high")
+    assert high.children[0].formula == "hits / trials = 37 / 69"
+    assert axes.explain().missing == axes.explain("google-ai-overview").missing
+    with pytest.raises(ItemNotFound, match="no mark is named 'nobody'; there are"):
+        axes.explain("nobody")
+    with pytest.raises(ArgumentError, match="name it by engine"):
+        axes.explain((0.1, 99.0))
+
+
+def test_points_cells_counts_and_panels_are_explained(recorded: aa.Dataset) -> None:
+    axes = recorded["overview"]["overview_trend"].aa.plot(x="date", y="mention_rate")
+    at = (pd.Timestamp("2026-11-15 03:00") - pd.Timestamp(0)) / pd.Timedelta("1D")
+    assert axes.explain((at, 0.9)).to_dict() == axes.explain("2026-11-15").to_dict()
+    assert axes.explain("2026-11-15", "mention_rate_low").is_complete
+    crawl = recorded["crawl"]["crawl_timeseries"].aa.plot()
+    cell = crawl.explain((len(crawl.data["bucket_start"].unique()) - 1, 0))
+    assert cell.is_complete
+    assert cell.column == "requests"
+    prompts = recorded["prompts"].main
+    counts = prompts.aa.plot("counts", x="intent")
+    many = counts.explain((0.5, 0))
+    assert many.value == prompts["intent"].value_counts().max() == len(many.children)
+    with pytest.raises(ArgumentError, match="name it by intent"):
+        counts.explain(0)
+    first = prompts.aa.plot("bars", x="topic", y="mention_rate", facet="category")
+    panel = first.figure.axes[0]
+    level, topic = panel.panel.heading.partition(": ")[2], panel.data["topic"].iloc[0]
+    found = panel.explain(topic)
+    rows = prompts[(prompts["category"] == level) & (prompts["topic"] == topic)]
+    assert found.value == rows["mention_count"].sum() / rows["answer_count"].sum()
+    assert found.row == {"category": level, "topic": topic}
+    with pytest.raises(ItemNotFound, match="no panel is of 'none'; there are"):
+        first.explain({"category": "none", "topic": topic})
+
+
+def test_an_interactive_mark_says_number_interval_counts_and_availability() -> None:
+    trend = read("overview_trend")
+    figure = trend.aa.plot(x="date", y="mention_rate", interactive=True)
+    (line,) = [t for t in figure.data if t.type == "scatter" and t.mode == "lines+markers"]
+    rates = trend["mention_rate"].to_numpy(float, na_value=np.nan)
+    np.testing.assert_array_equal(np.array(line.y, float), rates)
+    assert line.connectgaps is False
+    assert figure.layout.hovermode == "x unified"
+    at = int(np.flatnonzero(~np.isnan(rates))[0])
+    low, high = trend.aa.interval("mention_rate").iloc[at]
+    for words in (f"mention rate: {rates[at]:.0%}", f"interval: {low:.0%} to {high:.0%}",
+                  f"answer count: {trend['answer_count'].iloc[at]}", "partial"):  # fmt: skip
+        assert words in line.customdata[at]
+    assert {"/"} == {t.marker.pattern.shape for t in figure.data if t.type == "bar"}
+    data, metadata = figure._repr_mimebundle_()
+    assert {*data} == {"application/vnd.plotly.v1+json", "image/png", "text/plain"}
+    assert metadata["image/png"]["alt"] == figure.layout.meta["finding"]
+    cells = read("ranking_history").aa.plot(interactive=True)
+    (mesh,) = [trace for trace in cells.data if trace.type == "heatmap"]
+    assert np.isin(["not measured", "not listed"], [
+        tip.rpartition("<br>")[2] for tip in np.ravel(mesh.customdata)]).all()  # fmt: skip

@@ -367,3 +367,20 @@ def test_the_command_writes_it(
     assert main([*command, *connection, "--json"]) == 0
     assert '"ranking"' in capsys.readouterr().out
     assert main(["report", "acme.example", *connection]) == 2
+
+
+@pytest.mark.thorough
+def test_a_report_opens_with_what_changed(tmp_path: Path) -> None:
+    dataset = aa.demo().read_all(sections=["overview", "prompts"], progress=False)
+    page = dataset.report(tmp_path / "page.html").read_text("utf-8")
+    assert page.index("Nothing is shown to have changed") < page.index("What was measured")
+    assert "Nothing is shown to have changed since the window before." in page
+    assert "37.6 % to 45.8 %" in page
+    assert "points or more would likely have shown" in page
+    assert "before 0.375839 of n = 447" in page
+    assert "+0.0 points" not in page
+    assert not re.search(r"[^.]\.\.[^.]", re.sub(r"<[^>]*>", "", page))
+    same = dataset.report(tmp_path / "same.html", before=dataset).read_text("utf-8")
+    assert "the windows" in same or "both hold" in same
+    alone = aa.demo().read_all(sections=["crawl"], progress=False)
+    assert "was not read" in alone.report(tmp_path / "alone.html").read_text("utf-8")

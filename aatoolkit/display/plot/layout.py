@@ -358,7 +358,10 @@ class _Frame:
             share = self.panel.x.share(float(x)) if np.isfinite(x) else 0.0
             right = self.room - width * share - mark.shift[0] + 1
             if self.panel.x.kind == "names":
-                right = width / max(len(self.panel.x.names), 1) - mark.shift[0] - 14
+                # Words end before the next column begins; too little is worse than nothing.
+                pitch = max(width / max(len(self.panel.x.names), 1), 1.0)
+                right = pitch * (1 - (float(x) % 1 if x < np.inf else 0.0)) - mark.shift[0] - 4
+                word = word if min(width_of(word, self._small), 30) <= right else ""
             room = right if mark.align == "left" else self._cell
             words.append(Word(fitted(word, room, self._small), mark.align, *mark.shift))
         return tuple(words)

@@ -165,7 +165,7 @@ def _scale(parts: Sequence[Numbers], unit: str | None, label: str, *, around_zer
 
 def _declared(data: PlotData, column: str, pattern: str, otherwise: str) -> str:
     """What the declaration of a column says that it is, by a pattern."""
-    column_of = data.column(column)
+    column_of = data.column(column) if column else None
     match = re.search(pattern, column_of.doc) if column_of else None
     return match[0] if match else otherwise
 
@@ -271,7 +271,7 @@ def interval(data: PlotData, options: PlotOptions) -> Panel | None:
     method = f"{stems[0]}_method"
     notes = [f"{capitalized(in_words(rows.text(method)[0]))}."] if method in rows.kinds else []
     return _dots(
-        "interval", rows, ends, f"interval of {humanize(stems[0])}{_of(rows, data)}",
+        "interval", rows, ends, f"Interval of {humanize(stems[0])}{_of(rows, data)}",
         names_of(rows, labels), words, OWN, (np.full(len(rows), np.nan), low, high),
         _scale([low, high], unit, "", around_zero=False), notes=notes,
     )  # fmt: skip
@@ -418,7 +418,8 @@ def waterfall(data: PlotData, options: PlotOptions) -> Panel | None:
     low, high = (left + data.values(name) for name in ("low", "high"))
     styles = [REST if t else GOOD if n > 0 else BAD for t, n in zip(is_total, value, strict=True)]
     words = [number(n, unit) for n in value]
-    boxes = Series(left + value, styles, start=left, words=["" if n != n else w for n, w in zip(value, words, strict=True)],
+    boxes = Series(left + value, styles, start=left, words=["" if n != n else w for n,
+    w in zip(value, words, strict=True)],
                    ends=np.fmax(np.fmax(left, left + value), np.nan_to_num(high, nan=-np.inf)),
                    tip=lambda row: f"{parts[row]}\n{words[row]}", size=0.6)  # fmt: skip
     none = some(np.flatnonzero(np.isnan(value)))
@@ -426,7 +427,8 @@ def waterfall(data: PlotData, options: PlotOptions) -> Panel | None:
     return row_panel(
         "waterfall", data, "Why it moved: other answers, or other questions",
         [Name(capitalized(part)) for part in parts], [boxes],
-        _scale([left, left + value, low, high], unit, "contribution to the change", around_zero=True),
+        _scale([left, left + value, low, high], unit, "contribution to the change",
+        around_zero=True),
         ("effect",), before=[Mark("boxes", -far, none, UNMEASURED, to=far)],
         after=[spans(low, high, np.arange(len(parts)), MUTED, 1.4)],
         how="" if np.isnan(low).all() else "Line: interval of the rate alone.", notes=_method(data),

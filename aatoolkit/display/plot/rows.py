@@ -150,7 +150,8 @@ class Series:
             yield spans(self.low, self.high, rows, INK)
         if self.words:
             right = value if self.high is None else np.fmax(value, self.high)
-            ends = np.fmax(right, start) if self.ends is None else some(self.ends)
+            right = np.where(np.isnan(value), np.nan, np.fmax(right, start))
+            ends = right if self.ends is None else some(self.ends)
             yield words_at(ends, self.words, 9 if self.kind == "dots" else 5)
 
 
@@ -188,7 +189,7 @@ def row_panel(
     texts = [f"{name.shown}: {words}" for name, words in zip(names, said, strict=False)]
     others = f"; and {len(texts) - 8} more" if len(texts) > 8 else ""
     return Panel(
-        kind, data, drawn or drawn_of(data, columns), capitalized(title),
+        kind, data, drawn or drawn_of(data, columns), title,
         finding or "; ".join(texts[:8]) + others, x, rows_of(names), [*marks, *after],
         height=PITCH * pitch * len(names), **more,
     )  # fmt: skip
@@ -307,7 +308,7 @@ def bars(data: PlotData, options: PlotOptions) -> Panel | None:
     )  # fmt: skip
     return row_panel(
         "bars", rows,
-        f"{humanize(y)} by {humanize(data.row_noun(x))}" + first_of(len(kept), measured - len(kept)),
+        capitalized(f"{humanize(y)} by {humanize(data.row_noun(x))}") + first_of(len(kept), measured - len(kept)),
         names, [measure],
         reach(np.concatenate([values, ends.high]), unit, label="" if label == humanize(y) else label,
               is_whole=rows.is_count(y)),
@@ -417,7 +418,7 @@ def gap(data: PlotData, options: PlotOptions) -> Panel | None:
     texts = [number(n, unit) for n in second.tolist()]
     return row_panel(
         "gap", rows,
-        f"{humanize(now)} and {humanize(before)} by {humanize(data.row_noun(x))}"
+        capitalized(f"{humanize(now)} and {humanize(before)} by {humanize(data.row_noun(x))}")
         + first_of(len(rows), len(data) - len(rows)),
         names, [dots(before, REST, 7.5), dots(now, OWN, 7.5, words=words, ends=ends)], scale,
         (now, before), whys=whys, before=[spans(first, second, np.arange(len(rows)), MUTED, 2.0)],
@@ -714,7 +715,7 @@ def counts(data: PlotData, options: PlotOptions) -> Panel | None:
     is_repeated = data is whole and data.table in data.metadata.repeated
     is_plain = is_repeated or data.table.startswith("statistics:")
     things = "rows" if is_plain else table_words(data) or "rows"
-    what = f"number of {things} by {humanize(x)}" + (f" and {humanize(by)}" if by else "")
+    what = f"Number of {things} by {humanize(x)}" + (f" and {humanize(by)}" if by else "")
     places: list[list[Place]] = [
         [
             ({x: label, **({by: BLANK if level in _LACKING else level} if by else {})}, None)
@@ -853,7 +854,8 @@ def stages(data: PlotData, options: PlotOptions) -> Panel | None:
         ))  # fmt: skip
         after += [
             words_at(end, [w if n == n else "" for w, n in zip(words, values, strict=True)], 3),
-            words_at(0 * end + at, [w if n != n else "" for w, n in zip(words, values, strict=True)],
+            words_at(0 * end + at, [w if n != n else "" for w, n in zip(words, values,
+            strict=True)],
                      3, has_paper=True),
         ]  # fmt: skip
     units = [rows.unit(name) or "" for name in _STAGES]
@@ -923,7 +925,7 @@ def time_spans(data: PlotData, options: PlotOptions) -> Panel | None:
     first, last = float(np.nanmin(everything)), float(np.nanmax(everything)) + 1
     return row_panel(
         "spans", rows,
-        f"{' and '.join(named)} by {humanize(rows.row_noun(x))}"
+        capitalized(f"{' and '.join(named)} by {humanize(rows.row_noun(x))}")
         + first_of(len(rows), len(data) - len(rows)),
         names_of(rows, labels), series, day_scale(first, last), columns, after=after, legend=legend,
         said=texts, drawn=drawn_of(rows, columns, x), pitch=1.3,
@@ -973,7 +975,8 @@ def states(data: PlotData, options: PlotOptions) -> Panel | None:
     titled = ", ".join(map(humanize, columns)) if few else table_words(rows)
     heads = tuple(Name(capitalized(humanize(name))) for name in columns)
     return row_panel(
-        "verdicts", rows, f"{titled} by {humanize(rows.row_noun(x))}", names_of(rows, labels),
+        "verdicts", rows, capitalized(f"{titled} by {humanize(rows.row_noun(x))}"), names_of(rows,
+        labels),
         series, Scale(-0.02, len(columns), "names", names=heads, is_above=True), columns,
         after=after, said=said, is_wide=True,
     )  # fmt: skip

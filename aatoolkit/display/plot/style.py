@@ -39,7 +39,7 @@ class Style:
         return f"{self.colour}/{self.look}" if self.look in _LIGHTER else self.colour
 
     def glyph(self, kind: str) -> str:
-        """The sign that stands for marks of a kind in a legend; another kind is a sign of its own."""
+        """The sign of marks of a kind in a legend; another kind is a sign of its own."""
         if kind == "boxes":
             return {HATCHED: "▨", DOTTED: "▒", EMPTY: "□", "hollow": "□"}.get(self.look, "■")
         if kind == "line":

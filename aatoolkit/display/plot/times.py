@@ -229,7 +229,8 @@ def _headline(series: Sequence[_Line], last: Sequence[float], unit: str | None, 
         if len(there) < 2:
             return ""
         low, high = number(float(there.min()), unit), number(float(there.max()), unit)
-        return f"{capitalized(series[0].name or 'It')} was {number(last[0], unit)} in the last {noun}, of {low} to {high}"
+        name = capitalized(series[0].name or "it")
+        return f"{name} {number(last[0], unit)} in the last {noun}, {low} to {high} overall"
     order = np.argsort([-n if n == n else np.inf for n in last])[:3]
     ends = [
         f"{series[row].name} {number(last[row], unit)}" for row in order if last[row] == last[row]

@@ -1,0 +1,326 @@
+"""What holds of every kind of picture: finding, rows, tips, both renderers, room for its words."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import io
+import json
+import warnings
+from collections.abc import Callable
+from itertools import combinations
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.colors import to_hex, to_rgb
+from matplotlib.figure import Figure
+from PIL import Image
+from prompts import RULES
+from serving import shared_client, shared_dataset
+
+import aatoolkit as aa
+from aatoolkit.errors import ArgumentError
+
+Draw = Callable[..., Any]
+
+
+def table(section: str, name: str = "", **options: Any) -> Draw:
+    """The picture of a table of the service."""
+
+    def draw(**more: Any) -> Any:
+        tables = shared_dataset()[section]
+        return (tables[name] if name else tables.main).aa.plot(**options, **more)
+
+    return draw
+
+
+def result(verb: Callable[[], pd.DataFrame]) -> Draw:
+    """The picture of a result of statistics."""
+    computed = functools.cache(verb)
+    return lambda **options: computed().aa.plot(**options)
+
+
+@functools.cache
+def answers() -> pd.DataFrame:
+    return aa.stats.answers(shared_client().project("acme.example").read("chats", days=30))
+
+
+def halves(verb: str, **options: Any) -> pd.DataFrame:
+    late = answers()["date"] >= pd.Timestamp("2026-11-06")
+    return getattr(answers()[late].aa, verb)(answers()[~late], "mentioned", **options)
+
+
+def cited() -> pd.DataFrame:
+    chats = shared_client().project("acme.example").read("chats", days=30)
+    rows = chats["chat_citations"].query("cited")
+    return rows.aa.merge(chats["chats"][["chat_id", "prompt_id", "engine"]], on="chat_id")
+
+
+def daily() -> pd.DataFrame:
+    days = pd.date_range("2026-01-01", periods=60)
+    hits = np.random.default_rng(1).binomial(20, [0.2] * 30 + [0.6] * 30)
+    frame = pd.DataFrame({"date": days, "hits": hits, "runs": 20, "rate": hits / 20})
+    return frame.aa.changes("rate", rules=RULES)
+
+
+def effect() -> pd.DataFrame:
+    return aa.stats.effect(answers(), "2026-11-05", [*answers()["prompt_id"].unique()[:10]])
+
+
+def ranks() -> pd.DataFrame:
+    return cited().assign(one=1).aa.rank("one", "source_domain", rules={"one": "sum"})
+
+
+KINDS: dict[str, Draw] = {
+    "bars": table("overview", "overview_engines"),
+    "gap": table("ranking"),
+    "figures": table("overview"),
+    "funnel": table("conversions", "conversion_totals"),
+    "shares": table("perception"),
+    "counts": table("chats"),
+    "spans": table("impact"),
+    "verdicts": table("crawlability", "crawlability_bot_access"),
+    "table": table("actions", "action_steps"),
+    "empty": lambda **options: shared_dataset("initech.example")["crawl"].main.aa.plot(**options),
+    "line": table("conversions", "conversion_daily", kind="line", y="sessions"),
+    "heatmap": table("ranking", "ranking_history"),
+    "scatter": table("domains", kind="scatter", x="retrieval_count", y="citation_count"),
+    "comparison": result(lambda: halves("compare", by="engine")),
+    "waterfall": result(lambda: halves("decompose")),
+    "ranks": result(ranks),
+    "overlap": result(lambda: cited().aa.overlap("source_domain", order="n")),
+    "effect": result(effect),
+    "concentration": result(
+        lambda: shared_dataset()["domains"]["source_domain_engines"].aa.concentration(
+            "citation_count", by="engine"
+        )
+    ),
+    "samples": result(lambda: aa.stats.samples(rate=0.3, margin=0.05, icc=0.3)),
+    "interval": result(
+        lambda: (
+            shared_dataset()["overview"]["overview_engines"]
+            .set_index("engine")
+            .aa.interval("mention_rate")
+        )
+    ),
+    "changes": result(daily),
+    "stages": result(
+        lambda: (
+            shared_client()
+            .project("acme.example")
+            .read_all(sections=["crawl", "conversions"], days=30, progress=False)
+            .funnel()
+        )
+    ),
+}
+FINDINGS = {
+    "gap": "Share of voice and previous share of voice by brand: the widest gap is ",
+    "funnel": "acme.example: From sessions to AI sessions: sessions ",
+    "line": "Sessions by day and engine: chatgpt from ",
+    "heatmap": "Rank by brand and day: best at Acme CRM, ",
+    "comparison": "nothing is shown to have changed; ",
+    "effect": "effect of 2026-11-05: ",
+    "samples": "1 run: 326 answers to 326 prompts",
+    "interval": "google-ai-overview: no interval",
+    "changes": "When the rate changed: up on 2026-01-3",
+    "empty": "Not measured. ",
+    "table": "rows and 3 columns, with nothing to compare",
+}
+"""What pictures say, of those of which no other test does."""
+
+
+def drawn(axes: Any) -> bytes:
+    """The picture's bytes, drawn with every warning an error."""
+    buffer = io.BytesIO()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        axes.figure.savefig(buffer, format="png", dpi=72)
+    return buffer.getvalue()
+
+
+def written(axes: Any) -> list[Any]:
+    """The texts that are seen."""
+    axes.figure.draw_without_rendering()
+    return [t for t in axes.figure.findobj(mpl.text.Text) if t.get_text().strip()
+            and t.get_visible()]  # fmt: skip
+
+
+def luminance(colour: str) -> float:
+    parts = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]
+    return float(np.dot(parts, [0.2126, 0.7152, 0.0722]))
+
+
+def contrast(one: str, other: str) -> float:
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_picture_says_what_it_shows_and_where_it_is_from(kind: str) -> None:
+    axes = KINDS[kind]()
+    assert axes.kind == kind
+    assert FINDINGS.get(kind, "") in axes.finding
+    assert axes.spec.title in axes.figure.get_suptitle().replace("\n", " ")
+    assert "\n" not in axes.figure.get_supxlabel(), "the caption is one line"
+    assert all(note and note[0] != " " for note in axes.spec.notes)
+    assert str(axes) == f"<Picture: {axes.finding}>"
+    data, metadata = axes._repr_mimebundle_()
+    image = np.asarray(Image.open(io.BytesIO(base64.b64decode(data["image/png"]))).convert("L"))
+    assert (image < 128).mean() > 0.002, "the picture is not blank"
+    assert metadata["image/png"]["alt"] == axes.finding
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_marks_have_rows_tips_and_explanations(kind: str) -> None:
+    axes = KINDS[kind]()
+    rows = len(axes.data)
+    for mark in axes.panel.marks:
+        for behind in (mark.tips() if mark.tips else None, mark.places):
+            assert behind is None or len(behind) == len(mark)
+        for row, column in filter(None, mark.places or ()):
+            assert not isinstance(row, int) or row < rows
+            assert column is None or column in axes.data
+    told = [mark for mark in axes.panel.marks if mark.tips]
+    assert told or kind in ("table", "empty", "changes", "interval")
+    assert all(tip for mark in told for tip in mark.tips())
+    if kind not in ("table", "empty", "counts", "stages"):
+        assert axes.explain().column == axes.panel.drawn.columns[0]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_interactive_form_has_the_same_marks_and_words(kind: str) -> None:
+    axes, figure = KINDS[kind](), KINDS[kind](interactive=True)
+    assert figure.layout.meta == {"kind": kind, "finding": axes.finding}
+    notes = " ".join(note.text.replace("<br>", " ") for note in figure.layout.annotations)
+    assert axes.spec.title in notes.replace("&gt;", ">")
+    boxes = sum(len(mark) for mark in axes.panel.marks if mark.kind == "boxes")
+    assert sum(len(trace.x) for trace in figure.data if trace.type == "bar") == boxes
+    for trace in figure.data:
+        hover = trace.customdata is not None and trace.hovertemplate
+        assert hover or trace.hoverinfo == "skip"
+    json.loads(figure.to_json())
+    highest = max(note.y for note in figure.layout.annotations if note.yref == "paper")
+    assert (1 - highest) * figure.layout.height >= 30, "the tool bar covers nothing"
+
+
+SIZES = {"usual": None, "small": (3, 2), "narrow": (3.3, 5), "wide": (16, 9)}
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_words_neither_meet_nor_are_cut(kind: str, size: str) -> None:
+    axes = KINDS[kind](**({"figsize": SIZES[size]} if SIZES[size] else {}))
+    edges = axes.figure.bbox
+    boxes = [(text.get_text(), text.get_window_extent()) for text in written(axes)]
+    for words, box in boxes:
+        assert box.x0 >= edges.x0 - 1, words
+        assert box.x1 <= edges.x1 + 1, words
+        assert box.y0 >= edges.y0 - 1, words
+        assert box.y1 <= edges.y1 + 1, words
+    for (one, a), (other, b) in combinations(boxes, 2):
+        across = min(a.x1, b.x1) - max(a.x0, b.x0)
+        up = min(a.y1, b.y1) - max(a.y0, b.y0)
+        assert across < 2 or up < 0.34 * min(a.height, b.height), (one, other)
+
+
+@pytest.mark.parametrize("style", ["default", "dark_background"])
+def test_on_axes_of_ones_own_a_picture_keeps_to_its_cell(style: str) -> None:
+    import matplotlib.pyplot as plt
+
+    before, numbers = dict(plt.rcParams), plt.get_fignums()
+    for kinds in (("figures", "counts", "line"), ("bars", "heatmap", "scatter")):
+        with plt.style.context(style):
+            figure = Figure(figsize=(15, 4), layout="constrained")
+            for axes, kind in zip(figure.subplots(1, 3), kinds, strict=True):
+                assert KINDS[kind](ax=axes) is axes
+                assert axes.finding
+                assert axes.explain is not None
+            boxes = [(t.get_text(), t.get_window_extent()) for t in written(axes)]
+        for (one, a), (other, b) in combinations(boxes, 2):
+            meet = min(a.x1, b.x1) - max(a.x0, b.x0), min(a.y1, b.y1) - max(a.y0, b.y0)
+            assert min(meet) < 2 or meet[1] < 0.34 * min(a.height, b.height), (one, other)
+    assert (dict(plt.rcParams), plt.get_fignums()) == (before, numbers)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_marks_and_words_contrast_with_their_paper(theme: str) -> None:
+    aa.set_theme(theme)
+    try:
+        pictures = [KINDS[kind]() for kind in ("bars", "counts", "line", "verdicts", "gap")]
+    finally:
+        aa.set_theme("auto")
+    for axes in pictures:
+        paper = to_hex(axes.figure.get_facecolor())
+        assert (luminance(paper) < 0.05) == (theme == "dark")
+        for text in [*axes.get_yticklabels(), *axes.get_xticklabels(), axes.figure._suptitle]:
+            assert contrast(to_hex(text.get_color()), paper) >= 4.5, text
+        for mark in axes.panel.marks:
+            if mark.style.look not in ("hatched", "dotted", "empty") and mark.places:
+                assert contrast(axes.palette[mark.style.key], paper) >= 3, mark.style
+    with pytest.raises(ArgumentError, match="auto, light, dark"):
+        aa.set_theme("night")
+
+
+DEUTERANOPIA = np.array([[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]])
+PROTANOPIA = np.array([[0.152, 1.053, -0.205], [0.115, 0.786, 0.099], [-0.004, -0.048, 1.052]])
+
+
+def test_series_differ_by_more_than_colour_and_engines_keep_theirs() -> None:
+    days = pd.date_range("2026-01-01", periods=3).repeat(6)
+    names = ["chatgpt", "claude", "gemini", "copilot", "perplexity", "google-ai-overview"]
+    frame = pd.DataFrame({"day": days, "engine": names * 3, "n": range(18)})
+
+    def styles(rows: pd.DataFrame) -> dict[str, Any]:
+        panel = rows.aa.plot("line", x="day", y="n", color="engine").panel
+        return {name: style for _, name, style in panel.labels}
+
+    every = styles(frame)
+    assert styles(frame[frame["engine"].isin(["gemini", "claude"])]).items() <= every.items()
+    colours = frame.aa.plot("line", x="day", y="n", color="engine").palette
+    for one, other in combinations(every.values(), 2):
+        assert one.symbol != other.symbol
+        assert one.dash != other.dash
+        for sight in (np.eye(3), DEUTERANOPIA, PROTANOPIA):
+            seen = [sight @ np.array(to_rgb(colours[style.colour])) for style in (one, other)]
+            assert np.linalg.norm(seen[0] - seen[1]) > 0.15, (one, other)
+
+
+HOSTILE = {
+    "mathematics": "$\\frac{1}{0}$ costs $5, $x_{",
+    "long": "x" * 5000,
+    "lines": "a\nb\r\nc\td",
+    "right to left": "\u202eevil\u202c שלום مرحبا",
+    "emoji": "🚀 rocket 🇩🇪",
+    "markup": "<script>alert(1)</script>&amp;\x00\x1b[31m\x07",
+    "percent": "100%{x} \\LaTeX #_^&~",
+    "underscore": "_nolegend_",
+    "empty": "",
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+@pytest.mark.filterwarnings("ignore:no installed font")
+def test_hostile_words_are_shown_and_do_nothing(text: str) -> None:
+    days = pd.date_range("2026-01-01", periods=4).repeat(2)
+    frame = pd.DataFrame({"day": days, "brand": [text, "Acme"] * 4, "to": [*"abcd"] * 2})
+    frame = frame.assign(n=range(8), m=range(8, 0, -1))
+    frame[text or "other"] = text
+    first = frame.head(2)
+    for rows, arguments in (
+        (first, {"kind": "bars", "x": "brand", "y": "n", "color": "brand", "facet": "to"}),
+        (first, {"kind": "gap", "x": "brand", "y": ["n", "m"]}),
+        (frame, {"kind": "counts", "x": "brand", "color": "to"}),
+        (frame, {"kind": "line", "x": "day", "y": "n", "color": "brand"}),
+        (frame, {"kind": "heatmap", "x": "to", "color": "brand", "y": "n"}),
+        (frame, {"kind": "scatter", "x": "n", "y": "m", "color": "brand", "title": text}),
+        (frame[["brand", text or "other"]], {}),
+    ):
+        rows = rows if arguments.get("kind") != "heatmap" else rows.drop_duplicates(["brand", "to"])
+        drawn(rows.aa.plot(**arguments))
+        figure = rows.aa.plot(**arguments, interactive=True)
+        words = [note.text for note in figure.layout.annotations]
+        words += [tip for trace in figure.data for tip in np.ravel(trace.customdata or [])]
+        assert not [word for word in words if "<script" in word or "$" in word]
