@@ -154,7 +154,8 @@ class _Cells:
         return Panel(
             "heatmap", data, Drawn(data.frame, (y,), (self._by, self._x)),
             capitalized(title) + first_of(rows, self._left_out), finding,
-            Scale(-0.5, columns - 0.5, "names", unit, names=self._column_names(), days=self._days()),
+            Scale(-0.5, columns - 0.5, "names", unit, names=self._column_names(),
+                  days=self._days()),
             rows_of(self._row_names()),
             [self._filled(strength, unit, whys, is_written), *self._missing(whys, reasons)],
             headline=capitalized(best), how=how, notes=notes, height=PITCH * rows,

@@ -201,7 +201,8 @@ class _Figure:
             marker={
                 "symbol": _SYMBOLS[style.symbol] + ("-open" if style.look == "ring" else ""),
                 "size": mark.size * _PIXELS, "color": paper if style.look == "hollow" else colour,
-                "line": {"color": colour if is_hollow else paper, "width": 1.6 if is_hollow else 0.7},
+                "line": {"color": colour if is_hollow else paper,
+                         "width": 1.6 if is_hollow else 0.7},
             },
         )  # fmt: skip
 

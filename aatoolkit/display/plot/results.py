@@ -226,7 +226,8 @@ def result(kind: str, data: PlotData, options: PlotOptions) -> Panel | None:
         labels = ["1 run" if runs == "1" else f"{runs} runs" for runs in labels]
     tick = rows.values(plot.tick) if plot.tick else None
     return _dots(
-        kind, rows, (plot.value,), plot.title.format(by=f" by {by}" if by else "") + _of(rows, data),
+        kind, rows, (plot.value,),
+        plot.title.format(by=f" by {by}" if by else "") + _of(rows, data),
         names_of(rows, labels), words, styles, (value, low, high),
         _scale([value, low, high, *([tick] if tick is not None else [])], unit, plot.axis,
                around_zero=plot.around_zero),

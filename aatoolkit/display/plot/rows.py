@@ -308,9 +308,11 @@ def bars(data: PlotData, options: PlotOptions) -> Panel | None:
     )  # fmt: skip
     return row_panel(
         "bars", rows,
-        capitalized(f"{humanize(y)} by {humanize(data.row_noun(x))}") + first_of(len(kept), measured - len(kept)),
+        capitalized(f"{humanize(y)} by {humanize(data.row_noun(x))}")
+        + first_of(len(kept), measured - len(kept)),
         names, [measure],
-        reach(np.concatenate([values, ends.high]), unit, label="" if label == humanize(y) else label,
+        reach(np.concatenate([values, ends.high]), unit,
+              label="" if label == humanize(y) else label,
               is_whole=rows.is_count(y)),
         [y], whys=whys_missing(rows, y), legend=legend, shared="x",
         drawn=drawn_of(rows, [y], *marks, bounds=ends.bounds),

@@ -196,7 +196,7 @@ def _panel(
               "" if label.lower() in title.lower() else label,
               is_whole=all(data.is_count(name) for name in ys)),
         marks, headline=_headline(series, last, unit, noun), n=n,
-        how=f"Band{of}: {'95% interval' if '95%' in ends.which else ends.which}" if has_band else "",
+        how=f"Band{of}: {_short(ends.which)}" if has_band else "",
         notes=[*notes, *([f"Band{of}: {ends.which}."] if has_band else [])],
         legend=legend, height=175.0, shared="y",
         labels=[(value, name, style) for value, name, style in zip(last, names, styles, strict=True)
@@ -366,3 +366,8 @@ def changes(data: PlotData, options: PlotOptions) -> Panel | None:
         Scale(0.0, most, unit=unit, label=axis_label(data, "after").replace("after", "rate")),
         marks, legend=legend, how="Thick line: the rate of a stretch of days.", height=160.0,
     )  # fmt: skip
+
+
+def _short(which: str) -> str:
+    """An interval in two words."""
+    return "95% interval" if "95%" in which else which
