@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 
 from aatoolkit._util.attributes import missing_attribute
 from aatoolkit.display.plot.fonts import literal_text
-from aatoolkit.display.plot.layout import WIDTH, Box, Placement, Text, Word, place
+from aatoolkit.display.plot.layout import WIDTH, Box, Placement, Text, WordPlace, place
 from aatoolkit.display.plot.spec import Mark, Panel, Spec
 from aatoolkit.display.plot.style import DOTTED, HATCHED, Palette, luminance
 from aatoolkit.errors import ArgumentError
@@ -359,7 +359,7 @@ class _Drawing:
     def _words(self, mark: Mark) -> None:
         """Words alone have no marks."""
 
-    def _words_of(self, mark: Mark, words: Sequence[Word]) -> None:
+    def _words_of(self, mark: Mark, words: Sequence[WordPlace]) -> None:
         """The words beside or in marks."""
         palette, x, y = self._palette, self._panel.x.within(mark.x), mark.y
         for at, word in enumerate(words):

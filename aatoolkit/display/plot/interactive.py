@@ -13,7 +13,7 @@ import plotly.io as pio
 from matplotlib.axes import Axes
 
 from aatoolkit.display.plot.axes import Picture, cell_ink, figure_of
-from aatoolkit.display.plot.layout import Box, Placement, Text, Word, place
+from aatoolkit.display.plot.layout import Box, Placement, Text, WordPlace, place
 from aatoolkit.display.plot.spec import Mark, Panel, Spec
 from aatoolkit.display.plot.style import DOTTED, HATCHED, Palette
 from aatoolkit.errors import ArgumentError
@@ -236,7 +236,7 @@ class _Figure:
     def _words(self, mark: Mark, panel: Panel) -> None:
         """Words alone have no marks."""
 
-    def _words_of(self, mark: Mark, panel: Panel, words: Sequence[Word]) -> None:
+    def _words_of(self, mark: Mark, panel: Panel, words: Sequence[WordPlace]) -> None:
         paper = {"bgcolor": self._palette["paper"]} if mark.has_paper else {}
         for at, (x, y, word) in enumerate(zip(panel.x.within(mark.x), mark.y, words, strict=False)):
             colour = self._palette[mark.style.key]

@@ -48,7 +48,7 @@ class Tick(NamedTuple):
     is_bold: bool = False
 
 
-class Word(NamedTuple):
+class WordPlace(NamedTuple):
     """The word of a mark as it fits, the side that is at its place, and how far it is from it."""
 
     text: str
@@ -70,7 +70,7 @@ class Box:
     size: float
     is_turned: bool
     texts: tuple[Text, ...]
-    words: tuple[tuple[Word, ...], ...]
+    words: tuple[tuple[WordPlace, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -347,12 +347,12 @@ class _Frame:
             for y, row in zip(ys, order, strict=True)
         ]
 
-    def _words(self, mark: Mark, width: float, height: float) -> tuple[Word, ...]:
+    def _words(self, mark: Mark, width: float, height: float) -> tuple[WordPlace, ...]:
         """The words of a mark, without their middles where they would be cut."""
         if mark.align == "free":
             return self._free(mark, width, height)
         if mark.kind != "words":
-            return tuple(map(Word, mark.words))
+            return tuple(map(WordPlace, mark.words))
         words = []
         for x, word in zip(mark.x, mark.words, strict=True):
             share = self.panel.x.share(float(x)) if np.isfinite(x) else 0.0
@@ -363,10 +363,10 @@ class _Frame:
                 right = pitch * (1 - (float(x) % 1 if x < np.inf else 0.0)) - mark.shift[0] - 4
                 word = word if min(width_of(word, self._small), 30) <= right else ""
             room = right if mark.align == "left" else self._cell
-            words.append(Word(fitted(word, room, self._small), mark.align, *mark.shift))
+            words.append(WordPlace(fitted(word, room, self._small), mark.align, *mark.shift))
         return tuple(words)
 
-    def _free(self, mark: Mark, width: float, height: float) -> tuple[Word, ...]:
+    def _free(self, mark: Mark, width: float, height: float) -> tuple[WordPlace, ...]:
         """Words beside points, at the corner that is free; none where no corner is."""
         panel, small = self.panel, self._small
         points = [
@@ -378,7 +378,7 @@ class _Frame:
         taken = [(x - 4.0, y - 4.0, x + 4.0, y + 4.0) for x, y in points]
         words = []
         for x, y, text in zip(mark.x, mark.y, mark.words, strict=True):
-            word = Word("")
+            word = WordPlace("")
             text = fitted(text, min(150.0, width * 0.5), small)
             wide = width_of(text, small)
             at, over = width * panel.x.share(float(x)), height * panel.y.share(float(y))
@@ -390,7 +390,7 @@ class _Frame:
                 )
                 if is_free and left >= 0 and box[2] <= width and 0 <= middle <= height:
                     taken.append(box)
-                    word = Word(text, "right" if right < 0 else "left", right, up)
+                    word = WordPlace(text, "right" if right < 0 else "left", right, up)
                     break
             words.append(word)
         return tuple(words)
