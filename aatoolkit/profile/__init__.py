@@ -4,11 +4,11 @@ In goes a project of a service that nobody described; out comes a draft: for eac
 tables, types, units, rules and keys, each with its evidence and one of three confidences. Wrong
 guesses cost more than open questions, so what a wrong one would break is applied only if proved.
 
-In reading order: ``planning`` lists the requests and ``asking`` sends them; ``drafting`` holds the
+In reading order: ``asking`` plans the requests and sends them; ``drafting`` holds the
 draft that a person reviews, section by section (``section_draft``), and ``page`` is its page;
 ``candidates`` finds what may state availability, beside answers in which nothing was measured and
 those of other sections (``contrast``), ``rule_check`` tries a rule on the answers before it is
-set, ``column_check`` how a column is read; ``checking`` compares a service with its profile. What
+set; ``checking`` compares a service with its profile. What
 the answers mean is found out in ``aatoolkit.sections.inference``.
 
 >>> import aatoolkit as aa
@@ -22,15 +22,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NoReturn
 
 from aatoolkit._util.attributes import missing_attribute
-from aatoolkit.profile import planning
+from aatoolkit.profile import asking
+from aatoolkit.profile.asking import BUDGET as BUDGET
+from aatoolkit.profile.asking import PlannedRequest as PlannedRequest
 from aatoolkit.profile.checking import check as check
 from aatoolkit.profile.drafting import Draft as Draft
 from aatoolkit.profile.drafting import draft as draft
-from aatoolkit.profile.planning import BUDGET as BUDGET
-from aatoolkit.profile.planning import PlannedRequest as PlannedRequest
 from aatoolkit.profile.section_draft import SectionDraft as SectionDraft
 
-plan = planning.first_requests
+plan = asking.first_requests
 _PUBLIC = ["check", "draft", "plan"]
 
 

@@ -10,11 +10,10 @@ from aatoolkit._util.files import write_whole
 from aatoolkit._util.text import wrapped_in_ipython
 from aatoolkit.errors import AAToolkitError, ItemNotFound, PayloadError, did_you_mean, near_matches
 from aatoolkit.jsontree.paths import Entries, Step
-from aatoolkit.profile.asking import Answers, ask
+from aatoolkit.profile.asking import BUDGET, Answers, PlannedRequest, ask, engines_of, unvaried
 from aatoolkit.profile.candidates import candidates
 from aatoolkit.profile.contrast import emptied, shared_states
 from aatoolkit.profile.page import page_of
-from aatoolkit.profile.planning import BUDGET, PlannedRequest, engines_of, unvaried
 from aatoolkit.profile.section_draft import SectionDraft, counted
 from aatoolkit.sections.inference.analysis import Analysis, analyse, take_standard_names
 from aatoolkit.sections.inference.source import file_of
@@ -62,24 +61,22 @@ class Draft(Mapping[str, SectionDraft]):
         states = shared_states(answers.whole)
         self._sections: dict[str, SectionDraft] = {}
         for name, whole in answers.whole.items():
+            parts, empty = answers.parts.get(name, {}), answers.empty.get(name)
+            beside = {host: held[name] for host, held in answers.beside.items() if name in held}
             try:
-                found = analyse(name, whole, answers.parts.get(name, {}), vocabulary)
+                analysis = analyse(name, whole, parts, vocabulary)
                 if standard_names:
-                    take_standard_names(found, vocabulary)
-                if found.relations:
-                    parts = [*answers.parts.get(name, {}).values()]
-                    beside = {host: held[name] for host, held in answers.beside.items()
-                              if name in held}  # fmt: skip
+                    take_standard_names(analysis, vocabulary)
+                if analysis.relations:
+                    narrowed = [*parts.values()]
                     places = candidates(
-                        whole, parts, [*ran, *idle], idle, _maps(found),
-                        beside=beside, elsewhere=states, empty=answers.empty.get(name),
+                        whole, narrowed, [*ran, *idle], idle, _maps(analysis),
+                        beside=beside, elsewhere=states, empty=empty,
                     )  # fmt: skip
-                    found.emptied = emptied(found.relations, whole, answers.empty.get(name))
-                    seen = [whole, *parts, *beside.values()]
-                    if name in answers.empty:
-                        seen.append(answers.empty[name])
+                    analysis.emptied = emptied(analysis.relations, whole, empty)
+                    seen = [whole, *narrowed, *beside.values(), *([empty] if empty else [])]
                     headers = [answers.payloads[name].headers] if name in answers.payloads else []
-                    self._sections[name] = SectionDraft(found, places, seen, headers)
+                    self._sections[name] = SectionDraft(analysis, places, seen, headers)
             except Exception as error:  # a fault of ours is one section's, and says what it is
                 message = f"no draft of {name} could be made: {type(error).__name__}: {error}"
                 self.errors[name] = PayloadError(message, section=name, problems=[message])

@@ -6,15 +6,16 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit._util.text import markup
-from aatoolkit.availability.detect import raw
 from aatoolkit.jsontree.vectors import MISSING
-from aatoolkit.sections.inference.relations import OPEN, ColumnFinding, Relation
+from aatoolkit.sections.inference.relations import OPEN, Relation
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from aatoolkit.profile.drafting import Draft
     from aatoolkit.profile.section_draft import SectionDraft
 
-_SAMPLE, _WIDEST = 5, 12
+_SAMPLE, _WIDEST, _LONGEST = 5, 12, 120
 _STYLE = """
 :root{color-scheme:light dark}small{opacity:.75}
 body{font:15px/1.45 system-ui,sans-serif;margin:2em auto;max-width:75em;padding:0 1em;color:#1c1c1c}
@@ -30,120 +31,78 @@ th,td{border-color:#3a3a3a}.proved{color:#7bd69a}.likely{color:#e0b25e}.open{col
 
 def page_of(draft: Draft) -> str:
     """Render the page as HTML, with nothing loaded from elsewhere."""
+    import pandas as pd
+
     title = markup(f"Draft of {draft.host}")
-    parts = [
-        f'<!doctype html><html lang="en"><meta charset="utf-8">'
-        f'<meta name="viewport" content="width=device-width"><title>{title}</title>',
-        f"<style>{_STYLE}</style><h1>{title}</h1>",
-        f"<p>{len(draft)} sections from {len(draft.requests)} requests. <b>Proved</b>: an identity "
-        "or an experiment held on all rows. <b>Likely</b>: name and range agree. <b>Open</b>: "
-        "nothing shows it, and aggregating it is refused.</p>",
-        _summary(draft),
-    ]
-    for section in draft.values():
-        parts += _section(section)
-    parts.append(_questions(draft))
-    parts.append(_requests(draft))
-    return "\n".join(parts)
-
-
-def _summary(draft: Draft) -> str:
-    rows = []
-    for name, section in draft.items():
-        counts = section.counts()
-        cells = [f'<a href="#{markup(name)}">{markup(name)}</a>', str(len(section.tables))]
-        rows.append([*cells, *(str(count) for count in counts.values())])
-    table = _table(["section", "tables", "proved", "likely", "open", "settled"], rows)
-    failed = "".join(
-        f"<li>{markup(name)}: {markup(str(error))}</li>" for name, error in draft.errors.items()
+    counts = {name: {"tables": len(one.tables), **one.counts()} for name, one in draft.items()}
+    summary = pd.DataFrame.from_dict(counts, orient="index")
+    failed = [f"{markup(name)}: {markup(str(error))}" for name, error in draft.errors.items()]
+    asked = [f"<code>{markup(str(request))}</code>" for request in draft.requests]
+    open_ = [question for section in draft.values() for question in _questions(section)]
+    return "\n".join(
+        [
+            f'<!doctype html><html lang="en"><meta charset="utf-8">'
+            f'<meta name="viewport" content="width=device-width"><title>{title}</title>',
+            f"<style>{_STYLE}</style><h1>{title}</h1>",
+            f"<p>{len(draft)} sections from {len(asked)} requests. <b>Proved</b>: an identity or "
+            "an experiment held on all rows. <b>Likely</b>: name and range agree. <b>Open</b>: "
+            "nothing shows it, and aggregating it is refused.</p>",
+            _table(summary, index=True),
+            _listed("Not read", failed),
+            *(part for section in draft.values() for part in _section(section)),
+            _listed("What to ask the vendor", open_),
+            f"<h2>What was asked</h2><details><summary>{len(asked)} requests</summary>"
+            f"{_listed('', asked)}</details>",
+        ]
     )
-    return table + (f"<h2>Not read</h2><ul>{failed}</ul>" if failed else "")
 
 
 def _section(section: SectionDraft) -> Iterator[str]:
     yield f'<h2 id="{markup(section.name)}">{markup(section.name)}</h2>'
-    for note in section.notes:
-        yield f"<p>{markup(note)}</p>"
+    yield from (f"<p>{markup(note)}</p>" for note in section.notes)
     if section.candidates:
         yield "<p>These may say what could be measured; none is read so until a rule says it.</p>"
-        hosts = list(dict.fromkeys(host for one in section.candidates for host in one.beside))
-        rows = [
-            [
-                f"<code>{markup(one.at)}</code>",
-                markup(raw(one.value)[:120]),
-                *(markup(raw(one.beside[host])[:120]) if host in one.beside else ""
-                  for host in hosts),
-                markup(one.why),
-                f"<code>{markup(line or '')}</code>",
-            ]
-            for one, line in zip(section.candidates, section.rule_lines(), strict=True)
-        ]  # fmt: skip
-        yield _table(["place", "value", *map(markup, hosts), "why", "to read it"], rows)
+        yield _table(section.availability)
     for relation in section.analysis.relations:
-        columns = relation.columns
+        rows = relation.rows_of(0)
         yield f"<h3><code>{markup(relation.name)}</code></h3>"
-        key = ", ".join(relation.key) or "none"
-        yield f"<p>{len(relation.rows_of(0)):,} rows at <code>{markup(relation.path)}</code>, "
-        yield f"{markup(relation.shape)}; key: {markup(key)}</p>"
-        yield _table(
-            ["column", "dtype", "unit", "rule", "confidence", "evidence", "example"],
-            [_row(column) for column in columns],
-        )
-        yield _sample(relation)
-
-
-def _row(column: ColumnFinding) -> list[str]:
-    word = column.confidence
-    rule = "key" if column.is_key else str(column.aggregate) if column.rule.value else ""
-    example = "" if column.example is None else str(column.example)[:60]
-    return [
-        f"<code>{markup(column.name)}</code><br><small>{markup(column.path)}</small>",
-        markup(column.dtype),
-        markup(column.unit.value or ""),
-        markup(rule),
-        f'<span class="{word}">{word}</span>',
-        markup(column.evidence),
-        markup(example),
-    ]
+        yield f"<p>{len(rows):,} rows at <code>{markup(relation.path)}</code>; key: "
+        yield f"{markup(', '.join(relation.key) or 'none')}</p>"
+        yield _table(section.review.loc[[relation.name]].reset_index("column"))
+        yield f"<details><summary>A sample of rows</summary>{_sample(relation)}</details>"
 
 
 def _sample(relation: Relation) -> str:
-    columns = relation.columns[:_WIDEST]
+    import pandas as pd
+
     rows = relation.rows_of(0)[:_SAMPLE].tolist()
-    cells = [[_cell(column.values[at]) for column in columns] for at in rows]
-    table = _table([f"<code>{markup(column.name)}</code>" for column in columns], cells)
-    return f"<details><summary>A sample of rows</summary>{table}</details>"
+    cells: dict[str, list[Any]] = {
+        column.name: [
+            "" if column.values[row] in (None, MISSING) else str(column.values[row]) for row in rows
+        ]
+        for column in relation.columns[:_WIDEST]
+    }
+    return _table(pd.DataFrame(cells))
 
 
-def _cell(value: Any) -> str:
-    return "" if value is None or value is MISSING else markup(str(value)[:60])
+def _questions(section: SectionDraft) -> Iterator[str]:
+    """Yield as HTML the questions for the vendor: numbers that no evidence settles."""
+    for column in section.columns():
+        if column.is_key or not column.reading.is_number:
+            continue
+        where = f"{markup(section.name)} <code>{markup(column.path)}</code>"
+        if column.unit.confidence == OPEN:
+            yield f"{where}: in which unit is it?"
+        if column.rule.confidence == OPEN:
+            yield f"{where}: how do rows of it combine? {markup(column.rule.evidence)}"
 
 
-def _questions(draft: Draft) -> str:
-    """List as HTML the questions for the vendor: numbers that no evidence settles."""
-    items = []
-    for name, section in draft.items():
-        for column in section.columns():
-            if not column.reading.is_number or column.is_key:
-                continue
-            where = f"{markup(name)} <code>{markup(column.path)}</code>"
-            if column.unit.confidence == OPEN:
-                items.append(f"<li>{where}: in which unit is it?</li>")
-            if column.rule.confidence == OPEN:
-                items.append(
-                    f"<li>{where}: how do rows of it combine? {markup(column.rule.evidence)}</li>"
-                )
-    return f"<h2>What to ask the vendor</h2><ul>{''.join(items)}</ul>" if items else ""
+def _listed(title: str, items: list[str]) -> str:
+    head = f"<h2>{title}</h2>" if title else ""
+    listed = "".join(f"<li>{item}</li>" for item in items)
+    return f"{head}<ol>{listed}</ol>" if items else ""
 
 
-def _requests(draft: Draft) -> str:
-    items = "".join(f"<li><code>{markup(str(one))}</code></li>" for one in draft.requests)
-    return f"<h2>What was asked</h2><details><summary>{len(draft.requests)} requests</summary>" + (
-        f"<ol>{items}</ol></details>"
-    )
-
-
-def _table(heads: list[str], rows: list[list[str]]) -> str:
-    head = "".join(f"<th>{one}</th>" for one in heads)
-    body = "".join("<tr>" + "".join(f"<td>{one}</td>" for one in row) + "</tr>" for row in rows)
-    return f'<div class="scroll"><table><tr>{head}</tr>{body}</table></div>'
+def _table(frame: pd.DataFrame, *, index: bool = False) -> str:
+    text = frame.astype(object).map(lambda cell: "" if cell is None else str(cell)[:_LONGEST])
+    return f'<div class="scroll">{text.to_html(index=index, border=0, na_rep="")}</div>'

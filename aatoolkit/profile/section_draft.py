@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from aatoolkit.availability.detect import raw
 from aatoolkit.errors import ArgumentError, did_you_mean, near_matches
+from aatoolkit.jsontree.coerce import read_as
 from aatoolkit.jsontree.paths import Entries, format_path, parse_pattern
+from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.profile.candidates import Candidate
-from aatoolkit.profile.column_check import check_rule, check_values
 from aatoolkit.profile.rule_check import complete, problem_of
 from aatoolkit.sections import Aggregation, Rule, Section
 from aatoolkit.sections.availability_rule import with_rule
-from aatoolkit.sections.column import PARSES
+from aatoolkit.sections.column import PARSES, Reading
 from aatoolkit.sections.inference.analysis import Analysis, rename
 from aatoolkit.sections.inference.relations import (
     LIKELY,
@@ -160,9 +161,9 @@ class SectionDraft:
             rename(found, name)
         try:
             declared = self.section
-            check_rule(declared[found.table].names, found)
+            _check_rule(declared[found.table].names, found)
             if given:
-                check_values(found)
+                _check_values(found)
         except (ValueError, KeyError) as error:
             if found.name != before["name"]:
                 rename(found, before["name"])
@@ -317,3 +318,40 @@ def _rule_line(one: Candidate, whole: tuple[dict[str, str], list[str]] | None) -
         return None
     words = ", ".join(f"{word!r}: …" for word in one.words) or "…"
     return f"set_rule(at={at!r}, words={{{words}}})"
+
+
+def _check_values(found: ColumnFinding) -> None:
+    """Refuse a reading that loses values of the answers.
+
+    Raises
+    ------
+    ValueError
+        With examples of what it cannot read.
+    """
+    known = [None if value is MISSING else value for value in found.values]
+    dtype, parse = found.reading.dtype, found.reading.parse
+    if found.reading.year is not None or not known:
+        return
+    odd = read_as(known, Reading(dtype, parse, None, None, found.reading.missing)).odd
+    if odd:
+        texts = [*dict.fromkeys(raw(known[row]) for row in odd)]
+        how = f"parse={parse!r}" if parse else f"dtype={dtype!r}"
+        raise ValueError(
+            f"{how} reads {len(known) - len(odd)} of {len(known)} values, and not "
+            f"{', '.join(texts[:3])}; say another parse=, or missing= for what stands for none"
+        )
+
+
+def _check_rule(names: Iterable[str], found: ColumnFinding) -> None:
+    """Refuse a rule that needs columns which the table does not have.
+
+    Raises
+    ------
+    ValueError
+        With the columns that are lacking.
+    """
+    rule = found.aggregate
+    used = {*(rule.over or ()), rule.by, rule.within} - {None}
+    lacking = sorted(str(one) for one in used - set(names))
+    if lacking:
+        raise ValueError(f"its rule needs {', '.join(lacking)}, which the table does not have")
