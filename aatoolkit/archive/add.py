@@ -90,9 +90,7 @@ class AddReport:
             for name, error in self.problems.items()
         ]
         names = ("host", "section", "scope", "error", "message")
-        return pd.DataFrame(
-            {name: pd.array([row[at] for row in rows], "string") for at, name in enumerate(names)}
-        )
+        return pd.DataFrame(rows, columns=[*names], dtype="string")
 
     def __repr__(self) -> str:
         parts = [f"{self.answers} answers added"]

@@ -31,13 +31,14 @@ from aatoolkit.archive.add import (
 from aatoolkit.archive.answers import USABLE, AnswerIndex, StoredAnswer, groups_of
 from aatoolkit.archive.check import ArchiveCheck
 from aatoolkit.archive.frames import frame_of, source_of
-from aatoolkit.archive.query import columns_of, dask_frame, frame_of_query, overview, relation
+from aatoolkit.archive.query import dask_frame, frame_of_query, overview, relation
 from aatoolkit.archive.reading import TableReader
 from aatoolkit.archive.rebuild import rebuild
 from aatoolkit.archive.runs import read_runs
 from aatoolkit.archive.schema import ADDED, StoredTable
 from aatoolkit.archive.snapshot import Selection, Snapshot, When, changes_of, quoted
 from aatoolkit.archive.store import ArchiveStore, duckdb, engine, typed
+from aatoolkit.archive.tables import CHANGES_SCHEMA
 from aatoolkit.archive.upkeep import UpkeepReport
 from aatoolkit.client.client import Client, each_of
 from aatoolkit.client.dataset import Dataset
@@ -405,47 +406,6 @@ class Archive(metaclass=Chaptered):
         )
 
     @typed
-    def _arrow(
-        self,
-        section: str,
-        table: str | None = None,
-        *,
-        hosts: str | Iterable[str] | None = None,
-        since: When | None = None,
-        until: When | None = None,
-        scope: Scope | None = None,
-    ) -> pa.Table:
-        """Read the same rows as `read`, as an Arrow table with every stored column.
-
-        Parameters
-        ----------
-        section, table, hosts, since, until, scope
-            As for `read`.
-        """
-        reader = TableReader(self._snapshot(), section, table)
-        return reader.rows(Selection.of(hosts, since, until, scope).before(self._until))
-
-    @typed
-    def _paths(self, section: str, table: str | None = None) -> list[str]:
-        """Return the Parquet files of a table that hold rows of committed runs alone.
-
-        The partition column ``month`` is in their folders' names.
-
-        Raises
-        ------
-        ArchiveError
-            If a file mixes rows of committed and of unfinished runs, or this is the archive as of
-            an earlier moment, of which there are no files.
-        """
-        if self._until is not None:
-            raise ArchiveError("the archive as of a moment has no files of its own; use read()")
-        snapshot = self._snapshot()
-        found = snapshot.files(TableReader(snapshot, section, table).path)
-        if found.hidden:
-            raise ArchiveError("a run is being committed; try again in a moment")
-        return [*found.paths]
-
-    @typed
     def sql(self, query: str) -> Any:
         """Run an SQL query over the tables with DuckDB, which changes nothing.
 
@@ -513,17 +473,7 @@ class Archive(metaclass=Chaptered):
     def changes(self) -> pd.DataFrame:
         """The changes of tables and their columns, and when: one row each."""
         rows = sorted(changes_of(self._snapshot()), key=lambda row: row["at"])
-        names = ("section", "table", "column", "change", "before", "after")
-        frame = pd.DataFrame({"at": pd.array([row["at"] for row in rows], "datetime64[us, UTC]")})
-        for name in names:
-            frame[name] = pd.array([row[name] for row in rows], "string")
-        return Shown(frame)
-
-    @property
-    @typed
-    def _columns(self) -> pd.DataFrame:
-        """The unit, rule and meaning of every column, one row each."""
-        return Shown(to_frame(columns_of(self._snapshot()))).fold_by("table", "column")
+        return Shown(to_frame(pa.Table.from_pylist(rows, CHANGES_SCHEMA)))
 
     @property
     def _path(self) -> str:

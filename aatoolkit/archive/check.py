@@ -13,7 +13,6 @@ from aatoolkit.archive.answers import ANSWERS, USABLE, groups_of
 from aatoolkit.archive.checksums import FOLDER, Checksums
 from aatoolkit.archive.derive import BESIDE, FRAMES, TableBuffer, derive_stored
 from aatoolkit.archive.runs import RUNS
-from aatoolkit.archive.schema import fitted
 from aatoolkit.archive.snapshot import Snapshot, identifier, run
 from aatoolkit.archive.store import ArchiveStore
 from aatoolkit.errors import ArchiveError
@@ -64,12 +63,7 @@ class ArchiveCheck:
         """One row per problem: ``table``, ``problem``."""
         import pandas as pd
 
-        return pd.DataFrame(
-            {
-                name: pd.array([row[at] for row in self.found], "string")
-                for at, name in enumerate(("table", "problem"))
-            }
-        )
+        return pd.DataFrame(self.found, columns=["table", "problem"], dtype="string")
 
     def __repr__(self) -> str:
         state = "all as stored" if self.ok else f"{len(self.found)} problems"
@@ -185,13 +179,15 @@ def _replayed(snapshot: Snapshot, profile: Profile | None, max_nodes: int) -> li
 def _compared(snapshot: Snapshot, buffer: TableBuffer) -> list[tuple[str, str]]:
     """The tables in which a derived row is missing; surplus rows show in the counts."""
     found: list[tuple[str, str]] = []
-    for name, rows in buffer.tables():
+    for name in buffer.declared:
         stored = declared.load(snapshot.store, name)
         if stored is None:
             found.append((name, "the table is missing"))
             continue
+        table = buffer.rows(name, stored[1].schema())
+        if table is None:
+            continue
         with snapshot.connect({"stored": name}) as connection:
-            table = fitted(rows, stored[1].schema(), as_text=name in buffer.drafted)
             connection.register("derived", table)
             names = ", ".join(map(identifier, table.column_names))
             differ = run(

@@ -6,9 +6,8 @@ their envelope. Rows of many answers are gathered in a `TableBuffer` until they 
 
 from __future__ import annotations
 
-import contextlib
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -17,7 +16,7 @@ import pyarrow as pa
 
 from aatoolkit import sections
 from aatoolkit.archive.answers import StoredAnswer, context_table
-from aatoolkit.archive.schema import CONTEXT_FIELDS, StoredTable, bare, text_of, united
+from aatoolkit.archive.schema import CONTEXT, CONTEXT_FIELDS, StoredTable, bare, fitted, united
 from aatoolkit.availability import Status
 from aatoolkit.availability.detect import envelope_of
 from aatoolkit.client.reading import to_tables
@@ -29,7 +28,6 @@ from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata
 from aatoolkit.metadata.column import dump_state, dump_statements, load_state, load_statements
 from aatoolkit.payload import Payload
 from aatoolkit.sections import Profile, Section
-from aatoolkit.sections.section import Column
 
 # -- what answers state ------------------------------------------------------------------------
 
@@ -248,17 +246,33 @@ class TableBuffer:
                 self._tables.setdefault(kept.name, []).append((arrow, at))
                 self.size += arrow.nbytes
 
-    def tables(self) -> Iterable[tuple[str, pa.Table]]:
-        """The rows of each declared table, with their context."""
-        contexts = context_table(self._answers)
-        for name, parts in self._tables.items():
-            sizes = [part.num_rows for part, _ in parts]
-            places = pa.array(np.repeat([at for _, at in parts], sizes))
-            whole = _stacked([part for part, _ in parts], self.declared[name])
-            context = contexts.take(places)
-            stored = self.declared[name].stored
-            columns = {stored(own): whole[own] for own in whole.column_names}
-            yield name, pa.table({**{n: context[n] for n in context.column_names}, **columns})
+    def rows(self, name: str, schema: pa.Schema) -> pa.Table | None:
+        """The rows of a declared table with their context, in the schema that it has.
+
+        Raises
+        ------
+        ArchiveError
+            If the schema cannot hold them.
+        """
+        parts = self._tables.get(name, [])
+        if not parts:
+            return None
+        as_text = name in self.drafted
+        own = pa.schema([field for field in schema if field.name not in CONTEXT])
+        tables = [part for part, _ in parts]
+        stored = self.declared[name].stored
+        if all(table.schema.equals(tables[0].schema) for table in tables):
+            tables = [pa.concat_tables(tables)]
+        fit = [
+            fitted(table.rename_columns([*map(stored, table.column_names)]), own, as_text=as_text)
+            for table in tables
+        ]
+        places = np.repeat([at for _, at in parts], [part.num_rows for part, _ in parts])
+        context = context_table(self._answers).take(pa.array(places))
+        columns = [*context.columns, *pa.concat_tables(fit).columns]
+        return pa.table(columns, schema=pa.schema([*context.schema, *bare(own)])).select(
+            schema.names
+        )
 
     def beside(self) -> Iterable[tuple[str, pa.Table]]:
         """The rows of the tables beside the declared ones."""
@@ -280,44 +294,3 @@ def _column(values: list[Any], kind: pa.DataType) -> Any:
         return pa.array(values, kind)
     dtype = "Int64" if pa.types.is_integer(kind) else "timestamp"
     return coerce_values(values, dtype)[0]
-
-
-def _stacked(parts: Sequence[pa.Table], declared: StoredTable) -> pa.Table:
-    """Tables on each other; categories as text, so that each may have levels of its own.
-
-    Drafts of answers may give a column different types: it has the one that holds them all.
-    """
-    plain = [_plain(part) for part in parts]
-    if all(part.schema.equals(plain[0].schema) for part in plain):
-        return pa.concat_tables(plain)
-    types: dict[str, set[pa.DataType]] = {}
-    for part in plain:
-        for name, kind in zip(part.schema.names, part.schema.types, strict=True):
-            types.setdefault(name, set()).add(kind)
-    uneven = {name for name, found in types.items() if len(found - {pa.null()}) > 1}
-    texts = {n for n in uneven if n in declared.table.names and _is_text(declared.table[n])}
-    with contextlib.suppress(pa.ArrowException):
-        fit = [_with_text(part, texts) for part in plain]
-        return pa.concat_tables(fit, promote_options="permissive")
-    return pa.concat_tables([_with_text(part, uneven) for part in plain], promote_options="default")
-
-
-def _is_text(column: Column) -> bool:
-    return column.dtype in ("string", "category")
-
-
-def _with_text(table: pa.Table, names: Collection[str]) -> pa.Table:
-    """A table with some of its columns as text."""
-    for at, name in enumerate(table.column_names):
-        if name in names:
-            table = table.set_column(at, name, text_of(table[name]))
-    return table
-
-
-def _plain(table: pa.Table) -> pa.Table:
-    fields = [
-        pa.field(f.name, f.type.value_type) if pa.types.is_dictionary(f.type) else f
-        for f in table.schema
-    ]
-    schema = pa.schema(fields)
-    return table if schema.equals(table.schema) else table.cast(schema)

@@ -133,8 +133,6 @@ def _limit(connection: Any, view: str, whole: str, until: datetime | None) -> No
 
 def overview(snapshot: Snapshot, until: datetime | None) -> pd.DataFrame:
     """One row per table: rows, answers, hosts, days, files and bytes."""
-    import pandas as pd
-
     counted: Mapping[tuple[str, str], Mapping[str, Any]] = {}
     if snapshot.has("frames"):
         rows = snapshot.rows(
@@ -163,44 +161,34 @@ def overview(snapshot: Snapshot, until: datetime | None) -> pd.DataFrame:
                 "bytes": files.size,
             }
         )
-    kinds: dict[str, Any] = dict.fromkeys(("rows", "answers", "hosts", "files", "bytes"), "Int64")
-    kinds |= {"section": "string", "table": "string"}
-    kinds |= dict.fromkeys(("first_day", "last_day"), "datetime64[us]")
-    order = ["section", "table", "rows", "answers", "hosts"]
-    order += ["first_day", "last_day", "files", "bytes"]
-    columns = {name: pd.Series([row[name] for row in found], dtype=object) for name in order}
-    return pd.DataFrame({name: columns[name].astype(kinds[name]) for name in order})
+    counts = ("rows", "answers", "hosts", "files", "bytes")
+    kinds = {"section": pa.string(), "table": pa.string(), **dict.fromkeys(counts[:3], pa.int64())}
+    kinds |= dict.fromkeys(("first_day", "last_day"), pa.date32())
+    kinds |= dict.fromkeys(counts[3:], pa.int64())
+    return _frame(pa.Table.from_pylist(found, pa.schema(kinds)), "numpy_nullable")
 
 
 def columns_of(snapshot: Snapshot) -> pa.Table:
     """Unit, rule and meaning of every column of the declared tables."""
-    names = ("section", "table", "column", "dtype", "unit", "aggregation", "is_key", "description")
-    rows: list[tuple[Any, ...]] = []
+    rows = []
     for path in declared.stored_tables(snapshot.store):
-        found = declared.load(snapshot.store, path)
-        if found is None:
+        loaded = declared.load(snapshot.store, path)
+        if loaded is None:
             continue
-        stored = found[1]
-        rows += [
-            (
-                stored.section,
-                stored.table.name,
-                name,
-                column.dtype,
-                column.unit,
-                str(column.aggregate),
-                name in stored.key,
-                column.doc,
+        for name, column in loaded[1].columns.items():
+            rows.append(
+                {
+                    "section": loaded[1].section,
+                    "table": loaded[1].table.name,
+                    "column": name,
+                    "dtype": column.dtype,
+                    "unit": column.unit,
+                    "aggregation": str(column.aggregate),
+                    "is_key": name in loaded[1].key,
+                    "description": column.doc,
+                }
             )
-            for name, column in stored.columns.items()
-        ]
-    kinds = {"is_key": pa.bool_()}
-    return pa.table(
-        {
-            name: pa.array([row[at] for row in rows], kinds.get(name, pa.string()))
-            for at, name in enumerate(names)
-        }
-    )
+    return pa.Table.from_pylist(rows)
 
 
 def dask_frame(snapshot: Snapshot, path: str, until: datetime | None) -> Any:
@@ -242,7 +230,7 @@ def _read_file(
     return _frame(part.to_table(filter=condition))
 
 
-def _frame(rows: pa.Table) -> pd.DataFrame:
+def _frame(rows: pa.Table, backend: str = "pyarrow") -> pd.DataFrame:
     from aatoolkit.normalizer.to_pandas import to_frame
 
-    return to_frame(rows, "pyarrow")
+    return to_frame(rows, backend)

@@ -80,7 +80,11 @@ class _Spool:
         for name, table in buffer.declared.items():
             known = self.tables.get(name)
             self.tables[name] = table if known is None else united(known, table)
-        for name, rows in (*buffer.tables(), *buffer.beside()):
+        declared = {name: table.schema() for name, table in buffer.declared.items()}
+        tables = [(name, buffer.rows(name, schema)) for name, schema in declared.items()]
+        for name, rows in (*tables, *buffer.beside()):
+            if rows is None:
+                continue
             path = self._folder / f"{self._count}.parquet"
             self._count += 1
             pq.write_table(rows, path, compression="zstd")

@@ -46,7 +46,7 @@ CONTEXT_FIELDS = (
 ADDED = ("first_seen", "last_seen", "last_changed", "revisions")
 """The columns that a history has beside those of its table."""
 
-_TAKEN = frozenset(field.name for field in CONTEXT_FIELDS)
+CONTEXT = frozenset(field.name for field in CONTEXT_FIELDS)
 
 _FOLDER = re.compile(r"\w(?:[\w .-]*[\w-])?")
 _LONGEST_FOLDER = 200
@@ -115,7 +115,7 @@ class StoredTable:
         ['brand', 'host_', 'host__', 'revisions_']
         """
         plain = name.rstrip("_").lower()
-        is_taken = plain in _TAKEN or (plain in ADDED and any(self._moments()))
+        is_taken = plain in CONTEXT or (plain in ADDED and any(self._moments()))
         return f"{name}_" if is_taken else name
 
     def _moments(self) -> Iterator[str]:
@@ -227,11 +227,11 @@ _WIDER = {
 
 
 def united(one: StoredTable, two: StoredTable) -> StoredTable:
-    """Merge two declarations of a table, which drafts of two answers may differ in.
+    """Merge two declarations of a table: it has the columns of both, each wide enough.
 
     What identifies the rows of each identifies them together; where one has no key, both have none.
     """
-    if one.table == two.table or (one.prefix == two.prefix and not two.is_draft):
+    if one.table == two.table:
         return two
     older, newer = (two, one) if two.is_draft and not one.is_draft else (one, two)
     facts, other = dump_table(newer.table), dump_table(older.table)

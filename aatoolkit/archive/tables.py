@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -24,7 +23,6 @@ from aatoolkit.archive.schema import (
 from aatoolkit.archive.store import TRIES, ArchiveStore, engine, wait
 from aatoolkit.errors import ArchiveConflict, ArchiveError
 from aatoolkit.sections import Section
-from aatoolkit.sections.profile_json import dump_table, load_table
 from aatoolkit.sections.section import Table
 
 CHANGES = "changes"
@@ -110,7 +108,7 @@ def _ensured(store: ArchiveStore, wanted: StoredTable) -> Any:
         raise changed(store, wanted, problems)
     names = {field.name for field in table.schema().fields}
     new = {name: column for name, column in wanted.columns.items() if name not in names}
-    grown = _merged(old.table, wanted.table)
+    grown = united(old, wanted).table
     if new:
         fields = engine().Schema.from_arrow(
             pa.schema([field_of(name, column) for name, column in new.items()])
@@ -193,12 +191,3 @@ def record(store: ArchiveStore, changes: Iterable[Change]) -> None:
     if rows:
         table = store.create(CHANGES, CHANGES_SCHEMA, partitioned=False, description="changes")
         store.append(table, pa.Table.from_pylist(rows, schema=CHANGES_SCHEMA))
-
-
-def _merged(old: Table, new: Table) -> Table:
-    """The newer declaration, with the columns that only the older one has."""
-    facts = dump_table(new)
-    names = {column["name"] for column in facts["columns"]}
-    older = json.loads(json.dumps(dump_table(old)))["columns"]
-    facts["columns"] += [column for column in older if column["name"] not in names]
-    return load_table(facts)

@@ -22,7 +22,6 @@ from aatoolkit.archive.answers import (
 from aatoolkit.archive.checksums import note
 from aatoolkit.archive.derive import BESIDE, DerivedAnswer, TableBuffer
 from aatoolkit.archive.runs import RUNS, RunLog, log, new_run
-from aatoolkit.archive.schema import fitted
 from aatoolkit.archive.snapshot import Snapshot, in_list
 from aatoolkit.archive.store import ArchiveStore
 from aatoolkit.errors import AAToolkitError, ArchiveConflict, ArchiveError
@@ -116,28 +115,19 @@ class RunWriter:
         left_out: set[tuple[str, str]] = set()
         for name, stored in buffer.declared.items():
             try:
-                known = self._tables.get(name)
-                names = set() if known is None else {f.name for f in known.schema().fields}
-                if known is None or not {*stored.columns} <= names:
-                    self._tables[name] = declared.ensure(self.store, stored)
+                table = self._tables.get(name)
+                names = set() if table is None else {f.name for f in table.schema().fields}
+                if table is None or not {*stored.columns} <= names:
+                    table = self._tables[name] = declared.ensure(self.store, stored)
+                rows = buffer.rows(name, pa.schema(table.schema().to_arrow()))
             except ArchiveConflict:
                 raise
             except ArchiveError as error:
                 self.problems[name] = error
                 left_out.add((stored.section, stored.table.name))
-        for name, rows in buffer.tables():
-            if name in self.problems:
                 continue
-            table = self._tables[name]
-            try:
-                schema = pa.schema(table.schema().to_arrow())
-                whole = fitted(rows, schema, as_text=name in buffer.drafted)
-            except ArchiveError as error:
-                stored = buffer.declared[name]
-                self.problems[name] = error
-                left_out.add((stored.section, stored.table.name))
-                continue
-            self.store.append(table, whole)
+            if rows is not None:
+                self.store.append(table, rows)
         for name, rows in buffer.beside():
             self.store.append(self._table(name, BESIDE[name]), _without(rows, left_out))
 

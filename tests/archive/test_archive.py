@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from archive_files import files_of
 
 import aatoolkit as aa
 from aatoolkit import errors
@@ -97,7 +98,7 @@ def test_units_keys_and_rules_come_back(filled: aa.Archive) -> None:
     facts = ["dtype", "unit", "aggregation", "doc", "of"]
     assert found.aa.codebook.loc[live.columns, facts].equals(live.aa.codebook[facts])
     assert {*found["host"]} == {*HOSTS}
-    columns = filled._columns
+    columns = filled.sql("FROM columns").df()
     declared = [table for name in SECTIONS for table in aa.sections.get(name)]
     assert len(columns) == sum(len(table.columns) for table in declared)
     assert columns["aggregation"].notna().all()
@@ -121,8 +122,7 @@ def test_the_engines_of_others_read_the_same_sums(filled: aa.Archive) -> None:
     import pyarrow.dataset as ds
 
     wanted = int(filled.read("domains")["citation_count"].sum())
-    paths = filled._paths("domains", "source_domains")
-    assert int(filled._arrow("domains")["citation_count"].to_pandas().sum()) == wanted
+    paths = files_of(filled, "domains/source_domains")
     (found,) = duckdb.sql(f"SELECT sum(citation_count) FROM read_parquet({paths})").fetchall()
     assert found == (wanted,)
     assert polars.read_parquet(paths)["citation_count"].sum() == wanted
@@ -146,7 +146,7 @@ def test_a_folder_is_read_without_a_file_system_in_python(
         archive.add([trend(day, {"2026-10-03": 3})], progress=False)
     assert archive.forget(before="2026-10-06").rows > 0
     assert archive.verify(replay=True)
-    assert len(archive.read("daily")) == len(archive._arrow("daily")) == 1
+    assert len(archive.read("daily")) == 1
 
 
 def test_a_body_that_did_not_change_is_stored_once(filled: aa.Archive) -> None:

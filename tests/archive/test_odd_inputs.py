@@ -107,13 +107,13 @@ def test_drafts_of_answers_that_differ_share_a_table(place: Path) -> None:
     ]
     report = archive.add([drafted(5, "a.example", *one), drafted(5, "b.example", *two)])
     assert (report.answers, report.problems) == (2, {})
-    rows = archive._arrow("gaps").to_pylist()
-    assert [row["depth"] for row in rows] == [0, 1, 2, 3, 0.5, 1.5, 2.5, 3.5]
-    assert [row["mark"] for row in rows] == ["0", "1", "2", "3", "a", "b", "c", "a"]
-    assert [row["size"] for row in rows] == [10, 11, 12, 13, None, None, None, None]
+    rows = archive.read("gaps")
+    assert rows["depth"].tolist() == [0, 1, 2, 3, 0.5, 1.5, 2.5, 3.5]
+    assert rows["mark"].tolist() == ["0", "1", "2", "3", "a", "b", "c", "a"]
+    assert rows["size"].fillna(-1).tolist() == [10, 11, 12, 13, -1, -1, -1, -1]
     assert archive.add([drafted(6, "a.example", *one)]), "what is there is wide enough"
     assert archive.add([drafted(7, "a.example", *one[:3])])
-    assert archive._arrow("gaps", since="2026-10-07")["mark"].to_pylist() == ["0", "1", "2"]
+    assert archive.read("gaps", since="2026-10-07")["mark"].tolist() == ["0", "1", "2"]
     assert archive.verify(replay=True)
     before = archive.read("gaps").drop(columns="fetched_at")
     assert archive.rebuild(progress=False)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from archive_files import files_of
 
 import aatoolkit as aa
 from aatoolkit.cli import main
@@ -55,7 +56,7 @@ DOORS: list[Callable[[Path, str], str]] = [
 def test_a_query_reads_no_other_file_and_changes_none(
     filled: aa.Archive, other: Path, door: Callable[[Path, str], str]
 ) -> None:
-    (own, *_) = filled._paths("domains")
+    (own, *_) = files_of(filled, "domains/source_domains")
     folders = (other.parent, Path(filled._path))
     before = [{path: path.stat().st_mtime_ns for path in folder.rglob("*")} for folder in folders]
     query = door(other, own.replace("'", "''"))
