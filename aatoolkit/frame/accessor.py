@@ -1447,9 +1447,9 @@ class Accessor(NamesNear):
 
         No cell is a formula or a link, and none is rounded: what a spreadsheet cannot hold
         exactly is written as text, and rates are only shown in per cent. Moments are in UTC. A
-        missing value is an empty cell. The sheet ``about`` says how to read it and where it is
-        from, ``columns`` what was not measured, and why; headers of declared columns are in plain
-        words, with the name, unit and meaning in a note.
+        missing value is an empty cell. The sheet ``Overview`` has the key figures, a chart, where
+        it is from and how to read it, ``columns`` what was not measured, and why; headers of
+        declared columns are in plain words, with the name, unit and meaning in a note.
 
         Parameters
         ----------
@@ -1474,7 +1474,7 @@ class Accessor(NamesNear):
         --------
         >>> import tempfile
         >>> path = Path(tempfile.mkdtemp(), "n.xlsx")
-        >>> pd.read_excel(pd.DataFrame({"n": [1]}).aa.to_excel(path), sheet_name="data")
+        >>> pd.read_excel(pd.DataFrame({"n": [1]}).aa.to_excel(path), sheet_name="Data")
            n
         0  1
         """

@@ -57,7 +57,7 @@ def test_a_file_of_each_suffix_holds_the_rows() -> None:
     readers = {
         "parquet": pd.read_parquet,
         "feather": pd.read_feather,
-        "xlsx": lambda path: pd.read_excel(path, sheet_name="data"),
+        "xlsx": lambda path: pd.read_excel(path, sheet_name="Data"),
         "csv": pd.read_csv,
         "json": lambda path: pd.DataFrame(json.loads(Path(path).read_text("utf-8"))["rows"]),
         "ndjson": lambda path: pd.read_json(path, lines=True),

@@ -28,30 +28,55 @@ def book(dataset: aa.Dataset, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return dataset.to_excel(tmp_path_factory.mktemp("books") / "acme.xlsx")
 
 
-@pytest.mark.thorough
-def test_a_dataset_has_a_sheet_a_table_a_list_and_a_codebook(
+def test_a_dataset_has_an_overview_a_sheet_a_table_and_a_codebook(
     dataset: aa.Dataset, book: Path
 ) -> None:
-    sheets = pd.read_excel(book, sheet_name=None)
-    names = [name for tables in dataset.values() for name in tables]
-    assert [*sheets] == ["about", "tables", *names, "columns"]
-    listed = sheets["tables"].set_index("table")
-    for tables in dataset.values():
-        for name, frame in tables.items():
-            assert listed.loc[name, "rows"] == len(frame) == len(sheets[name])
-            assert tables._words[name] == listed.loc[name, "measured"]
-            assert [*sheets[name]] == [*plain_names(frame).values()]
-    columns = sheets["columns"].set_index(["table", "column"])
+    sheets = openpyxl.load_workbook(book)
+    tables = {name: frame for part in dataset.values() for name, frame in part.items()}
+    words = [name.replace("_", " ").capitalize() for name in tables]
+    assert sheets.sheetnames == ["Overview", *words, "columns"]
+    overview = sheets["Overview"]
+    (chart,) = overview._charts
+    assert chart.ser[0].val.numRef.f.startswith("'Crawl")
+    links = {row[0].value: row[0].hyperlink for row in overview.iter_rows() if row[0].hyperlink}
+    assert [link.location for link in links.values()] == [
+        f"'{name}'!A1" for name in [*words, "columns"]
+    ]
+    listed = {row[0].value: row for row in overview.iter_rows()}
+    assert listed["acme.example, 2026-10-22 to 2026-11-20"][0].row == 2
+    for name, (table, frame) in zip(words, tables.items(), strict=True):
+        assert [cell.value for cell in listed[name][1:3]] == [table, len(frame)]
+        assert [cell.value for cell in sheets[name][1]] == [*plain_names(frame).values()]
+        assert sheets[name].max_row == len(frame) + 1
+    assert any("An empty cell is no 0" in str(line) for line in listed)
+    for sheet in sheets.worksheets[1:]:
+        assert (sheet.auto_filter.ref or "A1:").startswith("A1:")
+        assert (sheet.freeze_panes, sheet.page_setup.orientation) == ("A2", "landscape")
+        assert sheet.print_title_rows == "$1:$1"
+    columns = pd.read_excel(book, sheet_name="columns").set_index(["table", "column"])
     assert columns.loc[("source_domains", "citation_count"), "unit"] == "count"
     assert columns.loc[("source_domains", "citation_count"), "header"] == "Citation count"
 
 
-@pytest.mark.thorough
+def test_the_overview_has_the_totals_or_the_rows_that_are_metrics(tmp_path: Path) -> None:
+    domains = aa.demo().read("domains").main
+    for frame, label, value, shown in (
+        (domains, "Citation count", domains["citation_count"].sum(), "#,##0"),
+        (kpis(), "Answer count", 428, "#,##0"),
+    ):
+        sheet = openpyxl.load_workbook(frame.aa.to_excel(tmp_path / "one.xlsx"))["Overview"]
+        (cell,) = [row[1] for row in sheet.iter_rows(max_row=20) if row[0].value == label]
+        assert (cell.value, cell.number_format) == (value, shown)
+
+
+def kpis() -> pd.DataFrame:
+    return aa.demo().read("overview")["overview_kpis"]
+
+
 def test_numbers_are_shown_by_their_units_and_headers_are_explained(
     dataset: aa.Dataset, book: Path
 ) -> None:
-    sheets = openpyxl.load_workbook(book)
-    sheet = sheets["source_domains"]
+    sheet = openpyxl.load_workbook(book)["Source domains"]
     heads = {cell.value: cell for cell in sheet[1]}
     share, count = heads["Citation share"], heads["Citation count"]
     frame = dataset["domains"].main
@@ -62,29 +87,15 @@ def test_numbers_are_shown_by_their_units_and_headers_are_explained(
     note = share.comment.text
     assert note.startswith("citation_share\n")
     assert str(frame.aa.codebook.loc["citation_share", "availability"]) in note
-    about = [row[0].value for row in sheets["about"].iter_rows()]
-    assert any(str(line).startswith("acme.example, domains, days=30") for line in about)
-    assert any("An empty cell is no 0" in str(line) for line in about)
 
 
 def test_a_metric_is_shown_in_the_unit_of_its_row(tmp_path: Path) -> None:
-    path = aa.demo().read("overview")["overview_kpis"].aa.to_excel(tmp_path / "kpis.xlsx")
-    rows = openpyxl.load_workbook(path)["data"].iter_rows(min_row=2)
+    path = kpis().aa.to_excel(tmp_path / "kpis.xlsx")
+    rows = openpyxl.load_workbook(path)["Data"].iter_rows(min_row=2)
     shown = {row[0].value: row[1].number_format for row in rows}
     assert shown["mentionRate"] == "0.0%"
     assert shown["visibilityScore"] == "0.0"
     assert shown["answerCount"] == "#,##0"
-
-
-def test_sheets_are_listed_with_links_and_ready_to_be_read(tmp_path: Path) -> None:
-    domains = aa.demo().read("domains")
-    book = openpyxl.load_workbook(domains.to_excel(tmp_path / "domains.xlsx"))
-    links = {row[0].value: row[0].hyperlink.location for row in book["tables"].iter_rows(min_row=2)}
-    assert links == {name: f"'{name}'!A1" for name in (*domains, "columns")}
-    for sheet in book.worksheets[2:]:
-        assert sheet.auto_filter.ref.startswith("A1:")
-        assert sheet.freeze_panes == "A2"
-    assert max(column.width for column in book["columns"].column_dimensions.values()) > 40
 
 
 def test_columns_are_wide_enough_for_dates_and_numbers(book: Path) -> None:
@@ -114,7 +125,7 @@ def test_headers_of_ones_own_columns_stay_and_none_is_there_twice() -> None:
 
 def test_numbers_moments_and_lists_are_those_of_the_frame(dataset: aa.Dataset, book: Path) -> None:
     frame = dataset["crawl"]["crawl_bots"]
-    sheet = pd.read_excel(book, sheet_name="crawl_bots").set_axis([*frame], axis=1)
+    sheet = pd.read_excel(book, sheet_name="Crawl bots").set_axis([*frame], axis=1)
     moments = [name for name in frame if isinstance(frame[name].dtype, pd.DatetimeTZDtype)]
     assert moments
     for name in moments:
@@ -127,7 +138,7 @@ def test_numbers_moments_and_lists_are_those_of_the_frame(dataset: aa.Dataset, b
     for name in counts:
         assert sheet[name].astype("Int64").equals(frame[name])
     domains = dataset["domains"].main["brands_mentioned"].dropna()
-    written = pd.read_excel(book, sheet_name="source_domains")["Brands mentioned"].dropna()
+    written = pd.read_excel(book, sheet_name="Source domains")["Brands mentioned"].dropna()
     assert [tuple(json.loads(each)) for each in written] == [*domains]
     assert csv_bytes(domains.to_frame()).decode().splitlines()[1].startswith('"[""')
 
@@ -136,7 +147,7 @@ def test_a_moment_that_a_cell_would_round_is_text(tmp_path: Path) -> None:
     texts = ["2026-11-20T12:00:00Z", "2026-11-20T12:00:00.000001Z", None]
     moments = pd.to_datetime(texts, format="ISO8601")
     path = pd.DataFrame({"at": moments}).aa.to_excel(tmp_path / "at.xlsx")
-    cells = [cell.value for cell in openpyxl.load_workbook(path)["data"]["A"]]
+    cells = [cell.value for cell in openpyxl.load_workbook(path)["Data"]["A"]]
     assert cells == ["at", datetime(2026, 11, 20, 12), "2026-11-20T12:00:00.000001Z"]
 
 
@@ -144,14 +155,14 @@ def test_a_frame_has_its_rows_and_its_codebook(dataset: aa.Dataset, tmp_path: Pa
     frame = dataset["domains"].main
     path = frame.aa.to_excel(tmp_path / "deep" / "domains.xlsx")
     sheets = pd.read_excel(path, sheet_name=None)
-    assert [*sheets] == ["about", "tables", "data", "columns"]
+    assert [*sheets] == ["Overview", "Data", "columns"]
     assert sheets["columns"]["column"].tolist() == [*frame]
     assert sheets["columns"]["availability"].tolist() == [*frame.aa.codebook["availability"]]
 
 
 def test_a_text_is_never_a_formula_and_what_is_missing_is_empty(tmp_path: Path) -> None:
     frame = pd.DataFrame({"word": ["=1+1", None], "n": pd.array([None, 0], "Int64")})
-    sheet = openpyxl.load_workbook(frame.aa.to_excel(tmp_path / "a.xlsx"))["data"]
+    sheet = openpyxl.load_workbook(frame.aa.to_excel(tmp_path / "a.xlsx"))["Data"]
     assert [(row[0].data_type, row[0].value) for row in sheet.iter_rows(min_row=2)] == [
         ("s", "=1+1"),
         ("n", None),
@@ -163,15 +174,15 @@ def test_what_steers_a_terminal_or_reorders_a_line_is_escaped_as_in_csv(tmp_path
     texts = ["C1\x9b31m", "exe\u202egnp", "\x1b]0;x\x07", "a\rb", "line\nnext", r"\u0041"]
     frame = pd.DataFrame({"text": texts, "k\u2066": texts})
     path = frame.aa.to_excel(tmp_path / "texts.xlsx")
-    sheet = pd.read_excel(path, sheet_name="data", keep_default_na=False)
+    sheet = pd.read_excel(path, sheet_name="Data", keep_default_na=False)
     assert [*sheet] == ["text", r"k\u2066"]
     assert sheet["text"].tolist() == [escaped(text) for text in texts]
     assert [unescaped(text) for text in sheet["text"]] == texts
     tables = [SheetTable("t\x9b\u202e", "holds \u202e", frame)]
     write_excel(tables, tmp_path / "named.xlsx")
     named = pd.read_excel(tmp_path / "named.xlsx", sheet_name=None)
-    assert [*named] == ["tables", "t_x9b_u202e"]
-    assert named["tables"].loc[0, "holds"] == r"holds \u202e"
+    assert [*named] == ["Overview", "t_x9b_u202e"]
+    assert r"holds \u202e" in named["Overview"].to_numpy()
 
 
 def test_another_suffix_or_place_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
