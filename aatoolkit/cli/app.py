@@ -325,6 +325,7 @@ def doctor(given: Given) -> int:
     option("--requests N", "At most so many.", Number(1), 60),
     option("--seconds N", "No longer than this.", Number(1, whole=False), 120),
     option("--beside HOST ...", "Another project, to see what differs there; may be repeated."),
+    option("--confirm", "Ask where availability is stated, and go on from --out."),
     option("--own-names", "Keep the service's names where there are others."),
     *SERVICE,
     *options.CACHE,
@@ -342,7 +343,11 @@ def draft(given: Given) -> int:
     how = {"requests": given.requests, "seconds": given.seconds, "hosts": given.beside}
     with project_of(given) as project:
         drafted = draft_profile(project, standard_names=not given.own_names, **how)
+        if given.confirm:
+            drafted.resume(given.out)
         path = drafted.save(given.out)
+        if given.confirm:
+            drafted.confirm().ask(keep=lambda: drafted.save(given.out))
         if given.report is not None:
             drafted.report(given.report)
     if given.json:

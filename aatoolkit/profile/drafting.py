@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aatoolkit._util.files import write_whole
 from aatoolkit._util.text import wrapped_in_ipython
-from aatoolkit.errors import AAToolkitError, ItemNotFound, PayloadError, did_you_mean, near_matches
+from aatoolkit.errors import (
+    AAToolkitError,
+    ArgumentError,
+    ItemNotFound,
+    PayloadError,
+    did_you_mean,
+    near_matches,
+)
 from aatoolkit.jsontree.paths import Entries, Step
 from aatoolkit.profile.asking import BUDGET, Answers, PlannedRequest, ask, engines_of, unvaried
 from aatoolkit.profile.candidates import candidates
+from aatoolkit.profile.confirming import Confirmation
 from aatoolkit.profile.contrast import emptied, shared_states
 from aatoolkit.profile.page import page_of
 from aatoolkit.profile.section_draft import SectionDraft, counted
@@ -122,6 +131,27 @@ class Draft(Mapping[str, SectionDraft]):
         analyses = [one.analysis for one in self.values()]
         write_whole(path, file_of(name, self._title, analyses, baseline).encode())
         return path
+
+    def confirm(self) -> Confirmation:
+        """Walk through the places that may state availability, most useful first.
+
+        In a notebook the result is a small widget; ``draft.confirm().ask()`` asks in a terminal,
+        and iterating gives the questions. Sections that are settled are not asked about.
+        """
+        return Confirmation(self)
+
+    def resume(self, path: str | Path) -> None:
+        """Take over the rules of availability from a profile that was saved before.
+
+        Rules that no response fits any more are left out.
+        """
+        from aatoolkit.sections import Profile
+
+        saved = Profile.load(path) if Path(path).exists() else {}
+        for name, section in self.items():
+            for rule in saved[name].rules if name in saved else ():
+                with suppress(ArgumentError):
+                    section.add_rule(rule)
 
     def report(self, path: str | Path) -> Path:
         """Write a page of HTML for the person who reviews the draft.

@@ -100,7 +100,7 @@ def complete(
     if not above or set(at) & set("[{"):
         return None
     steps = parse_pattern(above)
-    objects = [one for each in answers for one in _at(each, steps) if isinstance(one, dict)]
+    objects = [one for each in answers for one in values_at(each, steps) if isinstance(one, dict)]
     names = dict.fromkeys(name for one in objects for name in one)
     texts = [
         name for name in names
@@ -150,7 +150,7 @@ def _values(
     steps = parse_pattern(rule.at)
     names = tuple(step.name for step in steps if isinstance(step, Field))
     for answer in answers:
-        for value in _at(answer, steps):
+        for value in values_at(answer, steps):
             if rule.kind == "object" and isinstance(value, dict):
                 yield from _of_object(rule, value, names)
             elif value is not None and not isinstance(value, list):
@@ -166,7 +166,7 @@ def _of_object(rule: Rule, value: dict[str, Any], names: tuple[str, ...]) -> Ite
                 yield (*names, name), one
 
 
-def _at(value: Any, steps: Sequence[Step]) -> Iterator[Any]:
+def values_at(value: Any, steps: Sequence[Step]) -> Iterator[Any]:
     """Yield the values at a pattern."""
     if not steps:
         yield value
@@ -174,13 +174,13 @@ def _at(value: Any, steps: Sequence[Step]) -> Iterator[Any]:
     first, rest = steps[0], steps[1:]
     if isinstance(first, Field):
         if isinstance(value, dict) and first.name in value:
-            yield from _at(value[first.name], rest)
+            yield from values_at(value[first.name], rest)
     else:
         each = value if isinstance(value, list) else []
         if isinstance(first, Entries) and isinstance(value, dict):
             each = [*value.values()]
         for one in each:
-            yield from _at(one, rest)
+            yield from values_at(one, rest)
 
 
 def _absent(rule: Rule, answers: Iterable[Any]) -> str:

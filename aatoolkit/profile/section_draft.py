@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from aatoolkit.availability.detect import raw
+from aatoolkit.availability import Status
+from aatoolkit.availability.detect import raw, read_word
+from aatoolkit.availability.detect.words import name_of
 from aatoolkit.errors import ArgumentError, did_you_mean, near_matches
 from aatoolkit.jsontree.coerce import read_as
 from aatoolkit.jsontree.paths import Entries, format_path, parse_pattern
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.profile.candidates import Candidate
-from aatoolkit.profile.rule_check import complete, problem_of
+from aatoolkit.profile.rule_check import complete, problem_of, values_at
 from aatoolkit.sections import Aggregation, Rule, Section
 from aatoolkit.sections.availability_rule import with_rule
 from aatoolkit.sections.column import PARSES, Reading
@@ -200,11 +202,18 @@ class SectionDraft:
 
     def rule_lines(self) -> list[str | None]:
         """The line of code per row of `availability` that reads it; None where no rule can."""
+        return [None if rule is None else _rule_line(rule) for rule in self.proposals()]
+
+    def proposals(self) -> list[dict[str, Any] | None]:
+        """The rule per row of `availability`, with what its words probably mean; None without."""
         keyed = {
             format_path(one.steps[:-1]) for one in self.analysis.relations
             if one.key == ("engine",) and isinstance(one.steps[-1], Entries)
         }  # fmt: skip
-        return [_rule_line(one, complete(one.at, self._answers, keyed)) for one in self.candidates]
+        return [
+            _proposal(one, complete(one.at, self._answers, keyed), keyed, self._answers)
+            for one in self.candidates
+        ]
 
     def set_rule(self, **rule: Any) -> None:
         """Add a rule by which the service states this section's availability.
@@ -216,7 +225,8 @@ class SectionDraft:
         ----------
         **rule
             As of `aatoolkit.sections.Rule`: ``at``, ``words`` and the others. Whether the keys of a
-            map are engines is known from the draft.
+            map are engines is known from the draft; for a place of `availability`, ``at`` alone
+            takes the words that are proposed there.
 
         Raises
         ------
@@ -224,6 +234,8 @@ class SectionDraft:
             If that is no such place, if no answer of the draft has it, or if no value that is
             there has a meaning by the rule.
         """
+        if set(rule) == {"at"}:
+            rule = next((one for one in self.proposals() if one and one["at"] == rule["at"]), rule)
         try:
             found = Rule(**rule)
             steps = parse_pattern(found.at) if found.kind == "map" else ()
@@ -234,6 +246,16 @@ class SectionDraft:
                 found = replace(found, of="engine")
         except (TypeError, ValueError) as error:
             raise ArgumentError(f"that is no rule: {error}", argument="rule") from None
+        self.add_rule(found)
+
+    def add_rule(self, found: Rule) -> None:
+        """Add a rule that was made before; of those of one place the last one holds.
+
+        Raises
+        ------
+        ArgumentError
+            If no response of the draft has the place, or no value there has a meaning by it.
+        """
         problem = problem_of(found, self._answers, self._headers)
         if problem is not None:
             raise ArgumentError(problem, argument="rule")
@@ -302,22 +324,49 @@ def _rule_words(found: ColumnFinding) -> str | None:
     return str(found.aggregate)
 
 
-def _rule_line(one: Candidate, whole: tuple[dict[str, str], list[str]] | None) -> str | None:
-    """The line of code that has a place read, whole with what is beside it; None without one."""
+def _proposal(
+    one: Candidate,
+    whole: tuple[dict[str, str], list[str]] | None,
+    keyed: Collection[str],
+    answers: Sequence[Any],
+) -> dict[str, Any] | None:
+    """The rule that reads a place, whole with what is beside it; None without one."""
     if whole is not None and isinstance(one.value, str):
-        given = ", ".join(f"{name}={value!r}" for name, value in whole[0].items())
-        listed = ", ".join(f"{word!r}: …" for word in dict.fromkeys([*one.words, *whole[1]]))
-        return f"set_rule({given}, words={{{listed}}})"
-    is_map = isinstance(one.value, dict) and all(
-        value is None or isinstance(value, str | bool) for value in one.value.values()
-    )
-    at = f"{one.at}{{}}" if is_map and "names " in one.why else one.at
+        states = {word: read_word(word) for word in whole[1]}
+        meant = {
+            word: "unavailable"
+            if state.status == Status.UNKNOWN
+            else str(state.cause or state.status)
+            for word, state in states.items()
+        }
+        return {**whole[0], "words": {**meant, **one.words}}
+    flags = {"true": True, "false": False}
+    words = {flags.get(word, word): text for word, text in one.words.items()}
+    above, _, last = one.at.rpartition(".")
+    rule: dict[str, Any] = {"at": one.at}
+    if isinstance(one.value, list):
+        rule = {"at": f"{one.at}[]", "of": "section"}
+    elif isinstance(one.value, dict):
+        rule = {"at": f"{one.at}{{}}", "of": None if "{" in one.at or "[" in one.at else "engine"}
+    elif above.removesuffix("{}") in keyed:
+        rule = {"at": above, "status": last, "of": "engine"}
+    elif "[]" in above:
+        records = [one for answer in answers for one in values_at(answer, parse_pattern(above))]
+        objects = [record for record in records if isinstance(record, dict)]
+        if all((name_of(record) or ("",))[0] == "engine" for record in objects):
+            rule["of"] = "engine"
+        elif not any(type(v) in (int, float) for record in objects for v in record.values()):
+            rule["of"] = "section"
     try:
-        Rule(at=at)
+        Rule(**rule)
     except ValueError:
         return None
-    words = ", ".join(f"{word!r}: …" for word in one.words) or "…"
-    return f"set_rule(at={at!r}, words={{{words}}})"
+    return {**rule, "words": words}
+
+
+def _rule_line(rule: Mapping[str, Any]) -> str:
+    """Write a rule as the line of code that sets it."""
+    return f"set_rule({', '.join(f'{name}={value!r}' for name, value in rule.items())})"
 
 
 def _check_values(found: ColumnFinding) -> None:

@@ -37,7 +37,8 @@ class Rule:
         A flag without a word says something only where its name is known.
     of : str, optional
         What the keys of a map are: ``engine`` or ``field``. By default each is what it is known as;
-        ids of engines that only this service has are known by this alone.
+        ids of engines that only this service has are known by this alone. Of rows: ``engine`` if
+        each is about the engine that it names, ``section`` if they are notices about the whole.
 
     Raises
     ------
@@ -65,19 +66,16 @@ class Rule:
     def __post_init__(self) -> None:
         words = {word_of(one): meant for one, meant in self.words.items()}
         object.__setattr__(self, "words", words)
-        if self.of not in (None, "engine", "field"):
-            raise ArgumentError(f"of={self.of!r} is neither 'engine' nor 'field'")
+        if self.of not in (None, "engine", "field", "section"):
+            raise ArgumentError(f"of={self.of!r} is none of 'engine', 'field' and 'section'")
         if self.kind == "header":
             return
         steps = parse_pattern(self.at)
-        keyed = [step for step in steps[:-1] if isinstance(step, Entries)]
-        if keyed or not steps or isinstance(steps[-1], Each):
+        if not steps or not all(isinstance(step, Field | Each | Entries) for step in steps):
             raise ArgumentError(
                 f"{self.at!r} is no place of availability; give the path of a field, of a field "
                 "of rows (rows[].quality), of a map (states{}), or a header (header x-state)"
             )
-        if isinstance(steps[-1], Entries) and any(isinstance(step, Each) for step in steps):
-            raise ArgumentError(f"{self.at!r} is a map within rows, which cannot be read")
 
     @property
     def kind(self) -> Literal["object", "map", "rows", "header"]:
@@ -85,7 +83,8 @@ class Rule:
         if self.at.startswith("header "):
             return "header"
         steps = parse_pattern(self.at)
-        if any(isinstance(step, Each) for step in steps):
+        inner = any(isinstance(step, Entries) for step in steps[:-1])
+        if inner or any(isinstance(step, Each) for step in steps):
             return "rows"
         return "map" if steps and isinstance(steps[-1], Entries) else "object"
 

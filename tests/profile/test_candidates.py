@@ -115,6 +115,53 @@ def test_a_place_is_a_hint_until_a_rule_reads_it(draft, tmp_path):
 
 def test_a_rule_that_cannot_be_one_is_refused(draft):
     with pytest.raises(ArgumentError, match="no rule"):
-        draft["crawl"].set_rule(at="states{}.inner{}")
+        draft["crawl"].set_rule(at="rows[0].inner")
     with pytest.raises(ArgumentError, match="no rule"):
         draft["crawl"].set_rule(where="states")
+
+
+def test_the_words_are_proposed_by_the_numbers_beside_them(draft):
+    shown = draft["crawl"].availability.set_index("at")["rule"]
+    assert shown["visibleTo"] == (
+        "set_rule(at='visibleTo{}', of='engine', words={'first_pass_due': 'not_run', "
+        "'shown_by_engine': 'available'})"
+    )
+    draft["crawl"].set_rule(at="visibleTo{}")
+    assert draft["crawl"].section.availability.words["first_pass_due"] == "not_run"
+
+
+def test_a_draft_asks_what_to_confirm_and_goes_on_where_it_was_left(draft, tmp_path):
+    shown: list[str] = []
+    replies = iter(["n", "first_pass_due=blue", "q"])
+    assert draft.confirm().ask(lambda _: next(replies), shown.append) == 0
+    assert "does visibleTo state what was measured?" in shown[0]
+    path = draft.save(tmp_path / "mine.py")
+    replies = iter(["first_pass_due=pending", "what", "y"])
+    kept = draft.confirm().ask(
+        lambda _: next(replies), shown.append, lambda: draft.save(tmp_path / "mine.py")
+    )
+    assert (kept, repr(draft.confirm())) == (1, "nothing to confirm")
+    draft["crawl"].remove_rule("visibleTo{}")
+    assert "visibleTo" in repr(draft.confirm())
+    draft.resume(path)
+    assert draft["crawl"].section.availability.words["first_pass_due"] == "pending"
+    assert list(draft.confirm()) == []
+
+
+def test_a_widget_asks_one_question_at_a_time(draft):
+    box = draft.confirm().widget()
+    _, first, second, buttons = box.children
+    assert (first.description, first.value) == ("first_pass_due", "not_run")
+    second.value = "partial"
+    buttons.children[0].click()
+    assert draft["crawl"].section.availability.words["shown_by_engine"] == "partial"
+    assert "Nothing more" in box.children[0].value
+
+
+def test_sentences_and_reasons_in_small_lists_are_about_the_whole():
+    whole = {"notes": ["Hits of gamma are not collected."], "rows": [{"n": 3}]}
+    rule = aa.sections.Rule(at="notes[]", of="section", words={"x": "partial"})
+    section = aa.sections.propose(whole, "crawl").section
+    tables = aa.normalize(section.with_rule(at=rule.at, of=rule.of, words=rule.words), whole)
+    assert tables.availability["status"].tolist() == ["unavailable"]
+    assert tables.availability["reason"].tolist() == whole["notes"]

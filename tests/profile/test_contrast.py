@@ -65,9 +65,14 @@ def test_an_engine_that_never_ran_is_requested_alone_once(draft, scripted):
 def test_what_speaks_only_where_nothing_was_measured_is_offered_as_a_rule(draft):
     shown = draft["domains"].availability.set_index("at")
     assert shown.loc["served", "why"] == 'is "IDLE" where nothing was measured'
-    assert shown.loc["served", "rule"] == "set_rule(at='served', words={'IDLE': …, 'LIVE': …})"
+    assert shown.loc["served", "rule"] == (
+        "set_rule(at='served', words={'IDLE': 'unavailable', 'LIVE': 'available'})"
+    )
     assert "only where nothing was measured" in shown.loc["dueCode", "why"]
-    assert shown.loc["dueCode", "rule"] == "set_rule(at='dueCode', words={'FIRST_PASS_DUE': …})"
+    assert (
+        shown.loc["dueCode", "rule"]
+        == "set_rule(at='dueCode', words={'FIRST_PASS_DUE': 'unavailable'})"
+    )
 
 
 def test_rows_that_are_gone_without_a_word_are_pointed_out_and_are_no_zero(draft, tmp_path):

@@ -90,10 +90,9 @@ def test_several_rules_are_saved_in_both_forms(tmp_path):
     ("rule", "match"),
     [
         ({"at": "tilat"}, "no answer has 'tilat'; did you mean 'tila'"),
-        ({"at": "測定{}.状態"}, "no place of availability"),
         ({"at": "測定{}"}, "say status=, one of 状態, 理由"),
         ({"at": "tila"}, "say status=, one of vaihe, syy"),
-        ({"at": "rivit[].lkm{}"}, "map within rows"),
+        ({"at": "rivit[].lkm{}"}, "no answer has"),
         ({"at": "tila.vaihe"}, "'osittain': …"),
         ({"at": "tila.vaihe", "words": {"osittain": "osa"}}, "'osa' is no status; there are avail"),
         ({"at": "header x-tila"}, "no answer has the header"),
@@ -119,8 +118,8 @@ def test_a_rule_is_offered_with_what_stands_beside_its_word():
     lines = [line for line in section.rule_lines() if line and "status='vaihe'" in line]
     (line,) = lines
     assert "at='tila', status='vaihe', reason='syy', engines='koneet'" in line
-    assert "'kesken': …" in line
-    assert "'ei_ajettu': …" in line
+    assert "'kesken': 'available'" in line
+    assert "'ei_ajettu': 'unavailable'" in line
     words = {"kesken": "partial", "valmis": "available", "ei_ajettu": "not_run"}
     section.set_rule(at="tila", status="vaihe", reason="syy", engines="koneet", words=words)
     tables = aa.normalize(section.section, whole["crawl"])

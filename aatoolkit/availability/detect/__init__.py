@@ -24,7 +24,14 @@ from __future__ import annotations
 
 from aatoolkit.availability.detect.declared import state_by
 from aatoolkit.availability.detect.detection import Detection, detect, signals_of
-from aatoolkit.availability.detect.facts import FullDocument, Hint, Signal, envelope_of, raw
+from aatoolkit.availability.detect.facts import (
+    FullDocument,
+    Hint,
+    Signal,
+    counts_in,
+    envelope_of,
+    raw,
+)
 from aatoolkit.availability.detect.protocol import explains_absence, is_availability_header
 from aatoolkit.availability.detect.words import WORDS, is_size, read_word
 from aatoolkit.sections.availability_rule import REFERENCE, Rule
@@ -37,6 +44,7 @@ __all__ = [
     "Hint",
     "Rule",
     "Signal",
+    "counts_in",
     "detect",
     "envelope_of",
     "explains_absence",

@@ -9,9 +9,19 @@ from typing import Any, NamedTuple
 from aatoolkit.availability.detect.entries import Entry, add_entry
 from aatoolkit.availability.detect.facts import Facts, Hint, raw
 from aatoolkit.availability.detect.states import state_of_flag
-from aatoolkit.availability.detect.words import because, denial, flag, read_word, subject
+from aatoolkit.availability.detect.words import (
+    EMPTY,
+    because,
+    denial,
+    flag,
+    in_prose,
+    name_of,
+    read_word,
+    subject,
+    understand,
+)
 from aatoolkit.availability.status import UNKNOWN, Availability, Status, combine
-from aatoolkit.jsontree.paths import Field, key_step, parse_pattern
+from aatoolkit.jsontree.paths import Each, Entries, Field, key_step, parse_pattern
 from aatoolkit.jsontree.vectors import MISSING, Vector
 from aatoolkit.sections.availability_rule import REFERENCE, Rule, word_of
 
@@ -93,6 +103,9 @@ def state_by(rule: Rule, value: Any, names: Names, reason: object = None) -> Ava
             state = state_of_flag(value, name)
         if state is not None:
             return because(state, reason if isinstance(reason, str) and reason else None)
+    sentence = in_prose(text) if word is None and " " in text.strip() else None
+    if sentence is not None and understand(text) is None:
+        return sentence.because(text)
     return read_word(value if word is None else word, reason)
 
 
@@ -115,13 +128,20 @@ def _places(answer: Facts, rule: Rule, headers: Mapping[str, str]) -> Iterator[S
         return
     whole = answer.whole.values if answer.whole else Vector.of(answer.document)
     *above, last = parse_pattern(rule.at)
-    if isinstance(last, Field):
-        rows = whole.descend(above)
-        vector = rows.field(last.name)
-        for at, item in enumerate(vector.values):
-            if type(item) in (str, int, bool):
-                target = rows.path(at).removeprefix("$").removeprefix(".")
-                yield Seen("row", target, item, (last.name,), vector.path(at))
+    rows = whole.descend([*above, last] if isinstance(last, Each) else above)
+    vector, names = (rows.field(last.name), (last.name,)) if isinstance(last, Field) else (rows, ())
+    for at, item in enumerate(vector.values):
+        target = rows.path(at).removeprefix("$").removeprefix(".")
+        if isinstance(last, Entries) and isinstance(item, dict):
+            for name, inner in item.items():
+                yield Seen(
+                    "part", target.rpartition(".")[0], inner, (), vector.path(at) + key_step(name)
+                )
+        elif type(item) in (str, int, bool):
+            record = rows.value(at)
+            named = name_of(record) if rule.of == "engine" and isinstance(record, dict) else None
+            scope, about = named or (("section", None) if rule.of else ("row", target))
+            yield Seen(scope, about, item, names, vector.path(at))
 
 
 def _read_places(answer: Facts, rule: Rule, places: list[Seen]) -> None:
@@ -137,9 +157,17 @@ def _read_places(answer: Facts, rule: Rule, places: list[Seen]) -> None:
             continue
         if place.scope == "entry":
             add_entry(answer, Entry(place.target or "", rule.of, place.value, place.path), state)
+        elif place.scope == "part":
+            # What an engine lacks is missing of its row, which others measure.
+            lacking = replace(state, status=Status.PARTIAL)
+            if state.status in EMPTY:
+                answer.add("row", place.target, lacking, place.path, rule.name, place.value)
         else:
             answer.add(place.scope, place.target, state, place.path, rule.name, place.value)
     known = [state for state in states if state is not None]
+    of_rows = rule.kind == "rows" and not rule.of and True not in answer.numbers
+    if of_rows and known and all(state and state.status in EMPTY for state in states):
+        answer.add("section", None, combine(known), places[0].path, rule.name, places[0].value)
     if rule.kind == "map" and rule.of == "engine" and known and len(known) == len(states):
         # A map of each engine is one of the whole, which the engines add up to.
         path = "$" + "".join(map(key_step, rule.steps))

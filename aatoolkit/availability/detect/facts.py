@@ -399,6 +399,11 @@ class Facts:
         return places
 
 
+def counts_in(document: Any) -> bool:
+    """Whether a response gives a measured number other than 0."""
+    return True in Facts(document).numbers
+
+
 def weighed(state: Availability, numbers: Collection[bool]) -> Availability:
     """Turn a pending or thin state into ``partial`` where numbers were given.
 

@@ -77,7 +77,7 @@ def test_the_keys_of_a_map_may_be_engines_that_only_this_service_has() -> None:
     odd = {**answer, "state": {"owl": "here", "kite": 7}}
     assert ("section", None) not in read(Rule(at="state{}", words=words, of="engine"), odd)
     assert {scope for scope, _ in read(Rule(at="state{}", words=words), answer)} == {"field"}
-    with pytest.raises(ValueError, match="neither"):
+    with pytest.raises(ValueError, match="none of"):
         Rule(at="state{}", of="brand")
 
 
@@ -90,7 +90,7 @@ def test_such_a_rule_adds_to_the_general_ones_and_an_object_replaces_them() -> N
     assert {each.rule for each in replaced} == {"declared"}
 
 
-@pytest.mark.parametrize("at", ["rows[]", "a{}.b", "rows[].map{}", "", "rows[0].q"])
+@pytest.mark.parametrize("at", ["", "rows[0].q"])
 def test_a_place_that_cannot_be_read_is_refused(at: str) -> None:
     with pytest.raises(ValueError, match=r"no place of availability|cannot be read|not a path"):
         Rule(at=at)

@@ -1,0 +1,169 @@
+"""Confirm where a service states availability: questions, most useful first, one at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from aatoolkit.availability.detect import raw
+from aatoolkit.errors import ArgumentError
+from aatoolkit.profile.candidates import Candidate
+from aatoolkit.profile.section_draft import SectionDraft
+
+if TYPE_CHECKING:
+    from aatoolkit.profile.drafting import Draft
+
+CHOICES = (
+    *("available", "partial", "unavailable", "not_connected", "not_configured", "not_run"),
+    *("not_supported", "insufficient_sample", "pending", "withheld", "failed"),
+)
+"""What a word may mean."""
+
+_HELP = "[y]es, [n]o, next place, [s]kip the section, [q]uit, or WORD=MEANING"
+
+
+@dataclass
+class Question:
+    """One place of a section that may state availability, to be confirmed or not.
+
+    Attributes
+    ----------
+    section : SectionDraft
+        The section.
+    place : Candidate
+        The place.
+    rule : dict
+        The rule that would read it, with what its words probably mean.
+    """
+
+    section: SectionDraft
+    place: Candidate
+    rule: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def words(self) -> dict[str, str]:
+        """The words of the place, each with what it probably means; change them to correct it."""
+        words: dict[str, str] = self.rule["words"]
+        return words
+
+    def confirm(self) -> None:
+        """Have the section's availability read from this place."""
+        self.section.set_rule(**self.rule)
+
+    def __str__(self) -> str:
+        lines = [f"{self.section.name}: does {self.place.at} state what was measured?"]
+        lines += [f"  there: {raw(self.place.value)[:80]}", f"  why:   {self.place.why}"]
+        lines += [f"  {word!r} means {meaning}" for word, meaning in self.words.items()]
+        return "\n".join(lines)
+
+
+class Confirmation:
+    """The questions that a draft leaves; iterate over them, or answer them in a notebook.
+
+    A section is settled once one of its places is confirmed; settled ones are not asked about, so
+    that it can be broken off and taken up again.
+    """
+
+    def __init__(self, draft: Draft) -> None:
+        self._draft = draft
+
+    def __iter__(self) -> Iterator[Question]:
+        open_ones = [one for one in self._draft.values() if one.candidates]
+        for section in sorted(open_ones, key=lambda one: -one.candidates[0].score):
+            for place, rule in zip(section.candidates, section.proposals(), strict=True):
+                if rule is not None and not section.analysis.rules:
+                    yield Question(section, place, rule)
+
+    def ask(
+        self,
+        answer: Callable[[str], str] = input,
+        show: Callable[[str], object] = print,
+        keep: Callable[[], object] | None = None,
+    ) -> int:
+        """Ask in a terminal; return how many places were confirmed.
+
+        Parameters
+        ----------
+        answer, show : callable
+            Read a line for a prompt; show a text.
+        keep : callable, optional
+            Called after each place that was confirmed, to save the draft.
+        """
+        confirmed, skipped = 0, ""
+        for question in self:
+            if question.section.name == skipped:
+                continue
+            show(str(question))
+            while True:
+                try:
+                    reply = answer(f"{_HELP}: ").strip()
+                except EOFError:
+                    return confirmed
+                word, _, meaning = reply.partition("=")
+                if meaning and word in question.words and meaning in CHOICES:
+                    question.words[word] = meaning
+                    continue
+                if meaning:
+                    show(f"give one of {', '.join(question.words)}, as {', '.join(CHOICES)}")
+                    continue
+                if reply.lower() in ("y", "yes"):
+                    try:
+                        question.confirm()
+                    except ArgumentError as error:
+                        show(str(error))
+                        break
+                    confirmed += 1
+                    if keep is not None:
+                        keep()
+                elif reply.lower() in ("q", "quit"):
+                    return confirmed
+                elif reply.lower() in ("s", "skip"):
+                    skipped = question.section.name
+                elif reply.lower() not in ("n", "no"):
+                    continue
+                break
+        return confirmed
+
+    def widget(self) -> Any:
+        """Build a widget that shows one question at a time, with a choice for each word."""
+        import ipywidgets as w
+
+        box, questions = w.VBox(), iter(self)
+
+        def show(_: object = None) -> None:
+            question = next(questions, None)
+            if question is None:
+                box.children = [w.HTML("Nothing more to confirm.")]
+                return
+            title = w.HTML()
+            title.value = "<br>".join(escape(str(question)).splitlines()[:3])
+            options = sorted({*CHOICES, *question.words.values()})
+            chosen = {
+                word: w.Dropdown(description=word[:40], options=options, value=meaning)
+                for word, meaning in question.words.items()
+            }
+            yes, no = w.Button(description="Yes"), w.Button(description="No")
+
+            def settle(_: object) -> None:
+                question.words.update({word: choice.value for word, choice in chosen.items()})
+                question.confirm()
+                show()
+
+            yes.on_click(settle)
+            no.on_click(show)
+            box.children = [title, *chosen.values(), w.HBox([yes, no])]
+
+        show()
+        return box
+
+    def __repr__(self) -> str:
+        questions = list(self)
+        lines = [f"{one.section.name}  {one.place.at}  {one.place.why}" for one in questions]
+        return "\n".join(lines) or "nothing to confirm"
+
+    def _ipython_display_(self) -> None:
+        from IPython.display import display
+
+        display(self.widget())  # type: ignore[no-untyped-call]
