@@ -25,7 +25,7 @@ _HELP = "[y]es, [n]o, next place, [s]kip the section, [q]uit, or WORD=MEANING"
 
 
 @dataclass
-class Question:
+class PlaceQuestion:
     """One place of a section that may state availability, to be confirmed or not.
 
     Attributes
@@ -69,12 +69,12 @@ class Confirmation:
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
 
-    def __iter__(self) -> Iterator[Question]:
+    def __iter__(self) -> Iterator[PlaceQuestion]:
         open_ones = [one for one in self._draft.values() if one.candidates]
         for section in sorted(open_ones, key=lambda one: -one.candidates[0].score):
             for place, rule in zip(section.candidates, section.proposals(), strict=True):
                 if rule is not None and not section.analysis.rules:
-                    yield Question(section, place, rule)
+                    yield PlaceQuestion(section, place, rule)
 
     def ask(
         self,
