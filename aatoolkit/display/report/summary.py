@@ -200,8 +200,8 @@ def _linked(row: Row, evidence: list[str]) -> str:
     moved = " to ".join(number(float(row[side]), unit, exact=True) for side in ("before", "after"))
     change, low, high = (_difference(row[part], unit) for part in ("change", "low", "high"))
     around = f"{change}, likely between {low} and {high}"
-    least = float(row["detectable"])
-    if row["verdict"] == "no evidence" and least == least:
+    if row["verdict"] == "no evidence" and not pd.isna(row["detectable"]):
+        least = float(row["detectable"])
         possible = unit != FRACTION or least <= 1
         around += (
             f"; a change of {_difference(least, unit).lstrip('+')} or more would likely have shown"
