@@ -153,7 +153,7 @@ def test_it_opens_with_a_summary_and_goes_on_in_reading_order(
     assert re.search(figure.format(r"Average position \(lower is better\)", r"[0-9.]+"), summary)
     assert "points or more would likely have shown" in summary
     assert ".;" not in re.sub(r"<[^>]+>", "", summary)
-    assert "Nothing is shown to have changed since the window before." in summary
+    assert "Nothing is shown to have changed since the window before; what is seen" in summary
     assert "cannot be said" in summary
     for tables in dataset.values():
         for name in tables:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
+import numpy as np
+
 from aatoolkit._util.numbers import number as format_number
 from aatoolkit.display.plot.data import PlotData
 from aatoolkit.display.report.markup import element, text
@@ -78,6 +80,33 @@ def table_of(
         for here in [links.anchor(at) if links else ""]
     ]
     return _framed(title_of(name), caption, heads, body, len(listed))
+
+
+def bars(data: PlotData, name: str, column: str, names: RowNames) -> str:
+    """The rows with the most of a column, as bars beside their names; empty without any."""
+    values, units = data.values(column), data.units(column)
+    order = (-np.nan_to_num(values, nan=-np.inf)).argsort(kind="stable").tolist()
+    order = [at for at in order[:_BARS] if values[at] > 0]
+    if not order:
+        return ""
+    head = data.label_column or next(iter(data.kinds))
+    labels, most = names.texts(data, head), values[order[0]]
+    rows = "".join(
+        element("dt", text(labels[at], 80))
+        + element(
+            "dd",
+            f'<i style="width:{70 * values[at] / most:.0f}%"></i>'
+            + text(format_number(float(values[at]), units[at])),
+        )
+        for at in order
+    )
+    which = f", the first {len(order)} of {len(data):,}" if len(data) > len(order) else ""
+    title = f"{title_of(name)} by {column_title(column).lower()}{which}"
+    return element("figure", element("dl", rows, "bars") + element("figcaption", text(title)))
+
+
+_BARS = 6
+"""How many rows are drawn as bars."""
 
 
 def _without_surplus(data: PlotData) -> list[str]:

@@ -20,7 +20,8 @@ class Chapter:
         The columns shown of each table that stands open, separated by blanks. Without any, the
         main table stands open, with the columns that say most.
     picture : str, optional
-        The table that is drawn; the main table if it is left out, none if it is empty.
+        The table that is drawn; the main table if it is left out, none if it is empty. With the
+        name of a column of it, that column is drawn as bars, which costs next to nothing.
     rows : int
         The most rows of a table that stands open.
     """
@@ -51,7 +52,7 @@ CHAPTERS: Mapping[str, Chapter] = {
     "prompts": Chapter(
         "Prompts",
         {"prompts": "prompt topic answer_count mention_count mention_rate average_position"},
-        "",
+        "prompts mention_rate",
     ),
     "domains": Chapter(
         "Cited domains",
@@ -64,7 +65,7 @@ CHAPTERS: Mapping[str, Chapter] = {
     "urls": Chapter(
         "Cited pages",
         {"cited_urls": "url page_type citation_count citation_share answer_count"},
-        "",
+        "cited_urls citation_count",
         6,
     ),
     "gaps": Chapter(
@@ -73,7 +74,7 @@ CHAPTERS: Mapping[str, Chapter] = {
             "gap_domains": "source_domain kind own_citations prompt_count opportunity_score",
             "gap_topics": "topic own_mention_rate leader leader_mention_rate gap answer_count",
         },
-        "",
+        "gap_topics gap",
         5,
     ),
     "perception": Chapter(
@@ -93,7 +94,7 @@ CHAPTERS: Mapping[str, Chapter] = {
     "conversions": Chapter(
         "Visits from engines, and what came of them",
         {"conversion_engines": "engine sessions conversions conversion_rate revenue currency"},
-        "",
+        "conversion_engines sessions",
     ),
     "impact": Chapter(
         "What completed actions moved",
@@ -112,13 +113,13 @@ CHAPTERS: Mapping[str, Chapter] = {
     "actions": Chapter(
         "Actions that are proposed",
         {"actions": "title priority state effort score impact_metric impact_low impact_high"},
-        "",
+        "actions score",
         6,
     ),
     "ads": Chapter(
         "Advertisements",
         {"ad_advertisers": "advertiser advertiser_domain observations prompt_count ad_share"},
-        "",
+        "ad_advertisers observations",
         6,
     ),
     "shopping": Chapter(
@@ -127,13 +128,13 @@ CHAPTERS: Mapping[str, Chapter] = {
             "shopping_products": "title brand mention_count visibility_rate average_position "
             "price_min price_max currency"
         },
-        "",
+        "shopping_products mention_count",
         6,
     ),
     "fanouts": Chapter(
         "What engines search for",
         {"fanout_queries": "query occurrences share intent own_organic_rank"},
-        "",
+        "fanout_queries occurrences",
         6,
     ),
     "chats": Chapter(

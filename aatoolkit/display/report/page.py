@@ -9,7 +9,7 @@ from aatoolkit._util.text import counted
 from aatoolkit.display.plot.labels import describe_scope
 from aatoolkit.display.report.evidence import SectionEvidence
 from aatoolkit.display.report.explainer import CellExplainer
-from aatoolkit.display.report.grid import grid, table_of
+from aatoolkit.display.report.grid import bars, grid, table_of
 from aatoolkit.display.report.markup import element, slug, text
 from aatoolkit.display.report.measured import measured, statements
 from aatoolkit.display.report.outline import Chapter, chapter_of, in_reading_order, title_of
@@ -101,8 +101,11 @@ class _Page:
             f'<section aria-labelledby="{anchor}"><h2 id="{anchor}">{text(chapter.title)}</h2>',
             element("p", text(doc), "lead"),
             element("p", text(state_words(tables._shown(main)), 600), "state"),
-            *self._pictures(tables, chapter, at, evidence),
-            *(self._open(tables, table, cols, evidence, chapter) for table, cols in opened.items()),
+            *(pictures := [*self._pictures(tables, chapter, at, evidence)]),
+            *(
+                self._open(tables, table, cols, evidence, chapter, is_folded=bool(pictures))
+                for table, cols in opened.items()
+            ),
         ]
         # The folds before the evidence, which is of their numbers too.
         folded = self._folded(tables, [*opened], evidence)
@@ -116,7 +119,10 @@ class _Page:
         columns: Sequence[str],
         evidence: SectionEvidence,
         chapter: Chapter,
+        *,
+        is_folded: bool,
     ) -> str:
+        """A table of a section; below a picture it is folded on screens, and open on paper."""
         frame = tables[table]
         if not len(frame):
             return element(
@@ -126,7 +132,9 @@ class _Page:
         data = self._names.data(frame)
         columns = [name for name in columns if name in data.kinds] or [*data.kinds]
         links = evidence.of_table(table, frame)
-        return table_of(data, table, most, self._names, columns, links)
+        shown = table_of(data, table, most, self._names, columns, links)
+        head = f"<summary>Table: {text(title_of(table))}</summary>"
+        return f'<details class="table">{head}{shown}</details>' if is_folded else shown
 
     def _folded(self, tables: Tables, opened: Sequence[str], evidence: SectionEvidence) -> str:
         """Everything else of a section: its other tables, and the open ones with all columns."""
@@ -164,7 +172,11 @@ class _Page:
         """The picture of a section, as far as the page has room for it."""
         from aatoolkit.display.report.picture import drawn
 
-        table = next(iter(tables)) if chapter.picture is None else chapter.picture
+        table, _, column = (chapter.picture or "").partition(" ")
+        table = next(iter(tables)) if chapter.picture is None else table
+        if column and table in tables and column in tables[table]:
+            yield bars(self._names.data(tables[table]), table, column, self._names)
+            return
         if table and table not in tables and not tables.keys() & chapter.shown.keys():
             table = next(iter(tables))  # a service with tables of its own
         if table not in tables or not len(tables[table]) or self._drawn == _PICTURES:

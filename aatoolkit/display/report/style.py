@@ -78,11 +78,19 @@ h2:target { background: none; }
 /* For browsers that follow a link into a fold without opening it. */
 details:has(:target)::details-content { content-visibility: visible; block-size: auto; }
 code { font-size: .95em; overflow-wrap: anywhere; }
+.bars { display: grid; grid-template-columns: minmax(6rem, 40%) 1fr; gap: .2rem .8rem; }
+.bars dt { color: var(--ink); font-size: .85rem; overflow-wrap: anywhere; }
+.bars dd { display: flex; align-items: center; gap: .4rem; font-size: .85rem; }
+.bars i { background: var(--link); height: .8rem; border-radius: .1rem; }
 @media (max-width: 40rem) {
   body { padding: 1rem; }
+  .cards { grid-template-columns: 1fr 1fr; }
+  .cards dd { font-size: 1.3rem; }
   h1 { font-size: 1.6rem; }
-  dl { display: block; }
-  .many caption::after { display: block; content: "More columns to the right \\2192"; }
+  .why dl { display: block; }
+  .many caption::after { display: block; content: "More columns in the folds below"; }
+  details .many caption::after { content: "More columns to the right \\2192"; }
+  section > .many :is(th, td):nth-child(n+4) { display: none; }
   tbody th[scope="row"] { position: sticky; left: 0; background: var(--paper); max-width: 42vw;
     min-width: 8.5rem; padding-right: .5rem; overflow-wrap: anywhere; }
   summary { padding: .6rem 0; }
@@ -100,7 +108,11 @@ code { font-size: .95em; overflow-wrap: anywhere; }
   section, footer { margin-top: 5mm; padding-top: 3mm; }
   p { margin: .5mm 0 1mm; break-inside: avoid; }
   figure { margin: 2mm 0; max-width: 135mm; }
-  figure, tr, li, .wide { break-inside: avoid; }
+  .cards { grid-template-columns: repeat(4, 1fr); gap: 2mm; margin: 2mm 0; }
+  .cards dd { font-size: 12pt; }
+  .bars i { print-color-adjust: exact; height: 2mm; }
+  .bars dt, .bars dd { font-size: 7.5pt; }
+  figure, tr, li, .wide, .cards div { break-inside: avoid; }
   h2, .lead, .state, caption, thead, figcaption { break-after: avoid; }
   h2 + p, caption + thead { break-before: avoid; }
   thead { display: table-header-group; }
@@ -109,6 +121,8 @@ code { font-size: .95em; overflow-wrap: anywhere; }
   th, td { padding: .4mm 2.5mm .4mm 0; max-width: 62mm; }
   thead th { min-width: 0; }
   small, figcaption, .note { font-size: 7.5pt; }
+  .table::details-content { content-visibility: visible; block-size: auto; }
+  .table > summary { display: none; }
   .why:not([open]), footer:not(:has([open])) { display: none; }
   summary { padding: 0; font-size: 7.5pt; list-style: none; }
   .more:not([open]) > summary::before { content: "Folded on the page: "; }

@@ -61,12 +61,13 @@ def summary(dataset: Dataset, before: Dataset | None, figure: Figure) -> str:
     unshown = [_linked(row, evidence) for row in verdicts["no evidence"]]
     head = f"Whether anything changed since {since} cannot be said." if rows else ""
     if changed or unshown:
-        head = f"Nothing is shown to have changed since {since}."
+        head = f"Nothing is shown to have changed since {since}; what is seen may be chance."
     head = f"Shown to have changed since {since}:" if changed else head
     parts = [
-        _cards(dataset, figure),
+        _cards(dataset, figure, rows),
         element("p", f"<b>{head}</b>") if head else "",
         _list(changed),
+        element("p", _unsayable(verdicts["cannot say"])) if changed or unshown else "",
         lacking,
         _fold("Not shown to differ; what is seen may be chance", unshown),
         _fold("Whether these changed cannot be said", [*_unsaid(verdicts["cannot say"])]),
@@ -81,8 +82,38 @@ def summary(dataset: Dataset, before: Dataset | None, figure: Figure) -> str:
     )
 
 
-def _cards(dataset: Dataset, figure: Figure) -> str:
-    """The key figures, each with its value, its change and its course."""
+_VERDICTS = {
+    "up": "shown to be up",
+    "down": "shown to be down",
+    "no evidence": "may be chance",
+    "cannot say": "cannot be tested",
+}
+
+
+def _unsayable(rows: Sequence[Row]) -> str:
+    """One sentence on the changes that cannot be tested; empty without any."""
+    if not rows:
+        return ""
+    names = dict.fromkeys(_name(row) for row in rows)
+    more = f" and {len(names) - _FIRST} more" if len(names) > _FIRST else ""
+    return f"It cannot be said of {text(', '.join([*names][:_FIRST]) + more, 300)}."
+
+
+_FIRST = 3
+"""How many changes are named in a sentence."""
+
+
+def _verdict(rows: Sequence[Row], column: str) -> str:
+    """The verdict on the change of a key figure in words; empty where it was not compared."""
+    for row in rows:
+        is_whole = row["subject"] in _SUBJECTS or column == "share_of_voice"
+        if row["measure"] == column and is_whole:
+            return _VERDICTS.get(str(row["verdict"]), "")
+    return ""
+
+
+def _cards(dataset: Dataset, figure: Figure, rows: Sequence[Row]) -> str:
+    """The key figures, each with its value, its change, its course and the verdict on it."""
     data, name = _figures(dataset)
     if data is None:
         return element("p", "The service gives no key figures.", "note")
@@ -99,7 +130,9 @@ def _cards(dataset: Dataset, figure: Figure) -> str:
         shown = f'<a href="#{anchor}">{value}</a>' if anchor else value
         moved = float(values[row] - before[row]) if before is not None else np.nan
         lower = " (lower is better)" if units[row] == RANK else ""
-        change = "" if np.isnan(moved) else f"{signed(moved, units[row])} from the window before"
+        verdict = _verdict(rows, label.replace(" ", "_"))
+        change = "" if np.isnan(moved) else f"{signed(moved, units[row])} since the window before"
+        change += f": {verdict}" if change and verdict else ""
         cards.append(
             element("dt", text(capitalized(label) + lower))
             + element(
