@@ -74,7 +74,7 @@ CHAPTERS: Mapping[str, Chapter] = {
             "gap_domains": "source_domain kind own_citations prompt_count opportunity_score",
             "gap_topics": "topic own_mention_rate leader leader_mention_rate gap answer_count",
         },
-        "gap_topics gap",
+        "gap_domains opportunity_score",
         5,
     ),
     "perception": Chapter(

@@ -101,7 +101,7 @@ class _Page:
             f'<section aria-labelledby="{anchor}"><h2 id="{anchor}">{text(chapter.title)}</h2>',
             element("p", text(doc), "lead"),
             element("p", text(state_words(tables._shown(main)), 600), "state"),
-            *(pictures := [*self._pictures(tables, chapter, at, evidence)]),
+            *(pictures := [*filter(None, self._pictures(tables, chapter, at, evidence))]),
             *(
                 self._open(tables, table, cols, evidence, chapter, is_folded=bool(pictures))
                 for table, cols in opened.items()

@@ -90,7 +90,7 @@ code { font-size: .95em; overflow-wrap: anywhere; }
   .why dl { display: block; }
   .many caption::after { display: block; content: "More columns in the folds below"; }
   details .many caption::after { content: "More columns to the right \\2192"; }
-  section > .many :is(th, td):nth-child(n+4) { display: none; }
+  section > .wide :is(th, td):nth-child(n+4) { display: none; }
   tbody th[scope="row"] { position: sticky; left: 0; background: var(--paper); max-width: 42vw;
     min-width: 8.5rem; padding-right: .5rem; overflow-wrap: anywhere; }
   summary { padding: .6rem 0; }
