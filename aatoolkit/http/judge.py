@@ -101,46 +101,27 @@ def _refusal(
     quote = f": {message}" if message else ""
     if 300 <= status < 400:
         return _redirect(headers, facts)
+    kind: type[errors.StatusError] = errors.StatusError
+    what, hint = "the service answered with a status that is no answer", ""
     if status == 401:
-        return errors.NotAuthorized(
-            f"the service wants a token, or does not accept this one (401){quote}; check "
-            "the token, such as in AATOOLKIT_TOKEN",
-            **facts,
-        )
-    if status in (403, 404, 410):
-        return errors.NotVisible(
-            f"the service does not show this to the account ({status}){quote}; check the host, "
-            "and that the account may see it",
-            **facts,
-        )
-    if status in (400, 422):
+        kind, what = errors.NotAuthorized, "the service wants a token, or does not accept this one"
+        hint = "; check the token, such as in AATOOLKIT_TOKEN"
+    elif status in (403, 404, 410):
+        kind, what = errors.NotVisible, "the service does not show this to the account"
+        hint = "; check the host, and that the account may see it"
+    elif status in (400, 422):
+        kind, what = errors.BadRequest, "the service refused the request"
         near = _listed(words, "suggestions")
-        hint = did_you_mean(near, "the scope options list the allowed values")
-        return errors.BadRequest(
-            f"the service refused the request ({status}){quote}; {hint}",
-            parameter=_first_text(words, "parameter"),
-            suggestions=near or _listed(words, "allowed"),
-            **facts,
-        )
-    if status == 429:
-        wait = retry_after(headers)
-        return errors.RateLimited(
-            f"too many requests (429){quote}; try again {_when(wait)}", retry_after=wait, **facts
-        )
-    if status >= 500:
-        wait = retry_after(headers)
-        return errors.ServerFailed(
-            f"the service failed ({status}){quote}; try again {_when(wait)}",
-            retry_after=wait,
-            **facts,
-        )
-    return errors.StatusError(
-        f"the service answered with a status that is no answer ({status}){quote}", **facts
-    )
-
-
-def _when(wait: float | None) -> str:
-    return "later" if wait is None else f"in {math.ceil(wait)} seconds"
+        hint = f"; {did_you_mean(near, 'the scope options list the allowed values')}"
+        facts["parameter"] = _first_text(words, "parameter")
+        facts["suggestions"] = near or _listed(words, "allowed")
+    elif status == 429 or status >= 500:
+        is_limit = status == 429
+        kind = errors.RateLimited if is_limit else errors.ServerFailed
+        what = "too many requests" if is_limit else "the service failed"
+        wait = facts["retry_after"] = retry_after(headers)
+        hint = f"; try again {'later' if wait is None else f'in {math.ceil(wait)} seconds'}"
+    return kind(f"{what} ({status}){quote}{hint}", **facts)
 
 
 def _redirect(headers: Mapping[str, str], facts: dict[str, Any]) -> errors.StatusError:

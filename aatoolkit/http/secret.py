@@ -78,11 +78,8 @@ class Secret:
     def __repr__(self) -> str:
         return "***"
 
-    def __reduce__(self) -> NoReturn:
-        raise TypeError("a token is neither copied nor pickled")
-
     def __reduce_ex__(self, protocol: object) -> NoReturn:
-        self.__reduce__()
+        raise TypeError("a token is neither copied nor pickled")
 
 
 def _flaw(token: str) -> str | None:

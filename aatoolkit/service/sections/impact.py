@@ -127,50 +127,40 @@ def _action(
 
 
 def _metric(name: str, before: Sample, after: Sample) -> dict[str, Any]:
-    describe = _mention_rate if name == "mentionRate" else _citation_count
-    described = describe(before, after)
-    first, second = described["before"]["value"], described["after"]["value"]
+    """One metric in both windows: a rate with intervals, or a count, which has none."""
+    is_rate = name == "mentionRate"
+    count = "mention_count" if is_rate else "citation_count"
+    p_value = _p_value(before, after, count)
+    rates = [_rate(sample, count) for sample in (before, after)]
+    first, second = rates if is_rate else (before[count], after[count])
+    verdict = "no_detectable_change"
+    if p_value is not None and p_value < _LEVEL:
+        verdict = "improved" if rates[1] > rates[0] else "declined"
     return {
         "metric": name,
-        "unit": described["unit"],
-        "before": described["before"],
-        "after": described["after"],
+        "unit": "fraction" if is_rate else "count",
+        "before": _side(first, before, is_rate),
+        "after": _side(second, after, is_rate),
         "change": second - first,
         "relativeChange": (second - first) / first if first else None,
-        "verdict": described["verdict"],
-        "confidence": described["confidence"],
+        "verdict": verdict,
+        "confidence": 1 - p_value if is_rate and p_value is not None else None,
     }
+
+
+def _side(value: float, sample: Sample, is_rate: bool) -> dict[str, Any]:
+    """One window; the interval of a rate is null with too few prompts."""
+    rows, low, high = sample["prompts"].values(), None, None
+    if is_rate and len(rows) >= _LEAST_PROMPTS:
+        low, high = clustered_interval([(r["mention_count"], r["answer_count"]) for r in rows])
+    count = sample["answer_count"]
+    return {"value": value, "sampleCount": count, "ciLow": low, "ciHigh": high}
 
 
 def _pooled(rows: list[Sample]) -> Sample:
     """Sum the counts of all prompts, and keep those of each."""
     whole: Sample = {name: sum(row[name] for row in rows) for name in _COUNTS}
     return whole | {"prompts": {row["prompt_id"]: row for row in rows}}
-
-
-def _mention_rate(before: Sample, after: Sample) -> dict[str, Any]:
-    p = _p_value(before, after, "mention_count")
-    return {
-        "unit": "fraction",
-        "before": _side(_rate(before), before, _interval(before)),
-        "after": _side(_rate(after), after, _interval(after)),
-        "verdict": _verdict(_rate(after) - _rate(before), p),
-        "confidence": None if p is None else 1 - p,
-    }
-
-
-def _citation_count(before: Sample, after: Sample) -> dict[str, Any]:
-    first, second = (
-        (sample["citation_count"], sample["answer_count"]) for sample in (before, after)
-    )
-    change = second[0] / second[1] - first[0] / first[1]
-    return {
-        "unit": "count",
-        "before": _side(first[0], before),
-        "after": _side(second[0], after),
-        "verdict": _verdict(change, _p_value(before, after, "citation_count")),
-        "confidence": None,
-    }
 
 
 def _p_value(before: Sample, after: Sample, count: str) -> float | None:
@@ -187,35 +177,8 @@ def _p_value(before: Sample, after: Sample, count: str) -> float | None:
     )
 
 
-def _interval(sample: Sample) -> tuple[float, float] | tuple[None, None]:
-    """The interval of the rate; a pair of None with too few prompts."""
-    rows = sample["prompts"].values()
-    if len(rows) < _LEAST_PROMPTS:
-        return None, None
-    return clustered_interval([(row["mention_count"], row["answer_count"]) for row in rows])
-
-
-def _side(
-    value: float, sample: Sample, interval: tuple[float, float] | tuple[None, None] = (None, None)
-) -> dict[str, Any]:
-    low, high = interval
-    return {
-        "value": value,
-        "sampleCount": sample["answer_count"],
-        "ciLow": low,
-        "ciHigh": high,
-    }
-
-
-def _rate(sample: Sample) -> float:
-    rate: float = sample["mention_count"] / sample["answer_count"]
-    return rate
-
-
-def _verdict(change: float, p: float | None) -> str:
-    if p is None or p >= _LEVEL:
-        return "no_detectable_change"
-    return "improved" if change > 0 else "declined"
+def _rate(sample: Sample, count: str = "mention_count") -> float:
+    return float(sample[count] / sample["answer_count"])
 
 
 def _control(description: str | None, before: Sample, after: Sample) -> dict[str, Any] | None:

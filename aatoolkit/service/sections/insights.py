@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from hashlib import md5
 from typing import Any
 
@@ -40,21 +41,67 @@ _EVIDENCE = 5
 
 
 @dataclass(frozen=True)
-class _Metric:
-    """A metric, its unit and the least effects of each severity."""
+class _Kind:
+    """A kind of change: its metric, the least effects of each severity, and its words.
+
+    ``advice`` is what to do about a rise, and about a fall.
+    """
 
     key: str
     unit: str
     least: tuple[float, ...]
+    title: str
+    what: str
+    advice: tuple[str, str]
+
+    @property
+    def is_count(self) -> bool:
+        return self.unit == "count"
 
 
-_CITATIONS = _Metric("citationCount", "count", (0.05, 0.02, 0.005))
-_METRICS = {
-    "visibility_change": _Metric("mentionRate", "fraction", (0.10, 0.05, 0.02)),
-    "sentiment_change": _Metric("sentimentScore", "score", (10.0, 5.0, 3.0)),
-    "competitor_citation_gain": _CITATIONS,
-    "citation_loss": _CITATIONS,
+_CITATIONS = ("citationCount", "count", (0.05, 0.02, 0.005))
+_KINDS = {
+    "visibility_change": _Kind(
+        "mentionRate",
+        "fraction",
+        (0.10, 0.05, 0.02),
+        "Mention rate of {brand} {up}{where}",
+        "Mention rate moved from {before:.1%} to {after:.1%}.",
+        (
+            "Look at what the prompts that gained have in common, and extend it.",
+            "Look at which sources and brands took the place in the prompts that lost.",
+        ),
+    ),
+    "sentiment_change": _Kind(
+        "sentimentScore",
+        "score",
+        (10.0, 5.0, 3.0),
+        "Sentiment of {brand} {up}",
+        "Sentiment score moved from {before:.1f} to {after:.1f}.",
+        (
+            "Keep the pages current that answers rest on.",
+            "Read the answers that speak badly of it, and correct what their sources say.",
+        ),
+    ),
+    "competitor_citation_gain": _Kind(
+        *_CITATIONS,
+        "{brand} {often} cited by way of {domain}",
+        "Pages of {domain} that mention {brand} were cited in {after} answers, after {before} in"
+        " the window before.",
+        ("Ask {domain} to include you.",) * 2,
+    ),
+    "citation_loss": _Kind(
+        *_CITATIONS,
+        "Pages of {domain} no longer cited",
+        "{before} answers cited pages of {domain} in the window before that no answer cites in"
+        " this one.",
+        ("Check that these pages can still be reached, and refresh them.",) * 2,
+    ),
 }
+_WHY = (
+    "Pages of its own came to be cited that the window before did not cite, such as {url}.",
+    "Pages of its own are no longer cited that the window before cited, such as {url}.",
+)
 
 
 def _both(table: str, columns: str) -> str:
@@ -160,11 +207,11 @@ class _Change:
     urls: tuple[str, ...] = ()
     p_value: float = 1.0
 
-    @property
-    def metric(self) -> _Metric:
-        return _METRICS[self.kind]
+    @cached_property
+    def about(self) -> _Kind:
+        return _KINDS[self.kind]
 
-    @property
+    @cached_property
     def totals(self) -> tuple[float, int, float, int]:
         """Total and size in the window before, total and size in this window."""
         if not self.prompts:
@@ -183,38 +230,29 @@ class _Change:
     def values(self) -> tuple[float, float]:
         """The measure in the window before and in this one."""
         total0, size0, total1, size1 = self.totals
-        if self.metric is _CITATIONS:
-            return total0, total1
-        return total0 / size0, total1 / size1
-
-    @property
-    def name(self) -> str:
-        """The identity of a change, to find the same one in another window."""
-        parts = (self.kind, self.engine, self.brand, self.domain)
-        return "|".join(part or "" for part in parts)
+        return (total0, total1) if self.about.is_count else (total0 / size0, total1 / size1)
 
     @property
     def insight_id(self) -> str:
-        return "ins_" + md5(self.name.encode(), usedforsecurity=False).hexdigest()[:12]
+        """The identity of a change, to find the same one in another window."""
+        name = "|".join(part or "" for part in (self.kind, self.engine, self.brand, self.domain))
+        return "ins_" + md5(name.encode(), usedforsecurity=False).hexdigest()[:12]
 
     @property
     def is_tested(self) -> bool:
         """Whether enough was observed; what was observed has no part in it."""
-        _total0, size0, _, size1 = self.totals
         events = sum(row[0] + row[2] for row in self.prompts.values())
-        enough = self.metric is not _CITATIONS or events >= _LEAST_EVENTS
-        return min(size0, size1) >= _LEAST_SAMPLE and enough
+        is_often = not self.about.is_count or events >= _LEAST_EVENTS
+        return min(self.totals[1], self.totals[3]) >= _LEAST_SAMPLE and is_often
 
     @property
     def severity(self) -> str | None:
         """The severity of the change; None where it is too small."""
         before, after = self.values
-        if self.metric is _CITATIONS and abs(after - before) < _LEAST_COUNT:
+        if self.about.is_count and abs(after - before) < _LEAST_COUNT:
             return None
-        for severity, least in zip(_SEVERITIES, self.metric.least, strict=True):
-            if abs(self.effect) >= least:
-                return severity
-        return None
+        reached = zip(_SEVERITIES, self.about.least, strict=True)
+        return next((name for name, least in reached if abs(self.effect) >= least), None)
 
     @property
     def confidence(self) -> str:
@@ -248,7 +286,7 @@ def insights(o: Observations) -> SectionAnswer:
         for change, p_value in zip(tested, p_values, strict=True)
         if p_value <= _FALSE_DISCOVERIES and change.severity is not None
     ]
-    order = list(_METRICS)
+    order = list(_KINDS)
     shown.sort(
         key=lambda change: (_SEVERITIES.index(str(change.severity)), order.index(change.kind))
     )
@@ -346,19 +384,31 @@ def _insight(o: Observations, change: _Change, labels: Mapping[str, str]) -> dic
         turned = o.column(_TURNED_PAGES, on_engine=change.engine, lost=change.effect < 0)
         urls = tuple(turned)
     count = after if change.kind == "competitor_citation_gain" else change.totals[3]
-    title, what, why, recommendation = _words(change, labels, urls)
+    engine = labels.get(str(change.engine), change.engine)
+    facts = {
+        "brand": change.brand,
+        "domain": change.domain,
+        "before": before,
+        "after": after,
+        "up": "up" if after > before else "down",
+        "where": f" on {engine}" if engine else "",
+        "often": "more often" if before else "newly",
+    }
+    is_fall = after <= before
+    about = change.about
+    why = _WHY[is_fall].format(url=urls[0]) if about.key == "mentionRate" and urls else None
     return {
         "insightId": change.insight_id,
         "type": change.kind,
         "severity": change.severity,
         "confidence": change.confidence,
-        "title": title,
-        "what": what,
+        "title": about.title.format(**facts),
+        "what": about.what.format(**facts),
         "why": why,
-        "recommendation": recommendation,
+        "recommendation": about.advice[is_fall].format(**facts),
         "metric": {
-            "key": change.metric.key,
-            "unit": change.metric.unit,
+            "key": about.key,
+            "unit": about.unit,
             "before": before,
             "after": after,
             "change": after - before,
@@ -379,51 +429,3 @@ def _only(o: Observations, name: str) -> str | None:
     """The value of a filter, where it has a single one."""
     values = o.question.filter(name)
     return values[0] if len(values) == 1 else None
-
-
-def _words(
-    change: _Change, labels: Mapping[str, str], urls: tuple[str, ...]
-) -> tuple[str, str, str | None, str]:
-    """Title, what happened, perhaps why, and a recommendation."""
-    (before, after), brand, domain = change.values, change.brand, change.domain
-    rose = after > before
-    up = "up" if rose else "down"
-    if change.kind == "visibility_change":
-        where = f" on {labels.get(change.engine, change.engine)}" if change.engine else ""
-        turned = (
-            "came to be cited that the window before did not cite"
-            if rose
-            else "are no longer cited that the window before cited"
-        )
-        return (
-            f"Mention rate of {brand} {up}{where}",
-            f"Mention rate moved from {before:.1%} to {after:.1%}.",
-            f"Pages of its own {turned}, such as {urls[0]}." if urls else None,
-            "Look at what the prompts that gained have in common, and extend it."
-            if rose
-            else "Look at which sources and brands took the place in the prompts that lost.",
-        )
-    if change.kind == "sentiment_change":
-        return (
-            f"Sentiment of {brand} {up}",
-            f"Sentiment score moved from {before:.1f} to {after:.1f}.",
-            None,
-            "Keep the pages current that answers rest on."
-            if rose
-            else "Read the answers that speak badly of it, and correct what their sources say.",
-        )
-    if change.kind == "competitor_citation_gain":
-        return (
-            f"{brand} {'more often' if before else 'newly'} cited by way of {domain}",
-            f"Pages of {domain} that mention {brand} were cited in {after} answers, after"
-            f" {before} in the window before.",
-            None,
-            f"Ask {domain} to include you.",
-        )
-    return (
-        f"Pages of {domain} no longer cited",
-        f"{before} answers cited pages of {domain} in the window before that no answer cites in"
-        " this one.",
-        None,
-        "Check that these pages can still be reached, and refresh them.",
-    )
