@@ -38,7 +38,7 @@ class Dtype:
 _NUMBERS = ("number", "decimal comma")
 _MOMENTS = (
     *("YYYYMMDD", "DD/MM/YYYY", "MM/DD/YYYY", "iso week", "month day", "epoch s", "epoch ms"),
-    *("month day year", "epoch days", "utc"),
+    *("month day year", "iso month", "epoch days", "utc"),
 )
 
 # fmt: off

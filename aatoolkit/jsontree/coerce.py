@@ -25,6 +25,7 @@ from aatoolkit.jsontree.text_values import (
     day_first,
     duration,
     flag,
+    iso_month,
     iso_week,
     money,
     month_day,
@@ -353,7 +354,9 @@ def _moment(
 
 def _epoch(per_second: int | Fraction, dtype: str, _: Any, value: Any) -> int | None:
     if type(value) is str:
-        value = int(value) if re.fullmatch(r"-?[0-9]{1,15}", value) else None
+        value = (
+            int(value.partition(".")[0]) if re.fullmatch(r"-?[0-9]{1,15}(?:\.0*)?", value) else None
+        )
     elif type(value) is float and (dtype == "date" or per_second == 1000):
         value = whole_number(value)
     if type(value) not in (int, float):
@@ -375,6 +378,7 @@ _PARSERS: dict[str, Callable[[str, Any, Any], Any]] = {
     "DD/MM/YYYY": partial(_moment, day_first),
     "MM/DD/YYYY": partial(_moment, month_first),
     "iso week": partial(_moment, iso_week),
+    "iso month": partial(_moment, iso_month),
     "month day": partial(_moment, month_day),
     "month day year": partial(_moment, month_day_year),
     "utc": partial(_moment, utc_instant),

@@ -30,6 +30,7 @@ _SECONDS = {
     **dict.fromkeys(("d", "day", "days"), 86400.0),
 }
 _WEEK = re.compile(r"(\d{4})-?W(\d{2})")
+_MONTH = re.compile(r"([12]\d{3})-(?:(0[1-9]|1[0-2])|Q([1-4]))")
 _ORDERED_DAY = re.compile(r"([0-9]{1,2})([/.\-])([0-9]{1,2})\2([0-9]{4})")
 _MONTHS = {
     name: number
@@ -151,6 +152,20 @@ def month_day_year(text: str, year: Any) -> date | None:
     """
     rest, _, last = text.strip().rpartition(" ")
     return month_day(rest.rstrip(","), last) if _digits(last, 4) else None
+
+
+def iso_month(text: str, year: Any) -> date | None:
+    """Parse a month, or a quarter, to its first day.
+
+    Examples
+    --------
+    >>> iso_month("2026-11", None), iso_month("2026-Q3", None), iso_month("2026-13", None)
+    (datetime.date(2026, 11, 1), datetime.date(2026, 7, 1), None)
+    """
+    found = _MONTH.fullmatch(text.strip())
+    if found is None:
+        return None
+    return date(int(found[1]), int(found[2]) if found[2] else 3 * int(found[3]) - 2, 1)
 
 
 def utc_instant(text: str, year: Any) -> datetime | None:

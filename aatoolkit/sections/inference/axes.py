@@ -611,7 +611,7 @@ def _names_of(array: _Array) -> tuple[str | None, list[list[str] | None] | None]
     """The names that an array may give to positions: its texts, or a field of its records."""
     items = array.items
     fields: list[str | None] = [None]
-    if _kinds(items) == {"dict"}:
+    if _kinds(items) == {"dict"} and None not in items:
         fields = sorted(
             (name for name in items[0] if name.lower() in _NAME_FIELDS),
             key=lambda name: _NAME_FIELDS.index(str(name).lower()),

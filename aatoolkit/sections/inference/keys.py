@@ -79,7 +79,7 @@ def _inherit(relation: Relation) -> None:
     first = 0
     for ancestor, places in [*relation.chain()][1:]:
         for name in ancestor.key:
-            if not ancestor[name].label and not ancestor[name].inherited:
+            if ancestor[name].source[0] != "@" and not ancestor[name].inherited:
                 relation.add(_below(relation, ancestor, places, ancestor[name]), first)
                 first += 1
 
@@ -89,7 +89,7 @@ def _bring_down_labels(relation: Relation) -> None:
     for ancestor, places in [*relation.chain()][1:]:
         held = {column.path for column in relation.columns}
         for column in ancestor.columns if ancestor.steps else ():
-            is_plain = not (column.label or column.inherited or column.reading.is_number)
+            is_plain = not (column.source[0] == "@" or column.inherited or column.reading.is_number)
             is_plain &= column.dtype != "list<string>" and column.path not in held
             texts = [value for value in column.values if isinstance(value, str)]
             is_short = all(len(text) <= _LONGEST for text in texts)

@@ -20,6 +20,7 @@ from aatoolkit.jsontree.text_values import (
     currency,
     day_first,
     duration,
+    iso_month,
     iso_week,
     money,
     month_day,
@@ -160,6 +161,8 @@ def _number(
     missing = _sentinels(distinct, name)
     kept = [value for value in there if value not in missing]
     is_moment = meaning(name).kind in ("", "time", "id", "rank") or is_time_name(name)
+    # Hours to the millisecond are no numbers of anything else.
+    is_moment |= len(distinct) >= _FEWEST_HOURS and all(n % 3_600_000 == 0 for n in kept)
     moment = _moment({*kept}, is_time_name(name)) if is_whole and kept and is_moment else None
     if moment is not None:
         return replace(moment, missing=(*missing, *nothing))
@@ -255,6 +258,7 @@ _MOMENTS: tuple[Form, ...] = (
     ("timestamp", None, _zoned, "instants"),
     ("timestamp", "utc", _utc, "instants, no zone"),
     ("date", "iso week", lambda text: iso_week(text, None), "ISO weeks, read as their Monday"),
+    ("date", "iso month", lambda text: iso_month(text, None), "months, read as their first day"),
     ("date", "DD/MM/YYYY", lambda text: day_first(text, None), "days, day first"),
     ("date", "MM/DD/YYYY", lambda text: month_first(text, None), "days, month first"),
     ("date", "month day year", lambda text: month_day_year(text, None), "days, month in words"),
@@ -262,7 +266,8 @@ _MOMENTS: tuple[Form, ...] = (
 _NAMED_MOMENTS: tuple[Form, ...] = (
     ("date", "YYYYMMDD", lambda text: compact_day(text, None), "days as YYYYMMDD"),
     ("timestamp", "epoch ms", _digits(r"1\d{12}"), "milliseconds since 1970"),
-    ("timestamp", "epoch s", _digits(r"1\d{9}"), "seconds since 1970"),
+    ("timestamp", "epoch s", _digits(r"1\d{9}(?:\.0*)?"), "seconds since 1970"),
+    ("date", "epoch days", _digits(r"1[5-9]\d{3}|2[0-4]\d{3}"), "days since 1970"),
 )
 _AMOUNTS: tuple[Form, ...] = (
     ("Float64", "money", _priced, "amounts with a currency"),

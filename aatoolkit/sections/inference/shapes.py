@@ -77,7 +77,7 @@ def find_relations(
 
 def _is_bare(relation: Relation) -> bool:
     """Whether rows have nothing but the keys of maps, which rows below have as well."""
-    return all(column.label for column in relation.columns)
+    return all(column.source.startswith("@") for column in relation.columns)
 
 
 def _skip_parents(relation: Relation, kept: Collection[Relation]) -> None:

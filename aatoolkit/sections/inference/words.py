@@ -276,7 +276,7 @@ def singular(word: str) -> str:
         return word[:-3] + "y"
     if re.search(r"(?:ss|sh|ch|x)es$", word):
         return word[:-2]
-    return word[:-1] if re.search(r"(?<!s)(?<!u)(?<!i)(?<!serie)s$", word) else word
+    return word[:-1] if re.search(r"\w(?<!s)(?<!u)(?<!i)(?<!serie)s$", word) else word
 
 
 class Vocabulary:

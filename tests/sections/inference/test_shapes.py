@@ -38,6 +38,9 @@ def table(document: Any, name: str) -> Table:
          "c.series[].data[]", ["date", "series_name", "c"]),
         ({"c": {"dates": DAYS, "byEngine": {one: [1, 2, 3] for one in ENGINES}}}, "s_c",
          "c.byEngine{}[]", ["engine", "date", "c"]),
+        # One list labels the series, and another what is in each.
+        ({"series": [[1, 2, 3], [4, 5, 6]], "names": ["Acme", "Rusk"], "dates": DAYS}, "s_2",
+         "series[][]", ["date", "s_name", "value"]),
         ({"trend": {"dates": DAYS, "hits": [1, 2, 3], "errors": [0, 1, 0]}}, "s_trend",
          "trend.dates[]", ["date", "hits", "errors"]),
         ({"p": {"edges": [{"node": {"id": "a", "n": 1}}, {"node": {"id": "b", "n": 2}}]}}, "s_p",
@@ -59,7 +62,8 @@ def test_rows_are_found_in_every_shape(document, name, path, columns):
     [None, [], {}, 3, [[]], [[1], [2, 3]], {"a": [None, [None]]}, {"": {"": [{}]}},
      {"a": [[1, "b"], [2, "c"]]}, {"labels": [], "series": []}, [[[{"a": 1}]]],
      {"days": DAYS, "a.b": [1, 2, 3], "a b": [3, 4, 5]}, {"": [None] * 3, ":": [None, None, 0]},
-     {"": [None] * 4, ":": ["a", "b", "c", "d"]}],
+     {"": [None] * 4, ":": ["a", "b", "c", "d"]},
+     {"s": [{"u": [{"name": "a"}, None], "p": [[n, 1], [n, 2], [n, 3]]} for n in range(4)]}],
 )  # fmt: skip
 def test_odd_answers_are_tables_that_give_them_back_or_none_at_all(document):
     try:
