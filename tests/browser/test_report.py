@@ -82,19 +82,24 @@ def test_it_fits_a_phone(page: Any, report: Path, folds: str, shots: Path | None
         page.screenshot(path=shots / f"report-phone-{folds}.png", full_page=True)
     if folds == "open":
         return
-    table = page.locator(".wide.many").first
-    assert table.evaluate("(frame) => frame.scrollWidth > frame.clientWidth + 20")
-    cue = "getComputedStyle(document.querySelector('.many caption'), '::after').content"
-    assert "More columns to the right" in page.evaluate(cue)
-    # The names of the rows stay when a table is moved.
+    wide = """() => [...document.querySelectorAll("section > .wide")]
+        .filter((frame) => frame.scrollWidth > frame.clientWidth + 1).length"""
+    assert page.evaluate(wide) == 0, "nothing scrolls sideways"
+    page.evaluate(OPEN_TABLES)
+    # The names of the rows stay when a table in a fold is moved.
+    table = page.locator("details .wide.many").first
     name = table.locator("tbody th").first
     before = name.bounding_box()["x"]
     table.evaluate("(frame) => { frame.scrollLeft = 200 }")
     assert name.bounding_box()["x"] == before
 
 
+OPEN_TABLES = "document.querySelectorAll('details.table').forEach((fold) => fold.open = true)"
+
+
 def test_a_number_leads_to_its_evidence_and_back(page: Any, report: Path) -> None:
     page.goto(report.as_uri())
+    page.evaluate(OPEN_TABLES)
     number = page.locator("td.number a").nth(3)
     number.scroll_into_view_if_needed()
     assert page.locator("details.why[open]").count() == 0
@@ -116,7 +121,7 @@ def test_every_picture_is_announced_by_what_it_shows(page: Any, report: Path) ->
     page.goto(report.as_uri())
     pictures = page.get_by_role("img")
     assert pictures.count() == page.locator("figure svg").count()
-    named = page.get_by_role("img", name="Mention rate by day: mention rate from")
+    named = page.get_by_role("img", name="Mention rate by")
     assert named.count() == 1
 
 
