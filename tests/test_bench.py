@@ -54,43 +54,6 @@ def test_the_benchmark_prints_a_ratio_for_every_contender_requested(tmp_path: Pa
     }
 
 
-@pytest.mark.thorough
-def test_the_benchmark_of_the_cache_compares_with_requests_and_a_stock_session(
-    tmp_path: Path,
-) -> None:
-    options = ["--answers", "20", "--latency", "0.001", "--repeats", "1", "--workers", "4"]
-    options += ["--json", str(tmp_path / "figures.json")]
-    done = subprocess.run(
-        [sys.executable, str(BENCHES / "cache.py"), *options],
-        capture_output=True,
-        text=True,
-        timeout=110,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    lines = [line.strip() for line in done.stdout.splitlines()]
-    for name, times in (("hit to frames", 1), ("aatoolkit", 2), ("stock CachedSession", 2)):
-        ratios = [float(line.split()[-1]) for line in lines if line.startswith(name)]
-        assert len(ratios) == times
-        assert all(ratio > 0 for ratio in ratios)
-    assert len(figures("cache", tmp_path / "figures.json")) == 3
-
-
-@pytest.mark.thorough
-def test_the_benchmark_of_metadata_compares_with_a_dict(tmp_path: Path) -> None:
-    options = ["--rounds", "1", "--json", str(tmp_path / "figures.json")]
-    done = subprocess.run(
-        [sys.executable, str(BENCHES / "metadata.py"), *options],
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    (ratios,) = figures("metadata", tmp_path / "figures.json").values()
-    assert [one["contender"] for one in ratios] == ["none", "aatoolkit", "a dict"]
-
-
 def service_figures(file: Path, *options: str) -> dict[str, list[dict[str, Any]]]:
     bench = [str(BENCHES / "service.py"), "--answers", "300", "--turns", "1", "--json", str(file)]
     done = subprocess.run(
@@ -110,20 +73,3 @@ def test_the_benchmark_of_the_service_measures_start_requests_and_sections(tmp_p
     found = service_figures(tmp_path / "figures.json")
     assert len(found["a section"]) == 17
     assert {"start", "an empty request"} <= found.keys()
-
-
-@pytest.mark.thorough
-def test_the_benchmark_of_aggregate_compares_with_a_plain_sum(tmp_path: Path) -> None:
-    options = ["--rows", "500", "--repeats", "1", "--rounds", "1"]
-    options += ["--json", str(tmp_path / "figures.json")]
-    done = subprocess.run(
-        [sys.executable, str(BENCHES / "aggregate.py"), *options],
-        capture_output=True,
-        text=True,
-        timeout=110,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    (ratios,) = figures("aggregate", tmp_path / "figures.json").values()
-    assert len(ratios) >= 6
-    assert all(one["value"] > 0 for one in ratios)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import ast
-import inspect
 import pickle
 import re
-from itertools import pairwise
 
 import pytest
 
@@ -59,29 +56,6 @@ def test_every_error_pickles_with_its_facts(kind: type[AAToolkitError]) -> None:
     assert {name: getattr(again, name) for name in kind.facts} == facts
 
 
-def documented(kind: type) -> dict[str, str]:
-    """The facts of an error, each with the docstring after its declaration."""
-    (tree,) = ast.parse(inspect.getsource(kind)).body
-    assert isinstance(tree, ast.ClassDef)
-    return {
-        line.target.id: doc.value.value
-        for line, doc in pairwise(tree.body)
-        if isinstance(line, ast.AnnAssign)
-        and isinstance(line.target, ast.Name)
-        and isinstance(doc, ast.Expr)
-        and isinstance(doc.value, ast.Constant)
-    }
-
-
-@pytest.mark.parametrize("kind", ours(AAToolkitError))
-def test_every_fact_is_documented_and_inherited(kind: type[AAToolkitError]) -> None:
-    for parent in kind.__mro__:
-        for name in getattr(parent, "__annotations__", {}):
-            if name != "facts":
-                assert name in kind.facts
-                assert documented(parent)[name].endswith(".")
-
-
 def test_facts_that_are_not_given_are_none() -> None:
     error = StatusError("no", status=500)
     assert (error.status, error.code, error.url, error.section) == (500, None, None, None)
@@ -90,15 +64,6 @@ def test_facts_that_are_not_given_are_none() -> None:
 def test_a_fact_that_the_error_does_not_have_is_refused() -> None:
     with pytest.raises(TypeError, match="ScopeError has no fact status, url"):
         ScopeError("no", url="x", status=1)
-
-
-def test_an_error_has_no_fact_of_a_sibling() -> None:
-    assert "retry_after" not in errors.BadRequest.facts
-    assert errors.RateLimited.facts == (
-        *("url", "section", "scope", "status", "excerpt"),
-        *("code", "body", "target"),
-        "retry_after",
-    )
 
 
 def test_there_are_no_more_than_somebody_can_catch_for_a_reason() -> None:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import ast
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-from effort import one_in
 from modules import text_of, tree_of
 
 ROOT = Path(__file__).parents[1]
@@ -33,36 +30,6 @@ def test_every_contract_is_kept() -> None:
     done = lint(ROOT)
     assert done.returncode == 0, done.stdout + done.stderr
     assert " 0 broken" in done.stdout
-
-
-@pytest.mark.parametrize(
-    ("module", "line", "contract"),
-    one_in(
-        5,
-        [
-            ("scope", "from aatoolkit.normalizer import tables", "Imports go downwards only"),
-            ("_util/text", "from aatoolkit import scope", "Imports go downwards only"),
-            ("service/answer", "from aatoolkit import errors", "Imports go downwards only"),
-            ("in_no_layer", "", "Imports go downwards only"),
-            (
-                "sections/aggregation",
-                "import pandas",
-                "Declarations need neither pandas nor pyarrow",
-            ),
-        ],
-    ),
-)
-def test_an_import_that_goes_astray_is_noticed(
-    module: str, line: str, contract: str, tmp_path: Path
-) -> None:
-    copy = tmp_path / "aatoolkit"
-    shutil.copytree(ROOT / "aatoolkit", copy, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    with (copy / f"{module}.py").open("a", encoding="utf-8") as planted:
-        planted.write(f"\n{line}\n")
-    done = lint(tmp_path)
-    assert done.returncode == 1, done.stdout + done.stderr
-    assert f"{contract} BROKEN" in done.stdout
 
 
 ONLY = {
@@ -115,17 +82,6 @@ def test_only_http_uses_the_network_and_only_the_service_computes_answers() -> N
     }
     assert astray == {name: [] for name in ONLY}
     assert users["requests"]
-
-
-def test_only_metadata_knows_where_pandas_keeps_attributes() -> None:
-    users = {
-        path.name
-        for path, tree in trees(".attrs").items()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute) and node.attr == "attrs"
-    }
-    # Parquet writes a frame without its attributes, which stand in the file's own metadata.
-    assert users == {"attrs.py", "parquet.py"}
 
 
 def test_the_service_is_imported_by_the_demo_and_the_command_line_alone_and_at_call_time() -> None:

@@ -13,7 +13,6 @@ from serving import shared_client, shared_dataset
 import aatoolkit as aa
 from aatoolkit.availability import Status
 
-HOSTS = ("acme.example", "globex.example", "initech.example", "newco.example")
 FILTERS = {
     "none": {},
     "days": {"days": 7},
@@ -78,16 +77,6 @@ def test_every_section_with_every_filter(
         assert states.index.tolist() == frame.columns.tolist()
         unknown = states.index[states["status"] == Status.UNKNOWN]
         assert frame[unknown].isna().all(axis=None)  # no cell says whether it was measured
-
-
-@pytest.mark.parametrize(("section", "host"), one_in(3, [*product(aa.sections.names(), HOSTS)]))
-def test_every_host_has_the_same_schema(
-    client: aa.Client, whole: aa.Dataset, host: str, section: str
-) -> None:
-    tables = client.project(host).read(section)
-    for name in tables:
-        assert tables[name].dtypes.to_dict() == whole[section][name].dtypes.to_dict()
-    assert tables.drift.empty
 
 
 def total(frame: pd.DataFrame, column: str) -> int:
@@ -207,38 +196,3 @@ def test_an_engine_that_cannot_report_is_named_in_the_availability(whole: aa.Dat
     mute = [name for name in support.index[~support.fillna(True)] if name in engine]
     assert mute
     assert (engine[mute] == Status.NOT_APPLICABLE).all()
-
-
-def test_the_combined_view_holds_what_the_sections_hold(
-    acme: aa.Project, whole: aa.Dataset
-) -> None:
-    combined = acme.combined()
-    assert sorted(combined) == sorted(whole)
-    for section, tables in combined.items():
-        for name in tables:
-            pd.testing.assert_frame_equal(tables[name], whole[section][name])
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda p: p.read("domainz"), aa.errors.ScopeError, "domains"),
-        (lambda p: p.read("domains", days=8), aa.errors.ScopeError, "7, 30 or 90"),
-        (lambda p: p.read("domains", persona="x"), aa.errors.ScopeError, "persona"),
-        (lambda p: p.read("domains", engine="chatgbt"), aa.errors.BadRequest, "chatgpt"),
-        (lambda p: p.read("domains", engine="a,b"), aa.errors.ScopeError, "comma"),
-        (lambda p: p.client.project("hooli.example").read("domains"), aa.errors.NotVisible, ""),
-    ],
-)
-def test_what_cannot_be_requested_is_refused(acme: aa.Project, call, error, message: str) -> None:
-    with pytest.raises(error) as caught:
-        call(acme)
-    assert message in str(caught.value)
-
-
-def test_a_bad_token_is_refused(acme: aa.Project) -> None:
-    with (
-        aa.Client(acme.client.base_url, "not-the-token", cache=False) as stranger,
-        pytest.raises(aa.errors.NotAuthorized),
-    ):
-        stranger.project("acme.example").read("domains")

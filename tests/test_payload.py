@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import pickle
-from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
@@ -59,13 +58,6 @@ def test_a_payload_escapes_what_it_shows() -> None:
     shown = a_payload(section="<script>")._repr_html_()
     assert "<script>" not in shown
     assert "&lt;script&gt;" in shown
-
-
-@pytest.mark.parametrize(
-    ("size", "shown"), [(999, "999 bytes"), (1500, "1.5 kB"), (10**6, "1.0 MB")]
-)
-def test_sizes_are_formatted_for_people(size: int, shown: str) -> None:
-    assert f", {shown}," in repr(a_payload(b"x" * size))
 
 
 def test_a_payload_that_is_not_json_names_what_was_requested() -> None:
@@ -135,29 +127,6 @@ JSON = st.recursive(
     lambda inner: st.lists(inner) | st.dictionaries(st.text(st.characters(codec="utf-8")), inner),
     max_leaves=20,
 )
-
-
-@given(JSON, st.booleans())
-def test_every_document_is_read_back(value: Any, escaped: bool) -> None:
-    assert decode.decode(json.dumps(value, ensure_ascii=escaped).encode()) == value
-
-
-@given(st.dictionaries(st.text(st.characters(codec="utf-8")), JSON, min_size=1), st.data())
-def test_every_beginning_of_a_document_is_truncated(value: Any, data: st.DataObject) -> None:
-    whole = json.dumps(value)
-    cut = data.draw(st.integers(1, len(whole) - 1))
-    with pytest.raises(errors.DecodeError) as caught:
-        decode.decode(whole[:cut].encode())
-    assert caught.value.problem == "truncated"
-
-
-@given(st.binary(max_size=400))
-def test_any_bytes_are_read_or_refused_and_shown_safely(body: bytes) -> None:
-    with suppress(errors.DecodeError):
-        decode.decode(body)
-    shown = decode.excerpt(body)
-    assert len(shown) <= 200
-    assert shown.isprintable()
 
 
 def test_an_excerpt_neither_steers_a_terminal_nor_turns_text_around() -> None:

@@ -162,21 +162,6 @@ def test_a_proposal_can_be_used_unedited(make: Callable[..., Any]) -> None:
     assert time.process_time() - began < ENOUGH
 
 
-def test_keys_that_are_data_are_rows_at_every_depth() -> None:
-    body = json.dumps(by_date_and_host(random.Random(1))).encode()
-    assert [*aa.shred(body)] == ["$", "{}", "{}{}", "{}{}{}", "{}{}{}.ranks[]"]
-    tables = read(aa.sections.propose(body, "peer").section, body)
-    assert tables.extra.empty
-    assert max(tables.rows.values()) == 150 * 10 * 3
-    assert "Int64" in {str(frame.dtypes.get("n")) for frame in tables.values()}
-
-
-def test_shapes_are_rows_of_one_table() -> None:
-    tables = aa.shred(json.dumps(service_model(random.Random(1))).encode())
-    assert tables["shapes{}"].num_rows == 3000
-    assert len(tables) < 12
-
-
 @pytest.mark.parametrize("make", [sparse, mixed, service_model])
 def test_four_times_the_document_takes_no_more_than_twelve_times_as_long(
     make: Callable[..., Any],

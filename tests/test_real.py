@@ -6,11 +6,10 @@ data is not part of the project; where it is absent these tests are skipped.
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -165,80 +164,3 @@ def test_the_sample_records_how_many_matched(answers: aa.Project, results: pd.Da
     assert int(extra["$.sampling.matched"]) == len(results)
     assert int(extra["$.sampling.returned"]) == len(tables.main) < len(results)
     assert tables.main.aa.availability["status"].unique().tolist() == ["partial"]
-
-
-@pytest.fixture(scope="module")
-def log() -> pd.DataFrame:
-    """The crawler log: one row a bot, hour and path; its rows have four fields or five."""
-    with open(LOG, encoding="utf-8", newline="") as file:
-        rows = list(csv.reader(file))[1:]
-    frame = pd.DataFrame(
-        [[*row, *[None] * (5 - len(row))] for row in rows],
-        columns=["window", "bot", "requests", "site", "path"],
-    )
-    frame["path"] = frame["path"].replace("", None)
-    frame["hour"] = pd.to_datetime(frame["window"].str.split(" - ").str[0], utc=True)
-    frame["requests"] = frame["requests"].astype(int)
-    return frame
-
-
-@pytest.fixture(scope="module")
-def crawl_store(log: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("crawler")
-    write_store(
-        folder,
-        {
-            "projects": pd.DataFrame({"host": [HOST], "as_of": [end_of(log)]}),
-            "crawler_hits": log[["hour", "bot", "requests", "path", "site"]].assign(host=HOST),
-        },
-    )
-    return folder
-
-
-def end_of(log: pd.DataFrame) -> pd.Timestamp:
-    """The last minute of the log's last day."""
-    return log["hour"].max().normalize() + timedelta(hours=23, minutes=59)
-
-
-def windows(log: pd.DataFrame, days: int) -> list[pd.Timestamp]:
-    """Moments at which windows of some days end so that together they cover the whole log."""
-    last, first = end_of(log), log["hour"].min().normalize()
-    count = -(-((last.normalize() - first).days + 1) // days)
-    return [last - timedelta(days=days * number) for number in range(count)]
-
-
-@pytest.mark.thorough
-def test_every_hour_of_the_crawler_log(crawl_store: Path, log: pd.DataFrame) -> None:
-    seen = []
-    for as_of in windows(log, 7):
-        with client_of(Store.open(crawl_store, as_of=as_of.to_pydatetime())) as client:
-            frame = client.project(HOST).read("crawl", days=7)["crawl_timeseries"]
-            assert frame["bucket_start"].nunique() in (0, 7 * 24)
-            seen.append(frame)
-    hours = pd.concat(seen).set_index(["bucket_start", "bot"])["requests"]
-    raw = log.groupby(["hour", "bot"])["requests"].sum()
-    assert hours.dropna().astype(int).sort_index().to_dict() == raw.to_dict()
-    # An hour without a row in the log is missing, and never a zero.
-    assert not (hours == 0).any()
-    assert hours.isna().sum() == len(hours) - len(raw)
-
-
-@pytest.mark.parametrize("days", [30, 90])
-def test_bots_and_paths_of_the_crawler_log(crawl_store: Path, log: pd.DataFrame, days: int) -> None:
-    for as_of in windows(log, days):
-        start = as_of.normalize() - timedelta(days=days - 1)
-        part = log[(log["hour"] >= start) & (log["hour"] <= as_of)]
-        with client_of(Store.open(crawl_store, as_of=as_of.to_pydatetime())) as client:
-            tables = client.project(HOST).read("crawl", days=days)
-        bots = tables["crawl_bots"].set_index("bot")["requests"].astype(int)
-        assert bots.to_dict() == part.groupby("bot")["requests"].sum().to_dict()
-        paths = tables["crawl_paths"].set_index("path")["requests"].astype(int)
-        assert paths.to_dict() == part.groupby("path")["requests"].sum().to_dict()
-        each = tables["crawl_path_bots"].set_index(["path", "bot"])["requests"].astype(int)
-        assert each.to_dict() == part.groupby(["path", "bot"])["requests"].sum().to_dict()
-        by_day = part.groupby([part["hour"].dt.floor("D"), "bot"])["requests"].sum()
-        series = tables["crawl_timeseries"].set_index(["bucket_start", "bot"])["requests"]
-        assert series.dropna().astype(int).sort_index().to_dict() == by_day.to_dict()
-        assert not (series == 0).any()
-        assert "partial" in tables._words["crawl_bots"]
-        assert tables.main["verified_requests"].isna().all()

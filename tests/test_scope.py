@@ -176,18 +176,6 @@ def test_an_unknown_value_is_refused_with_near_matches(
     assert all(repr(value) in str(refused.value) for value in near)
 
 
-def test_near_matches_have_the_spelling_of_the_project(options: ScopeOptions) -> None:
-    with pytest.raises(ScopeError) as refused:
-        Scope(brand="ACME CRM").check(options)
-    assert refused.value.suggestions == ("Acme CRM",)
-
-
-def test_a_window_that_the_project_does_not_answer_for_is_refused(options: ScopeOptions) -> None:
-    with pytest.raises(ScopeError, match="7, 30") as refused:
-        Scope(days=90).check(options)
-    assert refused.value.parameter == "days"
-
-
 def test_untagged_prompts_are_counted_but_cannot_be_requested(options: ScopeOptions) -> None:
     assert options.values("engine") == ("chatgpt", "gemini")
     assert options.values("topic") == ("CRM", HOSTILE)

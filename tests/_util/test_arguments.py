@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -11,7 +10,7 @@ import pytest
 from serving import shared_client
 
 import aatoolkit as aa
-from aatoolkit.errors import AAToolkitError, ItemNotFound, MergeWarning
+from aatoolkit.errors import AAToolkitError
 
 FRAME = pd.DataFrame({"prompt_id": [*"aabbccddee"], "n": range(10), "named": [True, False] * 5})
 
@@ -73,30 +72,6 @@ def test_what_is_of_another_type_is_pythons_error_and_repeats_no_token() -> None
     with pytest.raises(AAToolkitError, match="no text") as refused:
         aa.Client("https://api.example", token=b"secret-word")  # type: ignore[arg-type]
     assert "secret-word" not in str(refused.value)
-
-
-def test_keys_of_a_merge_have_near_matches_and_their_dtypes() -> None:
-    mine = pd.DataFrame({"Prompt": ["a"], "prompt_id": [1], "spend": [2.0]})
-    with pytest.raises(ItemNotFound, match=r"right frame has no column 'prompt_id'"):
-        FRAME.aa.merge(mine.drop(columns="prompt_id"), on="prompt_id")
-    with pytest.raises(
-        ItemNotFound, match=r"left frame has no column 'prompt'; did you mean 'prompt_id'"
-    ):
-        FRAME.aa.merge(mine, on="prompt")
-    with pytest.raises(ValueError, match=r"right\.astype\(\{'prompt_id': 'str'\}\)"):
-        FRAME.aa.merge(mine, on="prompt_id")
-    with pytest.warns(MergeWarning, match="no partner"):
-        assert len(FRAME.aa.merge(mine, left_on="prompt_id", right_on="Prompt")) == 2
-
-
-def test_a_file_that_is_not_there_or_no_parquet(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="there is no file"):
-        aa.read_parquet(tmp_path / "n.parquet")
-    (tmp_path / "n.parquet").write_text("a,b")
-    for read in (aa.read_parquet, aa.read_metadata):
-        with pytest.raises(OSError, match="is no Parquet file") as caught:
-            read(tmp_path / "n.parquet")
-        assert isinstance(caught.value, AAToolkitError)
 
 
 def test_mistyped_names_of_modules_and_objects_have_near_matches() -> None:

@@ -9,15 +9,13 @@ import shutil
 import stat
 import subprocess
 import sys
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from effort import effort, examples
 
-from aatoolkit._util import files
 from aatoolkit._util.files import sweep, write_whole, writing, writing_folder
 from aatoolkit.errors import NotWritten
 
@@ -133,26 +131,6 @@ def test_of_processes_that_write_together_the_last_one_wins_whole(
     assert found["writes"] == 80
     assert found["reads"] > 5
     assert found["left"] == 0
-
-
-def test_threads_that_write_together_never_mix(tmp_path: Path) -> None:
-    path, problems = tmp_path / "a", []
-    write_whole(path, bytes(10_000))
-
-    def write(byte: int) -> None:
-        for _ in range(20):
-            write_whole(path, bytes([byte]) * 10_000)
-            found = path.read_bytes()
-            if len(found) != 10_000 or len({*found}) != 1:
-                problems.append(found[:10])
-
-    threads = [threading.Thread(target=write, args=(byte,)) for byte in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(timeout=60)
-    assert problems == []
-    assert names(tmp_path) == ["a"]
 
 
 CALLS = ("mkdir", "open", "close", "fsync", "replace", "stat", "scandir", "access", "chmod")
@@ -279,18 +257,6 @@ def test_only_what_is_ours_is_swept(tmp_path: Path) -> None:
     assert {*tmp_path.iterdir()} == {*theirs}
 
 
-def test_without_locks_only_what_is_old_is_swept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(files, "fcntl", None)
-    old, new = (tmp_path / f".tmp-{digit * 16}" for digit in "01")
-    for path in (old, new):
-        path.touch()
-    os.utime(old, (0, 0))
-    write_whole(tmp_path / "a", b"a")
-    assert names(tmp_path) == [new.name, "a"]
-
-
 @posix
 def test_a_folder_that_was_moved_aside_by_a_writer_that_died_is_moved_back(tmp_path: Path) -> None:
     for name in ("lost", "replaced"):
@@ -321,15 +287,6 @@ def test_permissions_are_those_of_the_file_before_or_of_any_new_file(tmp_path: P
     with writing_folder(tmp_path / "b", private=True) as temporary:
         assert mode(temporary) == 0o700
     assert mode(tmp_path / "b") == 0o700
-
-
-@posix
-def test_a_link_is_followed(tmp_path: Path) -> None:
-    (tmp_path / "real").mkdir()
-    (tmp_path / "link").symlink_to(tmp_path / "real" / "a")
-    write_whole(tmp_path / "link", b"a")
-    assert (tmp_path / "link").is_symlink()
-    assert (tmp_path / "real" / "a").read_bytes() == b"a"
 
 
 @posix
@@ -374,54 +331,11 @@ def test_a_folder_with_something_in_it_is_replaced_on_request_only(
     assert names(tmp_path) == ["a", "a/new"]
 
 
-def test_a_folder_that_somebody_fills_meanwhile_is_theirs(tmp_path: Path) -> None:
-    def meanwhile(path: Path) -> None:
-        with writing_folder(path) as temporary:
-            (temporary / "mine").touch()
-            path.mkdir()
-            (path / "theirs").touch()
-
-    with pytest.raises(NotWritten):
-        meanwhile(tmp_path / "a")
-    assert names(tmp_path) == ["a", "a/theirs"]
-
-
 def test_a_file_is_not_replaced_by_a_folder(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("old")
     with pytest.raises(NotWritten), writing_folder(tmp_path / "a", overwrite=True):
         pytest.fail("it must be said before any work")
     assert (tmp_path / "a").read_text() == "old"
-
-
-@pytest.mark.parametrize("fails", [False, True])
-def test_where_names_cannot_be_exchanged_the_old_folder_is_moved_aside(
-    fails: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(files, "_swap", lambda *_: False)
-    replace: Callable[..., None] = os.replace
-    calls: list[Any] = []
-
-    def second_fails(*paths: Any) -> None:
-        calls.append(paths)
-        if fails and len(calls) == 2:
-            raise OSError(errno.EIO, "Input/output error")
-        replace(*paths)
-
-    path = tmp_path / "a"
-    path.mkdir()
-    (path / "old").touch()
-    monkeypatch.setattr(os, "replace", second_fails)
-    if fails:
-        with pytest.raises(NotWritten, match="Input/output"):
-            _fill(path)
-    else:
-        _fill(path)
-    assert names(tmp_path) == ["a", "a/old" if fails else "a/new"]
-
-
-def _fill(path: Path) -> None:
-    with writing_folder(path, overwrite=True) as temporary:
-        (temporary / "new").touch()
 
 
 @pytest.mark.parametrize("kind", [ValueError, KeyboardInterrupt])
@@ -437,13 +351,3 @@ def test_an_error_of_the_writer_passes_and_leaves_nothing(
         with pytest.raises(kind):
             half(write)
     assert names(tmp_path) == []
-
-
-def test_a_file_system_that_cannot_make_folders_durable_is_no_failure(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def cannot(_: int) -> None:
-        raise OSError(errno.EINVAL, "Invalid argument")
-
-    monkeypatch.setattr(os, "fsync", cannot)
-    assert write_whole(tmp_path / "a", b"a").read_bytes() == b"a"

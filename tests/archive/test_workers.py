@@ -18,7 +18,6 @@ from aatoolkit.archive.workers import FetchTask
 from aatoolkit.errors import NotAuthorized
 
 HOSTS = ("acme.example", "globex.example")
-SECTIONS = ("domains", "ranking")
 TOKEN = "a-token-of-the-test-3f9a77"
 SAMPLE = (Path(__file__).parents[2] / "data" / "samples" / "domains.json").read_bytes()
 CITATIONS = int(aa.normalize("domains", SAMPLE).main["citation_count"].sum())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from browser.alone import MODULE, START, Alone, plain, state_of
+from browser.alone import Alone
 from pickers import HOSTILE, options_of
 
 import aatoolkit as aa
@@ -56,27 +56,6 @@ def test_by_mouse(page: Any, alone: Alone) -> None:
     assert alone.picker.scope == aa.Scope(90)
 
 
-def test_pickers_of_one_page_have_nothing_in_common(page: Any, alone: Alone) -> None:
-    page.evaluate(START, [MODULE.read_text(encoding="utf-8"), plain(state_of(alone.picker))])
-    assert page.locator("input:checked").count() == 2
-    named = page.locator("[id]").evaluate_all("(all) => all.map(({ id }) => id)")
-    assert len(named) == len({*named})
-
-
-def test_what_has_the_focus_keeps_its_keys_from_the_notebook(page: Any, alone: Alone) -> None:
-    focusable = page.locator(".aa-picker :is(input, button, [tabindex])")
-    assert focusable.count() > 10
-    assert page.locator("[data-lm-suppress-shortcuts]").count() == focusable.count()
-
-
-def test_a_list_of_which_nothing_is_chosen_says_so(page: Any, alone: Alone) -> None:
-    count = page.get_by_role("group", name="Brands").get_by_role("status")
-    page.get_by_role("button", name="All: Brands").click()
-    assert count.inner_text() == "2 of 2 chosen"
-    page.get_by_role("button", name="None: Brands").click()
-    assert count.inner_text() == "none chosen: all 2"
-
-
 def test_where_no_kernel_listens_the_page_says_so(page: Any, alone: Alone) -> None:
     page.clock.install()
     unheard = page.get_by_text("Python has not received this choice.")
@@ -110,14 +89,6 @@ def test_what_is_disabled_is_shown_and_takes_no_choice(page: Any, alone: Alone) 
     assert alone.picker.scope == aa.Scope(90)
 
 
-def test_what_cannot_be_requested_is_not_taken(page: Any, alone: Alone) -> None:
-    closed = option(page, "Categories", "how, and why")
-    assert closed.get_attribute("aria-disabled") == "true"
-    closed.click(force=True)
-    page.get_by_role("button", name="All: Categories").click()
-    assert line(page) == "aa.Scope(days=30, category=('discovery', 'pricing'))"
-
-
 def test_by_keyboard_alone(page: Any, alone: Alone) -> None:
     press(page, "Tab", "ArrowRight")  # the windows
     press(page, "Tab", "ArrowDown", "Space")  # the engines
@@ -137,62 +108,6 @@ def test_by_keyboard_alone(page: Any, alone: Alone) -> None:
     assert alone.picker.scope.category == ("discovery",)
 
 
-def test_the_keys_of_a_list(page: Any, alone: Alone) -> None:
-    topics = listbox(page, "Topics")
-    topics.focus()
-    active = "(box) => document.getElementById(box.getAttribute('aria-activedescendant')).innerText"
-
-    def at() -> str:
-        return str(topics.evaluate(active)).split("\n")[0]
-
-    for key, found in (
-        ("ArrowDown", "Sales"),
-        ("PageDown", "topic 5"),
-        ("End", "no topic"),
-        ("ArrowDown", "no topic"),
-        ("PageUp", "topic 34"),
-        ("Home", "CRM"),
-        ("ArrowUp", "CRM"),
-    ):
-        press(page, key)
-        assert at() == found, key
-    press(page, "Space", "ArrowDown", "ArrowDown", "Shift+ArrowDown")
-    alone.hear()
-    assert alone.picker.scope.topic == ("CRM", "topic 0", "topic 1")
-    press(page, "Home", "Shift+Space", "End", "Shift+Home", "Space")
-    alone.hear()
-    assert len(alone.picker.scope.topic) == 41
-    press(page, "Control+a")
-    alone.hear()
-    assert len(alone.picker.scope.topic) == 42
-    press(page, "Control+a")
-    alone.hear()
-    assert alone.picker.scope.topic == ()
-    press(page, "s", "a")  # typing searches
-    assert page.evaluate("document.activeElement.value") == "sa"
-    press(page, "Enter", "Space", "Escape")
-    alone.hear()
-    assert alone.picker.scope.topic == ("Sales",)
-    listbox(page, "Engines").focus()
-    press(page, "g", "Space")  # in a list without a search, goes to what begins so
-    alone.hear()
-    assert alone.picker.scope.engine == ("gemini",)
-
-
-def test_all_and_none_act_on_what_a_search_shows(page: Any, alone: Alone) -> None:
-    page.get_by_role("searchbox", name="Search Topics").fill("topic 2")
-    page.get_by_role("button", name="All shown: Topics").click()
-    page.get_by_role("searchbox", name="Search Topics").fill("nothing is called so")
-    assert listbox(page, "Topics").get_by_role("option").count() == 0
-    page.get_by_role("button", name="None shown: Topics").click()
-    listbox(page, "Topics").focus()
-    press(page, "Space", "ArrowDown", "End")
-    alone.hear()
-    assert len(alone.picker.scope.topic) == 13
-    page.get_by_role("searchbox", name="Search Topics").fill("")
-    assert page.get_by_text("13 of 42 chosen", exact=True).is_visible()
-
-
 def test_a_search_looks_at_ids_and_words_without_case_and_accents(page: Any) -> None:
     engines = [f"engine-{at}" for at in range(9)]
     alone = Alone(page, aa.ScopePicker(options_of(["Crème brûlée", *"abcdefgh"], engines=engines)))
@@ -205,29 +120,6 @@ def test_a_search_looks_at_ids_and_words_without_case_and_accents(page: Any) -> 
 
 
 # --- what the kernel says -------------------------------------------------------------------
-
-
-def test_a_scope_that_is_set_is_shown(page: Any, alone: Alone) -> None:
-    alone.picker.scope = aa.Scope(7, topic="topic 39")
-    alone.receive()
-    assert page.get_by_label("7 days").is_checked()
-    assert line(page) == "aa.Scope(days=7, topic=('topic 39',))"
-    assert page.get_by_text("1 of 42 chosen", exact=True).is_visible()
-
-
-def test_what_vanished_is_shown_as_such(page: Any, alone: Alone) -> None:
-    alone.picker.scope = aa.Scope(90, topic="CRM")
-    with pytest.warns(aa.errors.AAToolkitWarning):
-        alone.picker.options = options_of(topics=["Sales", "Support"], days=(7, 30))
-    alone.receive()
-    gone = option(page, "Topics", "CRM")
-    assert gone.get_attribute("aria-selected") == "true"
-    assert "no longer offered" in gone.inner_text()
-    assert page.get_by_text("1 of 2 chosen, 1 no longer offered", exact=True).is_visible()
-    assert page.get_by_label("90 days · no longer offered").is_checked()
-    gone.click()
-    alone.hear()
-    assert alone.picker.scope == aa.Scope(90)
 
 
 def test_the_line_can_be_copied_also_where_the_clipboard_is_closed(page: Any, seen: Any) -> None:
@@ -243,13 +135,6 @@ def test_the_line_can_be_copied_also_where_the_clipboard_is_closed(page: Any, se
     pasted = page.get_by_label("Paste").input_value()
     assert eval(pasted, {"aa": aa}) == alone.picker.scope
     assert len(alone.picker.scope.topic) == 200
-
-
-def test_the_picker_goes_away_without_a_trace(page: Any, alone: Alone) -> None:
-    page.evaluate("stop()")
-    alone.picker.scope = aa.Scope(7)
-    alone.receive()
-    assert line(page) == "aa.Scope(days=30)"
 
 
 # --- names meant to do harm -----------------------------------------------------------------
@@ -380,22 +265,6 @@ def test_nothing_sticks_out_at_any_width(page: Any, width: int) -> None:
 
 
 # --- many options ---------------------------------------------------------------------------
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("count", [5, 50_000])
-def test_it_is_drawn_at_once_whatever_the_number(
-    page: Any, count: int, record_property: Any
-) -> None:
-    alone = Alone(page, aa.ScopePicker(options_of(topics=[f"topic {at}" for at in range(count)])))
-    record_property("milliseconds to draw", alone.milliseconds)
-    # Some tens of milliseconds where nothing else runs; a drawing of every row takes seconds.
-    assert alone.milliseconds < 1500
-    assert page.locator(".aa-row").count() < 60
-    page.get_by_role("button", name="All: Topics").click()
-    (size,) = alone.hear()
-    assert size < 6300
-    assert len(alone.picker.scope.topic) == count
 
 
 @pytest.mark.thorough

@@ -10,7 +10,7 @@ import sys
 import time
 import warnings
 from collections.abc import Iterator
-from datetime import UTC, date, datetime, timedelta, tzinfo
+from datetime import datetime, tzinfo
 from pathlib import Path
 
 import pandas as pd
@@ -23,7 +23,6 @@ from aatoolkit.cli.output import grid
 from aatoolkit.service import Store, synthesize
 
 ROOT = Path(__file__).parents[2]
-SAMPLES = ROOT / "data" / "samples"
 
 
 @pytest.fixture(scope="module")
@@ -46,25 +45,6 @@ def surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def at_service(monkeypatch: pytest.MonkeyPatch, base_url: str) -> None:
     monkeypatch.setenv("AATOOLKIT_BASE_URL", base_url)
     monkeypatch.setenv("AATOOLKIT_TOKEN", TOKEN)
-
-
-@pytest.mark.thorough
-def test_demo_reads_everything_and_writes_every_table(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["demo", "--out", "files", "--answers", "600", "--json"]) == 0
-    output = json.loads(capsys.readouterr().out)
-    assert {row["section"] for row in output["tables"]} == set(aa.sections.names())
-    assert len(output["tables"]) == sum(len(aa.sections.get(n).tables) for n in aa.sections.names())
-    assert output["errors"] == {}
-    assert all(row["availability"] for row in output["tables"])
-    for row in output["tables"]:
-        frame = aa.read_parquet(tmp_path / "files" / row["section"] / f"{row['table']}.parquet")
-        assert len(frame) == row["rows"]
-        assert frame.aa.codebook["of"].notna().all()
-    written = {str(path) for path in Path("files").rglob("*.parquet")}
-    assert written == set(output["files"])
-    assert len(written) == len(output["tables"]), "one file a table"
 
 
 @pytest.mark.usefixtures("at_service")
@@ -95,18 +75,6 @@ def test_read_prints_csv_json_and_parquet(capsys: pytest.CaptureFixture[str]) ->
     assert frame.aa.sources.loc[0, "scope"] == "days=30&engine=chatgpt"
     assert main([*command, "--table", "source_domain_types"]) == 0
     assert capsys.readouterr().out.startswith("domain_type")
-
-
-@pytest.mark.usefixtures("at_service")
-def test_a_file_has_the_format_of_its_suffix(capsys: pytest.CaptureFixture[str]) -> None:
-    command = ["read", "acme.example", "domains", "--no-cache"]
-    assert main([*command, "--csv"]) == 0
-    csv = capsys.readouterr().out
-    assert main([*command, "-o", "domains.csv", "--csv"]) == 0
-    assert main([*command, "-o", "domains.JSON"]) == 0
-    assert capsys.readouterr().out == ""
-    assert Path("domains.csv").read_text() == csv
-    assert len(json.loads(Path("domains.JSON").read_text())["rows"]) == len(csv.splitlines()) - 1
 
 
 @pytest.mark.parametrize(
@@ -202,26 +170,6 @@ def test_no_error_repeats_a_token_given_by_mistake(
     assert any(remedy in printed.err for remedy in remedies)
 
 
-def test_the_token_file_of_the_environment_is_not_repeated(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("AATOOLKIT_BASE_URL", "https://api.example")
-    monkeypatch.setenv("AATOOLKIT_TOKEN_FILE", SECRET)
-    assert main(["read", "acme.example", "urls"]) == 2
-    assert SECRET not in capsys.readouterr().err
-
-
-@pytest.mark.usefixtures("at_service")
-def test_how_many_paths_an_answer_may_have_is_an_option(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    command = ["read", "acme.example", "actions", "--no-cache", "--max-nodes"]
-    assert main([*command, "20"]) == 1
-    assert "more than 20 different paths; raise" in capsys.readouterr().err
-    assert main([*command, "100000"]) == 0
-    assert main([*command, "0"]) == 2
-
-
 def test_options_are_not_abbreviated(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["demo", "--answer", "600"]) == 2
     assert "unknown option: --answer; did you mean '--answers'?" in capsys.readouterr().err
@@ -231,29 +179,6 @@ def test_options_are_not_abbreviated(capsys: pytest.CaptureFixture[str]) -> None
         assert SECRET not in shown
     assert main(["raed", "acme.example", "urls"]) == 2
     assert "'raed' is unknown; did you mean 'read'?" in capsys.readouterr().err
-
-
-@pytest.mark.thorough
-@pytest.mark.usefixtures("at_service")
-def test_a_file_gets_no_progress_bar(base_url: str, tmp_path: Path) -> None:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    command = [
-        sys.executable,
-        "-m",
-        "aatoolkit",
-        "collect",
-        "acme.example",
-        "-o",
-        "out",
-        "--no-cache",
-    ]
-    command += ["--section", "urls", "--section", "crawl"]
-    done = subprocess.run(
-        command, capture_output=True, text=True, env=environment, timeout=100, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert "\r" not in done.stdout + done.stderr
-    assert done.stderr.splitlines()[-1].endswith("Parquet files were written")
 
 
 @pytest.mark.usefixtures("at_service")
@@ -269,15 +194,6 @@ def test_a_warning_is_a_note_without_code(
     assert stderr.count("aatoolkit: warning: the cache in") == 1
     assert "AAToolkitWarning" not in stderr
     assert ".py" not in stderr
-
-
-@pytest.mark.usefixtures("at_service")
-def test_some_sections_are_collected(tmp_path: Path) -> None:
-    assert main(["collect", "acme.example", "-o", "out", "--no-cache", "--section", "crawl"]) == 0
-    files = [path.relative_to(tmp_path / "out") for path in tmp_path.rglob("*.parquet")]
-    assert {(path.parts[0], path.parts[2]) for path in files} == {("acme.example", "crawl")}
-    (day,) = {date.fromisoformat(path.parts[1]) for path in files}
-    assert datetime.now(UTC).date() - day <= timedelta(days=1)
 
 
 @pytest.mark.usefixtures("at_service")
@@ -417,11 +333,6 @@ def test_what_is_wrong_is_printed_on_standard_error(
     assert printed.out == ""
     assert message in printed.err
     assert "Traceback" not in printed.err
-
-
-def test_without_a_base_url_it_names_what_to_set(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["read", "acme.example"]) == 2
-    assert "AATOOLKIT_BASE_URL" in capsys.readouterr().err
 
 
 def test_a_synthetic_store_is_served(tmp_path: Path) -> None:

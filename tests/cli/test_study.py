@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -101,38 +99,3 @@ def test_a_packed_study_is_shown_as_it_is(capsys: pytest.CaptureFixture[str]) ->
     aa.Study("mine").pack("mine.zip")
     assert main(["study", "verify", "mine.zip", "--replay"]) == 0
     assert main(["study", "diff", "mine", "mine.zip"]) == 0
-
-
-@pytest.mark.thorough
-def test_a_study_is_published(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    main([*RECORD, "--section", "chats"])
-    capsys.readouterr()
-    command = ["study", "publish", "mine", "out", "--redact", "texts", "--redact", "chats.model"]
-    assert main([*command, "--csv", "--excel", "--licence", "CC0-1.0", "--json"]) == 0
-    printed = capsys.readouterr()
-    listed = {Path(name).relative_to("out").as_posix() for name in json.loads(printed.out)}
-    assert listed == {
-        path.relative_to("out").as_posix() for path in Path("out").rglob("*") if path.is_file()
-    }
-    assert {"data/chats.parquet", "csv/chats.csv", "tables.xlsx", "CITATION.cff"} < listed
-    assert str(aa.Study("mine").digest) in printed.err
-    columns = {*aa.read_parquet("out/data/chats.parquet")}
-    assert not columns & {"answer_text", "prompt", "model"}
-    assert main(command) == 1
-    assert "overwrite=True" in capsys.readouterr().err
-    assert main([*command, "--overwrite"]) == 0
-    assert main(["study", "publish", "mine", "other", "--redact", "chats.txt"]) == 1
-    assert "no column 'chats.txt'" in capsys.readouterr().err
-    assert not Path("other").exists()
-
-
-def test_help_loads_nothing_heavy() -> None:
-    code = (
-        "import sys; sys.argv[0] = 'aatoolkit'; from aatoolkit.cli import main; "
-        "main(['study', '--help']); "
-        "sys.exit(bool({'pandas', 'secrets', 'ctypes'} & {*sys.modules}))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], timeout=60, capture_output=True, check=False
-    )
-    assert done.returncode == 0, done.stderr

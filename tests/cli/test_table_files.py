@@ -89,12 +89,3 @@ def test_data_is_the_same_in_a_pipe_as_in_a_file_whatever_the_encoding(
         assert not pipe.getvalue().isascii()
     else:
         assert b"\\u30c7" in pipe.getvalue(), "letters that it lacks are escaped"
-
-
-@pytest.mark.usefixtures("at_service")
-def test_a_dash_is_standard_output_with_all_rows(capsysbinary: pytest.CaptureFixture) -> None:
-    assert main([*ROWS, "--csv"]) == 0
-    csv = capsysbinary.readouterr().out
-    assert main([*ROWS, "--csv", "-o", "-"]) == 0
-    assert capsysbinary.readouterr().out == csv
-    assert not [*Path().iterdir()]

@@ -6,10 +6,8 @@ import copy
 import json
 import os
 import pickle
-import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -169,19 +167,6 @@ def test_nothing_that_holds_the_token_shows_or_pickles_it(project: Any) -> None:
                 attempt(holder)
 
 
-def test_a_representation_is_escaped_and_shows_offline(project: Any) -> None:
-    one = project(offline=True)
-    assert repr(one).endswith(", offline>")
-    assert "&lt;Project" in one._repr_html_()
-
-
-def test_a_host_is_spelt_in_one_way(scripted: Any) -> None:
-    with aa.Client(scripted.url, cache=False) as client:
-        assert client.project("BÜCHER.example.").host == "xn--bcher-kva.example"
-        with pytest.raises(errors.ScopeError, match=r"acme\.example"):
-            client.project("https://acme.example/")
-
-
 # -- one answer ------------------------------------------------------------------------------
 
 
@@ -196,12 +181,6 @@ def test_filters_are_a_scope_or_keywords_or_both(project: Any, scripted: Any) ->
     assert {payload.scope for payload in payloads} == {scope}
     assert [payload.from_cache for payload in payloads] == [False, True, True]
     assert scripted.requests[0].params == {"section": "urls", "days": "7", "engine": "gemini"}
-
-
-def test_the_combined_view_has_no_section(project: Any, scripted: Any) -> None:
-    payload = project().fetch(None)
-    assert scripted.requests[0].params == {"days": "30"}
-    assert payload.section is None
 
 
 def test_what_cannot_be_requested_is_refused_before_a_request(project: Any, scripted: Any) -> None:
@@ -299,16 +278,6 @@ def test_scope_options_are_read_and_refreshed(project: Any, scripted: Any) -> No
     assert [request.params for request in scripted.requests] == [{}, {"refresh": "1"}]
 
 
-@pytest.mark.filterwarnings("ignore::aatoolkit.errors.SchemaDriftWarning")
-def test_scope_options_without_lists_leave_what_is_documented(
-    project: Any, scripted: Any, reply: Any
-) -> None:
-    one = project()
-    scripted.script = reply({"engines": [], "ownTerms": None, "days": ["7"]})
-    options = one.scope_options()
-    assert (options.own_terms, options.days) == ((), (7, 30, 90))
-
-
 def test_scope_options_may_be_plain_values(project: Any, scripted: Any, reply: Any) -> None:
     one = project()
     plain = {
@@ -355,12 +324,6 @@ def test_all_sections_come_in_the_order_requested(project: Any, scripted: Any, r
     assert len(scripted.requests) == 4
 
 
-def test_without_names_all_sections_are_read(project: Any) -> None:
-    dataset = project().read_all(scope=aa.Scope(days=7))
-    assert tuple(dataset) == sections.names()
-    assert len(dataset) == 17
-
-
 def test_a_failed_section_is_among_the_errors(project: Any, scripted: Any, reply: Any) -> None:
     one = project()
     broken = {"urls": reply({}, 500), "ads": reply(b"<html>"), "chats": reply({}, 404)}
@@ -389,109 +352,7 @@ def test_to_be_refused_is_one_error(
         one.read_all(sections=["ads", "urls"])
 
 
-def test_to_fail_everywhere_otherwise_is_a_dataset(project: Any, scripted: Any, reply: Any) -> None:
-    one = project()
-    scripted.script = reply({}, 500)
-    assert list(one.read_all(sections=["ads", "urls"]).errors) == ["ads", "urls"]
-
-
-def test_no_sections_are_no_requests(project: Any, scripted: Any) -> None:
-    assert len(project().read_all(sections=[])) == 0
-    assert scripted.requests == []
-
-
-def test_as_many_requests_are_under_way_as_there_are_workers(
-    project: Any, scripted: Any, reply: Any
-) -> None:
-    together, under_way, most, lock = threading.Barrier(8, timeout=30), 0, 0, threading.Lock()
-
-    def counted(request: Any) -> Any:
-        nonlocal under_way, most
-        with lock:
-            under_way += 1
-            most, first = max(most, under_way), len(scripted.requests) <= 8
-        if first:
-            together.wait()
-        with lock:
-            under_way -= 1
-        return reply(answer(request))
-
-    scripted.script = counted
-    dataset = project(cache=False, workers=8).read_all()
-    assert dataset.errors == {}
-    assert most == 8
-
-
-@pytest.fixture(params=[True, False], ids=["interrupting", "restarting"])
-def _signals_interrupt(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Some libraries have system calls go on after a signal."""
-    signal.siginterrupt(signal.SIGINT, request.param)
-    yield
-    signal.siginterrupt(signal.SIGINT, True)
-
-
-@pytest.mark.usefixtures("_signals_interrupt")
-def test_an_interrupt_ends_reading_at_once(project: Any, scripted: Any, reply: Any) -> None:
-    one = project(workers=2)
-
-    release, once = threading.Event(), threading.Lock()
-
-    def interrupt(request: Any) -> Any:
-        # Both handlers may see two requests; only one of them interrupts.
-        if len(scripted.requests) == 2 and once.acquire(blocking=False):
-            # Once the caller is surely waiting: a signal just before that is seen only after.
-            release.wait(0.5)
-            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
-        release.wait(30)
-        return reply(answer(request))
-
-    scripted.script = interrupt
-    began = time.monotonic()
-    with pytest.raises(KeyboardInterrupt):
-        one.read_all()
-    assert time.monotonic() - began < 10
-    release.set()
-    for thread in threading.enumerate():
-        if thread.name.startswith("aatoolkit_"):
-            thread.join(10)
-    assert len(scripted.requests) == 2, "what waited was cancelled"
-
-
-def test_a_progress_bar_is_shown_where_it_is_wanted(
-    project: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
-    one = project()
-    one.read_all(sections=["urls", "ads"])
-    assert capsys.readouterr().err == ""
-    one.read_all(sections=["urls", "ads"], progress=True)
-    assert "/2 [" in capsys.readouterr().err
-
-
 # -- the combined view -----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "wrap",
-    [
-        lambda parts: parts,
-        lambda parts: {"domain": HOST, "sections": parts},
-        lambda parts: {"data": parts, "urls": 3},
-        lambda parts: {"result": [{"section": name, **part} for name, part in parts.items()]},
-        lambda parts: {"meta": {}, "data": {"attributes": {"views": parts}}},
-    ],
-)
-def test_the_combined_view_is_split_wherever_its_sections_are(
-    project: Any, scripted: Any, reply: Any, wrap: Callable[[Any], Any]
-) -> None:
-    one = project()
-    scripted.script = reply(wrap({name: sample(name) for name in ("urls", "domains")}))
-    dataset = one.combined(days=7)
-    assert list(dataset) == ["urls", "domains"]
-    assert dataset.errors == {}
-    whole = one.fetch(None, days=7)
-    assert len(dataset["domains"].main) == len(sample("domains")["domains"])
-    assert dataset["domains"].payload.fetched_at == whole.fetched_at
-    assert dataset["domains"].payload.section == "domains"
 
 
 def test_a_section_that_is_null_in_the_combined_view_is_not_left_out(
@@ -503,18 +364,6 @@ def test_a_section_that_is_null_in_the_combined_view_is_not_left_out(
         dataset = one.combined()
     assert list(dataset) == ["urls", "domains"]
     assert dataset["domains"].payload.body == b"null"
-
-
-def test_a_combined_view_that_cannot_be_distinguished_is_kept_whole(
-    project: Any, scripted: Any, reply: Any
-) -> None:
-    one = project()
-    scripted.script = reply({"host": HOST, "rows": [{"id": "a", "n": 1}, {"id": "b", "n": None}]})
-    with pytest.warns(errors.DraftWarning):
-        dataset = one.combined()
-    assert list(dataset) == ["combined"]
-    assert dataset["combined"].main["id"].tolist() == ["a", "b"]
-    assert dataset["combined"].payload.json["host"] == HOST
 
 
 def test_a_combined_view_with_nothing_in_it_is_an_error(
@@ -552,15 +401,6 @@ def test_the_demo_ends_with_the_process() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_importing_sends_no_request() -> None:
-    code = (
-        "import sys, aatoolkit, aatoolkit.client.client\n"
-        "loaded = {'requests', 'requests_cache', 'tqdm', 'keyring', 'duckdb'} & set(sys.modules)\n"
-        "assert not loaded, loaded"
-    )
-    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, timeout=60)
-
-
 def test_a_keyword_adds_to_a_scope_and_may_not_contradict_it(scripted: Any) -> None:
     with aa.project("acme.example", base_url=scripted.url, cache=False) as project:
         assert project.fetch("ads", aa.Scope(engine="a"), days=7).scope == aa.Scope(7, engine="a")
@@ -583,28 +423,6 @@ def test_a_keyword_adds_to_a_scope_and_may_not_contradict_it(scripted: Any) -> N
                 project.fetch("ads", scope, **filters)
             assert caught.value.parameter == name
         assert len(scripted.requests) == 3
-
-
-def test_untagged_prompts_are_not_requested(scripted: Any) -> None:
-    with aa.project("acme.example", base_url=scripted.url, cache=False) as project:
-        with pytest.raises(errors.ScopeError, match="prompts without a topic") as caught:
-            project.read("ads", topic=["CRM", "(none)"])
-        assert (caught.value.parameter, caught.value.unknown) == ("topic", ("(none)",))
-        with pytest.raises(errors.ScopeError, match="prompts without a category"):
-            project.fetch(None, aa.Scope(category="(none)"))
-    assert not scripted.requests
-
-
-def test_a_mistyped_section_or_host_has_near_matches() -> None:
-    demo = aa.demo()
-    dataset = demo.read_all(sections=["domains", "urls"], progress=False)
-    with pytest.raises(KeyError, match=r"no section 'domain' here; did you mean 'domains'\?"):
-        dataset["domain"]
-    with pytest.raises(KeyError, match="there are domains, urls"):
-        dataset["zzz"]
-    collected = demo.client.collect(["acme.example"], sections="urls", progress=False)
-    with pytest.raises(KeyError, match=r"did you mean 'acme.example'\?"):
-        collected["acme.exampel"]
 
 
 # -- limits ----------------------------------------------------------------------------------

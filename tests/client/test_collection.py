@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import json
 import signal
-import sys
 import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
-from html.parser import HTMLParser
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
-import pandas as pd
 import pytest
 from effort import effort
 from serving import client_of
@@ -77,10 +73,6 @@ def test_one_host_one_section_and_one_scope_need_no_list(client: Any) -> None:
     assert collected["a.example"] is collected["a.example", aa.Scope(days=7)]
 
 
-def test_without_names_all_sections_are_read(client: Any) -> None:
-    assert tuple(client().collect("a.example")["a.example"]) == sections.names()
-
-
 @pytest.mark.parametrize(
     ("arguments", "parameter"),
     [
@@ -111,20 +103,6 @@ def test_nothing_requested_is_nothing_collected(client: Any, scripted: Any) -> N
 
 
 # -- what comes back -------------------------------------------------------------------------
-
-
-def test_order_does_not_depend_on_what_comes_in_first(
-    client: Any, scripted: Any, reply: Any
-) -> None:
-    def slow_first(request: Any) -> Any:
-        scripted.closing.wait(0.3 if host_of(request) == HOSTS[0] else 0)
-        return reply(sample(request.params["section"]))
-
-    scripted.script = slow_first
-    collected = client(workers=4).collect(HOSTS, sections=SOME)
-    assert collected.hosts == (*HOSTS,)
-    for host, dataset in zip(HOSTS, collected.values(), strict=True):
-        assert {tables.payload.host for tables in dataset.values()} == {host}
 
 
 def test_failures_are_reported_answer_by_answer(client: Any, scripted: Any, reply: Any) -> None:
@@ -170,38 +148,6 @@ def test_a_key_error_names_what_is_missing(client: Any) -> None:
     assert two[HOSTS[0], aa.Scope(days=7)]["urls"].payload.scope == aa.Scope(days=7)
     with pytest.raises(KeyError, match="not asked for"):
         two.concat("ads")
-
-
-class Cells(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.seen: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: Any) -> None:
-        self.seen.append(tag)
-
-
-def test_a_collection_displays_and_escapes(client: Any, scripted: Any, reply: Any) -> None:
-    scripted.script = reply({"error": {"message": "<script>alert(1)</script>"}}, 500)
-    shown = client().collect(HOSTS, sections="urls")._repr_html_()
-    parser = Cells()
-    parser.feed(shown)
-    assert set(parser.seen) <= {
-        "div",
-        "table",
-        "caption",
-        "thead",
-        "tbody",
-        "tr",
-        "th",
-        "td",
-        "code",
-    }
-    assert "ServerFailed" in shown
-    many = client().collect([f"h-{n}.example" for n in range(25)], sections=[])
-    assert "5 more" in repr(many)
-    assert "the first 20 of 25" in many._repr_html_()
-    assert many._ipython_key_completions_() == list(many.hosts)
 
 
 # -- one table of all ------------------------------------------------------------------------
@@ -328,42 +274,9 @@ def test_no_more_are_under_way_than_there_are_workers(
     assert most == 3
 
 
-def test_a_sick_service_is_not_called_three_times_for_everything(
-    client: Any, scripted: Any, reply: Any
-) -> None:
-    scripted.script = reply({}, 503, {"Retry-After": "0"})
-    hosts = [f"h-{n}.example" for n in range(40)]
-    collected = client().collect(hosts, sections=SOME)
-    assert len(collected.errors) == 80
-    assert len(scripted.requests) < 80 + 30, "the quota of second attempts is one for all"
-
-
 def test_one_bar_for_all(client: Any, capsys: pytest.CaptureFixture[str]) -> None:
     client().collect(HOSTS, sections=SOME, progress=True)
     shown = capsys.readouterr().err
     assert "/12 [" in shown
     client().collect(HOSTS, sections=SOME)
     assert capsys.readouterr().err == ""
-
-
-@pytest.mark.parametrize("in_kernel", [True, False])
-def test_a_kernel_shows_a_bar_and_a_script_that_only_imports_one_does_not(
-    client: Any,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    in_kernel: bool,
-) -> None:
-    shell = SimpleNamespace(kernel=object()) if in_kernel else SimpleNamespace()
-    monkeypatch.setitem(sys.modules, "ipykernel", SimpleNamespace())
-    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
-    client().collect(HOSTS, sections=SOME)
-    assert ("/12 [" in capsys.readouterr().err) == in_kernel
-
-
-def test_a_collection_is_collected_again_from_the_cache(
-    client: Any, scripted: Any, tmp_path: Path
-) -> None:
-    first = client(cache=tmp_path).collect(HOSTS, sections=SOME)
-    scripted.stop()
-    again = client(cache=tmp_path, offline=True).collect(HOSTS, sections=SOME)
-    pd.testing.assert_frame_equal(first.concat("urls"), again.concat("urls"))

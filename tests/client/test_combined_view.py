@@ -89,22 +89,6 @@ def test_a_section_of_another_name_is_left_in_the_answer(
     )
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        {"domains": {"domains": []}},
-        {"everything": [1, 2, {"name": "x"}]},
-        [{"section": "domains", "n": 1}, {"section": "domains", "n": 2}],
-        [{"section": ["domains"]}, {"section": None}, 5],
-        [],
-        5,
-        None,
-    ],
-)
-def test_an_answer_without_sections_is_no_parts(answer: Any) -> None:
-    assert reading.split(payload(answer), sections.names()) == {}
-
-
 @pytest.mark.thorough
 @settings(
     max_examples=examples(30, fast=10),
@@ -119,18 +103,3 @@ def test_an_answer_that_cannot_be_split_is_kept_whole(name: str, key: str) -> No
         dataset = reading.read_combined(payload(answer))
     assert [*dataset] == ["combined"]
     assert dataset["combined"].rebuild() == answer
-
-
-def test_the_place_that_names_most_is_taken_and_the_outermost_of_several() -> None:
-    inner = {"domains": {"n": 1}, "urls": {"n": 2}}
-    outer = {"domains": {"domains": [], "prompts": 1, "urls": 2, "ads": inner}, "urls": {}}
-    assert [*reading.split(payload({**inner, "more": inner}), sections.names())] == [
-        "domains",
-        "urls",
-    ]
-    assert [*reading.split(payload(outer), sections.names())] == [
-        "domains",
-        "prompts",
-        "urls",
-        "ads",
-    ]

@@ -43,12 +43,6 @@ def test_an_engine_that_could_not_report_is_named_and_its_cells_are_not_zero(
     assert kpis.aa.availability.loc["value", "status"] == "partial"
 
 
-def test_a_table_with_such_a_column_keeps_it(project: aa.Project) -> None:
-    frame = project.read("domains", split="engine", engine="chatgpt")["source_domain_engines"]
-    assert frame.columns[0] == "filter_engine"
-    assert {*frame["filter_engine"]} == {*frame["engine"]} == {"chatgpt"}
-
-
 @pytest.mark.thorough
 def test_the_value_is_part_of_the_key_and_a_trend_is_drawn_as_lines(project: aa.Project) -> None:
     tables = project.read("overview", split="engine")
@@ -74,14 +68,6 @@ def test_what_cannot_be_read_by_is_refused_with_what_can(project: aa.Project) ->
     assert caught.value.suggestions == ("engine",)
     with pytest.raises(ScopeError, match="not a section"):
         project.read("domain", split="engine")
-
-
-def test_what_holds_a_scope_can_be_given_for_one(project: aa.Project) -> None:
-    picker = aa.ScopePicker(project, aa.Scope(days=7, engine="chatgpt"))
-    assert project.fetch("domains", picker).scope == picker.scope
-    assert project.read("domains", picker).main.equals(project.read("domains", picker.scope).main)
-    with pytest.raises(ScopeError, match="not a Scope"):
-        project.read("domains", "chatgpt")
 
 
 def test_what_an_answer_states_concerns_the_rows_of_its_value(project: aa.Project) -> None:

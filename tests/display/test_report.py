@@ -11,10 +11,9 @@ import pytest
 from serving import shared_client
 
 import aatoolkit as aa
-from aatoolkit.cli import main
 from aatoolkit.display.report import page
 from aatoolkit.display.report.outline import title_of
-from aatoolkit.errors import ArgumentError, NotWritten, ServerFailed
+from aatoolkit.errors import ArgumentError, ServerFailed
 
 SECTIONS = ("crawl", "domains", "ranking", "overview")
 HOSTILE = (
@@ -331,42 +330,11 @@ def test_the_same_data_gives_the_same_bytes(dataset: aa.Dataset, tmp_path: Path)
     assert first.stat().st_size < 400_000
 
 
-def test_it_can_be_read_by_day_by_night_and_on_paper(written: str) -> None:
-    assert "prefers-color-scheme: dark" in written
-    assert "@media print" in written
-    body = written[written.index("<body>") :]
-    assert not re.search(r"#(1f2328|ffffff|57606a|d8dee4)\b", body), "the page's own colours"
-    assert "var(--ink)" in body
-
-
 @pytest.mark.parametrize("rows", [0, -1, 2.5, True, "many"])
 def test_rows_that_cannot_be_are_refused(dataset: aa.Dataset, tmp_path: Path, rows: object) -> None:
     with pytest.raises(ArgumentError, match="from 1"):
         dataset.report(tmp_path / "a.html", rows=rows)
     assert not [*tmp_path.iterdir()]
-
-
-def test_a_file_that_cannot_be_written_is_an_error(dataset: aa.Dataset, tmp_path: Path) -> None:
-    with pytest.raises(NotWritten):
-        aa.Dataset({"ranking": dataset["ranking"]}).report(tmp_path)
-
-
-@pytest.mark.thorough
-def test_the_command_writes_it(
-    client: aa.Client, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    token = tmp_path / "token"
-    token.write_text("test-token-of-one-account")
-    out = tmp_path / "page.html"
-    connection = ["--base-url", client.base_url, "--token-file", str(token), "--no-cache"]
-    command = ["report", "acme.example", "-o", str(out), "--section", "ranking", "--days", "7"]
-    assert main([*command, *connection]) == 0
-    printed = capsys.readouterr()
-    assert printed.out.strip() == str(out)
-    assert "last 7 days" in out.read_text(encoding="utf-8")
-    assert main([*command, *connection, "--json"]) == 0
-    assert '"ranking"' in capsys.readouterr().out
-    assert main(["report", "acme.example", *connection]) == 2
 
 
 @pytest.mark.thorough

@@ -14,7 +14,7 @@ import pytest
 from effort import effort
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pickers import HOSTILE, NFC, NFD, options_of
+from pickers import HOSTILE, options_of
 
 import aatoolkit as aa
 from aatoolkit.client.dataset import Dataset
@@ -47,12 +47,6 @@ def choose(picker: Any, **chosen: list[int]) -> None:
 # --- scopes ---------------------------------------------------------------------------------
 
 
-def test_it_begins_with_everything_of_30_days() -> None:
-    assert aa.ScopePicker(options_of()).scope == aa.Scope()
-    assert aa.ScopePicker(options_of(days=(7, 90))).scope == aa.Scope(7)
-    assert aa.ScopePicker(options_of(), aa.Scope(7, topic="CRM")).scope == aa.Scope(7, topic="CRM")
-
-
 def test_a_choice_in_the_browser_is_a_scope_and_notifies() -> None:
     picker = aa.ScopePicker(options_of())
     changes: list[aa.Scope] = []
@@ -79,15 +73,6 @@ def test_a_choice_of_the_browser_is_confirmed_and_not_sent_back() -> None:
     assert picker._choice["number"] == 7, "another one would undo what was chosen since"
     picker.scope = aa.Scope(engine="gemini")
     assert "number" not in picker._choice
-
-
-def test_a_scope_that_is_set_is_shown() -> None:
-    picker = aa.ScopePicker(options_of())
-    changes: list[aa.Scope] = []
-    picker.observe(lambda change: changes.append(change["new"]), "scope")
-    picker.scope = aa.Scope(7, engine="gemini", brand=("Zenith", "Acme"))
-    assert picker._choice["bits"] == [b"\x01", b"\x02", b"\x00", b"\x00", b"\x03"]
-    assert changes == [picker.scope]
 
 
 @pytest.mark.parametrize(
@@ -145,66 +130,6 @@ def test_a_project_is_requested_once_and_never_by_a_choice(scripted: Any, reply:
     ]
 
 
-def test_options_show_what_is_known_about_them() -> None:
-    picker = aa.ScopePicker(options_of(topics=("CRM", "Sales"), brands=("Acme", "Zenith", "Other")))
-    assert notes(picker, "engine") == {
-        "Chatgpt": "last run 2026-11-20",
-        "Gemini": "not configured · no run recorded",
-    }
-    assert group(picker, "engine")["values"] == ["chatgpt", "gemini"]
-    assert notes(picker, "topic") == {
-        "CRM": "0 prompts",
-        "Sales": "1 prompt",
-        "no topic": "3 prompts · no filter",
-    }
-    # A count that is missing is not zero, and a brand of which it is not known is not "not own".
-    assert notes(picker, "category") == {
-        "discovery": "1 prompt",
-        "how, and why": "has a comma, no filter",
-        "pricing": "",
-    }
-    assert notes(picker, "brand") == {
-        "Acme": "own · tracked",
-        "Zenith": "tracked",
-        "Other": "not tracked",
-    }
-    marks = {name: list(group(picker, name)["marks"]) for name in ("engine", "topic", "brand")}
-    assert marks == {"engine": [0, 2], "topic": [0, 0, 4], "brand": [1, 0, 0]}
-
-
-def test_what_cannot_be_requested_cannot_be_chosen() -> None:
-    picker = aa.ScopePicker(options_of())
-    choose(picker, topic=[0, 2], category=[1])
-    assert picker.scope == aa.Scope(topic="CRM")
-    # The browser gets what is really chosen.
-    assert picker._choice["bits"][2:4] == [b"\x01", b"\x00"]
-
-
-def test_an_empty_list_says_whether_the_answer_has_it(scripted: Any, reply: Any) -> None:
-    listed = {"engines": [], "topics": [None, " ", 4, "CRM"], "categories": [{"name": "n"}]}
-    scripted.script = reply(listed)
-    with aa.Client(scripted.url, "token", cache=False) as client:
-        project = client.project("acme.example")
-        with pytest.warns(aa.errors.SchemaDriftWarning, match=r"wrong type.* \$\.topics"):
-            picker = aa.ScopePicker(project)
-        scripted.script = reply(status=403)
-        with pytest.raises(aa.errors.NotVisible) as failed:
-            aa.ScopePicker(project)
-    assert group(picker, "engine")["empty"] == "none offered: no filter"
-    assert group(picker, "brand")["empty"] == "list not known: set .scope = aa.Scope(brand=…)"
-    expected = {" ": "blank, no filter", "CRM": "", "no topic": "no filter"}
-    assert notes(picker, "topic") == expected
-    assert "Reading needs none: project.read(" in failed.value.__notes__[0]
-
-
-def test_options_that_repeat_are_one_and_windows_of_no_scope_are_closed() -> None:
-    picker = aa.ScopePicker(options_of(topics=("CRM", "Sales", "CRM"), days=(30, 14, 30)))
-    assert group(picker, "topic")["values"] == ["CRM", "Sales", "(none)"]
-    assert group(picker, "topic")["notes"][0] == "0 prompts"
-    assert group(picker, "days")["values"] == [30, 14]
-    assert list(group(picker, "days")["marks"]) == [0, 4]
-
-
 # --- options that change --------------------------------------------------------------------
 
 
@@ -233,19 +158,6 @@ def test_what_is_chosen_stays_chosen_when_the_options_change() -> None:
         picker.scope = aa.Scope()
         picker.options = options_of()
     assert group(picker, "topic")["values"] == ["CRM", "Sales", "(none)"]
-
-
-def test_a_choice_made_among_other_options_is_not_taken() -> None:
-    picker = aa.ScopePicker(options_of(topics=("CRM", "Sales")))
-    of = picker._groups["of"]
-    picker.options = options_of(topics=("Sales", "CRM"))
-    late = {"of": of, "bits": [b"\x02", b"\x00", b"\x01", b"\x00", b"\x00"]}
-    picker.set_state({"_choice": late})
-    assert picker.scope == aa.Scope()
-    assert picker._choice["of"] == picker._groups["of"]
-    with pytest.raises(ScopeError):
-        picker.options = None  # type: ignore[assignment]
-    assert picker.options.values("topic") == ("Sales", "CRM")
 
 
 # --- names meant to do harm -----------------------------------------------------------------
@@ -282,14 +194,6 @@ def test_a_hostile_name_comes_back_exactly_and_shows_safely(name: str) -> None:
         assert eval(line[0], {"aa": aa}) == picker.scope
 
 
-def test_names_that_look_the_same_are_distinguished() -> None:
-    picker = aa.ScopePicker(options_of(topics=(NFC, NFD, "Résumé")))
-    labels = group(picker, "topic")["labels"]
-    assert labels == ["caf\\xe9", "cafe\\u0301", "Résumé", "no topic"]
-    choose(picker, topic=[1])
-    assert picker.scope.topic == (NFD,)
-
-
 @settings(max_examples=effort(25))
 @given(st.lists(st.text(min_size=1).filter(lambda t: "," not in t and t.strip()), unique=True))
 def test_any_choice_comes_back(names: list[str]) -> None:
@@ -302,33 +206,7 @@ def test_any_choice_comes_back(names: list[str]) -> None:
     assert again._choice["bits"] == [bytes(each) for each in picker._choice["bits"]]
 
 
-def test_50_000_options_go_out_once_and_a_choice_is_small() -> None:
-    picker = aa.ScopePicker(options_of(topics=[f"topic {at}" for at in range(50_000)]))
-    of = picker._groups["of"]
-    choose(picker, topic=list(range(50_000)))
-    assert len(picker.scope.topic) == 50_000
-    assert sum(len(bits) for bits in picker._choice["bits"]) < 6300
-    assert picker._groups["of"] == of
-    assert "49,950 more" in repr(picker)
-    assert len(picker._repr_html_()) < 8000
-
-
 # --- without a kernel -----------------------------------------------------------------------
-
-
-def test_without_a_kernel_the_choice_is_shown() -> None:
-    picker = aa.ScopePicker(options_of(), aa.Scope(7, engine="gemini"))
-    data, _ = picker._repr_mimebundle_()  # type: ignore[misc]
-    assert data["application/vnd.jupyter.widget-view+json"]["model_id"] == picker.model_id
-    assert data["text/plain"] == (
-        "<ScopePicker of acme.example: aa.Scope(days=7, engine=('gemini',))>"
-    )
-    text = re.sub("<[^>]+>", " ", data["text/html"])
-    assert re.sub(r"\s+", " ", text).strip() == (
-        "acme.example Window 7 Engines gemini Topics none chosen: all 2 "
-        "Categories none chosen: all 2 Brands none chosen: all 2 "
-        "aa.Scope(days=7, engine=(&#x27;gemini&#x27;,))"
-    )
 
 
 # --- sections -------------------------------------------------------------------------------
@@ -354,18 +232,6 @@ def test_sections_are_chosen_watched_and_set() -> None:
     assert changes == [("actions", "ads"), ("gaps", "urls"), ("domains",)]
 
 
-@pytest.mark.parametrize(
-    ("given", "near"), [(["domain"], ("domains",)), ("URLS", ("urls",)), ([3], ()), (None, ())]
-)
-def test_an_unknown_section_is_refused_with_near_matches(given: Any, near: Any) -> None:
-    picker = aa.SectionPicker(chosen="gaps")
-    with pytest.raises(ScopeError, match="no section is called") as refused:
-        picker.sections = given
-    assert refused.value.parameter == "section"
-    assert refused.value.suggestions[: len(near)] == near
-    assert picker.sections == ("gaps",)
-
-
 def test_sections_are_marked_with_what_a_host_has() -> None:
     with aa.demo("initech.example") as project:
         read = project.read_all(sections=["crawl", "domains"])
@@ -383,15 +249,6 @@ def test_sections_are_marked_with_what_a_host_has() -> None:
     assert not any(group(picker, "sections")["notes"])
     with pytest.raises(ScopeError, match=r"read_all\(\)"):
         picker.dataset = {}  # type: ignore[assignment]
-
-
-def test_a_section_that_is_taken_back_stays_chosen() -> None:
-    aa.sections.register(aa.sections.propose({"items": [{"id": "a"}]}, "novel").section)
-    picker = aa.SectionPicker(chosen="novel")
-    aa.sections.unregister("novel")
-    picker.dataset = None
-    assert picker.sections == ("novel",)
-    assert notes(picker, "sections")["novel"] == "no longer offered"
 
 
 # --- as a control of ipywidgets -----------------------------------------------------------------
@@ -415,23 +272,6 @@ def test_the_value_is_the_choice_whichever_is_set() -> None:
     assert sections.sections == sections.value == ("ads", "domains")
 
 
-def test_a_name_that_a_picker_has_not_is_refused_with_what_to_set() -> None:
-    scopes, names = aa.ScopePicker(options_of(), aa.Scope(7, engine="gemini")), aa.SectionPicker()
-    whole = re.escape("picker.value = aa.Scope(days=7, engine=('gemini',))")
-    for name in ("days", "engine", "engines"):
-        with pytest.raises(AttributeError, match=whole):
-            setattr(scopes, name, ["chatgpt"])
-    with pytest.raises(AttributeError, match=r"picker.value = \('actions'"):
-        names.section = "urls"
-    assert scopes.value == aa.Scope(7, engine="gemini")
-
-
-def test_many_sections_are_read_by_two_pickers() -> None:
-    chosen = aa.SectionPicker(chosen=["urls", "domains"])
-    data = aa.demo().read_all(scope=aa.ScopePicker(options_of()), sections=chosen, progress=False)
-    assert list(data) == ["domains", "urls"]
-
-
 def test_interact_takes_a_picker_as_a_control() -> None:
     picker, seen = aa.ScopePicker(options_of()), []
     control = ipywidgets.interactive(lambda scope: seen.append(scope), scope=picker)
@@ -450,12 +290,3 @@ def test_one_line_shows_what_a_function_makes_of_each_choice() -> None:
     assert box.children[0] is picker
     choose(picker, days=[2])
     assert seen == [aa.Scope(), aa.Scope(90)]
-
-
-def test_without_a_notebook_results_are_printed_as_they_are(capsys: Any) -> None:
-    picker = aa.ScopePicker(options_of())
-    picker.show(lambda scope: scope.days)
-    picker.scope = aa.Scope(7)
-    assert capsys.readouterr().out == "30\n7\n"
-    with pytest.raises(ZeroDivisionError):
-        picker.show(lambda scope: scope.days / 0)

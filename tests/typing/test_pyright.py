@@ -7,8 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -85,85 +83,3 @@ def test_the_types_of_a_profile_of_ones_own(tmp_path: Path) -> None:
         "main['klass']\n",
     )
     assert {line.split()[0] for line in found} == {"7"}
-
-
-def test_sections_tables_and_columns_complete(typed_folder: Path) -> None:
-    chain = 'project.read("domains")["source_domain_engines"]["citation_count"]'
-    text = (
-        "import aatoolkit as aa\nfrom reference_types import typed\n"
-        f"project = typed(aa.demo())\n{chain}\n"
-    )
-    (typed_folder / "pyrightconfig.json").write_text(json.dumps(SETTINGS), encoding="utf-8")
-    with Editor(typed_folder, text).running() as editor:
-        for name in ("domains", "source_domain_engines", "citation_count"):
-            offered = editor.completions(3, chain.index(name))
-            assert f'"{name}"' in offered, (name, offered[:30])
-        assert '"citation_share"' not in offered
-
-
-class Editor:
-    """An editor with one open file, as far as it asks for completions."""
-
-    def __init__(self, folder: Path, text: str) -> None:
-        self.folder, self.text, self.request_id = folder, text, 0
-        self.uri = (folder / "open.py").as_uri()
-        (folder / "open.py").write_text(text, encoding="utf-8")
-
-    @contextmanager
-    def running(self) -> Iterator[Editor]:
-        self.server = subprocess.Popen(
-            ["pyright-langserver", "--stdio"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-        )
-        try:
-            root = self.folder.as_uri()
-            self.request(
-                "initialize",
-                {
-                    "processId": None,
-                    "rootUri": root,
-                    "workspaceFolders": [{"uri": root, "name": "root"}],
-                    "capabilities": {"workspace": {"configuration": True}},
-                },
-            )
-            self.send({"method": "initialized", "params": {}})
-            document = {"uri": self.uri, "languageId": "python", "version": 1, "text": self.text}
-            self.send({"method": "textDocument/didOpen", "params": {"textDocument": document}})
-            yield self
-        finally:
-            self.server.kill()
-            self.server.communicate()
-
-    def completions(self, line: int, column: int) -> list[str]:
-        place = {"line": line, "character": column}
-        params = {"textDocument": {"uri": self.uri}, "position": place}
-        found = self.request("textDocument/completion", params)
-        return [each["label"] for each in (found or {}).get("items", [])]
-
-    def request(self, method: str, params: dict[str, Any]) -> Any:
-        self.request_id += 1
-        self.send({"id": self.request_id, "method": method, "params": params})
-        while True:
-            message = self.receive()
-            if "method" in message and "id" in message:
-                wants = message["params"].get("items", []) if message["params"] else []
-                python = {"pythonPath": sys.executable}
-                result = [python if each.get("section") == "python" else {} for each in wants]
-                self.send({"id": message["id"], "result": result})
-            elif message.get("id") == self.request_id:
-                return message["result"]
-
-    def send(self, message: dict[str, Any]) -> None:
-        body = json.dumps({"jsonrpc": "2.0", **message}).encode()
-        assert self.server.stdin
-        self.server.stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
-        self.server.stdin.flush()
-
-    def receive(self) -> dict[str, Any]:
-        assert self.server.stdout
-        size = 0
-        while line := self.server.stdout.readline().strip():
-            if line.lower().startswith(b"content-length:"):
-                size = int(line.split(b":")[1])
-        assert size, "the language server ended"
-        message: dict[str, Any] = json.loads(self.server.stdout.read(size))
-        return message
