@@ -118,17 +118,6 @@ def test_what_is_one_document_is_read_exactly(body: bytes, value: Any) -> None:
     assert decode.decode(body) == value
 
 
-JSON = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(st.characters(codec="utf-8")),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(st.characters(codec="utf-8")), inner),
-    max_leaves=20,
-)
-
-
 def test_an_excerpt_neither_steers_a_terminal_nor_turns_text_around() -> None:
     assert decode.excerpt("\x1b[2J\u202eevil\x00".encode()) == r"\x1b[2J\u202eevil\x00"
 
