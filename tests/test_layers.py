@@ -42,11 +42,11 @@ ONLY = {
     "starlette": "aatoolkit/service/",
     "uvicorn": "aatoolkit/service/",
     "xlsxwriter": "aatoolkit/frame/excel.py",
-    "ipywidgets": "aatoolkit/display/widgets/",
+    "ipywidgets": ("aatoolkit/display/widgets/", "aatoolkit/profile/confirming.py"),
     "anywidget": "aatoolkit/display/widgets/",
     "traitlets": "aatoolkit/display/widgets/",
     # A progress bar shows itself where its work is.
-    "IPython": ("aatoolkit/display/", "aatoolkit/client/"),
+    "IPython": ("aatoolkit/display/", "aatoolkit/client/", "aatoolkit/profile/confirming.py"),
     # The accessor names the type of what it gives, and no more.
     "matplotlib": ("aatoolkit/display/plot/", "aatoolkit/frame/accessor.py"),
 }
@@ -91,7 +91,7 @@ def test_the_service_is_imported_by_the_demo_and_the_command_line_alone_and_at_c
         if not name.startswith("service/"):
             users |= {name for node in ast.walk(tree) if of_service(node)}
             at_once |= {name for node in tree.body if of_service(node)}
-    assert users <= {"client/demo.py", "cli/serving.py"}
+    assert users <= {"client/connect.py", "cli/app.py"}
     assert at_once == set()
 
 

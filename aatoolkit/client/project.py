@@ -1,7 +1,9 @@
-"""`Project`: one host at one service, its scope options and its sections."""
+"""`Project`: one host at one service, its scope options and its sections; Tab offers those."""
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
@@ -12,10 +14,9 @@ from urllib.parse import quote
 from aatoolkit._util.attributes import Closing, NamesNear
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import code, shown
-from aatoolkit.client.completion import offer_sections
 from aatoolkit.client.dataset import Dataset
-from aatoolkit.client.options import read_options
 from aatoolkit.client.reading import (
+    ReadingOptions,
     known_section,
     known_sections,
     raise_if_all_refused,
@@ -26,9 +27,13 @@ from aatoolkit.client.reading import (
     section_names,
 )
 from aatoolkit.errors import ArgumentError, NotAuthorized, NotVisible, ScopeError
+from aatoolkit.jsontree.paths import Each, Field
+from aatoolkit.normalizer.normalize import normalize
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.payload import Payload, Request
-from aatoolkit.scope import UNTAGGED, Scope, ScopeOptions
+from aatoolkit.scope import DAYS, FILTERS, UNTAGGED, Scope, ScopeOptions
+from aatoolkit.sections import Section, Table, get
+from aatoolkit.sections.profile import SCOPE_OPTIONS
 
 if TYPE_CHECKING:
     from aatoolkit.client.client import Client
@@ -373,3 +378,151 @@ def _scope(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
                 unknown=(UNTAGGED,),
             )
     return merged
+
+
+# -- scope options -----------------------------------------------------------------------------
+
+_TABLES = ("scope_engines", "scope_topics", "scope_categories", "scope_brands")
+
+
+def read_options(
+    host: str, payload: Payload, options: ReadingOptions | None = None
+) -> ScopeOptions:
+    """Return the scope options of an answer.
+
+    Raises
+    ------
+    DecodeError
+        If the answer is not one JSON document.
+    """
+    reading = options or ReadingOptions()
+    profile = reading.profile
+    declared = get(SCOPE_OPTIONS) if profile is None else profile.get(SCOPE_OPTIONS)
+    if declared is None or not {*_TABLES} <= {*declared.names}:
+        # A declaration that names the tables otherwise is no help in finding them.
+        declared = get(SCOPE_OPTIONS)
+    declared = _as_values(declared, payload)
+    unknown = [name for name, at in zip(FILTERS, _TABLES, strict=True)
+               if not _is_recognised(declared[at], payload.json)]  # fmt: skip
+    tables = normalize(declared, payload, max_nodes=reading.max_nodes)
+    named = tuple(days for days in _listed(payload, "days") if type(days) is int)
+    result = ScopeOptions(
+        host,
+        engines=tables["scope_engines"],
+        topics=tables["scope_topics"],
+        categories=tables["scope_categories"],
+        brands=tables["scope_brands"],
+        own_terms=(term for term in _listed(payload, "ownTerms") if isinstance(term, str)),
+        # Without windows in the answer, the documented ones apply.
+        days=named or DAYS,
+        unknown=unknown,
+    )
+    engines = declared["scope_engines"]
+    result.has_runs = _is_recognised(replace(engines, key=("last_run_day",)), payload.json)
+    return result
+
+
+def _is_recognised(table: Table, document: Any) -> bool:
+    """Whether an answer has the list of a filter's values: an empty one, or one with its key."""
+    keys = [table[name].source or "." for name in table.key]
+    found = [document]
+    for step in table.rows.steps:
+        if isinstance(step, Field):
+            found = [one[step.name] for one in found if isinstance(one, dict) and step.name in one]
+        elif not any(map(_is_listing, found)):
+            return False
+        elif not any(found):
+            return True
+        elif isinstance(step, Each):
+            found = [one for each in found if isinstance(each, list) for one in each]
+        else:
+            return all(isinstance(one, dict) for one in found)
+    return any(
+        one is not None if key == "." else isinstance(one, dict) and key.split(".")[0] in one
+        for one in found
+        for key in keys
+    )
+
+
+def _is_listing(value: Any) -> bool:
+    return isinstance(value, list | dict)
+
+
+def _as_values(declared: Section, payload: Payload) -> Section:
+    """Return the declaration with tables of plain values where the answer lists them so."""
+    tables = list(declared)
+    for at, table in enumerate(tables):
+        listed = _listed(payload, table.rows.path.removesuffix("[]"))
+        # One that is no text, such as null, is reported as of a wrong type; the others are values.
+        if any(isinstance(one, str) for one in listed) and not any(
+            isinstance(one, Mapping) for one in listed
+        ):
+            columns = (
+                replace(column, source="." if column.name in table.key else column.source)
+                for column in table.columns
+            )
+            tables[at] = replace(table, columns=tuple(columns))
+    if tables == list(declared):
+        return declared
+    return Section(
+        declared.name,
+        declared.doc,
+        *tables,
+        kept=declared.kept,
+        availability=declared.availability,
+        watched=declared.watched,
+        emptied=declared.emptied,
+    )
+
+
+def _listed(payload: Payload, name: str) -> list[Any]:
+    document = payload.json
+    found = document.get(name) if isinstance(document, Mapping) else None
+    return found if isinstance(found, list) else []
+
+
+# -- Tab ---------------------------------------------------------------------------------------
+
+_CALL = re.compile(
+    r"(?P<object>[^\W\d]\w*)\.(?:read|fetch|read_all)\(\s*(?:sections\s*=\s*)?"
+    r"\[?\s*(?:['\"]\w*['\"]\s*,\s*)*(?P<quote>['\"])(?P<start>\w*)$"
+)
+"""A call on a plain name, up to the cursor within the first argument."""
+
+
+def offer_sections() -> None:
+    """Add the completion to the running shell, once; nothing happens outside of IPython."""
+    ipython = sys.modules.get("IPython")
+    shell: Any = ipython.get_ipython() if ipython is not None else None
+    completer = getattr(shell, "Completer", None)
+    if completer is None or any(
+        getattr(matcher, "matcher_identifier", "") == _IDENTIFIER
+        for matcher in completer.custom_matchers
+    ):
+        return
+    from IPython.core.completer import SimpleCompletion, context_matcher
+
+    @context_matcher(identifier=_IDENTIFIER)  # type: ignore[untyped-decorator]
+    def match_sections(context: Any) -> Any:
+        call = _CALL.search(context.text_until_cursor)
+        project = shell.user_ns.get(call["object"]) if call else None
+        names = sections_of(project)
+        if call is None or not names:
+            return {"completions": []}
+        fitting = [name for name in names if name.startswith(call["start"])]
+        return {
+            "completions": [SimpleCompletion(text=name, type="section") for name in fitting],
+            "matched_fragment": call["start"],
+            "suppress": bool(fitting),  # files and magics are not sections
+        }
+
+    completer.custom_matchers.append(match_sections)
+
+
+def sections_of(project: Project | Any) -> tuple[str, ...]:
+    """Return the sections that an object of the shell can read; none of any other object."""
+    names = getattr(type(project), "_section_names", None)
+    return () if names is None else tuple(names(project))
+
+
+_IDENTIFIER = "aatoolkit.sections"

@@ -32,11 +32,8 @@ _PUBLIC = [
     "Table",
     "default_profile",
     "describe",
-    "frictionless_schema",
     "get",
     "names",
-    "pandera_schema",
-    "table",
 ]
 
 

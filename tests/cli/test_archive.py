@@ -14,7 +14,7 @@ from aatoolkit.cli import main
 
 @pytest.fixture
 def service(monkeypatch: pytest.MonkeyPatch) -> None:
-    from aatoolkit.client.demo import serve_synthetic
+    from aatoolkit.client.connect import serve_synthetic
 
     base_url, token = serve_synthetic(0, 5000, 0.3)
     monkeypatch.setenv("AATOOLKIT_BASE_URL", base_url)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import aatoolkit as aa
-from aatoolkit.client.options import read_options
+from aatoolkit.client.project import read_options
 from aatoolkit.client.reading import ReadingOptions
 from aatoolkit.errors import AAToolkitWarning, ArgumentError, SchemaDriftWarning, ScopeError
 from aatoolkit.payload import Payload
