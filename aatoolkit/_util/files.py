@@ -126,7 +126,7 @@ def writing_folder(
     target = Path(os.path.realpath(path))
     with _reporting(target) as progress:
         if _is_taken(target) and not overwrite:
-            raise FileExistsError(errno.EEXIST, "something is there; name another folder")
+            raise FileExistsError(errno.EEXIST, "the folder is not empty; name another one")
         with _unfinished(target.parent, private, is_folder=True) as temporary:
             yield temporary
             _sync_all(temporary)

@@ -177,7 +177,9 @@ class Archive(metaclass=Chaptered):
         if not isinstance(source, Client):
             return self._add_payloads(source, hosts, scopes, sections, progress, executor)
         if hosts is None:
-            raise ScopeError("add needs the hosts to ask for", parameter="hosts")
+            raise ScopeError(
+                "name the hosts, such as archive.add(client, ['acme.example'])", parameter="hosts"
+            )
         profile = source._profile if source._profile is not None else self._profile
         names = known_sections(sections, profile)
         projects = {p.host: p for p in map(source.project, each_of(hosts, str))}

@@ -73,7 +73,7 @@ def all_tables(store: ArchiveStore) -> dict[str, Any | None]:
 def compact(store: ArchiveStore, *, keep_hours: float, rows: int = 0) -> UpkeepReport:
     """Sweep dead runs, join small files, sort by host, and remove files no reader needs."""
     if not isinstance(keep_hours, int | float) or not 0 <= keep_hours < math.inf:
-        raise ArchiveError(f"keep_hours={keep_hours!r} is no number of hours, 0 or more")
+        raise ArchiveError(f"keep_hours={keep_hours!r} is not a number of hours from 0")
     before = _measured(store)
     _sweep(store)
     busy = []

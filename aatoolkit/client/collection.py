@@ -181,7 +181,7 @@ class Collection(Mapping[HostScope, Dataset], NamesNear):
             host, baseline = self
         if host is None or baseline is None:
             raise ItemNotFound(
-                f"there are {len(self)} datasets, so that two are to be named: "
+                f"there are {len(self)} datasets, of which two have to be named: "
                 f"collected.compare({', '.join(map(repr, self.hosts[:2])) or 'host, baseline'})",
                 key=None,
             )

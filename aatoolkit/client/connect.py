@@ -158,7 +158,7 @@ def serve_synthetic(seed: int, answers: int, icc: float) -> tuple[str, str]:
         )
     if answers > _MOST:
         raise ArgumentError(
-            f"answers={answers} is more than fit; give {_MOST:,} at most", argument="demo"
+            f"answers={answers} is too many; give {_MOST:,} at most", argument="demo"
         )
     with _lock:
         if (seed, answers, icc) not in _running:

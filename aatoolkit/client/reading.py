@@ -228,7 +228,7 @@ def read_by(
     options = None if values else project.scope_options()
     if options is not None and by in options.unknown:
         raise ScopeError(
-            f"which values {by} has is not known: no list of them was recognised in the scope "
+            f"the values of {by} are not known: no list of them was recognised in the scope "
             f"options; give the values as {by}=[...]",
             parameter=by,
         )
@@ -311,7 +311,7 @@ def _words(name: str, parts: Mapping[str, Tables]) -> str:
     whole = [value for value, word in words.items() if word.startswith("available")]
     lacking = ", ".join(value for value in words if value not in whole)
     some = whole or [word for word in words.values() if word.startswith("partial")]
-    return f"{'partial' if some else 'unavailable'} (not whole for {lacking})"
+    return f"{'partial' if some else 'unavailable'} (a part is missing for {lacking})"
 
 
 def _of_each(

@@ -208,7 +208,7 @@ class Accessor(NamesNear):
         >>> pd.DataFrame({"n": [1]}).aa.explain(0, "n")
         n: 1
           unknown
-          the trail ends here: nothing is known of where this frame comes from: it has no metadata
+          the trail ends here: the frame has no metadata, so its origin is not known
         >>> import aatoolkit as aa
         >>> engines = aa.demo().read("overview", days=7)["overview_engines"]
         >>> found = engines.aa.explain("mention_rate")

@@ -217,7 +217,10 @@ def _planned(
         planned = _approximate(frame, _declared(frame, known, name))
     rule = planned.rule
     if rule.rule in ("none", "key"):
-        raise _Refused(rule.why or f"its rows do not become one{_rule_to_give(frame, rule, name)}")
+        raise _Refused(
+            rule.why
+            or f"its rule does not make one row of several{_rule_to_give(frame, rule, name)}"
+        )
     needed = [*planned.parts, *((rule.within,) if rule.within else ())]
     missing = [part for part in needed if part not in frame.columns]
     if missing:
@@ -284,8 +287,8 @@ def _check_across(frame: pd.DataFrame, known: FrameMetadata, groups: Groups, pla
     if lost:
         shown = ", ".join(planned.rule.across)
         raise _Refused(
-            f"it adds over {shown}, and is not known to over {', '.join(lost)}; if it does, say "
-            f"rules={{{planned.column!r}: 'sum'}}"
+            f"it adds over {shown}, and nothing shows that it adds over {', '.join(lost)}; if it "
+            f"does, say rules={{{planned.column!r}: 'sum'}}"
         )
 
 
@@ -436,7 +439,7 @@ def _check_units(frame: pd.DataFrame, known: FrameMetadata, groups: Groups, name
     several = units[there].groupby(groups.ids[there]).nunique(dropna=False) > 1
     if several.any():
         shown = ", ".join(sorted(units[there].dropna().unique())[:3])
-        raise _Refused(f"a group holds several units ({shown}); choose one metric, or add it to by")
+        raise _Refused(f"a group mixes units ({shown}); choose one metric, or add it to by")
 
 
 def _check_within(

@@ -105,7 +105,9 @@ def _levels(frame: pd.DataFrame, name: str, values: object) -> pd.Series:
     if isinstance(kind, pd.CategoricalDtype):
         new = [value for value in listed if value not in kind.categories]
         if new and kind.ordered:
-            raise _refused(name, f"{', '.join(map(str, new))} has no place in its order")
+            raise _refused(
+                name, f"{', '.join(map(str, new))} is not among the levels of the category"
+            )
         kind = pd.CategoricalDtype([*kind.categories, *new], kind.ordered)
     problem = "a level is missing" if listed.isna().any() else ""
     try:

@@ -190,7 +190,7 @@ def find(frame: pd.DataFrame, names: Iterable[str]) -> None:
     }
     if wrong:
         problems = "; ".join(f"{name!r}: {why}" for name, why in wrong.items())
-        raise ItemNotFound(f"not the columns of this frame: {problems}", columns=wrong)
+        raise ItemNotFound(f"the frame has no such columns: {problems}", columns=wrong)
 
 
 def _hint(name: str, known: Sequence[str]) -> str:

@@ -47,7 +47,7 @@ def why_no_rule(frame: pd.DataFrame, known: FrameMetadata, name: str) -> str:
     if not tables:
         rule = "sum" if pd.api.types.is_numeric_dtype(frame[name].dtype) else "count"
         return f"it has no declared rule; give one, such as rules={{{name!r}: {rule!r}}}"
-    lost = "what it was declared to be was lost in a step of plain pandas"
+    lost = "a plain pandas step lost its declaration"
     names = [str(each) for each in frame.columns]
     if bare == name and any({*names} <= columns for columns in tables):
         how = "stack the frames that were read with aatoolkit.concat in place of pd.concat"

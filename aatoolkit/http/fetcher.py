@@ -74,7 +74,7 @@ class Fetcher:
         self.folder: Path | None = _folder(cache)
         if offline and self.folder is None:
             raise errors.ArgumentError(
-                "offline without a cache answers nothing; leave the cache on",
+                "offline=True reads the cache alone; leave cache=True",
                 argument="offline",
             )
         limit = int(_at_least(1, "cache_size", cache_size))
@@ -161,7 +161,7 @@ def _warn_stale(cached: Response, error: errors.AAToolkitError) -> None:
 
 def _not_cached(request: Request) -> errors.NotCached:
     why = (
-        "a refresh has to go out; leave refresh out"
+        "offline=True cannot refresh; leave refresh out"
         if request.refresh
         else "this response was never cached for this account; ask once online, with the same token"
     )

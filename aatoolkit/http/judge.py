@@ -102,7 +102,7 @@ def _refusal(
     if 300 <= status < 400:
         return _redirect(headers, facts)
     kind: type[errors.StatusError] = errors.StatusError
-    what, hint = "the service answered with a status that is no answer", ""
+    what, hint = "the service answered with a status that is not expected", ""
     if status == 401:
         kind, what = errors.NotAuthorized, "the service wants a token, or does not accept this one"
         hint = "; check the token, such as in AATOOLKIT_TOKEN"

@@ -83,7 +83,7 @@ _FAULTS: dict[type[BaseException], Fault] = {
     # Before what befell the connection, which is one to the proxy.
     urllib3.ProxyError: Fault("the proxy that the environment names could not be used"),
     socket.gaierror: Fault("the name of the service is not known"),
-    NotLoopback: Fault("a name that should mean this machine leads elsewhere", False),
+    NotLoopback: Fault("a name of this machine leads to another one", False),
     ConnectionRefusedError: Fault("the connection was refused"),
     urllib3.NewConnectionError: Fault("no connection could be made"),
     urllib3.ConnectTimeoutError: Fault("no connection in time"),

@@ -33,8 +33,8 @@ _WORDS = re.compile(
     "|quality|coverage|meta|problem|issue|limit|unknown|^[@_$]",
     re.I,
 )
-_SILENT = "empty, as where nothing was measured, and nothing says which it is: no zero"
-_WHY = "a place of the profile that may be about availability, and that no rule reads"
+_SILENT = "empty without a reason: perhaps nothing was measured, so it is not read as zero"
+_WHY = "the profile names this place as perhaps about availability, and no rule reads it"
 
 
 def abridge(document: Any, node: FieldNode | None) -> Any:

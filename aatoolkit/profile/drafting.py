@@ -87,7 +87,7 @@ class Draft(Mapping[str, SectionDraft]):
                     headers = [answers.payloads[name].headers] if name in answers.payloads else []
                     self._sections[name] = SectionDraft(analysis, places, seen, headers)
             except Exception as error:  # a fault of ours is one section's, and says what it is
-                message = f"no draft of {name} could be made: {type(error).__name__}: {error}"
+                message = f"{name} could not be drafted: {type(error).__name__}: {error}"
                 self.errors[name] = PayloadError(message, section=name, problems=[message])
 
     def __getitem__(self, name: str) -> SectionDraft:

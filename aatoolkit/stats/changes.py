@@ -49,7 +49,7 @@ def changes(
     unit = sums.unit
     rows: list[tuple[Any, ...]]
     if len(days) < _LEAST_DAYS:
-        why = f"{len(days)} days with answers, and it takes {_LEAST_DAYS}"
+        why = f"{len(days)} days with answers, and at least {_LEAST_DAYS} are needed"
         ends = (days.min(), days.max()) if len(days) else (None, None)
         blank = [np.nan] * 4
         rows = [(None, None, None, *blank, n.sum(), "cannot say", why, *ends)]

@@ -399,9 +399,9 @@ def independent(
 def _judged(whole: Difference, k: int, name: str, least: int = LEAST_CLUSTERS) -> Difference:
     """The difference, without interval and p-value where there are too few clusters."""
     if k < least:
-        why = f"{k} {name} on one side or both; it takes {least} to say how much they differ"
+        why = f"{k} {name} on one side or both; at least {least} are needed to test a change"
         return replace(whole, why=why).refused()
     if not varies(whole.error**2, max(abs(whole.before), abs(whole.after))):
-        why = f"nothing differs between {k} {name}, which is too little to go by"
+        why = f"nothing differs between {k} {name}, too few to estimate an error"
         return replace(whole, why=why).refused()
     return whole

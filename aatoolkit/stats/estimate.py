@@ -43,7 +43,7 @@ _ROUNDING = 1e-12
 def varies(variance: Any, value: Any) -> Any:
     """Whether a variance is more than that of rounding, for values of such a size.
 
-    Where nothing differs between clusters, that is too little to go by, and no certainty.
+    Where nothing differs between clusters, that is too little for an error, and no certainty.
 
     Examples
     --------
@@ -178,6 +178,6 @@ def _carriers(g: Any, part: Any) -> Any:
 
 
 def _around(value: Any, variance: Any, quantile: Any) -> tuple[Any, Any]:
-    # No variation at all between clusters is too little to go by, not certainty.
+    # No variation at all between clusters is too little to estimate an error, not certainty.
     half = np.where(varies(variance, value), quantile * np.sqrt(variance), np.nan)
     return value - half, value + half

@@ -187,7 +187,7 @@ def headline_of(
     words = _words(tables, is_two)
     asked = [*questions(tables, is_two, words)]
     rows: list[ComparedRow] = []
-    design = Design(why="nothing says how prompts differ: there are no counts by prompt")
+    design = Design(why="there are no counts by prompt, so how prompts differ is not known")
     for question in asked:
         if isinstance(question, ComparedRow):
             rows.append(question)

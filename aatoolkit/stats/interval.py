@@ -134,7 +134,7 @@ def _why_not(
         return (
             f"one number for each value of {cluster} cannot say how much answers to one differ"
             if panel == "fixed"
-            else f"no difference at all between {k} values of {cluster} is too little to go by"
+            else f"{k} values of {cluster} that do not differ are too few to estimate an error"
         )
     return None
 

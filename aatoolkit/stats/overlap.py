@@ -330,7 +330,7 @@ def _why(
                 f"{pair.gap.k} {by} have two answers of each {between}, which the ceiling "
                 f"takes; it takes {LEAST_CLUSTERS}{limits}"
             )
-        return f"nothing differs between {pair.gap.k} {by}, which is too little to go by{limits}"
+        return f"nothing differs between {pair.gap.k} {by}, too few to estimate an error{limits}"
     common = (
         f"{percent(pair.gap.value + pair.ceiling.value)} in common, where repeats of one have "
         f"{percent(pair.ceiling.value)}; {100 * level:g} % interval of the gap, for this row "

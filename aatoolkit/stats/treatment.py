@@ -377,7 +377,7 @@ def _verdict(
         ]
         if lacking:
             return "cannot say", f"{' and '.join(lacking)}; it takes {LEAST_CLUSTERS}"
-        return "cannot say", f"nothing differs between {by}, which is too little to go by"
+        return "cannot say", f"nothing differs between {by}, too few to estimate an error"
     low, high = (points(end, is_rate) for end in (each.low, each.high))
     sides = (
         f"treated {amount(each.treated.before, is_rate)} to {amount(each.treated.after, is_rate)}, "

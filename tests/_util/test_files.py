@@ -323,7 +323,7 @@ def test_a_folder_with_something_in_it_is_replaced_on_request_only(
     path.mkdir()
     if full:
         (path / "old").touch()
-        with pytest.raises(NotWritten, match="something is there") as refused, writing_folder(path):
+        with pytest.raises(NotWritten, match="is not empty") as refused, writing_folder(path):
             pytest.fail("it must be said before any work")
         assert (refused.value.path, refused.value.errno) == (str(path), errno.EEXIST)
     with writing_folder(path, overwrite=full) as temporary:

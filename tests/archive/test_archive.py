@@ -451,7 +451,7 @@ def test_errors_are_typed_and_say_what_to_do(filled: aa.Archive, place: Path) ->
         with pytest.raises(ScopeError, match=r"domain|no moment|no section 'None'"):
             filled.read(**{"section": "domains"} | odd)
     for hours in (-1, float("nan"), "1"):
-        with pytest.raises(ArchiveError, match="no number of hours"):
+        with pytest.raises(ArchiveError, match="not a number of hours"):
             filled.compact(keep_hours=hours)  # type: ignore[arg-type]
     for source in (None, [1]):
         with pytest.raises(ScopeError, match="is no answer"):

@@ -642,7 +642,7 @@ def test_citations_of_competitors_add_over_domains_and_not_over_brands() -> None
         if None not in counts:
             assert total == sum(counts)
     for by in (None, "source_domain"):
-        with pytest.raises(AvailabilityError, match="not known to over brand"):
+        with pytest.raises(AvailabilityError, match="nothing shows that it adds over brand"):
             frame.aa.aggregate(by, columns="citations")
 
 

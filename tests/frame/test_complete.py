@@ -193,7 +193,7 @@ def test_plain_frames_days_and_categories() -> None:
         ({"enginee": ["a"]}, "'enginee': there is no such column, did you mean 'engine'?"),
         ({"occurrences": ["many"]}, "the levels of 'occurrences' do not fit"),
         ({"engine": ["a", None]}, "a level is missing"),
-        ({"size": ["huge"]}, "huge has no place in its order"),
+        ({"size": ["huge"]}, "huge is not among the levels of the category"),
     ],
 )
 def test_levels_that_do_not_fit_are_refused(levels: dict[str, list[str]], problem: str) -> None:

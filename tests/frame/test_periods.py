@@ -80,7 +80,7 @@ def test_a_weekly_trend_by_engine_is_one_line_in_either_backend() -> None:
 
 def test_what_does_not_add_up_over_days_is_refused() -> None:
     history = shared_client().project("acme.example").read("ranking")["ranking_history"]
-    with pytest.raises(AvailabilityError, match="rank: its rows do not become one"):
+    with pytest.raises(AvailabilityError, match="rank: its rule does not make one row of several"):
         history.aa.aggregate("brand", "rank", freq="W")
 
 

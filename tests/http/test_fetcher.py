@@ -264,7 +264,7 @@ def test_offline_opens_no_socket(
 
 
 def test_offline_wants_a_cache(scripted: Any) -> None:
-    with pytest.raises(errors.ArgumentError, match="offline without a cache"):
+    with pytest.raises(errors.ArgumentError, match="reads the cache alone"):
         Fetcher(scripted.url, cache=False, offline=True)
 
 

@@ -77,7 +77,7 @@ def test_two_hosts_are_compared() -> None:
     assert "two samples of prompt_id" in whole.loc["mention_rate", "method"]
     turned = collected.compare("globex.example", "acme.example")
     assert turned["change"].sum() == pytest.approx(-found["change"].sum())
-    with pytest.raises(ItemNotFound, match="two are to be named"):
+    with pytest.raises(ItemNotFound, match="two have to be named"):
         collected.compare("acme.example")
     with pytest.raises(ItemNotFound, match=r"did you mean 'acme\.example'"):
         collected.compare("acme.exampl", "globex.example")

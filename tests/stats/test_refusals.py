@@ -65,9 +65,9 @@ FEW, MANY = (answers(4), answers(4)), (answers(12), answers(12))
 
 CASES = [
     ("interval", FEW, "4 different values of prompt_id"),
-    ("compare", FEW, "4 prompt_id on one side or both; it takes 5"),
+    ("compare", FEW, "4 prompt_id on one side or both; at least 5"),
     ("stability", FEW, "4 prompt_id were asked again|4 prompt_id .* takes 5"),
-    ("changes", FEW, "6 days with answers, and it takes 20"),
+    ("changes", FEW, "6 days with answers, and at least 20"),
     ("rank", FEW, "4 different values of prompt_id; it takes 5"),
     ("overlap", FEW, "4 prompt_id have two answers of each engine.* takes 5"),
     ("effect", FEW, "3 treated prompt_id .* and 1 control .* takes 5"),

@@ -89,7 +89,7 @@ def test_refusals_name_what_would_do(ranking: aa.Tables) -> None:
     with pytest.raises(ItemNotFound, match="no previous_top_three_rate"):
         main.aa.decompose("previous", "top_three_rate", by="brand")
     # A prompt's mentions are the same ones in the row of each brand, and do not add over brands.
-    with pytest.raises(AvailabilityError, match="not known to over brand"):
+    with pytest.raises(AvailabilityError, match="nothing shows that it adds over brand"):
         by_prompt.aa.compare("previous", "share_of_voice")
 
 

@@ -101,7 +101,7 @@ class Picture(Axes):
             If there is no such column.
         """
         if self.panel is None:
-            raise ArgumentError("nothing is drawn here that is known", argument="mark")
+            raise ArgumentError("no mark of this picture is known", argument="mark")
         return self.panel.drawn.explain(mark, column, within, self.panel.place_at)
 
     def svg(self, salt: str) -> str:

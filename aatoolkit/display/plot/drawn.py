@@ -97,7 +97,7 @@ class Drawn:
             place = place_at(float(mark[0]), float(mark[1])) if place_at else None
             if place is None:
                 named = " and ".join(self.labels) or "its values"
-                why = f"no mark is known to be at {mark!r}; name it by {named}"
+                why = f"there is no mark at {mark!r}; name it by {named}"
                 raise ArgumentError(why, argument="mark")
             return place
         if mark is None or isinstance(mark, Mapping | int):

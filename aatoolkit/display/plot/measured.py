@@ -80,7 +80,7 @@ def each_once(data: PlotData, by: Sequence[str], columns: Sequence[str]) -> Plot
         except DoubleCount as error:
             refused = str(error)
         if refused:
-            why = f"{name} would be drawn several times for once: {refused}"
+            why = f"{name} would be drawn more than once: {refused}"
             raise AvailabilityError(why, columns={name: refused})
         repeats &= np.zeros(len(data), bool) if again is None else again
     return data.only(~repeats) if repeats.any() else data

@@ -96,7 +96,7 @@ RESULTS = {
     ),
     "overlap": RowPlot(
         "overlap", "jaccard", "jaccard_low", "jaccard_high",
-        "What two have in common, and what repeats of one have", "Jaccard index",
+        "What two share, beside what repeats of one share", "Jaccard index",
         "Lines: {interval} over prompts. Tick: the ceiling, two answers of one. Grey: not shown "
         "to differ from it.",
         join=" and ", tick="ceiling", colour="verdict",
@@ -112,14 +112,14 @@ RESULTS = {
     "concentration": RowPlot(
         "concentration", "effective", "effective_low", "effective_high",
         "Effective number{by}",
-        "effective number: as many equal ones would be as concentrated",
+        "effective number: so many equal members are as concentrated",
         "Lines: {interval}.",
-        "The interval is the least uncertainty there is: it takes each for independent.",
+        "The interval takes what is counted for independent; the uncertainty is larger.",
         words="{value}",
     ),
     "samples": RowPlot(
         "samples", "answers", "", "answers",
-        "Answers that a margin takes, by runs of each prompt", "answers in all",
+        "Answers needed for a margin, by runs of each prompt", "answers in all",
         "More runs of one prompt take fewer prompts and more answers.",
         words="{value} answers to {prompts} prompts", names=("runs",),
     ),

@@ -70,7 +70,7 @@ def summary(dataset: Dataset, before: Dataset | None, figure: Figure) -> str:
         element("p", _unsayable(verdicts["cannot say"])) if changed or unshown else "",
         lacking,
         _fold("Not shown to differ; what is seen may be chance", unshown),
-        _fold("Whether these changed cannot be said", [*_unsaid(verdicts["cannot say"])]),
+        _fold("Changes that cannot be tested", [*_unsaid(verdicts["cannot say"])]),
         _failed(dataset),
         _fold("Not measured, or only in part", [*_unmeasured(dataset)]),
         _how(evidence, methods),
@@ -96,7 +96,9 @@ def _unsayable(rows: Sequence[Row]) -> str:
         return ""
     names = dict.fromkeys(_name(row) for row in rows)
     more = f" and {len(names) - _FIRST} more" if len(names) > _FIRST else ""
-    return f"It cannot be said of {text(', '.join([*names][:_FIRST]) + more, 300)}."
+    return (
+        f"Whether these changed cannot be tested: {text(', '.join([*names][:_FIRST]) + more, 300)}."
+    )
 
 
 _FIRST = 3

@@ -392,7 +392,7 @@ class TableCells:
         parts = tuple(self.explain(at, part, parts=False) for part in over)
         words = f"{over[0]} / {over[1]} = {above} / {below}"
         if below == 0:
-            return f"{words}: there is no rate of nothing", parts
+            return f"{words}: a rate of 0 answers does not exist", parts
         if not isinstance(value, int | float):
             return None, ()
         computed = above / below
@@ -437,14 +437,14 @@ class TableCells:
         stated += f"; {words}" if words and words.split(" is ", 1)[1] not in stated else ""
         over = _counts_of(declared)
         if over and over[1] in self.frame.columns and self.value(at, over[1]) == 0:
-            stated += f"; {over[1]} is 0, and there is no rate of nothing"
+            stated += f"; {over[1]} is 0, and a rate of 0 answers does not exist"
         if declared is None:
             return f"it is no column of the table {self.name}{stated}"
         if place is None:
             return f"no record of the answer holds this field for the row{stated}"
         held = self.answer.extra.get(place.path)
         if held is not None and place.text is not None:
-            words = _KEPT.get(held[1], "the answer holds {text} here, which was not taken")
+            words = _KEPT.get(held[1], "the answer holds {text} here, which no column takes")
             return words.format(text=shown(place.text), dtype=declared.dtype) + stated
         if place.text == "null":
             return f"the answer holds null here{stated}"

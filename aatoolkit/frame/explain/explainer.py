@@ -85,8 +85,8 @@ _MOST = 5000
 """The most values among which near matches of one are looked for."""
 
 
-_NO_METADATA = "nothing is known of where this frame comes from: it has no metadata"
-_NO_RECIPE = "the frame does not say how it was made"
+_NO_METADATA = "the frame has no metadata, so its origin is not known"
+_NO_RECIPE = "the frame has no record of how it was made"
 
 
 class Explainer:
@@ -405,10 +405,10 @@ def _matched(
         if len(places) == 1:
             return int(places[0])
         if not len(places):
-            return "its key is of no row that was read: the key was changed since"
+            return "no row that was read has its key: the key was changed since"
     names = [name for name in now if name in then and name != besides]
     if not names and label is None:
-        return "nothing identifies its row any longer"
+        return "no column identifies its row any longer"
     mask = _rows_with(now, then, names, at, len(base))
     places = np.flatnonzero(mask)
     if label is not None and label < len(base) and mask[label]:

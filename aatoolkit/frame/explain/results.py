@@ -531,7 +531,7 @@ def _why_missing(planned: Plan, used: list[int], left: list[int], states: Counte
     if not used and not left:
         return "no row is in this group"
     if used and not left:
-        return "its denominator is 0, and there is no rate of nothing"
+        return "its denominator is 0, and a rate of 0 answers does not exist"
     why = "; ".join(states)
     if not used:
         return f"none of its {len(left)} rows has a number: {why}"

@@ -108,8 +108,8 @@ def _pooled(column: ColumnFinding, named: Meaning, words: set[str]) -> Rule:
     if not left and len(unseen) == 1:
         return _share_of_whole(*unseen.values())
     if left:
-        return Finding(None, OPEN, f"a mean weighted by one of {_listed(sorted(left))}")
-    return Finding(None, OPEN, "the counts that it is made of are not to be seen")
+        return Finding(None, OPEN, f"a mean with weights from one of {_listed(sorted(left))}")
+    return Finding(None, OPEN, "the counts that it is made of are not in the response")
 
 
 def _ratio(shown: list[Ratio], agreed: set[str]) -> Rule:

@@ -45,7 +45,7 @@ from aatoolkit.sections.inference.words import (
 )
 
 POSITION, SIGNED, PERCENT = "position", "fraction -1 to 1", "percent 0-100"
-_SILENT = "neither name nor identity says what it is"
+_SILENT = "its name and its values do not show the unit"
 _FEW, _SIZE, _SLACK, _MOST, _METRICS = 3, 10.0, 1e-9, 24, 60
 _UNIT_FIELDS = ("unit", "units", "format", "value_type", "type")
 

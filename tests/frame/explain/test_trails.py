@@ -74,7 +74,7 @@ def test_a_new_column_and_a_foreign_frame_end_at_once(domains: pd.DataFrame) -> 
     found = domains.assign(twice=domains["citation_count"] * 2).aa.explain(0, "twice")
     assert found.end == "twice was added or renamed by a plain pandas step"
     assert pd.DataFrame({"n": [1]}).aa.explain(0, "n").ends == (
-        "nothing is known of where this frame comes from: it has no metadata",
+        "the frame has no metadata, so its origin is not known",
     )
 
 
