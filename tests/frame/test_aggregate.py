@@ -680,7 +680,7 @@ def test_values_of_several_units_are_not_added_and_one_unit_is_reported() -> Non
     ]
     frame = aa.normalize(aa.Section("mine", "Mine.", table), {"rows": rows}).main
     assert frame.aa.codebook.loc["value", "unit"] == "per `metric`"
-    with pytest.raises(AvailabilityError, match="several units"):
+    with pytest.raises(AvailabilityError, match="mixes units"):
         frame.aa.aggregate("page", columns="value", rules={"value": "sum"})
     added = frame.aa.aggregate("metric", columns="value", rules={"value": "sum"})
     assert added["value"].sum() == 20
@@ -688,7 +688,7 @@ def test_values_of_several_units_are_not_added_and_one_unit_is_reported() -> Non
     assert times.aa.codebook.loc["value", "unit"] == "milliseconds"
     assert times.aa.aggregate("page", columns="value", rules={"value": "max"})["value"].max() == 2
     odd = frame[frame["metric"].isin(["ttfb", "odd"])]
-    with pytest.raises(AvailabilityError, match="several units"):
+    with pytest.raises(AvailabilityError, match="mixes units"):
         odd.aa.aggregate("page", columns="value", rules={"value": "sum"})
 
 
