@@ -122,23 +122,6 @@ def test_a_filter_to_one_engine_is_that_engines_part(acme: aa.Project, whole: aa
         assert domains.to_dict() == part.to_dict()
 
 
-def test_the_same_counts_in_different_sections(whole: aa.Dataset) -> None:
-    kpis = whole["overview"].main.set_index("metric")
-    answers = int(kpis.loc["answerCount", "value"])
-    assert answers == total(whole["overview"]["overview_trend"], "answer_count")
-    assert answers == total(whole["overview"]["overview_engines"], "answer_count")
-    assert answers == total(whole["prompts"].main, "answer_count")
-    brands = whole["overview"]["overview_top_brands"].set_index("brand")["mention_count"]
-    ranked = whole["ranking"].main.set_index("brand")["mention_count"]
-    sentiment = whole["perception"].main.set_index("brand")["mention_count"]
-    assert brands.to_dict() == ranked.to_dict() == sentiment.to_dict()
-    bots, paths = whole["crawl"].main, whole["crawl"]["crawl_path_bots"]
-    assert total(paths, "requests") == total(whole["crawl"]["crawl_paths"], "requests")
-    # Requests whose path was not recorded are in no path.
-    assert total(paths, "requests") <= total(bots, "requests")
-    assert total(whole["crawl"]["crawl_timeseries"], "requests") == total(bots, "requests")
-
-
 @pytest.mark.parametrize(
     ("section", "table", "rate", "numerator", "denominator"),
     [

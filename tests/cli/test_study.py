@@ -64,23 +64,6 @@ def test_what_fails_is_printed_and_recorded(capsys: pytest.CaptureFixture[str]) 
     assert main(["study", "record", "acme.example", "x", "--section", "nope"]) == 2
 
 
-def test_verify_names_what_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
-    main([*RECORD, "--section", "urls"])
-    capsys.readouterr()
-    assert main(["study", "verify", "mine", "--replay"]) == 0
-    assert capsys.readouterr().out.splitlines()[-1] == aa.Study("mine").digest
-    assert main(["study", "verify", "mine", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["ok"] is True
-    answer = max(Path("mine/answers").iterdir(), key=lambda path: path.stat().st_size)
-    answer.write_bytes(answer.read_bytes()[:-1])
-    assert main(["study", "verify", "mine"]) == 1
-    assert "urls of acme.example" in capsys.readouterr().out
-    assert main(["study", "verify", "mine", "--json"]) == 1
-    (problem,) = json.loads(capsys.readouterr().out)["problems"]
-    assert problem["kind"] == "altered"
-    assert main(["study", "verify", "nowhere"]) == 1
-
-
 def test_diff_has_the_exit_codes_of_diff(capsys: pytest.CaptureFixture[str]) -> None:
     main([*RECORD, "--section", "urls"])
     main(["study", "record", "acme.example", "other", "--no-cache", "--section", "ads"])
@@ -92,10 +75,3 @@ def test_diff_has_the_exit_codes_of_diff(capsys: pytest.CaptureFixture[str]) -> 
     assert main(["study", "diff", "mine", "other", "--json"]) == 1
     assert len(json.loads(capsys.readouterr().out)["requests"]) == 2
     assert main(["study", "diff", "mine", "nowhere"]) == 2
-
-
-def test_a_packed_study_is_shown_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
-    main([*RECORD, "--section", "urls"])
-    aa.Study("mine").pack("mine.zip")
-    assert main(["study", "verify", "mine.zip", "--replay"]) == 0
-    assert main(["study", "diff", "mine", "mine.zip"]) == 0

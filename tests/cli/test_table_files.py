@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from pyarrow import feather
 from serving import TOKEN, shared_client
 
 from aatoolkit.cli import main
@@ -50,26 +49,6 @@ def at_service(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("AATOOLKIT_BASE_URL", client.base_url)
     monkeypatch.setenv("AATOOLKIT_TOKEN", TOKEN)
     monkeypatch.chdir(tmp_path)
-
-
-@pytest.mark.usefixtures("at_service")
-def test_a_file_of_each_suffix_holds_the_rows() -> None:
-    readers = {
-        "parquet": pd.read_parquet,
-        "feather": pd.read_feather,
-        "xlsx": lambda path: pd.read_excel(path, sheet_name="Data"),
-        "csv": pd.read_csv,
-        "json": lambda path: pd.DataFrame(json.loads(Path(path).read_text("utf-8"))["rows"]),
-        "ndjson": lambda path: pd.read_json(path, lines=True),
-    }
-    counts = set()
-    for suffix, read in readers.items():
-        assert main([*ROWS, "-o", f"rows.{suffix}"]) == 0
-        counts.add(len(read(f"rows.{suffix}")))
-    assert len(counts) == 1
-    field = feather.read_table("rows.feather").schema.field("answer_text")
-    assert b"aa.description" in field.metadata
-    assert {path.name for path in Path().iterdir()} == {f"rows.{suffix}" for suffix in readers}
 
 
 @pytest.mark.usefixtures("at_service")

@@ -8,7 +8,6 @@ import os
 import pickle
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -100,23 +99,6 @@ def test_the_key_store_is_used_last(scripted: Any, monkeypatch: pytest.MonkeyPat
     assert scripted.requests[0].headers["authorization"] == "Bearer from-key-store"
 
 
-def test_a_key_store_that_fails_means_no_token(
-    scripted: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    keyring = pytest.importorskip("keyring")
-
-    def get_password(*_: str) -> str:
-        raise RuntimeError("no key store on this machine")
-
-    monkeypatch.setattr(keyring, "get_password", get_password)
-    sent(base_url=scripted.url, cache=False)
-    assert "authorization" not in scripted.requests[0].headers
-    with aa.Client(scripted.url, cache=False) as client:
-        assert not client._has_token
-    with aa.Client(scripted.url, "abc", cache=False) as client:
-        assert client._has_token
-
-
 @pytest.mark.parametrize("content", [None, b"\xff\xfe canary"])
 def test_a_token_file_that_cannot_be_read_is_refused(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, content: bytes | None
@@ -130,30 +112,6 @@ def test_a_token_file_that_cannot_be_read_is_refused(
     # The name may be the token itself, given by mistake.
     assert str(file) not in str(caught.value)
     assert caught.value.__context__ is None
-
-
-@pytest.mark.parametrize("kind", ["a pipe", "a device", "a folder", "a large file"])
-def test_a_token_file_that_is_no_small_file_is_refused_at_once(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kind: str
-) -> None:
-    file = tmp_path / "token"
-    if kind == "a pipe":
-        os.mkfifo(file)
-    elif kind == "a folder":
-        file.mkdir()
-    elif kind == "a large file":
-        with file.open("wb") as out:
-            out.truncate(2**36)
-    else:
-        file = Path("/dev/zero")
-    monkeypatch.setenv("AATOOLKIT_TOKEN_FILE", str(file))
-    began = time.monotonic()
-    with pytest.raises(errors.ArgumentError) as caught:
-        aa.Client("https://api.example", cache=False)
-    assert time.monotonic() - began < 2
-    assert caught.value.argument == "token"
-    if kind in ("a pipe", "a device"):
-        assert "no regular file" in str(caught.value)
 
 
 def test_nothing_that_holds_the_token_shows_or_pickles_it(project: Any) -> None:

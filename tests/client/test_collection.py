@@ -139,17 +139,6 @@ def test_a_wrong_token_is_one_error_and_soon(client: Any, scripted: Any, reply: 
     assert len(scripted.requests) < 20
 
 
-def test_a_key_error_names_what_is_missing(client: Any) -> None:
-    two = client().collect(HOSTS[:2], "urls", [aa.Scope(days=7), aa.Scope()])
-    with pytest.raises(KeyError, match="2 scopes"):
-        two[HOSTS[0]]
-    with pytest.raises(KeyError, match="not here"):
-        two["other.example"]
-    assert two[HOSTS[0], aa.Scope(days=7)]["urls"].payload.scope == aa.Scope(days=7)
-    with pytest.raises(KeyError, match="not asked for"):
-        two.concat("ads")
-
-
 # -- one table of all ------------------------------------------------------------------------
 
 

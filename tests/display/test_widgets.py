@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from pickers import HOSTILE, options_of
 
 import aatoolkit as aa
-from aatoolkit.client.dataset import Dataset
 from aatoolkit.errors import AAToolkitWarning, ScopeError
 
 
@@ -60,19 +59,6 @@ def test_a_choice_in_the_browser_is_a_scope_and_notifies() -> None:
         aa.Scope(90, topic="CRM"),
     ]
     assert picker.scope == changes[-1]
-
-
-def test_a_choice_of_the_browser_is_confirmed_and_not_sent_back() -> None:
-    picker = aa.ScopePicker(options_of())
-    choose(picker, engine=[0])
-    bits = [memoryview(bytes(each)) for each in picker._choice["bits"]]
-    choose(picker, engine=[])
-    picker.set_state({"_choice": {"of": picker._groups["of"], "bits": bits, "number": 7}})
-    assert picker.scope == aa.Scope(engine="chatgpt")
-    assert picker._received == 7
-    assert picker._choice["number"] == 7, "another one would undo what was chosen since"
-    picker.scope = aa.Scope(engine="gemini")
-    assert "number" not in picker._choice
 
 
 @pytest.mark.parametrize(
@@ -232,25 +218,6 @@ def test_sections_are_chosen_watched_and_set() -> None:
     assert changes == [("actions", "ads"), ("gaps", "urls"), ("domains",)]
 
 
-def test_sections_are_marked_with_what_a_host_has() -> None:
-    with aa.demo("initech.example") as project:
-        read = project.read_all(sections=["crawl", "domains"])
-    failed = ScopeError("broken", parameter="x")
-    picker = aa.SectionPicker(Dataset(dict(read), {"urls": failed}), chosen=["gaps"])
-    assert picker.sections == ("gaps",)
-    sent = group(picker, "sections")
-    notes = dict(zip(sent["values"], sent["notes"], strict=True))
-    marks = dict(zip(sent["values"], sent["marks"], strict=True))
-    assert notes["crawl"].startswith("○ unavailable")
-    assert re.fullmatch(r"[●◐] \w+ · \d+ rows", notes["domains"])
-    assert (notes["urls"], notes["gaps"]) == ("failed: ScopeError", "not read")
-    assert [marks[name] for name in ("crawl", "domains", "urls", "gaps")] == [2, 0, 2, 0]
-    picker.dataset = None
-    assert not any(group(picker, "sections")["notes"])
-    with pytest.raises(ScopeError, match=r"read_all\(\)"):
-        picker.dataset = {}  # type: ignore[assignment]
-
-
 # --- as a control of ipywidgets -----------------------------------------------------------------
 
 
@@ -280,13 +247,3 @@ def test_interact_takes_a_picker_as_a_control() -> None:
     choose(picker, days=[0])
     assert isinstance(output, ipywidgets.Output)
     assert seen[-1] == picker.scope == aa.Scope(7)
-
-
-def test_one_line_shows_what_a_function_makes_of_each_choice() -> None:
-    picker, seen = aa.ScopePicker(options_of()), []
-    assert not picker.compact
-    box = picker.show(seen.append)
-    assert picker.compact, "what it drives is in sight"
-    assert box.children[0] is picker
-    choose(picker, days=[2])
-    assert seen == [aa.Scope(), aa.Scope(90)]
