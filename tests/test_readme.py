@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from commands import understood
 
-from aatoolkit._util.extras import EXTRAS
+from aatoolkit._util.defaults import EXTRAS
 
 ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "README.md").read_text("utf-8")

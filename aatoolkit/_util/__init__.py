@@ -4,7 +4,7 @@
 tables are shown as text and HTML, ``numbers`` that in which a number is written, with ``units`` and
 ``dtypes``, what columns are declared with;
 ``files`` writes files and folders atomically, ``cancellation`` ends calls in other threads,
-``defaults`` holds the defaults of settings, ``extras`` the optional packages,
+``defaults`` holds the defaults of settings and the optional packages,
 ``attributes`` what public classes have in common;
-``days`` reads days and moments, in ISO 8601 alone, and ``hosts`` host names.
+``hosts`` reads host names; days and moments, in ISO 8601 alone, are in ``text``.
 """

@@ -281,7 +281,7 @@ def _choose(frame: pd.DataFrame, view: ShowAs, marks: Marks, width: int) -> _Cho
 
 
 def _remarks(frame: pd.DataFrame, view: ShowAs, names: Collection[str]) -> tuple[Marks, list[str]]:
-    return view.remarks(pd.DataFrame(frame), names) if view.remarks else ({}, [])
+    return view.remarks(frame, names) if view.remarks else ({}, [])
 
 
 def _fits_pandas(frame: pd.DataFrame, width: int) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from aatoolkit._util.extras import needed
+from aatoolkit._util.defaults import needed
 from aatoolkit.archive import tables as declared
 from aatoolkit.archive.schema import MOMENT, among
 from aatoolkit.archive.snapshot import OWN, Selection, Snapshot, identifier, new_database

@@ -19,8 +19,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from aatoolkit._util.days import iso_hint, parse_moment
 from aatoolkit._util.hosts import canonical_host
+from aatoolkit._util.text import iso_hint, parse_moment
 from aatoolkit.archive.runs import RUNS, read_runs
 from aatoolkit.archive.schema import bare, path_of
 from aatoolkit.archive.store import ArchiveStore, duckdb

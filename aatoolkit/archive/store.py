@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 from pyarrow.fs import FileSystem, LocalFileSystem, PyFileSystem, SubTreeFileSystem
 
-from aatoolkit._util.extras import needed
+from aatoolkit._util.defaults import needed
 from aatoolkit._util.text import visible
 from aatoolkit.errors import AAToolkitError, ArchiveConflict, ArchiveError
 

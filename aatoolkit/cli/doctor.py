@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from aatoolkit import __version__
-from aatoolkit._util.extras import EXTRAS
+from aatoolkit._util.defaults import EXTRAS
 from aatoolkit.client import settings
 from aatoolkit.errors import AAToolkitError
 

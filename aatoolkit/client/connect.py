@@ -8,8 +8,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aatoolkit._util.defaults import DEMO_HOST
-from aatoolkit._util.extras import needed
+from aatoolkit._util.defaults import DEMO_HOST, needed
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit.client.client import Client
 from aatoolkit.client.project import Project

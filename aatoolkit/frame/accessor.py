@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import pandas as pd
 
 from aatoolkit._util.attributes import NamesNear
-from aatoolkit._util.extras import needed
+from aatoolkit._util.defaults import needed
 from aatoolkit._util.show import Shown
 from aatoolkit.availability import Status
 from aatoolkit.errors import ArgumentError

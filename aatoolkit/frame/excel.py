@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from aatoolkit._util.extras import needed
+from aatoolkit._util.defaults import needed
 from aatoolkit._util.files import writing
 from aatoolkit._util.text import escaped, visible
 from aatoolkit.errors import AAToolkitError, NotWritten

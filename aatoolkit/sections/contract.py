@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from aatoolkit._util.defaults import needed
 from aatoolkit._util.dtypes import DTYPES
-from aatoolkit._util.extras import needed
 from aatoolkit._util.units import UNITS, Unit
 from aatoolkit.sections.section import Table
 

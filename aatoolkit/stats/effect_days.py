@@ -7,7 +7,7 @@ from datetime import date
 import numpy as np
 import pandas as pd
 
-from aatoolkit._util.days import iso_hint, parse_moment
+from aatoolkit._util.text import iso_hint, parse_moment
 from aatoolkit.errors import ArgumentError
 
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from subprocess import DEVNULL
 from typing import TYPE_CHECKING, Any
 
-from aatoolkit._util.extras import needed
+from aatoolkit._util.defaults import needed
 from aatoolkit._util.files import write_whole
 from aatoolkit._util.text import clipped
 from aatoolkit.client.settings import BASE_URL, TOKEN, TOKEN_FILE, stand_in

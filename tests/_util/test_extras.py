@@ -12,7 +12,7 @@ import tomllib
 from pathlib import Path
 
 import aatoolkit as aa
-from aatoolkit._util.extras import EXTRAS
+from aatoolkit._util.defaults import EXTRAS
 from aatoolkit.errors import AAToolkitError, PackageMissing
 
 ROOT = Path(aa.__file__).parents[1]

@@ -262,3 +262,10 @@ def test_many_files_print_as_their_number_and_place() -> None:
         "<no files>",
         "<1 file in .>",
     ]
+
+
+def test_what_an_answer_states_marks_the_numbers_of_an_aggregate() -> None:
+    prompts = aa.demo().read("prompts").main
+    text = repr(prompts.aa.aggregate("intent", "mention_rate"))
+    assert "0.2621*" in text
+    assert "* partial (rows 0-3): google-ai-overview: This engine has not run yet." in text

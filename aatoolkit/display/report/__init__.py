@@ -10,11 +10,9 @@ reading order:
   tables and columns stand open.
 - ``summary``: what is, what is shown to have changed and what cannot be said, in sentences;
   ``measured``: what was measured, table by table.
-- ``grid``: frames as HTML tables; ``wording``: names, units and values in words; ``picture``:
-  pictures as SVG.
-- ``evidence``: the evidence of each number, row by row; ``explainer``: finds it, each answer read
-  once; ``evidence_words``: writes it.
-- ``markup``: escaping and elements; ``style``: the style sheet.
+- ``grid``: frames as HTML tables, escaping and elements; ``wording``: names, units and values in
+  words; ``picture``: pictures as SVG; ``style``: the style sheet.
+- ``evidence``: the evidence of each number, row by row, each response read once.
 """
 
 from __future__ import annotations

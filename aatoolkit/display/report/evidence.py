@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from aatoolkit._util.text import counted
-from aatoolkit.display.report.evidence_words import answer_words, known_of, shared_place
-from aatoolkit.display.report.explainer import CellExplainer
-from aatoolkit.display.report.markup import element, text
-from aatoolkit.display.report.outline import title_of
+from aatoolkit.display.plot.labels import describe_scope
+from aatoolkit.display.report.grid import element, text
+from aatoolkit.display.report.outline import chapter_of, title_of
 from aatoolkit.display.report.wording import (
     RowNames,
     column_title,
@@ -20,9 +20,16 @@ from aatoolkit.display.report.wording import (
     plain,
     unit_words,
 )
-from aatoolkit.frame.explain import CitedAnswer, Explanation
+from aatoolkit.frame.explain import CitedAnswer, Explainer, Explanation, ValuePlace
+from aatoolkit.frame.explain.answers import TrailEnd
+from aatoolkit.frame.explain.explainer import replay
+from aatoolkit.frame.explain.explanation import same
+from aatoolkit.frame.explain.results import Made
+from aatoolkit.jsontree.paths import KEY_SIGN, Step, format_json_path, parse_path
+from aatoolkit.metadata.attrs import stored_of
 
 if TYPE_CHECKING:
+    from aatoolkit.client.dataset import Dataset
     from aatoolkit.display.plot.axes import Picture
 
 _MOST_NAMES = 4
@@ -248,3 +255,148 @@ def _linked(words: str, anchor: str | None) -> str:
 def _meaning(found: Explanation) -> str:
     unit = unit_words(found.unit)
     return text(plain(found.meaning or "") + (f" Unit: {unit}." if unit else ""), 400)
+
+
+_MOST_PARTS = 3
+
+
+def known_of(found: Explanation, inside: str = "") -> str:
+    """Describe how one number is known, as HTML.
+
+    Parameters
+    ----------
+    found : Explanation
+        The number.
+    inside : str
+        The JSON path of its row, which is named before.
+    """
+    exact = _exact(found.value)
+    parts = []
+    if found.value is None:
+        exact = "missing"
+        parts.append(plain(found.missing or "the response has no value here"))
+    if found.place is not None:
+        parts.append(_place_words(found.place, exact, inside))
+    if found.formula:
+        parts.append(f"= {plain(found.formula)}")
+    if found.place is None:
+        parts += _parts_of(found)
+    if found.value is not None and (found.availability or "").startswith("partial"):
+        parts.append("measured in part")
+    parts += [plain(note) for note in found.notes]
+    if found.end:
+        parts.append(f"the trail ends here: {plain(found.end)}")
+    words = "; ".join(part.rstrip(". ") for part in dict.fromkeys(parts))
+    return f"<b>{text(exact)}</b>{text(f': {words}.' if words else '.', 700)}"
+
+
+def shared_place(places: Sequence[ValuePlace]) -> str:
+    """The JSON path that encloses all places: that of their row; empty for the whole response.
+
+    Examples
+    --------
+    >>> shared_place([ValuePlace("$.rows[0].n"), ValuePlace("$.rows[0].byEngine.a")])
+    '$.rows[0]'
+    >>> shared_place([ValuePlace("$.rows[0].n")]), shared_place([ValuePlace("$.n")])
+    ('$.rows[0]', '')
+    """
+    paths = [_steps(place.path)[:-1] for place in places]
+    shared = [
+        steps[0]
+        for steps in takewhile(
+            lambda steps: all(step == steps[0] for step in steps), zip(*paths, strict=False)
+        )
+    ]
+    return format_json_path(shared) if shared else ""
+
+
+def answer_words(answer: CitedAnswer) -> str:
+    """A response in a sentence, as HTML."""
+    parts = [
+        f"the response for <b>{text(chapter_of(answer.section or 'all sections').title)}</b>",
+        f"about {text(answer.host)}" if answer.host else "",
+        text(describe_scope(answer.scope)) if answer.scope else "",
+        f"sent {text((answer.fetched_at or '')[:19].replace('T', ' '))} UTC"
+        if answer.fetched_at
+        else "",
+        f"with status {answer.status}" if answer.status else "",
+        "taken from a cache after it had expired" if answer.stale else "",
+        f"SHA-256 <code>{text(answer.sha256)}</code>" if answer.sha256 else "",
+    ]
+    checked = (
+        " Its bytes were checked against it when this page was made." if answer.checked else ""
+    )
+    return f"From {', '.join(part for part in parts if part)}.{checked}"
+
+
+def _exact(value: object) -> str:
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        value = int(value)
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _steps(path: str) -> tuple[Step, ...]:
+    return parse_path(path.removesuffix(KEY_SIGN))
+
+
+def _place_words(place: ValuePlace, exact: str, inside: str) -> str:
+    """Describe the place of a value in its response for a reader of the file."""
+    steps, outer = _steps(place.path), len(_steps(inside)) if inside else 0
+    where = path_words(format_json_path(steps[outer:]))
+    if place.start is None:
+        return f"looked for at {where}"
+    spelled = f", spelled {place.text}" if place.text and place.text != exact else ""
+    return f"read at {where}, bytes {place.start:,} to {place.end:,}{spelled}"
+
+
+def _parts_of(found: Explanation) -> list[str]:
+    """Name the first values of responses that a number was computed from."""
+    leaves = [one for one in found.walk() if one.place is not None and one.place.start is not None]
+    places = [*dict.fromkeys(one.place for one in leaves if one.place is not None)]
+    if not places:
+        return []
+    first = [_place_words(place, place.text or "", "") for place in places[:_MOST_PARTS]]
+    more = f" and {len(places) - _MOST_PARTS:,} more" if len(places) > _MOST_PARTS else ""
+    return [f"computed from values {', '.join(first)}{more}"]
+
+
+class CellExplainer:
+    """Explains many cells of the tables of a dataset, and checks each table once.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The sections, whose answers are looked at.
+    """
+
+    def __init__(self, dataset: Dataset) -> None:
+        self.any = Explainer(dataset, samples=False)
+        self._made: dict[int, tuple[pd.DataFrame, Made | None]] = {}
+        self._arrays: dict[tuple[int, str], Any] = {}
+
+    def __call__(self, frame: pd.DataFrame, at: int, column: str) -> Explanation:
+        """Explain the number in a column of the row at a position."""
+        if id(frame) not in self._made:
+            self._made[id(frame)] = frame, self._as_read(frame)
+        _, made = self._made[id(frame)]
+        if made is not None:
+            found = made.explain(at, column)
+            if (id(frame), column) not in self._arrays:
+                self._arrays[id(frame), column] = frame[column].array
+            if same(found.value, self._arrays[id(frame), column][at]):
+                return found
+        return self.any.explain(frame, frame.index[at], column)
+
+    def _as_read(self, frame: pd.DataFrame) -> Made | None:
+        """The table made again from its answer; None where rows or columns are not as read."""
+        stored, answers = stored_of(frame)
+        if stored.recipe is None:
+            return None
+        self.any.evidence.hold(answers)
+        try:
+            made = replay(stored.recipe, stored.sources, self.any.evidence)
+        except TrailEnd:
+            return None
+        key = [name for name in made.known.key if name in made.frame.columns]
+        is_whole = [*frame.columns] == [*made.frame.columns] and len(frame) == len(made.frame)
+        return made if is_whole and frame[key].equals(made.frame[key]) else None

@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from aatoolkit.display.report.grid import grid
-from aatoolkit.display.report.markup import element, text
+from aatoolkit.display.report.grid import element, grid, text
 from aatoolkit.display.report.outline import chapter_of, in_reading_order, title_of
 from aatoolkit.display.report.wording import column_title, path_words, state_words, value_words
 

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 
 from aatoolkit._util.text import counted
 from aatoolkit.display.plot.labels import describe_scope
-from aatoolkit.display.report.evidence import SectionEvidence
-from aatoolkit.display.report.explainer import CellExplainer
-from aatoolkit.display.report.grid import bars, grid, table_of
-from aatoolkit.display.report.markup import element, slug, text
+from aatoolkit.display.report.evidence import CellExplainer, SectionEvidence
+from aatoolkit.display.report.grid import bars, element, grid, slug, table_of, text
 from aatoolkit.display.report.measured import measured, statements
 from aatoolkit.display.report.outline import Chapter, chapter_of, in_reading_order, title_of
 from aatoolkit.display.report.style import STYLE

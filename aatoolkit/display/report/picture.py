@@ -14,7 +14,7 @@ from aatoolkit.display.plot.axes import Picture
 from aatoolkit.display.plot.data import plot_data
 from aatoolkit.display.plot.draw import picture_of
 from aatoolkit.display.plot.style import LIGHT
-from aatoolkit.display.report.markup import element, text
+from aatoolkit.display.report.grid import element, text
 
 NumberLink = Callable[[Picture, int, str, str, str], str]
 """From a picture, the position of a row, a column, the row's name and the number to HTML."""

@@ -12,7 +12,7 @@ from aatoolkit._util.numbers import number, p_value, points, signed
 from aatoolkit._util.text import visible
 from aatoolkit.display.plot.data import Numbers, PlotData, plot_data
 from aatoolkit.display.plot.labels import capitalized, humanize
-from aatoolkit.display.report.markup import element, text
+from aatoolkit.display.report.grid import element, text
 from aatoolkit.display.report.outline import chapter_of, in_reading_order
 from aatoolkit.display.report.wording import plain, state_words
 from aatoolkit.errors import AAToolkitError

@@ -6,8 +6,8 @@ from groups of options. It is not one control per option, so that 50,000 options
 as five; it needs no network. In reading order:
 
 - ``scopes``: `ScopePicker`; ``sections``: `SectionPicker`.
-- ``picker``: their base class, which syncs options and choice with the browser.
-- ``option_group``: a group of options, and a choice as one bit per option.
+- ``picker``: their base class, which syncs groups of options and a choice, one bit per option, with
+  the browser.
 """
 
 from __future__ import annotations

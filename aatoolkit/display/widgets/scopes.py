@@ -12,8 +12,14 @@ import traitlets
 
 from aatoolkit._util.text import clipped
 from aatoolkit.client.project import Project
-from aatoolkit.display.widgets.option_group import Option, OptionFlag, OptionGroup, with_stale
-from aatoolkit.display.widgets.picker import Picker, python_tuple
+from aatoolkit.display.widgets.picker import (
+    Option,
+    OptionFlag,
+    OptionGroup,
+    Picker,
+    python_tuple,
+    with_stale,
+)
 from aatoolkit.errors import AAToolkitWarning, FetchError, ScopeError
 from aatoolkit.scope import DAYS, FILTERS, UNTAGGED, Scope, ScopeOptions
 

@@ -11,8 +11,14 @@ import traitlets
 from aatoolkit import sections as declared
 from aatoolkit._util.text import clipped
 from aatoolkit.client.dataset import Dataset
-from aatoolkit.display.widgets.option_group import Option, OptionFlag, OptionGroup, with_stale
-from aatoolkit.display.widgets.picker import Picker, python_tuple
+from aatoolkit.display.widgets.picker import (
+    Option,
+    OptionFlag,
+    OptionGroup,
+    Picker,
+    python_tuple,
+    with_stale,
+)
 from aatoolkit.errors import ScopeError, did_you_mean, near_matches
 from aatoolkit.normalizer.tables import Tables
 
