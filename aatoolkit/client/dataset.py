@@ -290,7 +290,7 @@ class Dataset(Mapping[str, Tables], NamesNear):
         return write_sections(self, path)
 
     def report(
-        self, path: str | os.PathLike[str], *, rows: int = 12, before: Dataset | None = None
+        self, path: str | os.PathLike[str], *, rows: int = 12, baseline: Dataset | None = None
     ) -> Path:
         """Write one HTML page for readers who know neither Python nor JSON.
 
@@ -311,7 +311,7 @@ class Dataset(Mapping[str, Tables], NamesNear):
         rows : int
             The most rows of a table, of which fewer may stand open; where more exist the page
             says how many.
-        before : Dataset, optional
+        baseline : Dataset, optional
             An earlier dataset, whose windows do not overlap with those of this one.
 
         Returns
@@ -338,12 +338,12 @@ class Dataset(Mapping[str, Tables], NamesNear):
         """
         from aatoolkit.display.report import page
 
-        if before is not None and not isinstance(before, Dataset):
+        if baseline is not None and not isinstance(baseline, Dataset):
             raise ArgumentError(
-                f"before is a {type(before).__name__}; give a Dataset of an earlier window",
-                argument="before",
+                f"baseline is a {type(baseline).__name__}; give a Dataset of an earlier window",
+                argument="baseline",
             )
-        return write_whole(path, page(self, rows, before).encode())
+        return write_whole(path, page(self, rows, baseline).encode())
 
     def _ipython_key_completions_(self) -> list[str]:
         return list(self)

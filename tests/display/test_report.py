@@ -348,7 +348,7 @@ def test_a_report_opens_with_what_changed(tmp_path: Path) -> None:
     assert "before 0.375839 of n = 447" in page
     assert "+0.0 points" not in page
     assert not re.search(r"[^.]\.\.[^.]", re.sub(r"<[^>]*>", "", page))
-    same = dataset.report(tmp_path / "same.html", before=dataset).read_text("utf-8")
+    same = dataset.report(tmp_path / "same.html", baseline=dataset).read_text("utf-8")
     assert "the windows" in same or "both hold" in same
     alone = aa.demo().read_all(sections=["crawl"], progress=False)
     assert "was not read" in alone.report(tmp_path / "alone.html").read_text("utf-8")
