@@ -6,33 +6,33 @@
     ├─ ArgumentError (ValueError)        an argument or setting has a value that cannot be used
     ├─ PackageMissing (ImportError)      an optional package is not installed
     ├─ ScopeError (ValueError)           a filter or value that cannot be requested
-    ├─ FetchError                        no usable answer came back
+    ├─ FetchError                        no usable response came back
     │  ├─ ConnectionFailed               no response: DNS, refusal, a broken connection
     │  │  └─ DeadlineExceeded            the call did not end before its deadline
-    │  ├─ NotCached                      offline, and the answer was never cached
-    │  ├─ DecodeError                    the answer is not one JSON document
+    │  ├─ NotCached                      offline, and the response was never cached
+    │  ├─ DecodeError                    the response is not one JSON document
     │  └─ StatusError                    the service answered with an error status
     │     ├─ NotAuthorized               401: the token is missing or not accepted
     │     ├─ NotVisible                  403, 404: there is no such host, or it is not visible
     │     ├─ BadRequest                  400, 422: the service refused a parameter
     │     ├─ RateLimited                 429: too many requests
     │     └─ ServerFailed                5xx: the service failed, 502 on scope options included
-    ├─ PayloadError (ValueError)         an answer does not match its declaration
+    ├─ PayloadError (ValueError)         a response does not match its declaration
     ├─ ItemNotFound (KeyError)           there is no such table, column, section, host or row
     ├─ AvailabilityError (LookupError)   a column that was asked for could not be measured
     ├─ MetadataError (ValueError)        the metadata of a frame or file cannot be read
     ├─ StudyError (ValueError)           a study is damaged, or cannot be used in this way
     ├─ ArchiveError (ValueError)         an archive is damaged, or cannot be used in this way
     │  └─ ArchiveConflict                another process changed it at the same time
-    ├─ InternalError                     a fault of this package; the answer is in ``payload``
+    ├─ InternalError                     a fault of this package; the response is in ``payload``
     ├─ NotRead (OSError)                 a file cannot be read, or is of another format
     │  └─ FileMissing (FileNotFoundError)  there is no such file
     └─ NotWritten (OSError)              a file or folder was not written, and nothing is changed
 
     AAToolkitWarning (UserWarning)
-    ├─ DraftWarning                      answers are read by drafts made of themselves
+    ├─ DraftWarning                      responses are read by drafts made of themselves
     ├─ SchemaDriftWarning                a response is not as it was declared, or not understood
-    ├─ StaleDataWarning                  an expired answer was used, as the service failed
+    ├─ StaleDataWarning                  an expired response was used, as the service failed
     └─ MergeWarning                      values of the keys of a merge do not meet
 
 Every error has its facts as attributes, says what to do, pickles, and never holds a token.
@@ -127,14 +127,14 @@ class ScopeError(AAToolkitError, ValueError):
 
 
 class PayloadError(AAToolkitError, ValueError):
-    """An answer does not match its declaration, or is not JSON."""
+    """A response does not match its declaration, or is not JSON."""
 
     section: str | None
     """The section it was read as."""
     problems: list[str] | None
     """Every problem, each ending in the JSON path it was found at."""
     limit: int | None
-    """How many different JSON paths are allowed, where the answer has more."""
+    """How many different JSON paths are allowed, where the response has more."""
 
 
 class AvailabilityError(AAToolkitError, LookupError):
@@ -196,7 +196,7 @@ class NotWritten(AAToolkitError, OSError):
 
 
 class FetchError(AAToolkitError):
-    """No usable answer came back."""
+    """No usable response came back."""
 
     url: str | None
     """The requested URL; it holds no secret."""
@@ -222,14 +222,14 @@ class DeadlineExceeded(ConnectionFailed):
 
 
 class NotCached(FetchError):
-    """The client is offline, or a study is replayed, and has no such answer."""
+    """The client is offline, or a study is replayed, and has no such response."""
 
     nearest: str | None
     """The most similar request that the study has."""
 
 
 class DecodeError(FetchError):
-    """The answer is not one JSON document."""
+    """The response is not one JSON document."""
 
     problem: str | None
     """In a word: ``html``, ``truncated``, ``not_json``, ``wrong_type``, ``encoding``, ``empty``,
@@ -295,7 +295,7 @@ class InternalError(AAToolkitError):
     excerpt: str | None
     """The beginning of the body, where one came."""
     payload: Any
-    """The answer, where a whole one came."""
+    """The response, where a whole one came."""
 
 
 class AAToolkitWarning(UserWarning):
@@ -303,7 +303,7 @@ class AAToolkitWarning(UserWarning):
 
 
 class DraftWarning(AAToolkitWarning):
-    """No declaration fits the answers: they are read by drafts made of the answers themselves."""
+    """No declaration fits the responses: they are read by drafts made of themselves."""
 
 
 class SchemaDriftWarning(AAToolkitWarning):
@@ -311,7 +311,7 @@ class SchemaDriftWarning(AAToolkitWarning):
 
 
 class StaleDataWarning(AAToolkitWarning):
-    """An expired answer was used, as the service failed."""
+    """An expired response was used, as the service failed."""
 
 
 class MergeWarning(AAToolkitWarning):

@@ -24,7 +24,7 @@ from aatoolkit.jsontree import decode
 from aatoolkit.scope import Scope
 
 NO_CONTENT = frozenset({202, 204, 205})
-"""The statuses of answers that may come without a body."""
+"""The statuses of responses that may come without a body."""
 
 _UNITS = ("bytes", "kB", "MB", "GB")
 
@@ -292,16 +292,16 @@ class ResponseStore(Protocol):
 
 @dataclass(frozen=True, repr=False)
 class Payload(metaclass=Chaptered):
-    """One answer, as it came: frozen, comparable, picklable.
+    """One response, as it came: frozen, comparable, picklable.
 
     Parameters
     ----------
     body : bytes
-        The answer itself.
+        The response itself.
     url : str
         What was asked for.
     status : int
-        The HTTP status it came with; not 200 where the service says why there is no answer.
+        The HTTP status it came with; not 200 where the service says why there is no response.
     fetched_at : datetime.datetime
         When the service gave it, with a time zone.
     from_cache : bool
@@ -390,7 +390,7 @@ class Payload(metaclass=Chaptered):
 
     @property
     def _origin(self) -> str:
-        """The origin of the answer: ``service``, ``cache`` or ``stale cache``."""
+        """The origin of the response: ``service``, ``cache`` or ``stale cache``."""
         if not self.from_cache:
             return "service"
         return "stale cache" if self.stale else "cache"
@@ -422,7 +422,7 @@ class Payload(metaclass=Chaptered):
 
 
 def window_of(document: Any) -> tuple[str | None, str | None]:
-    """The first and the last day that an answer says it covers; None where it does not say.
+    """The first and the last day that a response says it covers; None where it does not say.
 
     Examples
     --------

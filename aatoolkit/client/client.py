@@ -33,13 +33,13 @@ T = TypeVar("T")
 
 
 class AnswerSource(Protocol):
-    """The source of a client's answers: a fetcher, or a study that records or replays."""
+    """The source of a client's responses: a fetcher, or a study that records or replays."""
 
     offline: bool
     has_token: bool
 
     def get(self, request: Request) -> Payload:
-        """Return the answer to a request, or raise a `FetchError`."""
+        """Return the response to a request, or raise a `FetchError`."""
 
     def close(self) -> None:
         """Close the connections."""
@@ -57,13 +57,13 @@ class Client(Closing, NamesNear):
         The account's token; else ``AATOOLKIT_TOKEN``, the file that ``AATOOLKIT_TOKEN_FILE``
         names, or the system's key store. It is sent to this service and nowhere else.
     cache : bool or path
-        Whether to cache answers, or the folder to cache them in.
+        Whether to cache responses, or the folder to cache them in.
     cache_size : int
-        The size limit of the cache in bytes; the least recently used answers are evicted.
+        The size limit of the cache in bytes; the least recently used responses are evicted.
     offline : bool
         Answer from the cache only, without opening a socket.
     expire_after : float
-        For how many seconds a cached answer is fresh.
+        For how many seconds a cached response is fresh.
     deadline : float
         The seconds that one call may take, retries included.
     workers : int
@@ -139,7 +139,7 @@ class Client(Closing, NamesNear):
         profile: Profile | None = None,
         max_nodes: int = MAX_NODES,
     ) -> Client:
-        """Make a client that gets its answers from somewhere else than a fetcher of its own."""
+        """Make a client that gets its responses from somewhere else than a fetcher of its own."""
         client = cls.__new__(cls)
         client.base_url, client.workers, client._source = base_url, workers, source
         client.offline, client._profile = source.offline, profile
@@ -154,7 +154,7 @@ class Client(Closing, NamesNear):
 
     @property
     def _options(self) -> ReadingOptions:
-        """How answers of the service become tables."""
+        """How responses of the service become tables."""
         return ReadingOptions(self._profile, self.max_nodes)
 
     @property
@@ -171,7 +171,7 @@ class Client(Closing, NamesNear):
             Its domain.
         alias : str, optional
             A name that takes the host's place in captions, metadata, sources, explanations, files
-            and reports, such as ``"client A"``. The host in an answer's own rows is data, and
+            and reports, such as ``"client A"``. The host in a response's own rows is data, and
             stays there.
 
         Raises
@@ -198,9 +198,10 @@ class Client(Closing, NamesNear):
     ) -> Iterator[tuple[str, Scope, Dataset]]:
         """Read the sections of many hosts, one dataset at a time.
 
-        However many hosts there are, only a few answers are in memory at a time: save each dataset
-        before the next is taken, and memory stays constant. Requests run concurrently, as many as
-        the client has ``workers``; the order is that of hosts and scopes, whichever answers first.
+        However many hosts there are, only a few responses are in memory at a time: save each
+        dataset before the next is taken, and memory stays constant. Requests run concurrently, as
+        many as the client has ``workers``; the order is that of hosts and scopes, whichever answers
+        first.
 
         Parameters
         ----------

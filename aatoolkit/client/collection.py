@@ -101,13 +101,13 @@ class Collection(Mapping[HostScope, Dataset], NamesNear):
         Returns
         -------
         pandas.DataFrame
-            The rows of all answers; ``host``, ``days``, ``filter_…`` and ``fetched_at`` come
+            The rows of all responses; ``host``, ``days``, ``filter_…`` and ``fetched_at`` come
             first, as `df.aa.with_context` adds them.
 
         Raises
         ------
         ItemNotFound
-            If no answer has the section, or the section has no such table.
+            If no response has the section, or the section has no such table.
 
         Examples
         --------
@@ -126,7 +126,7 @@ class Collection(Mapping[HostScope, Dataset], NamesNear):
             there = [*dict.fromkeys(name for dataset in self.values() for name in dataset)]
             near = near_matches(str(section), there)
             listed = f"it was not asked for; there are {', '.join(there) or 'none'}"
-            why = f"every answer failed: {failed[0]}" if failed else did_you_mean(near, listed)
+            why = f"every response failed: {failed[0]}" if failed else did_you_mean(near, listed)
             raise ItemNotFound(
                 f"there is no section {section!r} here; {why}", key=section, suggestions=(*near,)
             )
@@ -236,7 +236,7 @@ class Collection(Mapping[HostScope, Dataset], NamesNear):
 
     def _title(self) -> str:
         scopes = f", {len(self.scopes)} scopes" if len(self.scopes) > 1 else ""
-        failed = f", {len(self.errors)} answers failed" if self.errors else ""
+        failed = f", {len(self.errors)} responses failed" if self.errors else ""
         return f"{len(self.hosts)} hosts{scopes}{failed}"
 
 
@@ -262,7 +262,7 @@ def _with_failures(frame: pd.DataFrame, failed: Sequence[str], read: int) -> pd.
     from aatoolkit.metadata.recorded import attach_changed
 
     known = metadata_of(frame)
-    why = f"{len(failed)} of {len(failed) + read} answers failed"
+    why = f"{len(failed)} of {len(failed) + read} responses failed"
     lacking = Availability(Status.UNAVAILABLE, Cause.FAILED, why)
     there = tuple(frame["host"].dropna().unique().tolist())
     absent = AbsentRows(lacking)

@@ -51,7 +51,7 @@ class Project(Closing, NamesNear):
         The project's domain.
     alias : str or None
         The name that stands for the host in what is read: in captions, metadata, sources,
-        explanations, files and reports. Where the host is in the rows of an answer it is data, and
+        explanations, files and reports. Where the host is in the rows of a response it is data, and
         stays.
     client : Client
         The service, or the study that is replayed or recorded.
@@ -100,7 +100,7 @@ class Project(Closing, NamesNear):
         Raises
         ------
         FetchError
-            If no usable answer came back; the documented failure is `ServerFailed`, 502.
+            If no usable response came back; the documented failure is `ServerFailed`, 502.
 
         Examples
         --------
@@ -113,7 +113,7 @@ class Project(Closing, NamesNear):
         return read_options(name, payload, self.client._options)
 
     def _get(self, request: Request) -> Payload:
-        """Fetch an answer; where the host has an alias, it names that."""
+        """Fetch a response; where the host has an alias, it names that."""
         payload = self.client._source.get(request)
         if self.alias is None:
             return payload
@@ -130,7 +130,7 @@ class Project(Closing, NamesNear):
         expire_after: float | None = None,
         **filters: Any,
     ) -> Payload:
-        """Fetch one answer, without normalising it.
+        """Fetch one response, without normalising it.
 
         Parameters
         ----------
@@ -139,10 +139,10 @@ class Project(Closing, NamesNear):
         scope : Scope, optional
             The filters; by default everything of the last 30 days.
         refresh : bool
-            Ask the service in any case, and replace the cached answer. In a replay the recorded
-            answer is used.
+            Ask the service in any case, and replace the cached response. In a replay the recorded
+            response is used.
         expire_after : float, optional
-            The age, in seconds, up to which a cached answer is used this time.
+            The age, in seconds, up to which a cached response is used this time.
         **filters
             Filters by name, such as ``engine="chatgpt"``.
 
@@ -152,7 +152,7 @@ class Project(Closing, NamesNear):
             If there is no such section or filter; ``.suggestions`` holds near matches. Also if a
             keyword contradicts the scope.
         FetchError
-            If no usable answer came back.
+            If no usable response came back.
 
         Examples
         --------
@@ -197,11 +197,11 @@ class Project(Closing, NamesNear):
         scope : Scope, optional
             The filters; by default everything of the last 30 days.
         strict : bool
-            Whether to raise if an answer differs from its declaration.
+            Whether to raise if a response differs from its declaration.
         dtype_backend : {"numpy_nullable", "pyarrow"}
             The kind of dtypes, as in pandas.
         refresh : bool
-            Ask the service in any case, and replace the cached answer.
+            Ask the service in any case, and replace the cached response.
         split : {"engine", "topic", "category", "brand"}, optional
             Read the section once for each value of this filter (those in the scope, or all that
             the scope options list), concurrently. Each table has the value as its first column,
@@ -214,9 +214,9 @@ class Project(Closing, NamesNear):
         ScopeError
             If there is no such section or filter.
         FetchError
-            If no usable answer came back; with ``split``, the first of the failures.
+            If no usable response came back; with ``split``, the first of the failures.
         PayloadError
-            If ``strict``, and the answer differs from its declaration.
+            If ``strict``, and the response differs from its declaration.
 
         Examples
         --------
@@ -308,16 +308,16 @@ class Project(Closing, NamesNear):
     ) -> Dataset:
         """Read the combined view, split by section.
 
-        Its shape is not documented. Sections are found by name, wherever they are in the answer;
-        what is beside them stays in the payload. Where none is found the whole answer is under
+        Its shape is not documented. Sections are found by name, wherever they are in the response;
+        what is beside them stays in the payload. Where none is found the whole response is under
         ``combined``, with tables inferred from it.
 
         Raises
         ------
         FetchError
-            If no usable answer came back.
+            If no usable response came back.
         PayloadError
-            If nothing in the answer can be made a table; ``fetch(None)`` gives it as it came.
+            If nothing in the response can be made a table; ``fetch(None)`` gives it as it came.
 
         Examples
         --------
@@ -388,12 +388,12 @@ _TABLES = ("scope_engines", "scope_topics", "scope_categories", "scope_brands")
 def read_options(
     host: str, payload: Payload, options: ReadingOptions | None = None
 ) -> ScopeOptions:
-    """Return the scope options of an answer.
+    """Return the scope options of a response.
 
     Raises
     ------
     DecodeError
-        If the answer is not one JSON document.
+        If the response is not one JSON document.
     """
     reading = options or ReadingOptions()
     profile = reading.profile
@@ -413,7 +413,7 @@ def read_options(
         categories=tables["scope_categories"],
         brands=tables["scope_brands"],
         own_terms=(term for term in _listed(payload, "ownTerms") if isinstance(term, str)),
-        # Without windows in the answer, the documented ones apply.
+        # Without windows in the response, the documented ones apply.
         days=named or DAYS,
         unknown=unknown,
     )
@@ -423,7 +423,7 @@ def read_options(
 
 
 def _is_recognised(table: Table, document: Any) -> bool:
-    """Whether an answer has the list of a filter's values: an empty one, or one with its key."""
+    """Whether a response has the list of a filter's values: an empty one, or one with its key."""
     keys = [table[name].source or "." for name in table.key]
     found = [document]
     for step in table.rows.steps:
@@ -449,7 +449,7 @@ def _is_listing(value: Any) -> bool:
 
 
 def _as_values(declared: Section, payload: Payload) -> Section:
-    """Return the declaration with tables of plain values where the answer lists them so."""
+    """Return the declaration with tables of plain values where the response lists them so."""
     tables = list(declared)
     for at, table in enumerate(tables):
         listed = _listed(payload, table.rows.path.removesuffix("[]"))

@@ -1,7 +1,7 @@
 """Fetch and normalise: many sections, one by a filter, the combined view, files.
 
 `read_many` reads concurrently, for `read_all` and `collect`; `read_by` one section once for each
-value of a filter; `read_combined` splits the answer to a request without a section; and
+value of a filter; `read_combined` splits the response to a request without a section; and
 `read_dataset` reads back the files that a dataset was written to.
 """
 
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    """How answers become tables: one value, which a client hands on."""
+    """How responses become tables: one value, which a client hands on."""
 
     profile: Profile | None = None
     max_nodes: int = MAX_NODES
@@ -68,7 +68,7 @@ class ReadingOptions:
     dtype_backend: str = "numpy_nullable"
 
     def tables(self, section: str, payload: Payload, envelope: Collection[str] = ()) -> Tables:
-        """Normalise an answer, as `to_tables` does."""
+        """Normalise a response, as `to_tables` does."""
         options = {field.name: getattr(self, field.name) for field in fields(self)}
         return to_tables(section, payload, envelope=envelope, **options)
 
@@ -86,7 +86,7 @@ def read_many(
     progress: bool | None,
     unit: str = "section",
 ) -> Generator[Dataset]:
-    """Yield one dataset per host and scope, in order, as the answers come in."""
+    """Yield one dataset per host and scope, in order, as the responses come in."""
     calls = [(place, name) for place in range(len(fetches)) for name in names]
     if not names:
         yield from (Dataset({}) for _ in fetches)
@@ -106,9 +106,9 @@ def read_many(
 def normalized(
     answers: Iterable[tuple[str, Callable[[], Payload]]], options: ReadingOptions
 ) -> Dataset:
-    """Normalise an answer of each section; one that fails is in ``.errors`` of the dataset.
+    """Normalise a response of each section; one that fails is in ``.errors`` of the dataset.
 
-    Fields that most answers share are their envelope.
+    Fields that most responses share are their envelope.
     """
     got: dict[str, Payload] = {}
     results: dict[str, Tables] = {}
@@ -128,7 +128,7 @@ def normalized(
 
 
 def to_tables(section: str | Section, payload: Payload, **how: Any) -> Tables:
-    """Normalise an answer; an internal error says that it is one and carries the answer.
+    """Normalise a response; an internal error says that it is one and carries the response.
 
     Raises
     ------
@@ -142,9 +142,9 @@ def to_tables(section: str | Section, payload: Payload, **how: Any) -> Tables:
     except Exception as error:
         name = section if isinstance(section, str) else section.name
         raise InternalError(
-            f"{name}: the answer came, and aatoolkit failed to make tables of it "
+            f"{name}: the response came, and aatoolkit failed to make tables of it "
             f"({type(error).__name__}); this is a fault of aatoolkit, please report it; the "
-            "answer itself is in .payload",
+            "response itself is in .payload",
             section=name,
             payload=payload,
         ) from error
@@ -342,11 +342,11 @@ def read_combined(payload: Payload, options: ReadingOptions | None = None) -> Da
 
 
 def split(payload: Payload, names: Iterable[str]) -> dict[str, Payload]:
-    """Return one payload per section, in the order of the answer; empty if none is found.
+    """Return one payload per section, in the order of the response; empty if none is found.
 
     Sections may be at any level, as fields of an object or as entries of a list with a
     ``section`` field; the container with most of them is used, the outermost of several. A list
-    with two entries of one section is not used: neither would be the section's answer. A part
+    with two entries of one section is not used: neither would be the section's response. A part
     keeps the URL and the time of the whole; its body, and so its hash, is its own.
     """
     known = frozenset(names)
@@ -404,10 +404,10 @@ def read_dataset(
 ) -> Dataset:
     """Read back what ``dataset.to_parquet`` or ``tables.to_parquet`` wrote.
 
-    Each answer is rebuilt from its files and normalised again, so that the dataset can do all that
-    the first one could: funnels, comparisons, explanations. Values that were changed in a file are
-    changed in it. Keys of objects may come in another order, so that the SHA-256 of an answer is no
-    longer that of the service's.
+    Each response is rebuilt from its files and normalised again, so that the dataset can do all
+    that the first one could: funnels, comparisons, explanations. Values that were changed in a
+    file are changed in it. Keys of objects may come in another order, so that the SHA-256 of a
+    response is no longer that of the service's.
 
     Parameters
     ----------
@@ -467,14 +467,14 @@ def _sections(folder: Path) -> Iterator[Path]:
 
 
 def _payload(place: Path) -> Payload:
-    """The answer that the files of a section were made of."""
+    """The response that the files of a section were made of."""
     from aatoolkit.frame.parquet import read_metadata, rebuild
 
     known = (read_metadata(path).sources for path in sorted(place.glob("[!_]*.parquet")))
     source = next((sources[0] for sources in known if sources), Source())
     if source.fetched_at is None:
         problem = (
-            f"the tables of {place.name} were made of an answer without its request; write "
+            f"the tables of {place.name} were made of a response without its request; write "
             f"aa.normalize({place.name!r}, aa.rebuild({str(place)!r}))"
         )
         raise PayloadError(problem, problems=[problem])

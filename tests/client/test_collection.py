@@ -128,7 +128,7 @@ def test_failures_are_reported_answer_by_answer(client: Any, scripted: Any, repl
     assert summary["table"].isna().sum() == 4
     assert set(summary["host"]) == set(HOSTS[:5])
     text = repr(collected)
-    assert "5 hosts, 4 answers failed" in text
+    assert "5 hosts, 4 responses failed" in text
     assert "urls: ServerFailed" in text
 
 
@@ -177,14 +177,14 @@ def test_what_failed_is_not_forgotten_in_the_whole(client: Any, scripted: Any, r
     states = whole.aa.availability
     assert one.loc["citation_count", "status"] == "available"
     assert states.loc["citation_count", "status"] == "partial"
-    for words in ("1 of 3 answers failed", "Still counting"):
+    for words in ("1 of 3 responses failed", "Still counting"):
         assert words in states.loc["citation_count", "reason"]
     total = whole.aa.aggregate(columns="citation_count").aa.availability
-    assert "1 of 3 answers failed" in total.loc["citation_count", "reason"]
+    assert "1 of 3 responses failed" in total.loc["citation_count", "reason"]
     first = whole[whole["host"] == HOSTS[0]].aa.availability
     assert first.loc["citation_count", "status"] == "available"
     scripted.script = reply({}, 500)
-    with pytest.raises(KeyError, match="every answer failed"):
+    with pytest.raises(KeyError, match="every response failed"):
         client().collect(HOSTS[:2], sections="domains").concat("domains")
 
 

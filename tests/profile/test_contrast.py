@@ -81,7 +81,7 @@ def test_rows_that_are_gone_without_a_word_are_pointed_out_and_are_no_zero(draft
     assert load_profile(dump_profile(profile))["urls"].emptied == ("items",)
     silent = aa.normalize("urls", answer("urls", ["gamma"]), profile=profile)
     hints = silent.hints.set_index("path")["why"]
-    assert "no zero" in hints["$.items"]
+    assert "not read as zero" in hints["$.items"]
     assert silent.availability["status"].eq("unknown").all()
     assert aa.normalize("ads", [], profile=profile).hints["path"].tolist() == ["$"]
     full = aa.normalize("urls", answer("urls", ["alpha"]), profile=profile)

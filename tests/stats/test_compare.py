@@ -240,7 +240,7 @@ def test_other_rows_of_one_answer_can_be_compared(project: aa.Project) -> None:
     branded = prompts["branded"].fillna(False)
     found = rows(prompts[branded].aa.compare(prompts[~branded], "mention_rate"))
     assert found["verdict"] == "cannot say"  # two branded prompts
-    assert "takes 5" in found["why"]
+    assert "at least 5" in found["why"]
     startups = prompts["topic"].eq("CRM for startups").fillna(False)
     found = rows(prompts[startups].aa.compare(prompts[~startups], "mention_rate"))
     assert "two samples" in found["method"]
