@@ -5,22 +5,20 @@ In go frames with metadata (`aatoolkit.metadata`); out come frames with metadata
 - ``accessor``: signatures and documentation of every verb; ``overview``: the verbs by purpose
 - ``merge``: ``merge``, ``rename``, ``adopt``, and the rows of frames that no section declares;
   ``merge_keys``: whether keys meet
-- ``concat``: `aatoolkit.concat`
+- ``concat``: `aatoolkit.concat`, and one dtype a column over several frames
 - ``statements``: what is stated of groups, and of rows of answers that have none
 - ``cell_status``: the availability of each cell, which the verbs below share
-- ``groupby``: rows in groups, the numbers and the availability of each; ``periods``: weeks, months
+- ``groupby``: rows in groups, weeks and months; the numbers and the availability of each
 - ``duplicates``: rows that would count twice, after a join or in answers that overlap
-- ``aggregation_plan``: which rule each column follows in which unit, or why it has none
-- ``no_rule``: what a column without a rule has lost, and sums that would count twice
+- ``aggregation_plan``: which rule each column follows in which unit, or why it has none; rates
+  and shares of several answers
 - ``aggregate``: ``aggregate``, by those rules
-- ``wide``: how results of ``aggregate`` are printed
 - ``complete``: ``complete``, explicit rows for what was not reported
 - ``reshape``: ``to_long`` and ``with_context``
-- ``require``: ``require`` and ``measured``
-- ``dtypes``: one dtype a column over several frames, and those that files name
+- ``views``: ``codebook``, ``require``, ``measured``, ``plain``, and how aggregates are printed
 - ``parquet``: frames to Parquet files and back
-- ``explain``: how a cell is known, down to the bytes of the answers
 - ``csv``, ``excel``: to CSV and workbooks that are safe to open
+- ``explain``: how a cell is known, down to the bytes of the answers
 """
 
 from __future__ import annotations

@@ -19,17 +19,16 @@ from aatoolkit._util.defaults import needed
 from aatoolkit._util.show import Shown
 from aatoolkit.availability import Status
 from aatoolkit.errors import ArgumentError
-from aatoolkit.frame import complete, merge, plain, require, reshape
+from aatoolkit.frame import complete, merge, reshape, views
 from aatoolkit.frame.aggregate import aggregate
 from aatoolkit.frame.aggregation_plan import Rules
 from aatoolkit.frame.cell_status import availability_of
-from aatoolkit.frame.codebook import codebook_of
 from aatoolkit.frame.excel import SheetTable, codebook_sheet, write_workbook
-from aatoolkit.frame.groupby import By, names_of
+from aatoolkit.frame.groupby import By, by_period, names_of
 from aatoolkit.frame.merge_keys import warn_of_unmatched
 from aatoolkit.frame.overview import as_html, as_text
 from aatoolkit.frame.parquet import arrow_table, write_parquet
-from aatoolkit.frame.periods import by_period
+from aatoolkit.frame.views import codebook_of
 from aatoolkit.jsontree.coerce import coerce_values
 from aatoolkit.metadata.arrow_schema import declared, with_facts
 from aatoolkit.metadata.attrs import Source, metadata_of
@@ -156,7 +155,7 @@ class Accessor(NamesNear):
         return as_text(type(self), f"<df.aa of {self._frame.shape[1]} columns: {listed or 'none'}>")
 
     def _repr_html_(self) -> str:
-        shown: str = Shown(self.availability)._repr_html_()
+        shown = Shown(self.availability)._repr_html_() or ""
         return shown + as_html(type(self), "df.aa: what can be done with this frame")
 
     def explain(
@@ -247,7 +246,7 @@ class Accessor(NamesNear):
            n
         0  0
         """
-        return require.require(self._frame, names_of(columns))
+        return views.require(self._frame, names_of(columns))
 
     def measured(self, *columns: str | Iterable[str], drop: bool = False) -> pd.DataFrame:
         """Select the rows in which these columns were measured, wholly or in part.
@@ -279,8 +278,8 @@ class Accessor(NamesNear):
         >>> pd.DataFrame({"n": [0, None, 2]}).aa.measured("n")["n"].tolist()
         [0.0, 2.0]
         """
-        frame = require.measured(self._frame, names_of(columns))
-        return require.drop_unavailable(frame) if drop else frame
+        frame = views.measured(self._frame, names_of(columns))
+        return views.drop_unavailable(frame) if drop else frame
 
     def aggregate(
         self,
@@ -1500,7 +1499,7 @@ class Accessor(NamesNear):
         >>> frame.aa.plain().dtypes.astype(str).tolist(), frame.aa.plain()["k"].tolist()
         (['object', 'float64'], ['a', None])
         """
-        return plain.plain(self._frame)
+        return views.plain(self._frame)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Export the frame as an Arrow stream (the PyCapsule interface), with its metadata.

@@ -21,7 +21,7 @@ import pandas as pd
 from aatoolkit._util.show import Shown
 from aatoolkit._util.text import combined_reason
 from aatoolkit.availability import AbsentRows, Availability, Cause, Status, combine, join
-from aatoolkit.frame.aggregation_plan import Plan, Rules, plan
+from aatoolkit.frame.aggregation_plan import Plan, Rules, Wholes, plan
 from aatoolkit.frame.cell_status import (
     COVERAGE,
     NO_VALUE,
@@ -38,19 +38,19 @@ from aatoolkit.frame.duplicates import IN_SEVERAL, Duplicates
 from aatoolkit.frame.groupby import (
     By,
     Groups,
+    PartPeriod,
     added,
     as_floats,
     chosen,
     flattened,
     group,
     like,
+    part_periods,
     refuse_measures,
     sums,
 )
-from aatoolkit.frame.periods import PartPeriod, part_periods
-from aatoolkit.frame.shares import Wholes
 from aatoolkit.frame.statements import in_groups, of_groups, with_statements
-from aatoolkit.frame.wide import view_of
+from aatoolkit.frame.views import view_of
 from aatoolkit.metadata.attrs import EMPTY, ColumnMetadata, FrameMetadata, attach, metadata_of
 from aatoolkit.metadata.recorded import recorded
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import product
+from itertools import chain, product
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,6 @@ import pandas as pd
 from aatoolkit.availability import Cause, combine
 from aatoolkit.availability.subject import Condition
 from aatoolkit.errors import ArgumentError
-from aatoolkit.frame.dtypes import in_common
 from aatoolkit.frame.duplicates import answer_of
 from aatoolkit.frame.merge import (
     absent_rows,
@@ -312,3 +311,75 @@ def _stacked(
         for statement in known.columns.get(name, absent).within(*conditions)
     )
     return replace(whole, statements=stated)
+
+
+def in_common(frames: Sequence[pd.DataFrame], *, every: bool) -> list[pd.DataFrame]:
+    """Cast columns of several frames to common dtypes.
+
+    Parameters
+    ----------
+    frames : sequence of pandas.DataFrame
+        The frames, none of which is changed.
+    every : bool
+        Whether each gets every column, missing where it had none.
+    """
+    if not all(frame.columns.is_unique for frame in frames):
+        return [*frames]
+    labels = dict.fromkeys(chain.from_iterable(frame.columns for frame in frames))
+    targets: dict[Hashable, Any] = {label: _common(frames, label, every=every) for label in labels}
+    return [_with_dtypes(frame, targets, every=every) for frame in frames]
+
+
+def _with_dtypes(frame: pd.DataFrame, targets: dict[Hashable, Any], *, every: bool) -> pd.DataFrame:
+    columns = {
+        label: _as(frame[label], dtype) if label in frame.columns else _missing(frame, dtype)
+        for label, dtype in targets.items()
+        if every or label in frame.columns
+    }
+    return pd.DataFrame(columns, index=frame.index)
+
+
+def _as(column: pd.Series, dtype: Any) -> pd.Series:
+    if dtype is None or column.dtype == dtype:
+        return column
+    return _missing(column, dtype) if column.isna().all() else column.astype(dtype)
+
+
+def _missing(like: pd.DataFrame | pd.Series, dtype: Any) -> pd.Series:
+    """Make a column of missing values, of a given length."""
+    return pd.Series(None, index=like.index, dtype=dtype or object)
+
+
+def _common(frames: Sequence[pd.DataFrame], label: Hashable, *, every: bool) -> Any:
+    """The common dtype of a column; None where pandas may choose it."""
+    columns = [frame[label] for frame in frames if label in frame.columns]
+    typed = [column for column in columns if column.dtype != object or column.notna().any()]
+    dtypes = [*dict.fromkeys(column.dtype for column in typed)]
+    levelled = [dtype for dtype in dtypes if isinstance(dtype, pd.CategoricalDtype)]
+    plain = [dtype for dtype in dtypes if not isinstance(dtype, pd.CategoricalDtype)]
+    if levelled and not plain:
+        return _levelled(levelled)
+    if len(plain) != 1:
+        return None
+    lacking = (every and len(columns) < len(frames)) or len(typed) < len(columns)
+    return _nullable(plain[0]) if lacking else plain[0]
+
+
+def _levelled(dtypes: Sequence[pd.CategoricalDtype]) -> pd.CategoricalDtype:
+    """Combine categorical dtypes to one with all levels; ordered if one has all in one order."""
+    longest = max(dtypes, key=lambda dtype: len(dtype.categories))
+    ordered = all(
+        dtype.ordered
+        and [level for level in longest.categories if level in dtype.categories]
+        == [*dtype.categories]
+        for dtype in dtypes
+    )
+    levels = dict.fromkeys(chain.from_iterable(dtype.categories for dtype in (longest, *dtypes)))
+    return pd.CategoricalDtype([*levels], ordered=ordered)
+
+
+def _nullable(dtype: Any) -> Any:
+    """The nullable counterpart of a dtype; the dtype itself if it can hold missing values."""
+    if isinstance(dtype, pd.api.extensions.ExtensionDtype) or dtype.kind not in "biu":
+        return dtype
+    return "boolean" if dtype.kind == "b" else dtype.name.replace("int", "Int").replace("u", "U")

@@ -23,8 +23,8 @@ from aatoolkit._util.text import escaped, visible
 from aatoolkit.errors import AAToolkitError, NotWritten
 from aatoolkit.frame.aggregate import aggregate
 from aatoolkit.frame.aggregation_plan import row_units
-from aatoolkit.frame.codebook import codebook_of
 from aatoolkit.frame.csv import as_texts, needs_guard
+from aatoolkit.frame.views import codebook_of
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import NOTHING, Source, metadata_of
 from aatoolkit.sections.aggregation import FRACTION, FRACTION_CHANGE, PER_UNIT, PROBABILITY, SCORE

@@ -15,14 +15,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from aatoolkit._util.files import writing
 from aatoolkit.errors import AAToolkitError, FileMissing, NotRead, NotWritten, PayloadError
-from aatoolkit.frame.dtypes import LEVELS, is_parseable, lost_dtypes, parseable
 from aatoolkit.metadata.arrow_schema import (
     ARROW,
     PANDAS,
@@ -39,11 +39,11 @@ from aatoolkit.normalizer import provenance
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.normalizer.to_pandas import as_tuples
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 _ROWS = {"kind": "range", "name": None, "start": 0, "step": 1}
 """How pandas describes the numbers of rows, which readers number so without being told."""
+
+LEVELS = b"aa.levels"
+"""The key of the levels of a category, at its field."""
 
 CHECKSUMS = b"aatoolkit.sha256"
 """The key of a file's checksums: of its rows, and of its other keys."""
@@ -439,3 +439,53 @@ def check_folder(folder: str | os.PathLike[str]) -> None:
             "its name, such as 'tables'",
             path=str(path),
         )
+
+
+def is_parseable(dtype: str) -> bool:
+    """Whether pandas can parse the name of a dtype.
+
+    Examples
+    --------
+    >>> is_parseable("int64[pyarrow]"), is_parseable("list<item: int64>[pyarrow]")
+    (True, False)
+    """
+    try:
+        pd.api.types.pandas_dtype(dtype)
+    except (TypeError, ValueError, NotImplementedError):
+        return False
+    return True
+
+
+def parseable(keys: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
+    """The keys of a Parquet file, of which pandas can parse all names of Arrow dtypes.
+
+    pandas writes names such as ``list<item: string>[pyarrow]``, and does not read them back. Such
+    a column is an object here, and the name is kept beside it.
+    """
+    body = json.loads(keys.get(b"pandas", b"{}"))
+    for column in body.get("columns", ()):
+        if not is_parseable(column["numpy_type"]):
+            column |= {"numpy_type": "object", "metadata": {"dtype": column["numpy_type"]}}
+    return {**keys, b"pandas": json.dumps(body).encode()} if body else dict(keys)
+
+
+def lost_dtypes(schema: pa.Schema, rows: int) -> dict[str, Any]:
+    """The dtypes that pandas reads as others: Arrow strings and lists, levels of no rows."""
+    body = json.loads((schema.metadata or {}).get(b"pandas", b'{"columns": []}'))
+    lost: dict[str, Any] = {
+        column["name"]: pd.ArrowDtype(pa.string())
+        for column in body["columns"]
+        if column["numpy_type"] == "string[pyarrow]" and column["name"] in schema.names
+    }
+    for column in body["columns"]:
+        name, written = column["name"], column.get("metadata") or {}
+        if str(written.get("dtype")).endswith("[pyarrow]") and name in schema.names:
+            kind = schema.field(name).type
+            lost[name] = pd.ArrowDtype(
+                pa.list_(kind.value_type) if pa.types.is_list(kind) else kind
+            )
+    for field in schema if rows == 0 else ():
+        levels = (field.metadata or {}).get(LEVELS)
+        if levels is not None and pa.types.is_dictionary(field.type):
+            lost[field.name] = pd.CategoricalDtype(json.loads(levels), field.type.ordered)
+    return lost

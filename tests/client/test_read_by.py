@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
+from carried import metadata_of
 
 import aatoolkit as aa
 from aatoolkit.errors import AvailabilityError, ScopeError
-from aatoolkit.metadata.attrs import metadata_of
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
+from carried import ColumnMetadata, FrameMetadata, Source, attach
 from drawn import row_looks, row_words
 from matplotlib.figure import Figure
 from serving import shared_client, shared_dataset
@@ -19,7 +20,6 @@ from serving import shared_client, shared_dataset
 import aatoolkit as aa
 from aatoolkit import Availability, Cause, Status
 from aatoolkit.errors import ArgumentError, AvailabilityError, ItemNotFound
-from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, Source, attach
 
 HOSTS = ("acme.example", "globex.example", "initech.example")
 KINDS = {

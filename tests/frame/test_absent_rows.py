@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
-import aatoolkit as aa
-from aatoolkit.availability import AbsentRows, Availability, Cause, Status, combine
-from aatoolkit.metadata.attrs import (
+from carried import (
     ColumnMetadata,
     FrameMetadata,
     Source,
     attach,
     metadata_of,
 )
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import aatoolkit as aa
+from aatoolkit.availability import AbsentRows, Availability, Cause, Status, combine
 from tests.helpers.effort import examples
 
 MEASURED = Availability(Status.AVAILABLE)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from carried import ColumnMetadata, FrameMetadata, attach
 from serving import shared_dataset
 
 import aatoolkit as aa
 from aatoolkit import Availability, Cause, Status
-from aatoolkit.errors import MetadataError
-from aatoolkit.metadata.attrs import ATTRIBUTE, ColumnMetadata, FrameMetadata, Source, attach
 
 SAMPLES = Path(__file__).parents[2] / "data" / "samples"
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -96,14 +94,6 @@ def test_sources_are_the_answers_it_was_read_from(frame: pd.DataFrame) -> None:
     }
 
 
-def test_sources_have_one_schema(frame: pd.DataFrame) -> None:
-    odd = attach(pd.DataFrame(), FrameMetadata(sources=(Source(fetched_at="garbage"), Source())))
-    for other in (pd.DataFrame(), odd):
-        assert (other.aa.sources.dtypes == frame.aa.sources.dtypes).all()
-    assert odd.aa.sources["fetched_at"].isna().all()
-    assert len(odd.aa.sources) == 2
-
-
 ANY = {
     "empty": pd.DataFrame(),
     "no rows": pd.DataFrame({"a": []}),
@@ -139,30 +129,6 @@ def test_its_first_line_says_what_was_measured(frame: pd.DataFrame) -> None:
     assert first == f"<df.aa of {columns} columns: {known}>"
     assert any(line.startswith("  explain ") for line in verbs)
     assert repr(pd.DataFrame().aa).startswith("<df.aa of 0 columns: none>\n")
-
-
-def test_in_a_notebook_its_words_are_escaped() -> None:
-    known = FrameMetadata({"a": ColumnMetadata(None, Availability(Status.PARTIAL, None, HOSTILE))})
-    shown = attach(pd.DataFrame({"a": [1]}), known).aa._repr_html_()
-    assert "<img" not in shown
-    assert "&lt;img" in shown
-    assert "tex2jax_ignore" in shown
-
-
-def test_damaged_metadata_is_an_error_not_unknown(frame: pd.DataFrame) -> None:
-    for text in ("{", {"a": 1}, json.dumps({"version": "9.0"})):
-        frame.attrs[ATTRIBUTE] = text
-        for question in ("availability", "codebook", "sources"):
-            with pytest.raises(MetadataError):
-                getattr(frame.aa, question)
-
-
-def test_it_writes_parquet_that_reads_back(frame: pd.DataFrame, tmp_path: Path) -> None:
-    path = frame.aa.to_parquet(tmp_path / "new" / "domains.parquet")
-    assert path == tmp_path / "new" / "domains.parquet"
-    again = aa.read_parquet(path)
-    pd.testing.assert_frame_equal(again.aa.codebook, frame.aa.codebook)
-    pd.testing.assert_frame_equal(again.aa.sources, frame.aa.sources)
 
 
 def test_columns_to_require_or_measure_may_come_as_a_list() -> None:

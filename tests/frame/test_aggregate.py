@@ -6,9 +6,15 @@ import json
 import warnings
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
+from carried import (
+    ColumnMetadata,
+    FrameMetadata,
+    Source,
+    attach,
+    metadata_of,
+)
 from effort import one_in
 from serving import demo_dataset
 
@@ -19,13 +25,6 @@ from aatoolkit.errors import (
     ArgumentError,
     AvailabilityError,
     ItemNotFound,
-)
-from aatoolkit.metadata.attrs import (
-    ColumnMetadata,
-    FrameMetadata,
-    Source,
-    attach,
-    metadata_of,
 )
 from aatoolkit.sections import MAX, Aggregation, ratio, weighted
 
@@ -240,12 +239,6 @@ def test_a_ratio_whose_part_was_overwritten_is_refused_and_names_the_part() -> N
     assert result.aa.codebook["caution"]["first_position_rate"].startswith("approximate")
 
 
-def test_a_rate_of_which_nothing_was_measured_is_missing() -> None:
-    result = overview(answer_count=[None, None, None]).aa.aggregate()
-    assert result["mention_rate"].isna().all()
-    assert result.aa.availability.loc["mention_rate", "status"] == "unknown"
-
-
 def test_a_day_without_answers_does_not_make_the_month_missing() -> None:
     frame = overview(answer_count=[10, 0, 10], mention_count=[5, None, 2])
     result = frame.aa.aggregate(columns="mention_rate")
@@ -285,13 +278,6 @@ def test_a_column_without_a_rule_is_left_out_or_refused_with_the_reason() -> Non
     assert "rules={'mine': 'sum'}" in caught.value.columns["mine"]
 
 
-def test_rules_are_never_guessed() -> None:
-    with pytest.raises(AvailabilityError, match="no declared rule"):
-        pd.DataFrame({"x": [1, 2]}).aa.aggregate()
-    with pytest.raises(AvailabilityError, match="'median' is no rule"):
-        pd.DataFrame({"x": [1, 2]}).aa.aggregate(rules={"x": "median"})
-
-
 @pytest.mark.parametrize(
     ("rule", "value"),
     [
@@ -317,13 +303,6 @@ def test_the_last_value_is_that_of_the_last_row_to_which_it_applies() -> None:
     for rule, value in (("last", 2), ("first", pd.NA)):
         found = frame.aa.aggregate(rules={"x": rule})["x"].tolist()
         assert found == [value]
-
-
-def test_a_mean_of_means_is_refused() -> None:
-    chats = aa.normalize("chats", (SAMPLES / "chats.json").read_bytes())["chat_mentions"]
-    known = chats.aa.aggregate("brand", "position", skip_missing=True)
-    with pytest.raises(AvailabilityError, match="no longer those of chat_mentions"):
-        known.aa.aggregate(columns="position")
 
 
 def products(*currencies: str | None) -> pd.DataFrame:
@@ -458,14 +437,6 @@ def test_what_cannot_be_grouped_by_is_refused() -> None:
         gaps.aa.aggregate(pd.Grouper(key="d", freq="D"), rules={"x": "sum"})
 
 
-def prompts() -> list[pd.DataFrame]:
-    found = []
-    for path in sorted(SAMPLES.glob("*.json")):
-        if path.stem != "scope_options":
-            found += [*aa.normalize(path.stem, path.read_bytes()).values()]
-    return found
-
-
 @pytest.mark.parametrize("section", one_in(3, aa.sections.names()))
 def test_every_table_of_every_section_aggregates_and_changes_no_frame(section: str) -> None:
     for frame in aa.normalize(section, (SAMPLES / f"{section}.json").read_bytes()).values():
@@ -486,24 +457,6 @@ def test_every_table_of_every_section_aggregates_and_changes_no_frame(section: s
             assert result.aa.sources.equals(frame.aa.sources)
         pd.testing.assert_frame_equal(frame, before)
         assert frame.attrs == before.attrs
-
-
-def test_arrow_frames_stay_arrow() -> None:
-    body = (SAMPLES / "domains.json").read_bytes()
-    arrow = aa.normalize("domains", body, dtype_backend="pyarrow").main
-    plain = aa.normalize("domains", body).main
-    found, expected = (each.aa.aggregate("domain_type") for each in (arrow, plain))
-    assert "pyarrow" in str(found["citation_count"].dtype)
-    assert found["citation_count"].tolist() == expected["citation_count"].tolist()
-    assert np.array_equal(found["citation_rate"].isna(), expected["citation_rate"].isna())
-
-
-def test_columns_of_one_name_are_refused_and_numbered_ones_passed_over() -> None:
-    twice = pd.DataFrame([[1, 2]], columns=["x", "x"])
-    with pytest.raises(ItemNotFound, match="several columns have this name"):
-        twice.aa.aggregate(rules={"x": "sum"})
-    numbered = pd.DataFrame({0: [1], "x": [2]})
-    assert [*numbered.aa.aggregate(rules={"x": "sum"}).columns] == ["x"]
 
 
 def test_a_rule_that_was_given_is_followed_or_refused() -> None:
@@ -542,34 +495,12 @@ def test_a_number_that_was_taken_out_is_missing_whatever_is_stated_beside_it() -
     assert status == "unknown"
 
 
-def test_what_is_not_a_number_is_missing() -> None:
-    ratios = pd.Series([0, 1], dtype="Int64") / pd.Series([0, 1], dtype="Int64")
-    result = pd.DataFrame({"x": ratios}).aa.aggregate(rules={"x": "sum"}, skip_missing=True)
-    assert result.loc[0].tolist() == [1.0, 0.5]
-
-
 def test_a_rule_that_could_mean_either_of_two_columns_is_refused() -> None:
     frame = overview().assign(other=1)
     of = {name: f"overview_trend.{name}" for name in [*frame.columns][:-1]}
     frame = described(frame, "date", other="overview_trend.mention_count", **of)
     with pytest.raises(AvailabilityError, match="there are mention_count and other"):
         frame.aa.aggregate(columns="mention_rate")
-
-
-def test_more_than_nothing_over_nothing_is_no_rate_either() -> None:
-    frame = overview(answer_count=[0, 0, 0])
-    result = frame.aa.aggregate(columns="mention_rate")
-    assert result["mention_rate"].isna().all()
-    assert result.aa.availability.loc["mention_rate", "reason"] == "zero_denominator"
-
-
-def test_levels_without_rows_of_what_is_not_measured_are_not_measured() -> None:
-    frame = pd.DataFrame({"g": pd.Categorical(["a"], ["a", "b"]), "x": pd.array([None], "Int64")})
-    frame = described(frame, x=("nowhere.x", NOT_CONNECTED))
-    for given in (frame, frame.iloc[:0]):
-        result = given.aa.aggregate("g", rules={"x": "sum"}, observed=False)
-        assert len(result) == 2
-        assert result.aa.availability.loc["x", "status"] == "unavailable"
 
 
 def test_a_weight_that_is_nothing_so_far_is_not_nothing() -> None:
@@ -586,14 +517,6 @@ def test_of_a_number_of_which_nothing_is_known_nothing_is_stated_and_it_counts()
     again = result.aa.aggregate("g", rules={"x": "sum"})
     assert again["x"].tolist() == [1, pd.NA]
     assert again.aa.availability.loc["x", "status"] == "unknown"
-
-
-@pytest.mark.parametrize("name", ["source_domain_engines", "gap_domain_competitors"])
-def test_no_rows_of_a_key_of_several_columns_are_missing_and_no_error(name: str) -> None:
-    section = "gaps" if name.startswith("gap") else "domains"
-    frame = aa.normalize(section, (SAMPLES / f"{section}.json").read_bytes())[name].iloc[:0]
-    assert frame.aa.aggregate().isna().iloc[0].all()
-    assert frame.aa.aggregate(frame.columns[1]).empty
 
 
 def money(currency: str) -> pd.DataFrame:
@@ -627,11 +550,6 @@ def test_money_of_codes_that_differ_or_are_missing_is_refused(codes: tuple[str |
         )
 
 
-def test_money_without_its_currency_is_refused() -> None:
-    with pytest.raises(AvailabilityError, match="currency"):
-        money("USD").drop(columns="currency").aa.aggregate(columns="revenue")
-
-
 def test_citations_of_competitors_add_over_domains_and_not_over_brands() -> None:
     tables = aa.normalize("gaps", (SAMPLES / "gaps.json").read_bytes())
     frame = tables["gap_domain_competitors"]
@@ -644,12 +562,6 @@ def test_citations_of_competitors_add_over_domains_and_not_over_brands() -> None
     for by in (None, "source_domain"):
         with pytest.raises(AvailabilityError, match="nothing shows that it adds over brand"):
             frame.aa.aggregate(by, columns="citations")
-
-
-def test_answers_under_several_metrics_of_an_action_are_not_added() -> None:
-    frame = aa.normalize("impact", (SAMPLES / "impact.json").read_bytes())["impact_metrics"]
-    with pytest.raises(AvailabilityError, match="the same answers under every metric"):
-        frame.aa.aggregate("action_id", columns=["before_n", "after_n"])
 
 
 def test_the_code_book_says_which_aggregates_would_be_approximate() -> None:
@@ -734,9 +646,3 @@ def test_an_aggregate_of_aggregates_is_covered_as_they_were() -> None:
     whole = days.aa.aggregate(rules={"n": "sum"})
     assert whole["n_coverage"].item() == 0.75
     assert whole.aa.explain(0, "n_coverage").formula == "1.5 rows used of 2 to which n applies"
-
-
-def test_a_part_of_a_rule_that_was_overwritten_is_named_as_such() -> None:
-    prompts = demo_dataset()["prompts"].main.assign(mention_count=1)
-    with pytest.raises(AvailabilityError, match="mention_count as read, and it was overwritten"):
-        prompts.aa.aggregate(columns="mention_rate")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
+from carried import ColumnMetadata, FrameMetadata, attach
 from serving import shared_dataset
 
 from aatoolkit import Availability, Cause, Status
 from aatoolkit.errors import AvailabilityError, ItemNotFound
-from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, attach
 
 MEASURED = Availability(Status.AVAILABLE)
 NOT_CONNECTED = Availability(Status.UNAVAILABLE, Cause.NOT_CONNECTED, "Create the CNAME.")
@@ -116,13 +116,6 @@ def test_a_group_by_passes_over_none_of_them() -> None:
     assert measured.aa.aggregate()["occurrences"].tolist() == [5]
 
 
-def test_zeros_filled_into_such_rows_do_not_count() -> None:
-    whole = queries().aa.complete(engine=["claude"], availability=ENGINES)
-    filled = whole.assign(occurrences=whole["occurrences"].fillna(0))
-    result = filled.aa.aggregate("engine", rules={"occurrences": "sum"}).set_index("engine")
-    assert result.loc["claude", "occurrences"] is pd.NA
-
-
 def test_what_holds_of_one_engine_no_longer_concerns_the_others() -> None:
     stained = queries(Availability(Status.PARTIAL, None, "gemini: No run yet."))
     assert stained.aa.aggregate().aa.availability.loc["occurrences", "status"] == "partial"
@@ -159,12 +152,6 @@ def test_rows_of_what_could_not_be_measured_say_so() -> None:
         ["unavailable", "not_connected", "Create the CNAME."]
     ]
     assert whole["occurrences"].dtype == "Int64"
-
-
-def test_twice_is_once() -> None:
-    once = queries().aa.complete(engine=["claude"], availability=ENGINES)
-    twice = once.aa.complete(engine=["claude"])
-    pd.testing.assert_frame_equal(once, twice)
 
 
 def test_plain_frames_days_and_categories() -> None:

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from carried import ColumnMetadata, metadata_of
 from serving import demo_dataset
 
 import aatoolkit as aa
 from aatoolkit.errors import AAToolkitWarning, AvailabilityError
 from aatoolkit.metadata.arrow_schema import declared
-from aatoolkit.metadata.attrs import ColumnMetadata, metadata_of
 
 SAMPLES = Path(__file__).parents[2] / "data" / "samples"
 

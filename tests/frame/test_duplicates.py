@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import pickle
 from contextlib import suppress
-from pathlib import Path
 
 import pandas as pd
 import pytest
+from carried import ColumnMetadata, FrameMetadata, Source, attach
 
 import aatoolkit as aa
 from aatoolkit.availability import Availability, Status
 from aatoolkit.errors import AvailabilityError
-from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, Source, attach
 
 MEASURED = Availability(Status.AVAILABLE)
 
@@ -207,33 +206,12 @@ def test_rows_that_are_alike_and_different_are_all_drawn() -> None:
     assert "source domains by domain type: review: rows 1" in str(by_type)
 
 
-def test_flags_of_repeated_rows_have_no_interval() -> None:
-    frame = domains({f"d{row}": row for row in range(3)}).assign(
-        is_owned=pd.array([True, False, True], "boolean")
-    )
-    columns = {name: ColumnMetadata(f"source_domains.{name}", MEASURED) for name in frame}
-    attach(frame, FrameMetadata(columns, ("source_domain",), (source(),)))
-    twice = aa.concat([frame, frame])[["domain_type", "is_owned"]]
-    with suppress(AvailabilityError):
-        assert twice.aa.interval("is_owned")["n"].tolist() == [3]
-
-
 def test_rows_that_stay_apart_without_their_key_add_up() -> None:
     frame = without_key()
     is_large = frame["citation_count"] > 4
     assert total(aa.concat([frame[is_large], frame[~is_large]])) == 11
     assert total(frame.sample(frac=1, random_state=1)) == 11
     assert total(frame.loc[frame.index.repeat(2)]) == 11, "a label is of one row"
-
-
-def test_a_file_of_repeated_rows_says_so(tmp_path: Path) -> None:
-    frame = without_key()
-    path = frame.loc[frame.index.repeat(2)].reset_index(drop=True).aa.to_parquet(tmp_path / "a.pq")
-    with pytest.raises(AvailabilityError):
-        total(aa.read_parquet(path))
-    path = joined()[KEPT].aa.to_parquet(tmp_path / "b.parquet")
-    with pytest.raises(AvailabilityError, match="keep source_domain"):
-        total(aa.read_parquet(path))
 
 
 @pytest.mark.parametrize("ignore_index", [True, False])

@@ -8,13 +8,13 @@ from random import Random
 
 import pandas as pd
 import pytest
+from carried import ColumnMetadata, FrameMetadata, Source, attach, metadata_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import aatoolkit as aa
 from aatoolkit.availability import Availability, Cause, Status, join
 from aatoolkit.availability.subject import Condition, Statement
-from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, Source, attach, metadata_of
 from tests.helpers.effort import examples
 
 MEASURED = Availability(Status.AVAILABLE)

@@ -13,6 +13,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
+from carried import attach, metadata_of
 from effort import one_in
 from helpers.effort import examples, explores, is_thorough
 from helpers.idioms import IDIOMS, KEEPING, numbers, texts
@@ -22,7 +23,6 @@ from hypothesis import strategies as st
 import aatoolkit as aa
 from aatoolkit.errors import AAToolkitWarning, AvailabilityError
 from aatoolkit.metadata.arrow_schema import declared
-from aatoolkit.metadata.attrs import attach, metadata_of
 
 FAST = {
     "overview": ("overview_trend", "overview_engines", "overview_top_brands"),

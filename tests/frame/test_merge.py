@@ -7,6 +7,14 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from carried import (
+    ATTRIBUTE,
+    ColumnMetadata,
+    FrameMetadata,
+    Source,
+    attach,
+    metadata_of,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 from serving import shared_dataset
@@ -15,14 +23,6 @@ import aatoolkit as aa
 from aatoolkit import Availability, Cause, Status
 from aatoolkit.availability import UNKNOWN, join
 from aatoolkit.errors import ArgumentError
-from aatoolkit.metadata.attrs import (
-    ATTRIBUTE,
-    ColumnMetadata,
-    FrameMetadata,
-    Source,
-    attach,
-    metadata_of,
-)
 
 AVAILABLE = Availability(Status.AVAILABLE)
 PARTIAL = Availability(Status.PARTIAL, Cause.TRUNCATED, "2 of 800.")
@@ -195,15 +195,6 @@ def test_a_renamed_column_keeps_its_claim_and_its_place_in_the_key() -> None:
     assert known.sources == (FIRST,)
 
 
-def test_names_that_change_places_take_their_claims_along() -> None:
-    swapped = left().aa.rename({"count": "gone", "gone": "count"}, axis="columns")
-    assert states(swapped)["count"] == LACKING
-    assert states(swapped)["gone"] == AVAILABLE
-    assert states(swapped.aa.rename(index={0: 7})) == states(swapped)
-    with pytest.raises(KeyError, match="nonsense"):
-        left().aa.rename(columns={"nonsense": "x"}, errors="raise")
-
-
 # --- adopt ----------------------------------------------------------------------------------
 
 
@@ -249,20 +240,6 @@ def test_the_first_frame_that_fits_gives_the_claim_and_a_known_one_stays() -> No
     assert metadata_of(left().aa.adopt(other)).columns["count"].of == "d.count"
     assert metadata_of(left().aa.adopt(other)).sources == (FIRST,)
     assert metadata_of(bare.aa.adopt()).columns["count"] == ColumnMetadata()
-
-
-def test_every_row_of_a_long_frame_is_compared() -> None:
-    rows = 500
-    frame = attach(
-        pd.DataFrame({"key": range(rows), "n": range(rows)}),
-        FrameMetadata({"n": ColumnMetadata("t.n", AVAILABLE)}, ("key",)),
-    )
-    bare = pd.DataFrame(frame).sample(frac=1, random_state=1).reset_index(drop=True)
-    assert states(bare.aa.adopt(frame))["n"] == AVAILABLE
-    for row in (3, 250, 499):
-        changed = bare.copy()
-        changed.loc[row, "n"] = -1
-        assert states(changed.aa.adopt(frame))["n"] == UNKNOWN
 
 
 # --- concat ---------------------------------------------------------------------------------
@@ -316,12 +293,6 @@ def test_a_column_that_a_frame_lacks_is_partial() -> None:
     assert [*aa.concat([left(), right()], join="inner").columns] == ["domain", "count"]
     assert states(aa.concat([left(), right().iloc[:0]]))["gone"] == LACKING
     assert states(aa.concat([right(), left().iloc[:0]]))["rate"] == AVAILABLE
-
-
-def test_a_frame_of_which_nothing_is_known_makes_a_column_unknown() -> None:
-    known = states(aa.concat([left(), pd.DataFrame({"count": [1]})]))
-    assert known["count"] == UNKNOWN
-    assert known["domain"].cause == Cause.ABSENT
 
 
 def test_categories_get_the_levels_of_all() -> None:

@@ -7,6 +7,7 @@ from functools import reduce
 
 import pandas as pd
 import pytest
+from carried import ColumnMetadata, FrameMetadata, attach
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,8 +16,6 @@ from serving import shared_client
 import aatoolkit as aa
 from aatoolkit import Availability, Cause, Status
 from aatoolkit.availability import join
-from aatoolkit.errors import AAToolkitWarning, SchemaDriftWarning
-from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, attach
 
 SUM = {"x": "sum"}
 
@@ -207,27 +206,9 @@ def test_the_order_of_rows_never_matters(drawn: tuple[pd.DataFrame, list[int]]) 
         assert there.aa.availability.equals(back.aa.availability)
 
 
-@pytest.mark.thorough
-@settings(deadline=None, max_examples=examples(60))
-@given(tables.filter(len), st.booleans())
-def test_one_step_is_two_steps(frame: pd.DataFrame, skip_missing: bool) -> None:
-    def step(given: pd.DataFrame, by: object) -> pd.DataFrame:
-        return given.aa.aggregate(by, rules=SUM, skip_missing=skip_missing)
-
-    for by in (None, "g"):
-        direct, steps = step(frame, by), step(step(frame, ["g", "h"]), by)
-        assert steps["x"].tolist() == direct["x"].tolist()
-        once, again = (each.aa.availability.loc["x", "status"] for each in (direct, steps))
-        assert once == again
-
-
 @pytest.fixture(scope="module")
 def client() -> aa.Client:
     return shared_client(1500)
-
-
-def measures(frame: pd.DataFrame) -> pd.DataFrame:
-    return frame[[name for name in frame.columns if "availability" not in name]]
 
 
 @pytest.mark.parametrize("section", ["crawl", "conversions"])
@@ -265,52 +246,3 @@ def test_an_engine_that_shows_no_fanouts_is_not_applicable_and_never_zero(
     assert whole.loc[[*loud], "occurrences"].to_dict() == sums[[*loud]].to_dict()
     total = whole.loc[[*loud, *mute]].aa.aggregate(columns="occurrences", skip_missing=True)
     assert total["occurrences"].tolist() == [sums[[*loud]].sum()]
-
-
-def test_conversions_without_revenue_have_no_revenue(scripted, reply) -> None:  # type: ignore[no-untyped-def]
-    body = {
-        "section": "conversions",
-        "domain": "acme.example",
-        "availability": {
-            "status": "available",
-            "fields": {
-                "engines[].revenue": {"status": "not_connected", "reason": "No revenue is sent."}
-            },
-        },
-        "engines": [
-            {
-                "engine": engine,
-                "sessions": 10,
-                "users": 9,
-                "conversions": conversions,
-                "conversionRate": conversions / 10,
-                "revenue": None,
-                "engagementRate": 0.5,
-                "averageSessionSeconds": 60.0,
-            }
-            for engine, conversions in (("chatgpt", 0), ("gemini", 0))
-        ],
-    }
-    scripted.script = reply(body)
-    with (
-        aa.Client(scripted.url, token="t", cache=False) as client,
-        pytest.warns(SchemaDriftWarning),
-    ):
-        frame = client.project("acme.example").read("conversions").main
-    with pytest.warns(AAToolkitWarning, match="approximate"):
-        result = frame.aa.aggregate()
-    assert result.loc[0, ["sessions", "conversions", "conversion_rate"]].tolist() == [20, 0, 0.0]
-    assert result["revenue"].isna().all()
-    assert result.aa.availability.loc["revenue"].tolist() == [
-        "unavailable",
-        "not_connected",
-        "No revenue is sent.",
-    ]
-
-
-def test_a_frame_without_metadata_says_nothing_it_does_not_know() -> None:
-    frame = frame_of(["a", "a", "b"], [0, None, 0])
-    result = frame.aa.aggregate("g", rules=SUM)
-    assert result["x"].tolist() == [pd.NA, 0]
-    assert result.aa.availability["status"].tolist() == ["unknown", "unknown"]
-    assert [*result.columns] == ["g", "x"]

@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 
 import aatoolkit as aa
-from aatoolkit import errors
 from aatoolkit.frame.accessor import Accessor
 from aatoolkit.frame.overview import PURPOSES
 
@@ -68,28 +67,3 @@ def test_mistyped_attributes_have_near_matches(project: aa.Project) -> None:
             getattr(owner, name)
         assert str(found.value).endswith(written)
     assert copy.copy(dataset).keys() == dataset.keys()
-
-
-def test_mistyped_arguments_say_what_was_meant(project: aa.Project) -> None:
-    frame = project.read("domains").main
-    calls: list[tuple[Any, type[Exception], str]] = [
-        (lambda: frame.aa.explain("citation"), errors.ItemNotFound, "did you mean 'citation_"),
-        (
-            lambda: project.read("domains", days="30"),
-            errors.ScopeError,
-            "7, 30 or 90, unquoted",
-        ),
-        (lambda: project.read("domains", split=["engine"]), errors.ScopeError, "split='engine'"),
-        (
-            lambda: project.read("domains", split="engin"),
-            errors.ScopeError,
-            "did you mean 'engine'",
-        ),
-        (lambda: project.read("domains", engine=[]), errors.ScopeError, "leave engine out"),
-        (lambda: aa.demo("acme.exampel"), errors.ArgumentError, "did you mean 'acme.example'"),
-        (lambda: frame.aa.aggregate("citation_share"), errors.ArgumentError, "is a measure"),
-        (lambda: frame.aa.aggregate(["citation_rate"]), errors.ArgumentError, "pd.cut"),
-    ]
-    for call, kind, words in calls:
-        with pytest.raises(kind, match=words):
-            call()

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from carried import ColumnMetadata, FrameMetadata, attach, metadata_of
 from effort import one_in
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aatoolkit import Availability, Cause, Status
-from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, attach, metadata_of
 from aatoolkit.metadata.fingerprint import MOVED
 
 AVAILABLE = Availability(Status.AVAILABLE)

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from carried import ATTRIBUTE, metadata_of
 from effort import effort, one_in
 from serving import demo_dataset
 
@@ -23,7 +23,6 @@ import aatoolkit as aa
 from aatoolkit import sections
 from aatoolkit.errors import MetadataError, NotRead, NotWritten
 from aatoolkit.frame.parquet import write_parquet, write_tables
-from aatoolkit.metadata.attrs import ATTRIBUTE, metadata_of
 
 SAMPLES = Path(__file__).parents[2] / "data" / "samples"
 SECTIONS = sections.all()
@@ -111,13 +110,6 @@ def test_metadata_is_small_beside_small_tables(tmp_path: Path) -> None:
     assert sum(path.stat().st_size for path in paths) <= 500_000
 
 
-def test_a_column_of_ones_own_is_unknown_in_the_file(tmp_path: Path) -> None:
-    frame = read("domains").main.assign(mine=[1, 2, 3])
-    again = there_and_back(frame, tmp_path / "mine.parquet")
-    assert again.aa.availability.loc["mine", "status"] == "unknown"
-    assert again["mine"].tolist() == [1, 2, 3]
-
-
 @pytest.mark.parametrize("backend", ["numpy_nullable", "pyarrow"])
 def test_lists_come_back_as_they_were(backend: str, tmp_path: Path) -> None:
     frame = read("chats", dtype_backend=backend).main
@@ -147,21 +139,6 @@ def test_pandas_alone_takes_lists(tmp_path: Path) -> None:
         pd.read_feather(tmp_path / "plain.feather"),
     ):
         assert [*map(tuple, plain["features"].dropna())] == [*features.dropna()]
-
-
-@pytest.mark.parametrize(
-    "frame",
-    [
-        pd.DataFrame(),
-        pd.DataFrame({"a": [1.5, np.nan]}, index=pd.Index(["x", "y"], name="i")),
-        pd.DataFrame({"a": pd.Categorical([], ["x", "y"], ordered=True)}),
-    ],
-    ids=["nothing", "index", "levels"],
-)
-def test_any_frame_can_be_written(frame: pd.DataFrame, tmp_path: Path) -> None:
-    again = there_and_back(frame, tmp_path / "deep" / "er" / "any.parquet")
-    pd.testing.assert_frame_equal(again, frame, check_flags=False, check_column_type=False)
-    assert {*again.aa.availability["status"]} <= {"unknown"}
 
 
 def test_a_file_of_anybody_can_be_read(tmp_path: Path) -> None:
@@ -218,32 +195,6 @@ def test_a_frame_that_cannot_be_written_leaves_what_was_there(
     assert [*tmp_path.iterdir()] == [path]
 
 
-@pytest.mark.parametrize(
-    "broken", ["pyarrow.parquet.ParquetWriter.write_table", "os.fsync", "os.replace"]
-)
-def test_a_write_that_fails_leaves_what_was_there(
-    broken: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(*_: object, **__: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    frame, path = read("domains").main, tmp_path / "a.parquet"
-    write_parquet(frame, path)
-    before = path.read_bytes()
-    monkeypatch.setattr(broken, full)
-    with pytest.raises(NotWritten, match="No space left"):
-        write_parquet(frame.iloc[:1], path)
-    assert path.read_bytes() == before
-    assert [*tmp_path.iterdir()] == [path]
-
-
-def test_a_file_has_the_permissions_that_any_new_file_has(tmp_path: Path) -> None:
-    plain = tmp_path / "plain"
-    plain.touch()
-    path = write_parquet(pd.DataFrame({"a": [1]}), tmp_path / "a.parquet")
-    assert path.stat().st_mode == plain.stat().st_mode
-
-
 # --- a whole section ------------------------------------------------------------------------
 
 
@@ -263,13 +214,6 @@ def test_a_section_is_written_with_all_that_was_read(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(extra, tables.extra)
     availability = aa.read_parquet(tmp_path / "domains" / "_availability.parquet")
     pd.testing.assert_frame_equal(availability, tables.availability, check_frame_type=False)
-
-
-def test_lists_keep_their_kind_without_a_list(tmp_path: Path) -> None:
-    frame = read("chats").main
-    for part in (frame.head(0), frame[frame["features"].map(len) == 0]):
-        path = write_parquet(part, tmp_path / "part.parquet")
-        assert pq.read_schema(path).field("features").type.value_type == pa.string()
 
 
 def test_a_flipped_bit_is_an_error_and_no_other_content(tmp_path: Path) -> None:

@@ -12,10 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-
-import aatoolkit as aa
-from aatoolkit import Availability, Cause, Status
-from aatoolkit.metadata.attrs import (
+from carried import (
     ATTRIBUTE,
     ColumnMetadata,
     FrameMetadata,
@@ -23,6 +20,9 @@ from aatoolkit.metadata.attrs import (
     attach,
     metadata_of,
 )
+
+import aatoolkit as aa
+from aatoolkit import Availability, Cause, Status
 
 AVAILABLE = Availability(Status.AVAILABLE)
 PARTIAL = Availability(Status.PARTIAL, Cause.TRUNCATED, "2 of 800 – “most recent”.")
@@ -169,11 +169,6 @@ def test_spark_finds_a_schema_with_comments(path: Path) -> None:
     assert fields["mine"]["metadata"] == {}
 
 
-def test_spark_is_reported_nothing_where_a_type_has_no_name_there(tmp_path: Path) -> None:
-    odd = pd.DataFrame({"took": pd.to_timedelta([1], "s")})
-    assert SPARK not in pq.read_metadata(odd.aa.to_parquet(tmp_path / "odd.parquet")).metadata
-
-
 def by_duckdb(path: Path, out: Path) -> None:
     duckdb.sql(f"COPY (FROM '{path}') TO '{out}' (FORMAT parquet)")
 
@@ -195,17 +190,6 @@ def test_a_file_that_another_engine_wrote_anew_is_unknown_until_it_adopts(
     assert metadata_of(adopted).sources == KNOWN.sources
 
 
-def test_a_file_that_pandas_wrote_anew_is_known_as_far_as_it_is_still_the_same(
-    path: Path, tmp_path: Path
-) -> None:
-    again = pd.read_parquet(path).assign(citation_count=0)
-    again.to_parquet(tmp_path / "again.parquet")
-    assert ATTRIBUTE.encode() not in pq.read_schema(tmp_path / "again.parquet").metadata
-    known = metadata_of(aa.read_parquet(tmp_path / "again.parquet")).columns
-    assert known["revenue"].availability == LACKING
-    assert known["citation_count"].availability == Availability(Status.UNKNOWN, None, "overwritten")
-
-
 def test_a_file_that_pyarrow_wrote_anew_with_other_values_is_not_believed(
     path: Path, tmp_path: Path
 ) -> None:
@@ -219,26 +203,3 @@ def test_a_file_that_pyarrow_wrote_anew_with_other_values_is_not_believed(
     assert known.columns["domain_type"].of == "source_domains.domain_type"
     assert "source_domain" not in known.columns
     assert known.key == ()
-
-
-def test_a_chain_of_plain_and_tracked_steps_ends_in_a_file_that_tells_all(tmp_path: Path) -> None:
-    owners = pd.DataFrame({"source_domain": ["a.example", "b.example"], "owner": ["x", "y"]})
-    end = (
-        frame()
-        .query("mine > 0")
-        .sort_values("mine", ascending=False)
-        .aa.merge(owners, how="left", on="source_domain")
-        .aa.rename(columns={"citation_count": "cited"})
-        .assign(twice=lambda made: made["cited"] * 2)
-        .set_index("source_domain")
-    )
-    path = end.aa.to_parquet(tmp_path / "end.parquet")
-    read = json.loads(pl.read_parquet_metadata(path)[ATTRIBUTE])
-    assert state(read, "cited")["status"] == "partial"
-    assert state(read, "revenue")["cause"] == "not_connected"
-    assert state(read, "source_domain")["status"] == "available"
-    assert read["key"] == ["source_domain"]
-    again = aa.read_parquet(path).reset_index()
-    described = again.aa.codebook["of"].dropna().index  # of the owners it knows the rows alone
-    assert {*described} == {"source_domain", "domain_type", "cited", "revenue"}
-    assert duckdb.sql(f"SELECT sum(cited) FROM '{path}'").fetchall() == [(3,)]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
+from carried import ColumnMetadata, FrameMetadata, attach
 from serving import shared_client
 
 from aatoolkit import Availability, Status
 from aatoolkit.errors import ArgumentError, AvailabilityError
-from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, attach
 from aatoolkit.sections import ratio
 
 SUM = {"n": "sum"}
@@ -52,30 +52,6 @@ def test_a_part_week_says_how_many_days_it_has() -> None:
     )
     assert hours.aa.aggregate(freq="W", rules=SUM)["n_availability"].tolist()[1] == "partial"
     assert "n_availability" not in hours.aa.aggregate(freq="h", rules=SUM)
-
-
-@pytest.mark.thorough
-def test_a_weekly_trend_by_engine_is_one_line_in_either_backend() -> None:
-    project = shared_client().project("acme.example")
-    for backend in ("numpy_nullable", "pyarrow"):
-        trend = project.read("overview", days=90, dtype_backend=backend)["overview_trend"]
-        found = trend.aa.aggregate(columns="mention_rate", freq="W")
-        indexed = trend.set_index("date").aa.aggregate(columns="mention_rate", freq="W")
-        assert len(found) == len(indexed) == 14
-        counts = trend.groupby(trend["date"].astype("datetime64[us]").dt.to_period("W-SUN"))[
-            ["mention_count", "answer_count"]
-        ].sum()
-        rates = counts["mention_count"] / counts["answer_count"]
-        assert found["mention_rate"].tolist() == pytest.approx(rates.tolist())
-        # The window starts on a Sunday and ends on a Friday; a gap of days without a row counts.
-        part = found["mention_rate_availability_reason"].str.contains("of the 7 days")
-        assert part.fillna(False).tolist() == [True, *[False] * 12, True]
-        holes = trend[trend["date"].astype("datetime64[us]").dt.day != 1]
-        again = holes.aa.aggregate(columns="mention_rate", freq="W")
-        lacking = again["mention_rate_availability_reason"].str.contains("6 of the 7 days")
-        assert lacking.fillna(False).sum() == 3
-        assert found["date"].dtype == trend["date"].dtype
-        assert found.aa.explain(3, "mention_rate").is_complete
 
 
 def test_what_does_not_add_up_over_days_is_refused() -> None:

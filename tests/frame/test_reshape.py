@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from carried import ColumnMetadata, FrameMetadata, Source, attach
 from effort import one_in
 
 import aatoolkit as aa
 from aatoolkit import Availability, Cause, Status
-from aatoolkit.errors import AvailabilityError, ItemNotFound, NotWritten
-from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, Source, attach
+from aatoolkit.errors import AvailabilityError, NotWritten
 
 SAMPLES = Path(__file__).parents[2] / "data" / "samples"
 MEASURED = Availability(Status.AVAILABLE)
@@ -125,50 +125,3 @@ def test_rows_of_several_answers_have_no_one_context(sources: tuple[Source, ...]
     frame = attach(pd.DataFrame({"n": [1]}), FrameMetadata(sources=sources))
     with pytest.raises(AvailabilityError, match="before combining them"):
         frame.aa.with_context()
-
-
-def rates(hits: list[int | None], trials: list[int | None]) -> pd.DataFrame:
-    frame = pd.DataFrame(
-        {
-            "mention_count": pd.array(hits, "Int64"),
-            "answer_count": pd.array(trials, "Int64"),
-            "mention_rate": pd.array([None] * len(hits), "Float64"),
-        }
-    )
-    names = {name: ColumnMetadata(f"overview_trend.{name}", MEASURED) for name in frame.columns}
-    return attach(frame, FrameMetadata(names))
-
-
-def test_intervals_are_those_of_wilson() -> None:
-    found = rates([0, 5, 10, 81], [10, 10, 10, 263]).aa.interval("mention_rate")
-    assert [*found.columns] == ["mention_rate_low", "mention_rate_high"]
-    expected = [(0.0, 0.2775), (0.2366, 0.7634), (0.7225, 1.0), (0.2553, 0.3662)]
-    for row, (low, high) in zip(found.itertuples(index=False), expected, strict=True):
-        assert row == pytest.approx((low, high), abs=5e-5)
-    wide = rates([5], [10]).aa.interval("mention_rate", level=0.99)
-    assert wide.iloc[0, 0] < found.iloc[1, 0]
-
-
-def test_where_a_side_was_not_measured_there_is_no_interval() -> None:
-    found = rates([None, 1, 0, 1], [10, None, 0, 2]).aa.interval("mention_rate")
-    assert found.isna().all(axis=1).tolist() == [True, True, True, False]
-    counts = rates([1, 1, 1], [2, 2, 2]).assign(
-        availability=["partial", "unavailable", "available"]
-    )
-    found = counts.aa.interval("mention_rate")
-    assert found.isna().all(axis=1).tolist() == [False, True, False]
-
-
-def test_an_interval_that_cannot_be_is_refused() -> None:
-    with pytest.raises(AvailabilityError, match="no part of its denominator"):
-        rates([3], [2]).aa.interval("mention_rate")
-    one_of_two = rates([3, 1], [2, 2]).aa.interval("mention_rate")
-    assert one_of_two.isna().all(axis=1).tolist() == [True, False]
-    with pytest.raises(
-        AvailabilityError, match=r"names no numerator.*its rates have: mention_rate$"
-    ):
-        rates([3], [2]).aa.interval("mention_count")
-    with pytest.raises(ItemNotFound, match="'n': there is no such column"):
-        rates([3], [2]).aa.interval("n")
-    with pytest.raises(ValueError, match="not between 0 and 1"):
-        rates([1], [2]).aa.interval("mention_rate", level=95)

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pandas as pd
 import pytest
-
-import aatoolkit as aa
-from aatoolkit.availability import Availability, Cause, Status
-from aatoolkit.availability.subject import Condition, Statement, after, engine
-from aatoolkit.errors import MergeWarning
-from aatoolkit.metadata.attrs import (
-    ATTRIBUTE,
+from carried import (
     ColumnMetadata,
     FrameMetadata,
     Source,
     attach,
     metadata_of,
 )
+
+import aatoolkit as aa
+from aatoolkit.availability import Availability, Cause, Status
+from aatoolkit.availability.subject import Statement, after, engine
+from aatoolkit.errors import MergeWarning
 
 MEASURED = Availability(Status.AVAILABLE)
 NEVER_RAN = Availability(Status.UNAVAILABLE, Cause.NOT_RUN, "gemini: No run yet.")
@@ -97,12 +93,6 @@ def test_sums_and_rates_by_engine_are_missing_for_that_engine_only() -> None:
     assert made["mention_count_availability_reason"].tolist()[2] == "gemini: No run yet."
 
 
-def test_the_long_form_has_the_status_of_each_cell() -> None:
-    long = engines(*STATED).aa.to_long("mention_count")
-    assert long["availability"].tolist() == ["available"] * 4 + ["unavailable"] * 2
-    assert status(long[long["engine"] == "chatgpt"], "engine") == "available"
-
-
 def test_a_merge_keeps_them_and_names_their_columns_anew() -> None:
     left = engines(*STATED)
     right = pd.DataFrame({"engine": ["chatgpt", "gemini"], "vendor": ["O", "G"]})
@@ -155,33 +145,3 @@ def test_what_all_answers_state_of_some_rows_stays_of_them() -> None:
         "claude": ["partial"],
         "gemini": ["unavailable"],
     }
-
-
-def test_they_are_written_to_parquet(tmp_path: Path) -> None:
-    frame = engines(*STATED)
-    again = aa.read_parquet(frame.aa.to_parquet(tmp_path / "t.parquet"))
-    assert metadata_of(again) == metadata_of(frame)
-    assert status(again[again["engine"] == "chatgpt"]) == "available"
-    assert aa.read_metadata(tmp_path / "t.parquet").columns["mention_count"].statements == STATED
-    body = json.loads(frame.attrs[ATTRIBUTE])
-    names, elsewhere, statements = body["statements"][0]
-    assert names == ["answer_count", "mention_count", "mention_rate"]
-    assert elsewhere == ["available", None, None]
-    assert statements == [
-        [["unavailable", "not_run", "gemini: No run yet."], [["engine", "in", ["gemini"]]]]
-    ]
-
-
-def test_many_statements_of_single_rows() -> None:
-    n = 300
-    stated = [
-        Statement(NEVER_RAN if at % 2 else LATE, (Condition("key", "in", (str(at),)),))
-        for at in range(n)
-    ]
-    frame = pd.DataFrame({"key": range(n + 1), "n": 1})
-    column = ColumnMetadata("t.n", MEASURED, tuple(stated))
-    known = FrameMetadata({"key": ColumnMetadata("t.key", MEASURED), "n": column}, ("key",))
-    found = attach(frame, known)
-    assert status(found.iloc[n:], "n") == "available"
-    assert status(found.iloc[:2], "n") == "partial"
-    assert status(found.iloc[1:2], "n") == "unavailable"

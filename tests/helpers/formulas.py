@@ -6,9 +6,8 @@ import math
 from typing import Any
 
 import numpy as np
+from carried import Explanation
 from scipy import stats
-
-from aatoolkit.frame.explain import Explanation
 
 _FUNCTIONS: dict[str, Any] = {
     "sum": lambda v: math.fsum(np.atleast_1d(np.asarray(v, float))),

@@ -14,8 +14,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
-
-from aatoolkit.metadata.attrs import metadata_of
+from carried import metadata_of
 
 Frame = pd.DataFrame
 Idiom = Callable[[Frame], Frame | None]

@@ -8,7 +8,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from aatoolkit.frame.explain import Explanation
+from carried import Explanation
 
 
 class Answers:

@@ -10,13 +10,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
-from aatoolkit import Availability, Cause, Status
-from aatoolkit.availability import UNKNOWN
-from aatoolkit.errors import MetadataError
-from aatoolkit.metadata.attrs import (
+from carried import (
     ATTRIBUTE,
     ColumnMetadata,
     FrameMetadata,
@@ -24,6 +18,12 @@ from aatoolkit.metadata.attrs import (
     attach,
     metadata_of,
 )
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aatoolkit import Availability, Cause, Status
+from aatoolkit.availability import UNKNOWN
+from aatoolkit.errors import MetadataError
 
 words = st.none() | st.text(max_size=5)
 columns = st.builds(
@@ -113,12 +113,6 @@ def test_steps_of_pandas_keep_it(frame: pd.DataFrame) -> None:
     assert metadata_of(frame[["n"]]).key == ()
 
 
-def test_a_renamed_column_loses_its_metadata(frame: pd.DataFrame) -> None:
-    found = metadata_of(frame.rename(columns={"n": "m"}))
-    assert found.columns["m"] == ColumnMetadata()
-    assert "n" not in found.columns
-
-
 def test_a_column_that_could_not_be_measured_and_holds_values_was_overwritten(
     frame: pd.DataFrame,
 ) -> None:
@@ -185,21 +179,6 @@ def test_carrying_it_slows_a_chain_of_pandas_far_less_than_a_dict_does() -> None
     """The bound itself is `tests/bench/metadata.py`'s; here there is room for a busy machine."""
     ratios = runpy.run_path(str(BENCH))["ratios"](9)
     assert ratios["aatoolkit"] < 2 < ratios["a dict"]
-
-
-def test_metadata_without_a_fingerprint_of_its_own_is_not_accepted(frame: pd.DataFrame) -> None:
-    text = json.loads(frame.attrs[ATTRIBUTE])
-    del text["fingerprint"]["cells"]["n"]
-    frame.attrs[ATTRIBUTE] = json.dumps(text)
-    assert metadata_of(frame).columns["n"].of is None
-    del text["fingerprint"]
-    frame.attrs[ATTRIBUTE] = json.dumps(text)
-    assert metadata_of(frame) == KNOWN
-
-
-def test_names_that_change_places_lose_their_metadata(frame: pd.DataFrame) -> None:
-    swapped = frame.assign(m=[5, 6]).rename(columns={"n": "m", "m": "n"})
-    assert metadata_of(swapped).columns["n"].availability.reason == "overwritten"
 
 
 def test_levels_of_the_index_are_described_on_request(frame: pd.DataFrame) -> None:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pytest
 from effort import one_in
 from hypothesis import given
 from hypothesis import strategies as st
 
-import aatoolkit as aa
 from aatoolkit.metadata.fingerprint import arrays_of, fingerprint_of, hash_cells
 from aatoolkit.normalizer.to_pandas import to_frame
-from aatoolkit.sections import Column, Section, Table, records
 
 KINDS: dict[str, tuple[pa.DataType, st.SearchStrategy[Any]]] = {
     "text": (pa.string(), st.text(max_size=3)),
@@ -74,37 +70,3 @@ def test_a_frame_and_its_table_have_the_same_fingerprint(
     for name in ("labels", "keys"):
         assert [*getattr(of_table, name)] == [*getattr(of_frame, name)], name
     assert repr(of_table.cells) == repr(of_frame.cells)
-
-
-def test_a_frame_that_is_written_to_leaves_the_fingerprint_of_what_was_read() -> None:
-    declared = Section(
-        "mine",
-        "Brands.",
-        Table(
-            "brands",
-            "One row per brand.",
-            records("brands"),
-            "brand",
-            (Column("brand", "string"), Column("mention_count", "Int64")),
-        ),
-    )
-    rows = [{"brand": name, "mentionCount": 3} for name in "abc"]
-    answer = {"brands": rows, "availability": {"status": "available", "sampleCount": 9}}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", aa.errors.SchemaDriftWarning)
-        frame = aa.normalize(declared, answer).main
-    before = frame.aa.availability
-    assert set(before["status"]) == {"available"}
-    frame.loc[1, "mention_count"] = 77
-    after = frame.aa.availability
-    assert after.loc["mention_count", "reason"] == "overwritten"
-    assert after.loc["brand", "status"] == "available"
-
-
-def test_the_columns_of_one_frame_are_renamed_without_another() -> None:
-    table = pa.table({"brand": ["Acme"], "count": [1]})
-    first, second = to_frame(table), to_frame(table)
-    first.columns.name = "measure"
-    first.columns = pd.Index(["brand", "n"])
-    assert second.columns.name is None
-    assert [*second.columns] == ["brand", "count"]

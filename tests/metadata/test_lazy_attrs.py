@@ -7,14 +7,11 @@ import copy
 import json
 import pickle
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
-
-from aatoolkit.availability import Availability, Status
-from aatoolkit.metadata.attrs import (
+from carried import (
     ATTRIBUTE,
     ColumnMetadata,
     FrameMetadata,
@@ -22,6 +19,8 @@ from aatoolkit.metadata.attrs import (
     attach,
     metadata_of,
 )
+
+from aatoolkit.availability import Availability, Status
 
 KNOWN = FrameMetadata({"n": ColumnMetadata("t.n", Availability(Status.AVAILABLE))})
 
@@ -76,32 +75,12 @@ def test_whoever_reads_the_attrs_finds_the_text(read: Callable[[dict[Any, Any]],
     assert json.loads(found[ATTRIBUTE])["columns"] == {"n": ["t.n", 0]}
 
 
-def test_it_equals_what_it_holds() -> None:
-    assert made().attrs == WHOLE
-    assert made().attrs == made().attrs
-    assert made().attrs != {**WHOLE, ATTRIBUTE: ""}
-
-
-def test_steps_of_pandas_and_files_carry_it(tmp_path: Path) -> None:
-    assert dict(made().head(1).attrs) == WHOLE
-    assert dict(pd.concat([made(), made()]).attrs) == WHOLE
-    assert pickle.loads(pickle.dumps(made())).attrs == WHOLE
-    made().to_parquet(tmp_path / "n.parquet")
-    assert pd.read_parquet(tmp_path / "n.parquet").attrs == WHOLE
-
-
 def test_it_is_of_the_rows_that_it_was_attached_to() -> None:
     frame = made()
     frame.loc[0, "n"] = 5
     frame.index.name = "row"
     assert frame.attrs[ATTRIBUTE] == TEXT
     assert metadata_of(frame).columns["n"].of is None
-
-
-def test_it_is_the_same_after_the_frame_was_checked() -> None:
-    frame = made()
-    assert metadata_of(frame).columns["n"].of == "t.n"
-    assert frame.attrs[ATTRIBUTE] == TEXT
 
 
 def test_what_replaces_it_stays() -> None:

@@ -194,7 +194,7 @@ def test_without_statements_the_table_is_unknown() -> None:
 def test_the_words_of_a_table_are_the_sections_while_they_agree() -> None:
     known = aa.normalize(Section("mine", "Points.", POINTS), {"points": []})
     assert known._words == {"points": "unknown"}
-    from aatoolkit.metadata.attrs import metadata_of
+    from carried import metadata_of
 
     state = Availability(Status.UNKNOWN, None, "Nobody knows.")
     assert in_words(metadata_of(known.main), [signal("section", None, state)]) == (

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from carried import metadata_of
 
 import aatoolkit as aa
 from aatoolkit import Column, Section, Table
-from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.sections import SUM, keyed, records, single
 
 pytestmark = pytest.mark.filterwarnings("ignore::aatoolkit.errors.SchemaDriftWarning")

@@ -16,8 +16,7 @@ from aatoolkit.errors import AvailabilityError
 from aatoolkit.frame.aggregate import aggregate
 from aatoolkit.frame.cell_status import COVERAGE
 from aatoolkit.frame.duplicates import DoubleCount, Duplicates
-from aatoolkit.frame.groupby import group
-from aatoolkit.frame.periods import by_period
+from aatoolkit.frame.groupby import by_period, group
 from aatoolkit.sections.aggregation import FRACTION, RANK, SCORE
 from aatoolkit.stats.bounds import OF_PARTS, bounds
 from aatoolkit.stats.estimate import wilson

@@ -27,7 +27,7 @@ from aatoolkit.display.plot.style import (
     styles_for,
 )
 from aatoolkit.errors import AvailabilityError
-from aatoolkit.frame.periods import is_part_period
+from aatoolkit.frame.groupby import is_part_period
 from aatoolkit.sections.aggregation import FRACTION, RANK
 
 MOST_LINES = 4

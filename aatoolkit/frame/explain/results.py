@@ -27,9 +27,8 @@ from aatoolkit.frame.explain.explanation import (
     shown,
     sum_in_words,
 )
-from aatoolkit.frame.groupby import Groups, flattened, group
+from aatoolkit.frame.groupby import Groups, PartPeriod, flattened, group, part_periods
 from aatoolkit.frame.merge import columns_after
-from aatoolkit.frame.periods import PartPeriod, part_periods
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import FrameMetadata, attach, metadata_of

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 import pandas as pd
 import pytest
+from carried import Explainer
 from effort import effort
 from recompute import Answers, close
 
 import aatoolkit as aa
-from aatoolkit.frame.explain import Explainer
 
 
 def numbers_of(dataset: aa.Dataset) -> Iterator[tuple[pd.DataFrame, int, str]]:

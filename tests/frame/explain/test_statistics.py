@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from carried import Explainer
 from effort import is_thorough
 from formulas import recomputed
 from recompute import close
 
 import aatoolkit as aa
-from aatoolkit.frame.explain import Explainer
 
 Data = aa.Dataset
 

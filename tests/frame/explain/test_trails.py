@@ -8,13 +8,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from carried import Explanation
 from serving import demo_dataset
 
 import aatoolkit as aa
 from aatoolkit.errors import ItemNotFound
-from aatoolkit.frame.explain import Explanation
-from aatoolkit.metadata.attrs import stored_of
-from aatoolkit.metadata.recipe import LIMIT
 
 
 @pytest.fixture(scope="module")
@@ -145,25 +143,6 @@ def test_an_aggregate_names_its_rows_and_its_grouping(trend: pd.DataFrame) -> No
         assert "pandas step" in str(tampered.aa.explain(at, "mention_rate").end)
 
 
-def test_statistics_name_both_sides(trend: pd.DataFrame) -> None:
-    found = trend.tail(10).aa.compare(trend.head(10), "mention_rate")
-    change = found.aa.explain(0, "change")
-    assert change.is_complete
-    assert [child.column for child in change.children] == ["after", "before"]
-    assert change.formula is not None
-    assert change.formula.startswith("after - before = ")
-    before = found.aa.explain(0, "before")
-    assert {child.column for child in before.children} == {"y0", "size_before"}
-    rows = trend.aa.interval("mention_rate")
-    low = rows.aa.explain(3, "mention_rate_low")
-    assert low.is_complete
-    assert low.formula is not None
-    hits, answers = trend["mention_count"][3], trend["answer_count"][3]
-    assert low.children[0].formula == f"hits / trials = {hits} / {answers}"
-    beside = trend.aa.interval("mention_rate", join=True)
-    assert path_of(beside.aa.explain(3, "mention_count")) == "$.trends.points[3].mentionCount"
-
-
 def test_why_is_this_missing() -> None:
     columns = (
         aa.Column("brand", "string"),
@@ -229,24 +208,6 @@ def test_a_rate_of_nothing_says_so(trend: pd.DataFrame, dataset: aa.Dataset) -> 
     assert any(each.status == "unavailable" and each.evidence for each in found.statements)
     whole = dataset["domains"].main.aa.aggregate(columns="retrieval_count")
     assert "skip_missing" in str(whole.aa.explain(0, "retrieval_count").missing)
-
-
-def test_frames_carry_little(dataset: aa.Dataset, domains: pd.DataFrame) -> None:
-    frame = domains
-    for number in range(3):
-        frame = frame[frame["citation_count"] > number / 20].aa.rename(
-            columns={"rank": f"r{number}"}
-        )
-        frame = frame.aa.rename(columns={f"r{number}": "rank"}).sort_values("source_domain")
-    recipe = stored_of(frame)[0].recipe
-    text = str(frame.attrs["aatoolkit"])
-    assert recipe is not None
-    without = len(text) - text.index('"recipe":') + text.index('"sources"')
-    assert len(text) - without <= LIMIT + 50
-    many = aa.concat([domains.sample(frac=0.9, random_state=seed) for seed in range(8)])
-    assert len(str(many.attrs["aatoolkit"])) < 20_000
-    plain = str(domains.attrs["aatoolkit"])
-    assert '"recipe":0' in plain
 
 
 @pytest.mark.parametrize(
