@@ -8,7 +8,7 @@ import pytest
 from effort import is_thorough
 
 import aatoolkit as aa
-from aatoolkit.client.dataset import Dataset
+from aatoolkit import Dataset
 from aatoolkit.errors import FileMissing, NotRead, PayloadError
 
 SECTIONS = None if is_thorough() else ["conversions", "crawl", "domains", "overview", "urls"]

@@ -13,7 +13,7 @@ import pytest
 from pickers import HOSTILE, options_of
 
 import aatoolkit as aa
-from aatoolkit.client.dataset import Dataset
+from aatoolkit import Dataset
 from aatoolkit.errors import ScopeError
 from aatoolkit.frame.views import in_sight
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from serving import demo_dataset
 
 import aatoolkit as aa
-from aatoolkit.client.dataset import Dataset
+from aatoolkit import Dataset
 from aatoolkit.errors import AvailabilityError
 from aatoolkit.stats.funnel import funnel
 from aatoolkit.stats.page_path import normal_path
