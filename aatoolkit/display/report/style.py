@@ -81,7 +81,7 @@ code { font-size: .95em; overflow-wrap: anywhere; }
 .bars { display: grid; grid-template-columns: minmax(6rem, 40%) 1fr; gap: .2rem .8rem; }
 .bars dt { color: var(--ink); font-size: .85rem; overflow-wrap: anywhere; }
 .bars dd { display: flex; align-items: center; gap: .4rem; font-size: .85rem; }
-.bars i { background: var(--link); height: .8rem; border-radius: .1rem; }
+.bars i { background: #0072b2; height: .8rem; border-radius: .1rem; }
 @media (max-width: 40rem) {
   body { padding: 1rem; }
   .cards { grid-template-columns: 1fr 1fr; }
