@@ -812,8 +812,7 @@ class Accessor(NamesNear):
         >>> float(found["before"]), float(found["after"]), found["verdict"]
         (0.5, 0.75, 'no evidence')
         """
-        from aatoolkit.stats.compare import compare
-        from aatoolkit.stats.sides import previous_window
+        from aatoolkit.stats.compare import compare, previous_window
 
         if isinstance(baseline, str):
             measures = [column] if isinstance(column, str) else [*column]
@@ -895,8 +894,7 @@ class Accessor(NamesNear):
         3     left     0.0
         4    total     0.0
         """
-        from aatoolkit.stats.decompose import decompose
-        from aatoolkit.stats.sides import previous_window
+        from aatoolkit.stats.compare import decompose, previous_window
 
         if isinstance(baseline, str):
             baseline = previous_window(self._frame, [column], baseline)
@@ -1096,7 +1094,7 @@ class Accessor(NamesNear):
         0    a     1         1          1
         1    b     2         2          2
         """
-        from aatoolkit.stats.rank import rank
+        from aatoolkit.stats.members import rank
 
         return rank(self._frame, column, by, cluster, level, rules)
 
@@ -1158,7 +1156,7 @@ class Accessor(NamesNear):
         >>> float(round(frame.aa.concentration("n")["effective"].item(), 1))
         4.1
         """
-        from aatoolkit.stats.concentration import concentration
+        from aatoolkit.stats.members import concentration
 
         return concentration(self._frame, column, by, top=top, rarefy=rarefy, level=level)
 

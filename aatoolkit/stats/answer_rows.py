@@ -8,19 +8,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from aatoolkit.availability import Availability, Cause, Status, combine
 from aatoolkit.errors import AvailabilityError
 from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, attach, metadata_of
 from aatoolkit.metadata.recorded import recorded
-from aatoolkit.sections.aggregation import COUNT, FRACTION, PROBABILITY
-from aatoolkit.stats.cluster_sums import Numbers
-from aatoolkit.stats.difference import name_all
-from aatoolkit.stats.interval import check_level
-from aatoolkit.stats.results import numbers, percent, result, words
+from aatoolkit.stats.results import check_level, percent, result, verdict_of
 from aatoolkit.stats.trace import (
     One,
+    name_all,
     named,
     normal_quantile,
     plain_value,
@@ -198,102 +196,57 @@ def cited_and_mentioned(
 def association(rows: pd.DataFrame, level: float) -> pd.DataFrame:
     """The association of citations and mentions, of one row an answer."""
     whole = rows.dropna(subset=["cited", "prompt_id"])
-    cited = whole["cited"].to_numpy(bool)
-    mentioned = whole["mentioned"].to_numpy(bool)
-    codes, _ = pd.factorize(whole["prompt_id"])
-    a, b, c, d = (
-        np.bincount(codes[mask], minlength=int(codes.max(initial=-1)) + 1).astype(np.float64)
-        for mask in (cited & mentioned, cited & ~mentioned, ~cited & mentioned, ~cited & ~mentioned)
-    )
-    informative = int(((a + b > 0) & (c + d > 0) & (a + c > 0) & (b + d > 0)).sum())
-    ratio, error = mantel_haenszel(a, b, c, d)
-    decided = np.isfinite(error) and error > 0
-    z = normal_quantile((1 + level) / 2)
-    ends = [ratio * math.exp(sign * z * error) if decided else float("nan") for sign in (-1, 1)]
-    p = two_sided(math.log(ratio) / error, math.inf) if decided else float("nan")
-    verdict = (
-        "cannot say"
-        if not decided
-        else "no evidence"
-        if p >= 1 - level
-        else "more often"
-        if ratio > 1
-        else "less often"
-    )
-    totals = [float(each.sum()) for each in (a, b, c, d)]
-    rates = [
-        _rate(totals[0], totals[1]),
-        _rate(totals[2], totals[3]),
-        _rate(totals[0], totals[2]),
-        _rate(totals[1], totals[3]),
-    ]
-    why = (
-        f"{informative} prompts have answers of both kinds, which is too few"
-        if not decided
-        else f"mentioned in {percent(rates[0])} of answers that cite it, {percent(rates[1])} of "
-        f"others; within prompts the odds are {ratio:.2f} times as high "
-        f"({ends[0]:.2f} to {ends[1]:.2f})"
-    )
-    names = ("both", "cited_only", "mentioned_only", "neither")
-    shares = ("mentioned_if_cited", "mentioned_if_not", "cited_if_mentioned", "cited_if_not")
-    found = pd.DataFrame(
-        {
-            **{name: numbers([value], "Int64") for name, value in zip(names, totals, strict=True)},
-            **{name: numbers([value]) for name, value in zip(shares, rates, strict=True)},
-            "odds_ratio": numbers([ratio]),
-            "low": numbers([ends[0]]),
-            "high": numbers([ends[1]]),
-            "p": numbers([p]),
-            "n": numbers([sum(totals)], "Int64"),
-            "clusters": numbers([informative], "Int64"),
-            "verdict": words([verdict]),
-            "why": words([why]),
-            "method": words(
-                ["Mantel-Haenszel odds ratio by prompt; Robins-Breslow-Greenland interval"]
-            ),
-        }
-    )
-    docs = {
-        **{name: (f"Answers: {name.replace('_', ' ')}.", COUNT) for name in names},
-        **{
-            name: (f"Rate of answers that are {name.replace('_', ' ')}.", FRACTION)
-            for name in shares
-        },
-        "odds_ratio": (
-            "Odds of a mention with own citations over those without, within prompts.",
-            "ratio",
-        ),
-        "low": (f"Lower end of its {level:.0%} interval.", "ratio"),
-        "high": (f"Upper end of its {level:.0%} interval.", "ratio"),
-        "p": ("Two-sided p-value of no association.", PROBABILITY),
-        "n": ("Answers.", COUNT),
-        "clusters": ("Prompts with answers of both kinds, which alone tell.", COUNT),
-        "verdict": ("Whether answers that cite own pages mention the brand more often.", None),
-        "why": ("The verdict in words.", None),
-        "method": ("How it was computed.", None),
+    codes = pd.factorize(whole["prompt_id"])[0]
+    counts = {
+        kind: np.bincount(codes[mask], minlength=int(codes.max(initial=-1)) + 1).astype(np.float64)
+        for kind, mask in _masks(whole).items()
     }
+    values = _associated(counts, level)
+    p, ratio = float(values["p"]), float(values["odds_ratio"])
+    verdict = verdict_of(p, ratio - 1, level, ("more often", "less often"))
+    shares = [percent(float(values[name])) for name in ("mentioned_if_cited", "mentioned_if_not")]
+    why = f"{values['clusters']:g} prompts have answers of both kinds, which is too few"
+    if np.isfinite(p):
+        why = (
+            f"mentioned in {shares[0]} of answers that cite it, {shares[1]} of others; within "
+            f"prompts the odds are {ratio:.2f} times as high "
+            f"({values['low']:.2f} to {values['high']:.2f})"
+        )
     known = metadata_of(rows)
     state = combine([known.columns[name].availability for name in ("mentioned", "cited")])
-    return result(found, "cited_and_mentioned", docs, {}, known.sources, state)
+    method = "Mantel-Haenszel odds ratio by prompt; Robins-Breslow-Greenland interval"
+    said = {"verdict": verdict, "why": why, "method": method}
+    return result("cited_and_mentioned", values | said, None, known.sources, state, level=level)
 
 
-def mantel_haenszel(
-    a: Numbers,
-    b: Numbers,
-    c: Numbers,
-    d: Numbers,
-) -> tuple[float, float]:
-    """The pooled odds ratio of 2 x 2 tables, and the standard error of its logarithm.
+def _masks(rows: pd.DataFrame) -> dict[str, npt.NDArray[np.bool_]]:
+    """The rows of each kind."""
+    cited, mentioned = (rows[name].to_numpy(bool) for name in ("cited", "mentioned"))
+    return {
+        kind: (cited == is_cited) & (mentioned == is_mentioned)
+        for kind, (is_cited, is_mentioned) in _KINDS.items()
+    }
 
-    Examples
-    --------
-    >>> ratio, error = mantel_haenszel(*(np.array([float(x)]) for x in (10, 5, 4, 8)))
-    >>> round(ratio, 2), round(error, 4)
-    (4.0, 0.8216)
-    """
-    made = odds(a, b, c, d)
-    is_there = One.total(a * d) > 0 and One.total(b * c) > 0
-    return (float(made.odds_ratio), float(made.error)) if is_there else (_NAN, _NAN)
+
+def _associated(counts: Mapping[str, Any], level: Any) -> dict[str, Any]:
+    """The numbers of the association, plain or traced, of answers of each kind by prompt."""
+    totals = {kind: One.total(part) for kind, part in counts.items()}
+    both, cited_only, mentioned_only, neither = totals.values()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        made = odds(*counts.values())
+        half = normal_quantile((1 + level) / 2) * made.error
+        ends = {"low": made.odds_ratio * np.exp(-half), "high": made.odds_ratio * np.exp(half)}
+        p = two_sided(np.log(made.odds_ratio) / made.error, math.inf)
+        rates = {
+            name: totals[hits] / (totals[hits] + totals[others])
+            for name, (hits, others) in _RATES.items()
+        }
+    plain = {kind: plain_value(part) for kind, part in counts.items()}
+    tell = np.logical_and.reduce([plain[one] + plain[two] > 0 for one, two in _RATES.values()])
+    clusters = One.count(take(counts["both"], np.flatnonzero(tell)))
+    size = both + cited_only + (mentioned_only + neither)
+    columns = totals | rates | {"odds_ratio": made.odds_ratio} | ends
+    return columns | {"p": p, "n": size, "clusters": clusters}
 
 
 @dataclass(frozen=True)
@@ -305,7 +258,14 @@ class Odds:
 
 
 def odds(a: Any, b: Any, c: Any, d: Any) -> Odds:
-    """Mantel and Haenszel's ratio, with the variance of Robins, Breslow and Greenland."""
+    """Mantel and Haenszel's ratio, with the variance of Robins, Breslow and Greenland.
+
+    Examples
+    --------
+    >>> made = odds(*(np.array([float(x)]) for x in (10, 5, 4, 8)))
+    >>> round(float(made.odds_ratio), 2), round(float(made.error), 4)
+    (4.0, 0.8216)
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         n = a + b + c + d
         name_all(n=n)
@@ -317,63 +277,35 @@ def odds(a: Any, b: Any, c: Any, d: Any) -> Odds:
         parts = [np.where(n > 0, part, 0.0) for part in (p * r, p * s + q * r, q * s)]
         name_all(pr=parts[0], psqr=parts[1], qs=parts[2])
         one, two, three = map(One.total, parts)
-        both = _positive(for_it * against)
-        variance = one / (2 * _positive(for_it**2)) + two / (2 * both)
-        error = np.sqrt(variance + three / (2 * _positive(against**2)))
-        return named(Odds(for_it / _positive(against), error))
-
-
-def _positive(value: Any) -> Any:
-    return value if plain_value(value) > 0 else _NAN
+        is_there = plain_value(for_it) > 0 and plain_value(against) > 0
+        against = against if is_there else _NAN  # without both kinds there is no ratio
+        variance = one / (2 * for_it**2) + two / (2 * (for_it * against))
+        error = np.sqrt(variance + three / (2 * against**2))
+        return named(Odds(for_it / against, error))
 
 
 def traced(cells: Any, at: int) -> dict[str, Any]:
     """The numbers of the association, traced."""
     del at  # there is one row
-    frame = cells.inputs[0].frame
-    flags = frame[["cited", "mentioned", "prompt_id"]].assign(at=range(len(frame)))
-    flags = flags.dropna(subset=["cited", "prompt_id"])
-    prompts = [*dict.fromkeys(flags["prompt_id"])]
-
-    def counted(kind: str) -> Any:
-        cited, mentioned = _KINDS[kind]
-        mask = flags["cited"].eq(cited) & flags["mentioned"].eq(mentioned)
-        rows = [flags["at"][mask & flags["prompt_id"].eq(name)].tolist() for name in prompts]
-        return cells.facts(
-            kind,
-            [len(each) for each in rows],
-            rows,
-            ("cited", "mentioned"),
-            lambda place: f"{len(rows[place])} answers that are {kind.replace('_', ' ')}",
-            lambda place: {"prompt_id": str(prompts[place])},
-        )
-
     if "kinds" not in cells.shared:
-        cells.shared["kinds"] = {kind: counted(kind) for kind in _KINDS}
-    kinds = cells.shared["kinds"]
-    made = odds(*(kinds[kind] for kind in ("both", "cited_only", "mentioned_only", "neither")))
-    totals = {kind: One.total(values) for kind, values in kinds.items()}
-    columns = dict(totals)
-    columns["n"] = (
-        totals["both"] + totals["cited_only"] + (totals["mentioned_only"] + totals["neither"])
+        frame = cells.inputs[0].frame
+        frame = frame[["cited", "mentioned", "prompt_id"]].assign(at=range(len(frame)))
+        frame = frame.dropna(subset=["cited", "prompt_id"])
+        cells.shared["kinds"] = {
+            kind: _leaf(cells, kind, frame[mask], [*dict.fromkeys(frame["prompt_id"])])
+            for kind, mask in _masks(frame).items()
+        }
+    return _associated(cells.shared["kinds"], setting("level", cells.arguments.get("level", 0.95)))
+
+
+def _leaf(cells: Any, kind: str, frame: pd.DataFrame, prompts: list[Any]) -> Any:
+    """The answers of a kind to each prompt."""
+    rows = [frame["at"][frame["prompt_id"].eq(name)].tolist() for name in prompts]
+    return cells.facts(
+        kind,
+        [len(part) for part in rows],
+        rows,
+        ("cited", "mentioned"),
+        lambda place: f"{len(rows[place])} answers that are {kind.replace('_', ' ')}",
+        lambda place: {"prompt_id": str(prompts[place])},
     )
-    for name, (hits, others) in _RATES.items():
-        columns[name] = totals[hits] / (totals[hits] + totals[others])
-    tell = [
-        place
-        for place in range(len(prompts))
-        if all(
-            kinds[one].value[place] + kinds[two].value[place] > 0 for one, two in _RATES.values()
-        )
-    ]
-    columns["clusters"] = One.count(take(kinds["both"], np.array(tell, np.int64)))
-    level = setting("level", cells.arguments.get("level", 0.95))
-    half = normal_quantile((1 + level) / 2) * made.error
-    columns |= {"odds_ratio": made.odds_ratio, "low": made.odds_ratio * np.exp(-half)}
-    columns |= {"high": made.odds_ratio * np.exp(half)}
-    columns["p"] = two_sided(np.log(made.odds_ratio) / made.error, math.inf)
-    return columns
-
-
-def _rate(hits: float, others: float) -> float:
-    return hits / (hits + others) if hits + others > 0 else float("nan")

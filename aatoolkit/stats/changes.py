@@ -12,14 +12,17 @@ import pandas as pd
 
 from aatoolkit.errors import AvailabilityError
 from aatoolkit.metadata.recorded import recorded
-from aatoolkit.sections.aggregation import COUNT, PROBABILITY
-from aatoolkit.stats.cluster_sums import ClusterSums, Integers, Numbers, Rules, cluster_sums
-from aatoolkit.stats.difference import name_all
-from aatoolkit.stats.interval import check_level
-from aatoolkit.stats.results import amount, numbers, points, result, words
-from aatoolkit.stats.trace import One, drawn
+from aatoolkit.stats.cluster_sums import Integers, Numbers, Rules, cluster_sums
+from aatoolkit.stats.estimate import long_run
+from aatoolkit.stats.results import amount, check_level, points, result
+from aatoolkit.stats.trace import One, drawn, name_all
 
 RATES, COUNTS, MEANS = "binomial", "Poisson", "normal"
+_WORDS = {RATES: "rate", COUNTS: "count", MEANS: "mean"}
+_COLUMNS = (
+    "day", "first_day", "last_day", "before", "after", "change", "p", "n", "clusters",
+    "from_day", "to_day", "verdict", "why",
+)  # fmt: skip
 MOST_DAYS = 1_100
 _LEAST_DAYS = 20
 _SEGMENT = 5
@@ -40,71 +43,75 @@ def changes(
     check_level(level)
     sums = cluster_sums(frame, column, None, date, rules, counts=True)
     order = np.argsort(sums.labels[sums.cluster])
-    days = sums.labels[sums.cluster][order]
-    y, n = sums.y[order], sums.n[order]
-    kind = kind_of(sums)
+    days, y, n = sums.labels[sums.cluster][order], sums.y[order], sums.n[order]
     if len(days) > MOST_DAYS:
         why = f"{len(days):,} days; {MOST_DAYS:,} are the most: aggregate to weeks first"
         raise AvailabilityError(f"{column}: {why}", columns={column: why})
-    unit = sums.unit
-    rows: list[tuple[Any, ...]]
+    kind = COUNTS if sums.is_count else RATES if sums.is_rate else MEANS
+    ends = (days.min(), days.max()) if len(days) else (None, None)
+    none = {"from_day": ends[0], "to_day": ends[1], "n": n.sum(), "verdict": "cannot say"}
     if len(days) < _LEAST_DAYS:
-        why = f"{len(days)} days with answers, and at least {_LEAST_DAYS} are needed"
-        ends = (days.min(), days.max()) if len(days) else (None, None)
-        blank = [np.nan] * 4
-        rows = [(None, None, None, *blank, n.sum(), "cannot say", why, *ends)]
+        rows = [
+            none | {"why": f"{len(days)} days with answers, and at least {_LEAST_DAYS} are needed"}
+        ]
     else:
         series = standard(y, n, kind)
-        found, p, spread = _segments(*series, level, kind)
-        why = _unclear(*series, p, kind) if found else ""
-        rows = _described(days, (y, n), series, [] if why else found, p, spread, level, kind)
-        if why:
-            rows = [(*rows[0][:8], "cannot say", why, *rows[0][10:])]
-    table = pd.DataFrame(
-        {
-            "day": pd.Series([row[0] for row in rows], dtype="datetime64[us]"),
-            "first_day": pd.Series([row[1] for row in rows], dtype="datetime64[us]"),
-            "last_day": pd.Series([row[2] for row in rows], dtype="datetime64[us]"),
-            "before": numbers(row[3] for row in rows),
-            "after": numbers(row[4] for row in rows),
-            "change": numbers(row[5] for row in rows),
-            "p": numbers(row[6] for row in rows),
-            "n": numbers(row[7] for row in rows),
-            "clusters": numbers([len(days)] * len(rows), "Int64"),
-            "from_day": pd.Series([row[10] for row in rows], dtype="datetime64[us]"),
-            "to_day": pd.Series([row[11] for row in rows], dtype="datetime64[us]"),
-            "verdict": words(row[8] for row in rows),
-            "why": words(row[9] for row in rows),
-            "method": words(
-                [f"{kind} likelihood, exact segmentation, days shuffled in blocks"] * len(rows)
-            ),
-        }
-    )
-    change = "absolute pp as fraction" if unit == "fraction 0-1" else unit
-    level_of = {RATES: "The rate", COUNTS: "The count a day", MEANS: "The mean"}[kind]
+        starts, p, spread = _segments(*series, level, kind)
+        why = _unclear(*series, p, kind) if starts else ""
+        rate = y.sum() / n.sum()
+        none |= {"p": p, "before": rate, "after": rate, "why": why}
+        rows = [none]
+        if starts and not why:
+            spans = _spans(days, y, n, starts, kind == RATES)
+            within = [_day_interval(*series, *span, spread, level, kind) for span, _ in spans]
+            rows = [
+                row | {"p": p, "first_day": days[first], "last_day": days[last]}
+                for (_, row), (first, last) in zip(spans, within, strict=True)
+            ]
+        elif not why:
+            fits = f"one {_WORDS[kind]} of {amount(rate, kind == RATES)} fits all {len(days)} days"
+            why = f"{fits}; small changes would not show"
+            rows = [none | {"verdict": "no evidence", "why": why}]
+    values: dict[str, Any] = {name: [row.get(name) for row in rows] for name in _COLUMNS}
+    values["clusters"] = [len(days)] * len(rows)
+    values["method"] = f"{kind} likelihood, exact segmentation, days shuffled in blocks"
     return result(
-        table,
         "changes",
-        {
-            "day": ("The first day of the new level.", None),
-            "first_day": (f"The earliest day of its {level:.0%} interval.", None),
-            "last_day": (f"The latest day of its {level:.0%} interval.", None),
-            "before": (f"{level_of} from the change before, or the beginning.", unit),
-            "after": (f"{level_of} until the next change, or the end.", unit),
-            "change": ("After less before.", change),
-            "p": ("P-value of no change in the whole series, by shuffling.", PROBABILITY),
-            "n": ("Days on both sides." if kind == COUNTS else "Answers on both sides.", COUNT),
-            "clusters": ("Days with answers; days without are no part of it.", COUNT),
-            "from_day": ("The first day with the level before.", None),
-            "to_day": ("The last day with the level after.", None),
-            "verdict": ("up, down, no evidence, or cannot say.", None),
-            "why": ("The verdict in words.", None),
-            "method": ("How the days were found.", None),
-        },
-        {},
+        values,
+        None,
         sums.known.sources,
         sums.states[0],
+        unit=sums.unit,
+        level=level,
+        average={RATES: "The rate", COUNTS: "The count a day", MEANS: "The mean"}[kind],
+        what="Days" if kind == COUNTS else "Answers",
     )
+
+
+def _spans(
+    days: pd.Index, y: Numbers, n: Numbers, starts: list[int], is_rate: bool
+) -> list[tuple[tuple[int, int], dict[str, Any]]]:
+    """The stretch of each change and of both levels about it, and what is said of them."""
+    bounds = [0, *starts, len(y)]
+    spans = []
+    for low, start, high in zip(bounds, starts, bounds[2:], strict=False):
+        before, after = (
+            float(y[a:b].sum() / n[a:b].sum()) for a, b in ((low, start), (start, high))
+        )
+        moved = f"{amount(before, is_rate)} to {amount(after, is_rate)}"
+        row = {
+            "day": days[start],
+            "before": before,
+            "after": after,
+            "change": after - before,
+            "n": float(n[low:high].sum()),
+            "from_day": days[low],
+            "to_day": days[high - 1],
+            "verdict": "up" if after > before else "down",
+            "why": f"{moved}, {points(after - before, is_rate)}",
+        }
+        spans.append(((low, high), row))
+    return spans
 
 
 def traced(cells: Any, at: int) -> dict[str, Any]:
@@ -112,41 +119,24 @@ def traced(cells: Any, at: int) -> dict[str, Any]:
     given = cells.arguments
     sums = cells.sums(0, given["column"], None, given["date"], given.get("rules"), counts=True)
     pairs = {pd.Timestamp(day): pair for day, pair in sums.pairs(0).items()}
-    days = sorted(pairs)
     first, day, last = (cells.flat[name].iloc[at] for name in ("from_day", "day", "to_day"))
-    there = [each for each in days if first <= each <= last]
+    there = [each for each in sorted(pairs) if first <= each <= last]
     split = last + pd.Timedelta(days=1) if pd.isna(day) else day
-    early, late = (
-        [pairs[x] for x in there if (x < split) == is_early] for is_early in (True, False)
-    )
-    y0, n0, y1, n1 = (
-        getattr(sums, f)(part, f"{f}{end}") for part, end in ((early, 0), (late, 1)) for f in "yn"
-    )
-    everything = [pairs[each] for each in days]
-    y, n = sums.y(everything), sums.n(everything)
-    before = One.total(y0) / One.total(n0)
-    after = One.total(y1) / One.total(n1) if late else before
+    y0, n0 = sums.of([pairs[each] for each in there if each < split], "0")
+    y1, n1 = sums.of([pairs[each] for each in there if each >= split], "1")
+    y, n = sums.of([pairs[each] for each in sorted(pairs)])
+    before, size = One.total(y0) / One.total(n0), One.total(n0)
     name_all(before=before)
-    name_all(after=after)
+    after = before
+    if n1.value.size:
+        after, size = One.total(y1) / One.total(n1), One.total(n0) + One.total(n1)
+        name_all(after=after)
     words = (
         "the share of this series and those of its days shuffled in blocks (seed 0) that "
         "gain as much from a change"
     )
-    return {
-        "before": before,
-        "after": after,
-        "change": after - before,
-        "n": One.total(n0) + One.total(n1) if late else One.total(n0),
-        "clusters": One.count(n),
-        "p": drawn("p", cells.number(at, "p"), words, y, n),
-    }
-
-
-def kind_of(sums: ClusterSums) -> str:
-    """The likelihood of a series: of rates, of counts, or of means."""
-    if sums.plan.rule.rule == "sum":
-        return COUNTS
-    return RATES if sums.is_proportion else MEANS
+    columns = {"before": before, "after": after, "change": after - before, "n": size}
+    return columns | {"clusters": One.count(n), "p": drawn("p", cells.number(at, "p"), words, y, n)}
 
 
 def standard(y: Numbers, n: Numbers, kind: str) -> tuple[Numbers, Numbers]:
@@ -258,17 +248,13 @@ def _spread(y: Numbers, n: Numbers, rate: Numbers, kind: str) -> Numbers:
     of the residuals (Newey & West, *Econometrica* 55, 1987): what makes neighbouring days alike
     makes flat series look as if they had changed.
     """
-    days = y.shape[1]
     residual = y - n * rate
     whole = np.maximum((residual**2).sum(1), _TINY)
     variance = {RATES: rate * (1 - rate), COUNTS: rate, MEANS: np.ones_like(rate)}[kind]
     expected = np.maximum((n * variance).sum(1), _TINY)
-    lags = max(round(1.5 * days ** (1 / 3)), 2)
-    factor = np.ones(len(y))
-    for lag in range(1, lags + 1):
-        alike = (residual[:, :-lag] * residual[:, lag:]).sum(1) / whole
-        factor += 2 * (1 - lag / (lags + 1)) * alike
-    found: Numbers = np.maximum(factor, _LEAST_SPREAD) * np.maximum(whole / expected, _LEAST_SPREAD)
+    found: Numbers = np.maximum(long_run(residual), _LEAST_SPREAD) * np.maximum(
+        whole / expected, _LEAST_SPREAD
+    )
     return found
 
 
@@ -348,67 +334,19 @@ def _segmentations(y: Numbers, n: Numbers, kind: str) -> Iterator[tuple[list[int
         yield found[::-1], float(best[days])
 
 
-def _described(
-    days: pd.Index,
-    sums: tuple[Numbers, Numbers],
-    series: tuple[Numbers, Numbers],
-    starts: list[int],
-    p: float,
-    spread: float,
-    level: float,
-    kind: str,
-) -> list[tuple[Any, ...]]:
-    """A row each change, or one of none."""
-    (y, n), is_rate = sums, kind == RATES
-    size = float(n.sum())
-    if not starts:
-        rate = float(y.sum()) / size
-        word = {RATES: "rate", COUNTS: "count", MEANS: "mean"}[kind]
-        fits = f"one {word} of {amount(rate, is_rate)} fits all {len(days)} days"
-        why = f"{fits}; small changes would not show"
-        ends = (days[0], days[-1])
-        return [(None, None, None, rate, rate, np.nan, p, size, "no evidence", why, *ends)]
-    rows: list[tuple[Any, ...]] = []
-    bounds = [0, *starts, len(y)]
-    for at, start in enumerate(starts):
-        low, high = bounds[at], bounds[at + 2]
-        part_y, part_n = (part[low:high] for part in series)
-        first, last = _day_interval(part_y, part_n, spread, level, kind)
-        r0 = float(y[low:start].sum() / n[low:start].sum())
-        r1 = float(y[start:high].sum() / n[start:high].sum())
-        moved = f"{amount(r0, is_rate)} to {amount(r1, is_rate)}"
-        why = f"{moved}, {points(r1 - r0, is_rate)}"
-        rows.append(
-            (
-                days[start],
-                days[low + first],
-                days[low + last],
-                r0,
-                r1,
-                r1 - r0,
-                p,
-                float(n[low:high].sum()),
-                "up" if r1 > r0 else "down",
-                why,
-                days[low],
-                days[high - 1],
-            )
-        )
-    return rows
-
-
 def _day_interval(
-    y: Numbers, n: Numbers, spread: float, level: float, kind: str
+    y: Numbers, n: Numbers, low: int, high: int, spread: float, level: float, kind: str
 ) -> tuple[int, int]:
-    """Compute the credible interval of the day of a change, under a flat prior over days.
+    """Compute the credible interval of the day of a change between two others, by a flat prior.
 
     The likelihood is flattened by how much more days vary than independent answers do. How often
     the set covers the day is checked roughly.
     """
+    y, n = y[low:high], n[low:high]
     head_y, head_n = np.cumsum(y)[:-1], np.cumsum(n)[:-1]
     cost = _cost(head_y, head_n, kind) + _cost(y.sum() - head_y, n.sum() - head_n, kind)
     least = _TINY if kind == MEANS else 1.0
     weight = np.exp(-(cost - cost.min()) / (2 * max(spread, least)))
     order = np.argsort(-weight, kind="stable")
-    kept = order[: int(np.searchsorted(np.cumsum(weight[order]) / weight.sum(), level)) + 1]
-    return int(kept.min()) + 1, int(kept.max()) + 1
+    chosen = order[: int(np.searchsorted(np.cumsum(weight[order]) / weight.sum(), level)) + 1]
+    return low + int(chosen.min()) + 1, low + int(chosen.max()) + 1

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from aatoolkit import sections
-from aatoolkit.availability import Availability, Status, combine
+from aatoolkit.availability import Availability, Status
 from aatoolkit.errors import AvailabilityError
 from aatoolkit.frame.aggregate import cells_of_plan
 from aatoolkit.frame.aggregation_plan import Plan, plan
@@ -21,6 +22,7 @@ from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
 from aatoolkit.sections.aggregation import FRACTION, Aggregation
 from aatoolkit.sections.column import Column
+from aatoolkit.stats.results import refusal
 
 Numbers = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -47,7 +49,7 @@ class ClusterSums:
         The group and the cluster of each pair.
     y, n, squares : array of float
         Σy, Σn and, for means of rows, Σy² of each pair.
-    is_proportion : bool
+    is_rate : bool
         Whether every row counts ``y`` of ``n``.
     of_rows : bool
         Whether it is a mean over rows, each with the weight 1.
@@ -72,7 +74,7 @@ class ClusterSums:
     y: Numbers
     n: Numbers
     squares: Numbers
-    is_proportion: bool
+    is_rate: bool
     of_rows: bool
     given: Integers
     expected: Integers
@@ -87,18 +89,44 @@ class ClusterSums:
         """The declared unit; a share of rows is a fraction."""
         if self.column and self.column.unit:
             return self.column.unit
-        return FRACTION if self.is_proportion else None
+        return FRACTION if self.is_rate else None
+
+    @property
+    def is_count(self) -> bool:
+        """Whether it adds up a count, of which Σn says nothing."""
+        return self.plan.rule.rule == "sum"
+
+    @property
+    def is_by_day(self) -> bool:
+        """Whether clusters are days, of which neighbours may be alike."""
+        return pd.api.types.is_datetime64_any_dtype(self.labels.dtype)
+
+    @cached_property
+    def keys(self) -> dict[tuple[Any, ...], int]:
+        """The group of each key; a missing part of a key is equal to another one."""
+        rows = self.groups.keys.astype(object).where(self.groups.keys.notna(), None)
+        return {tuple(row): at for at, row in enumerate(rows.itertuples(index=False, name=None))}
 
     def added(self, values: Numbers) -> Numbers:
         """Sums over the clusters of each group."""
         return np.bincount(self.group, values, minlength=len(self.groups)).astype(np.float64)
 
-    def of(self, group: int) -> tuple[Integers, Numbers, Numbers]:
-        """The clusters of one group, with Σy and Σn."""
+    def pairs(self, group: int) -> dict[Any, int]:
+        """By cluster, the number of its pair with a group."""
         # The pairs are in the order of their groups.
-        start, end = np.searchsorted(self.group, [group, group + 1])
-        rows = slice(int(start), int(end))
-        return self.cluster[rows], self.y[rows], self.n[rows]
+        start, end = np.searchsorted(self.group, [group, group + 1]).tolist()
+        names = self.labels[self.cluster[start:end]].tolist()
+        return dict(zip(names, range(start, end), strict=True))
+
+    def of(self, pairs: Iterable[int], end: str = "") -> tuple[Numbers, Numbers]:
+        """Σy and Σn of some pairs; what is traced is named after the end."""
+        del end
+        chosen = [*pairs]
+        return self.y[chosen], self.n[chosen]
+
+    def squares_of(self, pairs: Iterable[int]) -> Numbers:
+        """Σy² of some pairs."""
+        return self.squares[[*pairs]]
 
 
 def cluster_sums(
@@ -112,8 +140,8 @@ def cluster_sums(
 ) -> ClusterSums:
     """Add up a column by group and cluster; without a cluster each row is its own.
 
-    With ``counts`` it may be a count: Σy is then the count of a cluster, and Σn is 1. A cluster
-    with a row of which the count is missing is left out, since its sum is not known.
+    With ``counts`` it may be a count: Σy is then that of a cluster in a group, and Σn is 1. What
+    has a row without its count is left out, since its sum is not known.
 
     Raises
     ------
@@ -128,13 +156,10 @@ def cluster_sums(
     (planned,) = plan(flat, known, groups, column, rules)
     is_count = counts and planned.rule.rule == "sum"
     if planned.rule.rule not in _POOLED and not is_count:
-        raise _refused(column, _not_pooled(planned.rule, known, column))
+        raise refusal(column, "interval", _not_pooled(planned.rule, known, column))
     cells = cells_of_plan(planned, flat, known, groups)
     y, n = _parts(planned, flat)
     given = cells.given & (n > 0) & np.isfinite(y)
-    if is_count and cluster is not None:
-        lacking = flat[cluster].isin(flat[cluster][cells.applicable & ~given])
-        given = given & ~lacking.to_numpy(bool)
     if planned.rule.over is not None:
         possible = (y >= 0) & (y <= n)
         whole = bool(possible[given].mean() >= 0.5) if given.any() else True
@@ -143,9 +168,10 @@ def cluster_sums(
     else:
         whole = not is_count and _is_flag(flat[column])
     codes, labels = _clusters(flat, cluster, given)
-    pairs, at = np.unique(
-        groups.ids[given] * max(len(labels), 1) + codes[given], return_inverse=True
-    )
+    pair = groups.ids * max(len(labels), 1) + codes
+    if is_count:
+        given = given & ~np.isin(pair, pair[cells.applicable & ~given])
+    pairs, at = np.unique(pair[given], return_inverse=True)
 
     def added(values: Numbers) -> Numbers:
         return np.bincount(at, values, minlength=len(pairs)).astype(np.float64)
@@ -259,12 +285,3 @@ def _states(cells: Cells, groups: Groups, given: npt.NDArray[np.bool_]) -> list[
             state = Availability(Status.UNAVAILABLE, state.cause, "no answers")
         found.append(state)
     return found
-
-
-def _refused(column: str, why: str) -> AvailabilityError:
-    return AvailabilityError(f"{column} has no interval: {why}", columns={column: why})
-
-
-def whole_state(states: list[Availability]) -> Availability:
-    """The availability of a column over all groups."""
-    return combine(states)

@@ -1,7 +1,7 @@
-"""Estimate rates and means over clusters: value, variance and interval of each group.
+"""Estimate rates, means and their changes over clusters; adjust p-values for their number.
 
-The arithmetic of ``df.aa.interval``, a function of one group (see ``trace``). With Σy and Σn of
-each cluster *i* of *k*:
+The arithmetic of ``df.aa.interval`` and ``compare``, functions of one group (see ``trace``). With
+Σy and Σn of each cluster *i* of *k*:
 
     ŷ = Σyᵢ / Σnᵢ,     V = k/(k-1) · Σ(yᵢ - ŷnᵢ)² / (Σnᵢ)²,     deff = V / (ŷ(1-ŷ)/Σnᵢ)
 
@@ -24,15 +24,31 @@ checked by simulation.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from aatoolkit.stats.cluster_sums import ClusterSums
-from aatoolkit.stats.distributions import t_quantiles
-from aatoolkit.stats.trace import Many, Traced, call, named
+from aatoolkit.stats.cluster_sums import Numbers
+from aatoolkit.stats.trace import (
+    One,
+    Traced,
+    call,
+    name_all,
+    named,
+    normal_quantile,
+    plain_value,
+    setting,
+    t_quantile,
+    t_quantiles,
+    two_sided,
+)
 
+CORRECTIONS = ("holm", "bh", None)
+POWER = 0.8
+_NO_END = 1e-3
+_NAN = float("nan")
 LEAST_CLUSTERS = 5
 """Fewer clusters say too little about how clusters differ."""
 
@@ -57,9 +73,9 @@ def varies(variance: Any, value: Any) -> Any:
 class Estimate:
     """The estimate of a group, or of each of many; NaN where there is none.
 
-    The names of its fields are those of the formulas: ``z`` the residuals of clusters, ``misses``
-    what they miss, ``answers`` the effective sample size, ``q`` the quantile; of strata ``within``
-    the variance of each, ``p`` its rate with one answer at the overall rate added.
+    In formulas ``z`` are the residuals of clusters, ``misses`` what they miss, ``answers`` the
+    effective sample size, ``q`` the quantile; of strata ``within`` the variance of each, ``p`` its
+    rate with one answer at the overall rate added.
     """
 
     value: Any
@@ -71,14 +87,6 @@ class Estimate:
     q: Any
     low: Any
     high: Any
-    z: Any = None
-    misses: Any = None
-    answers: Any = None
-    p: Any = None
-    within: Any = None
-    spread: Any = None
-    weighted: Any = None
-    pooled: Any = None
 
 
 def wilson(rate: Any, size: Any, quantile: Any) -> tuple[Any, Any]:
@@ -101,10 +109,13 @@ def sampled(g: Any, y: Any, n: Any, level: Any, *, is_rate: bool) -> Estimate:
     """Estimate with clusters as a sample: their differences are part of the error."""
     with np.errstate(divide="ignore", invalid="ignore"):
         size, k = g.total(n), g.count(n)
-        value = _named("value", g.total(y) / size)
-        z = _named("z", y - g.each(value) * n)
+        value = g.total(y) / size
+        name_all(value=value)
+        z = y - g.each(value) * n
+        name_all(z=z)
         variance = k / (k - 1) * g.total(z**2) / size**2
-        misses, answers, deff = _named("misses", n - y), None, size * np.nan
+        misses, answers, deff = n - y, None, size * np.nan
+        name_all(misses=misses)
         df = size**2 / g.total(n**2) - 1
         if is_rate:
             for part in (z**2, y, misses):
@@ -117,7 +128,8 @@ def sampled(g: Any, y: Any, n: Any, level: Any, *, is_rate: bool) -> Estimate:
         q = call(t_quantiles, (1 + level) / 2, df)
         ends = wilson(value, answers, q) if is_rate else _around(value, variance, q)
         low, high = (np.where(k >= LEAST_CLUSTERS, end, np.nan) for end in ends)
-    return named(Estimate(value, size, k, variance, deff, df, q, low, high, z, misses, answers))
+    name_all(answers=answers)
+    return named(Estimate(value, size, k, variance, deff, df, q, low, high))
 
 
 def fixed(g: Any, y: Any, n: Any, level: Any, *, is_rate: bool, squares: Any) -> Estimate:
@@ -127,20 +139,25 @@ def fixed(g: Any, y: Any, n: Any, level: Any, *, is_rate: bool, squares: Any) ->
     with one answer at the overall rate added: without it a prompt that was always, or never,
     answered with the brand would be taken for certain.
     """
-    p = spread = weighted = pooled = answers = None
+    answers = None
     with np.errstate(divide="ignore", invalid="ignore"):
         size, k = g.total(n), g.count(n)
-        value = _named("value", g.total(y) / size)
+        value = g.total(y) / size
+        name_all(value=value)
         if is_rate:
-            p = _named("p", (y + g.each(value)) / (n + 1))
+            p = (y + g.each(value)) / (n + 1)
+            name_all(p=p)
             within = p * (1 - p) / n
         else:
-            spread = _named("spread", (squares - n * (y / n) ** 2) / (n - 1))
-            weighted = _named("weighted", np.where(n > 1, spread * (n - 1), 0.0))
-            pooled = _named("pooled", g.total(weighted) / (size - k))
+            spread = (squares - n * (y / n) ** 2) / (n - 1)
+            name_all(spread=spread)
+            weighted = np.where(n > 1, spread * (n - 1), 0.0)
+            name_all(weighted=weighted)
+            pooled = g.total(weighted) / (size - k)
+            name_all(pooled=pooled)
             within = np.where(n > 1, spread, g.each(pooled)) / n
-        within = _named("within", within)
-        variance = g.total((n / g.each(_named("size", size))) ** 2 * within)
+        name_all(within=within, size=size)
+        variance = g.total((n / g.each(size)) ** 2 * within)
         deff = size * np.nan
         if is_rate:
             answers = np.where(variance > 0, value * (1 - value) / variance, size)
@@ -151,24 +168,17 @@ def fixed(g: Any, y: Any, n: Any, level: Any, *, is_rate: bool, squares: Any) ->
         q = call(t_quantiles, (1 + level) / 2, np.where(np.isfinite(df), df, 1.0))
         ends = wilson(value, answers, q) if is_rate else _around(value, variance, q)
         low, high = (np.where(size > k, end, np.nan) for end in ends)
-    rest = (None, None, answers, p, within, spread, weighted, pooled)
-    return named(Estimate(value, size, k, variance, deff, df, q, low, high, *rest))
+    name_all(answers=answers)
+    return named(Estimate(value, size, k, variance, deff, df, q, low, high))
 
 
-def of_groups(sums: ClusterSums, level: float, panel: str = "sampled") -> Estimate:
-    """The estimates of all groups."""
-    g = Many(sums.group, len(sums.groups))
-    is_rate = sums.is_proportion
+def estimate(
+    g: Any, y: Any, n: Any, level: Any, panel: str, squares: Any, is_rate: bool
+) -> Estimate:
+    """Estimate with clusters as a sample, or as the population (``panel="fixed"``)."""
     if panel == "sampled":
-        return sampled(g, sums.y, sums.n, level, is_rate=is_rate)
-    return fixed(g, sums.y, sums.n, level, is_rate=is_rate, squares=sums.squares)
-
-
-def _named(name: str, value: Any) -> Any:
-    """Name a number that a vector is computed from, so that each element names it."""
-    if isinstance(value, Traced):
-        value.name = name
-    return value
+        return sampled(g, y, n, level, is_rate=is_rate)
+    return fixed(g, y, n, level, is_rate=is_rate, squares=squares)
 
 
 def _carriers(g: Any, part: Any) -> Any:
@@ -181,3 +191,288 @@ def _around(value: Any, variance: Any, quantile: Any) -> tuple[Any, Any]:
     # No variation at all between clusters is too little to estimate an error, not certainty.
     half = np.where(varies(variance, value), quantile * np.sqrt(variance), np.nan)
     return value - half, value + half
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change, and what it is computed from; the names are those of the formulas.
+
+    ``error`` is the standard error of the change, ``unequal`` how unequally clusters would move; in
+    formulas ``z`` are the residuals of clusters, ``m`` their sizes; of totals ``answers1`` and
+    ``answers0`` the effective sample sizes, ``q`` the quantile, ``pooled_error`` that of the test.
+    """
+
+    after: Any
+    before: Any
+    change: Any
+    size_after: Any
+    size_before: Any
+    clusters: Any
+    error: Any
+    df: Any
+    low: Any
+    high: Any
+    p: Any
+    unequal: Any = 0.0
+
+
+NOTHING = Change(*[_NAN] * 11)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The rate or mean of one side over clusters, its variance and degrees of freedom."""
+
+    value: Any
+    size: Any
+    z: Any
+    variance: Any
+    df: Any
+    clusters: Any
+
+
+def changed(y1: Any, n1: Any, y0: Any, n0: Any, level: Any, *, is_rate: bool = False) -> Change:
+    """A change over clusters that both sides have.
+
+    With R = Σy/Σn on each side, zᵢ = (yᵢ - Rnᵢ)/Σn of the one side less that of the other, and
+    V = k/(k-1)·Σzᵢ²: the linearised variance of a difference of ratios on one sample of
+    clusters (Kish 1965, 14.4), with Student's t. Its degrees of freedom are those of `freedom`.
+    """
+    sizes = (One.total(n1), One.total(n0))
+    after, before = One.total(y1) / sizes[0], One.total(y0) / sizes[1]
+    name_all(after=after, before=before, size_after=sizes[0], size_before=sizes[1])
+    z = (y1 - after * n1) / sizes[0] - (y0 - before * n0) / sizes[1]
+    m = n1 + n0
+    name_all(z=z, m=m)
+    k = One.count(n1)
+    error = np.sqrt(k / (k - 1) * One.total(z**2))
+    unequal = _unequal(y1 + y0, m, k) if is_rate else 0.0
+    return tested(after, before, error, freedom(m, z), level, sizes, k, unequal=unequal)
+
+
+def _unequal(y: Any, m: Any, k: Any) -> Any:
+    """The standard error that a change of 1 has because clusters do not move alike.
+
+    A rate near 0 or 1 moves less than one of a half: by p(1-p), if all log odds move alike.
+    """
+    room = m * (y / m) * (1 - y / m)
+    name_all(room=room)
+    whole = One.total(room)
+    share = room / np.where(whole > 0, whole, 1.0) - m / One.total(m)
+    name_all(share=share)
+    return np.where(whole > 0, np.sqrt(k / (k - 1) * One.total(share**2)), 0.0)
+
+
+def changed_counts(y1: Any, y0: Any, level: Any) -> Change:
+    """A change of a count, over clusters that both sides have: as if each were one answer."""
+    after, before = One.total(y1), One.total(y0)
+    moved = y1 - y0
+    name_all(after=after, before=before, moved=moved)
+    k = One.count(moved)
+    z = moved - One.total(moved) / k
+    name_all(z=z)
+    error = np.sqrt(k / (k - 1) * One.total(z**2))
+    df = np.minimum(freedom(z * 0 + 1, z), k - 1)
+    return tested(after, before, error, df, level, (k * _NAN, k * _NAN), k)
+
+
+def changed_samples(one: Sample, two: Sample, level: Any) -> Change:
+    """A change between two samples of clusters: two ratio estimators, Welch's t."""
+    variance = one.variance + two.variance
+    spread = one.variance**2 / one.df + two.variance**2 / two.df
+    df = np.maximum(np.where(spread > 0, variance**2 / spread, np.minimum(one.df, two.df)), 1.0)
+    sizes = (one.size, two.size)
+    return tested(
+        one.value, two.value, np.sqrt(variance), df, level, sizes, one.clusters + two.clusters
+    )
+
+
+def sample_of(y: Any, n: Any, suffix: str, factor: float = 1.0) -> Sample:
+    """The rate or mean of a sample of clusters: ratio estimator, linearised variance."""
+    size = One.total(n)
+    value = One.total(y) / size
+    words = ("after", "size_after") if suffix == "1" else ("before", "size_before")
+    name_all(**dict(zip(words, (value, size), strict=True)))
+    z = (y - value * n) / size
+    name_all(**{f"z{suffix}": z})
+    k = One.count(n)
+    variance = k / (k - 1) * One.total(z**2) * factor
+    return named(Sample(value, size, z, variance, freedom(n, z), k), suffix)
+
+
+def answers_of(y: Any, n: Any, squares: Any, suffix: str) -> Sample:
+    """The mean of answers that are taken for independent, from the squares of each."""
+    size = One.total(n)
+    value = One.total(y) / size
+    words = ("after", "size_after") if suffix == "1" else ("before", "size_before")
+    name_all(**dict(zip(words, (value, size), strict=True)))
+    variance = (One.total(squares) - size * value**2) / (size - 1) / size
+    return named(Sample(value, size, None, variance, size - 1, size), suffix)
+
+
+def changed_totals(y1: Any, n1: Any, y0: Any, n0: Any, level: Any, deff: Any, df: Any) -> Change:
+    """A change of rates of answers that are independent but for a design effect.
+
+    Newcombe's interval (*Statistics in Medicine* 17, 1998, method 10) and the test of two
+    proportions with their pooled variance. With a design effect the sample sizes are divided by
+    it (Kish 1965), and where it was estimated with ``df`` degrees of freedom Student's t has these.
+    """
+    sizes = (One.total(n1), One.total(n0))
+    after, before = One.total(y1) / sizes[0], One.total(y0) / sizes[1]
+    a, b = sizes[0] / deff, sizes[1] / deff
+    q = t_quantile((1 + level) / 2, df)
+    name_all(after=after, before=before, size_after=sizes[0], size_before=sizes[1])
+    name_all(answers1=a, answers0=b, q=q)
+    (l1, h1), (l0, h0) = wilson(after, a, q), wilson(before, b, q)
+    name_all(after_low=l1, after_high=h1, before_low=l0, before_high=h0)
+    pooled = (after * a + before * b) / (a + b)
+    name_all(pooled=pooled)
+    test = np.sqrt(pooled * (1 - pooled) * (1 / a + 1 / b))
+    change = after - before
+    name_all(change=change, pooled_error=test)
+    low = change - np.sqrt((after - l1) ** 2 + (before - h0) ** 2)
+    high = change + np.sqrt((after - h1) ** 2 + (before - l0) ** 2)
+    # At 0 and 1 the variance is 0, and the interval still says what could be seen.
+    name_all(low=low, high=high)
+    error = np.maximum(test, (high - low) / (2 * q))
+    p = two_sided(change / test, df) if plain_value(test) > 0 else change * 0 + 1.0
+    return named(Change(after, before, change, *sizes, sizes[0] * _NAN, error, df, low, high, p))
+
+
+def tested(
+    after: Any,
+    before: Any,
+    error: Any,
+    df: Any,
+    level: Any,
+    sizes: tuple[Any, Any],
+    clusters: Any,
+    **more: Any,
+) -> Change:
+    """A change with its interval and p-value, by Student's t."""
+    change = after - before
+    name_all(change=change, error=error, df=df)
+    half = t_quantile((1 + level) / 2, df) * error
+    p = two_sided(change / error, df)
+    ends = (change - half, change + half)
+    return named(Change(after, before, change, *sizes, clusters, error, df, *ends, p, **more))
+
+
+def detectable(error: Any, df: Any, level: Any, tests: Any, unequal: Any = 0.0) -> Any:
+    """The change that 80 % of such samples would show.
+
+    The noncentrality at which Student's t has this power (by the normal approximation of Johnson
+    and Welch, *Biometrika* 31, 1940), times the standard error. Of few clusters half of all
+    standard errors are below √(median of χ²/df) of the true one, by which it is divided
+    (√``typical``³, by Wilson and Hilferty); and a change d that clusters do not share alike adds
+    (d·``unequal``)² to the variance: where clusters are so few or unlike that this grows as fast
+    as the change, none would show, and the result is beyond any scale.
+    """
+    t = t_quantile(1 - (1 - level) / tests / 2, df)
+    distance = t * (1 - 1 / (4 * df)) + normal_quantile(POWER) * np.sqrt(1 + t**2 / (2 * df))
+    name_all(t=t, distance=distance)
+    typical = 1 - 2 / (9 * df)
+    alike = np.maximum(1 - (distance * unequal) ** 2, _NO_END)
+    name_all(typical=typical, alike=alike)
+    return distance * error / (typical * np.sqrt(typical * alike))
+
+
+def freedom(m: Any, z: Any) -> Any:
+    """Compute the degrees of freedom of a variance over clusters, at least 1.
+
+    The effective number (Σx)²/Σx² of clusters that carry the answers, less 1, or the variance
+    (x = z²; Satterthwaite), whichever is smaller. With k-1, a test at 5 % raises up to 11 %
+    false alarms where runs are very unequal; with this, 5 % at most.
+    """
+    fourth = One.total(z**4)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        carry = One.total(m) ** 2 / One.total(m**2) - 1
+        of_variance = np.where(fourth > 0, One.total(z**2) ** 2 / _not_zero(fourth), carry)
+        return np.maximum(np.minimum(carry, of_variance), 1.0)
+
+
+def _not_zero(value: Any) -> Any:
+    return value if isinstance(value, Traced) or value > 0 else _NAN
+
+
+def long_run_factor(y: Any, n: Any) -> float:
+    """How much more the sum of a series varies than that of independent days, 1 at least."""
+    y, n = plain_value(y), plain_value(n)
+    residual = y - n * (y.sum() / n.sum())
+    return max(float(long_run(residual[None])[0]), 1.0)
+
+
+def long_run(residual: Numbers) -> Numbers:
+    """How much more sums vary than those of independent days, of series: 1 + 2Σ(1-l/(L+1))·r_l.
+
+    With the autocorrelations r of residuals in their order (Newey & West, *Econometrica* 55, 1987).
+    """
+    days = residual.shape[1]
+    whole = np.maximum((residual**2).sum(1), 1e-300)
+    lags = max(round(1.5 * days ** (1 / 3)), 2)
+    factor = np.ones(len(residual))
+    for lag in range(1, lags + 1) if days > lags else ():
+        alike = (residual[:, :-lag] * residual[:, lag:]).sum(1) / whole
+        factor += 2 * (1 - lag / (lags + 1)) * alike
+    return factor
+
+
+def traced_adjusted(
+    row: int, tests: Mapping[int, float], correct: str | None, traced: Callable[[int], Any]
+) -> Any:
+    """The adjusted p-value of a row, traced.
+
+    Parameters
+    ----------
+    row : int
+        The row.
+    tests : mapping of int to float
+        The p-values, by row.
+    correct : {"holm", "bh", None}
+        How they are adjusted.
+    traced : callable
+        Gives the traced p-value of a row: that of the row that decides.
+    """
+    if correct is None:
+        return traced(row)
+    order = sorted(tests, key=lambda other: tests[other])
+    place, many = order.index(row), len(order)
+    factors = [many - rank if correct == "holm" else many / (rank + 1) for rank in range(many)]
+    among = range(place + 1) if correct == "holm" else range(place, many)
+    choose = max if correct == "holm" else min
+    best = choose(among, key=lambda rank: factors[rank] * tests[order[rank]])
+    count, rank = setting("tests", many), setting("rank", best + 1)
+    factor = count - rank + 1 if correct == "holm" else count / rank
+    return np.minimum(factor * traced(order[best]), 1.0)
+
+
+def adjusted(p: Numbers, correct: str | None) -> Numbers:
+    """Adjust p-values over all that are not missing.
+
+    Parameters
+    ----------
+    p : array of float
+        The p-values; NaN where there is none.
+    correct : {"holm", "bh", None}
+        Holm's step-down method, which bounds the probability of any false alarm (*Scandinavian
+        Journal of Statistics* 6, 1979), or Benjamini and Hochberg's, which bounds the expected
+        share of false ones among the alarms (*JRSS B* 57, 1995).
+
+    Examples
+    --------
+    >>> adjusted(np.array([0.01, 0.04, np.nan, 0.03]), "holm").round(3).tolist()
+    [0.03, 0.06, nan, 0.06]
+    """
+    found = p.copy()
+    there = np.flatnonzero(np.isfinite(p))
+    if correct is None or not len(there):
+        return found
+    order = there[np.argsort(p[there], kind="stable")]
+    count = len(order)
+    if correct == "holm":
+        steps = np.maximum.accumulate(p[order] * (count - np.arange(count)))
+    else:
+        scaled = p[order] * count / np.arange(1, count + 1)
+        steps = np.minimum.accumulate(scaled[::-1])[::-1]
+    found[order] = np.minimum(steps, 1.0)
+    return found

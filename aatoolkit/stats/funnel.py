@@ -2,41 +2,96 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from posixpath import splitext
 from typing import Any
+from urllib.parse import quote, unquote_to_bytes, urlsplit
 
 import numpy as np
 import pandas as pd
 
-from aatoolkit.availability import Status, combine
+from aatoolkit.availability import Availability, Cause, Status, combine
 from aatoolkit.errors import ArgumentError, AvailabilityError
+from aatoolkit.metadata.attrs import ColumnMetadata, Source, attach, metadata_of
 from aatoolkit.metadata.recorded import recorded
-from aatoolkit.sections.aggregation import COUNT, FRACTION, REQUESTS
 from aatoolkit.stats.cluster_sums import Numbers
-from aatoolkit.stats.difference import name_all
 from aatoolkit.stats.estimate import wilson
-from aatoolkit.stats.funnel_stages import (
-    COMPLETE,
-    READS,
-    STAGES,
-    TABLES,
-    Stage,
-    by_section,
-    lacking,
-    rows_of_stages,
-    stage_of,
-    table_of,
-)
-from aatoolkit.stats.funnel_states import with_states
-from aatoolkit.stats.interval import check_level
-from aatoolkit.stats.page_path import is_page
-from aatoolkit.stats.results import numbers, percent, result, words
-from aatoolkit.stats.trace import One, normal_quantile, setting
+from aatoolkit.stats.results import MEASURED, check_level, percent, result
+from aatoolkit.stats.trace import One, name_all, normal_quantile, plain_value, setting
 
-WAYS = ("path", "day", "platform", None)
+STAGES = ("crawled", "cited", "visited", "converted")
+COMPLETE = "complete"
+"""Visits of the days whose conversions are complete: what the conversion rate is of."""
+
+_OPERATORS = {
+    "openai": ("chatgpt",),
+    "perplexity": ("perplexity",),
+    "anthropic": ("claude",),
+    "google": ("gemini", "google-ai-overview", "google-ai-mode"),
+    "microsoft": ("copilot", "bing"),
+    "xai": ("grok",),
+    "meta": ("meta-ai",),
+    "deepseek": ("deepseek",),
+    "mistral": ("mistral", "le-chat"),
+}
+"""The engines of each operator of crawlers: which crawler feeds which engine."""
+
+_VISITS = ("visited", "converted", COMPLETE)
+_READS = {
+    "path": (
+        ("crawl.crawl_paths", "path"),
+        ("crawl.crawl_paths", "path"),
+        ("conversions.conversion_landing_pages", "path"),
+    ),
+    "day": (
+        ("crawl.crawl_timeseries", "bucket_start"),
+        ("overview.overview_trend", "date"),
+        ("conversions.conversion_daily", "date"),
+    ),
+    "platform": (
+        ("crawl.crawl_bots", "operator"),
+        ("domains.source_domain_engines", "engine"),
+        ("conversions.conversion_engines", "engine"),
+    ),
+    None: (
+        ("crawl.crawl_bots", "operator"),
+        ("overview.overview_trend", "date"),
+        ("conversions.conversion_totals", ""),
+    ),
+}
+"""The tables of requests, citations and visits, and what their rows are joined on, each way."""
+
+_COUNTS = {
+    "crawled": ("requests", "hits", "request_count"),
+    "cited": ("citation_count",),
+    "visited": ("sessions",),
+    "converted": ("conversions",),
+    COMPLETE: ("complete_sessions",),
+}
+"""The column of each stage, by its names."""
 
 _ABSENT = "not listed, which is not 0"
 _IN_PART = "a part of it has no number, so that the sum is not known"
+_JOINED = {
+    "path": "joined on normalised paths, citations of the host without its subdomains",
+    "day": "joined on days: of UTC, visits of the analytics property's time zone",
+    "platform": "crawlers joined with engines by their operator",
+    None: "totals of the window",
+}
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One stage: its numbers by key, and why there are none."""
+
+    values: pd.Series
+    state: Availability
+    why: str | None = None
+    sources: tuple[Source, ...] = ()
+    rows: tuple[tuple[str, pd.Series, str], ...] = ()
+    """The tables that it was read from, the key of each of their rows, and the column."""
 
 
 def funnel(
@@ -44,20 +99,34 @@ def funnel(
 ) -> pd.DataFrame:
     """Stages from crawled to converted; see ``Dataset.funnel``."""
     check_level(level)
-    if by not in WAYS:
-        raise ArgumentError(f"by={by!r} is none of {', '.join(map(repr, WAYS))}")
-    tables = {
-        name: table_of(data[name.partition(".")[0]], name)
-        for name in TABLES[by]
-        if name.partition(".")[0] in data
-    }
-    names = [name for name, frame in tables.items() if frame is not None]
-    frames = [frame for frame in tables.values() if frame is not None]
-    failed = {name: f"failed: {errors[name]}" for name in READS[by] if name in errors}
-    failed |= {
-        name.partition(".")[0]: lacking(name, by) for name, frame in tables.items() if frame is None
-    }
-    return funnel_of(frames, names, failed, by, level)
+    if by not in _READS:
+        raise ArgumentError(f"by={by!r} is none of {', '.join(map(repr, _READS))}")
+    tables, reasons = {}, {}
+    for (name, key), what in zip(_READS[by], ("requests", "citations", "visits"), strict=True):
+        section = name.partition(".")[0]
+        if section not in data:
+            failed = f"failed: {errors[section]}" if section in errors else "was not read"
+            reasons[section] = failed
+        elif (frame := _table(data[section], name, key)) is not None:
+            tables[name] = frame
+        else:
+            over = f"by {by}" if by else "over the whole window"
+            reasons[section] = f"has no table of {what} {over}"
+    return funnel_of([*tables.values()], [*tables], reasons, by, level)
+
+
+def _table(tables: Mapping[str, pd.DataFrame], name: str, key: str) -> pd.DataFrame | None:
+    """The table of a stage: by its name, else the first one with its key and its count."""
+    section, _, table = name.partition(".")
+    if table in tables:
+        return tables[table]
+    keys = [key, *(["source_domain"] if section == "domains" else [])]
+    stages = {"crawl": ["crawled"], "conversions": _VISITS}.get(section, ["cited"])
+    counts = {column for stage in stages for column in _COUNTS[stage]}
+    for frame in (tables[other] for other in tables):
+        if key and counts & {*frame.columns} and all(column in frame.columns for column in keys):
+            return frame
+    return None
 
 
 @recorded("funnel", "frames")
@@ -69,66 +138,69 @@ def funnel_of(
     level: float,
 ) -> pd.DataFrame:
     """The stages, of the tables that were read."""
-    data = by_section(frames, names)
-    stages = [stage_of(data, errors, by, stage) for stage in STAGES]
-    complete = stage_of(data, errors, by, COMPLETE)
+    tables = dict(zip(names, frames, strict=True))
+    stages = {stage: stage_of(tables, errors, by, stage) for stage in STAGES}
     _check_windows(stages)
-    if all(stage.why for stage in stages):
-        why = "; ".join(dict.fromkeys(stage.why or "" for stage in stages))
+    if all(stage.why for stage in stages.values()):
+        why = "; ".join(dict.fromkeys(stage.why or "" for stage in stages.values()))
         raise AvailabilityError(f"there is no funnel: {why}", columns=dict.fromkeys(STAGES, why))
-    keys = list(dict.fromkeys(key for stage in stages for key in stage.values.index))
-    table = {
-        name: stage.values.reindex(keys).to_numpy(np.float64, na_value=np.nan)
-        for name, stage in zip(STAGES, stages, strict=True)
-    }
-    order = _order(keys, table, by)
+    keys = list(dict.fromkeys(key for stage in stages.values() for key in stage.values.index))
+
+    def numbers(stage: Stage) -> Numbers:
+        return stage.values.reindex(keys).to_numpy(np.float64, na_value=np.nan)
+
+    table = {name: numbers(stage) for name, stage in stages.items()}
+    complete = stage_of(tables, errors, by, COMPLETE)
+    is_complete = bool(complete.values.notna().any())
+    table["n"] = numbers(complete if is_complete else stages["visited"])
+    columns = [*map(tuple, -np.nan_to_num(np.column_stack([table[stage] for stage in STAGES])))]
+    order = sorted(range(len(keys)), key=lambda at: keys[at] if by == "day" else columns[at])
     keys = [keys[at] for at in order]
     table = {name: values[order] for name, values in table.items()}
-    trials = table["visited"]
-    if complete.values.notna().any():
-        trials = complete.values.reindex(keys).to_numpy(np.float64, na_value=np.nan)
-    return _described(keys, table, stages, trials, by, level)
+    return _described(keys, table, stages, by, level, is_complete=is_complete)
+
+
+def _rates(counts: Mapping[str, Any], level: Any) -> dict[str, Any]:
+    """The quotients of stages, plain or traced."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        columns = {}
+        if "crawled" in counts and "visited" in counts:
+            columns["crawl_to_refer"] = counts["crawled"] / counts["visited"]
+        if "converted" in counts and "n" in counts:
+            rate, q = counts["converted"] / counts["n"], normal_quantile((1 + level) / 2)
+            name_all(rate=rate, q=q)
+            low, high = wilson(rate, counts["n"], q)
+            columns |= {"conversion_rate": rate, "conversion_rate_low": low}
+            columns["conversion_rate_high"] = high
+    return columns
 
 
 def traced(cells: Any, at: int) -> dict[str, Any]:
     """The numbers of a row of a funnel, traced."""
     given = cells.arguments
-    frames = [made.frame for made in cells.inputs]
+    names = given["names"]
     if "rows" not in cells.shared:
-        cells.shared["rows"] = rows_of_stages(frames, given["names"], given.get("by"))
+        tables = dict(zip(names, (made.frame for made in cells.inputs), strict=True))
+        cells.shared["rows"] = {
+            stage: stage_of(tables, {}, given.get("by"), stage) for stage in (*STAGES, COMPLETE)
+        }
     key = cells.flat[cells.flat.columns[0]].iloc[at]
     counts = {}
-    for stage, listed in cells.shared["rows"].items():
-        for part in listed:
-            places = part.places(key)
-            if len(places):
-                counts[stage] = One.total(cells.column("c", part.frame, places, part.column))
-                break
+    for stage, read in cells.shared["rows"].items():
+        for table, keys, column in read.rows:
+            places = np.flatnonzero(keys.eq(key).fillna(False).to_numpy(bool))
+            if len(places) and stage not in counts:
+                counts[stage] = One.total(cells.column("c", names.index(table), places, column))
     name_all(**counts)
-    complete = cells.shared["rows"][COMPLETE]
-    is_counted = any(frames[part.frame][part.column].notna().any() for part in complete)
-    n = counts.get(COMPLETE if is_counted else "visited")
-    columns = {stage: counts[stage] for stage in STAGES if stage in counts} | {"n": n}
-    if "crawled" in counts and "visited" in counts:
-        columns["crawl_to_refer"] = counts["crawled"] / counts["visited"]
-    if "converted" in counts and n is not None and n.value > 0:
-        rate = counts["converted"] / n
-        q = normal_quantile((1 + setting("level", given.get("level", 0.95))) / 2)
-        name_all(rate=rate, q=q)
-        low, high = wilson(rate, n, q)
-        columns |= {"conversion_rate": rate, "conversion_rate_low": low}
-        columns["conversion_rate_high"] = high
-    return columns
+    is_complete = cells.shared["rows"][COMPLETE].values.notna().any()
+    n = counts.pop(COMPLETE, None) if is_complete else counts.get("visited")
+    counts.pop(COMPLETE, None)
+    if n is not None and plain_value(n) > 0:
+        counts["n"] = n
+    return counts | _rates(counts, setting("level", given.get("level", 0.95)))
 
 
-def _order(keys: list[Any], table: Mapping[str, Any], by: str | None) -> list[int]:
-    if by == "day":
-        return sorted(range(len(keys)), key=lambda at: keys[at])
-    size = [tuple(-np.nan_to_num(table[name][at]) for name in STAGES) for at in range(len(keys))]
-    return sorted(range(len(keys)), key=lambda at: size[at])
-
-
-def _check_windows(stages: Iterable[Stage]) -> None:
+def _check_windows(stages: Mapping[str, Stage]) -> None:
     """Refuse stages of different windows.
 
     Raises
@@ -138,7 +210,7 @@ def _check_windows(stages: Iterable[Stage]) -> None:
     """
     windows = {
         (source.host, source.scope, source.window_start, source.window_end): source.section
-        for stage in stages
+        for stage in stages.values()
         for source in stage.sources
     }
     if len(windows) > 1:
@@ -151,112 +223,266 @@ def _check_windows(stages: Iterable[Stage]) -> None:
 
 def _described(
     keys: list[Any],
-    table: Mapping[str, Any],
-    stages: list[Stage],
-    trials: Numbers,
+    table: Mapping[str, Numbers],
+    stages: Mapping[str, Stage],
     by: str | None,
     level: float,
+    *,
+    is_complete: bool,
 ) -> pd.DataFrame:
-    """One row a key, with what each column says."""
-    crawled, visited, converted = (table[name] for name in ("crawled", "visited", "converted"))
-    is_complete = trials is not visited
+    """One row a key."""
+    rates = _rates(table, level)
     pages = np.array([by != "path" or is_page(str(key)) for key in keys], bool)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        refer = np.where(pages & (visited > 0), crawled / visited, np.nan)
-        use = (trials > 0) & (converted <= trials)
-        rate = np.where(use, converted / trials, np.nan)
-        low, high = wilson(rate, trials, normal_quantile((1 + level) / 2))
+    is_possible = (table["n"] > 0) & (table["converted"] <= table["n"])
+    for name, values in rates.items():
+        use = pages & (table["visited"] > 0) if name == "crawl_to_refer" else is_possible
+        rates[name] = np.where(use, values, np.nan)
     verdicts = [
-        _verdict(key, [table[name][at] for name in STAGES], float(rate[at]), stages)
+        _verdict(key, at, table, float(rates["conversion_rate"][at]), stages)
         for at, key in enumerate(keys)
     ]
+    of_visits = "Conversions per visit; too low where those of the last days are not complete."
+    which = "conversions over all visits, also those of days that are not complete"
+    if is_complete:
+        of_visits = "Conversions per visit, on days whose conversions are complete."
+        which = "conversions over visits of the days whose conversions are complete"
+    how = f"{_JOINED[by]}; {which}; Wilson interval, {level:.0%}, of visits as independent"
+    cited = ("Citations of the own pages.", "citations")
+    if by == "path":
+        cited = ("Answers that cite it.", "answers")
     key = by or "scope"
-    columns: dict[str, Any] = {
-        key: pd.Series(keys, dtype="datetime64[us]") if by == "day" else words(map(str, keys)),
-        **{name: numbers(table[name], "Int64") for name in STAGES},
-        "crawl_to_refer": numbers(refer),
-        "conversion_rate": numbers(rate),
-        "conversion_rate_low": numbers(low),
-        "conversion_rate_high": numbers(high),
-        "n": numbers(trials, "Int64"),
-        "verdict": words(verdicts),
-        "method": words([_method(by, level, is_complete)] * len(keys)),
-    }
-    cited = ("Answers that cite it.", "answers")
-    if by != "path":
-        cited = ("Citations of the own pages.", "citations")
-    docs: dict[str, tuple[str, str | None]] = {
-        key: ({"path": "The path of the page, normalised.", "day": "The day."}.get(
-            key, "The operator of crawlers and engines." if by else "Everything in the window."
-        ), None),
-        "crawl_to_refer": ("Requests of crawlers for each visit from engines.", "requests a visit"),
-        "conversion_rate": (
-            "Conversions per visit, on days whose conversions are complete."
-            if is_complete
-            else "Conversions per visit; too low where those of the last days are not complete.",
-            FRACTION,
-        ),
-        "conversion_rate_low": (
-            f"Lower end of its {level:.0%} Wilson interval; takes visits for independent.",
-            FRACTION,
-        ),
-        "conversion_rate_high": (
-            f"Upper end of its {level:.0%} Wilson interval; takes visits for independent.",
-            FRACTION,
-        ),
-        "n": ("Visits that the conversion rate is of.", COUNT),
-        "verdict": ("Which stages were not measured, and why.", None),
-        "method": ("How the stages were joined.", None),
-    }  # fmt: skip
-    units = {
-        "crawled": ("Requests of AI crawlers.", REQUESTS),
-        "cited": cited,
-        "visited": ("Visits from engines.", "visits"),
-        "converted": ("Conversions of those visits, on complete days.", "conversions"),
-    }
-    found = result(
-        pd.DataFrame(columns),
-        f"funnel by {key}",
-        {key: docs.pop(key), **units, **docs},
-        {},
-        [source for stage in stages for source in stage.sources],
-        combine([stage.state for stage in stages]),
+    frame = result(
+        "funnel",
+        {
+            key: keys if by == "day" else [*map(str, keys)],
+            **{name: table[name] for name in STAGES},
+            **rates,
+            "n": table["n"],
+            "verdict": verdicts,
+            "method": [how] * len(keys),
+        },
+        None,
+        [source for stage in stages.values() for source in stage.sources],
+        combine([stage.state for stage in stages.values()]),
         key=(key,),
+        level=level,
+        cited=cited[0],
+        cites=cited[1],
+        of_visits=of_visits,
     )
-    return with_states(found, {n: s.state for n, s in zip(STAGES, stages, strict=True)})
+    return with_states(frame, {name: stage.state for name, stage in stages.items()})
 
 
-def _verdict(key: object, values: list[float], converted: float, stages: list[Stage]) -> str:
+def _verdict(
+    key: object,
+    at: int,
+    table: Mapping[str, Numbers],
+    converted: float,
+    stages: Mapping[str, Stage],
+) -> str:
     """Return the stages that have no number and the reasons, or that all are measured."""
     lacking: dict[str, list[str]] = {}
-    for name, value, stage in zip(STAGES, values, stages, strict=True):
-        if np.isnan(value):
+    for name, stage in stages.items():
+        if np.isnan(table[name][at]):
             why = stage.why or (_IN_PART if key in stage.values.index else _ABSENT)
             lacking.setdefault(why, []).append(name)
-    if not lacking:
-        rate = f"; {percent(converted)} of visits converted" if np.isfinite(converted) else ""
-        in_part = [
-            name
-            for name, stage in zip(STAGES, stages, strict=True)
-            if stage.state.status == Status.PARTIAL
-        ]
-        if in_part:
-            return f"all stages have a number, {' and '.join(in_part)} in part{rate}"
-        return f"all stages measured{rate}"
-    reasons = (f"{' and '.join(names)}: {why}" for why, names in lacking.items())
-    return f"not measured: {'; '.join(reasons)}"
+    if lacking:
+        reasons = (f"{' and '.join(names)}: {why}" for why, names in lacking.items())
+        return f"not measured: {'; '.join(reasons)}"
+    rate = f"; {percent(converted)} of visits converted" if np.isfinite(converted) else ""
+    in_part = [name for name, stage in stages.items() if stage.state.status == Status.PARTIAL]
+    if in_part:
+        return f"all stages have a number, {' and '.join(in_part)} in part{rate}"
+    return f"all stages measured{rate}"
 
 
-def _method(by: str | None, level: float, is_complete: bool) -> str:
-    joined = {
-        "path": "joined on normalised paths, citations of the host without its subdomains",
-        "day": "joined on days: of UTC, visits of the analytics property's time zone",
-        "platform": "crawlers joined with engines by their operator",
-        None: "totals of the window",
-    }[by]
-    rate = (
-        "conversions over visits of the days whose conversions are complete"
-        if is_complete
-        else "conversions over all visits, also those of days that are not complete"
+def stage_of(
+    tables: Mapping[str, pd.DataFrame], errors: Mapping[str, str], by: str | None, stage: str
+) -> Stage:
+    """Return the counts of one stage, or the reason why there are none."""
+    name, key = _READS[by][2 if stage in _VISITS else STAGES.index(stage)]
+    if name not in tables:
+        section = name.partition(".")[0]
+        return _nothing(f"the section {section} {errors.get(section, 'was not read')}")
+    if by != "path" or stage != "cited":
+        prefix = "ai_" if by is None and stage in _VISITS else ""
+        columns = [f"{prefix}{column}" for column in _COUNTS[stage]]
+        return _read(tables[name], name, _keys(tables[name], by, key), columns)
+    cited = _of_one_path(tables[name], name)
+    name = _READS[by][2][0]
+    if name not in tables:
+        return cited
+    more = _of_one_path(tables[name], name)
+    whole = pd.concat([cited.values, more.values[~more.values.index.isin(cited.values.index)]])
+    return replace(
+        cited,
+        values=whole,
+        state=combine([cited.state, more.state]),
+        why=cited.why if not whole.notna().any() else None,
+        sources=(*cited.sources, *more.sources),
+        rows=(*cited.rows, *more.rows),
     )
-    return f"{joined}; {rate}; Wilson interval, {level:.0%}, of visits as independent"
+
+
+def _nothing(why: str) -> Stage:
+    state = Availability(Status.UNAVAILABLE, Cause.ABSENT, why)
+    return Stage(pd.Series([], dtype="Float64"), state, why)
+
+
+def _read(frame: pd.DataFrame, name: str, key: pd.Series, columns: Sequence[str]) -> Stage:
+    """A count of a table, added up by a key: missing where a part of it is."""
+    column = next((column for column in columns if column in frame.columns), None)
+    if column is None:
+        return _nothing(f"the service gives no {columns[0]}")
+    state = metadata_of(frame).columns[column].availability
+    values = pd.Series(frame[column].to_numpy(np.float64, na_value=np.nan))
+    there = key.notna().to_numpy()
+    sums = values[there].groupby(key.to_numpy()[there], sort=False).sum(skipna=False)
+    why = None
+    if not sums.notna().any():
+        why = str(state) if state.status != Status.AVAILABLE else "nothing was counted"
+        if state.status in (Status.AVAILABLE, Status.PARTIAL):
+            state = replace(state, status=Status.UNAVAILABLE, cause=state.cause or Cause.NO_ROW)
+    rows = ((name, key.reset_index(drop=True), column),)
+    return Stage(sums.astype("Float64"), state, why, metadata_of(frame).sources, rows)
+
+
+def _of_one_path(frame: pd.DataFrame, name: str) -> Stage:
+    """Answers that cite a path, where no two spellings of it would count an answer twice."""
+    key = _keys(frame, "path", "path")
+    stage = _read(frame, name, key, ["cited_answer_count"])
+    several = key[key.duplicated()].unique()
+    values = stage.values.copy()
+    values[values.index.isin(several) & (values != 0).fillna(False)] = pd.NA
+    return replace(stage, values=values)
+
+
+def _keys(frame: pd.DataFrame, by: str | None, key: str) -> pd.Series:
+    """What each row of a table is joined on; missing where it is no part of the funnel."""
+    if by is None:
+        return pd.Series(["all"] * len(frame), dtype="string")
+    if by == "path":
+        return frame[key].map(normal_path, na_action="ignore")
+    if by == "day":
+        is_moment = getattr(frame[key].dtype, "tz", None) is not None
+        return frame[key].dt.tz_convert(None).dt.normalize() if is_moment else frame[key]
+    if key == "operator":
+        return frame[key].str.lower()
+    platform = frame[key].map(_platform, na_action="ignore")
+    if "source_domain" not in frame.columns:
+        return platform
+    hosts = {source.host for source in metadata_of(frame).sources if source.host}
+    domains = frame["source_domain"].astype("string").str.lower()
+    own = domains.isin(hosts) | domains.str.endswith(tuple(f".{host}" for host in hosts))
+    return platform.where(own.fillna(False))
+
+
+def _platform(engine: str) -> str:
+    """The operator of an engine; the engine itself where that is not known."""
+    return next((name for name, engines in _OPERATORS.items() if engine in engines), engine)
+
+
+_RESTS_ON = {
+    "crawl_to_refer": ("crawled", "visited"),
+    "conversion_rate": ("visited", "converted"),
+    "conversion_rate_low": ("visited", "converted"),
+    "conversion_rate_high": ("visited", "converted"),
+    "n": ("visited",),
+}
+"""The stages that each further number is computed from."""
+
+
+def with_states(frame: pd.DataFrame, states: Mapping[str, Availability]) -> pd.DataFrame:
+    """The frame with the availability of each stage at the columns that rest on it, and no others.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The funnel.
+    states : mapping of str to Availability
+        What is known of each stage.
+    """
+    known = metadata_of(frame)
+    columns: dict[str, ColumnMetadata] = {}
+    for name, column in known.columns.items():
+        parts = [states[each] for each in _RESTS_ON.get(name, (name,)) if each in states]
+        state = combine(parts) if parts else MEASURED
+        state = replace(state, reason=_once(state.reason))
+        if frame[name].isna().all() and len(frame) and state.status != Status.UNAVAILABLE:
+            state = replace(state, status=Status.UNAVAILABLE, cause=state.cause or Cause.NO_ROW)
+        elif frame[name].isna().any() and state.status == Status.AVAILABLE:
+            why = "some rows are not listed" if name in states else "see the verdict of each row"
+            state = Availability(Status.PARTIAL, Cause.NO_ROW, why)
+        columns[name] = replace(column, availability=state)
+    return attach(frame, replace(known, columns=columns))
+
+
+def _once(reason: str | None) -> str | None:
+    """The sentences of a reason, each once, of whomever it is stated."""
+    if reason is None:
+        return None
+    parts = [part.strip() for part in reason.split(";")]
+    kept: list[str] = []
+    for at, part in enumerate(parts):
+        rest = " ".join(parts[:at] + parts[at + 1 :])
+        sentence = part.partition(": ")[2] or part
+        repeated = sentence in " ".join(kept) or (sentence != part and sentence in rest)
+        if not repeated:
+            kept.append(part)
+    return "; ".join(kept)
+
+
+NOT_SET = "(not set)"
+"""The landing page of a visit that recorded none."""
+
+_PAGES = ("", ".html", ".htm", ".php", ".asp", ".aspx", ".jsp", ".shtml", ".xhtml")
+_KEPT = "/-._~!$&'()*+,;=:@"
+
+
+def normal_path(address: str) -> str:
+    """Normalise the path of an address or path.
+
+    Without scheme, host, query and fragment (RFC 3986, 6.2.2 and 6.2.3): escapes are decoded and
+    encoded once more, repeated and trailing slashes are dropped, as is an index file. Letters keep
+    their case, as paths do.
+
+    Parameters
+    ----------
+    address : str
+        A URL, or its path.
+
+    Examples
+    --------
+    >>> normal_path("https://acme.example/caf%c3%a9//?ref=top#end"), normal_path("/a/index.html")
+    ('/café', '/a')
+    >>> normal_path("/caf\\u00e9"), normal_path(""), normal_path("(not set)")
+    ('/café', '/', '(not set)')
+    """
+    if address.strip() == NOT_SET:
+        return NOT_SET
+    try:
+        path = urlsplit(address.strip()).path if "//" in address[:9] else address.strip()
+    except ValueError:
+        path = address
+    path = re.split(r"[?#]", path, maxsplit=1)[0]
+    spelt = quote(unquote_to_bytes(path), safe=_KEPT)
+    try:
+        shown = unquote_to_bytes(spelt).decode() if "%2F" not in spelt.upper() else spelt
+    except UnicodeDecodeError:
+        shown = spelt
+    parts = [part for part in shown.split("/") if part]
+    if parts and re.fullmatch(r"(index|default)\.(html?|php|aspx?)", parts[-1].lower()):
+        parts.pop()
+    return "/" + "/".join(parts)
+
+
+def is_page(path: str) -> bool:
+    """Whether a path is that of a page by its extension, not of a script, image or list.
+
+    Examples
+    --------
+    >>> is_page("/pricing"), is_page("/robots.txt"), is_page("/v1.2/notes"), is_page("(not set)")
+    (True, False, True, False)
+    """
+    end = splitext(path.rsplit("/", 1)[-1])[1].lower()
+    return path != NOT_SET and (end in _PAGES or not re.fullmatch(r"\.[a-z][a-z0-9]{0,4}", end))

@@ -23,45 +23,41 @@ from aatoolkit.metadata.recorded import recorded
 from aatoolkit.sections.aggregation import FRACTION, Aggregation, ratio
 from aatoolkit.stats.cluster_sums import Rules
 from aatoolkit.stats.compare import (
+    PROMPT,
+    WINDOWS,
     ComparedRow,
+    change_of,
     compared,
     comparison,
-    ends_of,
-    traced_change,
+    names_of_sides,
+    pairing,
+    previous_names,
+    previous_window,
+    side_names,
+    sides_of,
     traced_columns,
 )
-from aatoolkit.stats.difference import NOTHING, Change, Difference, name_all
-from aatoolkit.stats.interval import check_level
-from aatoolkit.stats.sides import PROMPT, pairing, previous_names, previous_window, side_names
+from aatoolkit.stats.estimate import NOTHING, Change
+from aatoolkit.stats.results import check_level
+from aatoolkit.stats.trace import name_all, setting
 
 RATE, POSITION, VOICE = "mention_rate", "average_position", "share_of_voice"
 DATE = "date"
-SIDES = ("now", "before")
-_KEY = ("subject", "name")
 _COUNTS = ("mention_count", "answer_count")
 _ORDER = {"up": 0, "down": 0, "no evidence": 1, "cannot say": 2}
 _VISIBILITY = "visibility_score"
-_ROLES = {
-    "figures": ("overview", ("metric", "value")),
-    "trend": ("overview", (DATE, RATE)),
-    "engines": ("overview", ("engine", RATE)),
-    "brands": ("overview", ("brand", RATE)),
-    "leaders": ("ranking", ("brand", "own")),
-    "voices": ("ranking", (PROMPT, "brand", VOICE)),
-    "prompts": ("prompts", ()),
-    "prompt_engines": ("prompts", ("engine",)),
+_UNKNOWN = "nothing says how prompts differ: "
+_ROLES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
+    "figures": ("overview", ("metric", "value"), ()),
+    "trend": ("overview", (DATE, RATE), (DATE,)),
+    "engines": ("overview", ("engine", RATE), ("engine",)),
+    "brands": ("overview", ("brand", RATE), ("brand",)),
+    "leaders": ("ranking", ("brand", "own"), ()),
+    "voices": ("ranking", (PROMPT, "brand", VOICE), ()),
+    "prompts": ("prompts", (), ()),
+    "prompt_engines": ("prompts", ("engine", PROMPT), ()),
 }
-"""What a table is here: its section, and the columns that tell it."""
-
-
-@dataclass(frozen=True)
-class Design:
-    """Design effect of a change within prompts, and its degrees of freedom."""
-
-    deff: float = 1.0
-    df: float = math.inf
-    why: str | None = None
-    """Why it is not known."""
+"""What a table is here: its section, the columns that tell it, and its key where that matters."""
 
 
 @dataclass(frozen=True)
@@ -130,17 +126,18 @@ class Contrast:
         """Whether it is the one comparison that was planned."""
         return not self.by and self.measure == RATE
 
-    def rows(self, level: float, design: Design) -> Iterator[ComparedRow]:
-        """The comparisons, a group each."""
+    def rows(self, level: float, design: tuple[Any, Any], unknown: str) -> Iterator[ComparedRow]:
+        """The comparisons, a group each; of totals with the design effect of prompts."""
         now, before = (part.selected for part in self.parts)
         how = (self.pair, self.cluster, level, self.rules)
-        more = (design.deff, design.df) if self.is_total else ()
+        more = (design,) if self.is_total else ()
         for row in compared(now, before, self.column or self.measure, self.by, *how, *more):
+            if self.is_total and unknown and np.isfinite(row.p):
+                row = replace(row, why=unknown, method="")
             yield replace(
                 row,
                 measure=self.measure,
                 key=(self.subject, row.key[0] if self.by else None),
-                difference=_with(design, row.difference) if self.is_total else row.difference,
                 unit=FRACTION if self.column else row.unit,
                 is_planned=self.is_planned,
             )
@@ -151,31 +148,29 @@ def headline(now: Mapping[str, Any], other: Mapping[str, Any] | None, level: flo
     check_level(level)
     tables = {
         f"{word}.{role}": frame
-        for word, data in zip(SIDES, (now, other or {}), strict=True)
-        for role, frame in _tables(data)
+        for word, data in zip(WINDOWS, (now, other or {}), strict=True)
+        for role in _ROLES
+        for frame in _tables(data, role)[:1]
     }
     return headline_of([*tables.values()], [*tables], other is not None, level)
 
 
-def _tables(data: Mapping[str, Any]) -> Iterator[tuple[str, pd.DataFrame]]:
-    """The tables of a dataset that are compared, by what they are here."""
-    for role, (section, columns) in _ROLES.items():
-        if section not in data:
-            continue
-        tables = data[section]
-        main = tables.main
-        if role == "prompts":
-            yield role, main
-            continue
-        key = {"engines": ("engine",), "brands": ("brand",), "trend": (DATE,)}.get(role)
-        for name in tables:
-            frame = tables[name]
-            is_it = all(column in frame.columns for column in columns)
-            if role == "prompt_engines":
-                is_it = is_it and frame is not main and PROMPT in frame.columns
-            if is_it and key in (None, metadata_of(frame).key):
-                yield role, frame
-                break
+def _tables(data: Mapping[str, Any], role: str) -> list[pd.DataFrame]:
+    """The tables of a dataset that are something here."""
+    section, columns, key = _ROLES[role]
+    if section not in data:
+        return []
+    tables = data[section]
+    if role == "prompts":
+        return [tables.main]
+    others = [tables[name] for name in tables]
+    return [
+        frame
+        for frame in others
+        if all(column in frame.columns for column in columns)
+        and not (role == "prompt_engines" and frame is tables.main)
+        and key in ((), metadata_of(frame).key)
+    ]
 
 
 @recorded("headline", "frames")
@@ -185,25 +180,23 @@ def headline_of(
     """The comparison, of the tables that were read."""
     tables = dict(zip(names, frames, strict=True))
     words = _words(tables, is_two)
-    asked = [*questions(tables, is_two, words)]
     rows: list[ComparedRow] = []
-    design = Design(why="there are no counts by prompt, so how prompts differ is not known")
-    for question in asked:
+    design, unknown = (1.0, math.inf), f"{_UNKNOWN}there are no counts by prompt"
+    for question in questions(tables, is_two, words):
         if isinstance(question, ComparedRow):
             rows.append(question)
-            if question.is_planned:
-                why = f"nothing says how prompts differ: {question.difference.why}"
-                design = Design(why=why)
+            unknown = f"{_UNKNOWN}{question.why}" if question.is_planned else unknown
             continue
-        made = [*question.rows(level, design)]
-        if question.is_planned and not question.is_total:
-            design = compared_design(made[0].difference)
+        made = [*question.rows(level, design, unknown)]
+        if question.is_planned:
+            change, why = made[0].change, made[0].why
+            design, unknown = design_of(change), f"{_UNKNOWN}{why}" if why else ""
         rows += [row for row in made if not _is_repeated(row, rows)]
     figures = [*_figures(tables, is_two, rows)]
     rows = [_with_figure(row, figures) for row in rows]
     rows += [row for row in figures if row.measure != RATE]
     metadata = [metadata_of(frame) for frame in frames] or [FrameMetadata()]
-    frame = comparison(rows, _KEY, metadata, "holm", level, words)
+    frame = comparison(rows, ("subject", "name"), metadata, "holm", level, words)
     order = frame["verdict"].map(_ORDER).to_numpy(np.int64)
     planned = np.array([not row.is_planned for row in rows], bool)
     size = -frame["change"].abs().to_numpy(np.float64, na_value=0.0)
@@ -218,9 +211,9 @@ def traced(cells: Any, at: int) -> dict[str, Any]:
         frames = [made.frame for made in cells.inputs]
         tables = dict(zip(given["names"], frames, strict=True))
         cells.shared["asked"] = {
-            (one.subject, one.measure): one
-            for one in questions(tables, bool(given["is_two"]))
-            if isinstance(one, Contrast)
+            (question.subject, question.measure): question
+            for question in questions(tables, bool(given["is_two"]))
+            if isinstance(question, Contrast)
         }
     asked: dict[tuple[str | None, str | None], Contrast] = cells.shared["asked"]
 
@@ -228,37 +221,41 @@ def traced(cells: Any, at: int) -> dict[str, Any]:
         return asked.get((cells.text(row, "subject"), cells.text(row, "measure")))
 
     def change(row: int) -> Change:
-        one = contrast(row)
-        if one is None:
+        question = contrast(row)
+        if question is None:
             raise LookupError(row)
-        key = cells.key(row, ["name"]) if one.by else []
-        return _traced_change(cells, one, key, asked.get(("all prompts", RATE)))
+        key = cells.key(row, ["name"]) if question.by else []
+        return _traced_change(cells, question, key, asked.get(("all prompts", RATE)))
 
     if contrast(at) is None:
         return _traced_figure(cells, at)
-    tests = {row: cells.number(row, "p") for row in range(len(cells.flat))}
     tests = {
         row: p
-        for row, p in tests.items()
-        if np.isfinite(p) and not (cells.text(row, "family") or "").startswith("planned")
+        for row, p in cells.tests().items()
+        if not (cells.text(row, "family") or "").startswith("planned")
     }
     return traced_columns(cells, at, change, tests, "holm")
 
 
-def _traced_change(cells: Any, one: Contrast, key: Sequence[Any], whole: Contrast | None) -> Change:
-    names, level = cells.arguments["names"], cells.arguments.get("level", 0.95)
-    column, cluster = one.column or one.measure, one.pair or one.cluster
+def _traced_change(
+    cells: Any, question: Contrast, key: Sequence[Any], whole: Contrast | None
+) -> Change:
+    names, level = cells.arguments["names"], setting("level", cells.arguments.get("level", 0.95))
+    column, cluster = question.column or question.measure, question.pair or question.cluster
     sides = []
-    for part in one.parts:
+    for part in question.parts:
         made = cells.inputs[names.index(part.role)]
         source = cells.selected(made, part.rows, part.measures and previous_window)
-        sides.append(cells.sums(source, column, [*one.by], cluster, one.rules))
+        sides.append(
+            cells.sums(source, column, [*question.by], cluster, question.rules, counts=True)
+        )
     design: tuple[Any, Any] = (1.0, math.inf)
-    if one.is_total and whole is not None:
+    if question.is_total and whole is not None:
         if "design" not in cells.shared:
-            cells.shared["design"] = traced_design(_traced_change(cells, whole, [], None))
+            cells.shared["design"] = design_of(_traced_change(cells, whole, [], None))
         design = cells.shared["design"]
-    return traced_change(sides, key, one.pair, one.cluster, level, design)
+    groups = [side.group(key) for side in sides]
+    return change_of(sides, groups, question.pair, question.cluster, level, design)
 
 
 def _traced_figure(cells: Any, at: int) -> dict[str, Any]:
@@ -270,25 +267,27 @@ def _traced_figure(cells: Any, at: int) -> dict[str, Any]:
     if not is_two:
         earlier = previous_names(cells.inputs[tables[1]].frame)
         columns[1] = next(name for name, of in earlier.items() if of == "value")
-    ends = []
-    for name, table, column in zip(ends_of(cells.flat, 1, 0), tables, columns, strict=True):
+    ends = {}
+    sides = sides_of(names_of_sides(cells.flat))
+    for name, table, column in zip(sides, tables, columns, strict=False):
         metrics = [measure_name(str(metric)) for metric in cells.inputs[table].frame["metric"]]
         row = metrics.index(cells.text(at, "measure"))
-        ends.append(cells.cell(name, table, row, column))
-    return {**ends_of(cells.flat, *ends), "change": ends[0] - ends[1]}
+        ends[name] = cells.cell(name, table, row, column)
+    now, before = ends.values()
+    return ends | {"change": now - before}
 
 
 def _words(tables: Mapping[str, pd.DataFrame], is_two: bool) -> tuple[str, str]:
     """What the two sides are called."""
     of = [
         [metadata_of(frame) for name, frame in tables.items() if name.startswith(f"{word}.")]
-        for word in SIDES
+        for word in WINDOWS
     ]
     return side_names(of[0], of[1] if is_two else of[0])
 
 
 def questions(
-    tables: Mapping[str, pd.DataFrame], is_two: bool, words: Sequence[str] = SIDES
+    tables: Mapping[str, pd.DataFrame], is_two: bool, words: Sequence[str] = WINDOWS
 ) -> Iterator[Contrast | ComparedRow]:
     """What is compared, in order: the planned comparison first; a row where it cannot be."""
     yield from _of_prompts(tables, is_two, words)
@@ -409,19 +408,12 @@ def _of_voices(tables: Mapping[str, pd.DataFrame], is_two: bool) -> Iterator[Con
         yield _paired(Contrast("brand", VOICE, (one, two), ("brand",)))
 
 
-def _with(design: Design, difference: Difference) -> Difference:
-    """A change of totals, refused where the design effect of prompts is not known."""
-    if not design.why or not np.isfinite(difference.p):
-        return difference
-    return replace(difference, why=design.why, method="").refused()
-
-
 def _lacking(
     measure: str, subject: str, why: str, words: Sequence[str], *, is_planned: bool = False
 ) -> ComparedRow:
     reason = why.format(now=words[0], before=words[1])
-    difference = replace(NOTHING, why=reason)
-    return ComparedRow(measure, (subject, None), difference, FRACTION, True, (), is_planned)
+    key = (subject, None)
+    return ComparedRow(measure, key, NOTHING, FRACTION, True, "", reason, (), is_planned)
 
 
 def _is_repeated(row: ComparedRow, rows: Sequence[ComparedRow]) -> bool:
@@ -430,35 +422,23 @@ def _is_repeated(row: ComparedRow, rows: Sequence[ComparedRow]) -> bool:
         return False
     return any(
         other.is_planned
-        and row.difference.after == other.difference.after
-        and row.difference.before == other.difference.before
+        and row.change.after == other.change.after
+        and row.change.before == other.change.before
         for other in rows
     )
 
 
-def compared_design(found: Difference) -> Design:
-    """Return the design effect of the change, which is 1 at least, and its degrees of freedom."""
-    if not np.isfinite(found.error):
-        return Design(why=f"nothing says how prompts differ: {found.why}")
-    sides = (found.before, found.n_before, found.after, found.n)
-    return Design(float(_deff(*sides, found.error)), found.df)
-
-
-def _deff(before: Any, size_before: Any, after: Any, size_after: Any, error: Any) -> Any:
-    """By how much a change varies more than that of as many independent answers, 1 at least."""
-    pooled = (before * size_before + after * size_after) / (size_before + size_after)
+def design_of(change: Change) -> tuple[Any, Any]:
+    """By how much a change varies more than of independent answers, 1 at least; its freedom."""
+    sizes = change.size_before, change.size_after
+    pooled = (change.before * sizes[0] + change.after * sizes[1]) / (sizes[0] + sizes[1])
     name_all(pooled=pooled)
-    simple = pooled * (1 - pooled) * (1 / size_before + 1 / size_after)
+    simple = pooled * (1 - pooled) * (1 / sizes[0] + 1 / sizes[1])
     name_all(simple=simple)
-    return np.where(simple > 0, np.maximum(error**2 / np.maximum(simple, 1e-300), 1.0), 1.0)
-
-
-def traced_design(made: Change) -> tuple[Any, Any]:
-    """The design effect of a traced change, and its degrees of freedom."""
-    sides = (made.before, made.size_before, made.after, made.size_after)
-    deff = _deff(*sides, made.error)
+    ratio_of = np.maximum(change.error**2 / np.maximum(simple, 1e-300), 1.0)
+    deff = np.where(simple > 0, ratio_of, 1.0)
     name_all(deff=deff)
-    return deff, made.df
+    return deff, change.df
 
 
 def _figures(
@@ -475,34 +455,28 @@ def _figures(
     given = {
         row.measure
         for row in rows
-        if (row.key[1] is None or row.measure == VOICE) and np.isfinite(row.difference.change)
+        if (row.key[1] is None or row.measure == VOICE) and np.isfinite(row.change.change)
     }
     for place, (metric, value) in enumerate(_values(now, "value")):
         name = measure_name(metric)
         if name == "answer_count" or name in given or (name == _VISIBILITY and RATE in given):
             continue  # how much was asked, or what another row says, the latter of 100
-        difference = replace(
-            NOTHING,
-            before=earlier.get(metric, math.nan),
-            after=value,
-            why=f"the service gives no counts of {name} by prompt that say how it varies",
-        )
-        if not np.isfinite(difference.change):
-            difference = replace(difference, why=f"before: no number{_state(now, place, is_two)}")
-        unit = str(now["unit"].iloc[place]) if "unit" in now.columns else None
-        is_rate = unit == "fraction"
+        ends = {"before": earlier.get(metric, math.nan), "after": value}
+        change = replace(NOTHING, change=value - ends["before"], **ends)
+        why = f"the service gives no counts of {name} by prompt that say how it varies"
+        if not np.isfinite(change.change):
+            why = f"before: no number{_state(now, place, is_two)}"
+        is_rate = "unit" in now.columns and str(now["unit"].iloc[place]) == "fraction"
         unit = FRACTION if is_rate else None
-        yield ComparedRow(name, ("key figure", name), difference, unit, is_rate, ())
+        yield ComparedRow(name, ("key figure", name), change, unit, is_rate, "", why)
 
 
 def _with_figure(row: ComparedRow, figures: Sequence[ComparedRow]) -> ComparedRow:
     """The planned comparison with the values of the key figure, where nothing else gives them."""
-    if not row.is_planned or np.isfinite(row.difference.change):
+    if not row.is_planned or np.isfinite(row.change.change):
         return row
-    named = [figure.difference for figure in figures if figure.measure == row.measure]
-    ends = named[0] if named else row.difference
-    difference = replace(row.difference, before=ends.before, after=ends.after)
-    return replace(row, difference=difference)
+    ends = [figure.change for figure in figures if figure.measure == row.measure]
+    return replace(row, change=ends[0]) if ends else row
 
 
 def measure_name(metric: str) -> str:

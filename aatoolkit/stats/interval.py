@@ -1,7 +1,8 @@
-"""Confidence intervals: ``df.aa.interval``, of single rows and over clusters."""
+"""Confidence intervals: ``df.aa.interval``, and those that pictures and tables show."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from aatoolkit.availability import Status
+from aatoolkit.availability import Status, combine
 from aatoolkit.errors import ArgumentError, AvailabilityError
 from aatoolkit.frame.aggregation_plan import counts_of, plan
 from aatoolkit.frame.cell_status import cells_of, together
@@ -17,17 +18,18 @@ from aatoolkit.frame.groupby import By, Groups, find
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import FrameMetadata, attach, metadata_of
 from aatoolkit.metadata.recorded import recorded
-from aatoolkit.sections.aggregation import COUNT, PER_UNIT, Aggregation
+from aatoolkit.sections.aggregation import PER_UNIT, Aggregation
 from aatoolkit.stats.cluster_sums import (
     ClusterSums,
+    Numbers,
     Rules,
     cluster_sums,
-    whole_state,
     without_counts,
 )
-from aatoolkit.stats.estimate import LEAST_CLUSTERS, Estimate, fixed, of_groups, sampled, wilson
-from aatoolkit.stats.results import amount, numbers, result, words
-from aatoolkit.stats.trace import One, named, normal_quantile, setting
+from aatoolkit.stats.compare import PROMPT
+from aatoolkit.stats.estimate import LEAST_CLUSTERS, Estimate, estimate, wilson
+from aatoolkit.stats.results import amount, check_level, refusal, result
+from aatoolkit.stats.trace import Many, One, name_all, normal_quantile, setting
 
 PANELS = ("sampled", "fixed")
 
@@ -49,71 +51,52 @@ def interval(
     if cluster is None:
         if by is not None or panel is not None:
             raise ArgumentError("by= and panel= need cluster=, such as cluster='prompt_id'")
-        found = _of_rows(frame, column, level, rules)
-        return _beside(frame, found, column, level) if join else found
+        rows = _of_rows(frame, column, level, rules)
+        return _beside(frame, rows, column, level) if join else rows
     panel = panel or "sampled"
     if panel not in PANELS:
         raise ArgumentError(f"panel={panel!r} is none of {', '.join(PANELS)}")
     sums = cluster_sums(frame, column, by, cluster, rules)
-    estimates = of_groups(sums, level, panel)
+    g = Many(sums.group, len(sums.groups))
+    estimates = estimate(g, sums.y, sums.n, level, panel, sums.squares, sums.is_rate)
     why = [_why_not(sums, estimates, at, cluster, panel) for at in range(len(sums.groups))]
     if why and all(why) and any("cannot say how" in each for each in why if each):
-        raise AvailabilityError(f"{column} has no interval: {why[0]}", columns={column: why[0]})
+        raise refusal(column, "interval", str(why[0]))
     described = _described(sums, estimates, why, column, level, cluster, panel)
     if join:
         return _joined(frame, sums, described, column)
     return described
 
 
-def check_level(level: float) -> None:
-    """Refuse a confidence level that is none.
-
-    Raises
-    ------
-    ArgumentError
-        If it is not between 0 and 1.
-    """
-    if not 0 < level < 1:
-        raise ArgumentError(f"level={level!r} is not between 0 and 1")
-
-
 def traced(cells: Any, at: int) -> dict[str, Any]:
     """The numbers of a row of `interval`, traced."""
     given = cells.arguments
-    column, cluster, level = given["column"], given.get("cluster"), given.get("level", 0.95)
-    level = setting("level", level)
+    column, cluster, rules = given["column"], given.get("cluster"), given.get("rules")
+    level = setting("level", given.get("level", 0.95))
     if cluster is None:
-        parts = parts_of_rows(cells.inputs[0].frame, column, given.get("rules"))
+        parts = parts_of_rows(cells.inputs[0].frame, column, rules)
         y, n = (
             cells.cell(name, 0, at, part)
             for name, part in zip(("hits", "trials"), parts, strict=True)
         )
-        row = named(Rate(y / n, normal_quantile((1 + level) / 2)))
-        low, high = wilson(row.rate, n, row.q)
+        rate, q = y / n, normal_quantile((1 + level) / 2)
+        name_all(rate=rate, q=q)
+        low, high = wilson(rate, n, q)
         return {f"{column}_low": low, f"{column}_high": high}
-    sums = cells.sums(0, column, given.get("by"), cluster, given.get("rules"))
+    sums = cells.sums(0, column, given.get("by"), cluster, rules)
     names = [str(name) for name in sums.sums.groups.keys.columns]
     group = sums.sums.groups.ids[at] if given.get("join") else sums.group(cells.key(at, names))
     pairs = [*sums.pairs(int(group)).values()]
-    y, n = sums.y(pairs), sums.n(pairs)
-    if given.get("panel") == "fixed":
-        squares = sums.squares(pairs)
-        made = fixed(One, y, n, level, is_rate=sums.is_rate, squares=squares)
-    else:
-        made = sampled(One, y, n, level, is_rate=sums.is_rate)
-    return {
-        column: made.value,
-        **{f"{column}_{end}": getattr(made, end) for end in ("low", "high", "deff", "clusters")},
-        f"{column}_n": made.size,
-    }
+    y, n = sums.of(pairs)
+    panel = given.get("panel") or "sampled"
+    return _columns(column, estimate(One, y, n, level, panel, sums.squares_of(pairs), sums.is_rate))
 
 
-@dataclass(frozen=True)
-class Rate:
-    """A rate of one row, and the quantile of its interval."""
-
-    rate: Any
-    q: Any
+def _columns(column: str, made: Estimate) -> dict[str, Any]:
+    """The columns of an interval, by their names."""
+    ends = {f"{column}_{end}": getattr(made, end) for end in ("low", "high")}
+    rest = {f"{column}_{name}": getattr(made, name) for name in ("deff", "clusters")}
+    return {column: made.value, **ends, f"{column}_n": made.size, **rest}
 
 
 def _why_not(
@@ -148,52 +131,33 @@ def _described(
     cluster: str,
     panel: str,
 ) -> pd.DataFrame:
-    """One row a group, with what each column says."""
-    keys = sums.groups.keys.reset_index(drop=True)
-    unit, is_rate = sums.unit, sums.is_proportion
-    method = _method(is_rate, level, cluster, panel)
+    """One row a group."""
+    keys, is_rate = sums.groups.keys.reset_index(drop=True), sums.is_rate
+    ends = zip(estimates.low.tolist(), estimates.high.tolist(), why, strict=True)
     verdicts = [
         f"cannot say: {reason}"
         if reason
         else f"{100 * level:g} % interval: {amount(low, is_rate)} to {amount(high, is_rate)}"
-        for low, high, reason in zip(
-            estimates.low.tolist(), estimates.high.tolist(), why, strict=True
-        )
+        for low, high, reason in ends
     ]
-    new = {
-        column: numbers(estimates.value),
-        f"{column}_low": numbers(estimates.low),
-        f"{column}_high": numbers(estimates.high),
-        f"{column}_n": numbers(estimates.size),
-        f"{column}_deff": numbers(estimates.deff),
-        f"{column}_clusters": numbers(estimates.clusters, "Int64"),
-        f"{column}_method": words([method] * len(keys)),
-        f"{column}_verdict": words(verdicts),
-    }
-    which = f"{level:.0%} interval"
-    doc = sums.column.doc if sums.column and sums.column.doc else f"{column}."
-    meanings = {
-        column: (f"{doc} Over all rows of the group.", unit),
-        f"{column}_low": (f"Lower end of its {which}.", unit),
-        f"{column}_high": (f"Upper end of its {which}.", unit),
-        f"{column}_n": ("What it is a share or mean of: its sample size.", COUNT),
-        f"{column}_deff": (
-            "Design effect: its variance, over that of as many independent answers.",
-            "ratio",
-        ),
-        f"{column}_clusters": (f"Different values of {cluster}.", COUNT),
-        f"{column}_method": ("How the interval was computed.", None),
-        f"{column}_verdict": ("The interval in words, or why there is none.", None),
-    }
     taken = {str(name): sums.known.columns[str(name)] for name in keys.columns}
     return result(
-        pd.DataFrame({**{name: keys[name] for name in keys.columns}, **new}),
         "interval",
-        meanings,
+        {
+            **{name: keys[name] for name in keys.columns},
+            **_columns(column, estimates),
+            f"{column}_method": [_method(is_rate, level, cluster, panel)] * len(keys),
+            f"{column}_verdict": verdicts,
+        },
         taken,
         sums.known.sources,
-        whole_state(sums.states),
+        combine(sums.states),
         key=tuple(taken),
+        unit=sums.unit,
+        level=level,
+        x=column,
+        cluster=cluster,
+        doc=sums.column.doc if sums.column and sums.column.doc else f"{column}.",
     )
 
 
@@ -241,7 +205,7 @@ def _of_rows(frame: pd.DataFrame, column: str, level: float, rules: Rules | None
     counted = cells.given & (trials > 0) & _are_fractions(frame, known, column)
     use = counted & (hits >= 0) & (hits <= trials)
     if counted.any() and not use.any():
-        raise _refused(column, "its numerator is no part of its denominator")
+        raise refusal(column, "interval", "its numerator is no part of its denominator")
     with np.errstate(divide="ignore", invalid="ignore"):
         bounds = wilson(hits / trials, trials, normal_quantile((1 + level) / 2))
     return pd.DataFrame(
@@ -267,12 +231,12 @@ def parts_of_rows(frame: pd.DataFrame, column: str, rules: Rules | None) -> tupl
     if parts is None:
         what = declared(known.columns[column]) if column not in (rules or {}) else None
         if what is not None and what.aggregate.rule == "none" and what.aggregate.why:
-            raise _refused(column, what.aggregate.why)
+            raise refusal(column, "interval", what.aggregate.why)
         # Each row stands alone, so that nothing is added up over any dimension.
         rows = Groups(np.arange(len(frame)), pd.DataFrame(index=range(len(frame))))
         (planned,) = plan(frame, known, rows, column, rules or {})
         if planned.rule.over is None:
-            raise _refused(column, _no_counts(planned.rule, known, column))
+            raise refusal(column, "interval", _no_counts(planned.rule, known, column))
         return planned.rule.over
     return parts
 
@@ -293,21 +257,139 @@ def _are_fractions(frame: pd.DataFrame, known: FrameMetadata, column: str) -> np
     table = known.columns[column].table
     units = [name for name, of in known.columns.items() if of.of == f"{table}.unit"]
     if not units:
-        raise _refused(column, "it needs the unit of each row")
+        raise refusal(column, "interval", "it needs the unit of each row")
     return (frame[units[0]].astype("string") == "fraction").fillna(False).to_numpy(bool)
 
 
-def _beside(frame: pd.DataFrame, found: pd.DataFrame, column: str, level: float) -> pd.DataFrame:
+def _beside(frame: pd.DataFrame, rows: pd.DataFrame, column: str, level: float) -> pd.DataFrame:
     """The frame with the interval of each row beside it."""
-    _check_free(frame, [*found.columns])
-    unit = "fraction 0-1"
-    meanings = {
-        name: (f"{end} end of its {level:.0%} Wilson interval; answers as independent.", unit)
-        for name, end in zip(found.columns, ("Lower", "Upper"), strict=True)
-    }
-    described = result(found.copy(), "interval", meanings, {}, metadata_of(frame).sources)
-    return _with_columns(frame, found, described)
+    _check_free(frame, [*rows.columns])
+    sources = metadata_of(frame).sources
+    described = result("beside", {**rows}, None, sources, level=level, x=column)
+    return _with_columns(frame, rows, described)
 
 
-def _refused(column: str, why: str) -> AvailabilityError:
-    return AvailabilityError(f"{column} has no interval: {why}", columns={column: why})
+OVER_PROMPTS = (
+    f"95% interval for prompts like these, Wilson's with their design effect; none with fewer "
+    f"than {LEAST_CLUSTERS} prompts"
+)
+OF_ONE = "Wilson's 95% interval, which takes the answers to one prompt for independent"
+OF_PARTS = "Wilson's 95% interval, which takes what is counted for independent"
+OF_ANSWERS = "Wilson's 95% interval, which takes answers for independent"
+DECLARED = "the interval of the rate, as the table has it"
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The interval of each row of a frame.
+
+    Parameters
+    ----------
+    low, high : array of float
+        Its ends, NaN where there is none.
+    method : str
+        Which interval it is, in words; empty where there is none.
+    result : pandas.DataFrame, optional
+        The intervals as they were computed, beside the columns that name the rows.
+    is_over_prompts : bool
+        Whether it is clustered: answers to one prompt resemble each other.
+    """
+
+    low: Numbers
+    high: Numbers
+    method: str = ""
+    result: pd.DataFrame | None = None
+    is_over_prompts: bool = False
+
+
+def bounds(
+    frame: pd.DataFrame,
+    column: str,
+    rows: pd.DataFrame | None = None,
+    by: Sequence[str] = (),
+    level: float = 0.95,
+) -> Bounds:
+    """Return the interval of each row of a frame: what a whisker beside its number shows.
+
+    The one that the frame has (``x_low``, ``x_high``); else, where prompts are known, that over
+    prompts; else Wilson's, which takes answers for independent and says so.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row a mark.
+    column : str
+        The number of the marks.
+    rows : pandas.DataFrame, optional
+        The rows that the marks were made of, or another table that counts the same by prompt:
+        where its prompts do not add up to the marks' numbers, these have Wilson's interval.
+    by : sequence of str
+        The columns that tell the marks apart, in both frames; none if there is one mark.
+    level : float
+        The confidence level.
+
+    Examples
+    --------
+    >>> import aatoolkit as aa
+    >>> data = aa.demo().read_all(sections=["overview", "prompts"], progress=False)
+    >>> engines = data["overview"]["overview_engines"]
+    >>> drawn = bounds(engines, "mention_rate", data["prompts"]["prompt_engines"], ["engine"])
+    >>> drawn.is_over_prompts, drawn.method.split(",")[0]
+    (True, '95% interval for prompts like these')
+    """
+    ends = [f"{column}_low", f"{column}_high"]
+    if all(name in frame.columns for name in ends):
+        method = frame.get(f"{column}_method")
+        words = str(method.iloc[0]) if method is not None and len(frame) else DECLARED
+        return Bounds(*_ends(frame, column), words)
+    keys = list(dict.fromkeys(by))
+    try:
+        if rows is not None and PROMPT in rows.columns and PROMPT not in keys:
+            clustered = _over_prompts(frame, column, rows, keys, level)
+            if clustered is not None:
+                return clustered
+        single = interval(frame, column, level, join=True)
+    except AvailabilityError:
+        nothing = np.full(len(frame), np.nan)
+        return Bounds(nothing, nothing)
+    return Bounds(*_ends(single, column), _of_independent(frame, column), single)
+
+
+def _over_prompts(
+    frame: pd.DataFrame, column: str, rows: pd.DataFrame, keys: list[str], level: float
+) -> Bounds | None:
+    """The intervals over prompts; None where the prompts do not add up to the marks."""
+    pooled = interval(rows, column, level, by=keys or None, cluster=PROMPT)
+    places = {tuple(row): at for at, row in enumerate(_marks(pooled, keys))}
+    place = np.array([places.get(tuple(row), -1) for row in _marks(frame, keys)], np.int64)
+    value, mark = (part[column].to_numpy(np.float64, na_value=np.nan) for part in (pooled, frame))
+    is_same = (place >= 0) & np.isclose(value[place], mark, rtol=1e-6, atol=1e-12)
+    if (np.isfinite(mark) & ~is_same).any():  # one picture has one kind of interval
+        return None
+    low, high = (np.where(is_same, end[place], np.nan) for end in _ends(pooled, column))
+    return Bounds(low, high, OVER_PROMPTS, pooled, is_over_prompts=True)
+
+
+def _of_independent(frame: pd.DataFrame, column: str) -> str:
+    """Which interval that of single rows is: of answers to one prompt, of answers, of others."""
+    metadata = metadata_of(frame)
+    if PROMPT in metadata.key:
+        return OF_ONE
+    declaration = declared(metadata.columns[column])
+    rule = declaration.aggregate if declaration else None
+    parts = (rule.over or rule.counts) if rule else None
+    return OF_ANSWERS if parts and parts[1].endswith("answer_count") else OF_PARTS
+
+
+def _ends(frame: pd.DataFrame, column: str) -> tuple[Numbers, Numbers]:
+    low, high = (
+        frame[f"{column}_{end}"].to_numpy(np.float64, na_value=np.nan) for end in ("low", "high")
+    )
+    return low, high
+
+
+def _marks(frame: pd.DataFrame, keys: list[str]) -> list[list[object]]:
+    """The key of each row; a missing part is equal to another one."""
+    values = frame[keys].astype(object)
+    marks: list[list[object]] = values.where(values.notna(), None).to_numpy().tolist()
+    return marks if keys else [[]] * len(frame)

@@ -1,7 +1,11 @@
-"""Overlap of the lists of two engines, beside that of repeats: ``df.aa.overlap``."""
+"""Overlap of the lists of two engines, beside that of repeats: ``df.aa.overlap``.
+
+The Jaccard index and rank-biased overlap of all pairs of answers, in means over prompts.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -9,22 +13,24 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from aatoolkit.availability import Availability, Status
+from aatoolkit.availability import Status
 from aatoolkit.errors import ArgumentError, AvailabilityError, ItemNotFound
 from aatoolkit.frame.groupby import find, flattened
 from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.metadata.recorded import recorded
-from aatoolkit.sections.aggregation import COUNT, FRACTION, PROBABILITY
-from aatoolkit.stats.adjust import adjusted, traced_adjusted
 from aatoolkit.stats.cluster_sums import Integers, Numbers
-from aatoolkit.stats.difference import detectable, name_all
-from aatoolkit.stats.estimate import LEAST_CLUSTERS, varies
-from aatoolkit.stats.interval import check_level
-from aatoolkit.stats.results import numbers, percent, points, result, words
-from aatoolkit.stats.similarity import answer_lists, mean_overlaps
-from aatoolkit.stats.trace import One, plain_value, setting, t_quantile, two_sided
+from aatoolkit.stats.estimate import LEAST_CLUSTERS, adjusted, detectable, traced_adjusted, varies
+from aatoolkit.stats.results import check_level, percent, points, refusal, result, verdict_of
+from aatoolkit.stats.trace import One, name_all, plain_value, setting, t_quantile, two_sided
+
+MOST_REPEATS = 20
+"""How many answers of one engine to one prompt are compared at most."""
 
 MOST_MEMBERS = 40
+_COLUMNS = (
+    "jaccard", "jaccard_low", "jaccard_high", "ceiling", "gap", "gap_low", "gap_high", "p",
+    "rbo", "rbo_low", "rbo_high", "rbo_ceiling", "n", "clusters",
+)  # fmt: skip
 _NAN = float("nan")
 
 
@@ -72,17 +78,99 @@ def overlap(
         )
         raise ItemNotFound(f"{column} has no overlap: {why}", columns=dict.fromkeys(lacking, why))
     known = metadata_of(flat)
-    state = known.columns[column].availability
     lists = answer_lists(flat, column, between, by, repeat, order)
     members = lists.members
     if len(members) > MOST_MEMBERS:
         why = f"{len(members)} different ones; {MOST_MEMBERS} are the most: choose some first"
-        raise AvailabilityError(f"{between} has no overlap: {why}", columns={between: why})
+        raise refusal(between, "overlap", why)
     jaccard, biased, answers = mean_overlaps(lists, len(members), p, depth, order is not None)
-    rows = []
-    for a, b in combinations(range(len(members)), 2):
-        rows.append(_pair(jaccard, biased, answers, a, b, level))
-    return _described(rows, members, between, by, (p, depth, level), order, state, known.sources)
+    pairs = [*combinations(range(len(members)), 2)]
+    made = [
+        _pair({"jaccard": jaccard, "rbo": biased}, answers, pair, level, _plain_leaf)
+        for pair in pairs
+    ]
+    rows, gaps = [row for row, _ in made], [gap for _, gap in made]
+    tests = np.array([row["p"] for row in rows], np.float64)
+    corrected = adjusted(tests, "holm")
+    family = max(int(np.isfinite(tests).sum()), 1)
+    shown = [
+        detectable(gap.error, gap.k - 1, level, family) if gap.error > 0 else _NAN for gap in gaps
+    ]
+    verdicts = [
+        verdict_of(value, gap.value, level, ("more alike", "less alike"))
+        for value, gap in zip(corrected.tolist(), gaps, strict=True)
+    ]
+    state = known.columns[column].availability
+    limits = f"; {state}" if state.status not in (Status.AVAILABLE, Status.UNKNOWN) else ""
+    ordered = f"; rank-biased overlap extrapolated, p = {p:g}, depth {depth}" if order else ""
+    other = f"other_{between}"
+    values: dict[str, Any] = {between: [members[a] for a, _ in pairs]}
+    values[other] = [members[b] for _, b in pairs]
+    for name in _COLUMNS:
+        values[name] = [row[name] for row in rows]
+        if name == "p":
+            values |= {"p_adjusted": corrected, "detectable": shown}
+    values["verdict"] = verdicts
+    values["why"] = [
+        _why(row, gap.k, verdict, between, by, least, level) + limits
+        for row, gap, verdict, least in zip(rows, gaps, verdicts, shown, strict=True)
+    ]
+    values["method"] = [
+        f"mean over {by} of pairs of answers, Student's t, Holm's method{ordered}"
+    ] * len(rows)
+    return result(
+        "overlap",
+        values,
+        None,
+        known.sources,
+        state,
+        key=(between, other),
+        level=level,
+        between=between,
+        by=by,
+        p=p,
+        depth=depth,
+    )
+
+
+def _plain_leaf(name: str, values: Any, mask: Any, words: str) -> Any:
+    """The values of the prompts that have one."""
+    del name, words
+    return values[mask]
+
+
+def _pair(
+    means: dict[str, Numbers],
+    answers: Integers,
+    pair: tuple[int, int],
+    level: Any,
+    leaf: Callable[[str, Any, Any, str], Any],
+) -> tuple[dict[str, Any], PromptMean]:
+    """Two members, plain or traced: their overlap, that of repeats, and the difference."""
+    a, b = pair
+    columns: dict[str, Any] = {}
+    is_there = np.isfinite(means["jaccard"][:, a, b])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for name, index in (("jaccard", "Jaccard index"), ("rbo", "rank-biased overlap")):
+            values, word = means[name][:, a, b], f"mean {index} of pairs of answers"
+            own = (means[name][:, a, a] + means[name][:, b, b]) / 2
+            both = is_there & np.isfinite(own)
+            mean = mean_of(leaf(name[0], values, np.isfinite(values), word), level, name)
+            repeats = leaf("own", own, both, f"mean {index} of repeats")
+            ceiling = mean_of(repeats, level, "ceiling")
+            ends = np.maximum(mean.low, 0.0), np.minimum(mean.high, 1.0)
+            columns |= {name: mean.value, f"{name}_low": ends[0], f"{name}_high": ends[1]}
+            if name == "rbo":
+                columns["rbo_ceiling"] = ceiling.value
+                continue
+            columns |= {"ceiling": ceiling.value, "clusters": mean.k}
+            differences = leaf("between", values, both, word) - repeats
+            name_all(g=differences)
+            gap = mean_of(differences, level, "gap")
+    columns |= {"gap": gap.value, "gap_low": gap.low, "gap_high": gap.high, "p": gap.p}
+    many = answers[:, list(pair)].sum(axis=1).astype(float)
+    columns["n"] = One.total(leaf("answers", many, is_there, "answers of both"))
+    return columns, gap
 
 
 def mean_of(values: Any, level: Any, name: str = "mean") -> PromptMean:
@@ -90,7 +178,7 @@ def mean_of(values: Any, level: Any, name: str = "mean") -> PromptMean:
     k = One.count(values)
     many = int(plain_value(k))
     if not many:
-        return PromptMean(_NAN, 0)
+        return PromptMean(_NAN, k)
     mean = One.total(values) / k
     name_all(**{name: mean})
     if many < LEAST_CLUSTERS:
@@ -103,11 +191,6 @@ def mean_of(values: Any, level: Any, name: str = "mean") -> PromptMean:
     name_all(error=error, df=df)
     half = t_quantile((1 + level) / 2, df) * error
     return PromptMean(mean, k, error, mean - half, mean + half, two_sided(mean / error, df))
-
-
-def _mean(values: Numbers, level: float) -> PromptMean:
-    """The mean of the prompts that have a value."""
-    return mean_of(values[np.isfinite(values)], level)
 
 
 def traced(cells: Any, at: int) -> dict[str, Any]:
@@ -123,11 +206,9 @@ def traced(cells: Any, at: int) -> dict[str, Any]:
         means = mean_overlaps(lists, len(lists.members), *how)
         cells.shared["lists"] = lists, means, prompts, there
     lists, (jaccard, biased, answers), prompts, there = cells.shared["lists"]
-    pair = [
-        lists.members.index(str(cells.text(at, name))) for name in (between, f"other_{between}")
-    ]
-    a, b = pair
-    of_pair = there & flat[between].astype(str).isin([lists.members[x] for x in pair]).to_numpy()
+    names = [str(cells.text(at, name)) for name in (between, f"other_{between}")]
+    a, b = map(lists.members.index, names)
+    of_pair = there & flat[between].astype(str).isin(names).to_numpy()
 
     def leaf(name: str, values: Any, mask: Any, what: str) -> Any:
         chosen = np.flatnonzero(mask)
@@ -145,198 +226,238 @@ def traced(cells: Any, at: int) -> dict[str, Any]:
             lambda place: {by: prompts[chosen[place]]},
         )
 
-    level = setting("level", given["level"])
-    is_there, index = np.isfinite(jaccard[:, a, b]), "mean Jaccard index of pairs of answers"
-    own = (jaccard[:, a, a] + jaccard[:, b, b]) / 2
-    both = is_there & np.isfinite(own)
-    j = mean_of(leaf("j", jaccard[:, a, b], is_there, index), level, "jaccard")
-    repeats = leaf("own", own, both, "mean Jaccard index of repeats")
-    g = leaf("between", jaccard[:, a, b], both, index) - repeats
-    name_all(g=g)
-    gap, ceiling = mean_of(g, level, "gap"), mean_of(repeats, level, "ceiling")
-    tests = {row: cells.number(row, "p") for row in range(len(cells.flat))}
-    tests = {row: p for row, p in tests.items() if np.isfinite(p)}
-    columns = {"jaccard": j.value, "ceiling": ceiling.value, "gap": gap.value, "clusters": j.k}
-    columns |= {"gap_low": gap.low, "gap_high": gap.high, "p": gap.p}
-    columns |= _clipped("jaccard", j)
+    level, tests = setting("level", given["level"]), cells.tests()
+    columns, gap = _pair({"jaccard": jaccard, "rbo": biased}, answers, (a, b), level, leaf)
+    if given.get("order") is None:
+        columns = {name: part for name, part in columns.items() if not name.startswith("rbo")}
     if at in tests:
         many = setting("tests", max(len(tests), 1))
         columns["detectable"] = detectable(gap.error, gap.k - 1, level, many)
         columns["p_adjusted"] = traced_adjusted(
             at, tests, "holm", lambda row: gap.p if row == at else traced(cells, row)["p"]
         )
-    if given.get("order") is not None:
-        word = "mean rank-biased overlap of pairs of answers"
-        r = mean_of(leaf("r", biased[:, a, b], np.isfinite(biased[:, a, b]), word), level, "rbo")
-        again = (biased[:, a, a] + biased[:, b, b]) / 2
-        mask = is_there & np.isfinite(again)
-        repeated = leaf("own", again, mask, "mean rank-biased overlap of repeats")
-        columns |= {"rbo": r.value, "rbo_ceiling": mean_of(repeated, level, "ceiling").value}
-        columns |= _clipped("rbo", r)
-    many_answers = answers[:, pair].sum(axis=1).astype(float)
-    columns["n"] = One.total(leaf("answers", many_answers, is_there, f"values of {repeat}"))
     return columns
 
 
-def _clipped(name: str, mean: PromptMean) -> dict[str, Any]:
-    """The ends of the interval of an overlap, which is a fraction."""
-    low, high = np.maximum(mean.low, 0.0), np.minimum(mean.high, 1.0)
-    return {f"{name}_low": low, f"{name}_high": high}
-
-
-@dataclass(frozen=True)
-class _Pair:
-    """Two members: their overlap, that of repeats on the same prompts, and the difference."""
-
-    members: tuple[int, int]
-    jaccard: PromptMean
-    ceiling: PromptMean
-    gap: PromptMean
-    biased: PromptMean
-    biased_ceiling: PromptMean
-    n: int
-
-
-def _pair(
-    jaccard: Numbers,
-    biased: Numbers,
-    answers: Integers,
-    a: int,
-    b: int,
-    level: float,
-) -> _Pair:
-    between, own = jaccard[:, a, b], (jaccard[:, a, a] + jaccard[:, b, b]) / 2
-    there = np.isfinite(between)
-    used = there & np.isfinite(own)
-    repeats = (biased[:, a, a] + biased[:, b, b]) / 2
-    return _Pair(
-        (a, b),
-        _mean(between, level),
-        _mean(own[used], level),
-        _mean((between - own)[used], level),
-        _mean(biased[:, a, b], level),
-        _mean(repeats[there], level),
-        int(answers[there][:, [a, b]].sum()),
-    )
-
-
-def _described(
-    pairs: list[_Pair],
-    members: list[str],
-    between: str,
-    by: str,
-    how: tuple[float, int, float],
-    order: str | None,
-    state: Availability,
-    sources: tuple[object, ...],
-) -> pd.DataFrame:
-    """One row a pair, with what each column says."""
-    p, depth, level = how
-    tests = np.array([pair.gap.p for pair in pairs], np.float64)
-    corrected = adjusted(tests, "holm")
-    family = max(int(np.isfinite(tests).sum()), 1)
-    seen = [
-        detectable(pair.gap.error, pair.gap.k - 1, level, family) if pair.gap.error > 0 else _NAN
-        for pair in pairs
-    ]
-    verdicts = [
-        "cannot say"
-        if not np.isfinite(each)
-        else "no evidence"
-        if each >= 1 - level
-        else "less alike"
-        if pair.gap.value < 0
-        else "more alike"
-        for pair, each in zip(pairs, corrected.tolist(), strict=True)
-    ]
-    ordered = f"; rank-biased overlap extrapolated, p = {p:g}, depth {depth}" if order else ""
-    method = f"mean over {by} of pairs of answers, Student's t, Holm's method{ordered}"
-    other = f"other_{between}"
-    found = pd.DataFrame(
-        {
-            between: words(str(members[pair.members[0]]) for pair in pairs),
-            other: words(str(members[pair.members[1]]) for pair in pairs),
-            "jaccard": numbers(pair.jaccard.value for pair in pairs),
-            "jaccard_low": numbers(max(pair.jaccard.low, 0.0) for pair in pairs),
-            "jaccard_high": numbers(min(pair.jaccard.high, 1.0) for pair in pairs),
-            "ceiling": numbers(pair.ceiling.value for pair in pairs),
-            "gap": numbers(pair.gap.value for pair in pairs),
-            "gap_low": numbers(pair.gap.low for pair in pairs),
-            "gap_high": numbers(pair.gap.high for pair in pairs),
-            "p": numbers(tests),
-            "p_adjusted": numbers(corrected),
-            "detectable": numbers(seen),
-            "rbo": numbers(pair.biased.value for pair in pairs),
-            "rbo_low": numbers(max(pair.biased.low, 0.0) for pair in pairs),
-            "rbo_high": numbers(min(pair.biased.high, 1.0) for pair in pairs),
-            "rbo_ceiling": numbers(pair.biased_ceiling.value for pair in pairs),
-            "n": numbers((pair.n for pair in pairs), "Int64"),
-            "clusters": numbers((pair.jaccard.k for pair in pairs), "Int64"),
-            "verdict": words(verdicts),
-            "why": words(
-                _why(pair, verdict, between, by, least, level, state)
-                for pair, verdict, least in zip(pairs, verdicts, seen, strict=True)
-            ),
-            "method": words([method] * len(pairs)),
-        }
-    )
-    which = f"{level:.0%} interval"
-    change = "absolute pp as fraction"
-    biased = f"rank-biased overlap (p = {p:g}, depth {depth})"
-    docs: dict[str, tuple[str, str | None]] = {
-        between: (f"One {between}.", None),
-        other: (f"The {between} that it is compared with.", None),
-        "jaccard": ("Jaccard index of an answer of one and one of the other, mean.", FRACTION),
-        "jaccard_low": (f"Lower end of its {which}, over {by}.", FRACTION),
-        "jaccard_high": (f"Upper end of its {which}, over {by}.", FRACTION),
-        "ceiling": (
-            f"The same between two answers of one {between}, mean of both, where both repeat.",
-            FRACTION,
-        ),
-        "gap": ("The index less its ceiling, where both repeat.", change),
-        "gap_low": (f"Lower end of its {which}.", change),
-        "gap_high": (f"Upper end of its {which}.", change),
-        "p": ("Two-sided p-value of no gap.", PROBABILITY),
-        "p_adjusted": ("The p-value, adjusted by Holm's method over all rows.", PROBABILITY),
-        "detectable": ("The smallest gap that such a sample shows in 80% of cases.", change),
-        "rbo": (f"Mean {biased} of an answer of one and one of the other.", FRACTION),
-        "rbo_low": (f"Lower end of its {which}, over {by}.", FRACTION),
-        "rbo_high": (f"Upper end of its {which}, over {by}.", FRACTION),
-        "rbo_ceiling": (f"The same between two answers of one {between}.", FRACTION),
-        "n": ("Answers that are compared.", COUNT),
-        "clusters": (f"Different values of {by} that both have answers to.", COUNT),
-        "verdict": ("less alike or more alike than repeats, no evidence, or cannot say.", None),
-        "why": ("What the verdict rests on, or why there is none.", None),
-        "method": ("How it was computed.", None),
-    }
-    return result(found, "overlap", docs, {}, sources, state, key=(between, other))  # type: ignore[arg-type]
-
-
 def _why(
-    pair: _Pair,
+    row: dict[str, Any],
+    k: Any,
     verdict: str,
     between: str,
     by: str,
-    seen: float,
+    least: float,
     level: float,
-    state: Availability,
 ) -> str:
-    limits = f"; {state}" if state.status not in (Status.AVAILABLE, Status.UNKNOWN) else ""
     if verdict == "cannot say":
-        if not pair.jaccard.k:
-            return f"no {by} has answers of both{limits}"
-        if pair.gap.k < LEAST_CLUSTERS:
+        if not row["clusters"]:
+            return f"no {by} has answers of both"
+        if k < LEAST_CLUSTERS:
             return (
-                f"{pair.gap.k} {by} have two answers of each {between}, which the ceiling "
-                f"takes; it takes {LEAST_CLUSTERS}{limits}"
+                f"{k:g} {by} have two answers of each {between}, which the ceiling "
+                f"takes; it takes {LEAST_CLUSTERS}"
             )
-        return f"nothing differs between {pair.gap.k} {by}, too few to estimate an error{limits}"
-    common = (
-        f"{percent(pair.gap.value + pair.ceiling.value)} in common, where repeats of one have "
-        f"{percent(pair.ceiling.value)}; {100 * level:g} % interval of the gap, for this row "
-        f"alone: {points(pair.gap.low, True)} to {points(pair.gap.high, True)}"
+        return f"nothing differs between {k:g} {by}, too few to estimate an error"
+    why = (
+        f"{percent(row['gap'] + row['ceiling'])} in common, where repeats of one have "
+        f"{percent(row['ceiling'])}; {100 * level:g} % interval of the gap, for this row "
+        f"alone: {points(row['gap_low'], True)} to {points(row['gap_high'], True)}"
     )
     if verdict == "no evidence":
-        shown = points(seen, True).lstrip("+")
-        common += f"; a gap of {shown} would have shown in 4 of 5 such samples"
-    return common + limits
+        shown = points(least, True).lstrip("+")
+        why += f"; a gap of {shown} would have shown in 4 of 5 such samples"
+    return why
+
+
+@dataclass(frozen=True)
+class AnswerLists:
+    """The lists of answers as codes: one row per answer and value, each value once."""
+
+    prompt: Integers
+    member: Integers
+    answer: Integers
+    value: Integers
+    members: list[str]
+
+
+def answer_lists(
+    flat: pd.DataFrame, column: str, between: str, by: str, repeat: str, order: str | None
+) -> AnswerLists:
+    """Collect the lists of all answers."""
+    value = pd.factorize(flat[column])[0]
+    there = value >= 0
+    value = value[there]
+    place = (
+        flat[order].to_numpy(np.float64, na_value=np.nan)[there] if order else np.zeros(len(value))
+    )
+    codes = {}
+    for name in (between, by, repeat):
+        codes[name], levels = pd.factorize(flat[name][there])
+        _check(name, int((codes[name] < 0).sum()), "names no list", "drop them first")
+        if name == between:
+            names = [str(level) for level in levels]
+    if order:
+        _check(order, int(np.isnan(place).sum()), "orders no list", "or leave order out")
+    answer = codes[repeat]
+    for name in (between, by):
+        first = np.zeros(int(answer.max(initial=-1)) + 1, np.int64)
+        first[answer[::-1]] = codes[name][::-1]
+        if (first[answer] != codes[name]).any():
+            why = f"one value of {repeat} has several of {name}: it names no single answer"
+            raise AvailabilityError(f"{repeat} names no answer: {why}", columns={repeat: why})
+    rank = np.argsort(np.argsort(names, kind="stable"), kind="stable")
+    member = rank[codes[between]] if len(names) else codes[between]
+    rows = np.lexsort((place, answer, codes[by]))
+    pair = answer[rows] * (int(value.max(initial=-1)) + 1) + value[rows]
+    rows = rows[np.sort(np.unique(pair, return_index=True)[1])]
+    prompts, own, answers, values = (
+        each[rows].astype(np.int64) for each in (codes[by], member, answer, value)
+    )
+    return AnswerLists(prompts, own, answers, values, sorted(names))
+
+
+def _check(name: str, lacking: int, what: str, remedy: str) -> None:
+    if lacking:
+        why = f"{lacking} rows have none; {remedy}"
+        raise AvailabilityError(f"{name} {what}: {why}", columns={name: why})
+
+
+def mean_overlaps(
+    lists: AnswerLists, members: int, p: float, depth: int, is_ordered: bool
+) -> tuple[Numbers, Numbers, Integers]:
+    """Compute mean Jaccard and rank-biased overlap of answers, by prompt and pair of members.
+
+    On the diagonal are the pairs of different answers of one member.
+    """
+    prompts = int(lists.prompt.max(initial=-1)) + 1
+    jaccard, biased = np.full((2, prompts, members, members), np.nan)
+    answers = np.zeros((prompts, members), np.int64)
+    bounds = np.searchsorted(lists.prompt, np.arange(prompts + 1))
+    for at in range(prompts):
+        part = slice(int(bounds[at]), int(bounds[at + 1]))
+        jaccard[at], biased[at], answers[at] = _of_prompt(
+            lists.answer[part],
+            lists.member[part],
+            lists.value[part],
+            p,
+            depth,
+            members,
+            is_ordered,
+        )
+    return jaccard, biased, answers
+
+
+def _of_prompt(
+    answer: Integers,
+    member: Integers,
+    value: Integers,
+    p: float,
+    depth: int,
+    members: int,
+    is_ordered: bool,
+) -> tuple[Numbers, Numbers, Integers]:
+    """The means over pairs of answers to one prompt."""
+    _, first, rows, length = np.unique(
+        answer, return_index=True, return_inverse=True, return_counts=True
+    )
+    whose = member[first]
+    kept = _evenly(whose, members)
+    rows_kept = np.full(len(first), -1)
+    rows_kept[kept] = np.arange(len(kept))
+    use = rows_kept[rows] >= 0
+    # The rows of an answer stand together, in their order.
+    starts = np.concatenate([[0], np.cumsum(length)[:-1]])
+    place = np.arange(len(answer)) - starts[rows] + 1
+    rows, value, place = (
+        rows_kept[rows][use],
+        np.unique(value[use], return_inverse=True)[1],
+        place[use],
+    )
+    whose, length = whose[kept], length[kept].astype(np.float64)
+    width = int(value.max()) + 1
+    there = np.zeros((len(kept), width), np.float32)  # holds whole numbers exactly
+    there[rows, value] = 1.0
+    both = (there @ there.T).astype(np.float64)
+    jaccard = both / (length[:, None] + length[None, :] - both)
+    counts = np.bincount(whose, minlength=members)
+    groups = np.zeros((len(kept), members))
+    groups[np.arange(len(kept)), whose] = 1.0
+    pairs = np.outer(counts, counts) - np.diag(counts)
+
+    def mean(of_pairs: Numbers) -> Numbers:
+        np.fill_diagonal(of_pairs, 0.0)  # an answer is no repeat of itself
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found: Numbers = np.where(pairs > 0, groups.T @ of_pairs @ groups / pairs, np.nan)
+        return found
+
+    biased = np.full((members, members), np.nan)
+    if is_ordered:
+        biased = mean(rank_biased(rows, value, place, np.minimum(length, depth), width, p))
+    return mean(jaccard), biased, counts
+
+
+def _evenly(whose: Integers, members: int) -> Integers:
+    """Select the answers to compare: all, or so many per member, evenly spaced."""
+    kept = []
+    for member in range(members):
+        its = np.flatnonzero(whose == member)
+        if len(its) > MOST_REPEATS:
+            its = its[np.linspace(0, len(its) - 1, MOST_REPEATS).round().astype(np.int64)]
+        kept.append(its)
+    return np.sort(np.concatenate(kept))
+
+
+def rank_biased(
+    rows: Integers, value: Integers, place: Integers, length: Numbers, width: int, p: float
+) -> Numbers:
+    """Compute the extrapolated rank-biased overlap of all pairs of lists.
+
+    Equation 32 of Webber, Moffat & Zobel, "A similarity measure for indefinite rankings", *ACM
+    Transactions on Information Systems* 28, 2010: for lists of lengths s ≤ l with X_d common
+    members among the first d,
+
+        (1-p)/p · (Σ_{d≤l} X_d/d·pᵈ + Σ_{s<d≤l} X_s(d-s)/(sd)·pᵈ) + ((X_l-X_s)/l + X_s/s)·pˡ
+
+    Parameters
+    ----------
+    rows, value, place : array of int
+        The list of each entry, what it is, and its place from 1.
+    length : array of float
+        The length of each list, after it was cut.
+    width : int
+        How many different values there are.
+    p : float
+        The persistence.
+
+    Examples
+    --------
+    >>> rows, value, place = (np.array(each) for each in ([0, 0, 1, 1], [0, 1, 1, 0], [1, 2, 1, 2]))
+    >>> found = rank_biased(rows, value, place, np.array([2.0, 2.0]), 2, 0.9)
+    >>> found.round(3).tolist()
+    [[1.0, 0.9], [0.9, 1.0]]
+    """
+    s, at_most = np.minimum.outer(length, length), np.maximum.outer(length, length)
+    there, shortest = np.zeros((width, len(length))), int(length.min())
+    common, total, at_short = np.zeros((3, len(length), len(length)))
+    for d in range(1, int(length.max()) + 1):
+        here = place == d
+        new, which = rows[here], value[here]
+        there[which, new] = 1.0
+        # What comes in at this depth is common where the other list has it by now.
+        common[new] += there[which]
+        common[:, new] += there[which].T
+        common[np.ix_(new, new)] -= which[:, None] == which[None, :]
+        weight = p**d / d
+        if d <= shortest:
+            total += common * weight
+            if d == shortest:
+                at_short = common.copy()
+            continue
+        longer = s < d
+        late = longer & (d <= at_most)
+        total += np.where(late, at_short * (d - s) / s * weight, 0.0)
+        at_short = np.where(longer, at_short, common)
+        total += common * np.where(d <= at_most, weight, 0.0)
+    at_long = common
+    rest = ((at_long - at_short) / at_most + at_short / s) * p**at_most
+    whole: Numbers = (1 - p) / p * total + rest
+    return whole

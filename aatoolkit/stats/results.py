@@ -1,4 +1,4 @@
-"""Frames of results: units, meanings, availability and sources of their columns.
+"""Results of statistics: what each column says, declared once, and the frames that hold them.
 
 Methods
 -------
@@ -46,69 +46,293 @@ and some that do not.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from aatoolkit._util.show import Marks, ShowAs, Shown, row_ranges
 from aatoolkit._util.text import visible
-from aatoolkit.availability import Availability, Cause, Status, combine
+from aatoolkit.availability import Availability, Cause, Status
+from aatoolkit.errors import ArgumentError, AvailabilityError
 from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, Source, attach
-from aatoolkit.sections.aggregation import refused
+from aatoolkit.sections.aggregation import COUNT, FRACTION, PROBABILITY, RANK, REQUESTS, refused
 from aatoolkit.sections.column import Column
 from aatoolkit.sections.registry import remember
 from aatoolkit.sections.section import Table, records
 
-Meanings = Mapping[str, tuple[str, str | None]]
-"""What each column of a result says, and its unit."""
-
 MEASURED = Availability(Status.AVAILABLE)
+_DTYPES = {"number": "Float64", "whole": "Int64", "text": "string", "day": "date"}
+_UNITS = {
+    "fraction": FRACTION,
+    "points": "absolute pp as fraction",
+    "count": COUNT,
+    "rank": RANK,
+    "p": PROBABILITY,
+    "requests": REQUESTS,
+    "refer": "requests a visit",
+}
+"""Units by the words of the tables below; others are themselves, ``-`` is none."""
 
-_DTYPES = {"Int64": "Int64", "Float64": "Float64", "boolean": "boolean"}
+_DECLARED = """
+interval
+    {x}                  number  {unit}      {doc} Over all rows of the group.
+    {x}_low              number  {unit}      Lower end of its {level} interval.
+    {x}_high             number  {unit}      Upper end of its {level} interval.
+    {x}_n                number  count       What it is a share or mean of: its sample size.
+    {x}_deff             number  ratio       Design effect: its variance, over that of as many independent answers.
+    {x}_clusters         whole   count       Different values of {cluster}.
+    {x}_method           text    -           How the interval was computed.
+    {x}_verdict          text    -           The interval in words, or why there is none.
+beside
+    {x}_low              number  fraction    Lower end of its {level} Wilson interval; answers as independent.
+    {x}_high             number  fraction    Upper end of its {level} Wilson interval; answers as independent.
+compare
+    measure              text    -           What is compared.
+    host                 text    -           The host that is compared.
+    baseline_host        text    -           The host that it is compared with.
+    {baseline}           number  {unit}      Its value in {that}, over what is compared.
+    {side}               number  {unit}      Its value in {this}, over what is compared.
+    change               number  {change}    {less}
+    low                  number  {change}    Lower end of the {level} interval of the change, for this row alone.
+    high                 number  {change}    Upper end of the {level} interval of the change, for this row alone.
+    p                    number  p           Two-sided p-value of no change, for this row alone.
+    p_adjusted           number  p           The p-value, adjusted by {how} over all rows.
+    {n_baseline}         number  count       What the value of {that} is a share or mean of.
+    n                    number  count       What the value of {this} is a share or mean of.
+    clusters             whole   count       Prompts, or other clusters, that are compared.
+    detectable           number  {change}    The smallest change that such a sample shows in 80% of cases; missing where no possible one would.
+    unit                 text    -           The unit of the values.
+    verdict              text    -           One of up, down, no evidence, cannot say.
+    why                  text    -           What the verdict rests on, or why there is none.
+    method               text    -           How the interval and the p-value were computed.
+    family               text    -           Which tests its p-value is adjusted over: itself, if it was planned.
+decompose
+    part                 text    -           The part of the change.
+    effect               number  {change}    Its contribution to the change of {column}; the parts add up to the total.
+    low                  number  {change}    Lower end of its {level} interval, for these {by}.
+    high                 number  {change}    Upper end of its {level} interval, for these {by}.
+    p                    number  p           Two-sided p-value of no effect.
+    n                    number  count       Sample sizes of both sides together.
+    clusters             whole   count       Different values of {by} that it is about.
+    verdict              text    -           What can be said of the rate; the others are bookkeeping, without error.
+    why                  text    -           The part in words.
+    method               text    -           How it was computed.
+changes
+    day                  day     -           The first day of the new level.
+    first_day            day     -           The earliest day of its {level} interval.
+    last_day             day     -           The latest day of its {level} interval.
+    before               number  {unit}      {average} from the change before, or the beginning.
+    after                number  {unit}      {average} until the next change, or the end.
+    change               number  {change}    After less before.
+    p                    number  p           P-value of no change in the whole series, by shuffling.
+    n                    number  count       {what} on both sides.
+    clusters             whole   count       Days with answers; days without are no part of it.
+    from_day             day     -           The first day with the level before.
+    to_day               day     -           The last day with the level after.
+    verdict              text    -           up, down, no evidence, or cannot say.
+    why                  text    -           The verdict in words.
+    method               text    -           How the days were found.
+effect
+    kind                 text    -           The effect, or a check with the days before alone.
+    on                   day     -           The first day after.
+    treated_before       number  {unit}      {column} of the treated {by} before, weighted as the effect.
+    treated_after        number  {unit}      The same after.
+    control_before       number  {unit}      {column} of the control {by} before, weighted as the effect.
+    control_after        number  {unit}      The same after.
+    change               number  {change}    The change of the treated less that of the control.
+    low                  number  {change}    Lower end of its {level} interval, clustered by {by}.
+    high                 number  {change}    Upper end of its {level} interval, clustered by {by}.
+    p                    number  p           Two-sided p-value of no difference.
+    p_adjusted           number  p           The p-value of a check, adjusted by Holm's method.
+    detectable           number  {change}    The smallest change that such a sample shows in 80% of cases; of a check after Holm's adjustment.
+    n                    number  count       Answers to the prompts that it uses.
+    clusters             whole   count       {by} of the smaller group that it uses.
+    verdict              text    -           up, down, no evidence or cannot say; of a check whether it differs.
+    why                  text    -           What the verdict rests on, or why there is none.
+    method               text    -           How it was computed.
+rank
+    value                number  {unit}      {column} of the member.
+    rank                 whole   rank        Its rank in this sample; lower is better.
+    rank_low             whole   rank        The best of the set of ranks that hold together with {level}.
+    rank_high            whole   rank        The worst of the set of ranks that hold together with {level}.
+    n                    number  count       What it rests on: its count, or its sample size.
+    clusters             whole   count       Different values of {cluster}.
+    verdict              text    -           The ranks in words.
+    method               text    -           How they were found.
+concentration
+    hhi                  number  fraction    Herfindahl index: the sum of squared shares, unbiased.
+    hhi_low              number  fraction    Lower end of the {level} interval of hhi.
+    hhi_high             number  fraction    Upper end of the {level} interval of hhi.
+    effective            number  count       Effective number: 1 over the index, as many equal ones.
+    effective_low        number  count       Lower end of the {level} interval of effective.
+    effective_high       number  count       Upper end of the {level} interval of effective.
+    top_share            number  fraction    Share of the largest {top}.
+    top_share_low        number  fraction    Lower end of the {level} interval of top_share.
+    top_share_high       number  fraction    Upper end of the {level} interval of top_share.
+    gini                 number  fraction    Gini coefficient over those that occur at all.
+    gini_low             number  fraction    Lower end of the {level} interval of gini.
+    gini_high            number  fraction    Upper end of the {level} interval of gini.
+    n                    whole   count       {column} in all.
+    members              whole   count       Different ones that occur.
+    depth                whole   count       How many were drawn for the measures, so that groups can be compared.
+    verdict              text    -           The effective number in words, or why there is none.
+    method               text    -           How it was computed.
+overlap
+    {between}            text    -           One {between}.
+    other_{between}      text    -           The {between} that it is compared with.
+    jaccard              number  fraction    Jaccard index of an answer of one and one of the other, mean.
+    jaccard_low          number  fraction    Lower end of its {level} interval, over {by}.
+    jaccard_high         number  fraction    Upper end of its {level} interval, over {by}.
+    ceiling              number  fraction    The same between two answers of one {between}, mean of both, where both repeat.
+    gap                  number  points      The index less its ceiling, where both repeat.
+    gap_low              number  points      Lower end of its {level} interval.
+    gap_high             number  points      Upper end of its {level} interval.
+    p                    number  p           Two-sided p-value of no gap.
+    p_adjusted           number  p           The p-value, adjusted by Holm's method over all rows.
+    detectable           number  points      The smallest gap that such a sample shows in 80% of cases.
+    rbo                  number  fraction    Mean rank-biased overlap (p = {p:g}, depth {depth}) of an answer of one and one of the other.
+    rbo_low              number  fraction    Lower end of its {level} interval, over {by}.
+    rbo_high             number  fraction    Upper end of its {level} interval, over {by}.
+    rbo_ceiling          number  fraction    The same between two answers of one {between}.
+    n                    whole   count       Answers that are compared.
+    clusters             whole   count       Different values of {by} that both have answers to.
+    verdict              text    -           less alike or more alike than repeats, no evidence, or cannot say.
+    why                  text    -           What the verdict rests on, or why there is none.
+    method               text    -           How it was computed.
+stability
+    agreement            number  fraction    Pairs of repeats with the same outcome, mean over combinations.
+    agreement_low        number  fraction    Lower end of its {level} bootstrap interval.
+    agreement_high       number  fraction    Upper end of its {level} bootstrap interval.
+    icc                  number  correlation Intra-class correlation, by analysis of variance.
+    icc_low              number  correlation Lower end of its {level} jackknife interval.
+    icc_high             number  correlation Upper end of its {level} jackknife interval.
+    n                    number  count       Answers to combinations that were asked twice or more.
+    cells                whole   count       Such combinations.
+    clusters             whole   count       Different values of {by} among them.
+    verdict              text    -           The agreement in words, or why there is none.
+    method               text    -           How it was computed.
+samples
+    runs                 whole   count       Runs of each prompt.
+    prompts              whole   count       The fewest prompts that reach the margin.
+    answers              whole   count       Prompts × runs.
+    deff                 number  ratio       Design effect, 1 + (runs-1)·icc.
+    margin               number  fraction    The half width that they give.
+    verdict              text    -           The row in words.
+cited_and_mentioned
+    both                 whole   count       Answers: both.
+    cited_only           whole   count       Answers: cited only.
+    mentioned_only       whole   count       Answers: mentioned only.
+    neither              whole   count       Answers: neither.
+    mentioned_if_cited   number  fraction    Rate of answers that are mentioned if cited.
+    mentioned_if_not     number  fraction    Rate of answers that are mentioned if not.
+    cited_if_mentioned   number  fraction    Rate of answers that are cited if mentioned.
+    cited_if_not         number  fraction    Rate of answers that are cited if not.
+    odds_ratio           number  ratio       Odds of a mention with own citations over those without, within prompts.
+    low                  number  ratio       Lower end of its {level} interval.
+    high                 number  ratio       Upper end of its {level} interval.
+    p                    number  p           Two-sided p-value of no association.
+    n                    whole   count       Answers.
+    clusters             whole   count       Prompts with answers of both kinds, which alone tell.
+    verdict              text    -           Whether answers that cite own pages mention the brand more often.
+    why                  text    -           The verdict in words.
+    method               text    -           How it was computed.
+funnel
+    path                 text    -           The path of the page, normalised.
+    day                  day     -           The day.
+    platform             text    -           The operator of crawlers and engines.
+    scope                text    -           Everything in the window.
+    crawled              whole   requests    Requests of AI crawlers.
+    cited                whole   {cites}     {cited}
+    visited              whole   visits      Visits from engines.
+    converted            whole   conversions Conversions of those visits, on complete days.
+    crawl_to_refer       number  refer       Requests of crawlers for each visit from engines.
+    conversion_rate      number  fraction    {of_visits}
+    conversion_rate_low  number  fraction    Lower end of its {level} Wilson interval; takes visits for independent.
+    conversion_rate_high number  fraction    Upper end of its {level} Wilson interval; takes visits for independent.
+    n                    whole   count       Visits that the conversion rate is of.
+    verdict              text    -           Which stages were not measured, and why.
+    method               text    -           How the stages were joined.
+"""  # noqa: E501
+"""The columns of each result, a line each: name, type, unit and meaning, with what they depend on.
+
+``{x}`` is the measure, ``{unit}`` its unit and ``{change}`` that of a change of it.
+"""
+
+
+def _tables() -> dict[str, list[list[str]]]:
+    tables: dict[str, list[list[str]]] = {}
+    verb = ""
+    for line in _DECLARED.strip().splitlines():
+        if line.startswith(" "):
+            tables[verb].append(line.split(None, 3))
+        else:
+            verb, tables[line] = line, []
+    return tables
+
+
+TABLES = _tables()
 
 
 def result(
-    frame: pd.DataFrame,
     verb: str,
-    meanings: Meanings,
-    keys: Mapping[str, ColumnMetadata],
-    sources: Iterable[Source],
+    values: Mapping[str, Any],
+    keys: Mapping[str, ColumnMetadata] | None = None,
+    sources: Iterable[Source] = (),
     state: Availability = MEASURED,
     *,
-    more: Mapping[str, ColumnMetadata] | None = None,
     key: Sequence[str] = (),
+    unit: str | None = None,
+    level: float = 0.95,
+    **words: Any,
 ) -> pd.DataFrame:
-    """Attach metadata to a frame of results, and return it.
+    """Make the frame of a result from what is declared of its columns, and their values.
 
     Parameters
     ----------
-    frame : pandas.DataFrame
-        The results.
     verb : str
-        What made them; with the unit it names the table that its columns are declared in.
-    meanings : mapping
-        What each new column says, and its unit.
+        The table that declares the columns.
+    values : mapping
+        The values of each column, or one value of all rows; those of keys as they are.
     keys : mapping of str to ColumnMetadata
         The metadata of columns that were taken over.
     sources : iterable of Source
-        The answers they were computed from.
+        The responses that it was computed from.
     state : Availability
-        What is known of the numbers that they were computed from.
-    more : mapping of str to ColumnMetadata, optional
-        The metadata of further columns.
+        What is known of the numbers that it was computed from.
     key : sequence of str
         The columns that identify a row.
+    unit : str, optional
+        The unit of the measure.
+    level : float
+        The confidence level.
+    **words
+        What names and meanings depend on.
     """
-    table = _declared(frame, verb, meanings)
-    columns = {**keys, **(more or {})}
-    for name in meanings:
-        columns[name] = ColumnMetadata(f"{table}.{name}", _state(frame[name], state))
-    frame = Shown(frame).with_view(view_of(frame))
-    ordered = {str(name): columns.get(str(name), ColumnMetadata()) for name in frame.columns}
-    known = FrameMetadata(ordered, tuple(key), tuple(dict.fromkeys(sources)))
-    return attach(frame, known)
+    change = _UNITS["points"] if unit == FRACTION else unit
+    words |= {"unit": unit or "-", "change": change or "-", "level": f"{level:.0%}"}
+    columns, frame = [], {name: values[name] for name in values}
+    size = next((len(part) for part in values.values() if _is_column(part)), 1)
+    for template, dtype, of, meaning in TABLES[verb]:
+        name, of = template.format(**words), of.format(**words)
+        if name not in values:
+            continue
+        part = values[name] if _is_column(values[name]) else [values[name]] * size
+        frame[name] = column_of(part, dtype)
+        doc, of_unit = meaning.format(**words), None if of == "-" else _UNITS.get(of, of)
+        rule = refused("a result of statistics: compute it anew from the rows")
+        columns.append(Column(name, _DTYPES[dtype], doc, unit=of_unit, aggregate=rule))
+    table = f"statistics:{verb}_{hashlib.sha256(repr(columns).encode()).hexdigest()[:8]}"
+    remember(table, Table(table, f"Results of {verb}.", records("rows"), (), tuple(columns)))
+    whole = Shown(frame)
+    whole = whole.with_view(view_of(whole))
+    known = dict(keys or {})
+    for column in columns:
+        availability = _state(whole[column.name], state)
+        known[column.name] = ColumnMetadata(f"{table}.{column.name}", availability)
+    ordered = {str(name): known.get(str(name), ColumnMetadata()) for name in whole.columns}
+    return attach(whole, FrameMetadata(ordered, tuple(key), tuple(dict.fromkeys(sources))))
 
 
 _DETAILS = (
@@ -169,57 +393,54 @@ def _equal(values: pd.Series, text: str) -> np.ndarray:
     return values.eq(text).fillna(False).to_numpy(bool)
 
 
+def _is_column(values: object) -> bool:
+    return isinstance(values, Iterable) and not isinstance(values, str)
+
+
+def column_of(values: Iterable[Any], dtype: str) -> pd.Series:
+    """Make a column of a declared type, missing where a number is NaN."""
+    if dtype == "day":
+        return pd.Series(list(values), dtype="datetime64[us]")
+    if dtype == "text":
+        return pd.Series(list(values), dtype="string")
+    numbers = pd.Series(pd.array(list(values), dtype="Float64"))
+    return numbers.astype("Int64") if dtype == "whole" else numbers
+
+
 def _state(values: pd.Series, state: Availability) -> Availability:
     """The availability of a result's column: none, part, or that of its origin."""
     there = values.notna()
     if not len(values) or there.all():
         return state if state.status in (Status.AVAILABLE, Status.PARTIAL) else MEASURED
     cause = state.cause or Cause.INSUFFICIENT_SAMPLE
-    why = state.reason or "see the verdict of each row"
-    if not there.any():
-        return Availability(Status.UNAVAILABLE, cause, why)
-    return Availability(Status.PARTIAL, cause, why)
+    status = Status.PARTIAL if there.any() else Status.UNAVAILABLE
+    return Availability(status, cause, state.reason or "see the verdict of each row")
 
 
-def _declared(frame: pd.DataFrame, verb: str, meanings: Meanings) -> str:
-    """Declare the columns of a result for the code book, and return the table's name."""
-    columns = tuple(
-        Column(
-            name,
-            _DTYPES.get(str(frame[name].dtype), _dtype(frame[name])),
-            doc,
-            unit=unit,
-            aggregate=refused("a result of statistics: compute it anew from the rows"),
-        )
-        for name, (doc, unit) in meanings.items()
-    )
-    name = re.sub(r"[^a-z0-9]+", "_", verb.lower())
-    name = f"statistics:{name}_{hashlib.sha256(repr(columns).encode()).hexdigest()[:8]}"
-    remember(name, Table(name, f"Results of {verb}.", records("rows"), (), columns))
-    return name
+def check_level(level: float) -> None:
+    """Refuse a confidence level that is none.
+
+    Raises
+    ------
+    ArgumentError
+        If it is not between 0 and 1.
+    """
+    if not 0 < level < 1:
+        raise ArgumentError(f"level={level!r} is not between 0 and 1")
 
 
-def _dtype(values: pd.Series) -> str:
-    if pd.api.types.is_datetime64_any_dtype(values.dtype):
-        return "date"
-    if pd.api.types.is_float_dtype(values.dtype):
-        return "Float64"
-    return "string"
+def refusal(column: str, what: str, why: str) -> AvailabilityError:
+    """The error of a statistic that a column does not have."""
+    return AvailabilityError(f"{column} has no {what}: {why}", columns={column: why})
 
 
-def numbers(values: Iterable[float], dtype: str = "Float64") -> pd.Series:
-    """Make a nullable column, missing where a number is NaN."""
-    return pd.Series(pd.array(list(values), dtype="Float64")).astype(dtype)  # type: ignore[call-overload,no-any-return]
-
-
-def words(values: Iterable[str | None]) -> pd.Series:
-    """Make a column of text."""
-    return pd.Series(list(values), dtype="string")
-
-
-def joined(*states: Availability) -> Availability:
-    """Combine the availability of all that a result was computed from."""
-    return combine(states)
+def verdict_of(p: float, change: float, level: float, names: Sequence[str] = ("up", "down")) -> str:
+    """What a p-value says of a change."""
+    if not np.isfinite(p):
+        return "cannot say"
+    if p >= 1 - level or change == 0:
+        return "no evidence"
+    return names[0] if change > 0 else names[1]
 
 
 def percent(value: float) -> str:

@@ -9,17 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from aatoolkit.errors import ArgumentError, AvailabilityError
+from aatoolkit.errors import ArgumentError
 from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.metadata.recorded import recorded
-from aatoolkit.sections.aggregation import COUNT, FRACTION
 from aatoolkit.stats.cluster_sums import Integers, Numbers, cluster_sums
-from aatoolkit.stats.difference import name_all
-from aatoolkit.stats.distributions import t_quantile
 from aatoolkit.stats.estimate import LEAST_CLUSTERS
-from aatoolkit.stats.interval import check_level
-from aatoolkit.stats.results import numbers, percent, result, words
-from aatoolkit.stats.trace import Many, One, Weighted, drawn, take
+from aatoolkit.stats.results import check_level, percent, refusal, result
+from aatoolkit.stats.trace import Many, One, Weighted, drawn, name_all, t_quantile, take
 
 RESAMPLES = 999
 
@@ -32,79 +28,53 @@ def stability(
     check_level(level)
     names = [by] if isinstance(by, str) else list(by)
     sums = cluster_sums(frame, column, names, None)
-    if not sums.is_proportion:
-        wrong = "it is no column of true and false, and no rate"
-        raise AvailabilityError(f"{column} has no agreement: {wrong}", columns={column: wrong})
-    n = sums.added(sums.n)
-    y = sums.added(sums.y)
-    cells = sums.groups.keys[(n >= 2)]
+    if not sums.is_rate:
+        raise refusal(column, "agreement", "it is no column of true and false, and no rate")
+    y, n = sums.added(sums.y), sums.added(sums.n)
+    first = sums.groups.keys[names[0]][n >= 2]
     y, n = y[n >= 2], n[n >= 2]
-    clusters = pd.factorize(cells[names[0]])[0] if len(cells) else np.zeros(0, np.int64)
-    many = len(np.unique(clusters))
-    agreement, icc = (float(each(y, n, One)) for each in (_agreement, _icc))
-    icc = icc if len(n) > 1 and np.isfinite(icc) else float("nan")
-    ends = [float("nan")] * 4
+    clusters = pd.factorize(first)[0]
+    values = _repeats(y, n, clusters)
+    many = int(values["clusters"])
+    values["icc"] = values["icc"] if len(n) > 1 and np.isfinite(values["icc"]) else math.nan
+    ends = [math.nan] * 4
     if many >= LEAST_CLUSTERS:
         ends = [*_bootstrap(y, n, clusters, level), *_icc_ends(y, n, clusters, level)]
-    why = (
-        "no combination was asked twice"
-        if not len(n)
-        else f"{many} {names[0]} were asked again; an interval takes {LEAST_CLUSTERS}"
-        if many < LEAST_CLUSTERS
-        else None
-    )
-    verdict = (
-        f"cannot say: {why}"
-        if why
-        else f"two answers agree in {percent(agreement)} of pairs "
-        f"({percent(ends[0])} to {percent(ends[1])})"
-    )
-    found = pd.DataFrame(
-        {
-            "agreement": numbers([agreement]),
-            "agreement_low": numbers([ends[0]]),
-            "agreement_high": numbers([ends[1]]),
-            "icc": numbers([icc]),
-            "icc_low": numbers([ends[2]]),
-            "icc_high": numbers([ends[3]]),
-            "n": numbers([n.sum()]),
-            "cells": numbers([len(n)], "Int64"),
-            "clusters": numbers([many], "Int64"),
-            "verdict": words([verdict]),
-            "method": words(
-                [
-                    f"pairs of repeats within {' × '.join(names)}; bootstrap of {names[0]}, "
-                    "of the correlation the jackknife on Fisher's scale"
-                ]
-            ),
-        }
-    )
-    which = f"{level:.0%} bootstrap interval"
+    low, high = (percent(end) for end in ends[:2])
+    verdict = f"two answers agree in {percent(values['agreement'])} of pairs ({low} to {high})"
+    if not len(n):
+        verdict = "cannot say: no combination was asked twice"
+    elif many < LEAST_CLUSTERS:
+        takes = f"an interval takes {LEAST_CLUSTERS}"
+        verdict = f"cannot say: {many} {names[0]} were asked again; {takes}"
+    state = metadata_of(frame).columns[column].availability
     return result(
-        found,
         "stability",
         {
-            "agreement": (
-                "Pairs of repeats with the same outcome, mean over combinations.",
-                FRACTION,
-            ),
-            "agreement_low": (f"Lower end of its {which}.", FRACTION),
-            "agreement_high": (f"Upper end of its {which}.", FRACTION),
-            "icc": ("Intra-class correlation, by analysis of variance.", "correlation"),
-            "icc_low": (f"Lower end of its {level:.0%} jackknife interval.", "correlation"),
-            "icc_high": (f"Upper end of its {level:.0%} jackknife interval.", "correlation"),
-            "n": ("Answers to combinations that were asked twice or more.", COUNT),
-            "cells": ("Such combinations.", COUNT),
-            "clusters": (f"Different values of {names[0]} among them.", COUNT),
-            "verdict": ("The agreement in words, or why there is none.", None),
-            "method": ("How it was computed.", None),
+            "agreement": values["agreement"],
+            "agreement_low": ends[0],
+            "agreement_high": ends[1],
+            "icc": values["icc"],
+            "icc_low": ends[2],
+            "icc_high": ends[3],
+            **{name: values[name] for name in ("n", "cells", "clusters")},
+            "verdict": verdict,
+            "method": f"pairs of repeats within {' × '.join(names)}; bootstrap of {names[0]}, "
+            "of the correlation the jackknife on Fisher's scale",
         },
-        {},
+        None,
         sums.known.sources,
-        sums.states[0]
-        if len(sums.states) == 1
-        else metadata_of(frame).columns[column].availability,
+        sums.states[0] if len(sums.states) == 1 else state,
+        level=level,
+        by=names[0],
     )
+
+
+def _repeats(y: Any, n: Any, clusters: Integers) -> dict[str, Any]:
+    """The agreement and correlation of combinations, plain or traced, and their counts."""
+    values = {"agreement": _agreement(y, n, One), "icc": _icc(y, n, One), "n": One.total(n)}
+    first = np.sort(np.unique(clusters, return_index=True)[1])
+    return values | {"cells": One.count(n), "clusters": One.count(take(n, first))}
 
 
 def _agreement(y: Any, n: Any, g: Any) -> Any:
@@ -112,12 +82,12 @@ def _agreement(y: Any, n: Any, g: Any) -> Any:
     pairs = (y * (y - 1) + (n - y) * (n - y - 1)) / (n * (n - 1))
     name_all(pairs=pairs)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return g.total(pairs) / _number(g.count(pairs))
+        return g.total(pairs) / g.count(pairs)
 
 
 def _icc(y: Any, n: Any, g: Any) -> Any:
     """The analysis-of-variance estimator (Ridout, Demétrio & Firth, *Biometrics* 55, 1999)."""
-    k, size = _number(g.count(n)), _number(g.total(n))
+    k, size = g.count(n), g.total(n)
     name_all(size=size)
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = g.total(y) / size
@@ -129,11 +99,6 @@ def _icc(y: Any, n: Any, g: Any) -> Any:
         return (between - within) / (between + (common - 1) * within)
 
 
-def _number(value: Any) -> Any:
-    """A number that divides as those of arrays do: by 0 to infinity or nothing."""
-    return np.float64(value) if isinstance(value, int | float) else value
-
-
 def traced(cells: Any, at: int) -> dict[str, Any]:
     """The numbers of `stability`, traced."""
     given = cells.arguments
@@ -142,13 +107,9 @@ def traced(cells: Any, at: int) -> dict[str, Any]:
     plain = sums.sums
     often = np.flatnonzero(plain.added(plain.n) >= 2)
     g, pairs = Many(plain.group, len(plain.groups)), range(len(plain.y))
-    y, n = (take(g.total(part), often) for part in (sums.y(pairs), sums.n(pairs)))
+    y, n = (take(g.total(part), often) for part in sums.of(pairs))
     name_all(y=y, n=n)
-    columns = {"agreement": _agreement(y, n, One), "icc": _icc(y, n, One)}
-    columns |= {"n": One.total(n), "cells": One.count(n)}
-    first = plain.groups.keys[names[0]].iloc[often]
-    distinct = np.unique(pd.factorize(first)[0], return_index=True)[1]
-    columns["clusters"] = One.count(take(n, np.sort(distinct)))
+    columns = _repeats(y, n, pd.factorize(plain.groups.keys[names[0]].iloc[often])[0])
     tail = 50 * (1 - float(given.get("level", 0.95)))
     for end, share, word in (("low", tail, "lower"), ("high", 100 - tail, "upper")):
         drawings = f"{RESAMPLES} samples of {names[0]} (seed 0)"
@@ -268,28 +229,14 @@ def samples(
                 (middle + 1, high) if _half(single, middle, level) > margin else (low, middle)
             )
         rows.append((each, high, high * each, deff, _half(single, high, level)))
-    found = pd.DataFrame(rows, columns=["runs", "prompts", "answers", "deff", "margin"])
-    found = found.astype({"runs": "Int64", "prompts": "Int64", "answers": "Int64"})
-    found["verdict"] = words(
-        f"{prompts:,} prompts × {each:,} runs give ±{100 * half:.1f} points"
-        for each, prompts, _, _, half in rows
-    )
-    return result(
-        found,
-        "samples",
-        {
-            "runs": ("Runs of each prompt.", COUNT),
-            "prompts": ("The fewest prompts that reach the margin.", COUNT),
-            "answers": ("Prompts × runs.", COUNT),
-            "deff": ("Design effect, 1 + (runs-1)·icc.", "ratio"),
-            "margin": ("The half width that they give.", FRACTION),
-            "verdict": ("The row in words.", None),
-        },
-        {},
-        (),
-        key=("runs",),
-    )
+    names = ("runs", "prompts", "answers", "deff", "margin")
+    values: dict[str, Any] = dict(zip(names, zip(*rows, strict=True), strict=True))
+    values["verdict"] = [
+        f"{prompts:,} prompts × {count:,} runs give ±{100 * half:.1f} points"
+        for count, prompts, _, _, half in rows
+    ]
+    return result("samples", values, key=("runs",))
 
 
 def _half(single: float, prompts: int, level: float) -> float:
-    return t_quantile((1 + level) / 2, prompts - 1) * single / math.sqrt(prompts)
+    return float(t_quantile((1 + level) / 2, prompts - 1)) * single / math.sqrt(prompts)

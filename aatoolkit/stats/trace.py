@@ -1,9 +1,10 @@
-"""Numbers that remember how they were computed: a formula runs on arrays, and on these to explain.
+"""Numbers that remember how they were computed, and the distributions that formulas take.
 
-A statistic is a function of one group. It takes ``g``, which adds up over the group's clusters:
-`Many` adds up many groups at once, `One` a single one. On plain arrays the function gives numbers;
-on `Traced` leaves, each of which stands for cells of a frame, it gives the same numbers with the
-tree of what they were computed from. Names are those of the fields that the function returns.
+A formula runs on arrays, and on these to explain. A statistic is a function of one group: it takes
+``g``, which adds up over the group's clusters: `Many` adds up many groups at once, `One` a single
+one. On plain arrays the function gives numbers; on `Traced` leaves, each of which stands for cells
+of a frame, it gives the same numbers with the tree of what they were computed from. Names are
+those of the fields that the function returns.
 """
 
 from __future__ import annotations
@@ -11,12 +12,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import fields
+from functools import lru_cache
+from statistics import NormalDist
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-
-from aatoolkit.stats import distributions
 
 Numbers = npt.NDArray[np.float64]
 T = TypeVar("T")
@@ -112,31 +113,50 @@ def call(function: Callable[..., Any], *args: Any) -> Any:
     ]
     value = function(*plain)
     is_traced = any(isinstance(arg, Traced) for arg in args)
-    return Traced(value, function.__name__, args) if is_traced else value
+    name = function.__name__.removeprefix("_")
+    name = {"inv_cdf": "normal_quantile"}.get(name, name)
+    return Traced(value, name, args) if is_traced else value
 
 
 def t_quantile(probability: Any, df: Any) -> Any:
-    """The quantile of Student's t."""
-    return call(distributions.t_quantile, probability, df)
+    """The quantile of Student's t.
+
+    Examples
+    --------
+    >>> round(t_quantile(0.975, 4), 6), round(t_quantile(0.975, float("inf")), 6)
+    (2.776445, 1.959964)
+    """
+    return call(_t_quantile, probability, df)
 
 
 def normal_quantile(probability: Any) -> Any:
     """The quantile of the normal distribution."""
-    return call(distributions.normal_quantile, probability)
+    return call(_NORMAL.inv_cdf, probability)
 
 
 def two_sided(t: Any, df: Any) -> Any:
-    """The two-sided p-value of a t statistic."""
-    return call(distributions.two_sided, t, df)
+    """The two-sided p-value of a t statistic.
+
+    Examples
+    --------
+    >>> round(two_sided(-2.0, 5), 6)
+    0.101939
+    """
+    return call(_two_sided, t, df)
 
 
 def named(result: T, suffix: str = "") -> T:
     """Name the traced fields of a result, which have no name yet, and return it."""
-    for field in fields(result):  # type: ignore[arg-type]
-        value = getattr(result, field.name)
-        if isinstance(value, Traced) and not value.name:
-            value.name = f"{field.name}{suffix}"
+    names = [field.name for field in fields(result)]  # type: ignore[arg-type]
+    name_all(**{f"{name}{suffix}": getattr(result, name) for name in names})
     return result
+
+
+def name_all(**values: Any) -> None:
+    """Name traced numbers, so that formulas refer to them by name."""
+    for name, value in values.items():
+        if isinstance(value, Traced) and not value.name:
+            value.name = name
 
 
 def setting(name: str, value: float) -> Traced:
@@ -198,13 +218,13 @@ class One:
     @staticmethod
     def total(values: Any) -> Any:
         """The sum over the clusters."""
-        total = math.fsum(np.atleast_1d(plain_value(values)).tolist())
+        total = np.float64(math.fsum(np.atleast_1d(plain_value(values)).tolist()))
         return Traced(total, TOTAL, (values,)) if isinstance(values, Traced) else total
 
     @staticmethod
     def count(values: Any) -> Any:
         """The number of clusters."""
-        size = int(np.size(plain_value(values)))
+        size = np.float64(np.size(plain_value(values)))  # of which one less may be 0
         return Traced(size, COUNT, (values,)) if isinstance(values, Traced) else size
 
     @staticmethod
@@ -340,3 +360,109 @@ def _written(
         return f"-{inner(args[0], 3)}", 3
     listed = ", ".join(inner(arg, 0) for arg in args)
     return f"{_NAMES.get(op, op)}({listed})", 9
+
+
+_NORMAL = NormalDist()
+_FRACTIONS = 500
+_TINY = 1e-300
+_EPSILON = 1e-16
+
+
+def t_quantiles(probability: float, df: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Compute t quantiles for many degrees of freedom, rounded down to a tenth: never too narrow.
+
+    Examples
+    --------
+    >>> t_quantiles(0.975, np.array([4.0, 4.09])).round(3).tolist()
+    [2.776, 2.776]
+    """
+    steps = np.where(df < 200, np.floor(df * 10 + 1e-9) / 10, np.floor(df))
+    distinct, codes = np.unique(steps, return_inverse=True)
+    found = np.array([_t_quantile(probability, each) for each in distinct.tolist()], np.float64)
+    quantiles: npt.NDArray[np.float64] = found[codes]
+    return quantiles
+
+
+def t_survival(t: float, df: float) -> float:
+    """Compute the probability of a value beyond ``t``, for Student's t.
+
+    The regularised incomplete beta function, by its continued fraction (Numerical Recipes,
+    3rd edition, 6.4).
+
+    Examples
+    --------
+    >>> round(t_survival(2.0, 5), 6)
+    0.05097
+    """
+    if math.isinf(df):
+        return 0.5 * math.erfc(t / math.sqrt(2))
+    if math.isnan(t) or math.isinf(t):
+        return t if math.isnan(t) else float(t < 0)
+    tail = 0.5 * _beta_fraction(df / 2, 0.5, df / (df + t * t), t * t / (df + t * t))
+    return tail if t >= 0 else 1 - tail
+
+
+def _two_sided(t: float, df: float) -> float:
+    """Compute the two-sided p-value of a t statistic."""
+    return min(2 * t_survival(abs(t), df), 1.0)
+
+
+@lru_cache(maxsize=4096)
+def _t_quantile(probability: float, df: float) -> float:
+    """Compute the quantile of Student\'s t."""
+    if math.isinf(df):
+        return _NORMAL.inv_cdf(probability)
+    if probability < 0.5:
+        return -_t_quantile(1 - probability, df)
+    # Newton's steps from the first term of Cornish and Fisher's expansion, within a bracket.
+    z = _NORMAL.inv_cdf(probability)
+    t, low, high = z + (z**3 + z) / (4 * df), 0.0, math.inf
+    peak = math.exp(_log_gamma_ratio(df / 2)) / math.sqrt(df * math.pi)
+    for _ in range(_FRACTIONS):
+        excess = t_survival(t, df) - (1 - probability)
+        low, high = (t, high) if excess > 0 else (low, t)
+        step = excess / (peak * math.exp(-(df + 1) / 2 * math.log1p(t * t / df)))
+        if abs(step) <= 1e-15 * t:
+            break
+        t = t + step if low < t + step < high else (low + min(high, 2 * t)) / 2
+    return t
+
+
+def _beta_fraction(a: float, b: float, x: float, rest: float) -> float:
+    """The regularised incomplete beta function at x, where ``rest`` is 1 - x and b is 1/2."""
+    if x <= 0 or rest <= 0:
+        return float(x > 0)
+    # Of x and 1 - x each has its digits where it is small, and may be 1 where the other is.
+    log_x = math.log(x) if x < rest else math.log1p(-rest)
+    front = math.exp(_log_gamma_ratio(a) - math.lgamma(b) + a * log_x + b * math.log(rest))
+    if x < (a + 1) / (a + b + 2):
+        return front * _lentz(a, b, x) / a
+    return 1 - front * _lentz(b, a, rest) / b
+
+
+def _log_gamma_ratio(a: float) -> float:
+    """log Γ(a + 1/2) / Γ(a), without the difference of two large logarithms."""
+    if a < 25:
+        return math.lgamma(a + 0.5) - math.lgamma(a)
+    series = -1 / (8 * a) + 1 / (192 * a**3) - 1 / (640 * a**5) + 17 / (14336 * a**7)
+    return 0.5 * math.log(a) + series
+
+
+def _lentz(a: float, b: float, x: float) -> float:
+    """The continued fraction of the incomplete beta function, by Lentz's method."""
+    c, d = 1.0, 1 / _away(1 - (a + b) * x / (a + 1))
+    found = d
+    for m in range(1, _FRACTIONS):
+        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
+        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+        for term in (even, odd):
+            d, c = 1 / _away(1 + term * d), _away(1 + term / c)
+            found *= d * c
+        if abs(d * c - 1) < _EPSILON:
+            break
+    return found
+
+
+def _away(value: float) -> float:
+    """Replace a number near 0 by a tiny one, to divide by it."""
+    return value if abs(value) > _TINY else _TINY

@@ -1,42 +1,54 @@
-"""Whether an action worked: ``aa.stats.effect``, difference in differences within prompts."""
+"""``aa.stats.effect``: whether an action worked, by differences in differences of prompts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from dataclasses import dataclass
+from datetime import date as calendar_date
+from functools import partial, reduce
+from operator import add
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
+from aatoolkit._util.text import iso_hint, parse_moment
+from aatoolkit.availability import combine
 from aatoolkit.errors import ArgumentError, AvailabilityError
 from aatoolkit.frame.groupby import find, flattened
 from aatoolkit.metadata.recorded import recorded
-from aatoolkit.sections.aggregation import COUNT, PROBABILITY
-from aatoolkit.stats.adjust import adjusted, traced_adjusted
-from aatoolkit.stats.cluster_sums import ClusterSums, Rules, cluster_sums, whole_state
-from aatoolkit.stats.difference import detectable
-from aatoolkit.stats.distributions import t_quantile
-from aatoolkit.stats.effect_days import dated_by, day_of, outside
-from aatoolkit.stats.estimate import LEAST_CLUSTERS
-from aatoolkit.stats.interval import check_level
-from aatoolkit.stats.panel import (
-    WORDS,
-    DoubleDifference,
-    Mask,
-    PromptDays,
-    change_within,
-    checks,
-    double_difference,
-    own_trend,
+from aatoolkit.stats.cluster_sums import ClusterSums, Integers, Numbers, Rules, cluster_sums
+from aatoolkit.stats.estimate import (
+    LEAST_CLUSTERS,
+    adjusted,
+    detectable,
+    freedom,
+    traced_adjusted,
+    varies,
 )
-from aatoolkit.stats.results import amount, numbers, points, result, words
-from aatoolkit.stats.trace import setting
+from aatoolkit.stats.results import amount, check_level, points, result, verdict_of
+from aatoolkit.stats.trace import (
+    Many,
+    One,
+    name_all,
+    plain_value,
+    setting,
+    t_quantile,
+    take,
+    two_sided,
+)
 
 _NAN = float("nan")
 _BEYOND = 0.9
 """How sure it must be that an effect is more than a trend that goes on, one-sided."""
 
+_PLACEBOS = 3
+_LEAST_DAYS = 4
+"""As many days before the action are needed for the checks."""
+
+WORDS = ("treated", "control")
+Mask = npt.NDArray[np.bool_]
 Groups = str | Iterable[object] | Mapping[str, object]
 
 
@@ -168,14 +180,9 @@ def _sides(sums: ClusterSums, groups: Iterable[set[Any]]) -> list[Mask]:
 
 
 def _panel(sums: ClusterSums, rows: Mask, day: pd.Timestamp, y: Any, n: Any) -> PromptDays:
-    stamps = pd.to_datetime(sums.groups.keys[stamps_of(sums)])
+    stamps = pd.to_datetime(sums.groups.keys.iloc[:, 0])
     days = (stamps - day).dt.days.to_numpy(np.float64)[sums.group]
     return PromptDays(sums.cluster, days, y, n, max(len(sums.labels), 1)).only(rows)
-
-
-def stamps_of(sums: ClusterSums) -> str:
-    """The column of days that a panel is grouped by."""
-    return str(sums.groups.keys.columns[0])
 
 
 def _estimates(
@@ -201,26 +208,30 @@ def traced(cells: Any, at: int) -> dict[str, Any]:
             pairs = np.flatnonzero(rows)
             plain = _panel(sums.sums, rows, day, sums.sums.y, sums.sums.n)
             days = sums.labelled("day", pairs, plain.days)
-            of = (days, sums.y(pairs), sums.n(pairs))
-            panels.append(PromptDays(plain.prompt, *of, plain.prompts))
-        span = partial(setting, "span")
-        cells.shared["estimates"] = _estimates(panels, day, level, span)
+            y, n = sums.of(pairs)
+            panels.append(PromptDays(plain.prompt, days, y, n, plain.prompts))
+        cells.shared["estimates"] = _estimates(panels, day, level, partial(setting, "span"))
     estimates: list[DoubleDifference] = cells.shared["estimates"]
-    made = estimates[at]
-    tests = {row: cells.number(row, "p") for row in range(1, len(estimates))}
-    tests = {row: p for row, p in tests.items() if np.isfinite(p)}
-    columns = {"change": made.value, "low": made.low, "high": made.high, "p": made.p}
-    for word, side in (("treated", made.treated), ("control", made.control)):
-        columns |= {f"{word}_before": side.before, f"{word}_after": side.after}
-    columns["n"] = made.treated.n + made.control.n
-    columns["clusters"] = np.minimum(made.treated.k, made.control.k)
+    made, tests = estimates[at], cells.tests(range(1, len(estimates)))
+    columns = _values_of(made)
     if np.isfinite(cells.number(at, "p")):
         many = setting("tests", max(len(tests), 1) if at else 1)
         columns["detectable"] = detectable(made.error, made.df, level, many)
         if at in tests:
-            adjusted_p = traced_adjusted(at, tests, "holm", lambda row: estimates[row].p)
-            columns["p_adjusted"] = adjusted_p
+            columns["p_adjusted"] = traced_adjusted(at, tests, "holm", lambda row: estimates[row].p)
     return columns
+
+
+def _values_of(made: DoubleDifference) -> dict[str, Any]:
+    """The columns of an estimate that are numbers of its own."""
+    columns = {
+        f"{word}_{end}": getattr(side, end)
+        for word, side in zip(WORDS, (made.treated, made.control), strict=True)
+        for end in ("before", "after")
+    }
+    columns |= {"change": made.value, "low": made.low, "high": made.high, "p": made.p}
+    clusters = np.minimum(made.treated.k, made.control.k)
+    return columns | {"n": made.treated.n + made.control.n, "clusters": clusters}
 
 
 def groups_of(
@@ -264,133 +275,116 @@ def _described(
     limits: Sequence[str],
     day: pd.Timestamp,
 ) -> pd.DataFrame:
-    """One row an estimate, with what each column says."""
-    is_rate, unit = sums.is_proportion, sums.unit
-    change = "absolute pp as fraction" if unit == "fraction 0-1" else unit
-    tests = np.array([_NAN, *(each.p for each in estimates[1:])], np.float64)
+    """One row an estimate, with its verdict."""
+    is_rate = sums.is_rate
+    tests = np.array([_NAN, *(made.p for made in estimates[1:])], np.float64)
     corrected = adjusted(tests, "holm")
-    checked = max(int(np.isfinite(tests).sum()), 1)
+    many = max(int(np.isfinite(tests).sum()), 1)
     shown = [
-        float(detectable(each.error, each.df, level, checked if at else 1))
-        if np.isfinite(each.p)
+        float(detectable(made.error, made.df, level, many if at else 1))
+        if np.isfinite(made.p)
         else _NAN
-        for at, each in enumerate(estimates)
+        for at, made in enumerate(estimates)
     ]
-    failed = [
-        each.kind if each.on is None else f"{each.kind} of {each.on:%Y-%m-%d}"
-        for each, p in zip(estimates, corrected.tolist(), strict=True)
-        if p < 1 - level
+    listed = [
+        _verdict(made, float(corrected[at] if at else made.p), shown[at], is_rate, by)
+        for at, made in enumerate(estimates)
     ]
-    verdicts, reasons = [], []
-    for at, each in enumerate(estimates):
-        p = corrected[at] if at else each.p
-        verdict, why = _verdict(each, float(p), shown[at], is_rate, by)
-        if not at and failed and verdict != "cannot say":
-            why = f"the groups differed before already ({', '.join(failed)}); {why}"
-            verdict = "cannot say"
-        elif not at and verdict in ("up", "down") and len(estimates) > 1:
-            trend = own_trend(panels, day, level)
-            if not _is_beyond(each, trend):
-                ends = f"{points(trend.value, is_rate)} of {points(each.value, is_rate)}"
-                moving = f"the trend within both periods, gone on, comes to {ends}"
-                why = f"the treated {by} may have been moving already: {moving}; {why}"
-                verdict = "cannot say"
-        elif not at and len(estimates) == 1 and verdict != "cannot say":
-            why += "; too few days before to check that the groups moved alike"
-        verdicts.append(verdict)
-        reasons.append(why)
-    notes = _notes(panels, by)
-    reasons[0] = "; ".join([*limits, reasons[0], *notes])
-    sides = [(each.treated, each.control) for each in estimates]
-    frame = pd.DataFrame(
+    doubt = _doubt(estimates, corrected, panels, day, by, is_rate)
+    verdict, why = listed[0]
+    if verdict != "cannot say" and doubt:
+        verdict, why = "cannot say", f"{doubt}; {why}"
+    elif verdict != "cannot say" and len(estimates) == 1:
+        why += "; too few days before to check that the groups moved alike"
+    listed[0] = verdict, "; ".join([*limits, why, *_notes(panels, by)])
+    verdicts, reasons = zip(*listed, strict=True)
+    parts = [_values_of(made) for made in estimates]
+    values = {name: [part[name] for part in parts] for name in parts[0]}
+    tail = {name: values.pop(name) for name in ("n", "clusters")}
+    method = f"difference in differences within {by}"
+    return result(
+        "effect",
         {
-            "kind": words(each.kind for each in estimates),
-            "on": pd.Series([each.on for each in estimates], dtype="datetime64[us]"),
-            "treated_before": numbers(treated.before for treated, _ in sides),
-            "treated_after": numbers(treated.after for treated, _ in sides),
-            "control_before": numbers(control.before for _, control in sides),
-            "control_after": numbers(control.after for _, control in sides),
-            "change": numbers(each.value for each in estimates),
-            "low": numbers(each.low for each in estimates),
-            "high": numbers(each.high for each in estimates),
-            "p": numbers(each.p for each in estimates),
-            "p_adjusted": numbers(corrected),
-            "detectable": numbers(shown),
-            "n": numbers(treated.n + control.n for treated, control in sides),
-            "clusters": numbers((min(a.k, b.k) for a, b in sides), "Int64"),
-            "verdict": words(verdicts),
-            "why": words(reasons),
-            "method": words(
-                f"difference in differences within {by}, clustered, "
-                f"t of {each.df:.3g} degrees of freedom"
-                if each.error > 0
-                else f"difference in differences within {by}"
-                for each in estimates
-            ),
-        }
+            "kind": [made.kind for made in estimates],
+            "on": [made.on for made in estimates],
+            **values,
+            "p_adjusted": corrected,
+            "detectable": shown,
+            **tail,
+            "verdict": verdicts,
+            "why": reasons,
+            "method": [
+                f"{method}, clustered, t of {made.df:.3g} degrees of freedom"
+                if made.error > 0
+                else method
+                for made in estimates
+            ],
+        },
+        None,
+        sums.known.sources,
+        combine(sums.states),
+        unit=sums.unit,
+        level=level,
+        column=column,
+        by=by,
     )
-    which = f"{level:.0%} interval"
-    docs: dict[str, tuple[str, str | None]] = {
-        "kind": ("The effect, or a check with the days before alone.", None),
-        "on": ("The first day after.", None),
-        "treated_before": (f"{column} of the treated {by} before, weighted as the effect.", unit),
-        "treated_after": ("The same after.", unit),
-        "control_before": (f"{column} of the control {by} before, weighted as the effect.", unit),
-        "control_after": ("The same after.", unit),
-        "change": ("The change of the treated less that of the control.", change),
-        "low": (f"Lower end of its {which}, clustered by {by}.", change),
-        "high": (f"Upper end of its {which}, clustered by {by}.", change),
-        "p": ("Two-sided p-value of no difference.", PROBABILITY),
-        "p_adjusted": ("The p-value of a check, adjusted by Holm's method.", PROBABILITY),
-        "detectable": (
-            "The smallest change that such a sample shows in 80% of cases; of a check after "
-            "Holm's adjustment.",
-            change,
-        ),
-        "n": ("Answers to the prompts that it uses.", COUNT),
-        "clusters": (f"{by} of the smaller group that it uses.", COUNT),
-        "verdict": ("up, down, no evidence or cannot say; of a check whether it differs.", None),
-        "why": ("What the verdict rests on, or why there is none.", None),
-        "method": ("How it was computed.", None),
-    }
-    return result(frame, "effect", docs, {}, sums.known.sources, whole_state(sums.states))
 
 
-def _is_beyond(effect: DoubleDifference, trend: DoubleDifference) -> bool:
-    """Whether an effect is more than a trend, one-sided."""
+def _doubt(
+    estimates: Sequence[DoubleDifference],
+    corrected: Numbers,
+    panels: Sequence[PromptDays],
+    day: pd.Timestamp,
+    by: str,
+    is_rate: bool,
+) -> str | None:
+    """Why an effect may be none: the groups moved apart before, or one of them moves by itself."""
+    effect, *rest = estimates
+    failed = [
+        made.kind if made.on is None else f"{made.kind} of {made.on:%Y-%m-%d}"
+        for made, p in zip(rest, corrected[1:].tolist(), strict=True)
+        if p < 1 - made.level
+    ]
+    if failed:
+        return f"the groups differed before already ({', '.join(failed)})"
+    if not rest or not effect.p < 1 - effect.level:
+        return None
+    trend = own_trend(panels, day, effect.level)
     error, df = float(np.hypot(effect.error, trend.error)), float(min(effect.df, trend.df))
-    if not np.isfinite(error):
-        return True
     beyond = (effect.value - trend.value) * np.sign(effect.value)
-    return bool(beyond > t_quantile(_BEYOND, df) * error)
+    if not np.isfinite(error) or beyond > t_quantile(_BEYOND, df) * error:
+        return None
+    ends = f"{points(trend.value, is_rate)} of {points(effect.value, is_rate)}"
+    moving = f"the trend within both periods, gone on, comes to {ends}"
+    return f"the treated {by} may have been moving already: {moving}"
 
 
 def _verdict(
-    each: DoubleDifference, p: float, least: float, is_rate: bool, by: str
+    made: DoubleDifference, p: float, least: float, is_rate: bool, by: str
 ) -> tuple[str, str]:
     """The verdict of one estimate, and what it rests on."""
     if not np.isfinite(p):
         lacking = [
-            f"{side.k} {word} {by} have answers before and after"
-            for side, word in ((each.treated, "treated"), (each.control, "control"))
+            f"{side.k:.0f} {word} {by} have answers before and after"
+            for side, word in ((made.treated, "treated"), (made.control, "control"))
             if side.k < LEAST_CLUSTERS
         ]
         if lacking:
             return "cannot say", f"{' and '.join(lacking)}; it takes {LEAST_CLUSTERS}"
         return "cannot say", f"nothing differs between {by}, too few to estimate an error"
-    low, high = (points(end, is_rate) for end in (each.low, each.high))
+    low, high = (points(end, is_rate) for end in (made.low, made.high))
     sides = (
-        f"treated {amount(each.treated.before, is_rate)} to {amount(each.treated.after, is_rate)}, "
-        f"control {amount(each.control.before, is_rate)} to {amount(each.control.after, is_rate)}"
+        f"treated {amount(made.treated.before, is_rate)} to {amount(made.treated.after, is_rate)}, "
+        f"control {amount(made.control.before, is_rate)} to {amount(made.control.after, is_rate)}"
     )
-    which = f"{100 * each.level:g} % interval of the difference, for this row alone"
+    which = f"{100 * made.level:g} % interval of the difference, for this row alone"
     why = f"{sides}; {which}: {low} to {high}"
-    if p >= 1 - each.level:
+    names = ("up", "down") if made.kind == "effect" else ("differs", "differs")
+    verdict = verdict_of(p, made.value, made.level, names)
+    if verdict == "no evidence":
         shown = points(least, is_rate).lstrip("+")
-        return "no evidence", f"{why}; one of {shown} would have shown in 4 of 5 such samples"
-    if each.kind != "effect":
-        return "differs", why
-    return ("up" if each.value > 0 else "down"), why
+        why += f"; one of {shown} would have shown in 4 of 5 such samples"
+    return verdict, why
 
 
 def _notes(panels: Sequence[PromptDays], by: str) -> list[str]:
@@ -401,3 +395,218 @@ def _notes(panels: Sequence[PromptDays], by: str) -> list[str]:
         early = panel.of(panel.n, panel.days < 0) > 0
         once += int((late ^ early).sum())
     return [f"{once} {by} have answers in one period only and are left out"] if once else []
+
+
+@dataclass(frozen=True)
+class PromptDays:
+    """The sums Σy and Σn by prompt and day: one entry per pair with answers."""
+
+    prompt: Integers
+    day: Any
+    y: Any
+    n: Any
+    prompts: int
+
+    def only(self, rows: Mask) -> PromptDays:
+        """Select some of the entries."""
+        at = np.flatnonzero(rows)
+        day, y, n = (take(values, at) for values in (self.day, self.y, self.n))
+        return PromptDays(self.prompt[rows], day, y, n, self.prompts)
+
+    @property
+    def days(self) -> Numbers:
+        """The day of each entry, from that of the action."""
+        days: Numbers = plain_value(self.day)
+        return days
+
+    def of(self, values: Any, rows: Mask | None = None) -> Any:
+        """Sum values by prompt, over some of the entries."""
+        if rows is None:
+            return Many(self.prompt, self.prompts).total(values)
+        return Many(self.prompt[rows], self.prompts).total(take(values, np.flatnonzero(rows)))
+
+
+@dataclass(frozen=True)
+class GroupChange:
+    """The mean change within the prompts of a group, and its variance.
+
+    In formulas ``z`` are the residuals of prompts, and ``m`` their weights.
+    """
+
+    before: Any = _NAN
+    after: Any = _NAN
+    variance: Any = _NAN
+    df: Any = _NAN
+    k: Any = 0
+    n: Any = 0.0
+
+
+@dataclass(frozen=True)
+class DoubleDifference:
+    """A difference in differences; without error where a group has too few prompts."""
+
+    kind: str
+    on: pd.Timestamp | None
+    treated: GroupChange
+    control: GroupChange
+    level: float
+    value: Any
+    error: Any
+    df: Any
+    low: Any
+    high: Any
+    p: Any
+
+
+def double_difference(
+    kind: str, on: pd.Timestamp | None, groups: Sequence[GroupChange], level: Any
+) -> DoubleDifference:
+    """Compute the difference of two changes, with Welch's degrees of freedom."""
+    treated, control = groups
+    for word, side in zip(WORDS, groups, strict=True):
+        name_all(**{f"{word}_{end}": getattr(side, end) for end in ("before", "after")})
+        name_all(**{f"v_{word}": side.variance, f"df_{word}": side.df})
+        name_all(**{f"k_{word}": side.k, f"n_{word}": side.n})
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = (treated.after - treated.before) - (control.after - control.before)
+        variance = treated.variance + control.variance
+        spread = treated.variance**2 / treated.df + control.variance**2 / control.df
+        df: Any = np.where(
+            spread > 0, np.maximum(variance**2 / np.maximum(spread, 1e-300), 1.0), 1.0
+        )
+        error = np.sqrt(variance)
+        name_all(change=value, error=error, df=df)
+        ends = [plain_value(end) for side in groups for end in (side.before, side.after)]
+        enough = min(int(plain_value(side.k)) for side in groups) >= LEAST_CLUSTERS
+        if not (enough and varies(plain_value(variance), np.max(np.abs(ends)))):
+            nothing = dict.fromkeys(("error", "low", "high", "p"), _NAN)
+            df = float(plain_value(df))
+            return DoubleDifference(kind, on, treated, control, level, value, df=df, **nothing)
+        half = t_quantile((1 + level) / 2, df) * error
+        p = two_sided(value / error, df)
+    low, high = value - half, value + half
+    return DoubleDifference(kind, on, treated, control, level, value, error, df, low, high, p)
+
+
+def change_within(panel: PromptDays, at: float, word: str = "group") -> GroupChange:
+    """Compute the mean change within prompts that have answers before and after a day."""
+    late = panel.days >= at
+    sums = [panel.of(values, rows) for rows in (late, ~late) for values in (panel.y, panel.n)]
+    both = np.flatnonzero((plain_value(sums[1]) > 0) & (plain_value(sums[3]) > 0))
+    k = len(both)
+    if not k:
+        return GroupChange()
+    y1, n1, y0, n0 = (take(values, both) for values in sums)
+    name_all(y1=y1, n1=n1, y0=y0, n0=n0)
+    weight = n1 * n0 / (n1 + n0)
+    name_all(m=weight)
+    whole = One.total(weight)
+    name_all(whole=whole)
+    # What is shown as before and after is the mean with the same weights.
+    before, after = (One.total(weight * y / n) / whole for y, n in ((y0, n0), (y1, n1)))
+    name_all(**{f"{word}_before": before, f"{word}_after": after})
+    z = weight * (y1 / n1 - y0 / n0 - (after - before)) / whole
+    name_all(z=z)
+    return _group(before, after, z, weight, One.count(weight), One.total(n1) + One.total(n0))
+
+
+def _group(before: Any, after: Any, z: Any, m: Any, k: Any, n: Any) -> GroupChange:
+    variance = k / (k - 1) * One.total(z**2) if plain_value(k) > 1 else _NAN
+    return GroupChange(before, after, variance, freedom(m, z), k, n)
+
+
+def checks(
+    panels: Sequence[PromptDays], day: pd.Timestamp, level: Any, span: Any = None
+) -> list[DoubleDifference]:
+    """Compute the pre-trend and the placebo effects, from the days before alone."""
+    early = [panel.only(panel.days < 0) for panel in panels]
+    there = np.unique(np.concatenate([panel.days for panel in early]))
+    if len(there) < _LEAST_DAYS:
+        return []
+    late = np.unique(np.concatenate([panel.days[panel.days >= 0] for panel in panels]))
+    length = float(late.mean() - there.mean()) if len(late) else _NAN
+    length = length if span is None else span(length)
+    trend = [slope_within([side], length, word) for side, word in zip(early, WORDS, strict=True)]
+    made = [double_difference("pre-trend", None, trend, level)]
+    middle = len(there) // 2
+    places = sorted({middle} if len(there) < 16 else {len(there) // 4, middle, 3 * len(there) // 4})
+    for place in places[:_PLACEBOS]:
+        at = float(there[place])
+        groups = [change_within(*side) for side in zip(early, (at, at), WORDS, strict=True)]
+        made.append(double_difference("placebo", day + pd.Timedelta(days=at), groups, level))
+    return made
+
+
+def _about_middle(panel: PromptDays) -> tuple[Any, Any, Any, Any]:
+    """Sum by prompt the squares and products of days about their middle; Σn and Σy."""
+    size, total = panel.of(panel.n), panel.of(panel.y)
+    name_all(size=size, total=total)
+    middle = panel.of(panel.n * panel.day) / size
+    name_all(middle=middle)
+    off = panel.day - take(middle, panel.prompt)
+    name_all(off=off)
+    return panel.of(panel.n * off**2), panel.of(off * panel.y), size, total
+
+
+def own_trend(panels: Sequence[PromptDays], day: pd.Timestamp, level: Any) -> DoubleDifference:
+    """Compute what the difference of trends within both periods comes to between their middles."""
+    days = np.unique(np.concatenate([panel.days for panel in panels]))
+    span = float(days[days >= 0].mean() - days[days < 0].mean())
+    periods = [(panel.only(panel.days < 0), panel.only(panel.days >= 0)) for panel in panels]
+    return double_difference("trend", day, [slope_within(side, span) for side in periods], level)
+
+
+def slope_within(panels: Sequence[PromptDays], span: Any, word: str = "group") -> GroupChange:
+    """Compute the linear trend within prompts, over so many days.
+
+    Of several panels of the same prompts, such as two periods, it is the trend within each.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        sums = [_about_middle(panel) for panel in panels]
+        spread, moved, size, total = (reduce(add, parts) for parts in zip(*sums, strict=True))
+        name_all(spread=spread, move=moved)
+        used = np.flatnonzero(plain_value(spread) > 0)
+        if not len(used):
+            return GroupChange()
+        m, moved = take(spread, used), take(moved, used)
+        name_all(m=m, moved=moved)
+        whole = One.total(m)
+        slope = One.total(moved) / whole
+        there = np.flatnonzero(plain_value(size) > 0)
+        total, size = take(total, there), take(size, there)
+        name_all(y=total, n=size)
+        start = One.total(total) / One.total(size)
+        name_all(**{"whole": whole, "slope": slope, f"{word}_before": start})
+        z = (moved - slope * m) / whole * span
+        name_all(z=z)
+    return _group(start, start + slope * span, z, m, One.count(m), One.total(size))
+
+
+def dated_by(flat: pd.DataFrame, date: str) -> pd.DataFrame:
+    """The frame with whole days in the column of days."""
+    days = pd.to_datetime(flat[date])
+    if days.dt.tz is not None:
+        days = days.dt.tz_localize(None)
+    return flat.assign(**{date: days.dt.normalize()})
+
+
+def day_of(on: object) -> pd.Timestamp:
+    """The day of an action.
+
+    Raises
+    ------
+    ArgumentError
+        If it is none, or written in a way that can be read as another day.
+    """
+    given = parse_moment(on) if isinstance(on, str) else on
+    if not isinstance(given, calendar_date | np.datetime64) or pd.isna(given):
+        raise ArgumentError(f"on={on!r} is no day in ISO 8601; {iso_hint(on)}", argument="on")
+    return pd.Timestamp(given).tz_localize(None).normalize()
+
+
+def outside(day: pd.Timestamp, stamps: pd.Series) -> list[str]:
+    """Say that the day of an action is not among the days of a frame, if it is not."""
+    first, last = stamps.min(), stamps.max()
+    if pd.isna(first) or first <= day <= last:
+        return []
+    return [f"{day:%Y-%m-%d} is outside the days of the frame, {first:%Y-%m-%d} to {last:%Y-%m-%d}"]

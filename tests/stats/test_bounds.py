@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import aatoolkit as aa
-from aatoolkit.stats.bounds import bounds
+from aatoolkit.stats.interval import bounds
 
 
 @pytest.fixture(scope="module")

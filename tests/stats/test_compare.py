@@ -11,8 +11,7 @@ from effort import cells, explores
 from prompts import RULES, Drawn, counted, framed, rates_of, runs_of
 
 import aatoolkit as aa
-from aatoolkit.stats.adjust import adjusted
-from aatoolkit.stats.difference import independent, paired, unpaired
+from aatoolkit.stats import estimate
 
 
 def rows(found: pd.DataFrame) -> pd.Series:
@@ -50,15 +49,15 @@ def test_the_errors_of_changes_are_those_of_statsmodels() -> None:
     for _ in range(2):
         runs = rng.integers(3, 20, 12).astype(float)
         hits = rng.binomial(runs.astype(int), rates_of(rng, 12, 0.4, 0.3)).astype(float)
-        parts.append((np.arange(12), hits, runs))
+        parts += [hits, runs]
         kinds = {"groups": np.arange(12), "use_correction": False}
         model = api.WLS(hits / runs, np.ones(12), weights=runs)
         errors.append(model.fit(cov_type="cluster", cov_kwds=kinds).bse[0] * np.sqrt(12 / 11))
         scores.append((hits - runs * hits.sum() / runs.sum()) / runs.sum())
-    two = unpaired(parts, "prompt_id", 0.95)
+    samples = (estimate.sample_of(*parts[:2], "1"), estimate.sample_of(*parts[2:], "0"))
+    two = estimate.changed_samples(*samples, 0.95)
     assert two.error == pytest.approx(np.hypot(*errors), abs=1e-9)
-    labels = [pd.RangeIndex(12)] * 2
-    one, _ = paired(parts, labels, "prompt_id", 0.95)
+    one = estimate.changed(*parts, 0.95)
     covariance = 12 / 11 * (scores[0] * scores[1]).sum()
     together = errors[0] ** 2 + errors[1] ** 2 - 2 * covariance
     assert one.error == pytest.approx(np.sqrt(together), abs=1e-9)
@@ -79,13 +78,12 @@ def test_answers_taken_for_independent_are_compared_as_statsmodels_does() -> Non
 
 def test_totals_have_the_design_effect_and_the_degrees_of_freedom_of_prompts() -> None:
     stats = pytest.importorskip("scipy.stats")
-    whole = np.array([0])
-    parts = [(whole, np.array([y]), np.array([n])) for y, n in ((45.0, 100.0), (30.0, 90.0))]
-    found = independent(parts, [whole, whole], True, 0.95, deff=2.0, df=8.0)
+    parts = [np.array([number]) for number in (45.0, 100.0, 30.0, 90.0)]
+    found = estimate.changed_totals(*parts, 0.95, 2.0, 8.0)
     pooled = 75 / 190
     error = np.sqrt(pooled * (1 - pooled) * (2 / 100 + 2 / 90))
     assert found.p == pytest.approx(2 * stats.t.sf((0.45 - 1 / 3) / error, 8), abs=1e-9)
-    normal = independent(parts, [whole, whole], True, 0.95, deff=2.0)
+    normal = estimate.changed_totals(*parts, 0.95, 2.0, np.inf)
     assert found.low < normal.low < normal.high < found.high
 
 
@@ -95,7 +93,7 @@ def test_p_values_are_adjusted_as_statsmodels_does(correct: str) -> None:
     p = np.random.default_rng(1).random(30) ** 3
     method = {"holm": "holm", "bh": "fdr_bh"}[correct]
     expected = multitest.multipletests(p, method=method)[1]
-    assert adjusted(p, correct) == pytest.approx(expected, abs=1e-9)
+    assert estimate.adjusted(p, correct) == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.thorough
@@ -130,7 +128,7 @@ def alarms(times: int, k: int, icc: float, rate: float, groups: int, uneven: boo
     before, now = map(framed, sides)
     found = now.aa.compare(before, "rate", by=["family", "engine"], correct=None, rules=RULES)
     adjust = found.groupby("family")["p"].transform(
-        lambda p: adjusted(p.to_numpy(float, na_value=np.nan), "holm")
+        lambda p: estimate.adjusted(p.to_numpy(float, na_value=np.nan), "holm")
     )
     return float((adjust < 0.05).fillna(False).groupby(found["family"]).any().mean())
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aatoolkit.stats.distributions import t_quantile, t_survival, two_sided
+from aatoolkit.stats.trace import t_quantile, t_survival, two_sided
 
 FREEDOMS = (1, 2, 3, 4, 5.5, 10, 24.9, 25, 99, 500, 1e4, 1e6, float("inf"))
 

@@ -12,7 +12,7 @@ from prompts import RULES, rates_of, runs_of, without_attrs
 
 import aatoolkit as aa
 from aatoolkit.errors import AvailabilityError, ItemNotFound
-from aatoolkit.stats.panel import PromptDays, change_within, double_difference
+from aatoolkit.stats.treatment import PromptDays, change_within, double_difference
 
 ON = 30
 DAY = pd.Timestamp("2026-10-31")

@@ -12,9 +12,8 @@ from effort import cells, effort
 from prompts import rates_of, runs_of
 
 import aatoolkit as aa
-from aatoolkit.stats.adjust import adjusted
-from aatoolkit.stats.difference import independent, paired, unpaired
-from aatoolkit.stats.headline import compared_design
+from aatoolkit.stats import estimate
+from aatoolkit.stats.headline import design_of
 
 SAMPLE = json.loads((Path(__file__).parents[2] / "data" / "samples" / "prompts.json").read_text())
 
@@ -83,7 +82,7 @@ def test_a_dataset_is_compared_with_the_window_before(project: aa.Project) -> No
     rest = found[found["p"].notna()].iloc[1:]
     assert rest["family"].eq(f"one of a family of {len(rest)}").all()
     assert rest["p_adjusted"].to_numpy(float) == pytest.approx(
-        adjusted(rest["p"].to_numpy(float), "holm")
+        estimate.adjusted(rest["p"].to_numpy(float), "holm")
     )
     engines = found[(found["subject"] == "engine") & found["p"].notna()]
     assert len(engines) == 4
@@ -167,8 +166,7 @@ def test_totals_are_refused_where_nothing_says_how_prompts_differ(
 def test_flat_totals_raise_few_alarms(is_paired: bool, k: int, icc: float, uneven: bool) -> None:
     """Totals of another brand, with the design effect of the own one and as much correlation."""
     rng = np.random.default_rng([is_paired, k, int(100 * icc), uneven])
-    times, whole, labels = effort(400), np.array([0]), [pd.RangeIndex(k)] * 2
-    found = []
+    times, found = effort(400), []
     for _ in range(times):
         runs = [runs_of(rng, k, 10, uneven=uneven) for _ in range(2)]
         counts = []
@@ -181,15 +179,18 @@ def test_flat_totals_raise_few_alarms(is_paired: bool, k: int, icc: float, uneve
                     for each, rates in zip(runs, (first, second), strict=True)
                 ]
             )
-        parts = [(np.arange(k), y, n.astype(float)) for y, n in zip(counts[0], runs, strict=True)]
-        own = paired(parts, labels, "p", 0.95)[0] if is_paired else unpaired(parts, "p", 0.95)
-        design = compared_design(own)
-        totals = [
-            (whole, np.array([y.sum()]), np.array([float(n.sum())]))
-            for y, n in zip(counts[1], runs, strict=True)
-        ]
-        if not design.why:
-            tested = independent(totals, [whole] * 2, True, 0.95, design.deff, design.df)
-            found.append(tested.p < 0.05)
+        now, before = zip(counts[0], [each.astype(float) for each in runs], strict=True)
+        if is_paired:
+            own = estimate.changed(*now, *before, 0.95, is_rate=True)
+        else:
+            samples = estimate.sample_of(*now, "1"), estimate.sample_of(*before, "0")
+            own = estimate.changed_samples(*samples, 0.95)
+        if np.isfinite(own.p):
+            totals = [
+                np.array([float(part.sum())])
+                for pair in zip(counts[1], runs, strict=True)
+                for part in pair
+            ]
+            found.append(estimate.changed_totals(*totals, 0.95, *design_of(own)).p < 0.05)
     assert len(found) >= 0.9 * times
     assert np.mean(found) <= 0.08

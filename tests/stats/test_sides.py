@@ -6,14 +6,13 @@ import copy
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from effort import effort
 from serving import shared_client
 
 import aatoolkit as aa
 from aatoolkit.errors import ArgumentError, AvailabilityError, ItemNotFound
-from aatoolkit.stats.difference import paired
+from aatoolkit.stats import estimate
 
 
 @pytest.fixture(scope="module")
@@ -40,14 +39,11 @@ def test_the_share_of_voice_of_each_brand_is_compared_with_the_window_before(
     counts = [cell["brands"]["Acme CRM"] for cell in ranking.payload.json["byPrompt"]]
     totals = ranking.payload.json["byPrompt"]
     parts = [
-        (
-            np.arange(len(counts)),
-            np.array([cell[name] for cell in counts], float),
-            np.array([cell[name] for cell in totals], float),
-        )
+        np.array([cell[name] for cell in of], float)
         for name in ("mentionCount", "previousMentionCount")
+        for of in (counts, totals)
     ]
-    by_hand, _ = paired(parts, [pd.RangeIndex(len(counts))] * 2, "prompt_id", 0.95)
+    by_hand = estimate.changed(*parts, 0.95)
     assert found.loc["Acme CRM", "p"] == pytest.approx(by_hand.p, abs=1e-12)
     assert found.aa.explain("Acme CRM", "before").is_complete
 
@@ -100,14 +96,13 @@ def test_shares_of_mentions_raise_few_false_alarms(icc: float) -> None:
     rng = np.random.default_rng(5)
     weight = (1 - icc) / icc
     means = np.array([0.4, 0.5, 0.2, 0.1])
-    prompts, tries, alarms = np.arange(25), effort(400, 50), 0
+    tries, alarms = effort(400, 50), 0
     for _ in range(tries):
         rates = rng.beta(means * weight, (1 - means) * weight, (25, 4))
-        parts = []
-        for _ in range(2):
-            mentions = rng.binomial(rng.integers(5, 30, 25)[:, None], rates)
-            there = mentions.sum(axis=1) > 0
-            parts.append((prompts[there], mentions[there, 0] * 1.0, mentions.sum(axis=1)[there]))
-        found, _ = paired(parts, [pd.RangeIndex(25)] * 2, "prompt_id", 0.95)
+        mentions = rng.binomial(rng.integers(5, 30, (2, 25))[..., None], rates)
+        counts, totals = mentions[..., 0] * 1.0, mentions.sum(axis=2)
+        there = (totals > 0).all(axis=0)
+        now, before = zip(counts[:, there], totals[:, there], strict=True)
+        found = estimate.changed(*now, *before, 0.95, is_rate=True)
         alarms += found.p < 0.05
     assert alarms / tries <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / tries)

@@ -18,8 +18,8 @@ from aatoolkit.frame.cell_status import COVERAGE
 from aatoolkit.frame.duplicates import DoubleCount, Duplicates
 from aatoolkit.frame.groupby import by_period, group
 from aatoolkit.sections.aggregation import FRACTION, RANK, SCORE
-from aatoolkit.stats.bounds import OF_PARTS, bounds
 from aatoolkit.stats.estimate import wilson
+from aatoolkit.stats.interval import OF_PARTS, bounds
 
 # --- one row a mark ---------------------------------------------------------------------------
 

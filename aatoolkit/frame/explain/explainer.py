@@ -70,12 +70,10 @@ from aatoolkit.stats import (
     answer_rows,
     changes,
     compare,
-    concentration,
-    decompose,
     funnel,
     headline,
+    members,
     overlap,
-    rank,
     stability,
     treatment,
 )
@@ -464,9 +462,9 @@ def _passing(verb: Any, explains: Explains, *inputs: str) -> tuple[Any, Any, tup
     return verb, partial(Result, explains=explains), inputs
 
 
-def _traced(verb: Any, module: Any, *inputs: str) -> tuple[Any, Any, tuple[str, ...]]:
+def _traced(verb: Any, trace: Any, *inputs: str) -> tuple[Any, Any, tuple[str, ...]]:
     """A statistic, which explains its numbers by running once more on traced ones."""
-    return verb, partial(TracedCells, trace=module.traced), inputs
+    return verb, partial(TracedCells, trace=trace), inputs
 
 
 VERBS: dict[str, tuple[Any, Any, tuple[str, ...]]] = {
@@ -480,18 +478,18 @@ VERBS: dict[str, tuple[Any, Any, tuple[str, ...]]] = {
     "with_context": _passing(with_context, partial(beside_cells, _OF_REQUEST), "frame"),
     "with_constant": _passing(with_constant, partial(beside_cells, _OF_FRAME), "frame"),
     "answers": _passing(answer_rows.answers_of, answers_cells, "whole", "mentions", "citations"),
-    "interval": _traced(intervals.interval, intervals, "frame"),
-    "compare": _traced(compare.compare, compare, "now", "before"),
-    "decompose": _traced(decompose.decompose, decompose, "now", "before"),
-    "changes": _traced(changes.changes, changes, "frame"),
-    "rank": _traced(rank.rank, rank, "frame"),
-    "concentration": _traced(concentration.concentration, concentration, "frame"),
-    "overlap": _traced(overlap.overlap, overlap, "frame"),
-    "stability": _traced(stability.stability, stability, "frame"),
-    "effect": _traced(treatment.effect, treatment, "series"),
-    "cited_and_mentioned": _traced(answer_rows.association, answer_rows, "rows"),
-    "funnel": _traced(funnel.funnel_of, funnel, "frames"),
-    "headline": _traced(headline.headline_of, headline, "frames"),
+    "interval": _traced(intervals.interval, intervals.traced, "frame"),
+    "compare": _traced(compare.compare, compare.traced, "now", "before"),
+    "decompose": _traced(compare.decompose, compare.traced_parts, "now", "before"),
+    "changes": _traced(changes.changes, changes.traced, "frame"),
+    "rank": _traced(members.rank, members.traced_rank, "frame"),
+    "concentration": _traced(members.concentration, members.traced_concentration, "frame"),
+    "overlap": _traced(overlap.overlap, overlap.traced, "frame"),
+    "stability": _traced(stability.stability, stability.traced, "frame"),
+    "effect": _traced(treatment.effect, treatment.traced, "series"),
+    "cited_and_mentioned": _traced(answer_rows.association, answer_rows.traced, "rows"),
+    "funnel": _traced(funnel.funnel_of, funnel.traced, "frames"),
+    "headline": _traced(headline.headline_of, headline.traced, "frames"),
 }
 """By verb: what it calls, what explains the cells of its result, and which arguments are frames."""
 

@@ -19,7 +19,7 @@ from aatoolkit.frame.explain.results import Made, Result
 from aatoolkit.frame.groupby import By, flattened
 from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.stats.cluster_sums import Rules, cluster_sums
-from aatoolkit.stats.sides import previous_names, previous_window
+from aatoolkit.stats.compare import previous_names, previous_window
 from aatoolkit.stats.trace import (
     DRAWN,
     LEAF,
@@ -110,6 +110,12 @@ class TracedCells(Result):
         names = [each for each in names if each == name or each.endswith(f"_{name}")]
         value = plain(self.flat[names[0]].iloc[at]) if names else None
         return None if value is None else str(value)
+
+    def tests(self, rows: Iterable[int] | None = None) -> dict[int, float]:
+        """The p-values of the rows that have one."""
+        chosen = range(len(self.flat)) if rows is None else rows
+        values = {row: self.number(row, "p") for row in chosen}
+        return {row: p for row, p in values.items() if math.isfinite(p)}
 
     def sums(
         self,
@@ -300,7 +306,22 @@ class TracedSums:
     @property
     def is_rate(self) -> bool:
         """Whether every row counts some of a number."""
-        return self.sums.is_proportion
+        return self.sums.is_rate
+
+    @property
+    def is_count(self) -> bool:
+        """Whether it adds up a count."""
+        return self.sums.is_count
+
+    @property
+    def of_rows(self) -> bool:
+        """Whether it is a mean over rows."""
+        return self.sums.of_rows
+
+    @property
+    def is_by_day(self) -> bool:
+        """Whether clusters are days."""
+        return self.sums.is_by_day
 
     def group(self, key: Sequence[Any]) -> int:
         """The number of a group."""
@@ -319,7 +340,12 @@ class TracedSums:
         """The denominators of some pairs."""
         return self._vector(self.sums.n, name, pairs, 1)
 
-    def squares(self, pairs: Iterable[int]) -> Traced:
+    def of(self, pairs: Iterable[int], end: str = "") -> tuple[Traced, Traced]:
+        """The numerators and denominators of some pairs."""
+        chosen = [*pairs]
+        return self.y(chosen, f"y{end}"), self.n(chosen, f"n{end}")
+
+    def squares_of(self, pairs: Iterable[int]) -> Traced:
         """The sums of squares over the rows of some pairs."""
         chosen = [*pairs]
 
