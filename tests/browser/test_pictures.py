@@ -40,8 +40,7 @@ def test_an_interactive_picture_is_one_file_that_says_what_each_mark_is(
     words = tip_over(page, bars.nth(0).locator(".point").first, measured["engine"])
     assert f"mention rate: {measured['mention_rate']:.0%}" in words
     assert "interval: " in words
-    hatched = bars.nth(1).locator(".point").first
-    assert "fill: url(" in hatched.locator("path").first.get_attribute("style")
+    hatched = page.locator('.barlayer .point:has(path[style*="fill: url("])').first
     tip_over(page, hatched, "This engine has not run yet")
     assert page.get_by_text("acme.example · overview").is_visible()
 

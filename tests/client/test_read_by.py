@@ -51,7 +51,7 @@ def test_the_value_is_part_of_the_key_and_a_trend_is_drawn_as_lines(project: aa.
     pytest.importorskip("matplotlib").use("agg")
     for chosen in ({}, {"color": "engine"}):
         axes = tables["overview_trend"].aa.plot(**chosen)
-        assert axes.finding.startswith("Mention rate by day and engine"), axes.finding
+        assert axes.finding.startswith("Mention rate by week and engine"), axes.finding
 
 
 @pytest.mark.thorough

@@ -342,7 +342,7 @@ def test_a_report_opens_with_what_changed(tmp_path: Path) -> None:
     dataset = aa.demo().read_all(sections=["overview", "prompts"], progress=False)
     page = dataset.report(tmp_path / "page.html").read_text("utf-8")
     assert page.index("Nothing is shown to have changed") < page.index("What was measured")
-    assert "Nothing is shown to have changed since the window before." in page
+    assert "Nothing is shown to have changed since the window before;" in page
     assert "37.6 % to 45.8 %" in page
     assert "points or more would likely have shown" in page
     assert "before 0.375839 of n = 447" in page
