@@ -116,7 +116,7 @@ def width_of(text: str, size: float, is_bold: bool = False) -> float:
 def fitted(text: str, width: float, size: float, is_bold: bool = False) -> str:
     """Safe text, without its middle where it is wider than some points."""
     shown = safe_text(text[:_LONGEST])
-    if width_of(shown, size, is_bold) <= width:
+    if not shown or width_of(shown, size, is_bold) <= width:
         return shown
     kept = max(int(len(shown) * width / width_of(shown, size, is_bold)), 2)
     while kept > 2:

@@ -218,6 +218,14 @@ def whys_missing(data: PlotData, name: str, rows: Iterable[int] | None = None) -
     return words
 
 
+def reason_at(data: PlotData, name: str, row: int) -> str:
+    """The stated reason why a cell has no number; empty without one."""
+    if data.kinds.get(name) != "number" or row >= len(data):
+        return ""
+    cells = data.cells(name)
+    return cells.states[int(cells.codes[row])].reason or ""
+
+
 def _zeros(data: PlotData, name: str | None) -> Mask:
     """Mask of the rows in which a count is 0."""
     if name is None or data.kinds.get(name) != "number":

@@ -39,6 +39,7 @@ from aatoolkit.display.plot.measured import (
     each_once,
     ends_of_figures,
     one_row_per_mark,
+    reason_at,
     style_without,
     whiskers,
     whys_missing,
@@ -177,7 +178,11 @@ def row_panel(
     marks = [*before]
     for why in dict.fromkeys(filter(None, whys)):
         rows = some([row for row, word in enumerate(whys) if word == why])
-        end, tips = np.full(len(rows), np.inf), [f"{names[int(row)].text}\n{why}" for row in rows]
+        end, column = np.full(len(rows), np.inf), columns[0] if columns else ""
+        tips = [
+            "\n".join(filter(None, (names[int(row)].text, why, reason_at(data, column, int(row)))))
+            for row in rows
+        ]
         places = [(int(row), None) for row in rows]
         marks.append(Mark("boxes", -end, rows, style_without(why), to=end, places=places,
                           tips=tips.copy))  # fmt: skip
