@@ -1329,7 +1329,7 @@ class Accessor(NamesNear):
         kind : str, optional
             ``line``, ``bars``, ``shares``, ``heatmap``, ``gap``, ``figures``, ``funnel``,
             ``scatter``, ``spans``, ``verdicts``, ``counts``; of results of statistics
-            ``comparison``, ``waterfall``, ``ranks``, ``overlap``, ``effect``, ``stability``,
+            ``comparison``, ``waterfall``, ``ranks``, ``overlap``, ``effect``,
             ``concentration``, ``samples``, ``interval``, ``changes`` or ``stages``; by default
             the first that fits.
         x : str, optional

@@ -208,7 +208,10 @@ def draw_on(axes: Axes, spec: Spec, palette: Palette) -> None:
     axes.set_position(_rectangle(box, origin))
     _Drawing(axes, panel, box, layout.size, palette, origin).draw()
     title = layout.texts[0]
-    place_of = {"x": (title.x - box.left) / box.width, "y": 1 + (box.top - title.y) / box.height}
+    place_of: dict[str, Any] = {
+        "x": (title.x - box.left) / box.width,
+        "y": 1 + (box.top - title.y) / box.height,
+    }
     axes.set_title(title.text, loc="left", pad=0, **place_of, **_look(title, palette))
     for text in layout.texts[1:]:
         _put(axes, text, origin, palette)

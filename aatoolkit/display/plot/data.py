@@ -200,6 +200,15 @@ class PlotData:
         named = column.unit_by if column else None
         return named if named in self.kinds else None
 
+    def of_one_metric(self, name: str) -> tuple[PlotData, str]:
+        """The rows of the most frequent metric of a column that holds several, and its name."""
+        per = self.unit_column(name)
+        if per is None or not len(self):
+            return self, ""
+        words = pd.Series(self.text(per))
+        metric = str(words.mode()[0])
+        return self.only((words == metric).to_numpy()), metric
+
     def unit(self, name: str) -> str | None:
         """The unit of a column, if it is the same in all rows."""
         column, per = self.column(name), self.unit_column(name)
@@ -394,10 +403,15 @@ class PlotData:
             mask = np.zeros(len(self), bool)
         for name in (*BRANDS, *SITES):
             if self.kinds.get(name) == "word":
-                mask = mask | self.named(side, name, self.text(name))
+                mask = mask | self._named(side, name, self.text(name))
+        if {"subject", "name"} <= self.kinds.keys():
+            # A row about a brand has its name beside the word brand.
+            for subject in {*self.text("subject")}:
+                about = np.array(self.text("subject"), object) == subject
+                mask = mask | about & self._named(side, subject, self.text("name"))
         return mask
 
-    def named(self, side: int, column: str, words: list[str]) -> Mask:
+    def _named(self, side: int, column: str, words: list[str]) -> Mask:
         """Mask of the rows whose word names the own side (0) or a competitor (1) of its host."""
         owners = owners_in(self.frame)
         none: Sides = (frozenset(), frozenset())

@@ -38,7 +38,6 @@ KINDS: Mapping[str, Callable[[PlotData, PlotOptions], Panel | None]] = {
     "comparison": results.comparison,
     "waterfall": results.waterfall,
     **{kind: partial(results.result, kind) for kind in results.RESULTS},
-    "stability": results.stability,
     "interval": results.interval,
     "changes": times.changes,
     "stages": rows.stages,

@@ -237,7 +237,9 @@ class _Figure:
         """Words alone have no marks."""
 
     def _words_of(self, mark: Mark, panel: Panel, words: Sequence[WordPlace]) -> None:
-        paper = {"bgcolor": self._palette["paper"]} if mark.has_paper else {}
+        paper: dict[str, Any] = {}
+        if mark.has_paper:
+            paper["bgcolor"] = self._palette["paper"]
         for at, (x, y, word) in enumerate(zip(panel.x.within(mark.x), mark.y, words, strict=False)):
             colour = self._palette[mark.style.key]
             if mark.strength is not None and word.text:

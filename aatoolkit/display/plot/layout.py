@@ -311,14 +311,14 @@ class _Frame:
         at = left + width + (10 if width else 0)
         pitch = height / abs(panel.y.high - panel.y.low)
         every = max(1, math.ceil(size * 1.05 / pitch)) if panel.has_rows else 1
-        for column, (wide, words, heading) in zip(panel.beside, self._beside, strict=False):
+        for column, (wide, listed, heading) in zip(panel.beside, self._beside, strict=False):
             edge = at + (wide - 8 if column.align == "right" else 0)
             texts.append(Text(edge, top - size * 1.6, heading, small, "muted", align=column.align))
             colour = "muted" if column.is_muted else "ink"
-            for row in range(0, len(words), every):
+            for row in range(0, len(listed), every):
                 middle = top + (row + 0.5) * pitch - size * 0.6
                 texts.append(
-                    Text(edge, middle, words[row], size, colour, column.is_bold, column.align)
+                    Text(edge, middle, listed[row], size, colour, column.is_bold, column.align)
                 )
             at += wide
         if self._is_direct:

@@ -11,6 +11,7 @@ import pandas as pd
 
 from aatoolkit.availability import Status
 from aatoolkit.display.plot.data import Mask, Numbers, PlotData, plot_data
+from aatoolkit.display.plot.labels import in_words
 from aatoolkit.display.plot.style import NO_NUMBER, NO_VALUE, UNMEASURED, Style
 from aatoolkit.errors import AvailabilityError
 from aatoolkit.frame.aggregate import aggregate
@@ -110,6 +111,11 @@ class Whiskers:
     """The interval of each mark as it was computed, beside the columns that name the mark."""
 
     @property
+    def notes(self) -> list[str]:
+        """Which interval it is, in a sentence."""
+        return [f"Whiskers: {in_words(self.which)}."] if self.which and self.there else []
+
+    @property
     def there(self) -> bool:
         """Whether any row has an interval."""
         return not bool(np.isnan(self.low + self.high).all())
@@ -168,6 +174,15 @@ NOT_MEASURED, NOT_GIVEN = "not measured", "no value given"
 NOT_MENTIONED, NOTHING = "not mentioned", "nothing to count"
 NOT_LISTED, DOES_NOT_APPLY = "not listed", "does not apply"
 INFINITE = "infinite"
+
+WITHOUT = {
+    NOT_MEASURED: "not measured",
+    NOT_MENTIONED: "not mentioned",
+    NOTHING: "with nothing to count",
+    DOES_NOT_APPLY: "to which it does not apply",
+    INFINITE: "infinite, and not drawn",
+}
+"""Of rows without a number the reasons, as they are counted in words."""
 
 _NOTHING_REASONS = ("zero_denominator", "zero weight", "nothing to count")
 """The reasons that an aggregation gives where there was nothing to divide by."""

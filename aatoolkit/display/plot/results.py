@@ -1,7 +1,6 @@
 """Results of statistics: one row each, a number with its interval, and a verdict in words.
 
-Which verb gives which columns is the table `RESULTS`; comparisons and decompositions have units
-and sides of their own.
+Which verb gives which columns is the table `RESULTS`.
 """
 
 from __future__ import annotations
@@ -10,26 +9,17 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from aatoolkit._util.numbers import number, signed
-from aatoolkit.display.plot.data import Mask, Numbers, PlotData
+from aatoolkit.display.plot.data import Numbers, PlotData
 from aatoolkit.display.plot.labels import capitalized, first_of, humanize, in_words
 from aatoolkit.display.plot.options import PlotOptions
-from aatoolkit.display.plot.rows import Series, names_of, row_panel
-from aatoolkit.display.plot.spec import Mark, Name, Panel, Scale, WordColumn, some, spans, ticks
-from aatoolkit.display.plot.style import (
-    BAD,
-    BLANK,
-    GOOD,
-    MUTED,
-    NO_NUMBER,
-    OWN,
-    REST,
-    UNMEASURED,
-    Style,
-)
+from aatoolkit.display.plot.rows import NAN, Cell, names_of, row_panel
+from aatoolkit.display.plot.spec import Name, Panel, Scale, WordColumn, ticks
+from aatoolkit.display.plot.style import BAD, BLANK, GOOD, OWN, REST, Style
 from aatoolkit.sections.aggregation import COUNT, FRACTION, FRACTION_CHANGE, RANK, SCORE
 
 _COMPARED = ("measure", "change", "low", "high", "verdict", "method")
@@ -127,51 +117,45 @@ RESULTS = {
 """How the results of verbs are drawn whose rows have a number and an interval."""
 
 _COLOURS = {"up": GOOD, "down": BAD, "differs": BAD, "no evidence": REST, "cannot say": REST}
-Ends = tuple[Numbers, Numbers, Numbers]
 
 
 def _dots(
     kind: str, rows: PlotData, columns: Sequence[str], title: str, names: Sequence[Name],
-    words: Sequence[str], styles: Style | Sequence[Style], ends: Ends, x: Scale, *,
-    tick: Numbers | None = None, **more: str | Sequence[str],
+    words: Sequence[str], styles: Sequence[Style], ends: Sequence[Numbers], x: Scale, *,
+    tick: Numbers | None = None, **more: Any,
 ) -> Panel:  # fmt: skip
     """A dot a row with its interval, and the words of all rows in one column."""
-    value, low, high = ends
-    none = some(np.flatnonzero(np.isnan(value) & np.isnan(low) & np.isnan(high)))
-    far = np.full(len(none), np.inf)
-    said = [f"{name.text}\n{word}" for name, word in zip(names, words, strict=True)]
-    dots = Series(value, styles, low=low, high=high, tip=lambda row: said[row], kind="dots", size=7)
+    cells = [
+        Cell(row, *values, kind="dots", size=7, tip=f"{names[row].text}\n{words[row]}")
+        for row, (value, style, low, high) in enumerate(zip(ends[0], styles, *ends[1:],
+        strict=True))
+        for values in [(value, style, 0.0, low, high)]
+    ]  # fmt: skip
     return row_panel(
-        kind, rows, title, names, [dots], x, columns, said=words,
-        before=[Mark("boxes", -far, none, NO_NUMBER, to=far)] if len(none) else (),
-        after=() if tick is None else [ticks(tick, np.arange(len(names)), 0.28)],
-        beside=[WordColumn(words)], is_wide=True, **more,
+        kind, rows, title, names, cells, x, columns, said=words, beside=[WordColumn(words)],
+        over=[] if tick is None else [ticks(tick, np.arange(len(names)), 0.28)], is_wide=True,
+        **more,
     )  # fmt: skip
 
 
 def _scale(parts: Sequence[Numbers], unit: str | None, label: str, *, around_zero: bool) -> Scale:
     """The scale of a result: from 0, from the first rank, or around 0 as far as is needed."""
-    everything = np.concatenate(parts)
-    there = everything[~np.isnan(everything)]
+    there = np.concatenate(parts)
+    there = there[~np.isnan(there)]
     kind, most = ("number", float(there.max())) if len(there) else ("none", 1.0)
     if around_zero:
-        least, most = min(float(there.min()) if len(there) else -1.0, 0.0), max(most, 0.0)
+        least, most = float(min([*there, 0.0])) if len(there) else -1.0, max(most, 0.0)
         room = 0.04 * ((most - least) or 1.0)
         return Scale(least - room, most + room, kind, unit, label)
-    if unit == RANK:
-        return Scale(0.5, most + 0.5, kind, unit, label)
-    return Scale(0.0, most * 1.04 or 1.0, kind, unit, label)
+    low = 0.5 if unit == RANK else 0.0
+    return Scale(low, most + low if low else most * 1.04 or 1.0, kind, unit, label)
 
 
 def _declared(data: PlotData, column: str, pattern: str, otherwise: str) -> str:
     """What the declaration of a column says that it is, by a pattern."""
-    column_of = data.column(column) if column else None
-    match = re.search(pattern, column_of.doc) if column_of else None
+    declared = data.column(column) if column else None
+    match = re.search(pattern, declared.doc) if declared else None
     return match[0] if match else otherwise
-
-
-def _interval(data: PlotData, column: str) -> str:
-    return _declared(data, column, r"\d+% (bootstrap )?interval", "interval")
 
 
 def _method(data: PlotData) -> list[str]:
@@ -182,14 +166,8 @@ def _method(data: PlotData) -> list[str]:
 
 def _labels(data: PlotData, keys: Sequence[str], join: str = " · ") -> list[str]:
     """The names of rows by some columns."""
-    if not keys:
-        return ["all"] * len(data)
-    rows = zip(*map(data.labels, keys), strict=True)
+    rows = zip(*map(data.labels, keys), strict=True) if keys else [("all",)] * len(data)
     return [join.join(word for word in row if word != BLANK) for row in rows]
-
-
-def _of(rows: PlotData, data: PlotData) -> str:
-    return first_of(len(rows), len(data) - len(rows))
 
 
 def result(kind: str, data: PlotData, options: PlotOptions) -> Panel | None:
@@ -200,58 +178,40 @@ def result(kind: str, data: PlotData, options: PlotOptions) -> Panel | None:
         return None
     rows = data.first(options.top or 20)
     value, verdicts = rows.values(plot.value), rows.text("verdict")
-    low = rows.values(plot.low) if plot.low else np.where(np.isnan(value), np.nan, 0.0)
+    low = rows.values(plot.low) if plot.low else np.where(np.isnan(value), NAN, 0.0)
     high, unit = rows.values(plot.high), RANK if kind == "ranks" else rows.unit(plot.value)
     keys = [name for name in rows.metadata.key if name in rows.kinds]
     named = plot.names or keys or rows.keys[: 2 if plot.tick else plot.verb == "rank"]
-    styles: Style | list[Style] = OWN
     if plot.colour == "certain":
         styles = [OWN if a == b else REST for a, b in zip(low, high, strict=True)]
-    elif plot.colour == "verdict":
-        styles = [_COLOURS.get(verdict, BAD) for verdict in verdicts]
-    more = {name: rows.text(name) for name in ("verdict", "prompts") if name in rows.kinds}
+    else:
+        styles = [_COLOURS.get(v, BAD) if plot.colour == "verdict" else OWN for v in verdicts]
+    texts = [
+        {n: rows.text(n)[row] for n in ("verdict", "prompts") if n in rows.kinds}
+        for row in range(len(rows))
+    ]
     words = [
         verdicts[row].partition(" (")[0]
         if np.isnan(n)
-        else plot.words.format(value=number(n, unit), **{k: v[row] for k, v in more.items()})
+        else plot.words.format(value=number(n, unit), **texts[row])
         for row, n in enumerate(value.tolist())
     ]
     by = " and ".join(map(humanize, keys))
-    said = {
-        "interval": _interval(rows, plot.low),
-        "level": _declared(rows, plot.low, r"\d+%", "the level"),
-    }
+    how = plot.how.format(
+        interval=_declared(rows, plot.low, r"\d+% (bootstrap )?interval", "interval"),
+        level=_declared(rows, plot.low, r"\d+%", "the level"),
+    )
     labels = _labels(rows, named, plot.join)
     if kind == "samples":
         labels = ["1 run" if runs == "1" else f"{runs} runs" for runs in labels]
     tick = rows.values(plot.tick) if plot.tick else None
     return _dots(
-        kind, rows, (plot.value,),
-        plot.title.format(by=f" by {by}" if by else "") + _of(rows, data),
-        names_of(rows, labels), words, styles, (value, low, high),
-        _scale([value, low, high, *([tick] if tick is not None else [])], unit, plot.axis,
+        kind, rows, (plot.value,), plot.title.format(by=f" by {by}" if by else "")
+        + first_of(len(rows), len(data) - len(rows)), names_of(rows, labels), words, styles,
+        (value, low, high),
+        _scale([value, low, high, *([] if tick is None else [tick])], unit, plot.axis,
                around_zero=plot.around_zero),
-        tick=tick, how=plot.how.format(**said), notes=[*filter(None, [plot.note]), *_method(rows)],
-    )  # fmt: skip
-
-
-def stability(data: PlotData, options: PlotOptions) -> Panel | None:
-    """The agreement of repeats and their correlation; None for other frames."""
-    columns = ("agreement", "icc")
-    is_of_verb = data.table.startswith("statistics:stability") and not options.is_chosen
-    if not is_of_verb or not {*columns} <= data.kinds.keys() or len(data) != 1:
-        return None
-    value, low, high = (
-        np.array([data.values(f"{name}{end}")[0] for name in columns])
-        for end in ("", "_low", "_high")
-    )
-    verdict = data.text("verdict")[0].partition(":")[0]
-    return _dots(
-        "stability", data, columns, "How alike the answers are when the same is asked again",
-        (Name("pairs that agree"), Name("intra-class correlation")),
-        [verdict if np.isnan(n) else f"{n:.2f}" for n in value], OWN, (value, low, high),
-        _scale([value, low, high], None, "", around_zero=False),
-        how=f"Lines: {_interval(data, 'agreement_low')}.", notes=_method(data),
+        tick=tick, how=how, notes=[*filter(None, [plot.note]), *_method(rows)],
     )  # fmt: skip
 
 
@@ -264,7 +224,6 @@ def interval(data: PlotData, options: PlotOptions) -> Panel | None:
     rows = data.first(options.top or 20)
     (low, high), unit = (rows.values(name) for name in ends), rows.unit(ends[0])
     keys = [name for name in rows.keys if name not in ends]
-    labels = _labels(rows, keys) if keys else [f"row {row}" for row in range(len(rows))]
     words = [
         "no interval" if np.isnan(a + b) else f"{number(a, unit)} to {number(b, unit)}"
         for a, b in zip(low.tolist(), high.tolist(), strict=True)
@@ -272,9 +231,11 @@ def interval(data: PlotData, options: PlotOptions) -> Panel | None:
     method = f"{stems[0]}_method"
     notes = [f"{capitalized(in_words(rows.text(method)[0]))}."] if method in rows.kinds else []
     return _dots(
-        "interval", rows, ends, f"Interval of {humanize(stems[0])}{_of(rows, data)}",
-        names_of(rows, labels), words, OWN, (np.full(len(rows), np.nan), low, high),
-        _scale([low, high], unit, "", around_zero=False), notes=notes,
+        "interval", rows, ends,
+        f"Interval of {humanize(stems[0])}" + first_of(len(rows), len(data) - len(rows)),
+        names_of(rows, _labels(rows, keys)), words, [OWN] * len(rows),
+        (np.full(len(rows), NAN), low, high), _scale([low, high], unit, "", around_zero=False),
+        notes=notes,
     )  # fmt: skip
 
 
@@ -291,37 +252,56 @@ def comparison(data: PlotData, options: PlotOptions) -> Panel | None:
     if not is_comparison(data, options):
         return None
     groups = units_apart(data)
-    common = Counter(groups).most_common(1)[0][0]
-    one = data.sorted_by(np.flatnonzero(np.array(groups) == common))
+    unit = Counter(groups).most_common(1)[0][0]
+    one = data.sorted_by(np.flatnonzero(np.array(groups) == unit))
     rows = one.first(options.top or 20)
-    verdicts, units = rows.text("verdict"), _units(rows)
+    verdicts = rows.text("verdict")
     decided = np.array([verdict != "cannot say" for verdict in verdicts])
     change, low, high = (
-        np.where(decided, rows.values(name), np.nan) for name in ("change", "low", "high")
+        np.where(decided, rows.values(name), NAN) for name in ("change", "low", "high")
+    )
+    measures = [*map(humanize, rows.text("measure"))]
+    keys = [name for name in rows.keys if name != "measure"]
+    several = len({*measures}) > 1
+    # A key figure is named after its metric, which then stands there once.
+    labels = [
+        " · ".join(
+            dict.fromkeys([measure, *filter(None, [label])] if several or not label else [label])
+        )
+        for measure, label in zip(measures, _labels(rows, keys) if keys else measures, strict=True)
+    ]
+    words, styles = [], []
+    for n, verdict in zip(change.tolist(), verdicts, strict=True):
+        is_shown, is_better = verdict in _SHOWN, (verdict == "up") != (unit == RANK)
+        worth = f", which is {'better' if is_better else 'worse'}" * (unit == RANK and is_shown)
+        words.append(f"{signed(n, unit)}  {verdict}{worth}" if n == n else verdict)
+        styles.append((GOOD if is_better else BAD) if is_shown else REST)
+    sure = [f"{a} {b}" for a, b, v in zip(labels, words, verdicts, strict=True) if v in _SHOWN]
+    unsure = [f"{verdicts.count(v)} {v}" for v in ("no evidence", "cannot say") if v in verdicts]
+    sides = [{*rows.text(name)} for name in ("host", "baseline_host") if name in rows.kinds]
+    axis = (
+        " less ".join(side.pop() for side in sides if len(side) == 1)
+        if len(sides) == 2
+        else "change"
+    )
+    by = " and ".join(map(humanize, [] if "subject" in keys else keys))
+    title = (
+        "Changes by measure"
+        if several
+        else f"Change in {measures[0]}" + (f" by {by}" if by else "")
     )
     doc = rows.column("low")
     which = (
         doc.doc.split(" of the change")[0].removeprefix("Lower end of the ") if doc else "interval"
     )
-    labels = _compared_labels(rows)
-    names = [
-        Name(label, "own" if mine else "competitor" if theirs else "")
-        for label, mine, theirs in zip(labels, _whose(rows, 0), _whose(rows, 1), strict=True)
-    ]
-    words = [
-        _moved(n, unit, verdict)
-        for n, unit, verdict in zip(rows.values("change"), units, verdicts, strict=True)
-    ]
-    sure = [f"{a} {b}" for a, b, v in zip(labels, words, verdicts, strict=True) if v in _SHOWN]
-    unsure = [f"{verdicts.count(v)} {v}" for v in ("no evidence", "cannot say") if v in verdicts]
     others = f"{len(data) - len(one)} of {len(data)} changes are in other units and not drawn here."
     return _dots(
-        "comparison", rows, ("change",), _compared_title(rows) + _of(rows, one), names, words,
-        [_change_style(v, u) for v, u in zip(verdicts, units, strict=True)], (change, low, high),
-        _scale([change, low, high], FRACTION_CHANGE if common == FRACTION else None,
-               _along(rows, common), around_zero=True),
-        notes=[*_method(rows), *([others] if len(one) < len(data) else [])],
+        "comparison", rows, ("change",), title + first_of(len(rows), len(one) - len(rows)),
+        names_of(rows, labels), words, styles, (change, low, high),
+        _scale([change, low, high], FRACTION_CHANGE if unit == FRACTION else None,
+               axis + ", lower is better" * (unit == RANK), around_zero=True),
         how=f"Lines: {which} of each change alone. Grey: not shown to differ after correction.",
+        notes=[*_method(rows), *([others] if len(one) < len(data) else [])],
         finding="; ".join([*(sure or ["nothing is shown to have changed"]), *unsure]),
         headline=f"{len(sure)} of {len(rows)} are shown to have changed" if sure
         else "Nothing is shown to have changed",
@@ -330,7 +310,9 @@ def comparison(data: PlotData, options: PlotOptions) -> Panel | None:
 
 def units_apart(data: PlotData) -> list[str]:
     """Of each change the unit in which it is drawn; what cannot be said has no scale of its own."""
-    units = [unit or "" for unit in _units(data)]
+    unit = FRACTION if data.unit("change") == FRACTION_CHANGE else data.unit("change") or ""
+    units = data.text("unit") if "unit" in data.kinds else [unit] * len(data)
+    units = ["" if unit == BLANK else unit for unit in units]
     verdicts = data.text("verdict")
     decided = Counter(u for u, v in zip(units, verdicts, strict=True) if v != "cannot say")
     common = decided.most_common(1)[0][0] if decided else units[0]
@@ -346,92 +328,26 @@ def unit_words(data: PlotData, unit: str) -> str:
     return capitalized(named) + (" (lower is better)" if unit == RANK else "")
 
 
-def _units(data: PlotData) -> list[str | None]:
-    """The unit of what each row compares."""
-    if "unit" not in data.kinds:
-        is_rate = data.unit("change") == FRACTION_CHANGE
-        return [FRACTION if is_rate else data.unit("change")] * len(data)
-    return [None if unit == BLANK else unit for unit in data.text("unit")]
-
-
-def _compared_title(data: PlotData) -> str:
-    measures = [*dict.fromkeys(map(humanize, data.text("measure")))]
-    if len(measures) > 1:
-        return "Changes by measure"
-    # The subject of each row is part of its label.
-    keys = [] if "subject" in data.keys else [key for key in data.keys if key != "measure"]
-    by = " and ".join(map(humanize, keys))
-    return f"Change in {measures[0]}" + (f" by {by}" if by else "")
-
-
-def _along(data: PlotData, unit: str | None) -> str:
-    """The label of the axis: which side less which."""
-    sides = [{*data.text(name)} for name in ("host", "baseline_host") if name in data.kinds]
-    named = [side.pop() for side in sides if len(side) == 1]
-    label = f"{named[0]} less {named[1]}" if len(named) == 2 else "change"
-    return label + (", lower is better" if unit == RANK else "")
-
-
-def _compared_labels(data: PlotData) -> list[str]:
-    """The label of each row: what is compared, unless the title says it of all."""
-    several = len({*map(humanize, data.text("measure"))}) > 1
-    others = [data.labels(name) for name in data.keys if name != "measure"]
-    labels = []
-    for measure, *rest in zip(data.text("measure"), *others, strict=True):
-        # A key figure is named after its metric, which then stands there once.
-        more = [word for word in rest if word not in (BLANK, measure, humanize(measure))]
-        labels.append(" · ".join([humanize(measure), *more] if several or not more else more))
-    return labels
-
-
-def _moved(change: float, unit: str | None, verdict: str) -> str:
-    if verdict == "cannot say":
-        return verdict
-    worth = ", which is worse" if verdict == "up" else ", which is better"
-    return f"{signed(change, unit)}  {verdict}{worth * (unit == RANK and verdict in _SHOWN)}"
-
-
-def _change_style(verdict: str, unit: str | None) -> Style:
-    """The colours of better and worse; of positions the lower is better."""
-    if verdict not in _SHOWN:
-        return REST
-    return GOOD if (verdict == "up") != (unit == RANK) else BAD
-
-
-def _whose(data: PlotData, side: int) -> Mask:
-    """Mask of the rows of the own brand or site, or of a competitor's."""
-    mask = data.own() if side == 0 else data.rivals()
-    if {"subject", "name"} <= data.kinds.keys():
-        subjects, names = np.array(data.text("subject"), object), data.text("name")
-        for subject in {*subjects}:
-            mask |= (subjects == subject) & data.named(side, str(subject), names)
-    return mask
-
-
 def waterfall(data: PlotData, options: PlotOptions) -> Panel | None:
     """The parts of a decomposition, each beginning where the one before ends."""
     if options.is_chosen or not {*_PARTS} <= data.kinds.keys():
         return None
-    parts, unit, value = data.text("part"), data.unit("effect"), data.values("effect")
-    is_total = np.array([part == "total" for part in parts])
-    steps = np.where(is_total, 0.0, np.nan_to_num(value))
-    left = np.where(is_total, 0.0, np.cumsum(steps) - steps)
-    low, high = (left + data.values(name) for name in ("low", "high"))
-    styles = [REST if t else GOOD if n > 0 else BAD for t, n in zip(is_total, value, strict=True)]
-    words = [number(n, unit) for n in value]
-    boxes = Series(left + value, styles, start=left, words=["" if n != n else w for n,
-    w in zip(value, words, strict=True)],
-                   ends=np.fmax(np.fmax(left, left + value), np.nan_to_num(high, nan=-np.inf)),
-                   tip=lambda row: f"{parts[row]}\n{words[row]}", size=0.6)  # fmt: skip
-    none = some(np.flatnonzero(np.isnan(value)))
-    far = np.full(len(none), np.inf)
+    parts, unit = data.text("part"), data.unit("effect")
+    value, low, high = (data.values(name) for name in ("effect", "low", "high"))
+    cells, left, ends = [], 0.0, []
+    words = [number(n, unit) for n in value.tolist()]
+    for row, (part, n) in enumerate(zip(parts, value.tolist(), strict=True)):
+        start = 0.0 if part == "total" else left
+        left = start + n if n == n else left
+        style = REST if part == "total" else GOOD if n > 0 else BAD
+        cells.append(Cell(row, start + n, style, start, start + low[row], start + high[row],
+                          words[row] * (n == n), "not measured" * (n != n),
+                          f"{part}\n{words[row]}"))  # fmt: skip
+        ends += [start, start + n, start + low[row], start + high[row]]
     return row_panel(
         "waterfall", data, "Why it moved: other answers, or other questions",
-        [Name(capitalized(part)) for part in parts], [boxes],
-        _scale([left, left + value, low, high], unit, "contribution to the change",
-        around_zero=True),
-        ("effect",), before=[Mark("boxes", -far, none, UNMEASURED, to=far)],
-        after=[spans(low, high, np.arange(len(parts)), MUTED, 1.4)],
+        [Name(capitalized(part)) for part in parts], cells,
+        _scale([np.array(ends)], unit, "contribution to the change", around_zero=True), ("effect",),
         how="" if np.isnan(low).all() else "Line: interval of the rate alone.", notes=_method(data),
         finding="; ".join(f"{a} {b}" for a, b in zip(parts, words, strict=True)), pitch=1.3,
         is_wide=True,
