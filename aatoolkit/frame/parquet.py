@@ -319,8 +319,8 @@ def rebuild(tables: Tables | str | os.PathLike[str]) -> Any:
     >>> section, answer = aa.Section("mine", "Items.", items), {"items": [{"name": "a", "n": 1.0}]}
     >>> tables = aa.normalize(section, answer)
     >>> tables.main["n"] = 2
-    >>> rebuild(tables)
-    {'items': [{'n': 2.0, 'name': 'a'}]}
+    >>> rebuild(tables) == {"items": [{"n": 2.0, "name": "a"}]}
+    True
     """
     if isinstance(tables, Tables):
         return tables.rebuild()
