@@ -93,6 +93,7 @@ class TableStatements:
         )
         self._masks: dict[Condition, Mask] = {}
         self._simple: dict[tuple[bool, bool], Availability] = {}
+        self._denied: dict[bool, Mask | None] = {}
 
     @cached_property
     def _dimensions(self) -> dict[str, str | None]:
@@ -144,25 +145,42 @@ class TableStatements:
 
     def denied(self, column: Column, array: pa.Array, path: PathOf) -> Mask | None:
         """The rows whose number is denied, if any."""
-        if array.null_count == len(array):
+        state = stated(column, self._signals) if self._are_narrow else self._whole
+        denied, states = self._denied_together(state.status in EMPTY), self._states(column)
+        if (denied is None and not states) or array.null_count == len(array):
             return None
         is_valid: Mask = array.is_valid().to_numpy(zero_copy_only=False)
-        denied = np.full(self._size, stated(column, self._signals).status in EMPTY)
-        engines = self._arrays.get("engine") if self._dimensions["engine"] else None
-        for signal in self._signals if engines is not None else ():
-            if signal.scope == "engine":
-                rows = pc.fill_null(pc.equal(engines, signal.target), False)
-                denied[rows.to_numpy(zero_copy_only=False)] = denies(signal)
-        states = self._states(column)
+        denied = np.zeros(self._size, bool) if denied is None else denied & is_valid
         for row in np.flatnonzero(is_valid).tolist() if states else ():
             place = narrowest_path(path(row), states)
             if place:
                 denied[row] = states[place].status in EMPTY
-        denied &= is_valid
         return denied if denied.any() else None
+
+    @cached_property
+    def _are_narrow(self) -> bool:
+        return any(signal.scope in ("row", "field") for signal in self._signals)
+
+    @cached_property
+    def _whole(self) -> Availability:
+        return section_state(self._signals) or UNKNOWN
+
+    def _denied_together(self, is_empty: bool) -> Mask | None:
+        """The rows denied by their engine, or with all others, if any are."""
+        if is_empty not in self._denied:
+            denied = np.full(self._size, is_empty)
+            engines = self._arrays.get("engine") if self._dimensions["engine"] else None
+            for signal in self._signals if engines is not None else ():
+                if signal.scope == "engine":
+                    rows = pc.fill_null(pc.equal(engines, signal.target), False)
+                    denied[rows.to_numpy(zero_copy_only=False)] = denies(signal)
+            self._denied[is_empty] = denied if denied.any() else None
+        return self._denied[is_empty]
 
     def _states(self, column: Column) -> dict[str, Availability]:
         """What is stated of single rows of a column, by their JSON path."""
+        if not self._are_narrow:
+            return {}
         return {
             format_json_path(target_steps(signal.target or "")): signal.availability
             for signal in _of_some(column, self._signals)

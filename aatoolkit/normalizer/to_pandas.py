@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache, lru_cache, partial
+from collections.abc import Sequence
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
@@ -53,15 +53,23 @@ def to_frame(table: pa.Table, dtype_backend: str = "numpy_nullable") -> pd.DataF
     import pandas as pd
     from pandas.api import internals  # type: ignore[attr-defined]  # the stubs lack it
 
-    # Column by column: `Table.to_pandas` takes several times as long where there are few rows.
-    # And as blocks: the constructor would look at the type of every array again.
-    columns = table.columns
-    if table.num_rows <= _FEW and dtype_backend != "pyarrow":
-        columns = _large_together(columns)
-    blocks = [
-        (_converter(column.type, dtype_backend)(column), place)
-        for column, place in zip(columns, _places(len(columns)), strict=True)
-    ]
+    # Few rows are converted together, all columns of a type: each step takes longer than its
+    # work. And as blocks: the constructor would look at the type of every array again.
+    columns = [c.chunk(0) if c.num_chunks == 1 else c.combine_chunks() for c in table.columns]
+    groups: dict[Any, list[int]] = {}
+    for number, column in enumerate(columns):
+        is_few = table.num_rows <= _FEW and not pa.types.is_dictionary(column.type)
+        groups.setdefault(column.type if is_few else number, []).append(number)
+    blocks: list[tuple[Any, Any]] = []
+    for numbers in groups.values():
+        whole = columns[numbers[0]]
+        if len(numbers) > 1:
+            whole = pa.concat_arrays([columns[number] for number in numbers])
+        arrays = _converted(whole, len(numbers), dtype_backend)
+        if isinstance(arrays, np.ndarray):  # a block of what is numpy's has two axes
+            blocks.append((arrays.reshape(len(numbers), -1), np.array(numbers)))
+        else:
+            blocks += zip(arrays, map(_place, numbers), strict=True)
     names = _names(tuple(table.column_names))
     index = pd.RangeIndex(table.num_rows)
     frame: pd.DataFrame = internals.create_dataframe_from_blocks(blocks, index, names.view())
@@ -89,8 +97,8 @@ def own_buffers(table: pa.Table) -> pa.Table:
 
 
 @cache
-def _places(columns: int) -> list[np.ndarray[tuple[int], np.dtype[np.intp]]]:
-    return [np.array([number]) for number in range(columns)]
+def _place(number: int) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
+    return np.array([number])
 
 
 @lru_cache(maxsize=256)
@@ -101,46 +109,58 @@ def _names(names: tuple[str, ...]) -> pd.Index:
     return pd.Index(names, dtype="str")
 
 
-@cache
-def _converter(kind: pa.DataType, dtype_backend: str) -> Callable[[pa.ChunkedArray], Any]:
-    """The function that converts columns of a kind; pandas' own ones take many small steps."""
+def _converted(whole: pa.Array, count: int, dtype_backend: str) -> Sequence[Any]:
+    """Convert so many columns of a type, one after the other in one array.
+
+    What comes of them can be written to.
+    """
     import pandas as pd
 
+    kind, size = whole.type, len(whole) // count
+    bounds = [(size * number, size * (number + 1)) for number in range(count)]
     if pa.types.is_dictionary(kind):
-        return _categories
-    if dtype_backend == "pyarrow":
-        dtype: Any = pd.ArrowDtype(kind)
-        return dtype.__from_arrow__  # type: ignore[no-any-return]
-    if pa.types.is_list(kind):
-        return lambda column: as_tuples(column).reshape(1, -1)
-    numbers: dict[pa.DataType, Callable[[Any, Mask], Any]] = {
-        pa.int32(): pd.arrays.IntegerArray,
-        pa.int64(): pd.arrays.IntegerArray,
-        pa.float64(): pd.arrays.FloatingArray,
-    }
-    if kind in numbers:
-        return partial(_numbers, numbers[kind], kind.to_pandas_dtype())
-    if kind in (pa.date32(), pa.timestamp("us")):
-        # pandas holds days as instants at midnight. What is Arrow's own could not be written to.
-        # A block of what is numpy's has two axes.
-        naive = pa.timestamp("us")
-        return lambda column: column.cast(naive).to_numpy().copy().reshape(1, -1)
-    if kind == pa.timestamp("us", tz="UTC"):
-        instants = pd.DatetimeTZDtype("us", ZoneInfo("UTC"))
-        return lambda column: instants.__from_arrow__(_whole(column)).copy()
-    text: Any = pd.StringDtype()
-    if kind == pa.large_string():
-        return text.__from_arrow__  # type: ignore[no-any-return]
-    if kind == pa.string():
-        return lambda column: text.__from_arrow__(_large(_whole(column)))
-    if kind == pa.bool_():
-        return _flags
+        codes = _values(whole.indices, whole.indices.type.to_pandas_dtype()).copy()
+        if whole.null_count:
+            codes[_missing(whole.indices)] = -1
+        dtype = _category(tuple(whole.dictionary.to_pylist()), kind.ordered)
+        return [pd.Categorical.from_codes(codes, dtype=dtype, validate=False)]
+    if dtype_backend != "pyarrow":
+        if kind in _NUMBERS or kind == pa.bool_():
+            if kind == pa.bool_():
+                make: Any = pd.arrays.BooleanArray
+                values = whole.fill_null(False).to_numpy(zero_copy_only=False)
+            else:
+                make = getattr(pd.arrays, _NUMBERS[kind])
+                values = _values(whole, kind.to_pandas_dtype()).copy()
+            missing = _missing(whole)
+            return [make(values[start:end], missing[start:end]) for start, end in bounds]
+        if kind in (pa.date32(), pa.timestamp("us")):
+            # pandas holds days as instants at midnight.
+            return whole.cast(pa.timestamp("us")).to_numpy(zero_copy_only=False).copy()  # type: ignore[no-any-return]
+        if pa.types.is_list(kind):
+            return as_tuples(whole)  # type: ignore[return-value]
     other: Any = pd.ArrowDtype(kind)
-    return other.__from_arrow__  # type: ignore[no-any-return]
+    if dtype_backend != "pyarrow" and kind in (pa.string(), pa.large_string()):
+        other, whole = pd.StringDtype(), whole.cast(pa.large_string())
+    elif dtype_backend != "pyarrow" and kind == pa.timestamp("us", tz="UTC"):
+        other = _instants()
+        return [other.__from_arrow__(whole.slice(start, size)).copy() for start, _ in bounds]
+    return [other.__from_arrow__(whole.slice(start, size)) for start, _ in bounds]
 
 
-def _whole(column: pa.ChunkedArray) -> pa.Array:
-    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+@cache
+def _instants() -> pd.DatetimeTZDtype:
+    import pandas as pd
+
+    return pd.DatetimeTZDtype("us", ZoneInfo("UTC"))
+
+
+_NUMBERS = {
+    pa.int32(): "IntegerArray",
+    pa.int64(): "IntegerArray",
+    pa.float64(): "FloatingArray",
+}
+"""What pandas has of a type of numbers."""
 
 
 def _missing(array: pa.Array) -> Mask:
@@ -150,12 +170,6 @@ def _missing(array: pa.Array) -> Mask:
     return missing
 
 
-def _numbers(make: Callable[[Any, Mask], Any], dtype: Any, column: pa.ChunkedArray) -> Any:
-    """Convert numbers to an array of pandas that can be written to."""
-    whole = _whole(column)
-    return make(_values(whole, dtype).copy(), _missing(whole))
-
-
 def _values(array: pa.Array, dtype: Any) -> npt.NDArray[Any]:
     """The numbers of an array as they are in memory; any where one is missing."""
     if not len(array):
@@ -163,43 +177,7 @@ def _values(array: pa.Array, dtype: Any) -> npt.NDArray[Any]:
     return np.frombuffer(array.buffers()[1], dtype, len(array), array.offset * dtype().itemsize)
 
 
-def _flags(column: pa.ChunkedArray) -> pd.arrays.BooleanArray:
-    import pandas as pd
-
-    whole = _whole(column)
-    known = whole.fill_null(False) if whole.null_count else whole
-    return pd.arrays.BooleanArray(known.to_numpy(zero_copy_only=False), _missing(whole))
-
-
-def _large_together(columns: list[pa.ChunkedArray]) -> list[pa.Array | pa.ChunkedArray]:
-    """Convert short columns of text to text with offsets of eight bytes, in one array."""
-    texts = [column for column in columns if column.type == pa.string()]
-    if not texts or not len(texts[0]):
-        return columns
-    large = _large(pa.concat_arrays([*map(_whole, texts)]))
-    starts = iter(range(0, len(large), len(texts[0])))
-    return [
-        large.slice(next(starts), len(column)) if column.type == pa.string() else column
-        for column in columns
-    ]
-
-
-def _large(text: pa.Array) -> pa.Array:
-    """Convert text to text with offsets of eight bytes; a cast takes twice as long for few rows."""
-    if not len(text) or (text.offset and text.null_count):
-        return text.cast(pa.large_string())
-    valid, offsets, data = text.buffers()
-    ends = np.frombuffer(offsets, np.int32, len(text) + 1, 4 * text.offset).astype(np.int64)
-    start = int(ends[0])
-    if start:
-        ends -= start
-        data = data.slice(start)
-    return pa.LargeStringArray.from_buffers(
-        len(text), pa.py_buffer(ends), data, valid if text.null_count else None, text.null_count
-    )
-
-
-def as_tuples(column: pa.ChunkedArray) -> npt.NDArray[np.object_]:
+def as_tuples(column: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.object_]:
     """Convert lists to tuples, missing ones to ``pd.NA``; equal texts are shared.
 
     Examples
@@ -209,7 +187,7 @@ def as_tuples(column: pa.ChunkedArray) -> npt.NDArray[np.object_]:
     """
     import pandas as pd
 
-    whole = _whole(column)
+    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     flat = _shared(whole.flatten())
     if whole.null_count:
         lengths = pc.fill_null(pc.list_value_length(whole), 0).to_numpy(zero_copy_only=False)
@@ -233,17 +211,6 @@ def _shared(items: pa.Array) -> list[Any]:
     texts = np.array([*items.dictionary.to_pylist(), None], dtype=object)
     codes = items.indices.fill_null(len(texts) - 1)
     return texts[codes.to_numpy(zero_copy_only=False)].tolist()  # type: ignore[no-any-return]
-
-
-def _categories(column: pa.ChunkedArray) -> pd.Categorical:
-    import pandas as pd
-
-    whole = _whole(column)
-    dtype = _category(tuple(whole.dictionary.to_pylist()), whole.type.ordered)
-    codes = _values(whole.indices, whole.indices.type.to_pandas_dtype()).copy()
-    if whole.null_count:
-        codes[_missing(whole.indices)] = -1
-    return pd.Categorical.from_codes(codes, dtype=dtype, validate=False)
 
 
 @lru_cache(maxsize=256)

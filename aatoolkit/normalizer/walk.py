@@ -61,6 +61,11 @@ class FieldNode:
         self.is_read = False
         self.known: str | None = None
 
+    @property
+    def is_leaf(self) -> bool:
+        """Whether columns read the value itself, and nothing below it."""
+        return self.is_read and not (self.fields or self.each or self.entries)
+
     def down(self, steps: Iterable[Step]) -> FieldNode:
         """The node some steps below, created where there is none."""
         node = self
@@ -273,14 +278,13 @@ def _visit(
     kinds, known = place.kinds, node.known or known
     census.look(place.values, kinds, len(steps))
     takes: set[type] = {Missing}
-    if dict in kinds:
+    if dict in kinds and (node.fields or node.entries is not None):
+        takes.add(dict)
         census.add_keys(place.of_type(dict))
         if node.entries is not None:
-            takes.add(dict)
             below = (*steps, Entries())
             _visit(place.entries(), node.entries, below, known, census, report)
-        elif node.fields:
-            takes.add(dict)
+        else:
             _visit_fields(place, node, steps, known, census, report)
     if list in kinds and node.each is not None:
         takes.add(list)
@@ -316,7 +320,9 @@ def _visit_fields(
         inner = node.fields.get(name)
         if inner is not None:
             below = place.field(name)
-            if below.kinds != _ABSENT:
+            if inner.is_leaf and below.kinds.isdisjoint(_CONTAINERS):
+                census.look(below.values, below.kinds, 0)
+            elif below.kinds != _ABSENT:
                 _visit(below, inner, (*steps, Field(name)), known, census, report)
             continue
         report.kept.append((partial(place.field, name), None, known or "new"))
@@ -330,7 +336,7 @@ def _visit_fields(
         _put(report, entries, range(len(entries)), known, "new", (*steps, Entries()))
 
 
-_ABSENT = {Missing}
+_ABSENT, _CONTAINERS = {Missing}, {dict, list}
 
 
 def _undeclared(place: Vector, declared: dict[str, FieldNode]) -> dict[str, Sequence[Any]]:
