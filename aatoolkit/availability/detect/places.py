@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from http import HTTPStatus
 from itertools import combinations, islice
 from typing import Any
 
@@ -41,6 +42,7 @@ _OF_PROCESS = "words that are often about how data came to be"
 _UNKNOWN = "a word under a key of availability that is not known"
 _TOTAL = "a count above the rows that are given"
 _SURE = 100
+_STATUSES = frozenset(map(int, HTTPStatus))
 
 
 def find_hints(answer: Facts, headers: Mapping[str, str]) -> list[Hint]:
@@ -164,6 +166,8 @@ def _points(answer: Facts, key: str, value: Any) -> int:
     if isinstance(value, list) and not own and not texts:
         return 0
     figures = isinstance(value, dict) and all(type(v) in (int, float) for v in value.values())
+    if figures and len(value) > 1 and _STATUSES.issuperset(value.values()):
+        return own + 2
     if isinstance(value, dict) and (len(value) > _WIDEST or (not own and figures)):
         return 0
     found: set[str] = set()

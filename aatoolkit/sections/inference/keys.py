@@ -172,11 +172,12 @@ def _leave_out_totals(relation: Relation) -> str:
 
     A row is a total if its label says so and no count in it is less than that of another row.
     """
-    for column in relation.columns if relation.steps else ():
+    texts = [column for column in relation.columns if column.reading.is_text]
+    for column in texts if relation.steps else ():
         rows = [
             row
             for row, value in enumerate(column.values)
-            if column.reading.is_text and isinstance(value, str) and _TOTAL.fullmatch(value.strip())
+            if type(value) is str and _TOTAL.fullmatch(value)
         ]
         words = {column.values[row] for row in rows}
         is_one = len({*relation.answer[rows].tolist()}) == len(rows) and len(words) <= 2

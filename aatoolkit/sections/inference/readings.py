@@ -119,9 +119,10 @@ def read_values(values: Sequence[Any], name: str, *, label: bool = False) -> Fie
         return FieldReading("boolean" if kinds == {bool} else "list<string>", evidence="JSON's own")
     if not kinds <= {str, int, float}:
         return FieldReading("string", evidence="values of several kinds")
-    words = [value for value in there if type(value) is str]
-    nothing = tuple(sorted({word for word in words if is_nothing(word)}))
-    rest = [word.strip() for word in dict.fromkeys(words) if word not in nothing]
+    words = {value: value.strip() for value in there if type(value) is str}
+    lacking = lexicon("nothing") | {""}
+    nothing = tuple(sorted(word for word in words if words[word].lower() in lacking))
+    rest = [words[word] for word in words if word not in nothing]
     numbers = [value for value in there if type(value) is not str]
     if rest and not numbers:
         return _text(values, rest, name, nothing)
@@ -132,11 +133,6 @@ def read_values(values: Sequence[Any], name: str, *, label: bool = False) -> Fie
     if numbers:
         return _number(values, numbers, name, nothing)
     return FieldReading("string", None, nothing, "no value in any answer")
-
-
-def is_nothing(word: str) -> bool:
-    """Whether a word stands for a missing value."""
-    return word.strip().lower() in lexicon("nothing") | {""}
 
 
 def _dtype_of(name: str) -> str:
@@ -155,7 +151,8 @@ def _dtype_of(name: str) -> str:
 def _number(
     values: Sequence[Any], there: list[Any], name: str, nothing: tuple[str, ...]
 ) -> FieldReading:
-    distinct, is_whole = {*there}, all(float(value).is_integer() for value in there)
+    distinct = {*there}
+    is_whole = {*map(type, there)} == {int} or all(float(value).is_integer() for value in distinct)
     if distinct <= {0, 1} and is_flag_name(name) and is_whole:
         return FieldReading("boolean", "boolean", evidence="0 and 1 under the name of a flag")
     missing = _sentinels(distinct, name)
@@ -171,7 +168,7 @@ def _number(
         evidence += f"; {', '.join(map(str, missing))} breaks the range of the rest"
     numbers = _floats(values, missing, lambda one: None if type(one) is str else float(one))
     dtype = "Int64" if all(type(value) is int for value in kept) else "Float64"
-    decimals = max(map(_decimals, kept), default=0)
+    decimals = 0 if dtype == "Int64" else max(map(_decimals, {*kept}), default=0)
     missing = (*missing, *nothing)
     return FieldReading(dtype, None, missing, evidence, decimals=decimals, numbers=numbers)
 

@@ -149,7 +149,7 @@ def _add_column(relation: Relation, axis: Axis, variable: Variable, vocabulary: 
             words = [_word(inner) for inner in steps[at:]]
     named = [word for word in words if word]
     specific = [word for word in named if word not in lexicon("shell")] or named[-1:]
-    values = [value for value in variable.values if isinstance(value, str)]
+    values = [value for value in variable.values if type(value) is str]
     is_label = is_side and bool(steps) and isinstance(steps[-1], Each) and bool(values)
     name = specific[-1] if specific else ""
     if is_label:

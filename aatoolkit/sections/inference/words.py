@@ -402,11 +402,11 @@ def _flat(value: Mapping[str, Any]) -> dict[str, Any]:
 
 def texts(value: Any, name: str | None = None) -> Iterator[tuple[str | None, str]]:
     """Yield short texts with the name of the field that holds them; None for no field."""
-    if isinstance(value, str):
+    if type(value) is str:
         if len(value) <= _LONGEST:
             yield name, value
-    elif isinstance(value, dict | list):
-        pairs = value.items() if isinstance(value, dict) else ((name, inner) for inner in value)
+    elif type(value) in (dict, list):
+        pairs = value.items() if type(value) is dict else ((name, inner) for inner in value)
         for key, inner in pairs:
-            if isinstance(inner, str | dict | list):
+            if type(inner) in (str, dict, list):
                 yield from texts(inner, key)
