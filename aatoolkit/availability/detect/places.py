@@ -167,7 +167,7 @@ def _points(answer: Facts, key: str, value: Any) -> int:
         return 0
     figures = isinstance(value, dict) and all(type(v) in (int, float) for v in value.values())
     if figures and len(value) > 1 and _STATUSES.issuperset(value.values()):
-        return own + 2
+        return own + 8 * (max(value.values()) >= 400)
     if isinstance(value, dict) and (len(value) > _WIDEST or (not own and figures)):
         return 0
     found: set[str] = set()
