@@ -111,7 +111,7 @@ def is_whole(key: str, concept: str) -> bool:
 
 
 @lru_cache(maxsize=16384)
-def fits(key: str, form: str, without: Collection[str] = ()) -> bool:
+def fits(key: str, form: str, without: tuple[str, ...] | frozenset[str] = ()) -> bool:
     """Whether the words of a key, without some of them, have a form of the lexicon.
 
     Examples

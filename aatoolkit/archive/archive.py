@@ -46,7 +46,7 @@ from aatoolkit.client.project import Project
 from aatoolkit.client.reading import known_sections
 from aatoolkit.client.settings import checked_max_nodes
 from aatoolkit.errors import ArchiveError, ScopeError, StudyError
-from aatoolkit.frame.explain import Explainer, Explanation
+from aatoolkit.explain import Explainer, Explanation
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.metadata.column import Source

@@ -1,8 +1,9 @@
-"""``df.aa``: the accessor and its verbs, and Parquet.
+"""The verbs of ``df.aa`` that make frames of frames, and Parquet.
 
 In go frames with metadata (`aatoolkit.metadata`); out come frames with metadata. In reading order:
 
-- ``accessor``: signatures and documentation of every verb; ``overview``: the verbs by purpose
+- `aatoolkit.accessor`: signatures and documentation of every verb; ``overview``: the verbs by
+  purpose
 - ``merge``: ``merge``, ``rename``, ``adopt``, and the rows of frames that no section declares;
   ``merge_keys``: whether keys meet
 - ``concat``: `aatoolkit.concat`, and one dtype a column over several frames
@@ -18,7 +19,6 @@ In go frames with metadata (`aatoolkit.metadata`); out come frames with metadata
 - ``views``: ``codebook``, ``require``, ``measured``, ``plain``, and how aggregates are printed
 - ``parquet``: frames to Parquet files and back
 - ``csv``, ``excel``: to CSV and workbooks that are safe to open
-- ``explain``: how a cell is known, down to the bytes of the answers
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class _LazyAccessor:
 
     @staticmethod
     def _accessor() -> Any:
-        return importlib.import_module("aatoolkit.frame.accessor").Accessor
+        return importlib.import_module("aatoolkit.accessor").Accessor
 
 
 # Whatever handles frames imports this package, so that no process is without the accessor.

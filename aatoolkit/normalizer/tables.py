@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from aatoolkit._util.show import Shown
     from aatoolkit.availability.detect import Detection, Hint, Signal
-    from aatoolkit.frame.explain.explanation import Explanation
+    from aatoolkit.explain.explanation import Explanation
     from aatoolkit.metadata.attrs import FrameMetadata
     from aatoolkit.normalizer.columns import BuiltTable
     from aatoolkit.normalizer.reread import AnswerAtHand
@@ -264,7 +264,7 @@ class Tables(TablesExport, NamesNear):
         >>> [each.column for each in tables.explain("$.rows[0]").children]
         ['brands.brand', 'brands.mention_count']
         """
-        from aatoolkit.frame.explain.answers import explain_path
+        from aatoolkit.explain.answers import explain_path
 
         if not isinstance(path, str):
             raise ArgumentError(f"path is a {type(path).__name__}, no text", argument="path")

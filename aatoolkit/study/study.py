@@ -30,7 +30,7 @@ from aatoolkit.errors import (
     did_you_mean,
     near_matches,
 )
-from aatoolkit.frame.explain import Explainer, Explanation
+from aatoolkit.explain import Explainer, Explanation
 from aatoolkit.jsontree import decode
 from aatoolkit.metadata.arrow_schema import logical_hash
 from aatoolkit.metadata.column import Source

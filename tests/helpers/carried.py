@@ -1,7 +1,7 @@
 """What a frame carries, for tests that look inside: the one place that imports it."""
 
-from aatoolkit.frame.explain import Explainer as Explainer
-from aatoolkit.frame.explain import Explanation as Explanation
+from aatoolkit.explain import Explainer as Explainer
+from aatoolkit.explain import Explanation as Explanation
 from aatoolkit.metadata.attrs import (
     ATTRIBUTE as ATTRIBUTE,
 )

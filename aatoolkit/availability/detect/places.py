@@ -167,7 +167,7 @@ def _points(answer: Facts, key: str, value: Any) -> int:
         return 0
     figures = isinstance(value, dict) and all(type(v) in (int, float) for v in value.values())
     if figures and len(value) > 1 and _STATUSES.issuperset(value.values()):
-        return own + 8 * (max(value.values()) >= 400)
+        return own + (8 if max(value.values()) >= 400 else 0)
     if isinstance(value, dict) and (len(value) > _WIDEST or (not own and figures)):
         return 0
     found: set[str] = set()
@@ -212,7 +212,7 @@ def _of_twins(document: Any) -> Iterator[tuple[int, Hint]]:
             *stem, last = tokens(name) or ("",)
             if last not in words("twin") or not stem or tuple(stem) not in stems:
                 continue
-            texts = {record.get(name) for record in records if isinstance(record.get(name), str)}
+            texts = {value for record in records if isinstance(value := record.get(name), str)}
             unwell = sorted(text for text in texts if not _is_good(text))
             if unwell:
                 yield 3, Hint(f"{path}[]{key_step(name)}", raw(unwell[0]), _OF_PROCESS)

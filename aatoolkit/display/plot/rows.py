@@ -457,7 +457,7 @@ def figures(data: PlotData, options: PlotOptions) -> Panel | None:
         has_metric = x != "metric" and "metric" in data.kinds
         labels = data.labels(x)
         listed = [
-            Figure(capitalized(label) if x == "metric" else label, *parts, place=(row, None))
+            Figure._make((capitalized(label) if x == "metric" else label, *parts, (row, None)))
             for row, (label, *parts) in enumerate(zip(
                 labels, data.values(now).tolist(),
                 data.values(sides[0]) if len(sides) == 2 else [NAN] * len(data), data.units(now),

@@ -20,11 +20,11 @@ from aatoolkit.display.report.wording import (
     plain,
     unit_words,
 )
-from aatoolkit.frame.explain import CitedAnswer, Explainer, Explanation, ValuePlace
-from aatoolkit.frame.explain.answers import TrailEnd
-from aatoolkit.frame.explain.explainer import replay
-from aatoolkit.frame.explain.explanation import same
-from aatoolkit.frame.explain.results import Made
+from aatoolkit.explain import CitedAnswer, Explainer, Explanation, ValuePlace
+from aatoolkit.explain.answers import TrailEnd
+from aatoolkit.explain.explainer import replay
+from aatoolkit.explain.explanation import same
+from aatoolkit.explain.results import Made
 from aatoolkit.jsontree.paths import KEY_SIGN, Step, format_json_path, parse_path
 from aatoolkit.metadata.attrs import stored_of
 

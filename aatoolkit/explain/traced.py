@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit.errors import AAToolkitError
-from aatoolkit.frame.explain.explanation import Explanation, plain, shown, sum_in_words
-from aatoolkit.frame.explain.results import Made, Result
+from aatoolkit.explain.explanation import Explanation, plain, shown, sum_in_words
+from aatoolkit.explain.results import Made, Result
 from aatoolkit.frame.groupby import By, flattened
 from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.stats.cluster_sums import Rules, cluster_sums

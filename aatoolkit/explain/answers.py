@@ -19,9 +19,7 @@ import pandas as pd
 
 from aatoolkit.availability.detect import Signal
 from aatoolkit.errors import AAToolkitError, ArgumentError
-from aatoolkit.frame.aggregation_plan import row_units
-from aatoolkit.frame.cell_status import Cells, cells_of
-from aatoolkit.frame.explain.explanation import (
+from aatoolkit.explain.explanation import (
     CitedAnswer,
     Explanation,
     StatedAvailability,
@@ -30,6 +28,8 @@ from aatoolkit.frame.explain.explanation import (
     plain,
     shown,
 )
+from aatoolkit.frame.aggregation_plan import row_units
+from aatoolkit.frame.cell_status import Cells, cells_of
 from aatoolkit.jsontree.byte_span import ByteIndex
 from aatoolkit.jsontree.paths import (
     KEY_SIGN,

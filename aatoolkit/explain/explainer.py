@@ -25,12 +25,8 @@ from aatoolkit.errors import (
     did_you_mean,
     near_matches,
 )
-from aatoolkit.frame.aggregate import aggregate
-from aatoolkit.frame.cell_status import cells_of
-from aatoolkit.frame.complete import complete
-from aatoolkit.frame.concat import concat
-from aatoolkit.frame.explain.answers import AnswerFinder, TableCells, TrailEnd, with_samples
-from aatoolkit.frame.explain.explanation import (
+from aatoolkit.explain.answers import AnswerFinder, TableCells, TrailEnd, with_samples
+from aatoolkit.explain.explanation import (
     Explanation,
     MissingRows,
     matching,
@@ -38,7 +34,7 @@ from aatoolkit.frame.explain.explanation import (
     same,
     shown,
 )
-from aatoolkit.frame.explain.results import (
+from aatoolkit.explain.results import (
     AggregateCells,
     ArchivedCells,
     Explains,
@@ -55,7 +51,11 @@ from aatoolkit.frame.explain.results import (
     same_cells,
     stacked_cells,
 )
-from aatoolkit.frame.explain.traced import TracedCells
+from aatoolkit.explain.traced import TracedCells
+from aatoolkit.frame.aggregate import aggregate
+from aatoolkit.frame.cell_status import cells_of
+from aatoolkit.frame.complete import complete
+from aatoolkit.frame.concat import concat
 from aatoolkit.frame.groupby import find, flattened
 from aatoolkit.frame.merge import adopt, merge, rename
 from aatoolkit.frame.reshape import to_long, with_constant, with_context

@@ -15,11 +15,8 @@ from typing import Any, Protocol
 import numpy as np
 import pandas as pd
 
-from aatoolkit.frame.aggregate import cells_of_plan, coverage_of, with_flags
-from aatoolkit.frame.aggregation_plan import Plan, plan
-from aatoolkit.frame.cell_status import CAUSE, COVERAGE, REASON, ROW, Cells, is_status_column
-from aatoolkit.frame.explain.answers import AnswerFinder, TableCells, TrailEnd
-from aatoolkit.frame.explain.explanation import (
+from aatoolkit.explain.answers import AnswerFinder, TableCells, TrailEnd
+from aatoolkit.explain.explanation import (
     Explanation,
     matching,
     plain,
@@ -27,6 +24,9 @@ from aatoolkit.frame.explain.explanation import (
     shown,
     sum_in_words,
 )
+from aatoolkit.frame.aggregate import cells_of_plan, coverage_of, with_flags
+from aatoolkit.frame.aggregation_plan import Plan, plan
+from aatoolkit.frame.cell_status import CAUSE, COVERAGE, REASON, ROW, Cells, is_status_column
 from aatoolkit.frame.groupby import Groups, PartPeriod, flattened, group, part_periods
 from aatoolkit.frame.merge import columns_after
 from aatoolkit.frame.reshape import CONTEXT

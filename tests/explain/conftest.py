@@ -8,7 +8,7 @@ import pytest
 
 import aatoolkit as aa
 
-STUDY = Path(__file__).parents[3] / "data" / "demo-study"
+STUDY = Path(__file__).parents[2] / "data" / "demo-study"
 SECTIONS = ("overview", "domains", "urls", "prompts", "ranking", "crawl", "conversions")
 
 
