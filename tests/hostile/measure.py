@@ -1,22 +1,16 @@
-"""What a call leaves behind, and takes at its peak, as Linux counts it; elsewhere nothing."""
+"""What a call leaves behind, as Linux counts it, elsewhere nothing; and its peak of memory."""
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import os
 import re
-from contextlib import suppress
+import tracemalloc
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 _SELF = Path("/proc/self")
-
-
-_LIBC: Any = ctypes.CDLL(None) if hasattr(ctypes.CDLL(None), "mallopt") else None
-if _LIBC is not None:
-    # One pool for all threads: those that the system would give to each are none of a call's.
-    _LIBC.mallopt(-8, 1)
 
 
 def open_sockets(port: int) -> int:
@@ -36,24 +30,13 @@ def open_sockets(port: int) -> int:
     return count
 
 
-def forget_peak() -> int:
-    """Begin to look for the peak anew; what is in use now, in bytes."""
-    gc.collect()
-    if _LIBC is not None:
-        _LIBC.malloc_trim(0)
-    with suppress(OSError):
-        (_SELF / "clear_refs").write_text("5")
-    return _status("VmRSS")
-
-
-def peak() -> int:
-    """The most that was in use since, in bytes."""
-    return _status("VmHWM")
-
-
-def _status(name: str) -> int:
-    with suppress(OSError):
-        for line in (_SELF / "status").read_text().splitlines():
-            if line.startswith(name):
-                return int(line.split()[1]) << 10
-    return 0
+@contextmanager
+def traced_peak() -> Iterator[list[int]]:
+    """Append the most bytes that Python's objects took at once, beyond those of before."""
+    peaks: list[int] = []
+    tracemalloc.start()
+    try:
+        yield peaks
+    finally:
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()

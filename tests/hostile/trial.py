@@ -18,7 +18,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from hostile.cases import CASES, DEADLINE, MAX_BODY, TOKEN, Case
-from hostile.measure import forget_peak, open_sockets, peak
+from hostile.measure import open_sockets, traced_peak
 from hostile.server import SLACK, HostileServer
 
 from aatoolkit import errors
@@ -53,9 +53,10 @@ def tried(case: Case, folder: Path) -> Trial:
             max_body=MAX_BODY,
             sleep=lambda _: None,
         )
-        before, began = forget_peak(), time.monotonic()
-        found = _outcome(fetcher, case)
-        seconds, memory = time.monotonic() - began, peak() - before
+        began = time.monotonic()
+        with traced_peak() as peaks:
+            found = _outcome(fetcher, case)
+        seconds = time.monotonic() - began
         begun = set(threading.enumerate()) - threads
         for thread in begun:
             if thread.name.startswith("aatoolkit"):
@@ -68,7 +69,7 @@ def tried(case: Case, folder: Path) -> Trial:
         len(server.heads),
         seconds,
         deadline,
-        memory,
+        *peaks,
         tuple(sorted(name for name in running if name.startswith("aatoolkit"))),
         all_let_go,
         open_sockets(server.port),

@@ -93,12 +93,11 @@ def test_an_interrupt_keeps_what_came_and_the_cache_goes_on(slow, scripted, monk
         assert draft.stopped == "interrupted"
         assert {"domains", "urls"} <= set(draft)
         assert "draft again" in repr(draft)
-        before = len(scripted.requests)
         again = aa.profile.draft(project, sections=SECTIONS, progress=False)
         assert not again.stopped
         assert set(again) == set(SECTIONS)
-        # Only what was not answered yet is asked for.
-        assert len(scripted.requests) <= before + len(again.requests) - 4
+        # Only what was not answered yet is asked for: at most the one that was under way, again.
+        assert len(scripted.requests) <= len(again.requests) + 1
 
 
 def test_an_interrupt_before_any_answer_is_one(slow, scripted, monkeypatch):

@@ -216,7 +216,7 @@ def styles_for(
 
     Examples
     --------
-    >>> styles_for(["negative", "positive"])["positive"] is GOOD
+    >>> styles_for(["negative", "positive"])["positive"] == GOOD
     True
     """
     # What remains is named last.
