@@ -11,3 +11,4 @@ from stores import StoreContract
 class TestArchive(StoreContract):
     opener = "open_archive"
     pause, puts = 8.0, 6
+    refuses_all = True
