@@ -51,7 +51,7 @@ def complete(
     given = {name: _levels(flat, name, values) for name, values in levels.items()}
     for name, values in given.items():
         flat[name] = flat[name].astype(values.dtype)
-    new = _with_attributes(_lacking(flat, known, given), flat, known, levels)
+    new, strangers = _with_attributes(_lacking(flat, known, given), flat, known, levels)
     states = _row_states(flat, known, stated, reported=True)
     added = _row_states(new, known, engines, reported=False)
     whole = pd.concat([flat, new], ignore_index=True)
@@ -60,7 +60,9 @@ def complete(
         whole[name] = pd.concat([there.astype(added[name].dtype), added[name]], ignore_index=True)
     stated_of_new = _statements(added)
     described = {
-        name: column if name in (*known.key, *levels) else _with(column, stated_of_new)
+        name: column
+        if name in (*known.key, *levels)
+        else _with(column, stated_of_new, strangers.get(name))
         for name, column in known.columns.items()
     }
     described |= dict.fromkeys(_OF_ROWS, ColumnMetadata(None, _REPORTED))
@@ -80,7 +82,14 @@ def _statements(added: pd.DataFrame) -> list[Statement]:
     return statements
 
 
-def _with(column: ColumnMetadata, statements: Sequence[Statement]) -> ColumnMetadata:
+def _with(
+    column: ColumnMetadata, statements: Sequence[Statement], strangers: Condition | None
+) -> ColumnMetadata:
+    """A column with what is stated of new rows: of an attribute, of those with a new key only."""
+    if strangers is not None:
+        if not strangers.values:
+            return column
+        statements = [replace(each, rows=(*each.rows, strangers)) for each in statements]
     return replace(column, statements=(*column.statements, *statements), otherwise=column.elsewhere)
 
 
@@ -143,19 +152,26 @@ def _lacking(
 
 def _with_attributes(
     new: pd.DataFrame, frame: pd.DataFrame, known: FrameMetadata, levels: Iterable[str]
-) -> pd.DataFrame:
-    """Fill in what other rows say of a part of the key, such as the maker of an engine."""
+) -> tuple[pd.DataFrame, dict[str, Condition]]:
+    """Fill in what other rows say of a part of the key, such as the maker of an engine.
+
+    Beside it, by attribute, the new rows of which no other row says anything.
+    """
     key = {*known.key, *levels}
+    strangers: dict[str, Condition] = {}
     for table in tables_of(known):
         grain = known.grain(table, declared_key(table)) or ()
         if not grain or not {*grain} < key or not {*grain} <= {*frame.columns}:
             continue
         of_key = frame.drop_duplicates([*grain]).set_index([*grain])
         wanted = pd.MultiIndex.from_frame(new[[*grain]]) if len(grain) > 1 else new[grain[0]]
+        fresh = new.loc[~wanted.isin(of_key.index), grain[0]].unique().tolist()
         for name, column in known.columns.items():
             if column.table == table and name in of_key.columns and name not in key:
                 new[name] = of_key[name].reindex(wanted).array
-    return new
+                if len(grain) == 1 or not fresh:
+                    strangers[name] = Condition(grain[0], "in", tuple(map(str, fresh)))
+    return new, strangers
 
 
 def _row_states(

@@ -285,6 +285,21 @@ def test_what_depends_on_a_part_of_the_key_is_known_of_new_rows_too() -> None:
     assert (whole["maker"] == "maker of " + whole["engine"].astype("string")).all()
 
 
+def test_an_attribute_of_a_known_key_is_as_measured_in_new_rows_as_in_old_ones() -> None:
+    data = shared_dataset()["prompts"]
+    topics = data.main[["prompt_id", "topic"]]
+    joined = data["prompt_engines"].aa.merge(topics, on="prompt_id", how="left")
+    whole = joined.aa.complete(engine=["chatgpt", "claude", "new"])
+    assert len(whole) > len(joined)
+    assert whole.aa.require("topic") is whole
+    assert whole.aa.availability.loc["answer_count", "status"] == "unknown"
+    strange = joined.aa.complete(prompt_id=["pr_1", "of nobody"])
+    assert strange.aa.availability.loc["topic", "status"] == "unknown"
+    assert strange[strange["prompt_id"] == "pr_1"].aa.availability.loc["topic", "status"] == (
+        "available"
+    )
+
+
 def test_a_column_of_words_about_what_is_measured_is_itself_no_gap() -> None:
     frame = pd.DataFrame({"engine": ["claude"], "support": ["not_applicable"]})
     columns = {
