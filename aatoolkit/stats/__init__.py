@@ -4,33 +4,22 @@ In come frames of counts, rates and means; out go frames whose rows say how sure
 ``n``, the number of prompts, the method in words and a verdict. What was not measured gives
 "cannot say" and the cause, never "no change". Reached through ``df.aa``. In reading order:
 
-================= =====================================================================
-``distributions`` Student's t, without SciPy
-``trace``         numbers that remember how they were computed: what explanations run on
-``cluster_sums``  numerators and denominators by group and cluster, of what was measured
-``estimate``      rates and means over clusters: variance, design effect, interval
-``results``       frames of results with code book, availability and sources
-``interval``      ``df.aa.interval``: how sure a rate or mean is
-``bounds``        the interval that stands beside a number in pictures, tables and reports
-``difference``    the change between two samples: paired, of two samples, of answers
-``sides``         what pairs two frames, what forbids comparing them; the window before
-``adjust``        p-values that are adjusted because there are many
-``compare``       ``df.aa.compare``: whether two frames differ
-``headline``      ``Dataset.compare``: what changed between two datasets
-``decompose``     ``df.aa.decompose``: into rates, mix, and what entered or left
-``stability``     ``df.aa.stability`` and ``aa.stats.samples``: repeats, and how many it takes
-``changes``       ``df.aa.changes``: the days on which a rate changed
-``panel``         changes within prompts: differences in differences, trends
-``treatment``     ``aa.stats.effect``: whether an action worked; ``effect_days``: the day of it
-``rank``          ``df.aa.rank``: each rank with the set of ranks that it may have
-``concentration`` ``df.aa.concentration``: how few members have most
-``similarity``    the Jaccard index and rank-biased overlap of pairs of answers
-``overlap``       ``df.aa.overlap``: how much two engines have in common
-``page_path``     paths of pages in one spelling
-``funnel_stages`` what each stage of a funnel counts, and of which rows
-``funnel``        ``Dataset.funnel``: from crawled to converted; ``funnel_states``: what it rests on
-``answer_rows``   ``aa.stats.answers`` and ``aa.stats.cited_and_mentioned``: one row an answer
-================= =====================================================================
+================ =====================================================================
+``trace``        numbers that remember how they were computed: what explanations run on; Student's t
+``cluster_sums`` numerators and denominators by group and cluster, of what was measured
+``estimate``     rates, means and changes over clusters: variance, design effect, interval, p-value
+``results``      what each column of a result says, and the frames that hold them
+``interval``     ``df.aa.interval``: how sure a rate or mean is; those of pictures too
+``compare``      ``df.aa.compare``: whether two frames differ; ``df.aa.decompose``: in what
+``headline``     ``Dataset.compare``: what changed between two datasets
+``stability``    ``df.aa.stability`` and ``aa.stats.samples``: repeats, and how many it takes
+``changes``      ``df.aa.changes``: the days on which a rate, count or mean changed
+``treatment``    ``aa.stats.effect``: whether an action worked
+``members``      ``df.aa.rank`` and ``df.aa.concentration``: ranks, and how few members have most
+``overlap``      ``df.aa.overlap``: how much two engines have in common
+``funnel``       ``Dataset.funnel``: from crawled to converted
+``answer_rows``  ``aa.stats.answers`` and ``aa.stats.cited_and_mentioned``: one row an answer
+================ =====================================================================
 
 Two questions look alike and have different answers. How do *these prompts* fare? Then the prompts
 are all there is, and only the answers to each are a sample (``panel="fixed"``). How do *prompts

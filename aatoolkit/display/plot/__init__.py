@@ -7,11 +7,10 @@ as 0, and nothing else is hatched. In reading order:
 - ``draw``: choose the kind of picture, put panels together, add notes and source.
 - ``options``: validate the arguments of ``df.aa.plot``; ``data``: `PlotData`, a frame with the
   role of each column; ``owners``: own rows, competitors' and titles that only another table of the
-  answer names; ``reduce``: aggregate rows that share a mark; ``whiskers``: the interval of each
-  mark; ``reasons``: why a mark has no number.
+  answer names; ``measured``: rows that share a mark, its interval, and why it has no number.
 - The kinds, each a function that returns a `Panel`, or None if it does not fit: ``rows`` (bars,
-  gap), ``results`` (of statistics), ``figures``, ``times`` (lines, changes, spans), ``cells``
-  (heat map, states, text), ``stacks`` (shares, counts, funnel, stages), ``scatter``.
+  gaps, figures, funnels, shares, states, texts), ``results`` (of statistics), ``times`` (lines and
+  changes), ``cells`` (heat maps), ``scatter``.
 - ``spec``: the value; ``style``: colours and looks on light and dark paper; ``drawn``: the rows
   behind the marks, and their explanation.
 - ``layout``: where everything is, in points, from the measured text of ``fonts``.
