@@ -210,6 +210,8 @@ def without_counts(rule: Aggregation, known: FrameMetadata, name: str) -> str:
         and (column.aggregate.over or column.aggregate.counts or ("",))[0] == counted
     ]
     hint = f"; its rates have: {', '.join(rates)}" if rates and counted else ""
+    if rule.rule == "sum" and len(known.key) == 1:
+        hint += f"; two windows of it are compared by what it is counted of: pair={known.key[0]!r}"
     return f"its rule ({rule}) names no numerator and denominator{hint}"
 
 

@@ -16,6 +16,7 @@ from aatoolkit.errors import ArgumentError, ItemNotFound
 from aatoolkit.frame.duplicates import answer_of
 from aatoolkit.frame.groupby import By, find, flattened
 from aatoolkit.frame.merge import rename
+from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
 from aatoolkit.metadata.recorded import recorded
 from aatoolkit.stats.cluster_sums import Rules, cluster_sums
@@ -150,8 +151,8 @@ def compared(
 ) -> Iterator[ComparedRow]:
     """The comparisons of one measure, a group each, not yet corrected."""
     sides = [
-        cluster_sums(frame, measure, by, pair or cluster, rules, counts=bool(pair or cluster))
-        for frame in (now, before)
+        cluster_sums(frame, measure, by, pair or cluster, own, counts=bool(pair or cluster))
+        for frame, own in zip((now, before), _rules_of((now, before), measure, rules), strict=True)
     ]
     names = side_names(*([metadata_of(frame, levels=True)] for frame in (now, before)))
     unit, is_rate = sides[0].unit or sides[1].unit, all(side.is_rate for side in sides)
@@ -167,6 +168,23 @@ def compared(
             change, method, why, moved = _tested(sides, groups, pair, cluster, level, design)
         why = refused or lacking or why
         yield ComparedRow(measure, key, change, unit, is_rate, method, why, (*moved, *notes))
+
+
+def _rules_of(
+    frames: Sequence[pd.DataFrame], measure: str, rules: Rules | None
+) -> tuple[Rules | None, Rules | None]:
+    """The rules of both sides: the window before adds up as the column does of which it is.
+
+    A count and the same count of the window before may be declared with different rules, where the
+    answers that the profile was drafted from proved more of one than of the other.
+    """
+    now, before = (metadata_of(frame, levels=True) for frame in frames)
+    if measure in (rules or {}) or not _is_previous(_of(now, measure), _of(before, measure)):
+        return rules, rules
+    column = declared(now.columns[measure])
+    if column is None or column.aggregate.rule != "sum":
+        return rules, rules
+    return rules, {**(rules or {}), measure: column.aggregate}
 
 
 def _tested(
@@ -275,7 +293,8 @@ def traced(cells: Any, at: int) -> dict[str, Any]:
     def change(row: int) -> Change:
         measure, rules = cells.text(row, "measure"), given.get("rules")
         sides = [
-            cells.sums(side, measure, keys, how[0] or how[1], rules, counts=True) for side in (0, 1)
+            cells.sums(side, measure, keys, how[0] or how[1], own, counts=True)
+            for side, own in enumerate(_rules_of((now, before), measure, rules))
         ]
         groups = [side.group(cells.key(row, keys)) for side in sides]
         return change_of(sides, groups, *how, level)

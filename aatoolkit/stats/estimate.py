@@ -272,7 +272,7 @@ def changed_counts(y1: Any, y0: Any, level: Any) -> Change:
     z = moved - One.total(moved) / k
     name_all(z=z)
     error = np.sqrt(k / (k - 1) * One.total(z**2))
-    df = np.minimum(freedom(z * 0 + 1, z), k - 1)
+    df = np.maximum(np.minimum(freedom(z * 0 + 1, z), k - 1), 1.0)
     return tested(after, before, error, df, level, (k * _NAN, k * _NAN), k)
 
 

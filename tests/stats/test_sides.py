@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from serving import shared_client
 
 import aatoolkit as aa
 from aatoolkit.errors import ArgumentError, AvailabilityError, ItemNotFound
+from aatoolkit.sections import SUM, Column, Profile, Section, Table, records
 from aatoolkit.stats import estimate
 
 
@@ -87,6 +89,52 @@ def test_refusals_name_what_would_do(ranking: aa.Tables) -> None:
     # A prompt's mentions are the same ones in the row of each brand, and do not add over brands.
     with pytest.raises(AvailabilityError, match="nothing shows that it adds over brand"):
         by_prompt.aa.compare("previous", "share_of_voice")
+
+
+COUNTED = Profile(
+    "counted",
+    Section(
+        "domains",
+        "Citations.",
+        Table(
+            "counted_domains",
+            "One row per domain.",
+            records("rows"),
+            "domain",
+            (
+                Column("domain", "string"),
+                Column("kind", "string"),
+                Column("citation_count", "Int64", unit="count", aggregate=SUM),
+                Column(
+                    "citations_previous",
+                    "Int64",
+                    unit="count",
+                    aggregate=replace(SUM, across=("engine",)),
+                ),
+            ),
+        ),
+    ),
+)
+
+
+def test_counts_of_the_window_before_compare_by_what_they_are_counted_of() -> None:
+    rows = [
+        {"domain": f"{n}.example", "kind": "blog" if n else "forum",
+         "citationCount": 30 + n % 4, "citationsPrevious": 20 + n % 3}
+        for n in range(12)
+    ]  # fmt: skip
+    frame = aa.normalize("domains", {"rows": rows}, profile=COUNTED).main
+    with pytest.raises(AvailabilityError, match="compared by what it is counted of: pair='domain'"):
+        frame.aa.compare("previous", "citation_count")
+    whole = frame.aa.compare("previous", "citation_count", pair="domain")
+    ends = frame[["citations_previous", "citation_count"]].sum().tolist()
+    assert whole[["before", "after"]].iloc[0].tolist() == ends
+    assert whole["verdict"].tolist() == ["up"]
+    assert whole.aa.explain(0, "change").value == ends[1] - ends[0]
+    # One domain of a kind says nothing of how they vary, and ends no other group.
+    groups = frame.aa.compare("previous", "citation_count", by="kind", pair="domain")
+    verdicts = groups.set_index("kind")["verdict"].to_dict()
+    assert verdicts == {"forum": "cannot say", "blog": "up"}
 
 
 @pytest.mark.thorough
