@@ -38,7 +38,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import figures
 
 import aatoolkit as aa
-from aatoolkit.archive import runs, statement_tables, tables
+from aatoolkit.archive import derive, runs, tables
 from aatoolkit.archive.answers import ANSWERS, SCHEMA
 from aatoolkit.archive.schema import CONTEXT_FIELDS, StoredTable, bare, fitted
 from aatoolkit.archive.store import ArchiveStore
@@ -142,7 +142,7 @@ def fill(place: Path, rows: int, *, daily: bool = False) -> int:
     tables.prepare(store, [wanted])
     delta = tables.ensure(store, wanted)
     schema = pa.schema(delta.schema().to_arrow())
-    for name, kind in ((ANSWERS, SCHEMA), *statement_tables.BESIDE.items()):
+    for name, kind in ((ANSWERS, SCHEMA), *derive.BESIDE.items()):
         store.create(name, kind)
     chance = np.random.default_rng(0)
     names = np.array([f"host{number:06d}.example" for number in range(hosts)])
@@ -165,8 +165,10 @@ def fill(place: Path, rows: int, *, daily: bool = False) -> int:
                 "states": ['{"states":[[["available",null,null],null]]}'] * len(context["host"]),
             }
             store.append(
-                store.open(statement_tables.FRAMES),
-                pa.table(frames).cast(bare(statement_tables.BESIDE[statement_tables.FRAMES])),
+                store.open(derive.FRAMES),
+                pa.table(frames)
+                .select(derive.BESIDE[derive.FRAMES].names)
+                .cast(bare(derive.BESIDE[derive.FRAMES])),
             )
     runs.log(store, run, "committed", answers=hosts * DAYS, failed=0)
     return hosts
