@@ -139,6 +139,8 @@ class Profile(Described, Mapping[str, Section]):
         if isinstance(source, ModuleType):
             return cls._found(vars(source), source.__name__.rpartition(".")[2], source.__name__)
         path = Path(source)
+        if path.exists() and not (path.is_file() or path.is_dir()):  # it may never end
+            raise _problem(f"the profile {path} is no regular file; give a Python file")
         try:
             names = runpy.run_path(str(path))
         except FileNotFoundError as error:

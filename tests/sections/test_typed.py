@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import ast
+import os
 import runpy
 from pathlib import Path
 
+import pytest
+
 import aatoolkit as aa
 from aatoolkit import cli
+from aatoolkit.errors import ArgumentError
 from aatoolkit.sections import Profile, typed_module
 
 
@@ -40,3 +44,10 @@ def test_the_command_writes_it(tmp_path: Path, capsys: object) -> None:
     out = tmp_path / "mine_types.py"
     assert cli.main(["profile", "types", str(source), "-o", str(out)]) == 0
     assert out.read_text(encoding="utf-8") == typed_module(Profile.load(source))
+
+
+def test_a_profile_is_read_from_regular_files_alone(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.py"
+    os.mkfifo(pipe)
+    with pytest.raises(ArgumentError, match="no regular file"):
+        Profile.load(pipe)
