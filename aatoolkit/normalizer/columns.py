@@ -210,9 +210,29 @@ def joined(parts: Sequence[BuiltTable], report: DriftReport) -> BuiltTable:
     if any(part.absent != first.absent for part in others):
         raise NotInParts
     if others:
-        first.arrow = pa.concat_tables([part.arrow for part in parts])
+        columns = {
+            column.name: pa.chunked_array(
+                _with_levels(
+                    column.levels, [c for part in parts for c in part.arrow[column.name].chunks]
+                )
+            )
+            for column in first.table.columns
+        }
+        first.arrow = pa.table(columns)
         first.check_key(report)
     return first
+
+
+def _with_levels(declared: Sequence[str], chunks: list[Array]) -> list[Array]:
+    """Give the chunks of a category one dictionary: declared levels first, then all the others."""
+    if not pa.types.is_dictionary(chunks[0].type):
+        return chunks
+    new = {level for chunk in chunks for level in chunk.dictionary.to_pylist()} - {*declared}
+    levels = pa.array([*declared, *sorted(new)], pa.string())
+    if not new:
+        return chunks
+    codes = [pc.index_in(chunk.dictionary, levels).take(chunk.indices) for chunk in chunks]
+    return [pa.DictionaryArray.from_arrays(code, levels) for code in codes]
 
 
 def _distinct(columns: Sequence[Array]) -> int:

@@ -313,6 +313,8 @@ class _Reader:
         # A statement about the whole is in the envelope; for any other all rows are to be seen.
         if not detection.is_ruled or detection.hints or any(map(_is_of_rows, signals)):
             raise NotInParts
+        columns = [column for table in declared for column in table.columns]
+        ordered = {("new level", column.pattern) for column in columns if column.ordered}
         report, new, first = DriftReport(), DriftReport(), 0
         pieces: dict[str, list[BuiltTable]] = {table.name: [] for table in declared}
         for elements in parts.parts():
@@ -326,16 +328,17 @@ class _Reader:
                 elif not first:
                     built |= _built(document, [plan], before, signals, source, report)
             own.extend(differences)
-            if not {kind for kind, _ in own.differences} <= {"new", "absent"} or (
-                first and own.differences.keys() != new.differences.keys()
-            ):
+            levels = {place for place in own.differences if place[0] == "new level"}
+            shapes = own.differences.keys() - levels
+            is_alike = not first or shapes == new.differences.keys()
+            if levels & ordered or not is_alike or not {kind for kind, _ in shapes} <= _JOINED:
                 raise NotInParts
             for place, drift in own.differences.items():
-                if not first:
-                    new.differences[place] = drift
+                joint = report if place in levels else new
+                if place not in joint.differences:
+                    joint.differences[place] = drift
                 elif drift.path.startswith(prefix):
-                    count = new.differences[place].count + drift.count
-                    new.differences[place] = replace(drift, count=count)
+                    joint.differences[place] = joint.differences[place].joined(drift)
             for name, table in built.items():
                 if table.rows.absent or table.rows.is_null:
                     raise NotInParts
@@ -353,6 +356,10 @@ class _Reader:
         if report.differences and not has_values(next(iter(tables.values())).arrow):
             raise NotInParts
         return _Read(tables, report, detection, source, census)
+
+
+_JOINED = {"new", "absent"}
+"""What differs from the declaration in every part or in none; undeclared levels may in some."""
 
 
 class _Unread:

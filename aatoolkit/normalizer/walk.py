@@ -11,7 +11,7 @@ from __future__ import annotations
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from itertools import chain, product
 from typing import TYPE_CHECKING, Any
@@ -147,6 +147,13 @@ class Drift:
         if not self.kind.endswith(" key"):
             place = f"$.{place}" if place else "$"
         return f"{self.kind}{times}{shown} @ {place}"
+
+    def joined(self, other: Drift) -> Drift:
+        """The same difference in two parts of an answer; of levels the first by name is shown."""
+        example = self.example
+        if self.kind == "new level":
+            example = min(filter(None, (self.example, other.example)))
+        return replace(self, count=self.count + other.count, example=example)
 
 
 @dataclass
