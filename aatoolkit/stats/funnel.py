@@ -195,9 +195,10 @@ def traced(cells: Any, at: int) -> dict[str, Any]:
     is_complete = cells.shared["rows"][COMPLETE].values.notna().any()
     n = counts.pop(COMPLETE, None) if is_complete else counts.get("visited")
     counts.pop(COMPLETE, None)
-    if n is not None and plain_value(n) > 0:
-        counts["n"] = n
-    return counts | _rates(counts, setting("level", given.get("level", 0.95)))
+    if n is None:
+        return counts | _rates(counts, 0.95)
+    rated = counts | ({"n": n} if plain_value(n) > 0 else {})
+    return counts | {"n": n} | _rates(rated, setting("level", given.get("level", 0.95)))
 
 
 def _check_windows(stages: Mapping[str, Stage]) -> None:

@@ -108,7 +108,8 @@ def traced_rank(cells: Any, at: int) -> dict[str, Any]:
         cells.shared["members"] = ranked, separations(ranked, float(given.get("level", 0.95)))
     members, (reach, p) = cells.shared["members"]
     sums = cells.sums(0, column, by, cluster, rules, counts=True)
-    member = [str(name) for name in members.names].index(cells.text(at, by))
+    names = members.names.astype(object).where(members.names.notna(), None).tolist()
+    member = names.index(cells.text(at, by))
 
     def size_and_value(place: int, name: str) -> tuple[Any, Any]:
         y, n = sums.of([*sums.pairs(place).values()])

@@ -73,7 +73,7 @@ def test_two_hosts_are_compared() -> None:
     assert found.equals(collected["acme.example"].compare(collected["globex.example"]))
     whole = found[found["subject"] == "all prompts"].set_index("measure")
     rate = collected["acme.example"]["prompts"].main.aa.aggregate(columns="mention_rate")
-    assert whole.loc["mention_rate", "after"] == pytest.approx(rate["mention_rate"].item())
+    assert whole.loc["mention_rate", "acme.example"] == pytest.approx(rate["mention_rate"].item())
     assert "two samples of prompt_id" in whole.loc["mention_rate", "method"]
     turned = collected.compare("globex.example", "acme.example")
     assert turned["change"].sum() == pytest.approx(-found["change"].sum())

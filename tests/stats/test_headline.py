@@ -56,6 +56,7 @@ def test_the_window_before_is_paired_by_prompt_and_planted_changes_are_found() -
 
 
 @pytest.mark.thorough
+@pytest.mark.timeout(420)  # 60 s on an idle machine
 def test_planted_changes_are_found_as_often_as_promised_and_others_are_not() -> None:
     rng = np.random.default_rng(4)
     times = effort(400)

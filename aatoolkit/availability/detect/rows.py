@@ -98,7 +98,7 @@ def _flags(records: Records, name: str, _: Notes) -> None:
 
 def _flags_of_nothing(records: Records, name: str, _: Notes) -> None:
     """Read flags of denial, if no denied row holds a number but 0."""
-    zero = records.are_dated or tokens(name)[-1] in ("collected", "ingested")
+    zero = records.are_dated or bool({*tokens(name)[-1:]} & {"collected", "ingested"})
     states = records.states(name, bool, partial(flag_of_nothing, name))
     lacking = [at for at, state in states if state.status in EMPTY]
     if lacking and all(records.is_idle(at, zero=zero) for at in lacking):

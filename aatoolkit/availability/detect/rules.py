@@ -227,7 +227,7 @@ def _source(answer: Facts, member: Member) -> Given:
 
 def _sampling(_: Facts, member: Member) -> Given:
     records = member.value and all(isinstance(item, dict) for item in member.value)
-    return PARTIAL if records and tokens(member.key)[0] == "sampling" else None
+    return PARTIAL if records and tokens(member.key)[:1] == ("sampling",) else None
 
 
 def _ends_in_reason(key: str) -> bool:

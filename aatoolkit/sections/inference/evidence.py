@@ -531,7 +531,7 @@ def _experiment(relation: Relation, count: int) -> None:
     for column in (column for column in measures if column not in weights):
         named = column.meaning
         is_count = named.kind == "count" and not named.mean and not column.seen.siblings
-        is_picked = tokens(column.name)[0] in ("best", "lowest", "median")
+        is_picked = bool({*tokens(column.name)[:1]} & {"best", "lowest", "median"})
         if is_picked or is_count or named.kind in ("rank", "change", "probability", "money"):
             continue
         half = 0.5 * 10.0**-column.reading.decimals

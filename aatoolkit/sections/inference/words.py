@@ -151,7 +151,7 @@ def meaning(name: str) -> Meaning:
         "change": has("change"),
         "money": has("money") and not is_rate and not ends("count"),
         "share": has("ppm", "permille", "basis_point"),
-        "count": (ends("count") and last != "volume")
+        "count": (bool({last, singular(last)} & lexicon("count")) and last != "volume")
         # Several of them, as in ``firstPositions``.
         or (not mean and has("ordinal") and is_place and last.endswith("s")),
         "status": bool(known & {"http", "status"}) and last in ("status", "code", "http"),

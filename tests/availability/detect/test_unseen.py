@@ -84,3 +84,11 @@ def test_a_sample_without_its_availability_gives_one_hint_at_most(path: Path) ->
     body = json.loads(path.read_bytes())
     body.pop("availability", None)
     assert len(_detect({"body": body}).hints) <= 1
+
+
+@pytest.mark.parametrize("key", [".", "", "—", "[]"])
+def test_a_key_without_a_word_is_no_fault(key: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = detect({"id": None, key: [{"id": 0, key: True, "n": None}]})
+    assert found.signals == []
