@@ -61,8 +61,6 @@ class BuiltTable:
         self.absent: set[str] = set()
         if rows.absent and not table.is_optional:
             report.record("absent", rows.absent, 1)
-        for place, there in rows.undeclared():
-            report.record_values(place, there, "new", f"{table.rows.path}[]")
         self._read_together()
         arrays = {column.name: self._column(column, report) for column in table.columns}
         if denies_any and rows.size:

@@ -391,12 +391,11 @@ def _built(
         built[name] = BuiltTable(table, before, signals, source, report, denies_any)
         if not is_part:
             built[name].check_key(report)
-    for place, there, why in untaken(rows):
-        if why != "new":
+    for place, there, why, where in untaken(rows):
+        if why == "new":
+            report.record_values(place, there, why, where)
+        else:
             report.keep(place, there, why)
-        elif len(there):
-            path = place.path(int(there[0])).removeprefix("$").removeprefix(".")
-            report.record_values(place, there, why, path)
     return built
 
 

@@ -336,6 +336,14 @@ class TableRows:
             declared = [position for position in positions if position is not None]
             yield elements, np.flatnonzero(~np.isin(elements.level.positions, declared))
 
+    def rows_around(self, elements: Vector) -> Iterator[RowIndex]:
+        """Yield the elements that hold rows of the table."""
+        level, index = self.place.level, None
+        while level.above is not None:
+            index, level = compose_index(index, level.parents), level.above.level
+            if level is elements.level and index is not None:
+                yield np.unique(index)
+
 
 def _computed_rows(place: Vector, table: str, function: Callable[[Any], Iterable[Any]]) -> Vector:
     """A place of the rows that a function computes from the values at another."""
@@ -402,8 +410,8 @@ def _has(
     return np.fromiter((mask[row] if row >= 0 else nothing for row in rows), bool, size)
 
 
-def untaken(tables: Sequence[TableRows]) -> Iterator[tuple[Vector, RowIndex, str]]:
-    """Yield values that only rows could hold and none does, and why they are kept.
+def untaken(tables: Sequence[TableRows]) -> Iterator[tuple[Vector, RowIndex, str, str]]:
+    """Yield values that only rows could hold and none does, why they are kept, and where.
 
     Such are the labels of an axis that is longer than its arrays, fields of a record that
     encloses no row, rows that a filter drops and no other table reads; and, as ``new``, the
@@ -412,7 +420,7 @@ def untaken(tables: Sequence[TableRows]) -> Iterator[tuple[Vector, RowIndex, str
     for rows in tables:
         if rows.table.rows.first:
             is_before = rows.place.level.positions < rows.table.rows.first
-            yield rows.place, np.flatnonzero(is_before), "known"
+            yield rows.place, np.flatnonzero(is_before), "known", ""
     whys: dict[Vector, str] = {}
     for rows in tables:
         filtered = rows.table.rows.without or rows.table.rows.only
@@ -428,14 +436,23 @@ def untaken(tables: Sequence[TableRows]) -> Iterator[tuple[Vector, RowIndex, str
                 if place in taken:
                     taken[place].append(np.arange(place.level.size) if index is None else index)
         for place, why in whys.items():
-            yield place, np.setdiff1d(place.present, np.concatenate(taken[place])), why
+            yield place, np.setdiff1d(place.present, np.concatenate(taken[place])), why, ""
     reads: dict[Vector, list[tuple[RowMap, RowIndex]]] = {}
     for elements, arrays, there in chain.from_iterable(rows._reads for rows in tables):
         reads.setdefault(elements, []).append((arrays, there))
+    for rows in tables:
+        # Positions that are no columns of a grid may be tables of their own, or labels of such.
+        for elements, there in rows.undeclared():
+            elsewhere = [taken for _, taken in reads.pop(elements, [])]
+            elsewhere += [index for other in tables for index in other.rows_around(elements)]
+            left = np.setdiff1d(there, np.concatenate([*elsewhere, np.array([], np.int64)]))
+            yield elements, left, "new", f"{rows.table.rows.path}[]"
     for elements, parts in reads.items():
         is_met = np.ones(len(elements), bool)
         if all(arrays is not None for arrays, _ in parts):
             met = np.concatenate([arrays for arrays, _ in parts if arrays is not None])
             is_met = np.isin(elements.level.parents, met)
         taken_there = np.concatenate([there for _, there in parts])
-        yield elements, np.setdiff1d(np.flatnonzero(is_met), taken_there), "new"
+        left = np.setdiff1d(np.flatnonzero(is_met), taken_there)
+        where = elements.path(int(left[0])).removeprefix("$").removeprefix(".") if len(left) else ""
+        yield elements, left, "new", where

@@ -203,3 +203,22 @@ def test_a_description_names_every_table_and_column(name: str) -> None:
         assert one.name in text
         assert f">{one.name}: " in html
         assert all(f"  {column.name}" in text and column.doc in text for column in one.columns)
+
+
+def test_a_column_of_a_grid_that_is_a_table_of_its_own_is_no_drift() -> None:
+    rows = [
+        [f"site{n}.example", "own" if n % 2 else "blog", n * 7, n / 8, {"chatgpt": n, "gemini": n}]
+        for n in range(1, 30)
+    ]
+    names = ("domain", "kind", "citations", "share", "byEngine")
+    answer = {"columns": [{"name": name, "type": "T"} for name in names], "rows": rows}
+    body = json.dumps(answer).encode()
+    section = aa.sections.propose(body, "novel").section
+    tables = aa.normalize(section, body, strict=True)
+    assert tables.drift.empty
+    assert tables.extra.empty
+    assert tables.rebuild() == answer
+    rows[3].append("more")
+    with pytest.warns(aa.errors.SchemaDriftWarning, match="more"):
+        longer = aa.normalize(section, json.dumps(answer).encode())
+    assert longer.extra["value"].tolist() == ['"more"']
