@@ -48,7 +48,7 @@ ONLY = {
     # A progress bar shows itself where its work is.
     "IPython": ("aatoolkit/display/", "aatoolkit/client/", "aatoolkit/profile/confirming.py"),
     # The accessor names the type of what it gives, and no more.
-    "matplotlib": ("aatoolkit/display/plot/", "aatoolkit/accessor.py"),
+    "matplotlib": ("aatoolkit/display/plot/", "aatoolkit/display/accessor.py"),
 }
 """Packages that one folder only may import, even at call time."""
 

@@ -46,7 +46,6 @@ from aatoolkit.client.project import Project
 from aatoolkit.client.reading import known_sections
 from aatoolkit.client.settings import checked_max_nodes
 from aatoolkit.errors import ArchiveError, ScopeError, StudyError
-from aatoolkit.explain import Explainer, Explanation
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.metadata.column import Source
@@ -56,6 +55,7 @@ from aatoolkit.payload import Payload
 from aatoolkit.scope import FILTERS, Scope
 from aatoolkit.sections import Profile
 from aatoolkit.sections.profile import ProfileSource
+from aatoolkit.stats.explain import Explainer, Explanation
 from aatoolkit.study.explaining import StoredResponse
 from aatoolkit.study.record import Record
 from aatoolkit.study.recording import versions

@@ -42,7 +42,7 @@ from aatoolkit.errors import (
 )
 
 if TYPE_CHECKING:
-    from aatoolkit.explain import Explanation
+    from aatoolkit.stats.explain import Explanation
     from aatoolkit.study import Study
 
 study = group_of("study", "Record, check, compare and publish studies.")

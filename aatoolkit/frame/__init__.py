@@ -2,8 +2,7 @@
 
 In go frames with metadata (`aatoolkit.metadata`); out come frames with metadata. In reading order:
 
-- `aatoolkit.accessor`: signatures and documentation of every verb; ``overview``: the verbs by
-  purpose
+- ``overview``: the verbs by purpose; `aatoolkit.display.accessor` has their signatures
 - ``merge``: ``merge``, ``rename``, ``adopt``, and the rows of frames that no section declares;
   ``merge_keys``: whether keys meet
 - ``concat``: `aatoolkit.concat`, and one dtype a column over several frames
@@ -43,7 +42,7 @@ class _LazyAccessor:
 
     @staticmethod
     def _accessor() -> Any:
-        return importlib.import_module("aatoolkit.accessor").Accessor
+        return importlib.import_module("aatoolkit.display.accessor").Accessor
 
 
 # Whatever handles frames imports this package, so that no process is without the accessor.

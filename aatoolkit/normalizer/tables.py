@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from aatoolkit._util.show import Shown
     from aatoolkit.availability.detect import Detection, Hint, Signal
-    from aatoolkit.explain.explanation import Explanation
     from aatoolkit.metadata.attrs import FrameMetadata
     from aatoolkit.normalizer.columns import BuiltTable
     from aatoolkit.normalizer.reread import AnswerAtHand
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from aatoolkit.normalizer.walk import Drift, DriftReport
     from aatoolkit.payload import Payload
     from aatoolkit.sections import Section
+    from aatoolkit.stats.explain.explanation import Explanation
 
 
 _MARKS = {
@@ -264,7 +264,7 @@ class Tables(TablesExport, NamesNear):
         >>> [each.column for each in tables.explain("$.rows[0]").children]
         ['brands.brand', 'brands.mention_count']
         """
-        from aatoolkit.explain.answers import explain_path
+        from aatoolkit.stats.explain.answers import explain_path
 
         if not isinstance(path, str):
             raise ArgumentError(f"path is a {type(path).__name__}, no text", argument="path")

@@ -29,7 +29,7 @@ import aatoolkit as aa
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
-    from aatoolkit.accessor import Accessor
+    from aatoolkit.display.accessor import Accessor
 
     # Names in a list are not checked: pyright takes it for a list of any text, and a list that was
     # computed is one.

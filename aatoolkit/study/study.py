@@ -30,7 +30,6 @@ from aatoolkit.errors import (
     did_you_mean,
     near_matches,
 )
-from aatoolkit.explain import Explainer, Explanation
 from aatoolkit.jsontree import decode
 from aatoolkit.metadata.arrow_schema import logical_hash
 from aatoolkit.metadata.column import Source
@@ -39,6 +38,7 @@ from aatoolkit.scope import Scope
 from aatoolkit.sections import Profile
 from aatoolkit.sections.profile import ProfileSource
 from aatoolkit.sections.profile_json import is_portable
+from aatoolkit.stats.explain import Explainer, Explanation
 from aatoolkit.study.diff import StudyDiff, compare
 from aatoolkit.study.explaining import StoredResponse, recorded_table, stored_responses
 from aatoolkit.study.files import (

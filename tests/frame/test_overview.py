@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import aatoolkit as aa
-from aatoolkit.accessor import Accessor
+from aatoolkit.display.accessor import Accessor
 from aatoolkit.frame.overview import PURPOSES
 
 

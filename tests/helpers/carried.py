@@ -1,7 +1,5 @@
 """What a frame carries, for tests that look inside: the one place that imports it."""
 
-from aatoolkit.explain import Explainer as Explainer
-from aatoolkit.explain import Explanation as Explanation
 from aatoolkit.metadata.attrs import (
     ATTRIBUTE as ATTRIBUTE,
 )
@@ -23,3 +21,5 @@ from aatoolkit.metadata.attrs import (
 from aatoolkit.metadata.attrs import (
     metadata_of as metadata_of,
 )
+from aatoolkit.stats.explain import Explainer as Explainer
+from aatoolkit.stats.explain import Explanation as Explanation

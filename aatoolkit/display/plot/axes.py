@@ -23,7 +23,7 @@ from aatoolkit.display.plot.style import DOTTED, HATCHED, Palette, luminance
 from aatoolkit.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from aatoolkit.explain import Explanation
+    from aatoolkit.stats.explain import Explanation
 
 _DPI = 144
 _HATCHES = {HATCHED: "////", DOTTED: "...."}

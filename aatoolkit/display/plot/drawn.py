@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit.errors import ArgumentError, ItemNotFound
-from aatoolkit.explain.explanation import plain
+from aatoolkit.stats.explain.explanation import plain
 
 if TYPE_CHECKING:
     from aatoolkit.display.plot.data import PlotData
-    from aatoolkit.explain import Explainer, Explanation
+    from aatoolkit.stats.explain import Explainer, Explanation
 
 Place = tuple[int | Mapping[str, Any], str | None]
 """The row of a mark, by position or by the values of columns, and its column."""
@@ -62,7 +62,7 @@ class Drawn:
         self, mark: Any, column: str | None, within: Any, place_at: PlaceAt | None = None
     ) -> Explanation:
         """Explain the number of a mark; see `Picture.explain`."""
-        from aatoolkit.explain import Explainer
+        from aatoolkit.stats.explain import Explainer
 
         if self.facet is not None:
             return self._of_panel(self.facet, mark, column, within, place_at)
@@ -117,7 +117,7 @@ class Drawn:
 
     def _count(self, row: Any, explainer: Explainer) -> Explanation:
         """Explain the number of rows that a mark counts, with those rows."""
-        from aatoolkit.explain import Explanation
+        from aatoolkit.stats.explain import Explanation
 
         if not isinstance(row, Mapping):
             words = f"a mark counts rows: name it by {' and '.join(self.columns)}"

@@ -20,13 +20,13 @@ from aatoolkit.display.report.wording import (
     plain,
     unit_words,
 )
-from aatoolkit.explain import CitedAnswer, Explainer, Explanation, ValuePlace
-from aatoolkit.explain.answers import TrailEnd
-from aatoolkit.explain.explainer import replay
-from aatoolkit.explain.explanation import same
-from aatoolkit.explain.results import Made
 from aatoolkit.jsontree.paths import KEY_SIGN, Step, format_json_path, parse_path
 from aatoolkit.metadata.attrs import stored_of
+from aatoolkit.stats.explain import CitedAnswer, Explainer, Explanation, ValuePlace
+from aatoolkit.stats.explain.answers import TrailEnd
+from aatoolkit.stats.explain.explainer import replay
+from aatoolkit.stats.explain.explanation import same
+from aatoolkit.stats.explain.results import Made
 
 if TYPE_CHECKING:
     from aatoolkit.client.dataset import Dataset

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from aatoolkit.display.plot.interactive import InteractivePicture
-    from aatoolkit.explain.explanation import Explanation
+    from aatoolkit.stats.explain.explanation import Explanation
 
 
 def _words(values: object) -> pd.api.extensions.ExtensionArray:
@@ -214,7 +214,7 @@ class Accessor(NamesNear):
         >>> found.row, found.missing.partition(";")[0]
         ({'engine': 'google-ai-overview'}, 'the answer holds null here')
         """
-        from aatoolkit.explain.explainer import Explainer
+        from aatoolkit.stats.explain.explainer import Explainer
 
         return Explainer(within).explain(self._frame, row, column)
 

@@ -12,8 +12,8 @@ is asked for. In reading order:
 
 from __future__ import annotations
 
-from aatoolkit.explain.explainer import Explainer
-from aatoolkit.explain.explanation import (
+from aatoolkit.stats.explain.explainer import Explainer
+from aatoolkit.stats.explain.explanation import (
     CitedAnswer,
     Explanation,
     MissingRows,

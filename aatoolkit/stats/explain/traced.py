@@ -14,12 +14,12 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit.errors import AAToolkitError
-from aatoolkit.explain.explanation import Explanation, plain, shown, sum_in_words
-from aatoolkit.explain.results import Made, Result
 from aatoolkit.frame.groupby import By, flattened
 from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.stats.cluster_sums import Rules, cluster_sums
 from aatoolkit.stats.compare import previous_names, previous_window
+from aatoolkit.stats.explain.explanation import Explanation, plain, shown, sum_in_words
+from aatoolkit.stats.explain.results import Made, Result
 from aatoolkit.stats.trace import (
     DRAWN,
     LEAF,

@@ -19,15 +19,6 @@ import pandas as pd
 
 from aatoolkit.availability.detect import Signal
 from aatoolkit.errors import AAToolkitError, ArgumentError
-from aatoolkit.explain.explanation import (
-    CitedAnswer,
-    Explanation,
-    StatedAvailability,
-    ValuePlace,
-    matching,
-    plain,
-    shown,
-)
 from aatoolkit.frame.aggregation_plan import row_units
 from aatoolkit.frame.cell_status import Cells, cells_of
 from aatoolkit.jsontree.byte_span import ByteIndex
@@ -51,6 +42,15 @@ from aatoolkit.normalizer.column_availability import (
 )
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.sections.section import Column
+from aatoolkit.stats.explain.explanation import (
+    CitedAnswer,
+    Explanation,
+    StatedAvailability,
+    ValuePlace,
+    matching,
+    plain,
+    shown,
+)
 
 if TYPE_CHECKING:
     T = TypeVar("T")

@@ -15,15 +15,6 @@ from typing import Any, Protocol
 import numpy as np
 import pandas as pd
 
-from aatoolkit.explain.answers import AnswerFinder, TableCells, TrailEnd
-from aatoolkit.explain.explanation import (
-    Explanation,
-    matching,
-    plain,
-    same,
-    shown,
-    sum_in_words,
-)
 from aatoolkit.frame.aggregate import cells_of_plan, coverage_of, with_flags
 from aatoolkit.frame.aggregation_plan import Plan, plan
 from aatoolkit.frame.cell_status import CAUSE, COVERAGE, REASON, ROW, Cells, is_status_column
@@ -34,6 +25,15 @@ from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import FrameMetadata, attach, metadata_of
 from aatoolkit.metadata.column import Source
 from aatoolkit.metadata.recipe import load_rows, load_values
+from aatoolkit.stats.explain.answers import AnswerFinder, TableCells, TrailEnd
+from aatoolkit.stats.explain.explanation import (
+    Explanation,
+    matching,
+    plain,
+    same,
+    shown,
+    sum_in_words,
+)
 
 
 class Made(Protocol):

@@ -25,33 +25,6 @@ from aatoolkit.errors import (
     did_you_mean,
     near_matches,
 )
-from aatoolkit.explain.answers import AnswerFinder, TableCells, TrailEnd, with_samples
-from aatoolkit.explain.explanation import (
-    Explanation,
-    MissingRows,
-    matching,
-    plain,
-    same,
-    shown,
-)
-from aatoolkit.explain.results import (
-    AggregateCells,
-    ArchivedCells,
-    Explains,
-    Made,
-    Result,
-    View,
-    answers_cells,
-    beside_cells,
-    completed_cells,
-    long_cells,
-    merged_cells,
-    renamed_cells,
-    row_of,
-    same_cells,
-    stacked_cells,
-)
-from aatoolkit.explain.traced import TracedCells
 from aatoolkit.frame.aggregate import aggregate
 from aatoolkit.frame.cell_status import cells_of
 from aatoolkit.frame.complete import complete
@@ -78,6 +51,33 @@ from aatoolkit.stats import (
     treatment,
 )
 from aatoolkit.stats import interval as intervals
+from aatoolkit.stats.explain.answers import AnswerFinder, TableCells, TrailEnd, with_samples
+from aatoolkit.stats.explain.explanation import (
+    Explanation,
+    MissingRows,
+    matching,
+    plain,
+    same,
+    shown,
+)
+from aatoolkit.stats.explain.results import (
+    AggregateCells,
+    ArchivedCells,
+    Explains,
+    Made,
+    Result,
+    View,
+    answers_cells,
+    beside_cells,
+    completed_cells,
+    long_cells,
+    merged_cells,
+    renamed_cells,
+    row_of,
+    same_cells,
+    stacked_cells,
+)
+from aatoolkit.stats.explain.traced import TracedCells
 
 _MOST = 5000
 """The most values among which near matches of one are looked for."""
