@@ -30,10 +30,8 @@
     └─ NotWritten (OSError)              a file or folder was not written, and nothing is changed
 
     AAToolkitWarning (UserWarning)
-    ├─ DraftWarning                      responses are read by drafts made of themselves
-    ├─ SchemaDriftWarning                a response is not as it was declared, or not understood
-    ├─ StaleDataWarning                  an expired response was used, as the service failed
-    └─ MergeWarning                      values of the keys of a merge do not meet
+    ├─ SchemaDriftWarning                a response is not as declared, or is read by a draft
+    └─ StaleDataWarning                  an expired response was used, as the service failed
 
 Every error has its facts as attributes, says what to do, pickles, and never holds a token.
 """
@@ -302,20 +300,12 @@ class AAToolkitWarning(UserWarning):
     """Base class of all warnings of this package."""
 
 
-class DraftWarning(AAToolkitWarning):
-    """No declaration fits the responses: they are read by drafts made of themselves."""
-
-
 class SchemaDriftWarning(AAToolkitWarning):
-    """A response has other fields than were declared, or states availability in unknown words."""
+    """A response is not as declared: other fields, unknown words, or a draft has to read it."""
 
 
 class StaleDataWarning(AAToolkitWarning):
     """An expired response was used, as the service failed."""
-
-
-class MergeWarning(AAToolkitWarning):
-    """Keys of a merge do not meet: no value is on both sides, or some differ by spelling only."""
 
 
 def near_matches(

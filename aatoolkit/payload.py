@@ -156,7 +156,7 @@ class Request:
         if resource == "agent-analytics":
             filters = {name: value for name, value in params.items() if name != "section"}
             try:
-                scope = Scope.from_query(urlencode(filters))
+                scope = Scope._from_query(urlencode(filters))
             except ScopeError as error:
                 raise ValueError(error.message) from None
         return cls(

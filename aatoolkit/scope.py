@@ -58,9 +58,9 @@ class Scope(NamesNear):
     --------
     >>> Scope(days=7, engine=["gemini", "chatgpt", "gemini"])
     Scope(days=7, engine=('chatgpt', 'gemini'))
-    >>> Scope(brand="Acme CRM").to_query()
+    >>> Scope(brand="Acme CRM")._to_query()
     'days=30&brand=Acme+CRM'
-    >>> Scope.from_query("brand=Acme+CRM") == Scope(brand="Acme CRM")
+    >>> Scope._from_query("brand=Acme+CRM") == Scope(brand="Acme CRM")
     True
     """
 
@@ -133,12 +133,12 @@ class Scope(NamesNear):
         """
         return {"days": self.days, **self._filters} if self._days_given else self._filters
 
-    def with_(self, **changes: Any) -> Scope:
+    def _with(self, **changes: Any) -> Scope:
         """Return the scope with some filters replaced.
 
         Examples
         --------
-        >>> Scope(engine="chatgpt").with_(days=7)
+        >>> Scope(engine="chatgpt")._with(days=7)
         Scope(days=7, engine=('chatgpt',))
         """
         return Scope(**{**self._given, **changes})
@@ -156,12 +156,12 @@ class Scope(NamesNear):
             **{name: ",".join(values) for name, values in self._filters.items()},
         }
 
-    def to_query(self) -> str:
+    def _to_query(self) -> str:
         """Return the scope as a query string."""
         return urlencode(self._params())
 
     @classmethod
-    def from_query(cls, query: str) -> Scope:
+    def _from_query(cls, query: str) -> Scope:
         """Parse a query string.
 
         Raises
@@ -195,7 +195,7 @@ class Scope(NamesNear):
                 given[name] = tuple(part for part in text.split(",") if part)
         return cls(**given)
 
-    def check(self, options: ScopeOptions) -> Scope:
+    def _check(self, options: ScopeOptions) -> Scope:
         """Validate the scope against the options of a project, and return the scope itself.
 
         Raises

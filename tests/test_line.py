@@ -51,7 +51,7 @@ def scope_of(filters: dict, options: aa.ScopeOptions) -> aa.Scope:
         name: options.values(name)[0] if value == "first" else value
         for name, value in filters.items()
     }
-    return aa.Scope(**chosen).check(options)
+    return aa.Scope(**chosen)._check(options)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def total(frame: pd.DataFrame, column: str) -> int:
 
 def test_citations_agree_across_sections(acme: aa.Project, options: aa.ScopeOptions) -> None:
     for engine in ("chatgpt", "perplexity", "gemini"):
-        scope = aa.Scope(days=7, engine=engine).check(options)
+        scope = aa.Scope(days=7, engine=engine)._check(options)
         data = acme.read_all(scope=scope, sections=["domains", "urls", "chats"], progress=False)
         chats, cited = data["chats"], data["chats"]["chat_citations"]
         matched = chats.extra.set_index("path")["value"]["$.sampling.matched"]

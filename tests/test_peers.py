@@ -19,7 +19,7 @@ import aatoolkit as aa
 from aatoolkit.errors import SchemaDriftWarning
 
 # Whatever an answer holds: one that the declaration does not fit is read by a draft of itself.
-pytestmark = pytest.mark.filterwarnings("ignore::aatoolkit.errors.DraftWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::aatoolkit.errors.SchemaDriftWarning")
 
 ENOUGH = 20.0
 """Seconds of this process's own time: some twenty times what a document takes."""

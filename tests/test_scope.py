@@ -27,8 +27,8 @@ def test_its_repr_can_be_pasted(scope: Scope) -> None:
 
 @given(scopes)
 def test_its_query_string_reads_back(scope: Scope) -> None:
-    assert Scope.from_query(scope.to_query()) == scope
-    assert Scope.from_query("?" + scope.to_query()) == scope
+    assert Scope._from_query(scope._to_query()) == scope
+    assert Scope._from_query("?" + scope._to_query()) == scope
 
 
 @given(st.lists(values, max_size=6), st.randoms())
@@ -36,7 +36,7 @@ def test_order_and_repetition_never_matter(listed: list[str], random: object) ->
     shuffled = [*listed, *listed[:2]]
     random.shuffle(shuffled)  # type: ignore[attr-defined]
     first, second = Scope(engine=listed), Scope(engine=iter(shuffled))  # type: ignore[arg-type]
-    assert (first, hash(first), first.to_query()) == (second, hash(second), second.to_query())
+    assert (first, hash(first), first._to_query()) == (second, hash(second), second._to_query())
 
 
 def test_what_is_not_narrowed_is_not_shown() -> None:
@@ -57,7 +57,7 @@ def test_parameters_are_in_the_order_of_the_api() -> None:
 
 
 def test_a_whole_number_of_another_type_is_the_same_window() -> None:
-    assert Scope(days=30.0).to_query() == "days=30"  # type: ignore[arg-type]
+    assert Scope(days=30.0)._to_query() == "days=30"  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("days", [1, 0, -7, True, "30", None, 31, 30.5])
@@ -90,10 +90,10 @@ def test_what_the_api_cannot_express_is_refused_with_the_reason(
 
 def test_some_filters_can_be_changed() -> None:
     scope = Scope(days=7, engine="chatgpt")
-    assert scope.with_(engine=("gemini",), topic="CRM") == Scope(7, engine="gemini", topic="CRM")
+    assert scope._with(engine=("gemini",), topic="CRM") == Scope(7, engine="gemini", topic="CRM")
     assert scope == Scope(days=7, engine="chatgpt")
     with pytest.raises(ScopeError, match="'engines' is not a filter") as refused:
-        scope.with_(engines="gemini")
+        scope._with(engines="gemini")
     assert refused.value.suggestions == ("engine",)
 
 
@@ -110,18 +110,18 @@ def test_some_filters_can_be_changed() -> None:
 )
 def test_a_query_string_that_is_no_scope_is_refused(query: str, why: str) -> None:
     with pytest.raises(ScopeError, match=why):
-        Scope.from_query(query)
+        Scope._from_query(query)
 
 
 def test_an_empty_query_string_is_the_default() -> None:
-    assert Scope.from_query("") == Scope()
-    assert Scope.from_query("engine=") == Scope()
+    assert Scope._from_query("") == Scope()
+    assert Scope._from_query("engine=") == Scope()
 
 
 def test_a_query_in_another_encoding_is_refused_not_bent() -> None:
     with pytest.raises(ScopeError, match="not in UTF-8"):
-        Scope.from_query("topic=caf%E9")
-    assert Scope.from_query("topic=caf%C3%A9").topic == ("café",)
+        Scope._from_query("topic=caf%E9")
+    assert Scope._from_query("topic=caf%C3%A9").topic == ("café",)
 
 
 # --- allowed filter values ------------------------------------------------------------------
@@ -150,14 +150,14 @@ def options() -> ScopeOptions:
 
 def test_a_scope_that_the_project_knows_is_returned(options: ScopeOptions) -> None:
     scope = Scope(7, engine="gemini", topic="CRM", category="discovery", brand="Zenith")
-    assert scope.check(options) is scope
+    assert scope._check(options) is scope
 
 
 def test_an_unknown_filter_is_refused_with_near_matches() -> None:
     with pytest.raises(ScopeError, match=r"'engines' is not a filter; did you mean 'engine'\?$"):
         Scope(engines="chatgpt")
     with pytest.raises(ScopeError, match="there are days, engine, topic, category, brand") as error:
-        Scope().with_(country="de")
+        Scope()._with(country="de")
     assert (error.value.parameter, error.value.suggestions) == ("country", ())
 
 
@@ -169,7 +169,7 @@ def test_an_unknown_value_is_refused_with_near_matches(
     options: ScopeOptions, wanted: str, near: tuple[str, ...]
 ) -> None:
     with pytest.raises(ScopeError, match="unknown engine") as refused:
-        Scope(engine=(wanted, "gemini")).check(options)
+        Scope(engine=(wanted, "gemini"))._check(options)
     assert refused.value.parameter == "engine"
     assert refused.value.unknown == (wanted,)
     assert refused.value.suggestions == near

@@ -283,7 +283,7 @@ def group_payloads(payloads: Iterable[Payload]) -> Iterator[Group]:
     for _, group in groupby(payloads, key=place):
         listed = [*group]
         questions = [
-            (str(p.host), str(p.section), p.scope.to_query() if p.scope else "") for p in listed
+            (str(p.host), str(p.section), p.scope._to_query() if p.scope else "") for p in listed
         ]
         yield [*zip(questions, listed, strict=True)], None
 
@@ -308,7 +308,7 @@ def plan(
     """Plan the requests: without those answered today or fetched by an unfinished run."""
     today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     wanted = {
-        (project.host, name, scope.to_query()): (project, scope)
+        (project.host, name, scope._to_query()): (project, scope)
         for project, scope in targets
         for name in names
     }
@@ -347,7 +347,7 @@ def fetch_groups(
         for at, group in groupby(answers, key=lambda answer: answer[0][0]):
             project, scope, _ = targets[at]
             outcomes = [
-                ((project.host, name, scope.to_query()), outcome(future.result))
+                ((project.host, name, scope._to_query()), outcome(future.result))
                 for (_, name), future in group
             ]
             yield outcomes, None

@@ -120,7 +120,7 @@ class StoredAnswer:
             run,
             payload.host,
             payload.section,
-            payload.scope.to_query(),
+            payload.scope._to_query(),
             payload.fetched_at.astimezone(UTC),
             payload.status,
             payload.sha256,
@@ -193,7 +193,7 @@ class StoredAnswer:
             from_cache=True,
             stale=self.stale,
             section=self.section,
-            scope=Scope.from_query(self.scope),
+            scope=Scope._from_query(self.scope),
             host=self.host,
             headers=json.loads(self.headers),
         )
@@ -216,7 +216,7 @@ class StoredAnswer:
     @cached_property
     def context(self) -> dict[str, Any]:
         """The values of the context columns in the rows of its tables."""
-        scope = Scope.from_query(self.scope)
+        scope = Scope._from_query(self.scope)
         return {
             "month": self.month,
             "host": self.host,

@@ -540,7 +540,7 @@ class Archive(metaclass=Chaptered):
         """
         given = dict(options)
         if given.get("scope") is not None:
-            given["scope"] = Scope.from_query(given["scope"])
+            given["scope"] = Scope._from_query(given["scope"])
         return self.history(**given) if how == "history" else self.read(**given)
 
     @typed
@@ -823,7 +823,7 @@ def recipe_of(how: str, **options: Any) -> list[Any]:
         if value not in (None, False)
     }
     if scope is not None:
-        written["scope"] = scope.to_query()
+        written["scope"] = scope._to_query()
     return ["archived", how, written]
 
 

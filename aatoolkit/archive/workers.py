@@ -99,7 +99,7 @@ def _fetched(client: Client, task: FetchTask) -> Group:
     outcomes: list[Outcome] = []
     for name in task.names:
         got = outcome(lambda name=name: checked(client, project.fetch(name, task.scope)))  # type: ignore[misc]
-        outcomes.append(((task.host, name, task.scope.to_query()), got))
+        outcomes.append(((task.host, name, task.scope._to_query()), got))
     return derived(outcomes, task.profile, task.max_nodes)
 
 

@@ -101,7 +101,7 @@ def demo(given: Given) -> int:
     with demo_project(given.host, **data) as project:
         note(f"serving at {project.client.base_url}, for as long as this command runs")
         choices = project.scope_options()
-        note(repr(scope.check(choices) and choices))
+        note(repr(scope._check(choices) and choices))
         return _write_all(project.read_all(None, scope), given.out, given.json)
 
 

@@ -30,7 +30,7 @@ def write_dated(client: Client, scope: Scope, given: SimpleNamespace) -> int:
     names = known_sections(sections, client.profile)
     left = [host for host in hosts if folders.lacking(host, names)]
     rows: list[dict[str, Any]] = []
-    for host, _, dataset in client.datasets(left, sections, scope) if left else ():
+    for host, _, dataset in client._datasets(left, sections, scope) if left else ():
         counts = [folders.write(host, tables) for tables in dataset.values()]
         rows.append(
             {
@@ -109,7 +109,7 @@ class DatedFolders:
         if not folder.is_dir():
             return False
         there = _scopes_in(folder)
-        if there - {self._scope.to_query()}:
+        if there - {self._scope._to_query()}:
             raise NotWritten(
                 f"{folder} holds what was read with other filters ({', '.join(sorted(there))}); "
                 "give another folder, or --force to replace it",

@@ -426,7 +426,7 @@ def _explain(given: Given) -> int:
     wrong = ["".join(pair) for pair in pairs if not (pair[0] and pair[1])]
     problem = f"{wrong[0]!r} is not NAME=VALUE" if wrong else ""
     row = {name: value for name, _, value in pairs} if pairs else given.row
-    scope = None if given.scope is None else Scope.from_query(given.scope)
+    scope = None if given.scope is None else Scope._from_query(given.scope)
     if not problem:
         try:
             explanation = _opened(given.store).explain(

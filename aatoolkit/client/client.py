@@ -188,20 +188,17 @@ class Client(Closing, NamesNear):
         """
         return Project(self, host, alias)
 
-    def datasets(
+    def collect(
         self,
         hosts: str | Iterable[str],
         sections: str | Iterable[str] | None = None,
         scopes: Scope | Iterable[Scope] | None = None,
         *,
         progress: bool | None = None,
-    ) -> Iterator[tuple[str, Scope, Dataset]]:
-        """Read the sections of many hosts, one dataset at a time.
+    ) -> Collection:
+        """Read the sections of many hosts into memory; an `Archive` takes any number of them.
 
-        However many hosts there are, only a few responses are in memory at a time: save each
-        dataset before the next is taken, and memory stays constant. Requests run concurrently, as
-        many as the client has ``workers``; the order is that of hosts and scopes, whichever answers
-        first.
+        Requests run concurrently, as many as the client has ``workers``.
 
         Parameters
         ----------
@@ -214,11 +211,10 @@ class Client(Closing, NamesNear):
         progress : bool, optional
             Whether to show a progress bar; by default on a terminal and in a notebook.
 
-        Yields
-        ------
-        tuple of str, Scope and Dataset
-            The host, the scope, and the tables by section. A section that failed is in
-            ``dataset.errors``.
+        Returns
+        -------
+        Collection
+            The datasets by host and scope; failed requests are in ``.errors``.
 
         Raises
         ------
@@ -231,18 +227,28 @@ class Client(Closing, NamesNear):
         --------
         >>> import aatoolkit as aa
         >>> client = aa.demo().client
-        >>> for host, scope, dataset in client.datasets(["acme.example"], sections="domains"):
-        ...     print(host, scope, list(dataset))
-        acme.example Scope(days=30) ['domains']
+        >>> collected = client.collect(["acme.example", "globex.example"], sections=["urls"])
+        >>> collected.concat("urls")["host"].unique().tolist()
+        ['acme.example', 'globex.example']
         """
-        listed, names = each_of(scopes, Scope) or [Scope()], known_sections(sections, self._profile)
-        projects = {project.host: project for project in map(self.project, each_of(hosts, str))}
-        targets = [(project, scope) for project in projects.values() for scope in listed]
-        return self._datasets(targets, names, progress)
+        return Collection(self._datasets(hosts, sections, scopes, progress=progress))
 
     def _datasets(
-        self, targets: list[tuple[Project, Scope]], names: tuple[str, ...], progress: bool | None
+        self,
+        hosts: str | Iterable[str],
+        sections: str | Iterable[str] | None = None,
+        scopes: Scope | Iterable[Scope] | None = None,
+        *,
+        progress: bool | None = None,
     ) -> Iterator[tuple[str, Scope, Dataset]]:
+        """Read one dataset at a time: few responses are in memory, however many hosts there are."""
+        names = known_sections(sections, self._profile)
+        projects = {project.host: project for project in map(self.project, each_of(hosts, str))}
+        targets = [
+            (project, scope)
+            for project in projects.values()
+            for scope in each_of(scopes, Scope) or [Scope()]
+        ]
         fetches = [partial(project.fetch, scope=scope) for project, scope in targets]
         read = read_many(
             fetches,
@@ -253,46 +259,10 @@ class Client(Closing, NamesNear):
             unit="response",
         )
         with closing(read) as datasets:
-            for place, dataset in enumerate(datasets):
-                if place == 0:
+            for (project, scope), dataset in zip(targets, datasets, strict=True):
+                if (project, scope) == targets[0]:
                     raise_if_all_refused(dataset, NotAuthorized)
-                project, scope = targets[place]
                 yield project.host, scope, dataset
-
-    def collect(
-        self,
-        hosts: str | Iterable[str],
-        sections: str | Iterable[str] | None = None,
-        scopes: Scope | Iterable[Scope] | None = None,
-        *,
-        progress: bool | None = None,
-    ) -> Collection:
-        """Read the sections of many hosts into memory; `datasets` reads one at a time.
-
-        Parameters
-        ----------
-        hosts, sections, scopes, progress
-            As for `datasets`.
-
-        Returns
-        -------
-        Collection
-            The datasets by host and scope; failed requests are in ``.errors``.
-
-        Raises
-        ------
-        ScopeError, NotAuthorized
-            As for `datasets`.
-
-        Examples
-        --------
-        >>> import aatoolkit as aa
-        >>> client = aa.demo().client
-        >>> collected = client.collect(["acme.example", "globex.example"], sections=["urls"])
-        >>> collected.concat("urls")["host"].unique().tolist()
-        ['acme.example', 'globex.example']
-        """
-        return Collection(self.datasets(hosts, sections, scopes, progress=progress))
 
     def close(self) -> None:
         """Close the connections; the client may be used again, with a connection for each call."""

@@ -187,23 +187,6 @@ class Collection(Mapping[HostScope, Dataset], NamesNear):
             )
         return self[host].compare(self[baseline], level)
 
-    @property
-    def summary(self) -> pd.DataFrame:
-        """One row per table: host, scope, section, table, rows and availability.
-
-        A section that failed has one row with no table and no count.
-        """
-        import pandas as pd
-
-        columns = {"host": "string", "scope": "string"}
-        parts = [
-            dataset.summary.assign(host=host, scope=scope.to_query()).astype(columns)
-            for (host, scope), dataset in self.items()
-        ]
-        whole = pd.concat([Dataset({}).summary.assign(host="", scope="").astype(columns), *parts])
-        order = ["host", "scope", "section", "table", "rows", "availability"]
-        return whole[order].reset_index(drop=True)
-
     def _ipython_key_completions_(self) -> list[str]:
         return list(self.hosts)
 
@@ -222,7 +205,7 @@ class Collection(Mapping[HostScope, Dataset], NamesNear):
         rows = [
             (
                 clipped(host),
-                clipped(scope.to_query()),
+                clipped(scope._to_query()),
                 f"{len(dataset)}",
                 f"{_rows(dataset):,}",
                 clipped(_failures(dataset)) or "none",

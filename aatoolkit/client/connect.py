@@ -79,7 +79,8 @@ def demo(
     Parameters
     ----------
     host : str
-        The project's domain, one of ``aa.demo().hosts``.
+        The project's domain: ``acme.example``, ``globex.example``, ``initech.example`` or
+        ``newco.example``.
     seed : int
         The seed of the random data.
     answers : int
@@ -100,7 +101,7 @@ def demo(
     ArgumentError
         If ``seed`` or ``answers`` is negative, or ``icc`` is not from 0 to below 1.
     ArgumentError
-        If the demo has no such host; ``aa.demo().hosts`` lists them.
+        If the demo has no such host.
 
     Examples
     --------
@@ -124,9 +125,7 @@ def demo(
         near = near_matches(host, synthetic_hosts())
         hint = did_you_mean(near, f"there are {', '.join(synthetic_hosts())}")
         raise ArgumentError(f"the demo has no project {host!r}; {hint}", argument="host")
-    found = project(host, base_url=base_url, token=Secret(token), cache=cache, alias=alias, **more)
-    found._hosts = synthetic_hosts()
-    return found
+    return project(host, base_url=base_url, token=Secret(token), cache=cache, alias=alias, **more)
 
 
 _MOST = 10_000_000

@@ -86,22 +86,6 @@ class Dataset(Mapping[str, Tables], NamesNear):
         names = ("section", "table", "rows", "availability")
         return summarised(names, [*rows, *failed]).fold_by("section", "table", "availability")
 
-    @property
-    def hints(self) -> pd.DataFrame:
-        """Values that may be about availability and were not read, one row each.
-
-        One row a hint: ``section``, ``path``, ``value``, ``why``.
-        """
-        import pandas as pd
-
-        found = [tables.hints.assign(section=name) for name, tables in self.items()]
-        names = ["section", "path", "value", "why"]
-        empty = Shown({name: pd.array([], dtype="string") for name in names})
-        given = [hints for hints in found if len(hints)]
-        if not given:
-            return empty
-        return Shown(pd.concat(given, ignore_index=True)[names].astype("string"))
-
     def compare(self, baseline: Dataset | None = None, level: float = 0.95) -> pd.DataFrame:
         """Compare mention rates and positions with another dataset, or with the window before.
 
@@ -357,8 +341,8 @@ class Dataset(Mapping[str, Tables], NamesNear):
         lines += [
             f"  {visible(name)}: failed: {visible(str(e))}" for name, e in self.errors.items()
         ]
-        hints = len(self.hints)
-        noted = f", {hints} hint{'s' if hints > 1 else ''} (see .hints)" if hints else ""
+        hints = sum(len(tables.hints) for tables in self.values())
+        noted = f", {hints} hint{'s' if hints > 1 else ''} (see .hints of tables)" if hints else ""
         return "\n".join([f"<Dataset of {len(self)} sections{failed}{noted}>", *lines])
 
     _repr_pretty_ = wrapped_in_ipython

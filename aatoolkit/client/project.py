@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
-from aatoolkit._util.attributes import Closing, NamesNear
+from aatoolkit._util.attributes import NamesNear
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import code, shown
 from aatoolkit.client.dataset import Dataset
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from aatoolkit.client.client import Client
 
 
-class Project(Closing, NamesNear):
+class Project(NamesNear):
     """One host at one service: its scope options and its sections.
 
     Made by ``aa.project``, ``aa.demo`` or ``Client.project``. Filters are given as a `Scope`, as
@@ -71,20 +71,13 @@ class Project(Closing, NamesNear):
         self.alias = alias
         self.host: str = "?"  # until it is validated: tracebacks may show the object
         self.host = canonical_host(host)
-        self._hosts: tuple[str, ...] = ()
         offer_sections()
 
-    @property
-    def hosts(self) -> tuple[str, ...]:
-        """The hosts of the demo; of another service this one alone, as the API lists none.
+    def __enter__(self) -> Self:
+        return self
 
-        Examples
-        --------
-        >>> import aatoolkit as aa
-        >>> aa.demo().hosts
-        ('acme.example', 'globex.example', 'initech.example', 'newco.example')
-        """
-        return self._hosts or (self.host,)
+    def __exit__(self, *_: object) -> None:
+        self.client.close()
 
     def scope_options(self, refresh: bool = False) -> ScopeOptions:
         """Fetch the filter values that the project allows.
@@ -328,10 +321,6 @@ class Project(Closing, NamesNear):
         payload = self.fetch(None, scope, refresh=refresh, **filters)
         return read_combined(payload, self.client._options)
 
-    def close(self) -> None:
-        """Close the client's connections."""
-        self.client.close()
-
     def _section_names(self) -> tuple[str, ...]:
         """The sections that may be read; Tab offers them."""
         return section_names(self.client._profile)
@@ -361,12 +350,11 @@ def _scope(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
             parameter="scope",
         )
     scope = scope or Scope()
-    merged = scope.with_(**filters)
+    merged = scope._with(**filters)
     for name, before in scope._given.items():
         if before != (after := getattr(merged, name)):
             raise ScopeError(
-                f"{name} is {before!r} in the scope and {after!r} as a keyword; give it once, or "
-                f"write scope.with_({name}=...)",
+                f"{name} is {before!r} in the scope and {after!r} as a keyword; give it once",
                 parameter=name,
             )
     refuse_empty(filters)

@@ -240,7 +240,7 @@ def read_by(
         )
 
     def read(value: str) -> Tables:
-        return project.read(section, scope.with_(**{by: value}), **how)
+        return project.read(section, scope._with(**{by: value}), **how)
 
     workers = min(project.client.workers, len(values))
     with closing(in_order(read, values, workers)) as answers:
@@ -484,6 +484,6 @@ def _payload(place: Path) -> Payload:
         fetched_at=datetime.fromisoformat(source.fetched_at),
         stale=source.stale,
         section=place.name,
-        scope=None if source.scope is None else Scope.from_query(source.scope),
+        scope=None if source.scope is None else Scope._from_query(source.scope),
         host=source.host,
     )

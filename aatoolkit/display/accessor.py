@@ -471,7 +471,7 @@ class Accessor(NamesNear):
 
         Warns
         -----
-        MergeWarning
+        AAToolkitWarning
             If no value of a key is on both sides, or some differ by case, spaces or accents only;
             beside a frame of your own also if rows of keys without a partner are left out, with
             their number on each side.

@@ -310,7 +310,7 @@ def _has(source: Source, table: str) -> bool:
 
 def answer_of(source: Source) -> Answer:
     """The host, window and filters of an answer."""
-    scope = None if source.scope is None else Scope.from_query(source.scope)
+    scope = None if source.scope is None else Scope._from_query(source.scope)
     return Answer(
         source.host,
         source.window_start,

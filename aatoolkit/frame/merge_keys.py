@@ -11,7 +11,13 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit._util.text import visible
-from aatoolkit.errors import ArgumentError, ItemNotFound, MergeWarning, did_you_mean, near_matches
+from aatoolkit.errors import (
+    AAToolkitWarning,
+    ArgumentError,
+    ItemNotFound,
+    did_you_mean,
+    near_matches,
+)
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import NOTHING, has_metadata, metadata_of
 
@@ -148,7 +154,7 @@ def warn_of_unmatched(
             continue
         message = _message(sides[0], sides[1], str(one), str(two)) if all(sides) else ""
         if message:
-            warnings.warn(message, MergeWarning, stacklevel=stacklevel + 1)
+            warnings.warn(message, AAToolkitWarning, stacklevel=stacklevel + 1)
             return
     names = [[*each] for each in zip(*pairs, strict=True)]
     if len(pairs) > 1 and _are_apart(left[names[0]], right[names[1]]):
@@ -157,12 +163,12 @@ def warn_of_unmatched(
             f"no row of the right frame has the {both} of a row of the left one, though each value "
             "is on both sides; perhaps one of the columns is no part of the key: on="
         )
-        warnings.warn(message, MergeWarning, stacklevel=stacklevel + 1)
+        warnings.warn(message, AAToolkitWarning, stacklevel=stacklevel + 1)
         return
     if pairs and not (has_metadata(left) and has_metadata(right)):
         message = _left_out(left[names[0]], right[names[1]], str(options.get("how") or "inner"))
         if message:
-            warnings.warn(message, MergeWarning, stacklevel=stacklevel + 1)
+            warnings.warn(message, AAToolkitWarning, stacklevel=stacklevel + 1)
 
 
 def _left_out(left: pd.DataFrame, right: pd.DataFrame, how: str) -> str:

@@ -126,7 +126,7 @@ def with_context(frame: pd.DataFrame) -> pd.DataFrame:
         )
     _check_free(map(str, frame.columns), CONTEXT)
     (source,) = known.sources
-    scope = None if source.scope is None else Scope.from_query(source.scope)
+    scope = None if source.scope is None else Scope._from_query(source.scope)
     facts: dict[str, tuple[object, str]] = {
         "host": (source.host, "string"),
         "days": (scope and scope.days, "Int64"),

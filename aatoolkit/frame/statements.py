@@ -159,7 +159,7 @@ def _value(known: FrameMetadata, name: str) -> str | None:
 def _filtered(scope: str | None, name: str) -> str | None:
     """What a scope is filtered by, as a text."""
     with suppress(ScopeError):
-        return ",".join(Scope.from_query(scope or "")._filters.get(name, ())) or None
+        return ",".join(Scope._from_query(scope or "")._filters.get(name, ())) or None
     return None
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from aatoolkit import sections
 from aatoolkit.availability.detect import Signal
-from aatoolkit.errors import AAToolkitError, DraftWarning, PayloadError
+from aatoolkit.errors import AAToolkitError, PayloadError, SchemaDriftWarning
 from aatoolkit.metadata.attrs import EMPTY
 from aatoolkit.normalizer.columns import BuiltTable
 from aatoolkit.normalizer.walk import DriftReport
@@ -134,7 +134,7 @@ def attempt(draft: Callable[[], T]) -> T | None:
         warnings.warn(
             f"an answer could not be drafted ({type(error).__name__}: {error}), which is a fault "
             "of aatoolkit; its values are in tables.extra",
-            DraftWarning,
+            SchemaDriftWarning,
             stacklevel=2,
         )
         return None
@@ -146,7 +146,7 @@ def warn_of_draft() -> None:
         "no declaration fits this service's answers: they are read by drafts made of the answers "
         "themselves, with its own names; aa.profile.draft(project) finds units and rules, and "
         "Client(profile=) keeps the columns the same",
-        DraftWarning,
+        SchemaDriftWarning,
         __file__,
         1,
         __name__,

@@ -124,7 +124,7 @@ def normalize(
 
     Warns
     -----
-    DraftWarning
+    SchemaDriftWarning
         Once a process, if an answer was read by a draft.
     SchemaDriftWarning
         Once, if the answer drifted.
@@ -454,7 +454,7 @@ def _source(declared: Section, answer: Any, document: Any) -> attrs.Source:
     return attrs.Source(
         answer.host,
         declared.name,
-        None if answer.scope is None else answer.scope.to_query(),
+        None if answer.scope is None else answer.scope._to_query(),
         answer.url,
         answer.fetched_at.isoformat(timespec="seconds").replace("+00:00", "Z"),
         answer.sha256,

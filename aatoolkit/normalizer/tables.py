@@ -286,12 +286,6 @@ class Tables(TablesExport, NamesNear):
         """
         return rebuild(self, self.extra, self._provenance)
 
-    @property
-    def summary(self) -> pd.DataFrame:
-        """One row a table: ``table``, ``rows``, ``availability`` in words."""
-        rows = [(name, self.rows[name], self._words[name]) for name in self]
-        return summarised(("table", "rows", "availability"), rows)
-
     def _ipython_key_completions_(self) -> list[str]:
         return list(self)
 

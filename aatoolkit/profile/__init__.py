@@ -22,7 +22,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NoReturn
 
 from aatoolkit._util.attributes import missing_attribute
-from aatoolkit.profile import asking
 from aatoolkit.profile.asking import BUDGET as BUDGET
 from aatoolkit.profile.asking import PlannedRequest as PlannedRequest
 from aatoolkit.profile.checking import check as check
@@ -30,8 +29,7 @@ from aatoolkit.profile.drafting import Draft as Draft
 from aatoolkit.profile.drafting import draft as draft
 from aatoolkit.profile.section_draft import SectionDraft as SectionDraft
 
-plan = asking.first_requests
-_PUBLIC = ["check", "draft", "plan"]
+_PUBLIC = ["check", "draft"]
 
 
 def __dir__() -> list[str]:

@@ -61,7 +61,7 @@ class PlannedRequest:
 
     def __str__(self) -> str:
         of = f" of {self.host}" if self.host else ""
-        return f"{self.section or 'combined view'}{of}?{self.scope.to_query()}  {self.purpose}"
+        return f"{self.section or 'combined view'}{of}?{self.scope._to_query()}  {self.purpose}"
 
 
 @dataclass

@@ -157,7 +157,7 @@ def _about(record: Record, section: str | None = None) -> dict[str, Any]:
     return {
         "host": record.host,
         "section": "scope_options" if record.is_options else section or record.section,
-        "scope": None if record.scope is None else record.scope.to_query(),
+        "scope": None if record.scope is None else record.scope._to_query(),
     }
 
 

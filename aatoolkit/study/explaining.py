@@ -57,7 +57,7 @@ class StoredResponse:
 
 def source_of(record: Record) -> Source:
     """Describe a record as a source of frames."""
-    scope = record.scope.to_query() if record.scope else None
+    scope = record.scope._to_query() if record.scope else None
     return Source(record.host, record.section, scope, sha256=record.sha256)
 
 
@@ -132,7 +132,7 @@ def recorded_table(
         return places[0]
     if places:
         which = "; ".join(
-            f"host {record.host}, {record.scope.to_query() if record.scope else 'no filters'}"
+            f"host {record.host}, {record.scope._to_query() if record.scope else 'no filters'}"
             for record, _ in places[:5]
         )
         message = f"{len(places)} answers have a table {name}: name host and scope ({which})"

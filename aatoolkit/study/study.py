@@ -21,10 +21,10 @@ from aatoolkit.client.dataset import Dataset
 from aatoolkit.client.project import Project
 from aatoolkit.errors import (
     AAToolkitError,
-    DraftWarning,
     FetchError,
     NotWritten,
     PayloadError,
+    SchemaDriftWarning,
     ScopeError,
     StudyError,
     did_you_mean,
@@ -573,7 +573,7 @@ class Study(metaclass=Chaptered):
             warnings.warn(
                 f"a study holds declarations as data, and a function makes rows of "
                 f"{', '.join(lacking)}: replay with profile=",
-                DraftWarning,
+                SchemaDriftWarning,
                 stacklevel=3,
             )
         before = self._profiles

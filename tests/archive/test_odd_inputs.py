@@ -98,7 +98,7 @@ def drafted(day: int, host: str, *rows: dict[str, object]) -> Payload:
 
 
 @pytest.mark.thorough
-@pytest.mark.filterwarnings("ignore::aatoolkit.errors.DraftWarning")
+@pytest.mark.filterwarnings("ignore::aatoolkit.errors.SchemaDriftWarning")
 def test_drafts_of_answers_that_differ_share_a_table(place: Path) -> None:
     archive = aa.Archive(place)
     one = [{"label": f"p{n}", "depth": n, "size": 10 + n, "mark": n} for n in range(4)]

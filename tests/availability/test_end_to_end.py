@@ -337,13 +337,3 @@ def test_a_fault_in_normalising_is_reported_with_the_answer(
     assert caught.value.payload.json == {"bots": [bot("a", 1)]}
     dataset = project.read_all(sections=["probe"])
     assert isinstance(dataset.errors["probe"], errors.InternalError)
-
-
-def test_hints_of_a_dataset_name_their_sections() -> None:
-    with pytest.warns(errors.SchemaDriftWarning):
-        odd = aa.normalize(PROBE, {"observability": "blind", "bots": []})
-    plain = aa.normalize(PROBE, {"bots": [bot("a", 1)]})
-    dataset = aa.Dataset({"mine": odd, "other": plain})
-    assert dataset.hints[["section", "path"]].values.tolist() == [["mine", "$.observability"]]
-    assert "1 hint (see .hints)" in repr(dataset)
-    assert list(aa.Dataset({"other": plain}).hints) == ["section", "path", "value", "why"]

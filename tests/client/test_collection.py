@@ -1,4 +1,4 @@
-"""collect and Client.datasets: many hosts over one client, against real sockets."""
+"""Client.collect: many hosts over one client, against real sockets."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ import json
 import signal
 import threading
 import time
-import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from effort import effort
 from serving import client_of
 
 import aatoolkit as aa
@@ -87,10 +85,9 @@ def test_one_host_one_section_and_one_scope_need_no_list(client: Any) -> None:
 def test_what_cannot_be_requested_is_refused_before_anything_goes_out(
     client: Any, scripted: Any, arguments: Any, parameter: str
 ) -> None:
-    for verb in (client().collect, client().datasets):
-        with pytest.raises(errors.ScopeError) as caught:
-            verb(*arguments)
-        assert caught.value.parameter == parameter
+    with pytest.raises(errors.ScopeError) as caught:
+        client().collect(*arguments)
+    assert caught.value.parameter == parameter
     assert scripted.requests == []
 
 
@@ -99,7 +96,6 @@ def test_nothing_requested_is_nothing_collected(client: Any, scripted: Any) -> N
     empty = client().collect(["a.example"], sections=[])
     assert [len(dataset) for dataset in empty.values()] == [0]
     assert scripted.requests == []
-    assert empty.summary.empty
 
 
 # -- what comes back -------------------------------------------------------------------------
@@ -124,9 +120,6 @@ def test_failures_are_reported_answer_by_answer(client: Any, scripted: Any, repl
     }
     assert len(collected) == 5
     assert len(collected[HOSTS[3]]) == 0
-    summary = collected.summary
-    assert summary["table"].isna().sum() == 4
-    assert set(summary["host"]) == set(HOSTS[:5])
     text = repr(collected)
     assert "5 hosts, 4 responses failed" in text
     assert "urls: ServerFailed" in text
@@ -186,38 +179,6 @@ def test_what_failed_is_not_forgotten_in_the_whole(client: Any, scripted: Any, r
     scripted.script = reply({}, 500)
     with pytest.raises(KeyError, match="every response failed"):
         client().collect(HOSTS[:2], sections="domains").concat("domains")
-
-
-# -- as they come in -------------------------------------------------------------------------
-
-
-def test_few_answers_are_held_however_many_hosts_there_are(
-    client: Any, scripted: Any, reply: Any
-) -> None:
-    held: list[weakref.ref[Any]] = []
-    most, ahead, seen = 0, 0, 0
-    hosts = [f"h-{n}.example" for n in range(effort(60, 15))]
-    for host, _, dataset in client(workers=2).datasets(hosts, sections=SOME):
-        held.append(weakref.ref(dataset["urls"]))
-        seen += 1
-        ahead = max(ahead, len(scripted.requests) - 2 * seen)
-        del dataset
-        most = max(most, sum(one() is not None for one in held))
-        assert host == hosts[seen - 1]
-    assert seen == len(hosts)
-    assert most <= 2
-    assert ahead <= 2 * 2 + 2
-
-
-def test_what_is_not_taken_is_not_requested(client: Any, scripted: Any) -> None:
-    datasets = client(workers=2).datasets(HOSTS * 10 + [f"h-{n}.example" for n in range(90)])
-    next(datasets)
-    datasets.close()
-    time.sleep(0.3)
-    sent = len(scripted.requests)
-    assert sent <= 17 + 6
-    time.sleep(0.3)
-    assert len(scripted.requests) == sent
 
 
 def test_an_interrupt_ends_collecting_at_once(client: Any, scripted: Any, reply: Any) -> None:

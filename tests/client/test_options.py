@@ -41,9 +41,9 @@ def test_a_list_that_is_not_recognised_is_unknown_and_one_that_is_empty_is_empty
     assert "<b>engines</b>: not known" in options._repr_html_()
     scope = aa.Scope(engine="kuu")
     with pytest.warns(AAToolkitWarning, match="could not be checked"):
-        assert scope.check(options) is scope
+        assert scope._check(options) is scope
     with pytest.raises(ScopeError, match="unknown category"):
-        aa.Scope(category="x").check(options)
+        aa.Scope(category="x")._check(options)
     assert options_of({"engines": [{"slug": "a"}]}).unknown[:1] == ("engine",)
     assert options_of({name: [] for name in ("engines", "topics", "brands")}).unknown == (
         "category",
@@ -66,7 +66,7 @@ def test_a_profile_says_where_the_lists_are() -> None:
     assert options.values("topic") == ("hinta", "laatu")
     assert options.values("brand") == ("青", "赤")
     with pytest.raises(ScopeError, match="did you mean 'kuu'"):
-        aa.Scope(engine="kuuu").check(options)
+        aa.Scope(engine="kuuu")._check(options)
     with pytest.raises(ArgumentError, match="no list of values"):
         scope_options(engine="moottorit")
 

@@ -133,7 +133,7 @@ def test_what_is_chosen_stays_chosen_when_the_options_change() -> None:
     assert notes(picker, "topic")["CRM"] == "no longer offered"
     assert "CRM" in picker._repr_html_()
     # It can be kept, let go, and taken again until the options change once more.
-    picker.scope = picker.scope.with_(engine=())
+    picker.scope = picker.scope._with(engine=())
     picker.scope = aa.Scope(30)
     assert picker.vanished == {}
     choose(picker, topic=[0])

@@ -25,7 +25,7 @@ MONEY = pd.DataFrame({"domain": ["a", "b"], "revenue": [100.0, 200.0]})
 MONTHS = pd.DataFrame({"source_domain": [*"aab"], "month": [*"xyx"], "revenue": [1, 2, 4]})
 KEYS = {"left_on": "source_domain", "right_on": "domain"}
 
-pytestmark = pytest.mark.filterwarnings("ignore::aatoolkit.errors.MergeWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::aatoolkit.errors.AAToolkitWarning")
 
 
 def total(frame: pd.DataFrame, by: str | None = None) -> object:

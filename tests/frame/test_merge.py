@@ -142,7 +142,7 @@ def test_an_outer_merge_joins_what_is_known_of_the_key() -> None:
     ],
     ids=str,
 )
-@pytest.mark.filterwarnings("ignore:no value of domain:aatoolkit.errors.MergeWarning")
+@pytest.mark.filterwarnings("ignore:no value of domain:aatoolkit.errors.AAToolkitWarning")
 def test_a_merge_takes_what_that_of_pandas_takes(
     options: dict[str, Any], expected: list[str]
 ) -> None:
@@ -165,7 +165,7 @@ def test_a_merge_on_an_index_keeps_what_is_known_of_it() -> None:
     assert known.key == ("domain",)
 
 
-@pytest.mark.filterwarnings("ignore:.*no partner:aatoolkit.errors.MergeWarning")
+@pytest.mark.filterwarnings("ignore:.*no partner:aatoolkit.errors.AAToolkitWarning")
 def test_a_key_that_no_longer_tells_rows_apart_is_none() -> None:
     many = pd.DataFrame({"domain": ["a.example"] * 2, "tag": ["x", "x"]})
     assert metadata_of(left().aa.merge(many)).key == ()
@@ -388,7 +388,7 @@ def test_no_verb_changes_a_frame_that_it_is_given(step: object) -> None:
 counts = st.lists(st.none() | st.integers(0, 3), min_size=1, max_size=6)
 
 
-@pytest.mark.filterwarnings("ignore:.*no partner:aatoolkit.errors.MergeWarning")
+@pytest.mark.filterwarnings("ignore:.*no partner:aatoolkit.errors.AAToolkitWarning")
 @given(counts, st.data())
 def test_no_chain_of_verbs_claims_a_value_that_was_not_read(
     values: list[int | None], data: st.DataObject

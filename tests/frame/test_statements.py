@@ -15,7 +15,7 @@ from carried import (
 import aatoolkit as aa
 from aatoolkit.availability import Availability, Cause, Status
 from aatoolkit.availability.subject import Statement, after, engine
-from aatoolkit.errors import MergeWarning
+from aatoolkit.errors import AAToolkitWarning
 
 MEASURED = Availability(Status.AVAILABLE)
 NEVER_RAN = Availability(Status.UNAVAILABLE, Cause.NOT_RUN, "gemini: No run yet.")
@@ -96,9 +96,9 @@ def test_sums_and_rates_by_engine_are_missing_for_that_engine_only() -> None:
 def test_a_merge_keeps_them_and_names_their_columns_anew() -> None:
     left = engines(*STATED)
     right = pd.DataFrame({"engine": ["chatgpt", "gemini"], "vendor": ["O", "G"]})
-    with pytest.warns(MergeWarning, match="no partner on the right"):
+    with pytest.warns(AAToolkitWarning, match="no partner on the right"):
         assert status(left.aa.merge(right, on="engine")) == "partial"
-    with pytest.warns(MergeWarning, match="no partner on the right"):
+    with pytest.warns(AAToolkitWarning, match="no partner on the right"):
         assert status(left.aa.merge(right.iloc[:1], on="engine")) == "available"
     both = left.aa.merge(engines(*STATED), on="date")
     assert status(both[both["engine_x"] == "claude"], "mention_count_x") == "available"

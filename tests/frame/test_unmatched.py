@@ -26,7 +26,7 @@ BRANDS = pd.DataFrame({"brand": ["Acme CRM", "Café CRM", "Globex"], "n": [1, 2,
 @pytest.mark.parametrize("how", ["left", "inner"])
 def test_keys_that_do_not_meet_are_named(names: list[object], words: str, how: str) -> None:
     own = pd.DataFrame({"name": pd.Series(names, dtype=object)})
-    with pytest.warns(errors.MergeWarning) as found:
+    with pytest.warns(errors.AAToolkitWarning) as found:
         BRANDS.aa.merge(own, how=how, left_on="brand", right_on="name")
     (warning,) = found
     assert words in str(warning.message)
@@ -36,7 +36,7 @@ def test_keys_that_do_not_meet_are_named(names: list[object], words: str, how: s
 def test_keys_of_several_columns_meet_row_by_row() -> None:
     left = pd.DataFrame({"engine": ["a", "b"], "day": [1, 2], "n": [1, 1]})
     right = pd.DataFrame({"engine": ["a", "b"], "day": [2, 1]})
-    with pytest.warns(errors.MergeWarning, match="no row of the right frame has the engine, day"):
+    with pytest.warns(errors.AAToolkitWarning, match="right frame has the engine, day"):
         left.aa.merge(right, on=["engine", "day"])
 
 
@@ -78,6 +78,6 @@ def test_keys_without_a_partner_are_counted_where_their_rows_are_left_out(
     how: str, words: str
 ) -> None:
     own = pd.DataFrame({"brand": ["Globex", "Other", None]})
-    with pytest.warns(errors.MergeWarning) as found:
+    with pytest.warns(errors.AAToolkitWarning) as found:
         BRANDS.aa.merge(own, how=how, on="brand")
     assert words in str(found[0].message)

@@ -114,7 +114,7 @@ def provoke(world: World) -> None:
                 project = project_of(server, world.folder / "cache", deadline=deadline)
                 project.client._source._retry.__dict__["sleep"] = lambda _: None
                 world.errors[name] = failing(project)
-                project.close()
+                project.client.close()
                 sent = any(f"Bearer {CANARY}".encode() in head for head in server.heads)
                 if sent:
                     break
@@ -127,7 +127,7 @@ def provoke(world: World) -> None:
         timer.start()
         world.errors["an interrupt"] = failing(project)
         timer.join()
-        project.close()
+        project.client.close()
         offline = project_of(server, world.folder / "cache", offline=True)
         world.errors["offline"] = failing(offline)
         server.script = replying(b"")
@@ -168,7 +168,7 @@ def succeed(world: World) -> None:
             "frame": tables.main,
             "dataset": dataset,
         }  # fmt: skip
-        project.close()
+        project.client.close()
 
 
 @pytest.fixture(scope="module")
@@ -302,7 +302,7 @@ def test_the_environment_neither_replaces_nor_receives_the_token(
         for token in (CANARY, None):
             project = project_of(server, tmp_path / "cache", token=token)
             project.fetch("urls")
-            project.close()
+            project.client.close()
         assert proxy.connections == 0
     sent = [
         line for head in server.heads for line in head.split(b"\r\n") if b"uthorization" in line
@@ -323,7 +323,7 @@ def test_proxies_of_the_operating_system_are_not_used_for_this_machine(
             )
         project = project_of(server, tmp_path)
         project.fetch("urls")
-        project.close()
+        project.client.close()
         assert proxy.connections == 0
     assert len(server.heads) == 1
 
@@ -347,7 +347,7 @@ def test_who_watches_http_client_sees_no_token(tmp_path: Path) -> None:
             project.fetch("urls")
         finally:
             threading.settrace(watch)  # type: ignore[arg-type]
-        project.close()
+        project.client.close()
     assert any("Bearer ***" in each for each in seen), "the frames must be there to be searched"
     assert not any(holds_canary(each.encode()) for each in seen)
     assert f"Bearer {CANARY}".encode() in server.heads[0]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import aatoolkit as aa
 from aatoolkit import sections
-from aatoolkit.errors import ArgumentError, DraftWarning, ScopeError
+from aatoolkit.errors import ArgumentError, SchemaDriftWarning, ScopeError
 from aatoolkit.sections import Profile, Section, count, records, text
 
 FOREIGN = {
@@ -26,7 +26,7 @@ FOREIGN = {
 
 
 def test_an_answer_that_the_shipped_declaration_does_not_fit_is_drafted() -> None:
-    with pytest.warns(DraftWarning, match="aa.profile.draft"):
+    with pytest.warns(SchemaDriftWarning, match="aa.profile.draft"):
         tables = aa.normalize("domains", FOREIGN)
     assert tables.drafted
     assert repr(tables).startswith("<Tables of domains, drafted from this answer>")
@@ -50,7 +50,7 @@ def test_one_warning_a_process_reports_it() -> None:
         for _ in range(3):
             aa.normalize("domains", FOREIGN)
             aa.normalize("urls", FOREIGN)
-    assert [each.category for each in caught] == [DraftWarning]
+    assert [each.category for each in caught] == [SchemaDriftWarning]
 
 
 @pytest.mark.parametrize("name", sections.names())
@@ -89,7 +89,7 @@ def test_what_a_profile_lacks_is_drafted_and_nothing_else() -> None:
     table = aa.Table("acme_rows", "Rows.", records("rows"), "id", (text("id"), count("n")))
     acme = Profile("acme", Section("urls", "Urls.", table))
     assert [*aa.normalize("urls", answer, profile=acme)] == ["acme_rows"]
-    with pytest.warns(DraftWarning):
+    with pytest.warns(SchemaDriftWarning):
         assert [*aa.normalize("domains", answer, profile=acme)] == ["domains"]
     with pytest.raises(ScopeError):
         aa.normalize("nothing", answer)
@@ -198,7 +198,7 @@ def test_a_grid_a_chart_a_wrapper_and_texts_are_read_as_tables_of_values() -> No
         "result": {"edges": [{"node": {"price": "$1,204.50", "took": "1m 30s", "day": "Nov 3"}}]},
         "period": {"until": "2026-11-08"},
     }
-    with pytest.warns(DraftWarning):
+    with pytest.warns(SchemaDriftWarning):
         tables = aa.normalize("domains", answer)
     read = {name: tables[name] for name in tables}
     grid = next(frame for frame in read.values() if "cites" in frame)

@@ -76,15 +76,6 @@ def test_a_frame_is_built_on_first_access_and_kept() -> None:
     assert calls == ["t", "t"]
 
 
-def test_its_rows_in_a_table(tables: aa.Tables) -> None:
-    assert tables.summary.to_dict("list") == {
-        "table": ["source_domains", "source_domain_engines", "source_domain_types"],
-        "rows": [3, 7, 5],
-        "availability": ["available"] * 3,
-    }
-    assert [*map(str, tables.summary.dtypes)] == ["string", "Int64", "string"]
-
-
 def test_in_a_line_each(tables: aa.Tables) -> None:
     assert repr(tables).splitlines() == [
         "<Tables of domains>",

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import aatoolkit as aa
-from aatoolkit.errors import DraftWarning, PayloadError, StudyError
+from aatoolkit.errors import PayloadError, SchemaDriftWarning, StudyError
 from aatoolkit.sections import (
     COUNT,
     SUM,
@@ -110,7 +110,7 @@ def test_rows_that_a_function_makes_cannot_be_stored_which_is_reported(scripted,
     with (
         aa.Study.create(tmp_path / "mine") as study,
         aa.Client(scripted.url, token="t", cache=False, profile=profile) as client,
-        pytest.warns(DraftWarning, match=r"domains: replay with profile="),
+        pytest.warns(SchemaDriftWarning, match=r"domains: replay with profile="),
     ):
         study.record(client.project("acme.example")).fetch("domains")
     replayed = aa.Study(study.path).project("acme.example", profile=profile)

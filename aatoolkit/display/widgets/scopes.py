@@ -140,7 +140,7 @@ class ScopePicker(Picker):
             for name, values in scope._filters.items()
         }
         if any(unknown.values()) or scope.days not in shown["days"]:
-            Scope(scope.days, **unknown).check(self.options)
+            Scope(scope.days, **unknown)._check(self.options)
         if any(unknown.values()):
             # Of a list that is not known any value may be chosen; it is shown from now on.
             self._show(tuple(_groups(self.options, _chosen(scope))), _chosen(scope))

@@ -298,7 +298,7 @@ def _payload(tables: Tables) -> Payload:
 
 def _order(payload: Payload) -> tuple[str, ...]:
     """The sort key of a response: its request, then its time."""
-    scope = "" if payload.scope is None else payload.scope.to_query()
+    scope = "" if payload.scope is None else payload.scope._to_query()
     parts = (payload.host, payload.section, scope, payload.fetched_at.isoformat(), payload.sha256)
     return tuple(part or "" for part in parts)
 
