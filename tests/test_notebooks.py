@@ -18,7 +18,7 @@ from aatoolkit import sections
 FOLDER = Path(__file__).parents[1] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 INDEX = FOLDER / "README.md"
-CITED = "62f54033f15f7514cf80d4bd2ec97918b9f0a44e600337b1d133b52e564ed320"
+CITED = "54cb4bee5e486db20dbd3baede4345401e8549bd922426bdbd1b3a186d35cdb6"
 
 CHECKS = {
     "02_what_is_missing": {

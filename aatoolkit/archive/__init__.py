@@ -1,4 +1,4 @@
-"""Archives: every answer of many hosts over time, as Delta tables, and what is derived of them.
+"""Archives: every response of many hosts over time, as Delta tables, and what is derived of them.
 
 In come a client, a study or payloads (`Archive.add`); out come frames with metadata, histories,
 SQL and files that any engine reads. In reading order:
@@ -8,13 +8,13 @@ SQL and files that any engine reads. In reading order:
   ``tables``: made where missing, extended where declarations grow.
 - ``runs``: the log of runs, by which a run is whole or not there; ``checksums``: of every file.
 - ``snapshot``: the rows of committed runs as views of SQL, and which of them are wanted.
-- ``answers``: one response as a row, and which there are; ``responses``: the archive as a store.
+- ``responses``: one response as a row, and which there are; ``responses``: the archive as a store.
 - ``derive``: responses to rows, and rows of many until they are written; ``writer``: one run;
   ``add``: fetching and resuming; ``workers``: fetching and normalising elsewhere.
 - ``reading``: one table of a snapshot, its rows and history; ``frames``: rows as frames with
   availability, units and sources; ``query``: SQL, Dask and what there is.
 - ``upkeep``: compact, sweep and forget; ``check``: verify; ``rebuild``: tables anew from the
-  answers.
+  responses.
 """
 
 from __future__ import annotations

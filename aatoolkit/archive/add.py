@@ -1,4 +1,4 @@
-"""Add answers to an archive, of a service, a study or at hand; continue where a run ended."""
+"""Add responses to an archive, of a service, a study or at hand; continue where a run ended."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.show import table_html
 from aatoolkit._util.text import clipped, code, visible, wrapped_in_ipython
-from aatoolkit.archive.answers import USABLE, AnswerIndex, Question, StoredAnswer, groups_of
-from aatoolkit.archive.derive import DerivedAnswer, derive, derive_many
+from aatoolkit.archive.archived import USABLE, ArchivedResponse, Question, ResponseIndex, groups_of
+from aatoolkit.archive.derive import DerivedResponse, derive, derive_many
 from aatoolkit.archive.snapshot import Snapshot, in_list, quoted
 from aatoolkit.archive.store import ArchiveStore
 from aatoolkit.archive.writer import RunWriter
@@ -32,38 +32,38 @@ if TYPE_CHECKING:
     from aatoolkit.client.client import Client
     from aatoolkit.client.project import Project
 
-PUT_ANSWERS = 340
+PUT_RESPONSES = 340
 PUT_BYTES = 1 << 25
 PUT_SECONDS = 3.0
-"""Answers are stored when so many are at hand, or so many bytes, or so long after the last."""
+"""Responses are stored when so many are at hand, or so many bytes, or so long after the last."""
 
 Outcome = tuple[Question, Payload | AAToolkitError]
-Group = tuple[list[Outcome], list[DerivedAnswer] | None]
+Group = tuple[list[Outcome], list[DerivedResponse] | None]
 """The outcomes of one host and scope, and what was derived of the usable ones, if it was."""
 
 
 @dataclass(frozen=True, repr=False)
 class AddReport:
-    """The result of adding answers to an archive: counts and failures; true if none failed.
+    """The result of adding responses to an archive: counts and failures; true if none failed.
 
     Attributes
     ----------
     run : str or None
         The run; None if nothing was new.
-    answers : int
-        The answers that were added.
+    responses : int
+        The responses that were added.
     resumed : int
         Those of them that an earlier, unfinished run had fetched.
     skipped : int
-        The questions that had an answer of today already.
+        The questions that had a response of today already.
     failed : dict of (str, str, str) to AAToolkitError
         The requests that failed, by host, section and scope.
     problems : dict of str to AAToolkitError
-        The answers and tables that are stored only as answers, and why.
+        The responses and tables that are stored only as responses, and why.
     """
 
     run: str | None
-    answers: int = 0
+    responses: int = 0
     resumed: int = 0
     skipped: int = 0
     failed: dict[Question, AAToolkitError] = field(default_factory=dict)
@@ -93,7 +93,7 @@ class AddReport:
         return pd.DataFrame(rows, columns=[*names], dtype="string")
 
     def __repr__(self) -> str:
-        parts = [f"{self.answers} answers added"]
+        parts = [f"{self.responses} responses added"]
         if self.resumed:
             parts.append(f"{self.resumed} of them fetched by an unfinished run")
         if self.skipped:
@@ -101,7 +101,7 @@ class AddReport:
         if self.failed:
             parts.append(f"{len(self.failed)} failed")
         if self.problems:
-            parts.append(f"{len(self.problems)} stored as answers only")
+            parts.append(f"{len(self.problems)} stored as responses only")
         lines = [f"<AddReport: {', '.join(parts)}>"]
         shown = [(" ".join(request), error) for request, error in self.failed.items()]
         shown += [*self.problems.items()]
@@ -121,7 +121,7 @@ class AddReport:
 
 
 class Adder:
-    """Adds the answers of some source to an archive, in one run.
+    """Adds the responses of some source to an archive, in one run.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ class Adder:
     progress
         Whether to show a bar.
     max_nodes
-        The number of different paths that are read in an answer.
+        The number of different paths that are read in a response.
     """
 
     def __init__(
@@ -150,27 +150,27 @@ class Adder:
         self._count = self._bytes = 0
         self._put_at = time.monotonic()
         self._writer: RunWriter | None = None
-        self._index: AnswerIndex | None = None
+        self._index: ResponseIndex | None = None
 
-    def _rederive(self, answers: Sequence[StoredAnswer]) -> list[DerivedAnswer]:
-        payloads = [answer.payload() for answer in answers]
+    def _rederive(self, responses: Sequence[ArchivedResponse]) -> list[DerivedResponse]:
+        payloads = [response.payload() for response in responses]
         return derive(payloads, self._profile, self._max_nodes)
 
     def add(
         self,
         groups: Iterable[Group],
-        index: AnswerIndex,
+        index: ResponseIndex,
         *,
         total: int,
-        resumed: Iterable[list[StoredAnswer]] = (),
+        resumed: Iterable[list[ArchivedResponse]] = (),
         skipped: int = 0,
     ) -> AddReport:
         """Store groups of outcomes as they come, derive their tables and commit the run."""
         self._index = index
         carried = 0
-        for answers in resumed:
-            carried += len(answers)
-            self._take(([(a.question, a.payload()) for a in answers], None))
+        for responses in resumed:
+            carried += len(responses)
+            self._take(([(a.question, a.payload()) for a in responses], None))
         watched = progress_bar(groups, self._progress, total=total, unit="host")
         for group in watched:
             self._take(group)
@@ -180,7 +180,7 @@ class Adder:
             return AddReport(None, 0, 0, skipped, self._failed, self._problems)
         run = writer.commit()
         self._problems |= writer.problems
-        return AddReport(run, writer.answers, carried, skipped, self._failed, self._problems)
+        return AddReport(run, writer.responses, carried, skipped, self._failed, self._problems)
 
     def _take(self, group: Group) -> None:
         outcomes, _ = group
@@ -192,11 +192,11 @@ class Adder:
         self._count += len(outcomes)
         self._bytes += sum(len(got.body) for _, got in outcomes if isinstance(got, Payload))
         late = time.monotonic() - self._put_at > PUT_SECONDS
-        if self._count >= PUT_ANSWERS or self._bytes >= PUT_BYTES or late:
+        if self._count >= PUT_RESPONSES or self._bytes >= PUT_BYTES or late:
             self._store_waiting()
 
     def _store_waiting(self) -> None:
-        """Store the answers at hand, and then take their tables."""
+        """Store the responses at hand, and then take their tables."""
         waiting, self._waiting = self._waiting, []
         self._count = self._bytes = 0
         if not waiting:
@@ -205,37 +205,39 @@ class Adder:
             assert self._index is not None
             self._writer = RunWriter(self._store, self._index, self._rederive)
         writer, now = self._writer, datetime.now(UTC)
-        rows: list[StoredAnswer] = []
-        usable: list[list[StoredAnswer]] = []
+        rows: list[ArchivedResponse] = []
+        usable: list[list[ArchivedResponse]] = []
         for outcomes, _ in waiting:
             usable.append([])
             for question, got in outcomes:
                 if isinstance(got, Payload):
-                    usable[-1].append(StoredAnswer.of(writer.run, got))
+                    usable[-1].append(ArchivedResponse.of(writer.run, got))
                     rows.append(usable[-1][-1])
                 else:
                     self._failed[question] = got
-                    rows.append(StoredAnswer.of_error(writer.run, question, got, now))
-        kept = {answer.identity: answer for answer in writer.put(rows) if answer.error is None}
-        fresh = [any(answer.identity in kept for answer in listed) for listed in usable]
+                    rows.append(ArchivedResponse.of_error(writer.run, question, got, now))
+        kept = {
+            response.identity: response for response in writer.put(rows) if response.error is None
+        }
+        fresh = [any(response.identity in kept for response in listed) for listed in usable]
         given = [
             [got for _, got in outcomes if isinstance(got, Payload)]
             for (outcomes, derived), is_fresh in zip(waiting, fresh, strict=True)
             if derived is None and is_fresh
         ]
         made = iter(derive_many(given, self._profile, self._max_nodes))
-        for (_, derived), answers, is_fresh in zip(waiting, usable, fresh, strict=True):
+        for (_, derived), responses, is_fresh in zip(waiting, usable, fresh, strict=True):
             if not is_fresh:
                 continue
             found = next(made) if derived is None else derived
             pairs = [
-                (kept.pop(answer.identity), one)
-                for answer, one in zip(answers, found, strict=True)
-                if answer.identity in kept
+                (kept.pop(response.identity), one)
+                for response, one in zip(responses, found, strict=True)
+                if response.identity in kept
             ]
-            for answer, one in pairs:
+            for response, one in pairs:
                 if one.error is not None:
-                    self._problems[answer.name] = one.error
+                    self._problems[response.name] = one.error
             writer.take([a for a, _ in pairs], [one for _, one in pairs])
         self._put_at = time.monotonic()
 
@@ -244,14 +246,14 @@ class Adder:
 
 
 def study_payloads(study: Study) -> Iterator[Payload]:
-    """The usable answers about sections that a study holds, in the order of recording."""
+    """The usable responses about sections that a study holds, in the order of recording."""
     for record in study.records:
         if record.section is not None and record.error is None:
-            yield record.payload(study._answer(record))
+            yield record.payload(study._response(record))
 
 
 def payloads_of(source: Any) -> Iterator[Payload]:
-    """The answers that something iterable gives.
+    """The responses that something iterable gives.
 
     Raises
     ------
@@ -262,7 +264,7 @@ def payloads_of(source: Any) -> Iterator[Payload]:
     for payload in source if isinstance(source, Iterable) else [source]:
         if not isinstance(payload, Payload):
             raise ScopeError(
-                f"{payload!r} is no answer; add takes a client, a project, a study or payloads, "
+                f"{payload!r} is no response; add takes a client, a project, a study or payloads, "
                 "such as [tables.payload]",
                 parameter="source",
             )
@@ -275,7 +277,7 @@ def payloads_of(source: Any) -> Iterator[Payload]:
 
 
 def group_payloads(payloads: Iterable[Payload]) -> Iterator[Group]:
-    """Answers at hand, those of one host, scope and day together if they follow each other."""
+    """Responses at hand, those of one host, scope and day together if they follow each other."""
 
     def place(payload: Payload) -> tuple[Any, ...]:
         return payload.host, payload.scope, payload.fetched_at.date()
@@ -290,16 +292,16 @@ def group_payloads(payloads: Iterable[Payload]) -> Iterator[Group]:
 
 @dataclass(frozen=True)
 class AddPlan:
-    """The requests to send: for each project and scope, the sections without an answer."""
+    """The requests to send: for each project and scope, the sections without a response."""
 
     targets: list[tuple[Project, Scope, list[str]]]
-    resumed: list[list[StoredAnswer]]
+    resumed: list[list[ArchivedResponse]]
     skipped: int
 
 
 def plan(
     store: ArchiveStore,
-    index: AnswerIndex,
+    index: ResponseIndex,
     targets: Sequence[tuple[Project, Scope]],
     names: Sequence[str],
     *,
@@ -314,14 +316,18 @@ def plan(
     }
     runs = index.runs
     skipped = set()
-    carried: dict[Question, StoredAnswer] = {}
+    carried: dict[Question, ArchivedResponse] = {}
     if not refresh:
         skipped = {question for question in wanted if index.is_answered(question, today.date())}
         where = f"{USABLE} AND {in_list('run', runs.unfinished)} AND fetched_at >= {quoted(today)}"
         for group in groups_of(Snapshot(store, runs.begun), where) if runs.unfinished else ():
-            for answer in group:
-                if answer.question in wanted and answer.question not in skipped and answer.body:
-                    carried[answer.question] = answer
+            for response in group:
+                if (
+                    response.question in wanted
+                    and response.question not in skipped
+                    and response.body
+                ):
+                    carried[response.question] = response
     left: dict[tuple[Project, Scope], list[str]] = {}
     for question, place in wanted.items():
         if question not in skipped and question not in carried:
@@ -343,8 +349,8 @@ def fetch_groups(
 
     if not calls:
         return
-    with closing(in_order(ask, calls, min(client.workers, len(calls)))) as answers:
-        for at, group in groupby(answers, key=lambda answer: answer[0][0]):
+    with closing(in_order(ask, calls, min(client.workers, len(calls)))) as responses:
+        for at, group in groupby(responses, key=lambda response: response[0][0]):
             project, scope, _ = targets[at]
             outcomes = [
                 ((project.host, name, scope._to_query()), outcome(future.result))
@@ -354,7 +360,7 @@ def fetch_groups(
 
 
 def outcome(result: Callable[[], Payload]) -> Payload | AAToolkitError:
-    """Return the answer of a request, or the error that it raises."""
+    """Return the response of a request, or the error that it raises."""
     try:
         return result()
     except AAToolkitError as error:
@@ -362,7 +368,7 @@ def outcome(result: Callable[[], Payload]) -> Payload | AAToolkitError:
 
 
 def checked(client: Client, payload: Payload) -> Payload:
-    """Return an answer that does not repeat the token of its request; raise if it does.
+    """Return a response that does not repeat the token of its request; raise if it does.
 
     Raises
     ------
@@ -375,7 +381,7 @@ def checked(client: Client, payload: Payload) -> Payload:
     )
     if repeats is not None and repeats(text):
         raise DecodeError(
-            f"the answer to {payload.section} of {payload.host} contains the token, and was not "
+            f"the response to {payload.section} of {payload.host} contains the token, and was not "
             "stored; tell the operator of the service, and have the token replaced",
             problem="token",
         )

@@ -1,4 +1,4 @@
-"""`Archive`: every answer of many hosts over time, and the tables that were made of them."""
+"""`Archive`: every response of many hosts over time, and the tables that were made of them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from aatoolkit.archive.add import (
     plan,
     study_payloads,
 )
-from aatoolkit.archive.answers import USABLE, AnswerIndex, StoredAnswer, groups_of
+from aatoolkit.archive.archived import USABLE, ArchivedResponse, ResponseIndex, groups_of
 from aatoolkit.archive.check import ArchiveCheck
 from aatoolkit.archive.frames import frame_of, source_of
 from aatoolkit.archive.query import dask_frame, frame_of_query, overview, relation
@@ -65,9 +65,9 @@ _FILTERS = tuple(f"filter_{name}" for name in FILTERS)
 
 
 class Archive(metaclass=Chaptered):
-    """Every answer of many hosts over time, and the tables that were made of them.
+    """Every response of many hosts over time, and the tables that were made of them.
 
-    The answers are the truth, the tables are derived from them. Both are Delta tables in one
+    The responses are the truth, the tables are derived from them. Both are Delta tables in one
     folder or below one prefix of an object store: several processes may add at a time, and
     DuckDB, Dask, Polars, Spark and others read them. An archive is of one service. Processes that
     use one are started by ``spawn``: its engine does not survive a fork.
@@ -80,10 +80,10 @@ class Archive(metaclass=Chaptered):
     storage_options : mapping of str to str, optional
         Options of the object store, such as ``AWS_ENDPOINT_URL``; they are never written.
     profile : Profile, module, str or path, optional
-        What is known of the service, for answers that do not come through a client, and for
+        What is known of the service, for responses that do not come through a client, and for
         `rebuild`.
     max_nodes : int
-        How many different paths are read in an answer.
+        How many different paths are read in a response.
 
     Examples
     --------
@@ -92,9 +92,9 @@ class Archive(metaclass=Chaptered):
     >>> archive = aa.Archive(tempfile.mkdtemp())
     >>> client = aa.demo().client
     >>> archive.add(client, ["acme.example"], aa.Scope(days=7), ["ranking"])
-    <AddReport: 1 answers added>
+    <AddReport: 1 responses added>
     >>> archive.add(client, ["acme.example"], aa.Scope(days=7), ["ranking"])
-    <AddReport: 0 answers added, 1 there already today>
+    <AddReport: 0 responses added, 1 there already today>
     >>> archive.history("ranking", "ranking_history")["revisions"].max()
     np.int64(0)
     """
@@ -126,16 +126,16 @@ class Archive(metaclass=Chaptered):
         progress: bool | None = None,
         executor: Executor | None = None,
     ) -> AddReport:
-        """Add answers, in one run that is whole or not there.
+        """Add responses, in one run that is whole or not there.
 
-        What has an answer of today (in UTC) is not asked for again, so that adding again continues
+        What has a response of today (in UTC) is not asked for again, so that adding again continues
         where a run was interrupted. Requests run concurrently, and memory stays constant however
         many hosts there are.
 
         Parameters
         ----------
         source : Client, Project, Study or iterable of Payload
-            Where the answers come from. Of a study all usable answers about sections are added.
+            Where the responses come from. Of a study all usable responses about sections are added.
         hosts : str or iterable of str, optional
             The projects' domains; a project's own by default.
         scopes : Scope or iterable of Scope, optional
@@ -143,7 +143,7 @@ class Archive(metaclass=Chaptered):
         sections : str or iterable of str, optional
             The sections; by default all.
         refresh : bool
-            Ask also for what has an answer of today.
+            Ask also for what has a response of today.
         progress : bool, optional
             Whether to show a progress bar; by default on a terminal and in a notebook.
         executor : concurrent.futures.Executor, optional
@@ -161,7 +161,7 @@ class Archive(metaclass=Chaptered):
         ArchiveError
             If a declaration has changed so that new rows cannot stand beside the old ones.
         ArchiveConflict
-            If other processes were first time and again, or answers were removed meanwhile.
+            If other processes were first time and again, or responses were removed meanwhile.
         ScopeError
             If there is no such section, a host is not a domain, or nothing of this kind can be
             added; before any request.
@@ -188,7 +188,7 @@ class Archive(metaclass=Chaptered):
         declared = [source.profile[name] for name in names if name in source.profile]
         with self._store.typed():
             tables.check(self._store, declared)
-            index = AnswerIndex(self._store, [*projects])
+            index = ResponseIndex(self._store, [*projects])
             planned = plan(self._store, index, targets, names, refresh=refresh)
         max_nodes = max(self._max_nodes, source.max_nodes)
         adder = Adder(self._store, profile, progress, max_nodes)
@@ -229,7 +229,7 @@ class Archive(metaclass=Chaptered):
             and (names is None or payload.section in names)
         )
         with self._store.typed():
-            index = AnswerIndex(self._store)
+            index = ResponseIndex(self._store)
         groups = group_payloads(chosen)
         if executor is not None:
             groups = workers.derive_groups(groups, executor, self._profile, max_nodes)
@@ -260,7 +260,7 @@ class Archive(metaclass=Chaptered):
         found = Snapshot(self._store)
         if not found.exists:
             raise ArchiveError(
-                f"there is no archive at {self._store.root} yet; adding answers begins one",
+                f"there is no archive at {self._store.root} yet; adding responses begins one",
                 path=self._store.root,
             )
         return found
@@ -276,10 +276,10 @@ class Archive(metaclass=Chaptered):
         until: When | None = None,
         scope: Scope | None = None,
     ) -> pd.DataFrame:
-        """Read the rows of a table, of every answer that was fetched in a time.
+        """Read the rows of a table, of every response that was fetched in a time.
 
-        Windows of answers overlap; `df.aa.aggregate` adds rows of answers only where they are
-        disjoint. One row a day, from all answers about it, gives `history`.
+        Windows of responses overlap; `df.aa.aggregate` adds rows of responses only where they are
+        disjoint. One row a day, from all responses about it, gives `history`.
 
         Parameters
         ----------
@@ -311,7 +311,7 @@ class Archive(metaclass=Chaptered):
         """
         reader = TableReader(self._snapshot(), section, table)
         selection = Selection.of(hosts, since, until, scope).before(self._until)
-        answers, failed = reader.answers(selection)
+        responses, failed = reader.responses(selection)
         rows = reader.rows(selection)
         key = ("host", "days", *_FILTERS, "fetched_at")
         made = recipe_of(
@@ -324,7 +324,7 @@ class Archive(metaclass=Chaptered):
             scope=scope,
         )
         return frame_of(
-            rows, reader.stored, answers, context=CONTEXT, key=key, failed=failed, recipe=made
+            rows, reader.stored, responses, context=CONTEXT, key=key, failed=failed, recipe=made
         )
 
     @typed
@@ -343,8 +343,8 @@ class Archive(metaclass=Chaptered):
         """Read what is known of each day: one row a key and day, however often it was seen.
 
         For tables whose key has a day or moment, such as ``overview_trend``. Windows overlap, so
-        that a day is seen in many answers: the newest known value counts. Days that no answer had
-        are missing. Tables without a day give one row per fetch, as `read` does.
+        that a day is seen in many responses: the newest known value counts. Days that no response
+        had are missing. Tables without a day give one row per fetch, as `read` does.
 
         Parameters
         ----------
@@ -355,7 +355,7 @@ class Archive(metaclass=Chaptered):
         as_of : str, date or datetime, optional
             Read it as it was known then; a day is meant with its end.
         withdrawn : bool
-            Whether to keep rows that the newest answer about their day no longer has.
+            Whether to keep rows that the newest response about their day no longer has.
 
         Returns
         -------
@@ -381,14 +381,14 @@ class Archive(metaclass=Chaptered):
                 scope=scope,
             )
         selection = Selection.of(hosts, None, None, scope).before(self._until).before(limit)
-        answers, failed = reader.answers(selection)
+        responses, failed = reader.responses(selection)
         rows = reader.history(selection, withdrawn=withdrawn)
         rows = _between(rows, reader.stored, Selection.of(since=since, until=until))
         context = ["host", *(n for n in _FILTERS if rows[n].null_count < rows.num_rows)]
         return frame_of(
             rows,
             reader.stored,
-            answers,
+            responses,
             context=context,
             added=ADDED,
             key=context,
@@ -412,10 +412,11 @@ class Archive(metaclass=Chaptered):
         """Run an SQL query over the tables with DuckDB, which changes nothing.
 
         The declared tables are views of their names (``SECTION__TABLE`` where two sections have
-        one), and so are ``answers``, ``runs``, ``frames``, ``availability``, ``drift``, ``hints``,
-        ``changes`` and ``columns`` (unit, rule and meaning of every column). A query reads those
-        that it names, and what it computes itself. DuckDB is locked down for it: no other file is
-        read or written, no setting is changed, nothing is attached, installed or loaded.
+        one), and so are ``responses``, ``runs``, ``frames``, ``availability``, ``drift``,
+        ``hints``, ``changes`` and ``columns`` (unit, rule and meaning of every column). A query
+        reads those that it names, and what it computes itself. DuckDB is locked down for it: no
+        other file is read or written, no setting is changed, nothing is attached,
+        installed or loaded.
 
         Parameters
         ----------
@@ -463,9 +464,9 @@ class Archive(metaclass=Chaptered):
     @property
     @typed
     def tables(self) -> pd.DataFrame:
-        """The tables of the archive, one row each: rows, answers, hosts, days, files, bytes.
+        """The tables of the archive, one row each: rows, responses, hosts, days, files, bytes.
 
-        ``section``, ``table``, ``rows``, ``answers``, ``hosts``, ``first_day`` and ``last_day``
+        ``section``, ``table``, ``rows``, ``responses``, ``hosts``, ``first_day`` and ``last_day``
         (of fetch), ``files`` and ``bytes``.
         """
         return Shown(overview(self._snapshot(), self._until))
@@ -485,7 +486,7 @@ class Archive(metaclass=Chaptered):
     # -- looking back --------------------------------------------------------------------------
 
     def as_of(self, when: When) -> Archive:
-        """Return the archive as it was at a moment, read-only: later answers are not seen.
+        """Return the archive as it was at a moment, read-only: later responses are not seen.
 
         Parameters
         ----------
@@ -519,13 +520,13 @@ class Archive(metaclass=Chaptered):
                 parts.append(f"{name} = {quoted(fact)}")
         how = {"profile": self._profile, "max_nodes": self._max_nodes}
         for group in groups_of(self._snapshot(), " AND ".join(parts)):
-            for answer in group:
-                own = source if source.sha256 else source_of(vars(answer))
+            for response in group:
+                own = source if source.sha256 else source_of(vars(response))
                 yield StoredResponse(
                     own,
-                    answer.sha256,
-                    partial(checked_body, answer),
-                    partial(_read, answer, how),
+                    response.sha256,
+                    partial(checked_body, response),
+                    partial(_read, response, how),
                 )
 
     def _archived_frame(self, how: str, options: Mapping[str, Any]) -> pd.DataFrame:
@@ -555,7 +556,7 @@ class Archive(metaclass=Chaptered):
         since: When | None = None,
         until: When | None = None,
     ) -> Explanation:
-        """Explain a number of an archived answer, down to its bytes.
+        """Explain a number of an archived response, down to its bytes.
 
         Parameters
         ----------
@@ -563,11 +564,11 @@ class Archive(metaclass=Chaptered):
             The table, as ``section.table``; ``section`` alone is its main table.
         row : int, label or mapping of str to object
             The row, as for ``df.aa.explain``; a mapping may name ``host`` and ``fetched_at`` too.
-            Of several answers with the row, the newest counts.
+            Of several responses with the row, the newest counts.
         column : str
             The column.
         host, scope, since, until
-            Which answers, as for `read`.
+            Which responses, as for `read`.
 
         Returns
         -------
@@ -625,7 +626,7 @@ class Archive(metaclass=Chaptered):
     def forget(
         self, hosts: str | Iterable[str] | None = None, *, before: When | None = None
     ) -> UpkeepReport:
-        """Remove answers with all rows derived of them, and the files that held them.
+        """Remove responses with all rows derived of them, and the files that held them.
 
         On an object store the commits of the last 30 days stay, whose statistics may name a host.
 
@@ -654,16 +655,16 @@ class Archive(metaclass=Chaptered):
 
     @typed
     def verify(self, *, replay: bool = False) -> ArchiveCheck:
-        """Check every file, every answer against its hash, every table against its answers.
+        """Check every file, every response against its hash, every table against its responses.
 
         Data files and the entries of logs are compared with the SHA-256 that they were written
         with, bodies with their own, the number of commits and runs with those recorded, and the
-        rows of each table are counted against what its answers gave.
+        rows of each table are counted against what its responses gave.
 
         Parameters
         ----------
         replay : bool
-            Whether to normalise the answers again too, and compare every row. It finds rows that
+            Whether to normalise the responses again too, and compare every row. It finds rows that
             this version would read otherwise, where nothing was damaged.
 
         Returns
@@ -677,7 +678,7 @@ class Archive(metaclass=Chaptered):
     def rebuild(
         self, *, profile: ProfileSource | None = None, progress: bool | None = None
     ) -> AddReport:
-        """Rebuild the tables from the stored answers, after a declaration or a profile changed.
+        """Rebuild the tables from the stored responses, after a declaration or a profile changed.
 
         Each table changes in one commit, and `changes` says what changed. Runs that were under
         way cannot be committed after it: adding again continues them.
@@ -692,7 +693,7 @@ class Archive(metaclass=Chaptered):
         Returns
         -------
         AddReport
-            Its ``problems`` are the answers that give no tables.
+            Its ``problems`` are the responses that give no tables.
         """
         self._writable()
         known = self._profile if profile is None else Profile.load(profile)
@@ -709,7 +710,7 @@ class Archive(metaclass=Chaptered):
         scope: Scope | None = None,
         **about: Any,
     ) -> Study:
-        """Cut a study from the archive: a sealed folder of answers, to cite and to publish.
+        """Cut a study from the archive: a sealed folder of responses, to cite and to publish.
 
         Parameters
         ----------
@@ -742,8 +743,8 @@ class Archive(metaclass=Chaptered):
             )
         with study:
             for group in groups_of(snapshot, f"{USABLE} AND {selection.where}"):
-                for answer in sorted(group, key=lambda answer: answer.fetched_at):
-                    payload = answer.payload()
+                for response in sorted(group, key=lambda response: response.fetched_at):
+                    payload = response.payload()
                     study._recording().append(Record.of(payload, versions()), payload.body)
         return study
 
@@ -765,13 +766,15 @@ class Archive(metaclass=Chaptered):
         if not exists:
             return "empty"
         if self._until is not None:
-            return "answers fetched until then"
+            return "responses fetched until then"
         committed = [row for row in runs.rows if row["state"] == "committed"]
         if not committed:
             return "no run is committed yet"
-        answers = sum(row["answers"] or 0 for row in committed)
+        responses = sum(row["responses"] or 0 for row in committed)
         last = max(row["at"] for row in committed)
-        return f"{len(committed)} runs, {answers:,} answers added, the last {last:%Y-%m-%d %H:%M}"
+        return (
+            f"{len(committed)} runs, {responses:,} responses added, the last {last:%Y-%m-%d %H:%M}"
+        )
 
     _repr_pretty_ = wrapped_in_ipython
 
@@ -799,17 +802,17 @@ def _between(rows: pa.Table, table: StoredTable, selection: Selection) -> pa.Tab
     return rows.filter(keep)
 
 
-def checked_body(answer: StoredAnswer) -> bytes | None:
+def checked_body(response: ArchivedResponse) -> bytes | None:
     """The stored bytes of a response, compared with their hash."""
-    body = answer.body
-    if body is not None and hashlib.sha256(body).hexdigest() != answer.sha256:
-        raise ArchiveError(f"the body of {answer.name} is not what was added; verify it")
+    body = response.body
+    if body is not None and hashlib.sha256(body).hexdigest() != response.sha256:
+        raise ArchiveError(f"the body of {response.name} is not what was added; verify it")
     return body
 
 
-def _read(answer: StoredAnswer, how: Mapping[str, Any]) -> Dataset:
+def _read(response: ArchivedResponse, how: Mapping[str, Any]) -> Dataset:
     """The tables of a response, normalised again from its stored body."""
-    payload = answer.payload()
+    payload = response.payload()
     section = str(payload.section)
     return Dataset({section: normalize(section, payload, **how)})
 

@@ -1,4 +1,4 @@
-"""Verify an archive: every file, every answer against its hash, every table against the answers."""
+"""Verify an archive: every file, every response against its hash, every table against these."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from aatoolkit._util.text import visible
 from aatoolkit.archive import tables as declared
-from aatoolkit.archive.answers import ANSWERS, USABLE, groups_of
+from aatoolkit.archive.archived import RESPONSES, USABLE, groups_of
 from aatoolkit.archive.checksums import FOLDER, Checksums
 from aatoolkit.archive.derive import BESIDE, FRAMES, TableBuffer, derive_stored
 from aatoolkit.archive.runs import RUNS
@@ -35,7 +35,7 @@ class ArchiveCheck:
     ----------
     path : str
         The archive.
-    answers, tables : int
+    responses, tables : int
         How many were checked.
     found : tuple of (str, str)
         The table concerned, and what is wrong.
@@ -45,7 +45,7 @@ class ArchiveCheck:
     """
 
     path: str
-    answers: int
+    responses: int
     tables: int
     found: tuple[tuple[str, str], ...]
     unchecked: int = 0
@@ -69,7 +69,7 @@ class ArchiveCheck:
         state = "all as stored" if self.ok else f"{len(self.found)} problems"
         if self.unchecked:
             state += f"; {self.unchecked:,} files have no checksum, which compact() records"
-        lines = [f"<ArchiveCheck: {self.answers:,} answers, {self.tables} tables: {state}>"]
+        lines = [f"<ArchiveCheck: {self.responses:,} responses, {self.tables} tables: {state}>"]
         lines += [visible(f"  {name}: {problem}") for name, problem in self.found[:_LISTED]]
         return "\n".join(lines)
 
@@ -77,16 +77,16 @@ class ArchiveCheck:
 def verify(
     store: ArchiveStore, profile: Profile | None, max_nodes: int, *, replay: bool
 ) -> ArchiveCheck:
-    """Check every file, answer and table; with ``replay``, also that answers give these rows."""
+    """Check every file, response and table; with ``replay``, also that answers give these rows."""
     checksums = Checksums(store, anew=True)
     found: list[tuple[str, str]] = [
         (FOLDER, f"the file {name} is not what was written") for name in checksums.damaged
     ]
     # Files are compared before any is read as a table, which damage would end.
     logs = (RUNS, declared.CHANGES)
-    names = dict.fromkeys((*logs, ANSWERS, *BESIDE, *checksums.files))
+    names = dict.fromkeys((*logs, RESPONSES, *BESIDE, *checksums.files))
     found += [(name, problem) for name in names for problem in checksums.problems(name)]
-    answers = 0
+    responses = 0
     if not found:
         snapshot = Snapshot(store)
         if not snapshot.exists:
@@ -100,9 +100,9 @@ def verify(
             found.append((FOLDER, problem))
         if snapshot.runs.rebuilding:
             found.append((RUNS, "a rebuild was interrupted; run archive.rebuild() again"))
-    if not found and snapshot.has(ANSWERS):
+    if not found and snapshot.has(RESPONSES):
         try:
-            answers, problems = _answers(snapshot)
+            responses, problems = _responses(snapshot)
             found += problems
             found += _counts(snapshot, declared.stored_tables(store))
             if replay and not found:
@@ -110,35 +110,35 @@ def verify(
         except ArchiveError as error:
             found.append(("archive", error.message))
     return ArchiveCheck(
-        store.root, answers, len(names) - len(logs), tuple(found), checksums.unchecked
+        store.root, responses, len(names) - len(logs), tuple(found), checksums.unchecked
     )
 
 
-def _answers(snapshot: Snapshot) -> tuple[int, list[tuple[str, str]]]:
-    """Check every body against its hash, and that no answer is there twice."""
+def _responses(snapshot: Snapshot) -> tuple[int, list[tuple[str, str]]]:
+    """Check every body against its hash, and that no response is there twice."""
     count, problems = 0, []
     for group in groups_of(snapshot):
-        for answer in group:
+        for response in group:
             count += 1
-            if answer.body is None:
-                problems.append(f"{' '.join(answer.question)}: its body is nowhere")
-            elif hashlib.sha256(answer.body).hexdigest() != answer.sha256:
-                problems.append(f"{' '.join(answer.question)}: its body is not that of its hash")
+            if response.body is None:
+                problems.append(f"{' '.join(response.question)}: its body is nowhere")
+            elif hashlib.sha256(response.body).hexdigest() != response.sha256:
+                problems.append(f"{' '.join(response.question)}: its body is not that of its hash")
     twice = snapshot.rows(
-        f"SELECT host, section, scope, fetched_at, count(*) AS n FROM answers WHERE {USABLE} "
+        f"SELECT host, section, scope, fetched_at, count(*) AS n FROM responses WHERE {USABLE} "
         "GROUP BY host, section, scope, fetched_at, sha256 HAVING n > 1",
-        ANSWERS,
+        RESPONSES,
     )
     problems += [
         f"{row['host']} {row['section']} {row['scope']}, {row['fetched_at']}: "
         f"it is there {row['n']} times"
         for row in twice
     ]
-    return count, [(ANSWERS, problem) for problem in problems]
+    return count, [(RESPONSES, problem) for problem in problems]
 
 
 def _counts(snapshot: Snapshot, names: Mapping[str, tuple[str, str]]) -> list[tuple[str, str]]:
-    """Compare the number of rows of each table with what its answers gave."""
+    """Compare the number of rows of each table with what its responses gave."""
     found: list[tuple[str, str]] = []
     if not snapshot.has(FRAMES):
         return found
@@ -157,19 +157,19 @@ def _counts(snapshot: Snapshot, names: Mapping[str, tuple[str, str]]) -> list[tu
             stored=name,
         ).to_pylist()
         found += [
-            (name, f"{row['host']}: {row['there']} rows, and its answers gave {row['wanted']}")
+            (name, f"{row['host']}: {row['there']} rows, and its responses gave {row['wanted']}")
             for row in rows
         ]
     return found
 
 
 def _replayed(snapshot: Snapshot, profile: Profile | None, max_nodes: int) -> list[tuple[str, str]]:
-    """Derive the tables again from the answers, and compare them with the rows stored."""
+    """Derive the tables again from the responses, and compare them with the rows stored."""
     found: list[tuple[str, str]] = []
     buffer = TableBuffer()
-    for answer, derived in derive_stored(groups_of(snapshot), profile, max_nodes):
+    for response, derived in derive_stored(groups_of(snapshot), profile, max_nodes):
         if derived.error is None:
-            buffer.add(answer, derived)
+            buffer.add(response, derived)
         if len(buffer) > _AT_ONCE:
             found += _compared(snapshot, buffer)
             buffer = TableBuffer()

@@ -1,7 +1,7 @@
-"""From answers to rows: their tables, and what they say of themselves, as Arrow.
+"""From responses to rows: their tables, and what they say of themselves, as Arrow.
 
-Answers of one host, scope and run are read together, as `read_all` reads them: what they share is
-their envelope. Rows of many answers are gathered in a `TableBuffer` until they are written.
+Responses of one host, scope and run are read together, as `read_all` reads them: what they share is
+their envelope. Rows of many responses are gathered in a `TableBuffer` until they are written.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from aatoolkit import sections
-from aatoolkit.archive.answers import StoredAnswer, context_table
+from aatoolkit.archive.archived import ArchivedResponse, context_table
 from aatoolkit.archive.schema import CONTEXT, CONTEXT_FIELDS, StoredTable, bare, fitted, united
 from aatoolkit.availability import Status
 from aatoolkit.availability.detect import envelope_of
@@ -29,7 +29,7 @@ from aatoolkit.metadata.column import dump_state, dump_statements, load_state, l
 from aatoolkit.payload import Payload
 from aatoolkit.sections import Profile, Section
 
-# -- what answers state ------------------------------------------------------------------------
+# -- what responses state ------------------------------------------------------------------------
 
 FRAMES = "frames"
 AVAILABILITY = "availability"
@@ -57,7 +57,7 @@ BESIDE = {
     name: pa.schema([*CONTEXT_FIELDS, *(pa.field(*column) for column in columns.items())])
     for name, columns in COLUMNS.items()
 }
-"""The tables beside the declared ones: what answers say of themselves, one row a statement."""
+"""The tables beside the declared ones: what responses say of themselves, one row a statement."""
 
 Rows = list[tuple[Any, ...]]
 """Rows of such a table, without context."""
@@ -91,17 +91,17 @@ def load_states(text: str, columns: Iterable[str]) -> dict[str, ColumnMetadata]:
     }
 
 
-# -- answers to rows ---------------------------------------------------------------------------
+# -- responses to rows ---------------------------------------------------------------------------
 
 G = TypeVar("G", bound=Sequence[Any])
 
 _TOGETHER_BYTES = 1 << 22
-"""Answers are made tables together until their bodies have so many bytes."""
+"""Responses are made tables together until their bodies have so many bytes."""
 
 
 @dataclass(frozen=True)
-class DerivedAnswer:
-    """The tables derived from one answer, and its rows in the statement tables.
+class DerivedResponse:
+    """The tables derived from one response, and its rows in the statement tables.
 
     Parameters
     ----------
@@ -133,8 +133,8 @@ class DerivedAnswer:
 @gc_paused()
 def derive(
     payloads: Sequence[Payload], profile: Profile | None = None, max_nodes: int = MAX_NODES
-) -> list[DerivedAnswer]:
-    """The tables of answers of one host, scope and run, whose envelope is what they share."""
+) -> list[DerivedResponse]:
+    """The tables of responses of one host, scope and run, whose envelope is what they share."""
     outlines = enumerate(outline(payload.body) for payload in payloads)
     shared = envelope_of({str(at): value for at, value in outlines if value is not None})
     how = {"profile": profile, "max_nodes": max_nodes, "envelope": shared}
@@ -145,28 +145,28 @@ def derive_many(
     groups: Sequence[Sequence[Payload]],
     profile: Profile | None = None,
     max_nodes: int = MAX_NODES,
-) -> list[list[DerivedAnswer]]:
-    """The tables of answers, group by group: those of each host, scope and run."""
+) -> list[list[DerivedResponse]]:
+    """The tables of responses, group by group: those of each host, scope and run."""
     return [derive(group, profile, max_nodes) for group in groups]
 
 
 def derive_stored(
-    groups: Iterable[Sequence[StoredAnswer]], profile: Profile | None, max_nodes: int
-) -> Iterator[tuple[StoredAnswer, DerivedAnswer]]:
-    """Yield stored answers, grouped by host, scope and run, each with what is derived of it."""
+    groups: Iterable[Sequence[ArchivedResponse]], profile: Profile | None, max_nodes: int
+) -> Iterator[tuple[ArchivedResponse, DerivedResponse]]:
+    """Yield stored responses, grouped by host, scope and run, each with what is derived of it."""
     for group in groups:
-        usable = [answer.payload() for answer in group if answer.has_body]
+        usable = [response.payload() for response in group if response.has_body]
         derived = iter(derive(usable, profile, max_nodes))
-        for answer in group:
-            yield answer, next(derived) if answer.has_body else _lost(answer)
+        for response in group:
+            yield response, next(derived) if response.has_body else _lost(response)
 
 
-def _lost(answer: StoredAnswer) -> DerivedAnswer:
-    return DerivedAnswer(None, error=ArchiveError(f"the body of {answer.name} is missing"))
+def _lost(response: ArchivedResponse) -> DerivedResponse:
+    return DerivedResponse(None, error=ArchiveError(f"the body of {response.name} is missing"))
 
 
 def in_batches(groups: Iterable[G], size: Callable[[Any], int]) -> Iterator[list[G]]:
-    """Groups of answers, as many as are made tables by one process at a time."""
+    """Groups of responses, as many as are made tables by one process at a time."""
     waiting: list[G] = []
     total = 0
     for group in groups:
@@ -179,12 +179,12 @@ def in_batches(groups: Iterable[G], size: Callable[[Any], int]) -> Iterator[list
         yield waiting
 
 
-def _derived(payload: Payload, **how: Any) -> DerivedAnswer:
-    """Derive the tables of one answer."""
+def _derived(payload: Payload, **how: Any) -> DerivedResponse:
+    """Derive the tables of one response."""
     try:
         tables = to_tables(str(payload.section), payload, **how)
     except AAToolkitError as error:
-        return DerivedAnswer(None, error=error)
+        return DerivedResponse(None, error=error)
     parts, declared, name = tables._parts, tables.declaration, tables.section
     short = declared is not None and sections.default_profile().get(name) is declared
     beside: dict[str, Rows] = {
@@ -206,17 +206,17 @@ def _derived(payload: Payload, **how: Any) -> DerivedAnswer:
         HINTS: [(name, one.path, one.value, one.why) for one in parts.hints],
     }
     kept = {table: arrow for table, (arrow, _) in parts.arrows.items() if arrow.num_rows}
-    return DerivedAnswer(name if short else declared, tables._prefix, kept, beside)
+    return DerivedResponse(name if short else declared, tables._prefix, kept, beside)
 
 
-# -- rows of many answers ----------------------------------------------------------------------
+# -- rows of many responses ----------------------------------------------------------------------
 
 
 class TableBuffer:
-    """Rows of many answers, gathered until they are written."""
+    """Rows of many responses, gathered until they are written."""
 
     def __init__(self) -> None:
-        self._answers: list[StoredAnswer] = []
+        self._responses: list[ArchivedResponse] = []
         self._tables: dict[str, list[tuple[pa.Table, int]]] = {}
         self._beside: dict[str, tuple[Rows, list[int]]] = {}
         self.declared: dict[str, StoredTable] = {}
@@ -224,12 +224,12 @@ class TableBuffer:
         self.size = 0
 
     def __len__(self) -> int:
-        return len(self._answers)
+        return len(self._responses)
 
-    def add(self, answer: StoredAnswer, derived: DerivedAnswer) -> None:
-        """Take the rows of one answer."""
-        at = len(self._answers)
-        self._answers.append(replace(answer, body=None))  # bodies are stored by now
+    def add(self, response: ArchivedResponse, derived: DerivedResponse) -> None:
+        """Take the rows of one response."""
+        at = len(self._responses)
+        self._responses.append(replace(response, body=None))  # bodies are stored by now
         for name, rows in derived.beside.items():
             found, places = self._beside.setdefault(name, ([], []))
             found += rows
@@ -268,7 +268,7 @@ class TableBuffer:
             for table in tables
         ]
         places = np.repeat([at for _, at in parts], [part.num_rows for part, _ in parts])
-        context = context_table(self._answers).take(pa.array(places))
+        context = context_table(self._responses).take(pa.array(places))
         columns = [*context.columns, *pa.concat_tables(fit).columns]
         return pa.table(columns, schema=pa.schema([*context.schema, *bare(own)])).select(
             schema.names
@@ -276,7 +276,7 @@ class TableBuffer:
 
     def beside(self) -> Iterable[tuple[str, pa.Table]]:
         """The rows of the tables beside the declared ones."""
-        contexts = context_table(self._answers)
+        contexts = context_table(self._responses)
         for name, (rows, places) in self._beside.items():
             if not rows:
                 continue

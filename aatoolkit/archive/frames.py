@@ -30,8 +30,8 @@ MEASURED = ColumnMetadata(None, Availability(Status.AVAILABLE))
 
 
 @dataclass(frozen=True)
-class AnswerStates:
-    """The availability that one answer states for a table's columns, as text, and its source."""
+class ResponseStates:
+    """The availability that one response states for a table's columns, as text, and its source."""
 
     host: str
     fetched_at: datetime
@@ -42,7 +42,7 @@ class AnswerStates:
 def frame_of(
     rows: pa.Table,
     table: StoredTable,
-    answers: Sequence[AnswerStates],
+    responses: Sequence[ResponseStates],
     *,
     context: Sequence[str],
     added: Sequence[str] = (),
@@ -59,8 +59,8 @@ def frame_of(
         The rows: context columns, those of the table and added ones.
     table
         The declaration.
-    answers
-        The answers that the rows are of.
+    responses
+        The responses that the rows are of.
     context, added
         The columns that are not of the table, and are always measured.
     key
@@ -68,7 +68,7 @@ def frame_of(
     failed
         The number of requests that failed instead.
     moment
-        The column that says which answer a row is of.
+        The column that says which response a row is of.
     recipe
         How the frame is read again.
     """
@@ -77,30 +77,32 @@ def frame_of(
         names.remove("_row")
     whole = rows.select([*context, *names, *added])
     frame = to_frame(_with_categories(whole, table))
-    columns = _columns(table, [name for name in names if name != "_row"], answers, moment)
+    columns = _columns(table, [name for name in names if name != "_row"], responses, moment)
     if failed:
-        columns = {name: _lacking(column, failed, len(answers)) for name, column in columns.items()}
+        columns = {
+            name: _lacking(column, failed, len(responses)) for name, column in columns.items()
+        }
     other = [name for name in whole.column_names if name not in columns]
     known = {name: columns.get(name, MEASURED) for name in whole.column_names} if other else columns
     own = (*key, *table.key, *(("_row",) if "_row" in names else ()))
     metadata = FrameMetadata(
         known,
         unique_key(frame, tuple(dict.fromkeys(own))) if table.key else (),
-        tuple(dict.fromkeys(answer.source for answer in answers)),
+        tuple(dict.fromkeys(response.source for response in responses)),
         recipe=recipe,
     )
     return attach(frame, metadata)
 
 
 def _columns(
-    table: StoredTable, names: Sequence[str], answers: Sequence[AnswerStates], moment: str
+    table: StoredTable, names: Sequence[str], responses: Sequence[ResponseStates], moment: str
 ) -> dict[str, ColumnMetadata]:
-    """The metadata of columns over answers: statements about rows where answers differ."""
+    """The metadata of columns over responses: statements about rows where responses differ."""
     declared = {table.stored(column.name): column.name for column in table.table.columns}
     of = {name: f"{table.prefix}{table.table.name}.{declared[name]}" for name in names}
-    groups: dict[str, list[AnswerStates]] = {}
-    for answer in answers:
-        groups.setdefault(answer.states, []).append(answer)
+    groups: dict[str, list[ResponseStates]] = {}
+    for response in responses:
+        groups.setdefault(response.states, []).append(response)
     parsed = {text: load_states(text, declared.values()) for text in groups}
     renamed = {old: new for new, old in declared.items()}
     conditions = _conditions(groups, moment)
@@ -125,18 +127,18 @@ def _columns(
 
 
 def _conditions(
-    groups: Mapping[str, Sequence[AnswerStates]], moment: str
+    groups: Mapping[str, Sequence[ResponseStates]], moment: str
 ) -> dict[str, list[tuple[Condition, ...]]] | None:
-    """Conditions that find the rows of each group of answers; None if there are too many."""
+    """Conditions that find the rows of each group of responses; None if there are too many."""
     if len(groups) < 2:
         return {text: [()] for text in groups}
-    hosts = [{answer.host for answer in group} for group in groups.values()]
+    hosts = [{response.host for response in group} for group in groups.values()]
     if sum(map(len, hosts)) == len(set().union(*hosts)) <= MOST_STATEMENTS:
         return {
             text: [(Condition("host", "in", tuple(sorted(there))),)]
             for text, there in zip(groups, hosts, strict=True)
         }
-    moments = [{answer.fetched_at for answer in group} for group in groups.values()]
+    moments = [{response.fetched_at for response in group} for group in groups.values()]
     total = len(set().union(*moments))
     if sum(map(len, moments)) == total:
         if len(groups) > MOST_STATEMENTS or total > 20 * MOST_STATEMENTS:
@@ -145,8 +147,8 @@ def _conditions(
     found: dict[str, list[tuple[Condition, ...]]] = {}
     for text, group in groups.items():
         by_host: dict[str, set[datetime]] = {}
-        for answer in group:
-            by_host.setdefault(answer.host, set()).add(answer.fetched_at)
+        for response in group:
+            by_host.setdefault(response.host, set()).add(response.fetched_at)
         found[text] = [
             (Condition("host", "in", (host,)), _at(moment, there))
             for host, there in by_host.items()
@@ -160,7 +162,7 @@ def _at(column: str, moments: set[datetime]) -> Condition:
 
 
 def _lacking(column: ColumnMetadata, failed: int, read: int) -> ColumnMetadata:
-    why = f"{failed} of {failed + read} answers failed"
+    why = f"{failed} of {failed + read} responses failed"
     lacking = Availability(Status.UNAVAILABLE, Cause.FAILED, why)
     return column.lacking(AbsentRows(lacking))
 
@@ -186,7 +188,7 @@ def _with_categories(rows: pa.Table, table: StoredTable) -> pa.Table:
 
 
 def source_of(row: Mapping[str, Any]) -> Source:
-    """The source that an answer's row describes."""
+    """The source that a response's row describes."""
     moment = row["fetched_at"].astimezone(UTC)
     return Source(
         row["host"],

@@ -132,11 +132,11 @@ def _limit(connection: Any, view: str, whole: str, until: datetime | None) -> No
 
 
 def overview(snapshot: Snapshot, until: datetime | None) -> pd.DataFrame:
-    """One row per table: rows, answers, hosts, days, files and bytes."""
+    """One row per table: rows, responses, hosts, days, files and bytes."""
     counted: Mapping[tuple[str, str], Mapping[str, Any]] = {}
     if snapshot.has("frames"):
         rows = snapshot.rows(
-            'SELECT section, "table", sum(rows)::BIGINT AS rows, count(*) AS answers, '
+            'SELECT section, "table", sum(rows)::BIGINT AS rows, count(*) AS responses, '
             "count(DISTINCT host) AS hosts, min(fetched_at)::DATE AS first_day, "
             "max(fetched_at)::DATE AS last_day FROM frames "
             f"WHERE {Selection(until=until).where} GROUP BY ALL",
@@ -154,14 +154,14 @@ def overview(snapshot: Snapshot, until: datetime | None) -> pd.DataFrame:
             {
                 "section": place[0],
                 "table": place[1],
-                # A table of which no answer was added has no rows, and no days.
-                **{name: facts.get(name, 0) for name in ("rows", "answers", "hosts")},
+                # A table of which no response was added has no rows, and no days.
+                **{name: facts.get(name, 0) for name in ("rows", "responses", "hosts")},
                 **{name: facts.get(name) for name in ("first_day", "last_day")},
                 "files": len(files.paths),
                 "bytes": files.size,
             }
         )
-    counts = ("rows", "answers", "hosts", "files", "bytes")
+    counts = ("rows", "responses", "hosts", "files", "bytes")
     kinds = {"section": pa.string(), "table": pa.string(), **dict.fromkeys(counts[:3], pa.int64())}
     kinds |= dict.fromkeys(("first_day", "last_day"), pa.date32())
     kinds |= dict.fromkeys(counts[3:], pa.int64())

@@ -1,4 +1,4 @@
-"""One table of a snapshot: its rows, its history, and what its answers say of it."""
+"""One table of a snapshot: its rows, its history, and what its responses say of it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow as pa
 
 from aatoolkit.archive import tables as declared
-from aatoolkit.archive.answers import USABLE
-from aatoolkit.archive.frames import AnswerStates, source_of
+from aatoolkit.archive.archived import USABLE
+from aatoolkit.archive.frames import ResponseStates, source_of
 from aatoolkit.archive.schema import CONTEXT_FIELDS, StoredTable
 from aatoolkit.archive.snapshot import Selection, Snapshot, identifier, quoted, run
 from aatoolkit.errors import ArchiveError, ScopeError, did_you_mean, near_matches
@@ -17,7 +17,7 @@ from aatoolkit.scope import FILTERS
 
 _FILTERS = tuple(f"filter_{name}" for name in FILTERS)
 _PLACE = ("run", "section", "sha256", "fetched_at", "host", "days", *_FILTERS)
-"""The columns by which what an answer states finds the answer."""
+"""The columns by which what a response states finds the response."""
 
 _ROWS = "rows of the table"
 """The view of a table's rows, whatever the table is called."""
@@ -79,30 +79,30 @@ class TableReader:
             found = run(connection, sql)
         return _typed(found, self.stored)
 
-    def answers(self, selection: Selection) -> tuple[list[AnswerStates], int]:
-        """The availability that the answers state for the table, and the number that failed."""
+    def responses(self, selection: Selection) -> tuple[list[ResponseStates], int]:
+        """The availability that the responses state for the table, and the number that failed."""
         same = " AND ".join(f"f.{name} IS NOT DISTINCT FROM a.{name}" for name in _PLACE)
-        with self.connected("frames", "answers") as connection:
+        with self.connected("frames", "responses") as connection:
             stated = run(
                 connection,
                 "SELECT a.* EXCLUDE (body), f.states FROM "
                 f'(SELECT * FROM frames WHERE section = $1 AND "table" = $2 AND {selection.where}) '
-                f"f JOIN (SELECT * FROM answers WHERE {USABLE}) a ON {same} "
+                f"f JOIN (SELECT * FROM responses WHERE {USABLE}) a ON {same} "
                 "ORDER BY a.fetched_at, a.host, a.days",
                 [self.stored.section, self.stored.table.name],
             ).to_pylist()
             failed = run(
                 connection,
                 "SELECT count(*) AS n FROM (SELECT bool_and(error IS NOT NULL) AS failed "
-                f"FROM answers WHERE section = $1 AND {selection.where} "
+                f"FROM responses WHERE section = $1 AND {selection.where} "
                 "GROUP BY host, scope, fetched_at::DATE) WHERE failed",
                 [self.stored.section],
             ).to_pylist()
-        answers = [
-            AnswerStates(row["host"], row["fetched_at"], row["states"], source_of(row))
+        responses = [
+            ResponseStates(row["host"], row["fetched_at"], row["states"], source_of(row))
             for row in stated
         ]
-        return answers, int(failed[0]["n"])
+        return responses, int(failed[0]["n"])
 
 
 def _typed(found: pa.Table, table: StoredTable) -> pa.Table:
@@ -147,7 +147,7 @@ def history_sql(table: StoredTable, view: str, where: str, *, withdrawn: bool) -
     where
         The condition on rows.
     withdrawn
-        Whether rows are kept that a newer answer about their day no longer has.
+        Whether rows are kept that a newer response about their day no longer has.
     """
     key = identity_of(table)
     values = [name for name in table.columns if name not in key]

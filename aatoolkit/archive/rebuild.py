@@ -1,4 +1,4 @@
-"""Rebuild the tables from the stored answers, after a declaration or a profile changed."""
+"""Rebuild the tables from the stored responses, after a declaration or a profile changed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from aatoolkit.archive import tables as declared
-from aatoolkit.archive.answers import ANSWERS, StoredAnswer, groups_of
+from aatoolkit.archive.archived import RESPONSES, ArchivedResponse, groups_of
 from aatoolkit.archive.checksums import note_all
 from aatoolkit.archive.derive import BESIDE, TableBuffer, derive_stored
 from aatoolkit.archive.runs import RUNS, log, new_run, read_runs
@@ -29,10 +29,10 @@ _SPOOL_BYTES = 1 << 27
 def rebuild(
     store: ArchiveStore, profile: Profile | None, max_nodes: int, progress: bool | None
 ) -> dict[str, AAToolkitError]:
-    """Replace the rows of every table by those derived of the answers today.
+    """Replace the rows of every table by those derived of the responses today.
 
     Each table changes in one commit. Until all have, nothing can be added; a rebuild that was
-    interrupted is done again, and so ended. Returns the answers that give no tables, and why.
+    interrupted is done again, and so ended. Returns the responses that give no tables, and why.
     """
     before, exists = read_runs(store)
     if not exists:
@@ -43,11 +43,11 @@ def rebuild(
     with tempfile.TemporaryDirectory(prefix="aatoolkit-") as folder:
         spool = _Spool(Path(folder))
         watched = progress_bar(groups_of(Snapshot(store)), progress, total=0, unit="host")
-        for answer, found in derive_stored(watched, profile, max_nodes):
+        for response, found in derive_stored(watched, profile, max_nodes):
             if found.error is not None:
-                problems[answer.name] = found.error
+                problems[response.name] = found.error
             else:
-                spool.add(answer, found)
+                spool.add(response, found)
         spool.flush()
         if name not in read_runs(store)[0].rebuilding:
             raise ArchiveConflict(
@@ -58,20 +58,20 @@ def rebuild(
     for each in (*sorted(before.rebuilding), name):
         log(store, each, "rebuilt", note={})
     whole = all_tables(store)
-    note_all(store, whole, anew={*whole} - {ANSWERS, RUNS})
+    note_all(store, whole, anew={*whole} - {RESPONSES, RUNS})
     return problems
 
 
 class _Spool:
-    """Rows of all tables in temporary files, until every answer has been read."""
+    """Rows of all tables in temporary files, until every response has been read."""
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._buffer, self._count = folder, TableBuffer(), 0
         self.tables: dict[str, StoredTable] = {}
         self.files: dict[str, list[Path]] = {}
 
-    def add(self, answer: StoredAnswer, found: Any) -> None:
-        self._buffer.add(answer, found)
+    def add(self, response: ArchivedResponse, found: Any) -> None:
+        self._buffer.add(response, found)
         if self._buffer.size > _SPOOL_BYTES or len(self._buffer) >= 5000:
             self.flush()
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlsplit
 
-from aatoolkit.archive.answers import ANSWERS, USABLE, StoredAnswer, groups_of
+from aatoolkit.archive.archived import RESPONSES, USABLE, ArchivedResponse, groups_of
 from aatoolkit.archive.checksums import Checksums
 from aatoolkit.archive.runs import RUNS
 from aatoolkit.archive.snapshot import Snapshot, in_list
@@ -63,7 +63,7 @@ class ArchiveResponses:
     def _latest(self, where: str = USABLE) -> dict[tuple[str, ...], Response]:
         with self._store.typed():
             snapshot = Snapshot(self._store)
-            if not snapshot.exists or not snapshot.has(ANSWERS):
+            if not snapshot.exists or not snapshot.has(RESPONSES):
                 return {}
             self._check()
             rows = [row for group in groups_of(snapshot, where) for row in group]
@@ -72,7 +72,7 @@ class ArchiveResponses:
 
     def _check(self) -> None:
         """Raise if the files that responses are read from are not what was written."""
-        tables = (RUNS, ANSWERS)
+        tables = (RUNS, RESPONSES)
         versions = tuple(self._store.peek(name).version() for name in tables)  # type: ignore[union-attr]
         if versions == self._checked:
             return
@@ -83,7 +83,7 @@ class ArchiveResponses:
         self._checked = versions
 
 
-def _response(row: StoredAnswer) -> Response:
+def _response(row: ArchivedResponse) -> Response:
     parts = urlsplit(row.url)
     params = parse_qsl(parts.query, keep_blank_values=True)
     origin = f"{parts.scheme}://{parts.netloc}"

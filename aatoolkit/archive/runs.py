@@ -31,7 +31,7 @@ SCHEMA = pa.schema(
         pa.field("run", pa.string()),
         pa.field("state", pa.string()),
         pa.field("at", MOMENT),
-        pa.field("answers", pa.int64()),
+        pa.field("responses", pa.int64()),
         pa.field("failed", pa.int64()),
         pa.field("note", pa.string()),
     ]
@@ -117,7 +117,7 @@ def log(
     run: str,
     state: str,
     *,
-    answers: int | None = None,
+    responses: int | None = None,
     failed: int | None = None,
     note: Mapping[str, Any] | None = None,
     check: Callable[[RunLog], None] | None = None,
@@ -134,7 +134,7 @@ def log(
         "run": [run],
         "state": [state],
         "at": [datetime.now(UTC)],
-        "answers": [answers],
+        "responses": [responses],
         "failed": [failed],
         "note": [facts],
     }

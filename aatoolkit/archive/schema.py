@@ -63,7 +63,7 @@ _TYPES: Mapping[str, pa.DataType] = {
     "list<string>": pa.list_(pa.string()),
 }
 
-ROW = Column("_row", "Int64", "The row's place in its answer, where its key is not unique.")
+ROW = Column("_row", "Int64", "The row's place in its response, where its key is not unique.")
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class StoredTable:
 
     @property
     def is_draft(self) -> bool:
-        """Whether its declaration was drafted from the answer, which another may differ from."""
+        """Whether its declaration was drafted from the response, which another may differ from."""
         return self.prefix.startswith(f"{DRAFT}#")
 
     @property
@@ -159,7 +159,7 @@ class StoredTable:
         if found is None:
             raise ArchiveError(
                 f"the metadata of {path or 'a table'} is damaged; archive.rebuild() makes the "
-                "tables anew from the answers",
+                "tables anew from the responses",
                 path=path,
             )
         if found.prefix:
@@ -258,7 +258,7 @@ def text_of(column: pa.ChunkedArray) -> pa.ChunkedArray:
 def fitted(table: pa.Table, schema: pa.Schema, *, as_text: bool = False) -> pa.Table:
     """Conform a table to the columns of a schema; missing ones are null.
 
-    With ``as_text`` any column becomes text where the schema says text: drafts of answers differ.
+    With ``as_text`` any column becomes text where the schema says text: drafts of responses differ.
 
     Raises
     ------

@@ -27,7 +27,7 @@ from aatoolkit.archive.store import ArchiveStore, duckdb
 from aatoolkit.errors import ArchiveError, ScopeError
 from aatoolkit.scope import FILTERS, Scope
 
-OWN = (RUNS, "answers", "frames", "availability", "drift", "hints", "changes")
+OWN = (RUNS, "responses", "frames", "availability", "drift", "hints", "changes")
 """The tables of an archive beside the declared ones."""
 
 _FACTS = ("path", "size_bytes", "num_records", "min.run", "max.run")
@@ -322,14 +322,14 @@ class Snapshot:
         if problem:
             raise ArchiveError(
                 f"{path} cannot be read: {problem}; archive.verify() says more, and "
-                "archive.rebuild() makes tables anew from the answers",
+                "archive.rebuild() makes tables anew from the responses",
                 path=self.store.root,
             )
 
     def _view(self, connection: Any, view: str, path: str) -> None:
         files = self.files(path)
         if files.table is None:
-            hint = "" if path in (RUNS, "answers") else "; archive.rebuild() makes it of answers"
+            hint = "" if path in (RUNS, "responses") else "; archive.rebuild() makes it"
             raise ArchiveError(
                 f"the archive at {self.store.root} has no table {path}{hint}", path=self.store.root
             )

@@ -141,7 +141,7 @@ class ArchiveStore:
         with self.errors(name):
             if self.is_local and not Path(self.uri(name), "_delta_log").is_dir():
                 return None
-        derived = not name.startswith(("answers", "runs"))
+        derived = not name.startswith(("responses", "runs"))
         hint = "; remove its folder and run archive.rebuild()" if derived else ""
         with self.errors(name, hint if self.is_local else ""):
             try:
@@ -321,7 +321,7 @@ class ArchiveStore:
             words = self.masked(f"{type(cause).__name__}: {cause}")
             raise ArchiveError(
                 f"the archive at {self.root} cannot be used ({words}); archive.verify() says more, "
-                "and archive.rebuild() makes tables anew from the answers",
+                "and archive.rebuild() makes tables anew from the responses",
                 path=self.root,
             ).with_traceback(cause.__traceback__)
 

@@ -101,7 +101,7 @@ def _ensured(store: ArchiveStore, wanted: StoredTable) -> Any:
         )
     table, old = found
     if wanted.is_draft:
-        # Drafts differ from answer to answer; what is there may hold the rows of this one too.
+        # Drafts differ from response to response; what is there may hold the rows of this one too.
         wanted = united(old, wanted)
     problems = differences(old.table, wanted.table)
     if problems:
@@ -175,7 +175,7 @@ def changed(
     return ArchiveError(
         f"the declaration of {wanted.table.name} has changed ({'; '.join(differences[:3])}), and "
         "its rows cannot stand beside the old ones; archive.rebuild() makes the tables anew from "
-        "the answers",
+        "the responses",
         path=store.root,
         problems=differences,
     )

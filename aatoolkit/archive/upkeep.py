@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from aatoolkit.archive import tables as declared
-from aatoolkit.archive.answers import ANSWERS, SCHEMA
+from aatoolkit.archive.archived import RESPONSES, SCHEMA
 from aatoolkit.archive.checksums import note_all
 from aatoolkit.archive.derive import BESIDE
 from aatoolkit.archive.runs import RUNS, log, new_run, read_runs
@@ -60,8 +60,8 @@ class UpkeepReport:
 
 
 def names_of(store: ArchiveStore) -> list[str]:
-    """The tables that have rows of hosts: the answers, the declared tables and those beside."""
-    return [ANSWERS, *declared.stored_tables(store), *BESIDE]
+    """The tables that have rows of hosts: the responses, the declared tables and those beside."""
+    return [RESPONSES, *declared.stored_tables(store), *BESIDE]
 
 
 def all_tables(store: ArchiveStore) -> dict[str, Any | None]:
@@ -156,7 +156,7 @@ def _written() -> Any:
 def forget(
     store: ArchiveStore, hosts: Sequence[str] | None, before: datetime | None
 ) -> UpkeepReport:
-    """Remove the answers of hosts, or those fetched before a moment, with all that is of them."""
+    """Remove the responses of hosts, or those fetched before a moment, with all that is of them."""
     if hosts is None and before is None:
         raise ArchiveError("say what to forget: hosts, or what was fetched before a moment")
     # Which hosts is not written down: they are to be forgotten.
@@ -204,8 +204,10 @@ def _delete_from(store: ArchiveStore, name: str, condition: str, before: datetim
     if table is None:
         return 0
     rows = None
-    if name == ANSWERS and before is not None:
-        rows = _heirs(Snapshot(store, read_runs(store)[0].begun, {ANSWERS: table}), quoted(before))
+    if name == RESPONSES and before is not None:
+        rows = _heirs(
+            Snapshot(store, read_runs(store)[0].begun, {RESPONSES: table}), quoted(before)
+        )
         if rows.num_rows:
             later = in_list("sha256", {*rows["sha256"].to_pylist()})
             condition = f"(({condition}) OR ({later} AND fetched_at >= {_literal(before)}))"
@@ -235,13 +237,13 @@ def _heirs(snapshot: Snapshot, before: str) -> pa.Table:
         f"""
         WITH lost AS (
             SELECT host, section, scope, sha256, any_value(body) FILTER (has_body) AS moved
-            FROM answers WHERE sha256 IS NOT NULL GROUP BY ALL
+            FROM responses WHERE sha256 IS NOT NULL GROUP BY ALL
             HAVING bool_or(has_body AND fetched_at < {before}) AND bool_or(fetched_at >= {before})
             AND NOT bool_or(has_body AND fetched_at >= {before})
         ), later AS (
             SELECT *, row_number() OVER (
                 PARTITION BY host, section, scope, sha256 ORDER BY fetched_at) = 1 AS is_first
-            FROM answers WHERE fetched_at >= {before} AND sha256 IN (SELECT sha256 FROM lost)
+            FROM responses WHERE fetched_at >= {before} AND sha256 IN (SELECT sha256 FROM lost)
         ), heirs AS (
             SELECT later.* REPLACE (
                 has_body OR (is_first AND moved IS NOT NULL) AS has_body,
@@ -250,7 +252,7 @@ def _heirs(snapshot: Snapshot, before: str) -> pa.Table:
         )
         SELECT {names} FROM heirs
         """,
-        ANSWERS,
+        RESPONSES,
     )
 
 
@@ -283,7 +285,7 @@ def _measured(store: ArchiveStore) -> tuple[int, int]:
 
 def _hosts(store: ArchiveStore) -> int:
     snapshot = Snapshot(store)
-    if not snapshot.has(ANSWERS):
+    if not snapshot.has(RESPONSES):
         return 0
-    rows = snapshot.rows("SELECT count(DISTINCT host) AS n FROM answers", ANSWERS)
+    rows = snapshot.rows("SELECT count(DISTINCT host) AS n FROM responses", RESPONSES)
     return int(rows[0]["n"])

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit.archive.add import Group, Outcome, checked, outcome
-from aatoolkit.archive.derive import DerivedAnswer, derive, derive_many, in_batches
+from aatoolkit.archive.derive import DerivedResponse, derive, derive_many, in_batches
 from aatoolkit.client.client import Client
 from aatoolkit.errors import AAToolkitError, ArchiveError, ArgumentError
 from aatoolkit.payload import Payload
@@ -28,7 +28,7 @@ _AHEAD = 4
 """How many tasks for each worker are submitted before a result is taken."""
 
 DeriveTask = tuple[int, list[list[Payload]], Profile | None, int]
-"""The number of a task, the usable answers of each of its groups, and how they are read."""
+"""The number of a task, the usable responses of each of its groups, and how they are read."""
 
 _clients: dict[Any, Client] = {}
 """The clients of this process, one for each service and setting."""
@@ -59,7 +59,7 @@ def fetch_groups(
     Raises
     ------
     ArgumentError
-        If the client does not answer from a service of which workers could make their own.
+        If the client does not response from a service of which workers could make their own.
     """
     settings = client._settings
     if settings is None:
@@ -112,7 +112,7 @@ def derived(outcomes: list[Outcome], profile: Profile | None, max_nodes: int) ->
 def derive_groups(
     groups: Iterable[Group], executor: Executor, profile: Profile | None, max_nodes: int
 ) -> Iterator[Group]:
-    """Have workers normalise answers that are at hand, those of several groups together."""
+    """Have workers normalise responses that are at hand, those of several groups together."""
     outcomes: dict[int, list[list[Outcome]]] = {}
 
     def tasks() -> Iterator[DeriveTask]:
@@ -130,8 +130,8 @@ def _size(pair: Outcome) -> int:
     return len(pair[1].body) if isinstance(pair[1], Payload) else 0
 
 
-def derive_task(task: DeriveTask) -> tuple[int, list[list[DerivedAnswer]]]:
-    """Normalise in a worker; the answers themselves do not travel back."""
+def derive_task(task: DeriveTask) -> tuple[int, list[list[DerivedResponse]]]:
+    """Normalise in a worker; the responses themselves do not travel back."""
     number, groups, profile, max_nodes = task
     return number, derive_many(groups, profile, max_nodes)
 

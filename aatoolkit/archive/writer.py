@@ -1,4 +1,4 @@
-"""Write one run: answers first, tables next, the row in ``runs`` last."""
+"""Write one run: responses first, tables next, the row in ``runs`` last."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Any
 import pyarrow as pa
 
 from aatoolkit.archive import tables as declared
-from aatoolkit.archive.answers import (
-    ANSWERS,
+from aatoolkit.archive.archived import (
+    RESPONSES,
     SCHEMA,
     USABLE,
-    AnswerIndex,
+    ArchivedResponse,
     Identity,
-    StoredAnswer,
+    ResponseIndex,
     groups_of,
     to_arrow,
 )
 from aatoolkit.archive.checksums import note
-from aatoolkit.archive.derive import BESIDE, DerivedAnswer, TableBuffer
+from aatoolkit.archive.derive import BESIDE, DerivedResponse, TableBuffer
 from aatoolkit.archive.runs import RUNS, RunLog, log, new_run
 from aatoolkit.archive.snapshot import Snapshot, in_list
 from aatoolkit.archive.store import ArchiveStore
@@ -29,14 +29,14 @@ from aatoolkit.errors import AAToolkitError, ArchiveConflict, ArchiveError
 FLUSH_BYTES = 1 << 27
 """The size of rows in memory at which they are written."""
 
-FLUSH_ANSWERS = 6_000
-"""The number of answers whose rows are in memory at most."""
+FLUSH_RESPONSES = 6_000
+"""The number of responses whose rows are in memory at most."""
 
-Derive = Callable[[Sequence[StoredAnswer]], list[DerivedAnswer]]
+Derive = Callable[[Sequence[ArchivedResponse]], list[DerivedResponse]]
 
 
 class _Doubled(Exception):
-    """Other runs that were committed meanwhile may hold the same answers."""
+    """Other runs that were committed meanwhile may hold the same responses."""
 
     def __init__(self, runs: frozenset[str]) -> None:
         super().__init__()
@@ -51,17 +51,17 @@ class RunWriter:
     store
         The archive.
     index
-        The answers that are there.
+        The responses that are there.
     derive
-        What makes tables of answers, for a run that has to be written again.
+        What makes tables of responses, for a run that has to be written again.
     """
 
-    def __init__(self, store: ArchiveStore, index: AnswerIndex, derive: Derive) -> None:
+    def __init__(self, store: ArchiveStore, index: ResponseIndex, derive: Derive) -> None:
         self.store, self.index, self._derive = store, index, derive
         self.run = new_run()
         self.problems: dict[str, AAToolkitError] = {}
-        self.answers = self.failed = 0
-        # What was committed since the index was read may hold the same answers.
+        self.responses = self.failed = 0
+        # What was committed since the index was read may hold the same responses.
         self._seen, self._began = index.runs, RunLog([])
         self._has_begun = False
         self._buffer = TableBuffer()
@@ -82,27 +82,33 @@ class RunWriter:
             )
         self._began = runs
 
-    def put(self, answers: Iterable[StoredAnswer]) -> list[StoredAnswer]:
-        """Store answers in one commit; returns those that were not there already."""
-        fresh = [replace(answer, run=self.run) for answer in answers if not self.index.has(answer)]
+    def put(self, responses: Iterable[ArchivedResponse]) -> list[ArchivedResponse]:
+        """Store responses in one commit; returns those that were not there already."""
+        fresh = [
+            replace(response, run=self.run)
+            for response in responses
+            if not self.index.has(response)
+        ]
         rows = []
-        for answer in fresh:
-            known = answer.error is None and self.index.has_body(answer)
-            rows.append(replace(answer, body=None) if known else answer)
+        for response in fresh:
+            known = response.error is None and self.index.has_body(response)
+            rows.append(replace(response, body=None) if known else response)
             self.index.add(rows[-1])
         if rows:
             self._begin()
-            self.store.append(self._table(ANSWERS, SCHEMA), to_arrow(rows))
-        self.answers += sum(answer.error is None for answer in rows)
-        self.failed += sum(answer.error is not None for answer in rows)
+            self.store.append(self._table(RESPONSES, SCHEMA), to_arrow(rows))
+        self.responses += sum(response.error is None for response in rows)
+        self.failed += sum(response.error is not None for response in rows)
         return fresh
 
-    def take(self, answers: Sequence[StoredAnswer], derived: Sequence[DerivedAnswer]) -> None:
-        """Buffer the derived rows of stored answers; many of them are written at once."""
-        for answer, found in zip(answers, derived, strict=True):
+    def take(
+        self, responses: Sequence[ArchivedResponse], derived: Sequence[DerivedResponse]
+    ) -> None:
+        """Buffer the derived rows of stored responses; many of them are written at once."""
+        for response, found in zip(responses, derived, strict=True):
             if found.error is None:
-                self._buffer.add(answer, found)
-        if self._buffer.size > FLUSH_BYTES or len(self._buffer) > FLUSH_ANSWERS:
+                self._buffer.add(response, found)
+        if self._buffer.size > FLUSH_BYTES or len(self._buffer) > FLUSH_RESPONSES:
             self.flush()
             log(self.store, self.run, "alive")
 
@@ -150,7 +156,7 @@ class RunWriter:
                 self.store,
                 self.run,
                 "committed",
-                answers=self.answers,
+                responses=self.responses,
                 failed=self.failed,
                 check=self._check,
             )
@@ -172,7 +178,7 @@ class RunWriter:
         after = {row["state"] for row in runs.rows if (row["run"], row["state"]) not in before}
         if after & {"forgotten", "rebuilding", "rebuilt"}:
             raise ArchiveConflict(
-                "answers were removed from the archive, or its tables made anew, while others "
+                "responses were removed from the archive, or its tables made anew, while others "
                 "were added to it; add again, which continues where this ended",
                 path=self.store.root,
             )
@@ -184,14 +190,14 @@ class RunWriter:
             self._seen = runs
 
     def _identities(self, runs: frozenset[str]) -> set[Identity]:
-        """The identities of the answers of some runs."""
+        """The identities of the responses of some runs."""
         snapshot = Snapshot(self.store, runs)
-        if not snapshot.has(ANSWERS):
+        if not snapshot.has(RESPONSES):
             return set()
         rows = snapshot.rows(
-            "SELECT host, section, scope, fetched_at, sha256 FROM answers "
+            "SELECT host, section, scope, fetched_at, sha256 FROM responses "
             f"WHERE {USABLE} AND {in_list('run', runs)}",
-            ANSWERS,
+            RESPONSES,
         )
         return {tuple(row.values()) for row in rows}
 
@@ -199,15 +205,15 @@ class RunWriter:
         """Write the run again under another name, without what others have committed."""
         doubled = self._identities(others)
         old = self.run
-        self.run, self.index = new_run(), AnswerIndex(self.store)
+        self.run, self.index = new_run(), ResponseIndex(self.store)
         self._seen = self.index.runs
         snapshot = Snapshot(self.store, self._seen.committed | {old})
-        self.answers = self.failed = 0
+        self.responses = self.failed = 0
         self._has_begun = False
         for group in groups_of(snapshot, in_list("run", [old])):
-            left = [answer for answer in group if answer.identity not in doubled]
+            left = [response for response in group if response.identity not in doubled]
             fresh = self.put(left)
-            usable = [answer for answer in fresh if answer.error is None]
+            usable = [response for response in fresh if response.error is None]
             self.take(usable, self._derive(usable))
         return self.commit()
 

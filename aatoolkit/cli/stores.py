@@ -193,7 +193,7 @@ def rerun(given: Given) -> int:
     ),
     option("--excel", "Write a workbook too."),
     option("--csv", "Write CSV too."),
-    option("--answers", "Ship the responses too, to explain any number."),
+    option("--responses", "Ship the responses too, to explain any number."),
     option("--licence SPDX", "Such as CC-BY-4.0."),
     option("--overwrite", "Replace an earlier publication in that folder."),
     JSON,
@@ -205,7 +205,7 @@ def publish(given: Given) -> int:
     from aatoolkit.study import Study
 
     kept = Study(given.study)
-    names = ("redact", "excel", "csv", "answers", "licence", "overwrite")
+    names = ("redact", "excel", "csv", "responses", "licence", "overwrite")
     written = kept.publish(given.out, **{name: vars(given)[name] for name in names})
     print_files(sorted(path for path in written.rglob("*") if path.is_file()), given.json)
     note(f"the publication is in {written}; it cites the study by its digest, {kept.digest}")
@@ -223,7 +223,7 @@ def _print_records(kept: Study, as_json: bool) -> None:
 def _facts(kept: Study) -> dict[str, Any]:
     records = [
         {
-            "answer": record.name,
+            "request": record.name,
             "status": record.status,
             "fetched": f"{record.fetched_at:%Y-%m-%d %H:%M:%SZ}",
             "size": record.size,
@@ -266,7 +266,7 @@ def add(given: Given) -> int:
     failures = done.failures.fillna("").to_dict("records")
     if given.json:
         listed = [{str(name): word or None for name, word in row.items()} for row in failures]
-        facts = {name: getattr(done, name) for name in ("run", "answers", "resumed", "skipped")}
+        facts = {name: getattr(done, name) for name in ("run", "responses", "resumed", "skipped")}
         print_json({**facts, "failures": listed})
     for row in failures:
         place = " ".join(word for word in (row["host"], row["section"], row["scope"]) if word)
@@ -341,7 +341,7 @@ def verify_archive(given: Given) -> int:
     result = kept.verify(replay=given.replay)
     problems = [{"table": table, "problem": problem} for table, problem in result.found]
     if given.json:
-        print_json({"ok": result.ok, "answers": result.answers, "problems": problems})
+        print_json({"ok": result.ok, "responses": result.responses, "problems": problems})
     else:
         for problem in problems:
             print(visible(f"{problem['table']}: {problem['problem']}"))
@@ -453,7 +453,7 @@ def _opened(path: Path) -> Any:
     from aatoolkit.study import Study
     from aatoolkit.study.files import PACKED
 
-    if (path / "answers" / "_delta_log").is_dir():
+    if (path / "responses" / "_delta_log").is_dir():
         from aatoolkit.archive import Archive
 
         return Archive(path)

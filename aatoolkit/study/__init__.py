@@ -1,7 +1,7 @@
 """Studies: record the responses an analysis reads, verify them, and replay the analysis offline.
 
 In come a project or client (`Study.record`); out come a folder of recorded responses, the same
-project answering from that folder alone, and publications of its tables. In reading order:
+project responseing from that folder alone, and publications of its tables. In reading order:
 
 - ``study``: `Study`, the public class.
 - ``files``: the files of a study, in a folder or a zip file, and their checksums; ``record``: one

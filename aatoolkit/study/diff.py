@@ -48,7 +48,7 @@ class StudyDiff:
     same : int
         How many requests have the same response, byte for byte, in both.
     requests : pandas.DataFrame
-        The others: ``change`` (``answer``, ``only before``, ``only after``), the statuses, and
+        The others: ``change`` (``response``, ``only before``, ``only after``), the statuses, and
         in ``before`` and ``after`` the SHA-256 of the responses.
     availability : pandas.DataFrame
         The availability of a ``column`` of a ``table``, ``before`` and ``after``, in words.
@@ -92,9 +92,9 @@ class StudyDiff:
 
     def _head(self) -> str:
         if self.is_same:
-            return f"the answers to {self.same} question{'s' * (self.same != 1)} are the same"
+            return f"the responses to {self.same} request{'s' * (self.same != 1)} are the same"
         changed = (f"{count:,} {name}" for name, count in self.counts.items() if count)
-        return f"{self.same} answers the same; changed: {', '.join(changed)}"
+        return f"{self.same} responses the same; changed: {', '.join(changed)}"
 
     def _lines(self) -> Iterator[str]:
         for name in PARTS:
@@ -144,7 +144,7 @@ def _request(one: Record | None, other: Record | None) -> pd.DataFrame:
     assert record is not None
     row = {
         **_about(record),
-        "change": "answer" if one and other else "only before" if one else "only after",
+        "change": "response" if one and other else "only before" if one else "only after",
         "before_status": one and one.status,
         "after_status": other and other.status,
         "before": one and one.sha256,

@@ -74,7 +74,7 @@ def stored_responses(study: Study, source: Source) -> Iterator[StoredResponse]:
 
     def stored(record: Record, source: Source) -> StoredResponse:
         return StoredResponse(
-            source, record.sha256, lambda: study._answer(record), lambda: study.tables(record)
+            source, record.sha256, lambda: study._response(record), lambda: study.tables(record)
         )
 
     usable = [record for record in study.records if record.error is None]
@@ -135,9 +135,11 @@ def recorded_table(
             f"host {record.host}, {record.scope._to_query() if record.scope else 'no filters'}"
             for record, _ in places[:5]
         )
-        message = f"{len(places)} answers have a table {name}: name host and scope ({which})"
+        message = f"{len(places)} responses have a table {name}: name host and scope ({which})"
     else:
         hint = did_you_mean(near_matches(table, [*names]))
         why = f"; {problem}" if problem is not None and not names else ""
-        message = f"no answer of this study has a table {table!r}{f', {hint}' if hint else ''}{why}"
+        message = (
+            f"no response of this study has a table {table!r}{f', {hint}' if hint else ''}{why}"
+        )
     raise ScopeError(message, parameter="table", unknown=(table,))

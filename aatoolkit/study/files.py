@@ -28,7 +28,7 @@ MANIFEST = "manifest.jsonl"
 TABLES = "tables.json"
 SEAL = "SHA256SUMS"
 PROFILES = "profiles.json"
-ANSWERS = "answers"
+RESPONSES = "responses"
 RESULTS = "results.json"
 RESULT_FILES = "results"
 
@@ -42,9 +42,11 @@ MAX_FILE = 1 << 28
 
 _MAX_FILES = 200_000
 _MAX_STUDY = 1 << 34
-_ANSWER = rf"{ANSWERS}/[0-9a-f]{{64}}\.json"
+_RESPONSE = rf"{RESPONSES}/[0-9a-f]{{64}}\.json"
 _RESULT = rf"{RESULT_FILES}/[0-9a-f]{{64}}\.parquet"
-_OURS = re.compile(rf"{STUDY}|{MANIFEST}|{TABLES}|{PROFILES}|{SEAL}|{RESULTS}|{_ANSWER}|{_RESULT}")
+_OURS = re.compile(
+    rf"{STUDY}|{MANIFEST}|{TABLES}|{PROFILES}|{SEAL}|{RESULTS}|{_RESPONSE}|{_RESULT}"
+)
 _LINE = re.compile(r"([0-9a-f]{64})  (.+)")
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)
 _PLAIN_FILE = 0o100644 << 16
@@ -52,7 +54,7 @@ _PLAIN_FILE = 0o100644 << 16
 
 def body_file(sha256: str) -> str:
     """The name of the file of a body."""
-    return f"{ANSWERS}/{sha256}.json"
+    return f"{RESPONSES}/{sha256}.json"
 
 
 def result_file(digest: str) -> str:
@@ -65,8 +67,8 @@ def is_study_file(name: str, folder: str = "") -> bool:
 
     Examples
     --------
-    >>> is_study_file("study.json"), is_study_file("../study.json"), is_study_file("answers/x.json")
-    (True, False, False)
+    >>> is_study_file("study.json"), is_study_file("../study.json")
+    (True, False)
     """
     return name.startswith(f"{folder}/" if folder else "") and _OURS.fullmatch(name) is not None
 
@@ -254,7 +256,7 @@ def _walk(folder: Path, before: str) -> Iterator[str]:
             if not entry.is_dir(follow_symlinks=False):
                 yield name
             else:
-                if name not in (ANSWERS, RESULT_FILES):
+                if name not in (RESPONSES, RESULT_FILES):
                     yield f"{name}/"
                 yield from _walk(folder / entry.name, f"{name}/")
 

@@ -182,7 +182,7 @@ class Record:
     def dumps(self) -> bytes:
         """Serialize to one line of canonical JSON, without a line break."""
         moment = self.fetched_at.replace(tzinfo=None).isoformat(timespec="microseconds")
-        answer: dict[str, Any] = {
+        response: dict[str, Any] = {
             "fetched_at": f"{moment}Z",
             "headers": dict(self.headers),
             "sha256": self.sha256,
@@ -191,10 +191,10 @@ class Record:
             "status": self.status,
         }
         if self.max_nodes != MAX_NODES:
-            answer["max_nodes"] = self.max_nodes
+            response["max_nodes"] = self.max_nodes
         return canonical(
             {
-                "answer": answer,
+                "response": response,
                 "error": self.error,
                 "previous": self.previous,
                 "request": self.request.to_dict(),
@@ -222,28 +222,30 @@ class Record:
 
     @classmethod
     def _read(cls, body: Any) -> Record:
-        answer, error, previous = body["answer"], body["error"], body["previous"]
+        response, error, previous = body["response"], body["error"], body["previous"]
         request = Request.from_dict(body["request"])
         is_whole = (
-            _TIME.fullmatch(answer["fetched_at"])
+            _TIME.fullmatch(response["fetched_at"])
             and canonical_host(request.host) == request.host
             and (request.scope is not None or {*request.params} <= {"refresh"})
-            and all(SHA256.fullmatch(digest) for digest in (answer["sha256"], previous or "0" * 64))
+            and all(
+                SHA256.fullmatch(digest) for digest in (response["sha256"], previous or "0" * 64)
+            )
         )
         if not is_whole:
             raise ValueError("its time, request or digest is not valid")
         return cls(
             request,
-            _number(answer["status"]),
-            answer["sha256"],
-            _number(answer["size"]),
-            _texts(answer["headers"]),
-            datetime.fromisoformat(answer["fetched_at"]),
-            answer["stale"] is True,
+            _number(response["status"]),
+            response["sha256"],
+            _number(response["size"]),
+            _texts(response["headers"]),
+            datetime.fromisoformat(response["fetched_at"]),
+            response["stale"] is True,
             None if error is None else validate_error(error),
             _texts(body["versions"]),
             previous,
-            _number(answer.get("max_nodes", MAX_NODES)),
+            _number(response.get("max_nodes", MAX_NODES)),
         )
 
 

@@ -141,7 +141,7 @@ class Replay:
     base_url
         The service whose responses are replayed.
     records
-        The records to answer with, at most one for each request.
+        The records to response with, at most one for each request.
     """
 
     def __init__(self, study: Study, base_url: str, records: Iterable[Record]) -> None:
@@ -173,7 +173,7 @@ class Replay:
                 scope=request.scope,
                 nearest=near.name if near else None,
             )
-        body = self._study._answer(record)
+        body = self._study._response(record)
         error = record.to_error(body)
         if error is not None:
             raise error

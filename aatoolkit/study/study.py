@@ -42,10 +42,10 @@ from aatoolkit.stats.explain import Explainer, Explanation
 from aatoolkit.study.diff import StudyDiff, compare
 from aatoolkit.study.explaining import StoredResponse, recorded_table, stored_responses
 from aatoolkit.study.files import (
-    ANSWERS,
     MANIFEST,
     PACKED,
     PROFILES,
+    RESPONSES,
     RESULT_FILES,
     RESULTS,
     SEAL,
@@ -106,11 +106,11 @@ class Study(metaclass=Chaptered):
     """The responses an analysis was made from, recorded once and replayed by anyone.
 
     ``Study.create(path)`` begins one, and every response then read through ``study.project(…)``
-    is stored. ``Study(path)`` opens one, and ``study.project(host)`` answers from it alone,
+    is stored. ``Study(path)`` opens one, and ``study.project(host)`` responses from it alone,
     without a network. It is a folder of files that can be read without this package:
 
     - ``study.json``: title, description, creators, time of creation.
-    - ``answers/<sha256>.json``: each response once, byte for byte as it came, errors as well.
+    - ``responses/<sha256>.json``: each response once, byte for byte as it came, errors as well.
     - ``manifest.jsonl``: a line for each record: the request (never a token or an account), time,
       status, SHA-256, a few headers, versions, and the SHA-256 of the line before.
     - ``profiles.json``, if the client had a profile: a replay reads by it, and runs no file.
@@ -344,7 +344,7 @@ class Study(metaclass=Chaptered):
         seal = self._seal()
         return None if seal is None else sha256_of(seal)
 
-    def _answer(self, record: Record) -> bytes:
+    def _response(self, record: Record) -> bytes:
         """Return the bytes of a response.
 
         Raises
@@ -372,7 +372,7 @@ class Study(metaclass=Chaptered):
         StudyError
             If the response is missing or is not what was recorded.
         """
-        return tables_of(record, self._answer(record), self._profiles.get(record.base_url))
+        return tables_of(record, self._response(record), self._profiles.get(record.base_url))
 
     # -- recording and replaying ---------------------------------------------------------------
 
@@ -468,7 +468,7 @@ class Study(metaclass=Chaptered):
         name = canonical_host(host)
         if base_url is None and name not in self._hosts:
             raise StudyError(
-                f"the study at {self.path} has no answers about {name}; it has answers about "
+                f"the study at {self.path} has no responses about {name}; it has responses about "
                 f"{', '.join(self._hosts) or 'no host'}",
                 path=str(self.path),
             )
@@ -534,7 +534,7 @@ class Study(metaclass=Chaptered):
                 problems=tuple(conflicts),
             )
         for record in other.records:
-            writer.append(record, other._answer(record))
+            writer.append(record, other._response(record))
         with writer.held():
             for base_url, profile in other._profiles.items():
                 self._store_profile(base_url, profile)
@@ -716,12 +716,12 @@ class Study(metaclass=Chaptered):
 
     def _sweep(self) -> None:
         """Remove what killed writers left behind: unfinished files, and those without an entry."""
-        for folder in (self.path, self.path / ANSWERS, self.path / RESULT_FILES):
+        for folder in (self.path, self.path / RESPONSES, self.path / RESULT_FILES):
             sweep(folder)
         named = {body_file(record.sha256) for record in self.records}
         named |= {result_file(result.hash) for result in self.results.values()}
         for name in self._files.names():
-            is_content = is_study_file(name, ANSWERS) or is_study_file(name, RESULT_FILES)
+            is_content = is_study_file(name, RESPONSES) or is_study_file(name, RESULT_FILES)
             if is_content and name not in named:
                 (self.path / name).unlink()
 
@@ -767,7 +767,7 @@ class Study(metaclass=Chaptered):
         >>> for study, days in zip(studies, (7, 7)):
         ...     tables = study.record(aa.demo()).read("domains", days=days)
         >>> studies[0].diff(studies[1])
-        <StudyDiff: the answers to 1 question are the same>
+        <StudyDiff: the responses to 1 request are the same>
         """
         return compare(self, other)
 
@@ -791,7 +791,7 @@ class Study(metaclass=Chaptered):
         redact: str | Iterable[str] = (),
         excel: bool = False,
         csv: bool = False,
-        answers: bool = False,
+        responses: bool = False,
         licence: str | None = None,
         overwrite: bool = False,
     ) -> Path:
@@ -813,7 +813,7 @@ class Study(metaclass=Chaptered):
         excel, csv : bool
             Whether to write a workbook (``pip install "aatoolkit[excel]"``), and CSV, both
             safe to open.
-        answers : bool
+        responses : bool
             Whether to ship the packed study too, as ``study.zip``: from it, whoever has the
             publication explains any number, down to its bytes. Not with columns left out.
         licence : str, optional
@@ -856,15 +856,15 @@ class Study(metaclass=Chaptered):
 
         self._check("published")
         place = Path(out).expanduser()
-        if answers and redact:
+        if responses and redact:
             raise NotWritten(
-                "answers hold every column; publish them, or leave columns out, but not both",
+                "responses hold every column; publish them, or leave columns out, but not both",
                 path=str(place),
             )
         if place.resolve().is_relative_to(self.path.resolve()):
             raise NotWritten(f"{place} is inside the study, which it would change", path=str(out))
         attached = {}
-        if answers:
+        if responses:
             with tempfile.TemporaryDirectory() as folder:
                 attached[PACKED] = self.pack(Path(folder) / PACKED).read_bytes()
         tables: list[Any] = []
@@ -873,7 +873,9 @@ class Study(metaclass=Chaptered):
             try:
                 tables += quietly(self.tables, record).values()
             except (FetchError, PayloadError, ScopeError) as error:
-                failures.append(FailedResponse(record.payload(self._answer(record)), error.message))
+                failures.append(
+                    FailedResponse(record.payload(self._response(record)), error.message)
+                )
         about = About(
             self._title,
             self.about["description"],
@@ -1019,7 +1021,7 @@ class Study(metaclass=Chaptered):
         if digest is None:
             return "not sealed"
         if sum(record.size for record in self.records) > _HASHED:
-            return f"sealed {digest[:12]}, answers not checked: see .verify()"
+            return f"sealed {digest[:12]}, responses not checked: see .verify()"
         if not self.verify():
             raise self._unusable("it does not match the seal")
         return f"sealed {digest[:12]}"
@@ -1051,7 +1053,7 @@ class Study(metaclass=Chaptered):
 
     def _hashes(self, record: Record) -> Hashes:
         """Compute the hashes of a response's tables; none for errors and those without tables."""
-        body, profile = self._answer(record), self._profiles.get(record.base_url)
+        body, profile = self._response(record), self._profiles.get(record.base_url)
         try:
             return table_hashes(quietly(tables_of, record, body, profile))
         except (FetchError, PayloadError, ScopeError):
@@ -1072,7 +1074,7 @@ class Study(metaclass=Chaptered):
 
     def __repr__(self) -> str:
         try:
-            content = f"{len(self.records)} answers of {', '.join(self._hosts) or 'nothing'}"
+            content = f"{len(self.records)} responses of {', '.join(self._hosts) or 'nothing'}"
             title, state = visible(self._title), self._seal_state()
         except StudyError:
             return f"<Study at {visible(str(self.path))}, damaged: see .verify()>"
@@ -1102,7 +1104,7 @@ class StudyResponses:
         record = self._study._latest().get(request.key)
         if record is None or record.error is not None:
             return None
-        return record.response(self._study._answer(record))
+        return record.response(self._study._response(record))
 
     def put(self, response: Response) -> None:
         """Record a response."""
@@ -1122,7 +1124,7 @@ class StudyResponses:
         """Yield the latest usable response to each request."""
         for record in self._study._current:
             if record.error is None:
-                yield record.response(self._study._answer(record))
+                yield record.response(self._study._response(record))
 
     def verify(self) -> list[str]:
         """Return a sentence for each problem; a study that is recorded has no seal yet."""

@@ -12,8 +12,8 @@ from aatoolkit import sections
 from aatoolkit._util.text import code, markup, visible, wrapped_in_ipython
 from aatoolkit.errors import ScopeError, StudyError
 from aatoolkit.study.files import (
-    ANSWERS,
     MANIFEST,
+    RESPONSES,
     RESULT_FILES,
     SEAL,
     STUDY,
@@ -46,7 +46,7 @@ class Problem:
         The file concerned.
     message : str
         What is wrong.
-    answers : tuple of str
+    responses : tuple of str
         The responses concerned.
     tables : tuple of str
         The tables concerned.
@@ -55,12 +55,12 @@ class Problem:
     kind: str
     file: str
     message: str
-    answers: tuple[str, ...] = ()
+    responses: tuple[str, ...] = ()
     tables: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         parts = [f"{self.kind}: {self.file}: {self.message}"]
-        for name, touched in (("answers", self.answers), ("tables", self.tables)):
+        for name, touched in (("responses", self.responses), ("tables", self.tables)):
             more = f" and {len(touched) - 3} more" if len(touched) > 3 else ""
             parts += [f"{name}: {', '.join(touched[:3])}{more}"] if touched else []
         return visible("; ".join(parts))
@@ -95,12 +95,12 @@ class Verification:
 
     @property
     def problems(self) -> pd.DataFrame:
-        """One row per problem: ``kind``, ``file``, ``message``, ``answers``, ``tables``."""
+        """One row per problem: ``kind``, ``file``, ``message``, ``responses``, ``tables``."""
         import pandas as pd
 
-        columns = ["kind", "file", "message", "answers", "tables"]
+        columns = ["kind", "file", "message", "responses", "tables"]
         rows = [
-            (one.kind, one.file, one.message, ", ".join(one.answers), ", ".join(one.tables))
+            (one.kind, one.file, one.message, ", ".join(one.responses), ", ".join(one.tables))
             for one in self.found
         ]
         return pd.DataFrame(rows, columns=columns, dtype="string")
@@ -178,7 +178,7 @@ class _Inspection:
                 self.unreadable[name] = str(error)
                 continue
             self.digests[name] = sha256_of(data)
-            if not name.startswith((f"{ANSWERS}/", f"{RESULT_FILES}/")):
+            if not name.startswith((f"{RESPONSES}/", f"{RESULT_FILES}/")):
                 self.contents[name] = data
         self.records, self.broken = _records(self.contents.get(MANIFEST, b""))
         self.hashes = parse_tables(self.contents.get(TABLES, b""))
@@ -196,7 +196,7 @@ class _Inspection:
         if self.broken is not None:
             yield self._touching("broken chain", MANIFEST, self.broken)
         recorded = {body_file(record.sha256) for record in self.records.values()}
-        bodies = {name for name in self.names if is_study_file(name, ANSWERS)}
+        bodies = {name for name in self.names if is_study_file(name, RESPONSES)}
         for name in sorted(bodies):
             if body_file(self.digests.get(name, "")) not in (name, body_file("")):
                 yield self._touching("altered", name, "its bytes are not those that were recorded")
@@ -223,7 +223,7 @@ class _Inspection:
             yield self._touching("added", name, "it is not in the seal")
         for name in sorted(there.keys() & sealed.keys()):
             # If a body matches its name, its line in the seal is what is wrong.
-            if there[name] != sealed[name] and not is_study_file(name, ANSWERS):
+            if there[name] != sealed[name] and not is_study_file(name, RESPONSES):
                 yield self._touching("altered", name, "it does not match the seal")
         if {*sealed} == {*there}:
             yield Problem("altered", SEAL, "it does not match the files")
@@ -252,8 +252,8 @@ class _Inspection:
         tables: dict[str, None] = {}
         for number, record in touched.items():
             tables |= dict.fromkeys(_flat(self._hashes(number)) or _declared(record))
-        answers = dict.fromkeys(record.name for record in touched.values())
-        return Problem(kind, name, message, tuple(answers), tuple(tables))
+        responses = dict.fromkeys(record.name for record in touched.values())
+        return Problem(kind, name, message, tuple(responses), tuple(tables))
 
 
 def _flat(hashes: Hashes) -> dict[str, object]:

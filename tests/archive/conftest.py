@@ -1,4 +1,4 @@
-"""Answers of a few days, made of what the demo answers once."""
+"""Responses of a few days, made of what the demo responses once."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ Days = Callable[..., list[Payload]]
 
 @pytest.fixture(scope="session")
 def base() -> list[Payload]:
-    """One answer for each host and section."""
+    """One response for each host and section."""
     client = aa.demo().client
     return [client.project(host).fetch(name, days=7) for host in HOSTS for name in SECTIONS]
 
 
 @pytest.fixture(scope="session")
 def days(base: list[Payload]) -> Days:
-    """The same answers as if they had been fetched on some days."""
+    """The same responses as if they had been fetched on some days."""
 
     def fetched(
         count: int, first: date = FIRST, sections: Iterable[str] = SECTIONS, hour: int = 6

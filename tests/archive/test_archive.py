@@ -25,7 +25,7 @@ FIRST = date(2026, 9, 28)
 Days = Any
 
 
-def answer(body: dict[str, Any], day: int = 1, section: str = "overview", **more: Any) -> Payload:
+def response(body: dict[str, Any], day: int = 1, section: str = "overview", **more: Any) -> Payload:
     return Payload(
         json.dumps(body).encode(),
         url=f"https://api.example/api/domains/acme.example/agent-analytics?section={section}",
@@ -57,20 +57,20 @@ DAILY = Profile(
 
 
 def trend(day: int, values: dict[str, int | None]) -> Payload:
-    """An answer about the seven days before a day, with mentions by day."""
+    """A response about the seven days before a day, with mentions by day."""
     end = date(2026, 10, day)
     rows = [{"date": each, "mentionCount": n} for each, n in values.items()]
     window = {"start": f"{end - timedelta(days=6)}", "end": f"{end}", "days": 7}
     availability = {"status": "available"}
     body = {"domain": "acme.example", "window": window, "availability": availability, "trend": rows}
-    return answer(body, day, "daily")
+    return response(body, day, "daily")
 
 
 # --- what is added comes back -----------------------------------------------------------------
 
 
 @pytest.mark.thorough
-def test_a_frame_of_the_archive_is_the_frame_of_its_answer(
+def test_a_frame_of_the_archive_is_the_frame_of_its_response(
     filled: aa.Archive, base: list[Payload]
 ) -> None:
     for payload in base[: len(SECTIONS)]:
@@ -150,7 +150,7 @@ def test_a_folder_is_read_without_a_file_system_in_python(
 
 
 def test_a_body_that_did_not_change_is_stored_once(filled: aa.Archive) -> None:
-    ((rows, bodies),) = filled.sql("SELECT count(*), count(body) FROM answers").fetchall()
+    ((rows, bodies),) = filled.sql("SELECT count(*), count(body) FROM responses").fetchall()
     assert (rows, bodies) == (6 * len(HOSTS) * len(SECTIONS), len(HOSTS) * len(SECTIONS))
     assert filled.verify()
 
@@ -162,7 +162,7 @@ def test_what_there_is(filled: aa.Archive) -> None:
     assert tables.loc["ranking_history", "last_day"] == pd.Timestamp(FIRST + timedelta(days=5))
     live = filled.read("ranking", "ranking_history", since=FIRST, until=FIRST)
     assert tables.loc["ranking_history", "rows"] == 6 * len(live)
-    assert "2 runs, 24 answers" in repr(filled)
+    assert "2 runs, 24 responses" in repr(filled)
     assert "ranking_history" in filled._repr_html_()
     assert {*filled.changes["change"]} == {"new table"}
 
@@ -199,7 +199,7 @@ def test_days_never_measured_stay_missing_and_what_became_missing_keeps_its_valu
     assert found.loc["2026-10-04", "mention_count"] is pd.NA
 
 
-def test_a_row_that_the_newest_answer_no_longer_has_is_withdrawn(place: Path) -> None:
+def test_a_row_that_the_newest_response_no_longer_has_is_withdrawn(place: Path) -> None:
     archive = aa.Archive(place, profile=DAILY)
     archive.add([trend(5, {"2026-10-03": 3, "2026-10-04": 4})])
     archive.add([trend(6, {"2026-10-03": 3})])
@@ -215,19 +215,19 @@ def test_a_row_that_the_newest_answer_no_longer_has_is_withdrawn(place: Path) ->
 def test_what_is_there_is_not_requested_again(place: Path) -> None:
     archive, client = aa.Archive(place), aa.demo().client
     first = archive.add(client, HOSTS, aa.Scope(days=7), ["domains"])
-    assert (first.answers, first.skipped, bool(first)) == (2, 0, True)
+    assert (first.responses, first.skipped, bool(first)) == (2, 0, True)
     again = archive.add(client, HOSTS, aa.Scope(days=7), ["domains", "urls"])
-    assert (again.answers, again.skipped) == (2, 2)
+    assert (again.responses, again.skipped) == (2, 2)
     assert archive.add(client, HOSTS, aa.Scope(days=7), ["domains", "urls"]).run is None
     assert archive.verify()
 
 
-def test_the_same_answers_are_added_once(place: Path, days: Days) -> None:
+def test_the_same_responses_are_added_once(place: Path, days: Days) -> None:
     archive = aa.Archive(place)
-    assert archive.add(days(2)).answers == 8
+    assert archive.add(days(2)).responses == 8
     assert archive.read("ranking", "ranking_history")["fetched_at"].nunique() == 2
     report = aa.Archive(place).add(days(3))  # by somebody else, while this one is open
-    assert report.answers == 4
+    assert report.responses == 4
     before = sorted(place.rglob("*"))
     assert archive.add(days(3)).run is None
     assert sorted(place.rglob("*")) == before, "nothing new leaves no run behind"
@@ -245,11 +245,11 @@ def test_what_fails_is_reported_and_known(place: Path, scripted: Any, reply: Any
         archive = aa.Archive(place)
         report = archive.add(client, ["acme.example", "other.example"], sections=["domains"])
     assert not report
-    assert report.answers == 1
+    assert report.responses == 1
     ((host, section, _),) = report.failed
     assert (host, section) == ("other.example", "domains")
     assert "NotVisible" in report.failures["error"].tolist()
-    ((error,),) = archive.sql("SELECT error FROM answers WHERE error IS NOT NULL").fetchall()
+    ((error,),) = archive.sql("SELECT error FROM responses WHERE error IS NOT NULL").fetchall()
     assert json.loads(error)["kind"] == "NotVisible"
     assert archive.verify()
     for path in place.rglob("*"):
@@ -277,7 +277,7 @@ def test_an_unfinished_run_is_not_seen_and_is_continued(
     assert archive.read("domains").equals(before)
     assert archive.verify()
     report = archive.add(client, HOSTS, aa.Scope(days=7), ["domains", "urls"])
-    assert (report.answers, report.resumed) == (4, 4)
+    assert (report.responses, report.resumed) == (4, 4)
     assert archive.verify(replay=True)
     assert len(archive.read("domains")) == 2 * len(before)
     assert archive.compact(keep_hours=0)
@@ -303,14 +303,14 @@ def test_a_table_that_a_killed_run_only_listed_is_not_shown(
 
 
 @pytest.mark.thorough
-def test_two_runs_with_the_same_answers_leave_them_there_once(place: Path, days: Days) -> None:
+def test_two_runs_with_the_same_responses_leave_them_there_once(place: Path, days: Days) -> None:
     from aatoolkit.archive.add import Adder, group_payloads
-    from aatoolkit.archive.answers import AnswerIndex
+    from aatoolkit.archive.archived import ResponseIndex
 
     archive = aa.Archive(place)
     archive.add(days(1))
     store = ArchiveStore(place)
-    stale = AnswerIndex(store)
+    stale = ResponseIndex(store)
     payloads = days(3)
 
     def overtaken() -> Any:
@@ -322,12 +322,12 @@ def test_two_runs_with_the_same_answers_leave_them_there_once(place: Path, days:
 
     import aatoolkit.archive.add as adding
 
-    before, adding.PUT_ANSWERS = adding.PUT_ANSWERS, 1
+    before, adding.PUT_RESPONSES = adding.PUT_RESPONSES, 1
     try:
         report = Adder(store, None, False).add(overtaken(), stale, total=0)
     finally:
-        adding.PUT_ANSWERS = before
-    assert report.answers == 2
+        adding.PUT_RESPONSES = before
+    assert report.responses == 2
     assert archive.verify(replay=True)
     found = archive.read("ranking", "ranking_history", hosts=HOSTS[0])
     assert found["fetched_at"].value_counts().nunique() == 1
@@ -347,7 +347,7 @@ def test_a_service_with_a_profile_of_its_own(place: Path) -> None:
     archive = aa.Archive(place, profile=profile)
     rows = [{"host": "x.example", "n": 1, "kind": "c"}, {"host": "y.example", "n": 2, "kind": "a"}]
     with pytest.warns(aa.errors.SchemaDriftWarning, match="new level"):
-        archive.add([answer({"rows": rows}, n, "mine") for n in (1, 2)])
+        archive.add([response({"rows": rows}, n, "mine") for n in (1, 2)])
     again = aa.Archive(place).read("mine")
     assert again["host"].unique().tolist() == ["acme.example"]
     assert again["host_"].tolist() == ["x.example", "y.example"] * 2
@@ -367,15 +367,15 @@ def test_declarations_grow_and_change(place: Path) -> None:
     m = Column("m", "Float64", unit="fraction", optional=True)
     body = {"rows": [{"id": "x", "n": 1, "m": 50}]}
     with pytest.warns(aa.errors.SchemaDriftWarning):
-        aa.Archive(place, profile=mine(id=name, n=n)).add([answer(body, section="mine")])
+        aa.Archive(place, profile=mine(id=name, n=n)).add([response(body, section="mine")])
     grown = aa.Archive(place, profile=mine(id=name, n=n, m=m))
-    assert grown.add([answer(body, 2, "mine")])
+    assert grown.add([response(body, 2, "mine")])
     assert grown.read("mine")["m"].tolist() == [pd.NA, 50.0]
     assert grown.sql("SELECT count(m), count(*) FROM mine_rows").fetchall() == [(1, 2)]
     assert "new column" in grown.changes["change"].tolist()
     percent = replace(m, scale=0.01, unit="percent")
     changed = aa.Archive(place, profile=mine(id=name, n=n, m=percent))
-    report = changed.add([answer(body, 3, "mine")])
+    report = changed.add([response(body, 3, "mine")])
     assert not report
     assert "rebuild" in str(next(iter(report.problems.values())))
     assert changed.rebuild()
@@ -424,7 +424,7 @@ def test_a_study_is_cut_and_added(place: Path, filled: aa.Archive, tmp_path: Pat
     assert study._hosts == ("acme.example",)
     assert len(study.records) == len(SECTIONS)
     archive = aa.Archive(place)
-    assert archive.add(study).answers == len(SECTIONS)
+    assert archive.add(study).responses == len(SECTIONS)
     assert archive.verify()
     with pytest.raises(StudyError):
         filled.study(tmp_path / "cut")
@@ -454,7 +454,7 @@ def test_errors_are_typed_and_say_what_to_do(filled: aa.Archive, place: Path) ->
         with pytest.raises(ArchiveError, match="not a number of hours"):
             filled.compact(keep_hours=hours)  # type: ignore[arg-type]
     for source in (None, [1]):
-        with pytest.raises(ScopeError, match="is no answer"):
+        with pytest.raises(ScopeError, match="is no response"):
             filled.add(source, progress=False)  # type: ignore[arg-type]
     with pytest.raises(ArchiveError, match="as of a moment"):
         filled.as_of("2026-10-01").compact()
@@ -476,7 +476,7 @@ def test_an_archive_reads_as_many_paths_as_the_client_or_the_study_did(
     assert not low.add(client, *wanted).problems
     # Opened with a limit of its own, it does without the client.
     assert [type(e) for e in low.rebuild().problems.values()] == [errors.PayloadError]
-    assert high.add(client, *wanted).answers == 1
+    assert high.add(client, *wanted).responses == 1
     assert not high.rebuild().problems
     with aa.Study.create(tmp_path / "study") as study:
         study.record(client).project("acme.example").read("domains", days=7)

@@ -103,7 +103,7 @@ ACTS: dict[str, Callable[[aa.Archive], Any]] = {
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(
-    "name", ["runs", "answers", "frames", "changes", "tables/ranking/ranking_history"]
+    "name", ["runs", "responses", "frames", "changes", "tables/ranking/ranking_history"]
 )
 @pytest.mark.parametrize("how", ["null", "other columns", "words"])
 def test_a_table_of_another_shape_is_a_typed_error(copy: Path, name: str, how: str) -> None:

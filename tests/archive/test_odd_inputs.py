@@ -51,7 +51,7 @@ PROFILE = Profile(
 )
 
 
-def answer(day: int, n: int, host: str = "acme.example") -> Payload:
+def response(day: int, n: int, host: str = "acme.example") -> Payload:
     body = {"rows": [{"date": "2026-10-03", "n": n}], "availability": {"status": "available"}}
     return Payload(
         json.dumps(body).encode(),
@@ -66,7 +66,7 @@ def answer(day: int, n: int, host: str = "acme.example") -> Payload:
 @pytest.mark.thorough
 def test_names_of_the_archive_itself_and_names_of_no_folder(place: Path) -> None:
     archive = aa.Archive(place, profile=PROFILE)
-    assert archive.add([answer(5, 3), answer(6, 4)], progress=False)
+    assert archive.add([response(5, 3), response(6, 4)], progress=False)
     found = archive.history("daily", NAMES[0]).iloc[0]
     stored = [f"{n}_" if n in ("first_seen", "revisions", "host", "host_") else n for n in INTERNAL]
     assert found[stored].tolist() == [4] * len(INTERNAL)
@@ -82,31 +82,31 @@ def test_names_of_the_archive_itself_and_names_of_no_folder(place: Path) -> None
 
 def test_a_host_is_one_however_it_is_spelt(place: Path) -> None:
     archive = aa.Archive(place, profile=PROFILE)
-    assert archive.add([answer(5, 3, "MÜNCHEN.example."), answer(6, 4, "münchen.example")])
-    same = archive.add([answer(5, 3, "xn--mnchen-3ya.example")], hosts="München.Example")
-    assert (same.answers, same.run) == (0, None), "it is there already"
+    assert archive.add([response(5, 3, "MÜNCHEN.example."), response(6, 4, "münchen.example")])
+    same = archive.add([response(5, 3, "xn--mnchen-3ya.example")], hosts="München.Example")
+    assert (same.responses, same.run) == (0, None), "it is there already"
     found = archive.history("daily", NAMES[1], hosts="München.example")
     assert found["host"].tolist() == ["xn--mnchen-3ya.example"]
     assert found["revisions"].tolist() == [1]
     with pytest.raises(ScopeError, match="not a project's domain"):
-        archive.add([answer(5, 3, "no host/../at all")])
+        archive.add([response(5, 3, "no host/../at all")])
 
 
 def drafted(day: int, host: str, *rows: dict[str, object]) -> Payload:
     body = {"shelves": [*rows], "availability": {"status": "available"}}
-    return replace(answer(day, 0, host), body=json.dumps(body).encode(), section="gaps")
+    return replace(response(day, 0, host), body=json.dumps(body).encode(), section="gaps")
 
 
 @pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore::aatoolkit.errors.SchemaDriftWarning")
-def test_drafts_of_answers_that_differ_share_a_table(place: Path) -> None:
+def test_drafts_of_responses_that_differ_share_a_table(place: Path) -> None:
     archive = aa.Archive(place)
     one = [{"label": f"p{n}", "depth": n, "size": 10 + n, "mark": n} for n in range(4)]
     two = [
         {"label": f"p{n}", "depth": n + 0.5, "mark": "abc"[n % 3], "fit": True} for n in range(4)
     ]
     report = archive.add([drafted(5, "a.example", *one), drafted(5, "b.example", *two)])
-    assert (report.answers, report.problems) == (2, {})
+    assert (report.responses, report.problems) == (2, {})
     rows = archive.read("gaps")
     assert rows["depth"].tolist() == [0, 1, 2, 3, 0.5, 1.5, 2.5, 3.5]
     assert rows["mark"].tolist() == ["0", "1", "2", "3", "a", "b", "c", "a"]
@@ -130,10 +130,10 @@ def test_an_archive_without_a_committed_run_is_empty_and_whole(
     with monkeypatch.context() as patched:
         patched.setattr("aatoolkit.archive.writer.RunWriter.commit", dies)
         with pytest.raises(KeyboardInterrupt):
-            archive.add([answer(5, 3)], progress=False)
+            archive.add([response(5, 3)], progress=False)
     assert archive.verify(replay=True)
     assert archive.rebuild(progress=False)
-    assert archive.add([answer(5, 3)], progress=False).answers == 1
+    assert archive.add([response(5, 3)], progress=False).responses == 1
 
 
 def test_errors_of_file_systems_are_typed_and_say_what_to_do(
@@ -153,6 +153,6 @@ def test_errors_of_file_systems_are_typed_and_say_what_to_do(
     with monkeypatch.context() as patched:
         patched.setattr(deltalake, "write_deltalake", full)
         with pytest.raises(ArchiveError, match="make room and do it again") as refused:
-            archive.add([answer(5, 3)], progress=False)
+            archive.add([response(5, 3)], progress=False)
     assert "cannot copy ↳ No space left" in str(refused.value)
-    assert archive.add([answer(5, 3)], progress=False).answers == 1
+    assert archive.add([response(5, 3)], progress=False).responses == 1

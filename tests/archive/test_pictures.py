@@ -16,22 +16,22 @@ WEEKS, MISSED = 52, (20, 21)
 FIRST = date(2026, 1, 4)
 
 
-def week(number: int, answer: Payload) -> Payload:
-    """An answer about the seven days of a week, fetched the day after."""
+def week(number: int, response: Payload) -> Payload:
+    """A response about the seven days of a week, fetched the day after."""
     end = FIRST + timedelta(weeks=number)
-    body = json.loads(answer.body)
+    body = json.loads(response.body)
     body["window"] |= {"start": f"{end - timedelta(days=6)}", "end": f"{end}"}
     fetched = datetime.combine(end + timedelta(days=1), time(6), UTC)
-    return replace(answer, body=json.dumps(body).encode(), fetched_at=fetched)
+    return replace(response, body=json.dumps(body).encode(), fetched_at=fetched)
 
 
 @pytest.mark.thorough
 def test_a_year_by_week_and_engine_has_its_gaps_hatched(place: Path) -> None:
     pytest.importorskip("matplotlib").use("agg")
-    answer = aa.demo().fetch("overview", days=7)
+    response = aa.demo().fetch("overview", days=7)
     archive = aa.Archive(place)
     archive.add(
-        (week(number, answer) for number in range(WEEKS) if number not in MISSED), progress=False
+        (week(number, response) for number in range(WEEKS) if number not in MISSED), progress=False
     )
     weeks = archive.read("overview", "overview_engines")
     silent = weeks["mention_rate"].isna().groupby(weeks["engine"]).all()

@@ -34,8 +34,8 @@ PROFILE = Profile(
 KEY, SECRET = "KEYOFTHETEST", "secret/of+the+test/9f2c1d"
 
 
-def answers(first: int, last: int) -> list[Payload]:
-    """Answers about the same three days, fetched on some days, of two hosts."""
+def responses(first: int, last: int) -> list[Payload]:
+    """Responses about the same three days, fetched on some days, of two hosts."""
     return [
         Payload(
             json.dumps(
@@ -123,8 +123,8 @@ def test_an_archive_in_an_object_store_is_one_like_any_other(
     caplog.set_level(logging.DEBUG, "aatoolkit")
     archive = aa.Archive(bucket, profile=PROFILE)
     for first in (0, 3):
-        assert archive.add(answers(first, first + 3), progress=False).answers == 6
-    assert archive.add(answers(0, 6), progress=False).answers == 0, "each is there once"
+        assert archive.add(responses(first, first + 3), progress=False).responses == 6
+    assert archive.add(responses(0, 6), progress=False).responses == 0, "each is there once"
     wanted = archive.read("daily")
     assert wanted["n"].sum() == sum(10 * day + row for day in range(6) for row in range(3)) * 2
     assert archive.history("daily", hosts="a.example")["n"].tolist() == [50, 51, 52]
@@ -171,7 +171,7 @@ def test_errors_of_an_object_store_hold_no_credentials(
             options["max_retries"] = options["retry_timeout"] = "1"
         archive = aa.Archive(place, {**options}, profile=PROFILE)
         with pytest.raises(ArchiveError) as refused:
-            archive.add(answers(0, 1), progress=False)
+            archive.add(responses(0, 1), progress=False)
         shown = f"{refused.value!s}{refused.value!r}{vars(refused.value)}{archive._path}"
         assert KEY not in shown
         assert SECRET not in shown

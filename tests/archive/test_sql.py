@@ -70,14 +70,14 @@ def test_a_query_reads_what_it_names_and_what_it_computes(filled: aa.Archive) ->
     query = (
         "WITH hosts AS (SELECT DISTINCT host FROM ranking_history) "
         "SELECT count(*), (SELECT count(*) FROM range(3)), (SELECT count(*) FROM columns) > 0 "
-        "FROM hosts SEMI JOIN answers USING (host)"
+        "FROM hosts SEMI JOIN responses USING (host)"
     )
     assert filled.sql(query).fetchall() == [(2, 3, True)]
     ((first,),) = filled.sql("SELECT min(fetched_at) FROM source_domains").fetchall()
     assert first == datetime(2026, 9, 28, 6, tzinfo=UTC)
-    early = filled.as_of("2026-09-28").sql("SELECT count(*) FROM answers").fetchall()
+    early = filled.as_of("2026-09-28").sql("SELECT count(*) FROM responses").fetchall()
     assert early == [(4,)]
-    assert filled.sql("SUMMARIZE answers").fetchall()
+    assert filled.sql("SUMMARIZE responses").fetchall()
     (row,) = filled.sql("FROM source_domains LIMIT 1").to_arrow_table().to_pylist()
     assert row["host"] in ("acme.example", "globex.example")
 
@@ -98,7 +98,7 @@ def test_what_is_no_query_is_refused(filled: aa.Archive, query: str, why: str) -
 
 
 @pytest.mark.parametrize(
-    "query", ["SELECT CAST(host AS INTEGER) FROM answers", "SELECT error('x')", "SELECT '\ud800'"]
+    "query", ["SELECT CAST(host AS INTEGER) FROM responses", "SELECT error('x')", "SELECT '\ud800'"]
 )
 def test_what_fails_on_the_way_is_one_line_of_the_command(
     filled: aa.Archive, query: str, capsys: pytest.CaptureFixture[str]

@@ -71,7 +71,7 @@ def test_a_task_has_no_token_and_a_worker_takes_it_from_its_environment(
     monkeypatch.setenv("AATOOLKIT_TOKEN", TOKEN)
     monkeypatch.setattr("aatoolkit.archive.workers._clients", {})
     report = archive.add(client, HOSTS, scope, ["domains"], executor=executor, progress=False)
-    assert report.answers == len(HOSTS)
+    assert report.responses == len(HOSTS)
     assert executor.sent
     for sent in executor.sent:
         assert TOKEN.encode() not in sent
@@ -90,7 +90,7 @@ def test_what_a_dead_worker_was_to_do_is_done_once(
     report = archive.add(
         client, hosts, aa.Scope(days=7), ["domains"], executor=Recording(dies=2), progress=False
     )
-    assert report.answers == len(hosts)
+    assert report.responses == len(hosts)
     assert archive.sql(QUERY).fetchall() == [(host, CITATIONS) for host in hosts]
     assert archive.verify()
 
@@ -99,7 +99,7 @@ def test_what_a_dead_worker_was_to_do_is_done_once(
 def test_threads_normalise_what_is_at_hand(place: Path, days: Any) -> None:
     archive = aa.Archive(place)
     with ThreadPoolExecutor(2) as pool:
-        assert archive.add(days(1), executor=pool, progress=False).answers == 4
+        assert archive.add(days(1), executor=pool, progress=False).responses == 4
     assert archive.verify(replay=True)
 
 
@@ -123,7 +123,7 @@ def test_a_cluster_of_two_processes_adds_and_asks(
         report = archive.add(
             client, hosts, aa.Scope(days=7), ["domains"], executor=dask.get_executor()
         )
-        assert report.answers == len(hosts)
+        assert report.responses == len(hosts)
         assert victim not in dask.run(os.getpid).values()
         wanted = archive.sql(QUERY).fetchall()
         assert wanted == [(host, CITATIONS) for host in hosts]

@@ -6,9 +6,9 @@ Run by hand, from the repository::
     python tests/bench/archive.py add --hosts 100 --workers 0
     python tests/bench/archive.py query --rows 1000000
 
-``add`` adds 17 sections of synthetic hosts from answers at hand, normalised by two processes, and
-compacts; with ``--workers 0`` by this process alone, which says what an answer costs in CPU time.
-It says answers a second past the network, the share of the time that commits take, the memory,
+``add`` adds 17 sections of synthetic hosts from responses at hand, normalised by two processes, and
+compacts; with ``--workers 0`` by this process alone, which says what a response costs in CPU time.
+It says responses a second past the network, the share of the time that commits take, the memory,
 and the bytes against the same bodies compressed by zstd. ``query`` writes rows of one dated
 table straight into an archive, and times one host's series, and a sum over everything.
 
@@ -39,7 +39,7 @@ import figures
 
 import aatoolkit as aa
 from aatoolkit.archive import derive, runs, tables
-from aatoolkit.archive.answers import ANSWERS, SCHEMA
+from aatoolkit.archive.archived import RESPONSES, SCHEMA
 from aatoolkit.archive.schema import CONTEXT_FIELDS, StoredTable, bare, fitted
 from aatoolkit.archive.store import ArchiveStore
 from aatoolkit.payload import Payload
@@ -70,7 +70,7 @@ def timed(act: Callable[[], object], repeats: int = 3) -> float:
 # -- adding ------------------------------------------------------------------------------------
 
 
-def answers(hosts: int) -> Iterator[Payload]:
+def responses(hosts: int) -> Iterator[Payload]:
     """The demonstration's 17 sections as if of many hosts, each body another."""
     project = aa.demo()
     base = [project.fetch(name, days=7) for name in aa.sections.names()]
@@ -92,7 +92,7 @@ def add(hosts: int, found: figures.Figures, workers: int) -> None:
 
     ArchiveStore.append = counted  # type: ignore[method-assign]
     codec = pa.Codec("zstd", 9)
-    packed = sum(len(codec.compress(p.body, asbytes=True)) for p in answers(min(hosts, 5)))
+    packed = sum(len(codec.compress(p.body, asbytes=True)) for p in responses(min(hosts, 5)))
     packed = packed * hosts // min(hosts, 5)
     spawn = multiprocessing.get_context("spawn")
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
@@ -102,15 +102,15 @@ def add(hosts: int, found: figures.Figures, workers: int) -> None:
             list(pool.map(abs, range(8)))
         place = Path(folder, "history")
         archive = aa.Archive(place)
-        archive.add(answers(1), executor=pool, progress=False)
+        archive.add(responses(1), executor=pool, progress=False)
         before, spent[0] = peak(), 0.0
         begun, cpu = time.perf_counter(), time.process_time()
-        report = archive.add(answers(hosts), executor=pool, progress=False)
+        report = archive.add(responses(hosts), executor=pool, progress=False)
         took, cpu = time.perf_counter() - begun, time.process_time() - cpu
-        print(f"{report.answers} answers of {hosts} hosts in {took:.1f} s")
+        print(f"{report.responses} responses of {hosts} hosts in {took:.1f} s")
         rows = (
-            ("answers a second", report.answers / took, "per s"),
-            ("answers a CPU second of this process", report.answers / cpu, "per s"),
+            ("responses a second", report.responses / took, "per s"),
+            ("responses a CPU second of this process", report.responses / cpu, "per s"),
             ("commits, of the time", spent[0] / took, "x"),
             ("memory of the coordinator, grown by", peak() - before, "bytes"),
         )
@@ -142,7 +142,7 @@ def fill(place: Path, rows: int, *, daily: bool = False) -> int:
     tables.prepare(store, [wanted])
     delta = tables.ensure(store, wanted)
     schema = pa.schema(delta.schema().to_arrow())
-    for name, kind in ((ANSWERS, SCHEMA), *derive.BESIDE.items()):
+    for name, kind in ((RESPONSES, SCHEMA), *derive.BESIDE.items()):
         store.create(name, kind)
     chance = np.random.default_rng(0)
     names = np.array([f"host{number:06d}.example" for number in range(hosts)])
@@ -170,7 +170,7 @@ def fill(place: Path, rows: int, *, daily: bool = False) -> int:
                 .select(derive.BESIDE[derive.FRAMES].names)
                 .cast(bare(derive.BESIDE[derive.FRAMES])),
             )
-    runs.log(store, run, "committed", answers=hosts * DAYS, failed=0)
+    runs.log(store, run, "committed", responses=hosts * DAYS, failed=0)
     return hosts
 
 

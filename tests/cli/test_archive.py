@@ -35,7 +35,7 @@ def test_an_archive_from_the_command_line(
     hosts.write_text("# ours\nacme.example\n\nglobex.example  # theirs\n")
     add = ("add", "--hosts", str(hosts), "--days", "7", "--section", "domains", "--no-cache")
     done: Any = json.loads(output(capsys, *add, *where, "--json"))
-    assert (done["answers"], done["skipped"], done["failures"]) == (2, 0, [])
+    assert (done["responses"], done["skipped"], done["failures"]) == (2, 0, [])
     assert json.loads(output(capsys, *add, *where, "--json"))["skipped"] == 2
     tables = json.loads(output(capsys, "sql", *where, "--json"))
     assert {row["table"] for row in tables} == {table.name for table in aa.sections.get("domains")}

@@ -27,7 +27,7 @@ def small(study: aa.Study, tmp_path_factory: pytest.TempPathFactory) -> aa.Study
     with aa.Study.create(folder) as made:
         for record in study._current:
             if record.section == "overview" and record.scope == aa.Scope(days=30):
-                made._recording().append(record, study._answer(record))
+                made._recording().append(record, study._response(record))
     return aa.Study(folder)
 
 
@@ -43,7 +43,7 @@ def test_a_study_explains_a_number_with_chats(study: aa.Study) -> None:
 
 
 def test_a_study_says_what_it_lacks(study: aa.Study) -> None:
-    with pytest.raises(ScopeError, match="2 answers have a table overview_kpis: name host"):
+    with pytest.raises(ScopeError, match="2 responses have a table overview_kpis: name host"):
         study.explain(*KPI, host="acme.example")
     with pytest.raises(ScopeError, match="did you mean"):
         study.explain("overview.overview_kpi", 0, "value")
@@ -54,9 +54,9 @@ def test_a_study_says_what_it_lacks(study: aa.Study) -> None:
 @pytest.mark.thorough
 def test_packed_published_and_in_another_process(small: aa.Study, tmp_path: Path) -> None:
     packed = small.pack(tmp_path / "mine.zip")
-    out = small.publish(tmp_path / "out", answers=True)
+    out = small.publish(tmp_path / "out", responses=True)
     with pytest.raises(NotWritten, match="hold every column"):
-        small.publish(tmp_path / "no", answers=True, redact="texts")
+        small.publish(tmp_path / "no", responses=True, redact="texts")
     trend = small.project("acme.example").read("overview", days=30)["overview_trend"]
     weekly = trend.assign(week=trend["date"].dt.isocalendar().week).aa.aggregate("week")
     weekly.iloc[1:].aa.to_parquet(tmp_path / "weekly.parquet")
@@ -78,7 +78,7 @@ for study, frame in zip(studies + studies[:1], frames):
 def test_damage_is_named(small: aa.Study, tmp_path: Path) -> None:
     folder = tmp_path / "damaged"
     shutil.copytree(small.path, folder)
-    (answer,) = (folder / "answers").iterdir()
+    (answer,) = (folder / "responses").iterdir()
     answer.write_bytes(answer.read_bytes().replace(b'"kpis"', b'"kpit"'))
     damaged = aa.Study(folder)
     with pytest.raises(StudyError, match="is not what was recorded"):

@@ -45,8 +45,8 @@ PROFILE = Profile(
 )
 
 
-def answers(number: int) -> list[Payload]:
-    """The answers of one day: every third one is like that of the day before."""
+def responses(number: int) -> list[Payload]:
+    """The responses of one day: every third one is like that of the day before."""
     day = datetime(2026, 1, 1, 6, tzinfo=UTC) + timedelta(days=number)
     found = []
     for host in HOSTS:
@@ -72,7 +72,7 @@ def add_on(place: Path, first: int, say: Any, *, compacting: bool) -> None:
     archive = aa.Archive(place, profile=PROFILE)
     say("ready")
     for number in range(first, first + 1000):
-        archive.add(answers(number), progress=False)
+        archive.add(responses(number), progress=False)
         say(str(number))
         if compacting and number % 4 == 3:
             archive.compact(keep_hours=1)
@@ -157,7 +157,7 @@ def writers(place: Path, count: int, runs: int) -> dict[str, Any]:
         for number in range(runs):
             for day in (1000 + at * runs + number, number):
                 try:
-                    archive.add(answers(day), progress=False)
+                    archive.add(responses(day), progress=False)
                     say(f"done {day}")
                 except aa.errors.ArchiveError as error:
                     say(f"refused {day} {type(error).__name__}")

@@ -111,7 +111,7 @@ def _whole(name: str, folder: int) -> int:
     return version
 
 
-def _answers() -> list[aa.Tables]:
+def _responses() -> list[aa.Tables]:
     body = b'{"domains": [{"domain": "a.example", "citations": 1}], "typeBreakdown": []}'
     columns = (aa.Column("domain", "string"), aa.Column("citations", "Int64"))
     table = aa.Table("cited", "One row per domain.", records("domains"), "domain", columns)
@@ -121,7 +121,7 @@ def _answers() -> list[aa.Tables]:
 
 
 def write_publication(place: Path, version: int) -> None:
-    publish(_answers(), place / "published", About(f"version {version}"), overwrite=True)
+    publish(_responses(), place / "published", About(f"version {version}"), overwrite=True)
 
 
 def read_publication(place: Path) -> int:

@@ -16,7 +16,7 @@ class Answers:
 
     def __init__(self, study: Path) -> None:
         self._bodies: dict[str, bytes] = {}
-        for path in (study / "answers").iterdir():
+        for path in (study / "responses").iterdir():
             body = path.read_bytes()
             self._bodies[hashlib.sha256(body).hexdigest()] = body
 

@@ -30,7 +30,7 @@ def asking(**params: str) -> Request:
 
 
 def numbered(number: int) -> tuple[Record, bytes]:
-    """The record of an answer of its own, and the answer."""
+    """The record of a response of its own, and the response."""
     body = b'{"urls": [' + b"0, " * 2000 + str(number).encode() + b"]}"
     request = asking(topic=f"topic {number}")
     return replace(PLAIN, request=request, sha256=sha256(body).hexdigest(), size=len(body)), body
@@ -54,7 +54,7 @@ def test_a_full_disk_keeps_what_was_there(
     assert writer is not None
     first, body = numbered(1)
     writer.append(first, body)
-    # The same answer to another question: the manifest alone is written to.
+    # The same response to another question: the manifest alone is written to.
     second = replace(first, request=asking(topic="topic 2"))
     before = (study.path / "manifest.jsonl").read_bytes()
     with monkeypatch.context() as patched:
@@ -88,7 +88,7 @@ def test_whichever_call_fails_is_a_typed_error_and_the_study_goes_on(
     for nth in range(1, 200):
         seen = 0
         (study.path / ".tmp-0123456789abcdef").touch()  # something to remove for who seals
-        (study.path / "answers" / f"{'0' * 64}.json").write_bytes(b"of no record")
+        (study.path / "responses" / f"{'0' * 64}.json").write_bytes(b"of no record")
         study.seal() if act == "record" else None
         nobody = replace(PLAIN, sha256=sha256(b"").hexdigest(), request=asking(section="crawl"))
 

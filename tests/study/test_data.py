@@ -18,7 +18,7 @@ from aatoolkit.service import Store, synthesize
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "data" / "demo-study"
 README = (ROOT / "data" / "README.md").read_text("utf-8")
-DIGEST = "62f54033f15f7514cf80d4bd2ec97918b9f0a44e600337b1d133b52e564ed320"
+DIGEST = "54cb4bee5e486db20dbd3baede4345401e8549bd922426bdbd1b3a186d35cdb6"
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def test_it_is_as_it_was_sealed_and_read_as_it_was_then(study: aa.Study) -> None
 
 def test_it_holds_what_its_datasheet_describes(study: aa.Study) -> None:
     assert study._hosts == ("acme.example", "globex.example")
-    assert len(study.records) == int(re.search(r"(\d+) answers of the reference", README)[1])  # type: ignore[index]
+    assert len(study.records) == int(re.search(r"(\d+) responses of the reference", README)[1])  # type: ignore[index]
     read = {record.section for record in study.records if record.host == "acme.example"}
     assert read == {*sections.names(), None}
     assert study.project("globex.example").read("crawl")._words["crawl_bots"].startswith("unavail")
@@ -44,7 +44,7 @@ def test_it_holds_what_its_datasheet_describes(study: aa.Study) -> None:
 
 
 @pytest.mark.thorough
-def test_its_commands_make_the_same_answers(study: aa.Study, tmp_path: Path) -> None:
+def test_its_commands_make_the_same_responses(study: aa.Study, tmp_path: Path) -> None:
     synth = shlex.split(next(line for line in README.splitlines() if "--synth" in line))
     seed, answers = (int(synth[synth.index(flag) + 1]) for flag in ("--seed", "--answers"))
     with (
@@ -60,15 +60,15 @@ def test_its_commands_make_the_same_answers(study: aa.Study, tmp_path: Path) -> 
         globex.read("crawl")
     difference = study.diff(again)
     assert difference.is_same, str(difference)
-    made, kept = ({path.name for path in (s.path / "answers").iterdir()} for s in (again, study))
+    made, kept = ({path.name for path in (s.path / "responses").iterdir()} for s in (again, study))
     assert made == kept
 
 
 NOTEBOOK = ROOT / "notebooks" / "07_studies.ipynb"
 
 
-def answer(section: str) -> dict[str, Any]:
-    """An answer of the study, found and read without this package."""
+def response(section: str) -> dict[str, Any]:
+    """A response of the study, found and read without this package."""
     for line in (FOLDER / "manifest.jsonl").read_bytes().splitlines():
         record = json.loads(line)
         params = dict(record["request"]["params"])
@@ -76,7 +76,7 @@ def answer(section: str) -> dict[str, Any]:
             params == {"section": section, "days": "30"}
             and "/acme.example/" in record["request"]["path"]
         ):
-            body = (FOLDER / "answers" / f"{record['answer']['sha256']}.json").read_bytes()
+            body = (FOLDER / "responses" / f"{record['response']['sha256']}.json").read_bytes()
             found: dict[str, Any] = json.loads(body)
             return found
     raise LookupError(section)
@@ -89,8 +89,8 @@ def test_the_figures_of_the_notebook_are_those_of_the_study() -> None:
         if cell["cell_type"] == "markdown"
     )
     figures = dict(re.findall(r"^\| ([^|]+) \| ([\d.]+(?: %)?) \|$", text, re.MULTILINE))
-    kpis = answer("overview")["kpis"]
-    cited = {site["domain"]: site["citationCount"] for site in answer("domains")["domains"]}
+    kpis = response("overview")["kpis"]
+    cited = {site["domain"]: site["citationCount"] for site in response("domains")["domains"]}
     most = max(cited, key=lambda site: cited[site])
     rate = kpis["mentionRate"]
     assert figures == {

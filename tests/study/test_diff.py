@@ -23,11 +23,13 @@ def record(scripted: Any, reply: Any, tmp_path: Path) -> Record:
     """Records one section of a server that answers with a sample, changed as the test says."""
 
     def make(
-        name: str, change: Callable[[Any], Any] = lambda answer: answer, section: str = "domains"
+        name: str,
+        change: Callable[[Any], Any] = lambda body: body,
+        section: str = "domains",
     ) -> aa.Study:
-        answer = json.loads((SAMPLES / f"{section}.json").read_bytes())
-        changed = change(answer)
-        scripted.script = reply(answer if changed is None else changed)
+        response = json.loads((SAMPLES / f"{section}.json").read_bytes())
+        changed = change(response)
+        scripted.script = reply(response if changed is None else changed)
         with (
             aa.Study.create(tmp_path / name) as study,
             study.project(HOST, base_url=scripted.url, cache=False) as project,
@@ -38,7 +40,7 @@ def record(scripted: Any, reply: Any, tmp_path: Path) -> Record:
     return make
 
 
-def test_the_same_answers_are_the_same(record: Record) -> None:
+def test_the_same_responses_are_the_same(record: Record) -> None:
     found = record("a").diff(record("b"))
     assert found.is_same
     assert found.same == 1
@@ -47,8 +49,8 @@ def test_the_same_answers_are_the_same(record: Record) -> None:
 
 
 def test_a_number_that_changed_is_one_row(record: Record) -> None:
-    def more(answer: Any) -> None:
-        answer["domains"][0]["citationCount"] += 5
+    def more(response: Any) -> None:
+        response["domains"][0]["citationCount"] += 5
 
     before, after = record("a"), record("b", more)
     found = before.diff(after)
@@ -72,10 +74,10 @@ def test_a_number_that_changed_is_one_row(record: Record) -> None:
 
 
 def test_rows_texts_and_lists(record: Record) -> None:
-    def edit(answer: Any) -> None:
-        answer["domains"][0]["brandsMentioned"] = ["Zeta", "Acme"]
-        gone = answer["domains"].pop(1)
-        answer["domains"].append({**gone, "domain": "new.example"})
+    def edit(response: Any) -> None:
+        response["domains"][0]["brandsMentioned"] = ["Zeta", "Acme"]
+        gone = response["domains"].pop(1)
+        response["domains"].append({**gone, "domain": "new.example"})
 
     found = record("a").diff(record("b", edit))
     main = found.rows[found.rows["table"] == "source_domains"]
@@ -87,11 +89,11 @@ def test_rows_texts_and_lists(record: Record) -> None:
 
 @pytest.mark.filterwarnings("ignore::aatoolkit.errors.SchemaDriftWarning")
 def test_drift_and_availability(record: Record) -> None:
-    def drift(answer: Any) -> None:
-        answer["domains"][0]["brandNew"] = 1
+    def drift(response: Any) -> None:
+        response["domains"][0]["brandNew"] = 1
 
-    def pending(answer: Any) -> None:
-        answer["availability"] = {"status": "unavailable", "reason": "not_connected"}
+    def pending(response: Any) -> None:
+        response["availability"] = {"status": "unavailable", "reason": "not_connected"}
 
     found = record("a").diff(record("b", drift))
     (row,) = found.drift.to_dict("records")
@@ -102,7 +104,7 @@ def test_drift_and_availability(record: Record) -> None:
     assert (other.availability["before"] != other.availability["after"]).all()
 
 
-def test_an_answer_that_became_an_error_is_reported(
+def test_a_response_that_became_an_error_is_reported(
     record: Record, scripted: Any, reply: Any, tmp_path: Path
 ) -> None:
     before = record("a")
@@ -112,7 +114,7 @@ def test_an_answer_that_became_an_error_is_reported(
         with pytest.raises(errors.NotVisible):
             project.fetch("domains")
     (row,) = before.diff(after).requests.to_dict("records")
-    assert (row["change"], row["before_status"], row["after_status"]) == ("answer", 200, 404)
+    assert (row["change"], row["before_status"], row["after_status"]) == ("response", 200, 404)
 
 
 def test_questions_of_one_only(record: Record) -> None:
@@ -125,8 +127,8 @@ def test_questions_of_one_only(record: Record) -> None:
 
 
 def test_what_is_shown_steers_nothing(record: Record) -> None:
-    def evil(answer: Any) -> None:
-        answer["domains"][0]["domain"] = "<b>\x1b[31m"
+    def evil(response: Any) -> None:
+        response["domains"][0]["domain"] = "<b>\x1b[31m"
 
     found = record("a").diff(record("b", evil))
     assert "\x1b" not in repr(found)
@@ -134,8 +136,8 @@ def test_what_is_shown_steers_nothing(record: Record) -> None:
 
 
 def test_a_damaged_study_is_not_compared(record: Record) -> None:
-    one, other = record("a"), record("b", lambda answer: {**answer, "domains": []})
-    (answer,) = (other.path / "answers").iterdir()
-    answer.write_bytes(b"{}")
+    one, other = record("a"), record("b", lambda response: {**response, "domains": []})
+    (response,) = (other.path / "responses").iterdir()
+    response.write_bytes(b"{}")
     with pytest.raises(errors.StudyError):
         one.diff(other)

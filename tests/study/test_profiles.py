@@ -25,7 +25,7 @@ from aatoolkit.sections import (
 )
 
 SAMPLE = Path(__file__).parents[2] / "data" / "samples" / "domains.json"
-ANSWER = {"sites": [{"d": "a.example", "pct": "34.5%", "hits": 5}, {"d": "b.example", "hits": 2}]}
+RESPONSE = {"sites": [{"d": "a.example", "pct": "34.5%", "hits": 5}, {"d": "b.example", "hits": 2}]}
 COLUMNS = (
     text("domain", "The site.", source="d"),
     fraction("rate", "The share.", source="pct", parse="number", scale=0.01),
@@ -37,7 +37,7 @@ PROFILE = Profile("acme", Section("domains", "Sites.", SITES))
 
 @pytest.fixture
 def client(scripted: Any, reply: Any) -> Iterator[aa.Client]:
-    scripted.script = reply(ANSWER)
+    scripted.script = reply(RESPONSE)
     with aa.Client(scripted.url, token="t", cache=False, profile=PROFILE) as client:
         yield client
 
@@ -104,7 +104,7 @@ def test_a_profile_that_cannot_be_read_is_a_damaged_study(study, content):
 
 
 def test_rows_that_a_function_makes_cannot_be_stored_which_is_reported(scripted, reply, tmp_path):
-    scripted.script = reply(ANSWER)
+    scripted.script = reply(RESPONSE)
     made = Table("t", "Rows.", computed("sites", list), "d", (Column("d", "string"),))
     profile = Profile("acme", Section("domains", "D.", made))
     with (
@@ -118,7 +118,7 @@ def test_rows_that_a_function_makes_cannot_be_stored_which_is_reported(scripted,
 
 
 @pytest.mark.filterwarnings("ignore::aatoolkit.errors.SchemaDriftWarning")
-def test_answers_are_replayed_with_the_limit_of_paths_that_they_were_recorded_with(
+def test_responses_are_replayed_with_the_limit_of_paths_that_they_were_recorded_with(
     scripted: Any, reply: Any, tmp_path: Path
 ) -> None:
     many = {f"k{n}": n for n in range(700)}

@@ -64,7 +64,7 @@ def test_a_packed_study_gives_the_same_bytes(out: Path, tmp_path: Path) -> None:
 
 def test_only_a_sound_study_is_published(tmp_path: Path) -> None:
     shutil.copytree(FOLDER, tmp_path / "study")
-    altered = min((tmp_path / "study" / "answers").iterdir())
+    altered = min((tmp_path / "study" / "responses").iterdir())
     altered.write_bytes(altered.read_bytes() + b" ")
     with pytest.raises(StudyError, match="only a study that verifies can be published"):
         aa.Study(tmp_path / "study").publish(tmp_path / "out")

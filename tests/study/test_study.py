@@ -32,7 +32,7 @@ def sample(name: str) -> Any:
     return json.loads((SAMPLES / f"{name}.json").read_bytes())
 
 
-def answer(request: Any) -> Any:
+def response(request: Any) -> Any:
     if "scope-options" in request.path:
         return sample("scope_options")
     if "section" in request.params:
@@ -43,7 +43,7 @@ def answer(request: Any) -> Any:
 @pytest.fixture
 def study(scripted: Any, reply: Any, tmp_path: Path) -> aa.Study:
     """A study being recorded; the scripted server answers with the reference shapes."""
-    scripted.script = lambda request: reply(answer(request))
+    scripted.script = lambda request: reply(response(request))
     return aa.Study.create(tmp_path / "study", title="A study")
 
 
@@ -64,15 +64,15 @@ def everything(study: aa.Study) -> bytes:
 # -- recording -------------------------------------------------------------------------------
 
 
-def test_each_answer_is_kept_once_with_its_request_and_no_token(
+def test_each_response_is_kept_once_with_its_request_and_no_token(
     study: aa.Study, live: aa.Project, scripted: Any
 ) -> None:
     payloads = [live.fetch("domains", days=7), live.fetch("domains", days=7), live.fetch("urls")]
     records = study.records
     assert [record.sha256 for record in records] == [payload.sha256 for payload in payloads]
-    assert len(list((study.path / "answers").iterdir())) == 2
+    assert len(list((study.path / "responses").iterdir())) == 2
     for record, payload in zip(records, payloads, strict=True):
-        assert study._answer(record) == payload.body
+        assert study._response(record) == payload.body
         assert (record.url, record.status) == (payload.url, 200)
         assert record.fetched_at == payload.fetched_at
         assert record.size == len(payload.body)
@@ -93,7 +93,7 @@ def test_the_manifest_reads_without_us(study: aa.Study, live: aa.Project) -> Non
         ["days", "30"],
         ["engine", "chatgpt,gemini"],
     ]
-    body = (study.path / "answers" / f"{record['answer']['sha256']}.json").read_bytes()
+    body = (study.path / "responses" / f"{record['response']['sha256']}.json").read_bytes()
     assert json.loads(body) == sample("domains")
     assert json.loads((study.path / "study.json").read_bytes())["title"] == "A study"
 
@@ -117,7 +117,7 @@ def test_an_error_about_the_question_is_kept_and_comes_again(
     (record,) = study.records
     assert record.status == status
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-    assert study._answer(record) == raw
+    assert study._response(record) == raw
     with pytest.raises(kind) as again:
         replayed(study).fetch("urls", days=7)
     assert type(again.value) is type(first.value)
@@ -136,7 +136,7 @@ def test_an_error_about_the_question_is_kept_and_comes_again(
         (409, {"error": {"code": "not_connected", "message": "connect it first"}}),
     ],
 )
-def test_an_answer_that_explains_why_there_is_none_is_kept_as_it_is(
+def test_a_response_that_explains_why_there_is_none_is_kept_as_it_is(
     study: aa.Study, live: aa.Project, scripted: Any, reply: Any, status: int, body: Any
 ) -> None:
     scripted.script = reply(body, status)
@@ -162,7 +162,7 @@ def test_an_error_about_the_call_is_not_kept(
     assert study.records == ()
 
 
-def test_of_several_answers_the_last_that_can_be_used_is_replayed(
+def test_of_several_responses_the_last_that_can_be_used_is_replayed(
     study: aa.Study, live: aa.Project, scripted: Any, reply: Any
 ) -> None:
     scripted.script = [reply({}, 404), reply({"urls": [1]}), reply({"urls": [2]}), reply({}, 404)]
@@ -186,7 +186,7 @@ def test_of_several_answers_the_last_that_can_be_used_is_replayed(
     ],
 )
 @pytest.mark.parametrize("place", ["body", "header", "error"])
-def test_an_answer_that_repeats_the_token_is_refused(
+def test_a_response_that_repeats_the_token_is_refused(
     study: aa.Study, live: aa.Project, scripted: Any, reply: Any, form: Any, place: str
 ) -> None:
     text = form(TOKEN)
@@ -196,7 +196,7 @@ def test_an_answer_that_repeats_the_token_is_refused(
         "header": reply({"urls": []}, 200, {"ETag": text}),
         "error": reply(body, 404),
     }[place]
-    # A body that repeats it is no answer; elsewhere it is masked, as far as it can be seen.
+    # A body that repeats it is no response; elsewhere it is masked, as far as it can be seen.
     with contextlib.suppress(errors.DecodeError, errors.DecodeError, errors.NotVisible):
         live.fetch("urls")
         assert place == "header"
@@ -212,8 +212,8 @@ def test_the_half_line_of_a_killed_writer_is_dropped(
     live.fetch("urls")
     manifest = study.path / "manifest.jsonl"
     whole = manifest.read_bytes()
-    (study.path / "answers" / ".tmp-0123456789abcdef").write_bytes(b"half")
-    manifest.write_bytes(whole + b'{"answer":{"fetched')
+    (study.path / "responses" / ".tmp-0123456789abcdef").write_bytes(b"half")
+    manifest.write_bytes(whole + b'{"response":{"fetched')
     with pytest.raises(errors.StudyError, match="unfinished"):
         _ = study.records
     with aa.Study.resume(study.path) as again:
@@ -348,7 +348,7 @@ def test_hosts_and_services_are_distinguished(
     opened = aa.Study(study.path)
     assert opened._hosts == (HOST, "xn--bcher-kva.example")
     assert opened.project("bücher.example").fetch("ads").host == "xn--bcher-kva.example"
-    with pytest.raises(errors.StudyError, match="no answers about hooli"):
+    with pytest.raises(errors.StudyError, match="no responses about hooli"):
         opened.project("hooli.example")
     with study.project(HOST, base_url=f"{scripted.url}/v2", cache=False) as other:
         other.fetch("crawl")
@@ -371,9 +371,9 @@ def test_an_opened_study_records_nothing(study: aa.Study, live: aa.Project) -> N
     assert not opened._writer
 
 
-def test_an_answer_that_was_changed_is_not_replayed(study: aa.Study, live: aa.Project) -> None:
+def test_a_response_that_was_changed_is_not_replayed(study: aa.Study, live: aa.Project) -> None:
     live.fetch("urls")
-    (file,) = (study.path / "answers").iterdir()
+    (file,) = (study.path / "responses").iterdir()
     file.write_bytes(file.read_bytes() + b" ")
     with pytest.raises(errors.StudyError, match="not what was recorded"):
         replayed(study).fetch("urls")
@@ -453,7 +453,7 @@ def test_a_replay_is_the_same_everywhere_and_has_no_network(
 
 
 def test_it_shows_what_it_is(study: aa.Study, live: aa.Project) -> None:
-    assert repr(study) == "<Study 'A study': 0 answers of nothing, not sealed>"
+    assert repr(study) == "<Study 'A study': 0 responses of nothing, not sealed>"
     live.fetch("urls")
     digest = study.seal()
     assert digest[:12] in repr(aa.Study(study.path))

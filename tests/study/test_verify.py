@@ -81,8 +81,8 @@ def test_two_thousand_random_changes_are_all_found(folder: Path) -> None:
         added = folder / draw.choice(
             [
                 "x",
-                "answers/x",
-                f"answers/{draw.getrandbits(256):064x}.json",
+                "responses/x",
+                f"responses/{draw.getrandbits(256):064x}.json",
                 ".x",
                 "tables.json.bak",
             ]
@@ -144,19 +144,19 @@ def test_random_damage_never_escapes_as_another_error(folder: Path) -> None:
         (folder / name).write_bytes(data)
 
 
-def test_it_names_which_answer_and_which_tables(folder: Path) -> None:
+def test_it_names_which_response_and_which_tables(folder: Path) -> None:
     study = aa.Study(folder)
     record = next(record for record in study.records if record.section == "urls")
-    answer = folder / "answers" / f"{record.sha256}.json"
-    body = answer.read_bytes()
-    answer.write_bytes(body.replace(b"1", b"2", 1))
+    response = folder / "responses" / f"{record.sha256}.json"
+    body = response.read_bytes()
+    response.write_bytes(body.replace(b"1", b"2", 1))
     (found,) = problems(folder)
-    assert (found.kind, found.file) == ("altered", f"answers/{record.sha256}.json")
-    assert found.answers == ("urls of acme.example, Scope(days=7)",)
+    assert (found.kind, found.file) == ("altered", f"responses/{record.sha256}.json")
+    assert found.responses == ("urls of acme.example, Scope(days=7)",)
     assert set(found.tables) == {f"urls.{table.name}" for table in aa.sections.get("urls")}
-    answer.unlink()
+    response.unlink()
     (found,) = problems(folder)
-    assert (found.kind, found.answers) == ("missing", ("urls of acme.example, Scope(days=7)",))
+    assert (found.kind, found.responses) == ("missing", ("urls of acme.example, Scope(days=7)",))
     frame = aa.Study(folder).verify().problems
     assert frame.loc[0, "kind"] == "missing"
     assert "cited_urls" in frame.loc[0, "tables"]
@@ -181,12 +181,12 @@ def forge_last_line(folder: Path, **changes: Any) -> Record:
     return record
 
 
-@pytest.mark.parametrize("forged", ["time", "answer", "status", "title"])
+@pytest.mark.parametrize("forged", ["time", "response", "status", "title"])
 def test_opening_compares_the_seal(folder: Path, forged: str) -> None:
     records = aa.Study(folder).records
     if forged == "time":
         forge_last_line(folder, fetched_at=records[-1].fetched_at - timedelta(days=30))
-    elif forged == "answer":
+    elif forged == "response":
         other = next(each for each in records if each.sha256 != records[-1].sha256)
         forge_last_line(folder, sha256=other.sha256, size=other.size)
     elif forged == "status":
@@ -272,13 +272,13 @@ def forge(folder: Path, **changes: Any) -> None:
 @pytest.mark.parametrize(
     "changes",
     [
-        {"answer__sha256": "../../../etc/passwd"},
-        {"answer__sha256": None},
-        {"answer__size": -1},
-        {"answer__status": "200"},
-        {"answer__fetched_at": "2026-13-01T00:00:00.000000Z"},
-        {"answer__headers": {"a": 1}},
-        {"answer__stale": 1},
+        {"response__sha256": "../../../etc/passwd"},
+        {"response__sha256": None},
+        {"response__size": -1},
+        {"response__status": "200"},
+        {"response__fetched_at": "2026-13-01T00:00:00.000000Z"},
+        {"response__headers": {"a": 1}},
+        {"response__stale": 1},
         {"request__path": "/api/domains/acme.example/../../etc/agent-analytics"},
         {"request__path": "/api/domains/ACME.example/agent-analytics"},
         {"request__origin": "file:///etc"},
@@ -326,7 +326,7 @@ def test_a_description_that_was_made_up_is_refused(folder: Path, text: bytes) ->
     assert not aa.Study(folder).verify()
 
 
-def test_an_answer_twice_is_refused(folder: Path) -> None:
+def test_a_response_twice_is_refused(folder: Path) -> None:
     manifest = folder / "manifest.jsonl"
 
     lines = manifest.read_bytes().splitlines()
@@ -338,33 +338,33 @@ def test_an_answer_twice_is_refused(folder: Path) -> None:
 
 def test_links_and_pipes_are_not_followed(folder: Path, tmp_path: Path) -> None:
     secret = tmp_path / "secret"
-    answer = sorted((folder / "answers").iterdir())[0]
-    secret.write_bytes(answer.read_bytes())
-    answer.unlink()
-    answer.symlink_to(secret)
+    response = sorted((folder / "responses").iterdir())[0]
+    secret.write_bytes(response.read_bytes())
+    response.unlink()
+    response.symlink_to(secret)
     study = aa.Study(folder)
-    record = next(record for record in study.records if record.sha256 in answer.name)
+    record = next(record for record in study.records if record.sha256 in response.name)
     with pytest.raises(errors.StudyError, match="not a regular file"):
-        study._answer(record)
+        study._response(record)
     assert not study.verify()
-    answer.unlink()
-    os.mkfifo(answer)
+    response.unlink()
+    os.mkfifo(response)
     with pytest.raises(errors.StudyError, match="not a regular file"):
-        study._answer(record)
+        study._response(record)
     assert not study.verify()
-    answer.unlink()
-    answer.mkdir()
+    response.unlink()
+    response.mkdir()
     with pytest.raises(errors.StudyError, match="not a regular file"):
-        study._answer(record)
+        study._response(record)
     assert not study.verify()
 
 
 def test_a_folder_behind_a_link_is_not_entered(folder: Path, tmp_path: Path) -> None:
-    (folder / "answers").rename(tmp_path / "elsewhere")
-    (folder / "answers").symlink_to(tmp_path / "elsewhere")
+    (folder / "responses").rename(tmp_path / "elsewhere")
+    (folder / "responses").symlink_to(tmp_path / "elsewhere")
     study = aa.Study(folder)
     with pytest.raises(errors.StudyError, match="behind a link"):
-        study._answer(study.records[0])
+        study._response(study.records[0])
     assert not study.verify()
     (folder / "manifest.jsonl").unlink()
     (folder / "manifest.jsonl").symlink_to("/etc/hosts")
@@ -430,12 +430,12 @@ def planted(name: str, data: bytes = b"x", mode: int = stat.S_IFREG) -> Any:
         (planted("/etc/evil"), "does not belong to a study"),
         (planted("..\\evil"), "does not belong to a study"),
         (planted("C:\\evil"), "does not belong to a study"),
-        (planted("answers/../../evil"), "does not belong to a study"),
-        (planted("answers/"), "does not belong to a study"),
+        (planted("responses/../../evil"), "does not belong to a study"),
+        (planted("responses/"), "does not belong to a study"),
         (planted("study.json\n"), "does not belong to a study"),
         (planted("<b>\x1b[31m"), "does not belong to a study"),
         (planted("study.json"), "there twice"),
-        (planted(f"answers/{'0' * 64}.json", b"/etc/passwd", stat.S_IFLNK), "not a regular file"),
+        (planted(f"responses/{'0' * 64}.json", b"/etc/passwd", stat.S_IFLNK), "not a regular file"),
     ],
     ids=str,
 )
@@ -456,7 +456,7 @@ def test_a_bomb_is_not_unpacked(original: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as file:
         for info, data in entries(original):
             file.writestr(info, data)
-        file.writestr(f"answers/{'0' * 64}.json", bytes(1 << 25), zipfile.ZIP_DEFLATED)
+        file.writestr(f"responses/{'0' * 64}.json", bytes(1 << 25), zipfile.ZIP_DEFLATED)
     with pytest.raises(errors.StudyError, match="too large when unpacked"):
         aa.Study(tmp_path / "bomb.zip")
 

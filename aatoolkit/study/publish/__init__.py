@@ -148,12 +148,12 @@ def _facts(
     about: About, tables: Sequence[PublishedTable], redaction: Redaction, hosts: Collection[str]
 ) -> dict[str, Any]:
     """What the documents state of the whole publication."""
-    answers = next(table.frame for table in tables if table.name == "answers")
+    responses = next(table.frame for table in tables if table.name == "responses")
     sections = sorted({table.section for table in tables if table.section})
-    read = answers["fetched_at"].dt.tz_convert("UTC").sort_values()
+    read = responses["fetched_at"].dt.tz_convert("UTC").sort_values()
     first, last = read.iloc[0], read.iloc[-1]
-    begins, ends = _period(answers)
-    failed = int(answers["error"].notna().sum()) if "error" in answers else 0
+    begins, ends = _period(responses)
+    failed = int(responses["error"].notna().sum()) if "error" in responses else 0
     digest = f"sha256:{about.digest}" if about.digest else None
     notes = [visible(about.description)] if about.description else []
     if hosts and all(map(_is_reserved, hosts)):
@@ -178,9 +178,9 @@ def _facts(
         "digest": digest,
         "seal": [seal] if digest else [],
         "stated": {
-            "hosts": ", ".join(sorted({*answers["host"]})) if "host" in answers else "left out",
+            "hosts": ", ".join(sorted({*responses["host"]})) if "host" in responses else "left out",
             "sections": ", ".join(sections),
-            "answers": f"{len(answers) - failed} usable, {failed} with errors",
+            "responses": f"{len(responses) - failed} usable, {failed} with errors",
             "read": f"{first:%Y-%m-%d %H:%M} to {last:%Y-%m-%d %H:%M} UTC",
             "period": f"{begins} to {ends}",
             "creators": ", ".join(about.creators) or "not stated",
@@ -190,15 +190,15 @@ def _facts(
     }
 
 
-def _period(answers: pd.DataFrame) -> tuple[str, str]:
-    """Compute the first and last day of all windows: from the answers, else the requests."""
-    days = answers["fetched_at"].dt.tz_convert("UTC").dt.tz_localize(None).dt.normalize()
+def _period(responses: pd.DataFrame) -> tuple[str, str]:
+    """Compute the first and last day of all windows: from the responses, else the requests."""
+    days = responses["fetched_at"].dt.tz_convert("UTC").dt.tz_localize(None).dt.normalize()
     begins = ends = days
-    if "days" in answers:
-        begins = (days - pd.to_timedelta(answers["days"], unit="D")).fillna(days)
-    if "window_start" in answers and "window_end" in answers:
-        begins = answers["window_start"].fillna(begins)
-        ends = answers["window_end"].fillna(ends)
+    if "days" in responses:
+        begins = (days - pd.to_timedelta(responses["days"], unit="D")).fillna(days)
+    if "window_start" in responses and "window_end" in responses:
+        begins = responses["window_start"].fillna(begins)
+        ends = responses["window_end"].fillna(ends)
     return f"{begins.min():%Y-%m-%d}", f"{ends.max():%Y-%m-%d}"
 
 

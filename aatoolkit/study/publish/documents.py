@@ -159,7 +159,7 @@ def readme(facts: Facts, tables: Sequence[PublishedTable], forms: Sequence[str])
         for table in tables
     )
     more = [_SPREADSHEETS] if {"csv", "excel"} & {*forms} else []
-    more += [_ANSWERS] if "study.zip" in forms else []
+    more += [_RESPONSES] if "study.zip" in forms else []
     return Template(_README).substitute(
         title=cell(facts["title"]),
         notes="".join(f"{note}\n\n" for note in facts["notes"]),
@@ -208,13 +208,13 @@ def _resource(
 ) -> dict[str, Any]:
     is_csv = form == "csv"
     name = re.sub(r"[^a-z0-9._-]", "_", table.name.lower())
-    answers = "answers.csv" if is_csv else "answers"
-    refers = {"fields": ["answer"], "reference": {"resource": answers, "fields": ["answer"]}}
+    responses = "responses.csv" if is_csv else "responses"
+    refers = {"fields": ["response"], "reference": {"resource": responses, "fields": ["response"]}}
     schema = filled(
         _SCHEMA,
         fields=[_field(table, facts, is_csv) for facts in column_facts(table)],
         key=table.key,
-        refers=[refers] if "answer" in table.columns and table.name != "answers" else [],
+        refers=[refers] if "response" in table.columns and table.name != "responses" else [],
     )
     # Validators cannot check ``bytes`` and ``hash`` of binary files.
     sums = {"bytes": size, "hash": f"sha256:{sha256}"} if is_csv else {"sha256": sha256}
@@ -242,8 +242,8 @@ def _field(table: PublishedTable, facts: dict[str, Any], is_csv: bool) -> dict[s
 
 def crate(facts: Facts, tables: Sequence[PublishedTable], files: Files) -> dict[str, Any]:
     """Describe the package and its provenance as an RO-Crate 1.1."""
-    answers = next(table.frame for table in tables if table.name == "answers")
-    numbers = answers.groupby("section")["answer"].agg(list).to_dict()
+    responses = next(table.frame for table in tables if table.name == "responses")
+    numbers = responses.groupby("section")["response"].agg(list).to_dict()
     by_path = {path_of(table.name, form): table for table in tables for form in ("parquet", "csv")}
     licence = facts["licence"]
     entities: dict[str, list[dict[str, Any]]] = {
@@ -256,7 +256,7 @@ def crate(facts: Facts, tables: Sequence[PublishedTable], files: Files) -> dict[
             for name in ([licence] if licence else [])
         ],
         "parts": [],
-        "sources": [_source(row) for row in answers.to_dict("records")],
+        "sources": [_source(row) for row in responses.to_dict("records")],
         "measured": [
             filled(
                 _MEASURED,
@@ -272,8 +272,8 @@ def crate(facts: Facts, tables: Sequence[PublishedTable], files: Files) -> dict[
     }
     for path, (size, sha256) in sorted(files.items()):
         table = by_path.get(path)
-        based = [] if table is None else numbers.get(table.section, answers["answer"].tolist())
-        more = {"isBasedOn": ids(f"#answer-{number}" for number in based)} if based else {}
+        based = [] if table is None else numbers.get(table.section, responses["response"].tolist())
+        more = {"isBasedOn": ids(f"#response-{number}" for number in based)} if based else {}
         more |= {"description": table.doc} if table and table.doc else {}
         entities["parts"].append(
             file_entity(path, size, sha256, table.name if table else "", **more)
@@ -294,8 +294,8 @@ def _source(row: Mapping[Any, Any]) -> dict[str, Any]:
     of = f" of {known['host']}" if "host" in known else ""
     return filled(
         _SOURCE,
-        id=f"#answer-{row['answer']}",
-        name=f"{known.get('section', 'answer')}{of}",
+        id=f"#response-{row['response']}",
+        name=f"{known.get('section', 'response')}{of}",
         url=known.get("url"),
         sha256=known.get("sha256"),
         size=str(known.get("bytes", "")),
@@ -428,7 +428,7 @@ _CODEBOOK = """\
 # Codebook
 
 Key columns are bold. *Missing* counts the rows without a value. *Availability* is whether the
-column could be measured, over all answers; the table `availability` has it for each answer.
+column could be measured, over all responses; the table `availability` has it for each response.
 """
 _CODEBOOK_TABLE = """
 ## $name
@@ -445,7 +445,7 @@ $notes$facts
 
 ## Tables
 
-Each table has the rows of all answers. `answer` refers to the table `answers`; `host`, the
+Each table has the rows of all responses. `response` refers to the table `responses`; `host`, the
 window (`days`), the filters and `fetched_at` are columns too.
 
 | table | rows | holds |
@@ -460,11 +460,11 @@ $missing
 ```python
 import pandas as pd
 
-df = pd.read_parquet("data/answers.parquet")
+df = pd.read_parquet("data/responses.parquet")
 ```
 
 ```sql
-SELECT * FROM 'data/answers.parquet';  -- DuckDB
+SELECT * FROM 'data/responses.parquet';  -- DuckDB
 ```
 
 With `aatoolkit`, `aa.read_parquet(path).aa.codebook` describes each column, and
@@ -489,10 +489,10 @@ more than 15 digits is text. Times are in UTC, as ISO 8601. In Excel, text that 
 is cut and marked, and a table that does not fit a sheet continues in the next; the sheet `tables`
 lists them. For analyses, use the Parquet files.
 """
-_ANSWERS = """\
+_RESPONSES = """\
 ## Every number down to its bytes
 
-`study.zip` holds the answers themselves, byte for byte, under their SHA-256. With `aatoolkit`,
+`study.zip` holds the responses themselves, byte for byte, under their SHA-256. With `aatoolkit`,
 `aa.Study("study.zip").explain("SECTION.TABLE", {"COLUMN": "VALUE"}, "COLUMN")` goes from a number
 to the bytes it was read from; `aatoolkit explain --help` does so on the command line.
 """

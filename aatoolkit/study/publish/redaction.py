@@ -22,8 +22,8 @@ _WORDS = frozenset(
     }
 )
 
-_NEEDED = frozenset({"answer", "section", "fetched_at"})
-"""The columns that identify answers, and cannot be left out."""
+_NEEDED = frozenset({"response", "section", "fetched_at"})
+"""The columns that identify responses, and cannot be left out."""
 
 _FIXED = frozenset({"availability", "statements", "extra", "drift"})
 """The tables whose columns are only left out as ``table.column``: their names are common."""
@@ -111,14 +111,14 @@ class Redaction:
 
     def source(self, source: Source) -> Source:
         """Remove from a source the facts that are left out."""
-        hidden = {name for name in vars(source) if self.hides_of_answers(name)}
+        hidden = {name for name in vars(source) if self.hides_of_responses(name)}
         return Source(**{name: fact for name, fact in vars(source).items() if name not in hidden})
 
-    def hides_of_answers(self, fact: str) -> bool:
-        """Whether a fact about answers is left out, or a column that reveals it."""
+    def hides_of_responses(self, fact: str) -> bool:
+        """Whether a fact about responses is left out, or a column that reveals it."""
         scope = {*CONTEXT} - {"host", "fetched_at"}
         revealing = {"host": {"host"}, "scope": scope, "url": {"url", "host", *scope}}
-        return any(self.hides("answers", name) for name in revealing.get(fact, {fact}))
+        return any(self.hides("responses", name) for name in revealing.get(fact, {fact}))
 
     def applied(self, table: str, frame: pd.DataFrame, *, silent: bool) -> pd.DataFrame:
         """Drop the columns left out of a frame; with ``silent``, also all reasons."""

@@ -1,8 +1,8 @@
 """The tables of a publication: those of all responses on each other, and tables about these.
 
-Each row has ``answer``, which refers to the table ``answers``, and host, filters and time. Tables
-about the responses have the availability of each column, what each states of itself, undeclared
-values, and drift.
+Each row has ``response``, which refers to the table ``responses``, and host, filters and time.
+Tables about the responses have the availability of each column, what each states of itself,
+undeclared values, and drift.
 """
 
 from __future__ import annotations
@@ -39,37 +39,37 @@ from aatoolkit.study.publish.redaction import Redaction, texts_of
 
 MEASURED = ColumnMetadata(None, Availability(Status.AVAILABLE))
 
-ANSWER = Column("answer", "Int64", "The answer that the row was read from; refers to `answers`.")
+RESPONSE = Column("response", "Int64", "The response that the row is of; refers to `responses`.")
 
 ABOUT = (
-    ANSWER,
+    RESPONSE,
     Column("host", "string", "The host that was requested."),
     Column("days", "Int64", "The length of the requested window in days.", unit="days"),
-    Column("window_start", "date", "Its first day, if the answer says so."),
-    Column("window_end", "date", "Its last day, if the answer says so."),
+    Column("window_start", "date", "Its first day, if the response says so."),
+    Column("window_end", "date", "Its last day, if the response says so."),
     *(
         Column(f"filter_{name}", "string", f"What {name} was narrowed to, if it was.")
         for name in FILTERS
     ),
-    Column("fetched_at", "timestamp", "When the service sent the answer, in UTC."),
+    Column("fetched_at", "timestamp", "When the service sent the response, in UTC."),
     Column("section", "string", "The section."),
     Column("url", "string", "The address of the request, without a token."),
-    Column("status", "Int64", "The HTTP status of the answer.", unit="HTTP status"),
-    Column("sha256", "string", "The SHA-256 of the answer's bytes."),
-    Column("bytes", "Int64", "The size of the answer in bytes.", unit="bytes"),
-    Column("stale", "boolean", "Whether the answer came from a cache after it had expired."),
-    Column("error", "string", "Why the answer could not be used, if it could not."),
+    Column("status", "Int64", "The HTTP status of the response.", unit="HTTP status"),
+    Column("sha256", "string", "The SHA-256 of the response's bytes."),
+    Column("bytes", "Int64", "The size of the response in bytes.", unit="bytes"),
+    Column("stale", "boolean", "Whether the response came from a cache after it had expired."),
+    Column("error", "string", "Why the response could not be used, if it could not."),
 )
 _OF_COLUMNS = (
-    ANSWER,
+    RESPONSE,
     Column("table", "string", "The table."),
     Column("column", "string", "The column."),
-    Column("status", "category", "Whether the answer could measure it."),
+    Column("status", "category", "Whether the response could measure it."),
     Column("cause", "string", "Why not, where a reason is known."),
     Column("reason", "string", "The service's own words."),
 )
 _STATEMENTS = (
-    ANSWER,
+    RESPONSE,
     Column("section", "string", "The section."),
     Column(
         "scope",
@@ -83,19 +83,19 @@ _STATEMENTS = (
     Column("reason", "string", "The service's own words."),
     Column("sample_size", "Int64", "The number of answers it is based on.", unit="count"),
     Column("as_of", "timestamp", "As of when it is valid, in UTC."),
-    Column("evidence", "string", "Where the answer states it: a JSON path."),
+    Column("evidence", "string", "Where the response states it: a JSON path."),
     Column("rule", "string", "The detection rule that found it."),
     Column("raw", "string", "The value there, as JSON."),
 )
 _EXTRA = (
-    ANSWER,
+    RESPONSE,
     Column("section", "string", "The section."),
-    Column("path", "string", "Where it is in the answer: a JSON path."),
+    Column("path", "string", "Where it is in the response: a JSON path."),
     Column("value", "string", "The value there, as JSON."),
     Column("why", "string", "Why it is in no column."),
 )
 _DRIFT = (
-    ANSWER,
+    RESPONSE,
     Column("section", "string", "The section."),
     Column("kind", "string", "The kind of difference from the declaration."),
     Column("path", "string", "Where: a JSON path."),
@@ -104,13 +104,13 @@ _DRIFT = (
 )
 
 FACTS: Mapping[str, tuple[str, tuple[Column, ...]]] = {
-    "answers": ("One row per answer that was read.", ABOUT),
-    "availability": ("One row per answer and column: whether it could be measured.", _OF_COLUMNS),
-    "statements": ("One row per statement of an answer about what it measured.", _STATEMENTS),
-    "extra": ("One row per value of an answer that is in no column.", _EXTRA),
-    "drift": ("One row per difference between an answer and its declaration.", _DRIFT),
+    "responses": ("One row per response that was read.", ABOUT),
+    "availability": ("One row per response and column: whether it could be measured.", _OF_COLUMNS),
+    "statements": ("One row per statement of a response about what it measured.", _STATEMENTS),
+    "extra": ("One row per value of a response that is in no column.", _EXTRA),
+    "drift": ("One row per difference between a response and its declaration.", _DRIFT),
 }
-"""The tables about the answers, with their columns."""
+"""The tables about the responses, with their columns."""
 
 _DTYPES = {"date": "datetime64[us]", "timestamp": "datetime64[us, UTC]", "category": "string"}
 
@@ -201,20 +201,20 @@ def collect_tables(
     ]
     for failure in failed:
         rows.append(_about(len(rows) + 1, failure.response, FrameMetadata(), failure.why))
-    answers = attach(
+    responses = attach(
         _as_declared([pd.DataFrame(rows, dtype="object")], ABOUT),
-        FrameMetadata({column.name: MEASURED for column in ABOUT}, (ANSWER.name,)),
+        FrameMetadata({column.name: MEASURED for column in ABOUT}, (RESPONSE.name,)),
     )
     whole = [
         PublishedTable(
             name,
             _doc(read, section, name),
-            _stacked(name, section, numbered, metadata, answers),
+            _stacked(name, section, numbered, metadata, responses),
             section,
         )
         for name, section in sections.items()
     ]
-    facts = {"answers": answers, **_facts(numbered, metadata)}
+    facts = {"responses": responses, **_facts(numbered, metadata)}
     whole += [PublishedTable(name, FACTS[name][0], frame) for name, frame in facts.items()]
     dtypes = {table.name: _dtypes(table.frame) for table in whole}
     redaction = Redaction.of(redact, dtypes)
@@ -229,12 +229,12 @@ def collect_tables(
 
 
 def _about(number: int, payload: Payload, known: FrameMetadata, why: str | None) -> dict[str, Any]:
-    """The row of a response in the table ``answers``."""
+    """The row of a response in the table ``responses``."""
     scope = payload.scope
     source = known.sources[0] if known.sources else Source(section=payload.section)
     filters = {} if scope is None else scope._filters
     return {
-        "answer": number,
+        "response": number,
         "host": payload.host,
         "days": scope and scope.days,
         "window_start": source.window_start,
@@ -265,7 +265,7 @@ def _facts(
     frames = {"availability": [pd.DataFrame(states, columns=names, dtype="object")]}
     for name, part in (("statements", "availability"), ("extra", "extra"), ("drift", "drift")):
         frames[name] = [
-            getattr(tables, part).assign(answer=number, section=tables.section)
+            getattr(tables, part).assign(response=number, section=tables.section)
             for number, tables in numbered.items()
         ]
     tables = {name: _as_declared(parts, FACTS[name][1]) for name, parts in frames.items()}
@@ -292,7 +292,7 @@ def _as_declared(frames: Iterable[pd.DataFrame], columns: Sequence[Column]) -> p
 
 def _payload(tables: Tables) -> Payload:
     if tables.payload is None:
-        raise NotWritten(f"the tables of {tables.section} do not say which answer they are of")
+        raise NotWritten(f"the tables of {tables.section} do not say which response they are of")
     return tables.payload
 
 
@@ -314,7 +314,7 @@ def _stacked(
     section: str,
     numbered: Mapping[int, Tables],
     metadata: Mapping[tuple[int, str], FrameMetadata],
-    answers: pd.DataFrame,
+    responses: pd.DataFrame,
 ) -> pd.DataFrame:
     """Concatenate one table of all responses that have it, with host, filters and time."""
     parts = {
@@ -324,7 +324,7 @@ def _stacked(
     }
     rows = concat(parts.values(), ignore_index=True)
     places = np.repeat([number - 1 for number in parts], [len(part) for part in parts.values()])
-    context = answers[[ANSWER.name, *CONTEXT]].take(places).reset_index(drop=True)
+    context = responses[[RESPONSE.name, *CONTEXT]].take(places).reset_index(drop=True)
     taken = {str(name): f"{name}_" for name in rows if name in context}
     rows = rename(rows, columns=taken) if taken else rows
     known, recorded = metadata_of(rows), stored_of(rows)[0]
@@ -335,7 +335,7 @@ def _stacked(
         pd.concat([context, rows], axis=1),
         FrameMetadata(
             {**dict.fromkeys(map(str, context), MEASURED), **known.columns},
-            (ANSWER.name, *unique) if unique else (),
+            (RESPONSE.name, *unique) if unique else (),
             recorded.sources,
             recipe=recorded.recipe,
         ),
@@ -365,11 +365,11 @@ def _redacted(
         frame = frame[~frame["section"].isin({*silent.values()})].reset_index(drop=True)
     if table.name == "availability":
         frame = frame.assign(reason=frame["reason"].mask(frame["table"].isin({*silent})))
-    if table.name == "answers" and redaction.requested:
+    if table.name == "responses" and redaction.requested:
         # An error message may quote anything.
         frame = frame.assign(error=frame["error"].mask(frame["error"].notna(), "left out"))
         frame = frame.drop(
-            columns=[name for name in frame if redaction.hides_of_answers(str(name))]
+            columns=[name for name in frame if redaction.hides_of_responses(str(name))]
         )
     if frame is not table.frame:
         known = replace(known, columns={name: known.columns[name] for name in frame.columns})

@@ -42,7 +42,7 @@ MOMENT = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
 @cache
-def answer(section: str, host: str = "acme.example", **scope: Any) -> aa.Tables:
+def response(section: str, host: str = "acme.example", **scope: Any) -> aa.Tables:
     """A sample, as if it had been read from a host; nobody changes it."""
     payload = Payload(
         (SAMPLES / f"{section}.json").read_bytes(),
@@ -61,13 +61,13 @@ def everything() -> list[aa.Tables]:
     A fast run has some of the sections.
     """
     names = sorted(path.stem for path in SAMPLES.glob("*.json"))
-    found = [answer(name) for name in names if is_thorough() or name in FAST]
-    found += [answer("domains", "initech.example"), answer("chats", days=7, engine="chatgpt")]
+    found = [response(name) for name in names if is_thorough() or name in FAST]
+    found += [response("domains", "initech.example"), response("chats", days=7, engine="chatgpt")]
     return found
 
 
 def few(**changes: Any) -> list[aa.Tables]:
-    return [answer("domains", **changes), answer("chats", **changes)]
+    return [response("domains", **changes), response("chats", **changes)]
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -96,7 +96,10 @@ def test_frictionless_finds_every_table_as_it_is_described(whole: Path) -> None:
     report = package.validate()
     assert report.valid, report.flatten(["name", "message"])[:5]
     assert report.stats["tasks"] == len([*(whole / "data").iterdir()])
-    assert package.get_resource("source_domains").schema.primary_key == ["answer", "source_domain"]
+    assert package.get_resource("source_domains").schema.primary_key == [
+        "response",
+        "source_domain",
+    ]
     assert package.licenses == [{"name": "CC-BY-4.0"}]
     assert [one["title"] for one in package.contributors] == [*ABOUT.creators]
 
@@ -150,7 +153,7 @@ def test_everything_that_the_crate_mentions_is_in_it(whole: Path) -> None:
     "title", one_in(3, ["x\u2028y\x85\ufeffz", "a: b # c", "'\"\\", "- 1", "ñ 🙂", "\x7f"])
 )
 def test_any_title_can_be_cited(title: str, tmp_path: Path) -> None:
-    out = publish([answer("gaps")], tmp_path / "out", About(title))
+    out = publish([response("gaps")], tmp_path / "out", About(title))
     cited = yaml.safe_load((out / "CITATION.cff").read_text(encoding="utf-8"))
     assert cited["title"] == title
     assert len(cited["authors"]) == 1
@@ -204,17 +207,17 @@ def test_rows_of_all_hosts_and_scopes_are_in_one_table_with_where_they_are_from(
     whole: Path,
 ) -> None:
     domains = aa.read_parquet(whole / "data" / "source_domains.parquet")
-    one = answer("domains").main
+    one = response("domains").main
     assert domains["host"].tolist() == ["acme.example"] * len(one) + ["initech.example"] * len(one)
     assert domains[[*one.columns]].iloc[: len(one)].equals(one)
     chats = aa.read_parquet(whole / "data" / "chats.parquet")
     assert {*chats["filter_engine"].dropna()} == {"chatgpt"}
     assert {*chats["days"]} == {7, 30}
-    answers = aa.read_parquet(whole / "data" / "answers.parquet").set_index("answer")
-    assert len(answers) == len(everything())
+    responses = aa.read_parquet(whole / "data" / "responses.parquet").set_index("response")
+    assert len(responses) == len(everything())
     for table in ("source_domains", "chats"):
         rows = aa.read_parquet(whole / "data" / f"{table}.parquet")
-        facts = answers.loc[rows["answer"]]
+        facts = responses.loc[rows["response"]]
         for name in ("host", "days", "window_start", "filter_engine", "fetched_at"):
             left, right = rows[name], facts[name].reset_index(drop=True)
             pd.testing.assert_series_equal(left, right, check_names=False)
@@ -222,8 +225,10 @@ def test_rows_of_all_hosts_and_scopes_are_in_one_table_with_where_they_are_from(
     assert len(domains.aa.sources) == 2
 
 
-def test_what_could_be_measured_is_reported_of_the_whole_and_of_each_answer(tmp_path: Path) -> None:
-    measured = answer("crawl")
+def test_what_could_be_measured_is_reported_of_the_whole_and_of_each_response(
+    tmp_path: Path,
+) -> None:
+    measured = response("crawl")
     body = {"section": "crawl", "availability": {"status": "not_connected"}, "bots": None}
     payload = replace(measured.payload, body=json.dumps(body).encode(), host="initech.example")
     with pytest.warns(aa.errors.SchemaDriftWarning):
@@ -232,7 +237,7 @@ def test_what_could_be_measured_is_reported_of_the_whole_and_of_each_answer(tmp_
     whole = aa.read_parquet(out / "data" / "crawl_bots.parquet")
     assert whole.aa.availability.loc["requests", "status"] == "partial"
     availability = aa.read_parquet(out / "data" / "availability.parquet").merge(
-        aa.read_parquet(out / "data" / "answers.parquet")[["answer", "host"]], on="answer"
+        aa.read_parquet(out / "data" / "responses.parquet")[["response", "host"]], on="response"
     )
     availability = availability[
         (availability["table"] == "crawl_bots") & (availability["column"] == "requests")
@@ -249,27 +254,27 @@ def test_what_could_be_measured_is_reported_of_the_whole_and_of_each_answer(tmp_
     assert len(bots) == 0
 
 
-def test_nothing_of_an_answer_is_left_behind(whole: Path) -> None:
+def test_nothing_of_a_response_is_left_behind(whole: Path) -> None:
     for part, name in (("extra", "extra"), ("drift", "drift"), ("availability", "statements")):
         rows = aa.read_parquet(whole / "data" / f"{name}.parquet")
         assert len(rows) == sum(len(getattr(tables, part)) for tables in everything())
         assert len(rows) or part == "drift"
-        expected = getattr(answer("domains"), part)
+        expected = getattr(response("domains"), part)
         found = rows[(rows["section"] == "domains")].iloc[: len(expected)]
         for column in expected.columns:
             assert [*found[column].astype("string")] == [*expected[column].astype("string")]
 
 
 @pytest.mark.thorough
-def test_answers_that_could_not_be_used_are_listed(tmp_path: Path) -> None:
-    payload = replace(answer("domains").payload, status=502, body=b"{}", host="hooli.example")
+def test_responses_that_could_not_be_used_are_listed(tmp_path: Path) -> None:
+    payload = replace(response("domains").payload, status=502, body=b"{}", host="hooli.example")
     failure = FailedResponse(payload, "the service failed")
     out = publish(few(), tmp_path / "out", ABOUT, failures=[failure])
     silent = publish(few(), tmp_path / "silent", ABOUT, failures=[failure], redact="texts")
     assert traces(silent, "the service failed") == []
-    answers = pd.read_parquet(out / "data" / "answers.parquet")
-    assert answers["error"].tolist() == [pd.NA, pd.NA, "the service failed"]
-    assert answers["status"].tolist() == [200, 200, 502]
+    responses = pd.read_parquet(out / "data" / "responses.parquet")
+    assert responses["error"].tolist() == [pd.NA, pd.NA, "the service failed"]
+    assert responses["status"].tolist() == [200, 200, 502]
     assert "2 usable, 1 with errors" in (out / "README.md").read_text()
 
 
@@ -281,14 +286,14 @@ AGAIN = """
     import random
     from pathlib import Path
     import test_publish as tests
-    answers = [*tests.few(), tests.answer("domains", "initech.example")]
-    random.shuffle(answers)
-    tests.publish(answers, Path(sys.argv[1]) / "deep" / "out", tests.ABOUT, csv=True, excel=True)
+    responses = [*tests.few(), tests.response("domains", "initech.example")]
+    random.shuffle(responses)
+    tests.publish(responses, Path(sys.argv[1]) / "deep" / "out", tests.ABOUT, csv=True, excel=True)
 """
 
 
 @pytest.mark.thorough
-def test_the_same_answers_give_the_same_bytes_wherever_and_in_whatever_order(
+def test_the_same_responses_give_the_same_bytes_wherever_and_in_whatever_order(
     tmp_path: Path,
 ) -> None:
     found = []
@@ -315,7 +320,7 @@ def test_the_same_answers_give_the_same_bytes_wherever_and_in_whatever_order(
 
 
 def planted(canary: str) -> aa.Tables:
-    """An answer that says one thing wherever it can."""
+    """A response that says one thing wherever it can."""
     body = json.loads((SAMPLES / "chats.json").read_bytes())
     chat = body["chats"][0]
     chat["answer"]["text"] = canary
@@ -330,7 +335,7 @@ def planted(canary: str) -> aa.Tables:
         "reason": canary,
         "fields": {"chats[].answer.text": {"status": "partial", "reason": canary}},
     }
-    payload = replace(answer("chats").payload, body=json.dumps(body).encode())
+    payload = replace(response("chats").payload, body=json.dumps(body).encode())
     with pytest.warns(aa.errors.SchemaDriftWarning):
         return aa.normalize("chats", payload)
 
@@ -380,7 +385,7 @@ def test_what_is_left_out_is_nowhere(tmp_path: Path) -> None:
 
 
 def test_a_host_and_a_filter_are_left_out_of_the_sources_too(tmp_path: Path) -> None:
-    tables = [answer("domains", "secret-host.example", topic="Secret topic")]
+    tables = [response("domains", "secret-host.example", topic="Secret topic")]
     body = tables[0].payload.body.replace(b"acme.example", b"other.example")
     tables = [aa.normalize("domains", replace(tables[0].payload, body=body))]
     out = publish(tables, tmp_path / "out", ABOUT, redact=["host", "topic"])
@@ -394,7 +399,7 @@ def test_a_host_and_a_filter_are_left_out_of_the_sources_too(tmp_path: Path) -> 
 def test_a_copy_of_what_is_left_out_is_pointed_to(tmp_path: Path) -> None:
     with pytest.warns(AAToolkitWarning, match=r"source_domain_engines\.source_domain"):
         publish(
-            [answer("domains")],
+            [response("domains")],
             tmp_path / "out",
             ABOUT,
             redact=["source_domains.source_domain"],
@@ -402,7 +407,7 @@ def test_a_copy_of_what_is_left_out_is_pointed_to(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "slip", one_in(3, ["answer_txt", "chats.answer", "answer", "fetched_at", "", "x.y"])
+    "slip", one_in(3, ["answer_txt", "chats.answer", "response", "fetched_at", "", "x.y"])
 )
 def test_a_slip_publishes_nothing(slip: str, tmp_path: Path) -> None:
     with pytest.raises(NotWritten, match=repr(slip)):
@@ -434,7 +439,7 @@ def evil() -> aa.Tables:
     from aatoolkit.sections import records
 
     table = aa.Table("words", '=HYPERLINK("http://x.example")', records("words"), "id", columns)
-    payload = replace(answer("gaps").payload, body=json.dumps({"words": rows}).encode())
+    payload = replace(response("gaps").payload, body=json.dumps({"words": rows}).encode())
     return aa.normalize(aa.Section("words", "Words.", table), payload)
 
 
@@ -461,23 +466,23 @@ def test_an_error_on_the_way_leaves_nothing(
 
     monkeypatch.setattr("aatoolkit.study.publish.documents.crate", full)
     with pytest.raises(NotWritten, match="No space left"):
-        publish([answer("gaps")], tmp_path / "out", ABOUT)
+        publish([response("gaps")], tmp_path / "out", ABOUT)
     assert [*tmp_path.iterdir()] == []
 
 
 def test_an_earlier_publication_is_replaced_on_request_only(tmp_path: Path) -> None:
-    out = publish([answer("fanouts")], tmp_path / "out", ABOUT)
+    out = publish([response("fanouts")], tmp_path / "out", ABOUT)
     before = files(out)
     with pytest.raises(NotWritten, match="overwrite=True"):
-        publish([answer("gaps")], out, About("Another"))
+        publish([response("gaps")], out, About("Another"))
     assert files(out) == before
-    publish([answer("gaps")], out, About("Another"), overwrite=True)
+    publish([response("gaps")], out, About("Another"), overwrite=True)
     assert "data/fanouts.parquet" not in files(out)
     assert [*tmp_path.iterdir()] == [out]
 
 
 def test_a_folder_with_anything_else_in_it_is_never_replaced(tmp_path: Path) -> None:
-    tables = [answer("gaps")]
+    tables = [response("gaps")]
     out = publish(tables, tmp_path / "out", ABOUT)
     for theirs in ("notes.txt", "data/mine.parquet"):
         (out / theirs).write_text("mine")

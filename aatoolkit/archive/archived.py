@@ -1,4 +1,4 @@
-"""Answers as rows of the table ``answers``, and back; a body that did not change is stored once."""
+"""Responses as rows of an archive, and back; a body that did not change is stored once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from aatoolkit.payload import Payload, window_of
 from aatoolkit.scope import FILTERS, Scope
 from aatoolkit.study.record import deserialize_error, serialize_error, validate_error
 
-ANSWERS = "answers"
+RESPONSES = "responses"
 
 SCHEMA = pa.schema(
     [
@@ -46,7 +46,7 @@ _CODEC = "zstd"
 _LEVEL = 9
 
 USABLE = "error IS NULL"
-"""The condition of SQL that a row is a usable answer."""
+"""The condition of SQL that a row is a usable response."""
 
 Identity = tuple[str, str, str, datetime, str]
 Question = tuple[str, str, str]
@@ -54,8 +54,8 @@ Question = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
-class StoredAnswer:
-    """One answer of an archive: where, when and what; a failed request has an error.
+class ArchivedResponse:
+    """One response of an archive: where, when and what; a failed request has an error.
 
     Parameters
     ----------
@@ -102,8 +102,8 @@ class StoredAnswer:
     body: bytes | None = field(default=None, repr=False)
 
     @classmethod
-    def of(cls, run: str, payload: Payload) -> StoredAnswer:
-        """The row of a usable answer.
+    def of(cls, run: str, payload: Payload) -> ArchivedResponse:
+        """The row of a usable response.
 
         Raises
         ------
@@ -112,7 +112,7 @@ class StoredAnswer:
         """
         if payload.host is None or payload.section is None or payload.scope is None:
             raise ArchiveError(
-                "an answer without host, section and scope cannot be archived; give payloads "
+                "a response without host, section and scope cannot be archived; give payloads "
                 "as project.fetch returns them"
             )
         start, end = _window(payload.body)
@@ -137,7 +137,7 @@ class StoredAnswer:
     @classmethod
     def of_error(
         cls, run: str, question: Question, error: AAToolkitError, moment: datetime
-    ) -> StoredAnswer:
+    ) -> ArchivedResponse:
         """The row of a request that failed."""
         body = error.body if isinstance(error, StatusError) else None
         facts = (
@@ -168,7 +168,7 @@ class StoredAnswer:
 
     @property
     def identity(self) -> Identity:
-        """The key that no two answers of an archive share."""
+        """The key that no two responses of an archive share."""
         return *self.question, self.fetched_at, self.sha256 or ""
 
     @property
@@ -182,7 +182,7 @@ class StoredAnswer:
         return self.body is not None
 
     def payload(self) -> Payload:
-        """The answer, as it was read when it was added."""
+        """The response, as it was read when it was added."""
         if self.body is None:
             raise ArchiveError(f"the body of {self.name} is not at hand")
         return Payload(
@@ -199,7 +199,7 @@ class StoredAnswer:
         )
 
     def to_error(self) -> AAToolkitError | None:
-        """The error of a failed request; None for a usable answer."""
+        """The error of a failed request; None for a usable response."""
         if self.error is None:
             return None
         facts = json.loads(self.error)
@@ -210,7 +210,7 @@ class StoredAnswer:
 
     @property
     def name(self) -> str:
-        """The answer in words, for messages."""
+        """The response in words, for messages."""
         return f"{self.section} of {self.host}, {self.scope}, {self.fetched_at:%Y-%m-%d %H:%M}"
 
     @cached_property
@@ -232,35 +232,35 @@ class StoredAnswer:
         }
 
 
-def to_arrow(answers: Iterable[StoredAnswer]) -> pa.Table:
-    """Build the rows of the table ``answers``; bodies are compressed."""
+def to_arrow(responses: Iterable[ArchivedResponse]) -> pa.Table:
+    """Build the rows of the table ``responses``; bodies are compressed."""
     codec = pa.Codec(_CODEC, _LEVEL)
     rows = []
-    for answer in answers:
-        body = None if answer.body is None else codec.compress(answer.body, asbytes=True)
-        facts = {name: getattr(answer, name) for name in SCHEMA.names if hasattr(answer, name)}
-        rows.append({**facts, **answer.context, "body": body})
+    for response in responses:
+        body = None if response.body is None else codec.compress(response.body, asbytes=True)
+        facts = {name: getattr(response, name) for name in SCHEMA.names if hasattr(response, name)}
+        rows.append({**facts, **response.context, "body": body})
     return pa.Table.from_pylist(rows, schema=bare(SCHEMA))
 
 
-def from_row(row: Mapping[str, Any]) -> StoredAnswer:
-    """An answer from its row, with its body where the row has it.
+def from_row(row: Mapping[str, Any]) -> ArchivedResponse:
+    """A response from its row, with its body where the row has it.
 
     Raises
     ------
     ArchiveError
         If a body cannot be decompressed.
     """
-    facts = {field.name: row[field.name] for field in fields(StoredAnswer)}
+    facts = {field.name: row[field.name] for field in fields(ArchivedResponse)}
     facts["fetched_at"] = facts["fetched_at"].astimezone(UTC)
     packed = facts["body"]
-    return StoredAnswer(
+    return ArchivedResponse(
         **facts | {"body": None if packed is None else unpacked(packed, row["size"])}
     )
 
 
 def unpacked(packed: bytes, size: int) -> bytes:
-    """Decompress the stored body of an answer.
+    """Decompress the stored body of a response.
 
     Raises
     ------
@@ -273,12 +273,12 @@ def unpacked(packed: bytes, size: int) -> bytes:
         return bytes(pa.Codec(_CODEC).decompress(packed, size, asbytes=True))
     except (pa.ArrowException, OSError, ValueError):
         pass
-    raise ArchiveError("the body of an answer is damaged and cannot be decompressed")
+    raise ArchiveError("the body of a response is damaged and cannot be decompressed")
 
 
-def context_table(answers: Iterable[StoredAnswer]) -> pa.Table:
-    """The context of answers, one row each."""
-    contexts = [answer.context for answer in answers]
+def context_table(responses: Iterable[ArchivedResponse]) -> pa.Table:
+    """The context of responses, one row each."""
+    contexts = [response.context for response in responses]
     return pa.table(
         {
             field.name: pa.array([context[field.name] for context in contexts], field.type)
@@ -288,7 +288,7 @@ def context_table(answers: Iterable[StoredAnswer]) -> pa.Table:
 
 
 def _window(body: bytes) -> tuple[date | None, date | None]:
-    """The days that an answer covers, where it is JSON and says so."""
+    """The days that a response covers, where it is JSON and says so."""
     try:
         start, end = window_of(orjson.loads(body))
     except orjson.JSONDecodeError:
@@ -302,8 +302,8 @@ def _window(body: bytes) -> tuple[date | None, date | None]:
 # -- which there are ---------------------------------------------------------------------------
 
 
-class AnswerIndex:
-    """The answers of an archive month by month, each loaded when it is first needed.
+class ResponseIndex:
+    """The responses of an archive month by month, each loaded when it is first needed.
 
     Parameters
     ----------
@@ -326,12 +326,12 @@ class AnswerIndex:
         """Load the index of a month, and of the month before it."""
         wanted = {month, _before(month)} - self._months
         self._months |= wanted
-        if not wanted or not self._snapshot.has(ANSWERS):
+        if not wanted or not self._snapshot.has(RESPONSES):
             return
         rows = self._snapshot.rows(
-            "SELECT host, section, scope, fetched_at, sha256, has_body FROM answers "
+            "SELECT host, section, scope, fetched_at, sha256, has_body FROM responses "
             f"WHERE {self._where} AND {in_list('month', wanted)}",
-            ANSWERS,
+            RESPONSES,
         )
         for row in rows:
             question, when = (row["host"], row["section"], row["scope"]), row["fetched_at"]
@@ -340,27 +340,27 @@ class AnswerIndex:
             if row["has_body"]:
                 self._bodies.add((*question, row["sha256"]))
 
-    def has(self, answer: StoredAnswer) -> bool:
-        """Whether this answer is in the archive already."""
-        self._load(answer.month)
-        return answer.error is None and answer.identity in self._seen
+    def has(self, response: ArchivedResponse) -> bool:
+        """Whether this response is in the archive already."""
+        self._load(response.month)
+        return response.error is None and response.identity in self._seen
 
     def is_answered(self, question: Question, day: date) -> bool:
-        """Whether a question has an answer of a day."""
+        """Whether a question has a response of a day."""
         self._load(f"{day:%Y-%m}")
         return (question, day) in self._answered
 
-    def has_body(self, answer: StoredAnswer) -> bool:
-        """Whether the body of an answer is stored with an earlier answer to its question."""
-        self._load(answer.month)
-        return (*answer.question, answer.sha256 or "") in self._bodies
+    def has_body(self, response: ArchivedResponse) -> bool:
+        """Whether the body of a response is stored with an earlier response to its question."""
+        self._load(response.month)
+        return (*response.question, response.sha256 or "") in self._bodies
 
-    def add(self, answer: StoredAnswer) -> None:
-        """Enter an answer that was stored into the index."""
-        if answer.error is None:
-            self._seen.add(answer.identity)
-            if answer.body is not None:
-                self._bodies.add((*answer.question, answer.sha256 or ""))
+    def add(self, response: ArchivedResponse) -> None:
+        """Enter a response that was stored into the index."""
+        if response.error is None:
+            self._seen.add(response.identity)
+            if response.body is not None:
+                self._bodies.add((*response.question, response.sha256 or ""))
 
 
 def _before(month: str) -> str:
@@ -377,10 +377,10 @@ def _before(month: str) -> str:
 
 def groups_of(
     snapshot: Snapshot, where: str = USABLE, *, most: int = 2000
-) -> Iterator[list[StoredAnswer]]:
-    """Answers that meet a condition, those of one run, host and scope together.
+) -> Iterator[list[ArchivedResponse]]:
+    """Responses that meet a condition, those of one run, host and scope together.
 
-    An answer whose body is nowhere has None.
+    A response whose body is nowhere has None.
 
     Parameters
     ----------
@@ -389,30 +389,30 @@ def groups_of(
     where
         What the rows meet, in SQL; by default the usable ones.
     most : int
-        How many answers are loaded at a time, unless a host has more in a month.
+        How many responses are loaded at a time, unless a host has more in a month.
 
     Yields
     ------
-    list of StoredAnswer
-        The answers of one run, host and scope, with their bodies.
+    list of ArchivedResponse
+        The responses of one run, host and scope, with their bodies.
     """
-    if not snapshot.has(ANSWERS):
+    if not snapshot.has(RESPONSES):
         return
     places = snapshot.rows(
-        f"SELECT month, host, count(*) AS n FROM answers WHERE {where} GROUP BY ALL", ANSWERS
+        f"SELECT month, host, count(*) AS n FROM responses WHERE {where} GROUP BY ALL", RESPONSES
     )
     counts = Counter({(row["month"], row["host"]): row["n"] for row in places})
     for month, hosts in _chunks(counts, most):
         chunk = f"({where}) AND month = '{month}' AND {in_list('host', hosts)}"
-        rows = snapshot.rows(f"SELECT * FROM answers WHERE {chunk}", ANSWERS)
-        answers = _with_bodies(snapshot, [from_row(row) for row in rows])
-        answers.sort(key=lambda a: (a.run, a.host, a.scope, a.section, a.fetched_at))
-        for _, group in groupby(answers, key=lambda a: (a.run, a.host, a.scope)):
+        rows = snapshot.rows(f"SELECT * FROM responses WHERE {chunk}", RESPONSES)
+        responses = _with_bodies(snapshot, [from_row(row) for row in rows])
+        responses.sort(key=lambda a: (a.run, a.host, a.scope, a.section, a.fetched_at))
+        for _, group in groupby(responses, key=lambda a: (a.run, a.host, a.scope)):
             yield [*group]
 
 
 def _chunks(counts: Counter[tuple[str, str]], most: int) -> Iterator[tuple[str, list[str]]]:
-    """Hosts of one month, as many as have about so many answers."""
+    """Hosts of one month, as many as have about so many responses."""
     hosts: list[str] = []
     before, size = "", 0
     for (month, host), count in sorted(counts.items()):
@@ -425,18 +425,20 @@ def _chunks(counts: Counter[tuple[str, str]], most: int) -> Iterator[tuple[str, 
         yield before, hosts
 
 
-def _with_bodies(snapshot: Snapshot, answers: list[StoredAnswer]) -> list[StoredAnswer]:
-    """Answers with their bodies, which may stand in the rows of earlier answers."""
-    lacking = {a.sha256 for a in answers if a.body is None and a.sha256 is not None}
+def _with_bodies(snapshot: Snapshot, responses: list[ArchivedResponse]) -> list[ArchivedResponse]:
+    """Responses with their bodies, which may stand in the rows of earlier responses."""
+    lacking = {a.sha256 for a in responses if a.body is None and a.sha256 is not None}
     if not lacking:
-        return answers
+        return responses
     rows = snapshot.rows(
-        "SELECT sha256, any_value(size) AS size, any_value(body) AS body FROM answers "
+        "SELECT sha256, any_value(size) AS size, any_value(body) AS body FROM responses "
         f"WHERE has_body AND {in_list('sha256', lacking)} GROUP BY sha256",
-        ANSWERS,
+        RESPONSES,
     )
     bodies = {row["sha256"]: unpacked(row["body"], row["size"]) for row in rows}
     return [
-        answer if answer.body is not None else replace(answer, body=bodies.get(answer.sha256 or ""))
-        for answer in answers
+        response
+        if response.body is not None
+        else replace(response, body=bodies.get(response.sha256 or ""))
+        for response in responses
     ]
