@@ -4,11 +4,9 @@ Everything in it is made up, and says so. It is there to try the service and the
 with every gap that real observations have: engines that never ran, days without a run,
 answers that were refused, sentiment that was not scored, hours that were not recorded.
 
-In reading order: ``world`` holds the hosts, engines and brands, and ``questions`` their prompts;
-``random_columns`` draws whole columns from a seed. ``projects`` and ``runs`` are what is asked and
-when; ``answers`` and ``sources`` draw what engines say of brands and cite, with ``pages`` and
-``prompt_effects``; ``adverts`` and ``shopping`` draw what they show beside it; ``crawlers``,
-``visits`` and ``checks`` the site's own logs, ``work`` what was done about it all.
+In reading order: ``world`` holds hosts, engines, brands, prompts and pages; ``columns`` draws whole
+columns from a seed. ``answers`` draws what is asked, and what engines say of brands; ``shown`` the
+pages they cite and the advertisements and products beside; ``site`` the sites' own logs.
 """
 
 from __future__ import annotations
@@ -21,16 +19,10 @@ import pyarrow as pa
 
 from aatoolkit.service.schema import TABLES
 from aatoolkit.service.store import write_store
-from aatoolkit.service.synth.adverts import draw_ads
-from aatoolkit.service.synth.answers import draw_answers
-from aatoolkit.service.synth.crawlers import draw_crawlers
-from aatoolkit.service.synth.projects import projects
-from aatoolkit.service.synth.random_columns import fixed
-from aatoolkit.service.synth.runs import draw_runs
-from aatoolkit.service.synth.shopping import draw_shopping
-from aatoolkit.service.synth.sources import draw_sources
-from aatoolkit.service.synth.visits import draw_visits
-from aatoolkit.service.synth.world import AS_OF, HOSTS, HostPlan
+from aatoolkit.service.synth.answers import Runs, draw_answers
+from aatoolkit.service.synth.shown import draw_ads, draw_fanouts, draw_shopping, draw_sources
+from aatoolkit.service.synth.site import draw_crawlers, draw_visits
+from aatoolkit.service.synth.world import AS_OF, HOSTS, fixed
 
 __all__ = ["synthesize", "write_synthetic_store"]
 
@@ -107,18 +99,10 @@ def _parts(seed: int, answers: int, icc: float) -> Iterator[dict[str, pa.Table]]
     counts = [int(plan.share * answers) for plan in HOSTS]
     counts[0] += answers - sum(counts)
     for plan, count in zip(HOSTS, counts, strict=True):
-        yield projects(plan)
         yield draw_crawlers(plan, seed, 2 * count)
         yield draw_visits(plan, seed, 2 * count)
         yield fixed(plan.host)
         if plan.days:
-            yield from _observations(plan, seed, count, icc)
-
-
-def _observations(
-    plan: HostPlan, seed: int, count: int, icc: float
-) -> Iterator[dict[str, pa.Table]]:
-    """Draw a number of answers of a project, with all that is observed in them."""
-    runs = draw_runs(plan, seed, count, icc)
-    for draw in (draw_answers, draw_sources, draw_ads, draw_shopping):
-        yield draw(runs)
+            runs = Runs(plan, seed, count, icc)
+            for draw in (draw_answers, draw_sources, draw_fanouts, draw_ads, draw_shopping):
+                yield draw(runs)

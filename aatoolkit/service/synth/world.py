@@ -1,6 +1,8 @@
-"""The synthetic world: hosts, answer engines, brands, prompts. All of it is made up.
+"""The synthetic world: hosts, answer engines, brands, prompts, pages. All of it is made up.
 
-``world.json`` has its plans, ``fixed.json`` the rows of it that are not drawn.
+``world.json`` has the hosts and the pages that answers cite; ``fixed.json`` the rows of each
+host that are not drawn, some with what they are drawn by: the ``rate`` at which a brand is
+mentioned, the ``weight`` with which a prompt is asked.
 
 Engines bear the names of real ones so that the tables read naturally; what they do and say
 here is invented.
@@ -10,108 +12,91 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from aatoolkit.service.synth.random_columns import day_number
+import numpy as np
+import pyarrow as pa
+
+from aatoolkit.service.synth.columns import Array, listed
 
 AS_OF = datetime(2026, 11, 20, 23, 30, tzinfo=UTC)
-TODAY = day_number(AS_OF.date())
+TODAY = int(AS_OF.timestamp()) // 86_400
+"""The last day, in days since 1970-01-01."""
 HISTORY_DAYS = 200
 """The days before the end on which the synthetic hosts were observed."""
 TURN = 30
 """Days before the end when things change noticeably, so that there is something to find."""
 
+_WORLD, ROWS = (
+    json.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
+    for name in ("world.json", "fixed.json")
+)
+"""Rows by host and table; those of no host are under an empty one."""
 
-@dataclass(frozen=True)
-class EnginePlan:
-    """The plan of an engine: when a host's answers are collected from it, and how often."""
-
-    engine: str
-    weight: float = 0.0
-    every: int = 1
-    until: int = 0
-    configured: bool = True
-
-
-@dataclass(frozen=True)
-class BrandPlan:
-    """The plan of a brand: how often it is mentioned, and in what tone."""
-
-    brand: str
-    domain: str | None
-    rate: float = 0.0
-    tone: float = 0.5
-    own: bool | None = False
-    tracked: bool = True
-    scored: bool = True
-
-
-@dataclass(frozen=True)
-class PromptPlan:
-    """A prompt, and how it is asked.
-
-    Parameters
-    ----------
-    weight
-        How often it is asked, compared with the others; 0 where it never was.
-    until
-        Days before the end when it was last asked.
-    """
-
-    text: str
-    topic: str | None
-    category: str | None
-    intent: str | None = "commercial"
-    branded: bool | None = False
-    country: str | None = "US"
-    language: str | None = "en"
-    volume: int | None = None
-    band: str | None = None
-    weight: float = 1.0
-    until: int = 0
-
-    @property
-    def active(self) -> bool:
-        """Whether it is still asked."""
-        return self.until == 0
+OWN_PATHS: dict[str, float] = {
+    page["url"].removeprefix("https://{host}"): page["weight"]
+    for page in _WORLD["pages"]
+    if page["url"].startswith("https://{host}/")
+}
+"""Paths of a project's own site, and how much they are cited."""
 
 
 @dataclass(frozen=True)
 class HostPlan:
-    """A project's plan: its engines, brands and prompts, and since when it is observed."""
+    """A project's plan: since when it is observed, and its share of all answers."""
 
     number: int
     host: str
     share: float
     days: int
-    plan: str | None
-    allowance: int | None
-    engines: tuple[EnginePlan, ...]
-    brands: tuple[BrandPlan, ...]
-    prompts: tuple[PromptPlan, ...]
-    terms: tuple[str, ...] = ()
-    silent: tuple[int, ...] = ()
+    silent: list[int]
 
-    @property
-    def own(self) -> str:
-        """The name of the project's own brand, the first one."""
-        return self.brands[0].brand
+    def rows(self, table: str) -> list[dict[str, Any]]:
+        """Rows of a table that are not drawn."""
+        rows: list[dict[str, Any]] = ROWS[self.host].get(table, [])
+        return rows
+
+    def values(self, table: str, column: str, missing: Any = None) -> list[Any]:
+        """The values that the rows of a table have in one column."""
+        return [row.get(column, missing) for row in self.rows(table)]
+
+    def array(self, table: str, column: str, missing: Any) -> Array:
+        """The same as an array."""
+        return np.array(self.values(table, column, missing))
+
+    def pages(self) -> list[dict[str, Any]]:
+        """The pages that answers may cite, each with its ``domain``, without ``www``."""
+        own = self.rows("brands")[0]["brand"]
+        pages = []
+        for page in _WORLD["pages"]:
+            if _domain(page["url"]) != self.host:
+                url, title = page["url"].format(host=self.host), page.get("title")
+                names = {"url": url, "title": title and title.format(own=own)}
+                pages.append({**page, **names, "domain": _domain(url)})
+        return pages
+
+    def domain_types(self) -> dict[str, str | None]:
+        """The kind of site of every domain that is listed."""
+        rivals = {row.get("domain") for row in self.rows("brands") if not row.get("own")}
+        kinds: dict[str, str | None] = {}
+        for page in self.pages():
+            domain = page["domain"]
+            is_own = domain == self.host or domain.endswith(f".{self.host}")
+            usual = "competitor" if domain in rivals else page.get("domain_type", "other")
+            kinds.setdefault(domain, "owned" if is_own else usual)
+        return {domain: kind for domain, kind in kinds.items() if kind != "unlisted"}
 
 
-def _host(facts: dict[str, Any]) -> HostPlan:
-    kinds: dict[str, Any] = {"engines": EnginePlan, "brands": BrandPlan, "prompts": PromptPlan}
-    plans = {name: tuple(kind(**one) for one in facts[name]) for name, kind in kinds.items()}
-    lists: dict[str, Any] = {
-        name: tuple(facts[name]) for name in ("terms", "silent") if name in facts
-    }
-    known: dict[str, Any] = {**facts, **lists, **plans}
-    return HostPlan(**known)
+def _domain(url: str) -> str:
+    domain: str = url.split("/")[2]
+    return domain.removeprefix("www.")
 
 
-_FACTS = json.loads(Path(__file__).with_name("world.json").read_text(encoding="utf-8"))
-ENGINES: dict[str, dict[str, Any]] = _FACTS["engines"]
-HOSTS = tuple(map(_host, _FACTS["hosts"]))
+def fixed(host: str) -> dict[str, pa.Table]:
+    """The tables of a host whose rows are not drawn: its set-up, examinations and work."""
+    return {name: listed(name, host, rows) for name, rows in ROWS[host].items()}
 
-RESETS_ON = date(2026, 12, 1)
+
+HOSTS = tuple(HostPlan(number, **facts) for number, facts in enumerate(_WORLD["hosts"]))
