@@ -56,7 +56,10 @@ from aatoolkit.metadata.recorded import recorded
 
 _NO_ROW = Availability(Status.UNKNOWN, Cause.NO_ROW)
 _NO_ROWS = Availability(Status.NOT_APPLICABLE, None, "no rows")
-_ZERO = Availability(Status.NOT_APPLICABLE, None, "zero_denominator")
+ZERO = "the denominator is 0"
+"""Why a rate of nothing does not apply."""
+
+_ZERO = Availability(Status.NOT_APPLICABLE, None, ZERO)
 _OVER_MEASURED = ("ratio", "mean")
 """The rules that are computed over the rows that were measured, whether or not all were."""
 
@@ -304,14 +307,14 @@ def cells_of_plan(each: Plan, frame: pd.DataFrame, known: FrameMetadata, groups:
         cells = cells.without(each.repeats, "counted once")
     for trials in each.trials:
         none = cells_of(frame, trials, known).given & (as_floats(frame[trials]) == 0)
-        cells = cells.without(none & ~cells.given, "zero_denominator")
+        cells = cells.without(none & ~cells.given, ZERO)
     if each.rule.among and each.rule.among[0] in frame.columns:
         nothing = _nothing_to_count(frame, each.rule.among, known)
         cells = cells.without(nothing & ~cells.given, "nothing to count")
     if each.rule.over:
         above, below = (as_floats(frame[part]) for part in each.rule.over)
         counted = cells_of(frame, each.rule.over[1], known).whole
-        return cells.without(counted & (below == 0) & ~(np.abs(above) > 0), "zero_denominator")
+        return cells.without(counted & (below == 0) & ~(np.abs(above) > 0), ZERO)
     if each.rule.by:
         weight = cells_of(frame, each.rule.by, known)
         nothing = weight.whole & (as_floats(frame[each.rule.by]) == 0)

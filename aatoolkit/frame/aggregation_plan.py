@@ -215,7 +215,7 @@ def _planned(
     if name in rules:
         planned = Plan(name, _given(rules[name]), None)
     else:
-        planned = _approximate(frame, _declared(frame, known, name))
+        planned = _approximate(frame, _of_one_kind(frame, _declared(frame, known, name)))
     rule = planned.rule
     if rule.rule in ("none", "key"):
         raise _Refused(
@@ -238,6 +238,21 @@ def _planned(
     if rule.across and planned.of:
         _check_across(frame, known, groups, planned)
     return planned
+
+
+def _of_one_kind(frame: pd.DataFrame, planned: Plan) -> Plan:
+    """Return the plan; rows of one metric alone combine though those of several do not."""
+    rule = planned.rule
+    if rule.rule != "none" or not {rule.within, *(rule.counts or ())} <= {*frame.columns}:
+        return planned
+    if frame[rule.within].nunique(dropna=False) != 1:
+        return planned
+    if rule.counts:
+        value, above, below = (as_floats(frame[part]) for part in (planned.column, *rule.counts))
+        if not np.allclose(value * below, above, rtol=1e-3, equal_nan=True):
+            return planned  # a score of 0 to 100, say
+        return replace(planned, rule=Aggregation("ratio", over=rule.counts, within=rule.within))
+    return replace(planned, rule=Aggregation("mean", by=rule.otherwise, within=rule.within))
 
 
 def _rule_to_give(frame: pd.DataFrame, rule: Aggregation, name: str) -> str:
@@ -406,6 +421,7 @@ def _declared(frame: pd.DataFrame, known: FrameMetadata, name: str) -> Plan:
             within=here(rule.within) if rule.within else None,
             otherwise=here(rule.otherwise) if rule.otherwise else None,
             among=(here(rule.among[0]), *rule.among[1:]) if rule.among else (),
+            counts=(here(rule.counts[0]), here(rule.counts[1])) if rule.counts else None,
         ),
         of,
         _trials(of, names) if rule.rule == "sum" else (),

@@ -36,6 +36,10 @@ NO_VALUE = Availability(Status.UNKNOWN, None, "no value is given")
 """The availability of a cell that holds nothing, of a column of which nothing says why."""
 
 
+NO_VALUES = ("row has no value", "rows has no value", "rows have no value")
+"""How the reasons end that count the rows of a group without a value."""
+
+
 @dataclass(frozen=True)
 class Cells:
     """The availability of the cells of one column, or of several columns combined.

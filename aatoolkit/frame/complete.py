@@ -8,15 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from aatoolkit import sections
 from aatoolkit.availability import Availability, Cause, Status, combine
-from aatoolkit.availability.detect import Signal
 from aatoolkit.availability.subject import Condition, Statement
 from aatoolkit.errors import AvailabilityError
-from aatoolkit.frame.aggregation_plan import are_rows_of
 from aatoolkit.frame.cell_status import CAUSE, REASON, ROW, is_status_column, status_columns
 from aatoolkit.frame.groupby import find, flattened
-from aatoolkit.metadata.arrow_schema import declared, declared_key
+from aatoolkit.metadata.arrow_schema import declared_key
 from aatoolkit.metadata.attrs import (
     EMPTY,
     ColumnMetadata,
@@ -27,10 +24,8 @@ from aatoolkit.metadata.attrs import (
     tables_of,
 )
 from aatoolkit.metadata.recorded import recorded
-from aatoolkit.normalizer.column_availability import INFERRED, state_of
 
 _OF_ROWS = (ROW, ROW + CAUSE, ROW + REASON)
-_SIGNAL_COLUMNS = ("scope", "target", "status", "cause", "reason")
 _REPORTED = Availability(Status.AVAILABLE)
 _NO_ROW = Availability(Status.UNKNOWN, Cause.NO_ROW)
 
@@ -43,16 +38,12 @@ def complete(
     flat = _nullable(flattened(frame))
     find(flat, levels)
     known = metadata_of(flat)
-    signals = [] if availability is None else _signals(availability)
-    engines = {each.target: each.availability for each in signals if each.scope == "engine"}
-    stated = {each.target: each.availability for each in signals if _is_stated_engine(each)}
-    if engines and "engine" in flat.columns:
-        known = _without_engines(known, flat, signals)
+    engines = {} if availability is None else _engines(availability)
     given = {name: _levels(flat, name, values) for name, values in levels.items()}
     for name, values in given.items():
         flat[name] = flat[name].astype(values.dtype)
     new, strangers = _with_attributes(_lacking(flat, known, given), flat, known, levels)
-    states = _row_states(flat, known, stated, reported=True)
+    states = _row_states(flat, known, engines, reported=True)
     added = _row_states(new, known, engines, reported=False)
     whole = pd.concat([flat, new], ignore_index=True)
     for name in _OF_ROWS:
@@ -177,64 +168,39 @@ def _with_attributes(
 def _row_states(
     rows: pd.DataFrame,
     known: FrameMetadata,
-    engines: Mapping[str | None, Availability],
+    engines: Mapping[str, Availability],
     reported: bool,
 ) -> pd.DataFrame:
-    """Build the status columns of rows: reported, or why not."""
-    measures = [
-        column.availability
-        for name, column in known.columns.items()
-        if name not in known.key and not is_status_column(rows, name)
+    """Build the status columns of rows: reported, or why not.
+
+    A row that was reported is in the state of its engine only if it holds no measurement.
+    """
+    others = [
+        name
+        for name in known.columns
+        if name not in known.key and name in rows.columns and not is_status_column(rows, name)
     ]
-    whole = combine(measures)
+    whole = combine(known.columns[name].availability for name in others)
     plain = _REPORTED if reported else whole if whole.status in EMPTY else _NO_ROW
-    columns = {
-        engine: state if reported or state.status in EMPTY else plain
-        for engine, state in engines.items()
-    }
     codes = np.zeros(len(rows), np.int64)
-    if columns:
-        places = {engine: place for place, engine in enumerate(columns, 1)}
+    if engines and "engine" in rows.columns:
+        places = {engine: place for place, engine in enumerate(engines, 1)}
         codes = np.array([places.get(engine, 0) for engine in rows["engine"]], np.int64)
-    return status_columns([plain, *columns.values()], codes)
+    if reported:
+        measures = [*rows[others].select_dtypes(["number", "bool", "boolean"])] or others
+        codes[rows[measures].notna().any(axis=1).to_numpy(bool)] = 0
+    states = [state if reported or state.status in EMPTY else plain for state in engines.values()]
+    return status_columns([plain, *states], codes)
 
 
-def _signals(availability: pd.DataFrame) -> list[Signal]:
-    """The signals of an answer, out of ``tables.availability``."""
-    find(availability, _SIGNAL_COLUMNS)
-    table = availability.reindex(columns=[*_SIGNAL_COLUMNS, "rule"]).astype(object)
-    return [
-        Signal(scope, target, _state(*state), None, None, "", rule or "")
-        for scope, target, *state, rule in table.where(table.notna(), None).itertuples(index=False)
-    ]
-
-
-def _is_stated_engine(signal: Signal) -> bool:
-    """Whether the answer itself states the status of an engine; scope options only suggest it."""
-    return signal.scope == "engine" and signal.rule != INFERRED
+def _engines(availability: pd.DataFrame) -> dict[str, Availability]:
+    """What an answer says of whole engines, out of ``tables.availability``."""
+    names = ("scope", "target", "status", "cause", "reason")
+    find(availability, names)
+    table = availability[[*names]].astype(object)
+    rows = table.where(table.notna(), None).itertuples(index=False, name=None)
+    return {target: _state(*state) for scope, target, *state in rows if scope == "engine"}
 
 
 def _state(status: str, cause: str | None, reason: str | None) -> Availability:
     return Availability(Status(status), None if cause is None else Cause(cause), reason)
-
-
-def _without_engines(
-    known: FrameMetadata, frame: pd.DataFrame, signals: list[Signal]
-) -> FrameMetadata:
-    """Column metadata without what concerns single engines, whose rows now hold it."""
-    rest = [each for each in signals if each.scope != "engine"]
-    columns = dict(known.columns)
-    for name, metadata in known.columns.items():
-        column, table = declared(metadata), metadata.table
-        if column is None or metadata.availability.cause == Cause.ABSENT:
-            continue
-        if are_rows_of(known, table):
-            measured = bool(frame[name].notna().any())
-            state = state_of(sections.table(table), column, rest, False, measured)
-            others = tuple(
-                each
-                for each in metadata.statements
-                if all(condition.column != "engine" for condition in each.rows)
-            )
-            columns[name] = replace(metadata, availability=state, statements=others, otherwise=None)
-    return replace(known, columns=columns)

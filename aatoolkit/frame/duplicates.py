@@ -365,8 +365,9 @@ def why_no_rule(frame: pd.DataFrame, known: FrameMetadata, name: str) -> str:
     column = known.columns[name]
     if known.is_lost(name):
         return (
-            "its values are not those that were read (a plain groupby, pivot or assignment "
-            "makes new ones): use df.aa.aggregate on the frame that was read"
+            "its values are not those that were read (a plain groupby, pivot or assignment makes "
+            "new ones): use df.aa.aggregate on the frame that was read, or say what they are: "
+            f"rules={{{name!r}: 'sum'}}"
         )
     bare = name
     for suffix in _SUFFIXES:
@@ -380,7 +381,10 @@ def why_no_rule(frame: pd.DataFrame, known: FrameMetadata, name: str) -> str:
     if bare == name and any({*names} <= columns for columns in tables):
         how = "stack the frames that were read with aatoolkit.concat in place of pd.concat"
     else:
-        how = "write left.aa.merge(right), or add .aa.adopt(left, right) to what was merged"
+        how = (
+            "write left.aa.merge(right, on=…) in place of left.merge, or add "
+            ".aa.adopt(left, right) to what was merged"
+        )
     return f"{lost}: {how}"
 
 

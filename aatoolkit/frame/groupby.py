@@ -21,8 +21,7 @@ from aatoolkit.errors import (
     ArgumentError,
     AvailabilityError,
     ItemNotFound,
-    did_you_mean,
-    near_matches,
+    unknown,
 )
 from aatoolkit.frame.cell_status import Cells, Codes, Mask, distinct_codes
 from aatoolkit.metadata.arrow_schema import declared
@@ -187,20 +186,14 @@ def find(frame: pd.DataFrame, names: Iterable[str]) -> None:
     """
     there = [name for name in frame.columns if isinstance(name, str)]
     wrong = {
-        name: f"there is no such column{_hint(name, there)}"
+        name: unknown("column", name, there)
         if name not in there
-        else "several columns have this name"
+        else f"several columns are called {name!r}"
         for name in names
         if there.count(name) != 1
     }
     if wrong:
-        problems = "; ".join(f"{name!r}: {why}" for name, why in wrong.items())
-        raise ItemNotFound(f"the frame has no such columns: {problems}", columns=wrong)
-
-
-def _hint(name: str, known: Sequence[str]) -> str:
-    hint = did_you_mean(near_matches(str(name), known))
-    return f", {hint}" if hint else ""
+        raise ItemNotFound("; ".join(wrong.values()), columns=wrong)
 
 
 def as_floats(values: pd.Series) -> npt.NDArray[np.float64]:

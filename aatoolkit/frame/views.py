@@ -15,6 +15,7 @@ from aatoolkit.frame.aggregation_plan import caution, common_unit
 from aatoolkit.frame.cell_status import (
     CAUSE,
     COVERAGE,
+    NO_VALUES,
     REASON,
     ROW,
     availability_of,
@@ -148,6 +149,7 @@ def _plain(values: pd.Series) -> pd.Series:
 _ENDINGS = (f"_{ROW}", f"_{ROW}{CAUSE}", f"_{ROW}{REASON}", COVERAGE)
 """How the columns end that say how those before them were measured."""
 
+_REST = "; skip_missing=True adds the rest"
 _REASONS = 4
 """How many different reasons of partial numbers are listed below the table."""
 
@@ -172,6 +174,7 @@ def _partial(frame: pd.DataFrame, names: Collection[str]) -> tuple[Marks, list[s
         return {}, []
     reasons: dict[str, np.ndarray] = {}
     marks: Marks = {}
+    lacking: list[str] = []
     for name in frame.columns:
         kind = frame[name].dtype
         if not pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_bool_dtype(kind):
@@ -184,6 +187,8 @@ def _partial(frame: pd.DataFrame, names: Collection[str]) -> tuple[Marks, list[s
             reason = cells.states[code].reason or ""
             rows = reasons.get(reason, np.zeros(len(frame), bool))
             reasons[reason] = rows | (partial & (cells.codes == code))
+        counted = {state.reason or "" for state in cells.states if not cells.given.all()}
+        lacking += [f"{name}: {why}{_REST}" for why in sorted(counted) if why.endswith(NO_VALUES)]
     notes = [
         f"* partial ({row_ranges(frame.index, rows)}){': ' if reason else ''}{visible(reason)}"
         for reason, rows in sorted(reasons.items(), key=lambda item: int(item[1].argmax()))[
@@ -193,4 +198,4 @@ def _partial(frame: pd.DataFrame, names: Collection[str]) -> tuple[Marks, list[s
     if len(reasons) > _REASONS:
         more = len(reasons) - _REASONS
         notes.append(f"* partial: {more} more reasons, in the columns of reasons")
-    return marks, notes
+    return marks, notes + lacking[:_REASONS]

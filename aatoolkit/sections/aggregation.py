@@ -28,7 +28,9 @@ class Aggregation:
     over : tuple of str, optional
         Numerator and denominator of a ratio, recomputed from their sums.
     within : str, optional
-        The column that must hold one value only, such as the currency of a revenue.
+        The column that must hold one value only, such as the currency of a revenue. Rows of the
+        rule ``none`` that hold one value of it alone combine as the ratio of ``counts``, or as a
+        mean weighted by ``otherwise``.
     why : str, optional
         Why rows do not combine, or what to keep in mind when they do.
     across : tuple of str
@@ -91,7 +93,7 @@ class Aggregation:
             text = "ratio Σ{}/Σ{}".format(*self.over)
         if self.across:
             text += f" over {', '.join(self.across)}"
-        if self.within:
+        if self.within and self.rule != "none":
             text += f" (one {self.within} only)"
         return f"{text} ({self.why})" if self.why else text
 

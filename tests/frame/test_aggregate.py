@@ -176,7 +176,7 @@ def test_over_nothing_there_is_no_rate_and_no_mean() -> None:
     for name in ("mention_rate", "average_position"):
         assert result[name].isna().all()
         assert result.aa.availability.loc[name, "status"] == "not_applicable"
-    assert result.aa.availability.loc["mention_rate", "reason"] == "zero_denominator"
+    assert result.aa.availability.loc["mention_rate", "reason"] == "the denominator is 0"
 
 
 @pytest.mark.parametrize("lacking", ["answer_count", "mention_count"])
@@ -418,7 +418,7 @@ def test_a_missing_key_is_a_group_and_levels_of_the_index_are_keys() -> None:
 @pytest.mark.parametrize("by", ["enginee", ["engine", "nowhere"]])
 def test_a_key_that_is_not_there_is_refused_with_near_matches(by: str | list[str]) -> None:
     frame = pd.DataFrame({"engine": ["a"], "x": [1]})
-    with pytest.raises(ItemNotFound, match="there is no such column") as caught:
+    with pytest.raises(ItemNotFound, match="there is no column") as caught:
         frame.aa.aggregate(by, rules={"x": "sum"})
     assert ("did you mean 'engine'" in str(caught.value)) == (by == "enginee")
 
@@ -646,3 +646,27 @@ def test_an_aggregate_of_aggregates_is_covered_as_they_were() -> None:
     whole = days.aa.aggregate(rules={"n": "sum"})
     assert whole["n_coverage"].item() == 0.75
     assert whole.aa.explain(0, "n_coverage").formula == "1.5 rows used of 2 to which n applies"
+
+
+def test_one_metric_alone_is_aggregated_and_compared() -> None:
+    kpis = aa.demo().read("overview", days=30).main
+    rate = kpis[kpis["metric"] == "mentionRate"]
+    assert rate.aa.aggregate()["value"].tolist() == pytest.approx(rate["value"].tolist())
+    assert rate.aa.compare("previous", "value")["change"].notna().all()
+    with pytest.raises(AvailabilityError, match="recompute from numerator/denominator"):
+        kpis.aa.aggregate(None, "value")
+    score = kpis[kpis["metric"] == "mentionRate"].assign(metric="visibilityScore")
+    score["value"] *= 100
+    with pytest.raises(AvailabilityError):
+        score.aa.aggregate(None, "value")
+    matrix = aa.demo().read("ranking", days=30)["ranking_matrix"]
+    brands = matrix.aa.aggregate("brand").set_index("brand")["value"]
+    weighted = matrix.assign(total=matrix["value"] * matrix["sample_count"]).groupby("brand")
+    expected = weighted["total"].sum() / weighted["sample_count"].sum()
+    pd.testing.assert_series_equal(brands, expected.astype("Float64"), check_names=False)
+
+
+def test_a_sum_without_all_its_values_says_how_to_take_the_rest() -> None:
+    own = pd.DataFrame({"k": ["a", "a", "b"], "n": pd.array([1, None, 2], "Int64")})
+    shown = repr(own.aa.aggregate("k", rules={"n": "sum"}))
+    assert "1 of 3 rows has no value; skip_missing=True adds the rest" in shown

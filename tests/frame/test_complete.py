@@ -7,6 +7,7 @@ import pytest
 from carried import ColumnMetadata, FrameMetadata, attach
 from serving import shared_dataset
 
+import aatoolkit as aa
 from aatoolkit import Availability, Cause, Status
 from aatoolkit.errors import AvailabilityError, ItemNotFound
 
@@ -128,11 +129,21 @@ def test_what_holds_of_one_engine_no_longer_concerns_the_others() -> None:
     assert again.aa.availability.loc["occurrences", "status"] == "partial"
 
 
-def test_rows_of_an_engine_that_is_stated_to_have_none_do_not_count() -> None:
-    statements = ENGINES.assign(target=[None, "chatgpt", "gemini", "copilot"])
-    result = queries().aa.complete(availability=statements).aa.aggregate("engine")
-    assert result["occurrences"].tolist() == [pd.NA, 2]
-    assert result["occurrences_availability"].tolist() == ["not_applicable", "available"]
+def test_what_was_observed_of_an_engine_stays_whatever_is_stated_of_it() -> None:
+    tables = aa.demo().read("fanouts")
+    support = tables["fanout_engine_support"]
+    whole = support.aa.complete(engine=["copilot"], availability=tables.availability)
+    shares = whole.aa.aggregate("engine", "exposes_fanouts", rules={"exposes_fanouts": "mean"})
+    assert shares.set_index("engine").loc[["claude", "copilot"], "exposes_fanouts"].tolist() == [
+        0,
+        pd.NA,
+    ]
+    tables = aa.demo().read("overview", days=30)
+    engines = tables["overview_engines"]
+    whole = engines.aa.complete(engine=["copilot"], availability=tables.availability)
+    assert whole.aa.measured("answer_count")["answer_count"].tolist() == (
+        engines["answer_count"].tolist()
+    )
 
 
 def test_rows_of_what_could_not_be_measured_say_so() -> None:
@@ -177,7 +188,7 @@ def test_plain_frames_days_and_categories() -> None:
 @pytest.mark.parametrize(
     ("levels", "problem"),
     [
-        ({"enginee": ["a"]}, "'enginee': there is no such column, did you mean 'engine'?"),
+        ({"enginee": ["a"]}, "there is no column 'enginee'; did you mean 'engine'?"),
         ({"occurrences": ["many"]}, "the levels of 'occurrences' do not fit"),
         ({"engine": ["a", None]}, "a level is missing"),
         ({"size": ["huge"]}, "huge is not among the levels of the category"),
@@ -214,7 +225,7 @@ def test_require_gives_the_frame_or_says_what_lacks_and_why() -> None:
         "z": "unknown",
         "n_a": "not applicable (not supported)",
     }
-    with pytest.raises(ItemNotFound, match="'w': there is no such column"):
+    with pytest.raises(ItemNotFound, match="there is no column 'w'"):
         frame.aa.require("w")
 
 

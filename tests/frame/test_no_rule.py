@@ -21,7 +21,9 @@ def test_for_plain_joins_and_stacks_the_verb_that_keeps_the_rules_is_named() -> 
     domains, urls = (demo_dataset()[name].main for name in ("domains", "urls"))
     joined = domains.merge(urls, on="source_domain")
     lost = why(joined, "citation_count_x")
-    assert "left.aa.merge(right), or add .aa.adopt(left, right)" in lost
+    assert (
+        "left.aa.merge(right, on=…) in place of left.merge, or add .aa.adopt(left, right)" in lost
+    )
     assert "rules=" not in lost
     sums = why(joined, "citation_count_x", citation_count_x="sum")
     assert sums.startswith("citation_count_x has one value per source_domain over ")

@@ -142,6 +142,9 @@ def rule(column: Column, listed: str) -> Aggregation:
 
 
 WITHIN = {
+    ("overview_kpis", "value"): "metric",
+    ("overview_kpis", "previous_value"): "metric",
+    ("ranking_matrix", "value"): "metric",
     ("overview_kpis", "numerator"): "metric",
     ("overview_kpis", "denominator"): "metric",
     ("overview_kpis", "previous_numerator"): "metric",

@@ -184,7 +184,7 @@ WITHOUT = {
 }
 """Of rows without a number the reasons, as they are counted in words."""
 
-_NOTHING_REASONS = ("zero_denominator", "zero weight", "nothing to count")
+_NOTHING_REASONS = ("the denominator is 0", "zero weight", "nothing to count")
 """The reasons that an aggregation gives where there was nothing to divide by."""
 _OF_MENTIONS = ("mention_count", "position_count", "scored_count", "labelled_count")
 """The counts of what only a mention has: a place, a tone."""

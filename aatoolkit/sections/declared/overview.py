@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from aatoolkit.sections.declared._vocabulary import *
 
+
 # fmt: off
+def _of_counts(*counts: str) -> Aggregation:
+    """Of one metric alone the ratio of its counts."""
+    why = f"recompute from {'/'.join(counts)}"
+    return Aggregation("none", why=why, counts=counts, within="metric")
+
 SECTION = Section(
     "overview", "Key figures, trends and top brands.",
     Table("overview_kpis", "One row per metric.", keyed("kpis", key="metric"), key="metric", columns=(
         text("metric", "The metric, as the API spells it: mentionRate, …."),
         number("value", "The metric, in the unit of its row.", unit=PER_UNIT,
-            aggregate=refused("recompute from numerator/denominator", ("numerator", "denominator"))),
+            aggregate=_of_counts("numerator", "denominator")),
         *optional(
             number("previous_value", "The metric in the window before, in the unit of its row.", "previous",
-                unit=PER_UNIT, aggregate=refused("recompute from previous_numerator/previous_denominator",
-                ("previous_numerator", "previous_denominator"))),
+                unit=PER_UNIT, aggregate=_of_counts("previous_numerator", "previous_denominator")),
             number("numerator", "What the value counts or sums.", unit="count or sum",
                 aggregate=Aggregation("sum", within="metric")),
             number("denominator", "The number that it is divided by: its sample size.", unit=COUNT,
