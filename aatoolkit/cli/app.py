@@ -321,7 +321,6 @@ def doctor(given: Given) -> int:
     profile,
     "draft HOST",
     option("-o --out FILE", "The Python file to write.", Output(), required=True),
-    option("--report FILE", "Write a page of HTML to review, too.", Output()),
     option("--requests N", "At most so many.", Number(1), 60),
     option("--seconds N", "No longer than this.", Number(1, whole=False), 120),
     option("--beside HOST ...", "Another project, to see what differs there; may be repeated."),
@@ -348,8 +347,6 @@ def draft(given: Given) -> int:
         path = drafted.save(given.out)
         if given.confirm:
             drafted.confirm().ask(keep=lambda: drafted.save(given.out))
-        if given.report is not None:
-            drafted.report(given.report)
     if given.json:
         counts = {name: section.counts() for name, section in drafted.items()}
         errors = {name: str(error) for name, error in drafted.errors.items()}

@@ -1,15 +1,14 @@
-"""Profiles of unknown services: draft what their answers mean, review, save and check it.
+"""Profiles of unknown services: draft what their responses mean, review, save and check it.
 
 In goes a project of a service that nobody described; out comes a draft: for each section its
 tables, types, units, rules and keys, each with its evidence and one of three confidences. Wrong
 guesses cost more than open questions, so what a wrong one would break is applied only if proved.
 
-In reading order: ``asking`` plans the requests and sends them; ``drafting`` holds the
-draft that a person reviews, section by section (``section_draft``), and ``page`` is its page;
-``candidates`` finds what may state availability, beside answers in which nothing was measured and
-those of other sections (``contrast``), ``rule_check`` tries a rule on the answers before it is
-set; ``checking`` compares a service with its profile. What
-the answers mean is found out in ``aatoolkit.sections.inference``.
+In reading order: ``asking`` plans the requests and sends them; ``drafting`` holds the draft that a
+person reviews, section by section (``section_draft``); ``candidates`` finds what may state
+availability, ``confirming`` asks about it, ``rule_check`` tries a rule on the responses before it
+is set; ``checking`` compares a service with its profile. What the responses mean is found out in
+``aatoolkit.sections.inference``.
 
 >>> import aatoolkit as aa
 >>> draft = aa.profile.draft(aa.demo(), sections=["domains"])
@@ -24,6 +23,7 @@ from typing import TYPE_CHECKING, NoReturn
 from aatoolkit._util.attributes import missing_attribute
 from aatoolkit.profile.asking import BUDGET as BUDGET
 from aatoolkit.profile.asking import PlannedRequest as PlannedRequest
+from aatoolkit.profile.asking import Responses as Responses
 from aatoolkit.profile.checking import check as check
 from aatoolkit.profile.drafting import Draft as Draft
 from aatoolkit.profile.drafting import draft as draft

@@ -9,7 +9,7 @@ is never applied: it is pointed out by ``tables.hints`` until a rule reads it.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,16 +18,17 @@ from aatoolkit._util.lexicon import names, tokens, words
 from aatoolkit.availability.detect import detect, raw
 from aatoolkit.availability.detect.words import in_prose, is_code, is_echo, is_of_trade, understand
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path
-from aatoolkit.profile.contrast import is_state, value_at
+from aatoolkit.sections.inference.relations import Relation
 
 MOST = 3
 """So many places of a section are pointed out at most."""
 
-_LEAST, _FEW_ROWS, _FEW_WORDS, _LONGEST, _DEEPEST = 3, 12, 6, 200, 6
+_LEAST, _FEW_ROWS, _FEW_WORDS, _LONGEST, _DEEPEST, _SHARED = 3, 12, 6, 200, 6, 3
 _CODE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
-
+_STATE = re.compile(r"[A-Za-z][A-Za-z]*(?:[_ -][A-Za-z]+){0,3}")
 _NUMBER = re.compile(r"-?\d[\d\s.,]*\s?%?")
 
+Path = tuple[Step, ...]
 Seen = list[tuple[Any, bool | None]]
 """Values of a place, each with whether numbers are beside it; None where nobody knows."""
 
@@ -65,14 +66,13 @@ class Candidate:
 
 def candidates(
     document: Any,
-    parts: Sequence[Any] = (),
-    engines: Collection[str] = (),
-    idle: Collection[str] = (),
-    maps: Collection[tuple[Step, ...]] = (),
-    *,
-    beside: Mapping[str, Any] | None = None,
-    elsewhere: Mapping[tuple[Step, ...], Collection[str]] | None = None,
-    empty: Any = None,
+    parts: Sequence[Any],
+    ran: Collection[str],
+    idle: Collection[str],
+    maps: Collection[Path],
+    beside: Mapping[str, Any],
+    states: Mapping[Path, Collection[str]],
+    empty: Any,
 ) -> list[Candidate]:
     """Find the places of a response that may state availability, the likeliest first.
 
@@ -82,97 +82,85 @@ def candidates(
         The decoded response.
     parts : sequence
         The same section's responses where some engines were asked for.
-    engines, idle : collection of str
+    ran, idle : collection of str
         The engines of the project, and those that are not configured or never ran.
     maps : collection of tuple of Step
         Where there are objects whose keys are data.
     beside : mapping of str to object
         The same section of other hosts.
-    elsewhere : mapping of tuple of Step to collection of str
+    states : mapping of tuple of Step to collection of str
         Places that other sections have, too, and the words there; see `shared_states`.
     empty : object
         The same section's response where nothing was measured, such as that of an engine that
-        never ran.
+        never ran; None without one.
 
     Examples
     --------
     >>> response = {"support": {"alpha": "shown", "beta": "not_run_yet"}, "rows": [{"n": 3}]}
-    >>> [(one.at, one.why) for one in candidates(response, (), ["alpha", "beta"], ["beta"])]
-    [('support', 'names beta, which never ran')]
+    >>> [one] = candidates(response, (), ["alpha"], ["beta"], (), {}, {}, None)
+    >>> one.at, one.why
+    ('support', 'names beta, which never ran')
     """
-    responses = [document, *parts, *(beside or {}).values(), *([] if empty is None else [empty])]
-    measured = [_counts(response) for response in responses]
+    engines = {*ran, *idle}
+    seen: dict[Path, Seen] = defaultdict(list)
+    for response in (document, *parts, *beside.values(), empty):
+        has_numbers = _has_numbers(response)
+        for path, value, counted in _places(response, (), engines, maps):
+            seen[path].append((value, has_numbers if counted is None else counted))
     read = [signal.path for signal in detect(document).signals]
-    read += [
-        s.path for s in detect(empty).signals if value_at(document, (Field(_top(s.path)),)) is None
-    ]
-    seen: dict[tuple[Step, ...], Seen] = defaultdict(list)
-    for response, counts in zip(responses, measured, strict=True):
-        for path, value, counted in _places(response, (), {*engines}, {*maps}):
-            seen[path].append((value, counts if counted is None else counted))
     scored = []
     for path, values in seen.items():
-        score, why = _score(path, values, {*idle})
-        here = _value(document, path, values)
-        held = {host: value_at(there, path) for host, there in (beside or {}).items()}
-        at_parts = [value_at(part, path) for part in parts]
-        others = tuple(v for v in at_parts if v is not None and v != here)
-        blank = None if empty is None else value_at(empty, path)
-        contrasts = [*_contrasts(here, others, held, blank, (elsewhere or {}).get(path, ()), score)]
-        if blank is not None and value_at(document, path) in (None, "", [], {}):
-            contrasts = [(2, "is there only where nothing was measured")]
-        score += sum(points for points, _ in contrasts)
-        why = "; ".join([why, *(reason for _, reason in contrasts)] if why else
-                        [reason for _, reason in contrasts])  # fmt: skip
-        meant = _meanings(path, values, {*idle}, (elsewhere or {}).get(path, ()))
-        scored.append(Candidate(format_path(path), here, others, why, score, held, meant))
-    kept = [one for one in scored if one.score >= _LEAST and not _is_read(one.at, read)]
-    kept = [one for one in kept if not (isinstance(one.value, str) and one.value in engines)]
-    return _grouped(sorted(kept, key=lambda one: -one.score))[:MOST]
+        here, blank = value_at(document, path), value_at(empty, path)
+        held = {host: value_at(other, path) for host, other in beside.items()}
+        others = [v for part in parts if (v := value_at(part, path)) is not None and v != here]
+        score, why = _score(path, values, idle)
+        has_states = all(map(_is_state, (here, *held.values(), blank)))
+        hosts = [host for host, value in held.items() if value != here]
+        is_new = blank is not None and here in (None, "", [], {})
+        shared = states.get(path, ())
+        contrasts = (
+            (1, "differs where some engines were asked for", others and score),
+            (3, f"differs for {', '.join(hosts)}", hosts and (score or has_states)),
+            (2, "is there only where nothing was measured", is_new),
+            (3, f"is {raw(blank)[:60]} where nothing was measured",
+             blank not in (None, here) and not is_new and (score or has_states)),
+            (3, "a word that other sections have, too", shared),
+        )  # fmt: skip
+        score += sum(points for points, _, fits in contrasts if fits)
+        why = "; ".join(filter(None, [why, *(reason for _, reason, fits in contrasts if fits)]))
+        if here is None:  # in rows, where the rarest value says most, or in another response
+            listed = [value for value, _ in values]
+            here = min(listed, key=lambda value: (listed.count(value), repr(value)))
+        is_engine = isinstance(here, str) and here in engines  # it repeats the question
+        if score >= _LEAST and not is_engine and not _is_read(format_path(path), read):
+            meanings = _meanings(path, values, idle, shared)
+            place = Candidate(format_path(path), here, (*others,), why, score, held, meanings)
+            scored.append(place)
+    # Of the places of one object the likeliest is kept, and none inside another.
+    kept: dict[str, Candidate] = {}
+    for place in sorted(scored, key=lambda place: -place.score):
+        above = place.at.rpartition(".")[0]
+        is_own = not above or names(above.rpartition(".")[2], "place_wrapper") or {*above} & {*"[{"}
+        if not any(f"{place.at}.".startswith(f"{other.at}.") for other in kept.values()):
+            kept.setdefault(place.at if is_own else above, place)
+    return [*kept.values()][:MOST]
 
 
-def _value(document: Any, path: tuple[Step, ...], values: Seen) -> Any:
-    """What is at a path: the value there; of rows the rarest, of another response the first."""
-    here = value_at(document, path)
-    if here is not None or all(isinstance(step, Field) for step in path):
-        return values[0][0] if here is None else here
-    listed = [value for value, _ in values]
-    return min(listed, key=lambda value: (listed.count(value), repr(value)))
-
-
-def _contrasts(
-    here: Any,
-    others: tuple[Any, ...],
-    held: Mapping[str, Any],
-    blank: Any,
-    shared: Collection[str],
-    score: int,
-) -> Iterator[tuple[int, str]]:
-    """Yield points and reasons for what is elsewhere in the place of a value."""
-    if others and score:
-        yield 1, "differs where some engines were asked for"
-    hosts = [host for host, there in held.items() if there != here]
-    if hosts and (score or all(map(is_state, [here, *held.values()]))):
-        yield 3, f"differs for {', '.join(hosts)}"
-    states = is_state(here) and is_state(blank)
-    if blank is not None and blank != here and (score or states):
-        yield 3, f"is {raw(blank)[:60]} where nothing was measured"
-    if shared:
-        yield 3, "a word that other sections have, too"
+# --- where --------------------------------------------------------------------------------------
 
 
 def _places(
-    given: Any, path: tuple[Step, ...], engines: set[str], maps: set[tuple[Step, ...]]
-) -> Iterator[tuple[tuple[Step, ...], Any, bool | None]]:
+    document: Any, path: Path, engines: Collection[str], maps: Collection[Path]
+) -> Iterator[tuple[Path, Any, bool | None]]:
     """Yield places outside rows, and states in rows, with whether numbers are beside each."""
-    if not isinstance(given, dict) or len(path) > _DEEPEST or len(given) > 100:
+    if not isinstance(document, dict) or len(path) > _DEEPEST:
         return
-    for key, value in given.items():
+    for key, value in document.items():
         here = (*path, Field(key))
         if is_echo(key):
             continue
         if isinstance(value, dict):
-            if _is_by_engine(value, engines) and _is_flat(value):
+            if _is_by_engine(value, engines):
                 yield here, value, None
             elif here in maps:
                 records = [item for item in value.values() if isinstance(item, dict)]
@@ -184,159 +172,73 @@ def _places(
             records = [item for item in value if isinstance(item, dict)]
             if value and len(texts) == len(value) <= _FEW_ROWS:
                 yield here, value, None
-            elif len(records) <= _FEW_ROWS and all(map(_tells, records)):
-                for record in records:
-                    for name, item in record.items():
-                        if isinstance(item, str) and _CODE.fullmatch(item):
-                            yield (*here, Each(), Field(name)), item, None
-            elif records:
+            elif len(records) <= _FEW_ROWS and all(map(_is_notice, records)):
+                for name, item in (item for record in records for item in record.items()):
+                    if isinstance(item, str) and _CODE.fullmatch(item):
+                        yield (*here, Each(), Field(name)), item, None
+            else:
                 yield from _in_rows(records, (*here, Each()), engines)
         elif isinstance(value, str | bool) and len(str(value)) <= _LONGEST:
             yield here, value, None
 
 
 def _in_rows(
-    records: list[dict[str, Any]], path: tuple[Step, ...], engines: set[str], depth: int = 0
-) -> Iterator[tuple[tuple[Step, ...], Any, bool | None]]:
+    records: list[dict[str, Any]], path: Path, engines: Collection[str]
+) -> Iterator[tuple[Path, Any, bool | None]]:
     """Yield fields of rows with a name for states and few words, and maps by engine."""
     for key in dict.fromkeys(key for record in records for key in record):
-        values = [record.get(key) for record in records]
-        inner = [value for value in values if isinstance(value, dict)]
-        here = (*path, Field(key))
-        by_engine = [one for one in inner if _is_by_engine(one, engines) and _is_flat(one)]
+        values, here = [record.get(key) for record in records], (*path, Field(key))
+        objects = [value for value in values if isinstance(value, dict)]
+        by_engine = [value for value in objects if _is_by_engine(value, engines)]
         if by_engine:
             yield here, by_engine[0], None
-        elif inner and depth < 2:
-            yield from _in_rows(inner, here, engines, depth + 1)
+        elif len(path) <= _DEEPEST:
+            yield from _in_rows(objects, here, engines)
         texts = {value for value in values if isinstance(value, str)}
         if not names(key, "place") or not 0 < len(texts) <= _FEW_WORDS:
             continue
-        counted = [
-            any(type(v) in (int, float) and v for k, v in record.items() if k != key)
-            for record in records
-        ]
-        about = names(key, "place_data") or names(key, "place_reason")
-        lacking = {value for value, number in zip(values, counted, strict=True) if not number}
-        present = {value for value, number in zip(values, counted, strict=True) if number}
-        apart = bool(present) and not lacking & present and any(map(_denies, lacking & texts))
-        for value, number in zip(values, counted, strict=True) if about or apart else ():
-            if isinstance(value, str):
-                yield here, value, number
+        counted = [any(type(v) in (int, float) and v for v in one.values()) for one in records]
+        pairs = [pair for pair in zip(values, counted, strict=True) if pair[0] in texts]
+        lacking = texts - {value for value, number in pairs if number}
+        is_apart = lacking < texts and any(map(_denies, lacking))
+        if names(key, "place_data") or names(key, "place_reason") or is_apart:
+            yield from ((here, value, number) for value, number in pairs)
 
 
-def _top(path: str) -> str:
-    return re.split(r"[.\[\]\"]+", path.removeprefix("$."))[0]
-
-
-def _counts(value: Any, key: str = "") -> bool:
+def _has_numbers(value: Any, key: str = "") -> bool:
     """Whether a response gives a number other than 0, also as a text."""
     if isinstance(value, dict):
-        return any(not is_echo(name) and _counts(item, name) for name, item in value.items())
+        return any(not is_echo(name) and _has_numbers(item, name) for name, item in value.items())
     if isinstance(value, list):
-        return any(_counts(item, key) for item in value)
-    text = str(value).strip() if isinstance(value, int | float | str) else ""
-    is_number = _NUMBER.fullmatch(text) is not None and not isinstance(value, bool)
-    return is_number and text.strip("0.,% ") != "" and not names(key, "form")
+        return any(_has_numbers(item, key) for item in value)
+    text = "" if isinstance(value, bool) else str(value).strip()
+    return bool(_NUMBER.fullmatch(text) and text.strip("0.,% ")) and not names(key, "form")
 
 
-def _is_by_engine(value: Mapping[str, Any], engines: set[str]) -> bool:
-    return bool(value) and sum(key in engines for key in value) >= 0.8 * len(value)
+def _is_by_engine(value: Mapping[str, Any], engines: Collection[str]) -> bool:
+    """Whether the keys of an object are engines, each with a word."""
+    is_flat = all(item is None or isinstance(item, str | bool) for item in value.values())
+    return is_flat and 0 < 0.8 * len(value) <= sum(key in engines for key in value)
 
 
-def _is_flat(value: Mapping[str, Any]) -> bool:
-    return all(item is None or isinstance(item, str | bool) for item in value.values())
-
-
-def _tells(record: Mapping[str, Any]) -> bool:
+def _is_notice(record: Mapping[str, Any]) -> bool:
     """Whether a record gives a reason, which measurements do not."""
     reasons = any(names(key, "place_reason") for key in record)
     return reasons and not any(type(value) is float for value in record.values())
 
 
-def _denies(value: Any) -> bool:
-    """Whether a value's words mean an absence."""
-    if not isinstance(value, str):
-        return False
-    word = understand(value) if is_code(value) else in_prose(value)
-    lacks = word is not None and word.canonical != "available"
-    return lacks or (is_code(value) and not words("negation").isdisjoint(tokens(value)))
+def _is_state(value: Any) -> bool:
+    """Whether a value may name a state: a flag, nothing, or a few words in letters."""
+    is_word = isinstance(value, str) and _STATE.fullmatch(value) is not None
+    return value is None or isinstance(value, bool) or is_word
 
 
-def _score(path: tuple[Step, ...], values: Seen, idle: set[str]) -> tuple[int, str]:
-    """Score how likely a place states availability; return also the main reason."""
-    keys = [step.name for step in path if isinstance(step, Field)]
-    score, why = 0, ""
-    if names(keys[-1], "place"):
-        score, why = 2, "a name for states of data"
-    elif len(keys) > 1 and names(keys[-2], "place"):
-        score, why = 1, "below a name for states of data"
-    listed = [text for value, _ in values for text in _texts(value)]
-    named = sorted({name for name in idle for text in listed if name in text})
-    flags = [value for value, _ in values if isinstance(value, bool)]
-    if any(names(key, "business") for key in keys) or any(map(is_of_trade, listed[:1])):
-        score -= 2
-    if named:
-        extra = 2 if isinstance(values[0][0], dict) else 0
-        return score + 3 + extra, f"names {', '.join(named)}, which never ran"
-    if any(map(_denies, listed)):
-        return score + 3, "the words of an absence"
-    if isinstance(values[0][0], dict) and len({*map(repr, values[0][0].values())}) > 1:
-        return score + 2, why or "a word for each engine"
-    if any(_CODE.fullmatch(text) for text in listed):
-        return score + 1, why or "a code"
-    if flags:
-        return (score + 1, why) if score else (0, "")
-    is_list = isinstance(values[0][0], list) and score
-    return (score + bool(is_list), why) if score > 1 else (0, "")
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """Yield the texts of a value: itself, the items of a list, keys and values of a map."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list):
-        for item in value:
-            yield from (item.values() if isinstance(item, dict) else [item])
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield key
-            yield from _texts(item)
-
-
-def _meanings(
-    path: tuple[Step, ...], values: Seen, idle: set[str], shared: Collection[str]
-) -> dict[str, str]:
-    """Propose what the words of a place mean: by themselves, or by the numbers beside them.
-
-    A reason, or what stands under a key that denies, never means that all is there.
-    """
-    lacks = any(names(step.name, "place_lack") for step in path if isinstance(step, Field))
-    numbers: dict[str, set[bool | None]] = {word: set() for word in shared}
-    waits: set[str] = set()
-    for value, counted in values:
-        entries = value.items() if isinstance(value, dict) else [("", value)]
-        for engine, item in entries:
-            if isinstance(item, list):
-                for one in item:
-                    numbers.setdefault(str(one), set()).add(counted)
-            elif isinstance(item, str | bool):
-                text = str(item).lower() if isinstance(item, bool) else item
-                numbers.setdefault(text, set()).add(engine not in idle if engine else counted)
-                waits |= {text} if engine in idle else set()
-    meant = {}
-    for text, counted_by in sorted(numbers.items()):
-        word = understand(text)
-        if word is not None and text not in ("true", "false"):
-            meant[text] = word.canonical
-        elif True in counted_by:
-            part = lacks or _denies(text) or False in counted_by
-            meant[text] = "partial" if part else "available"
-        else:
-            meant[text] = "not_run" if text in waits else "unavailable"
-    for seen, other in (("true", "false"), ("false", "true")):
-        if seen in meant and other not in meant:
-            meant[other] = "partial" if meant[seen] == "available" else "available"
-    return meant
+def value_at(document: Any, path: Path) -> Any:
+    """Return the value at a path of fields; None where there is none."""
+    for step in path:
+        is_there = isinstance(step, Field) and isinstance(document, dict)
+        document = document.get(step.name) if is_there else None  # type: ignore[union-attr]
+    return document
 
 
 def _is_read(at: str, read: Sequence[str]) -> bool:
@@ -346,13 +248,136 @@ def _is_read(at: str, read: Sequence[str]) -> bool:
     return any(path.startswith(f"{one}.") or f"{one}.".startswith(path) for one in plain)
 
 
-def _grouped(listed: list[Candidate]) -> list[Candidate]:
-    """Keep of the places of one object the likeliest, and none inside another."""
-    shown: dict[str, Candidate] = {}
-    for one in listed:
-        above = one.at.rpartition(".")[0]
-        wrapper = not above or names(above.rpartition(".")[2], "place_wrapper")
-        inside = any(f"{one.at}.".startswith(f"{other.at}.") for other in shown.values())
-        if not inside:
-            shown.setdefault(one.at if wrapper or "[" in above or "{" in above else above, one)
-    return [*shown.values()]
+# --- how likely, and what words mean ------------------------------------------------------------
+
+
+def _score(path: Path, values: Seen, idle: Collection[str]) -> tuple[int, str]:
+    """Score how likely a place states availability; return also the main reason."""
+    keys = [step.name for step in path if isinstance(step, Field)]
+    score, why = 0, ""
+    if names(keys[-1], "place"):
+        score, why = 2, "a name for states of data"
+    elif any(names(key, "place") for key in keys[-2:-1]):
+        score, why = 1, "below a name for states of data"
+    listed = [text for value, _ in values for text in _texts(value)]
+    named = sorted({name for name in idle for text in listed if name in text})
+    first, is_plain = values[0][0], score > 0
+    if any(names(key, "business") for key in keys) or any(map(is_of_trade, listed[:1])):
+        score -= 2
+    is_map = isinstance(first, dict)
+    reasons = (
+        (3 + 2 * is_map, f"names {', '.join(named)}, which never ran", named),
+        (3, "the words of an absence", any(map(_denies, listed))),
+        (2, why or "a word for each engine", is_map and len({*map(repr, first.values())}) > 1),
+        (1, why or "a code", any(_CODE.fullmatch(text) for text in listed)),
+        (1, why, is_plain and isinstance(first, bool | list)),
+    )
+    for points, reason, fits in reasons:
+        if fits:
+            return score + points, reason
+    return (score, why) if score > 1 else (0, "")
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield the texts of a value: itself, the items of a list, keys and values of a map."""
+    if isinstance(value, str):
+        yield value
+    for item in value if isinstance(value, list | dict) else ():
+        yield from _texts(item)
+    if isinstance(value, dict):
+        yield from _texts([*value.values()])
+
+
+def _denies(text: str) -> bool:
+    """Whether words mean an absence."""
+    word = understand(text) if is_code(text) else in_prose(text)
+    lacks = word is not None and word.canonical != "available"
+    return lacks or (is_code(text) and not words("negation").isdisjoint(tokens(text)))
+
+
+def _meanings(
+    path: Path, values: Seen, idle: Collection[str], shared: Collection[str]
+) -> dict[str, str]:
+    """Propose what the words of a place mean: by themselves, or by the numbers beside them.
+
+    A reason, or what stands under a key that denies, never means that all is there.
+    """
+    lacks = any(names(step.name, "place_lack") for step in path if isinstance(step, Field))
+    numbers: dict[str, set[bool | None]] = {word: set() for word in shared}
+    waiting: set[str] = set()
+    for value, counted in values:
+        items: Any = [(None, item) for item in (value if isinstance(value, list) else [value])]
+        for engine, item in value.items() if isinstance(value, dict) else items:
+            if isinstance(item, str | bool):
+                text = str(item).lower() if isinstance(item, bool) else item
+                has_numbers = counted if engine is None else engine not in idle
+                numbers.setdefault(text, set()).add(has_numbers)
+                waiting |= {text} if engine in idle else set()
+    flags = {"true": "false", "false": "true"}
+    meanings = {}
+    for text, counts in sorted(numbers.items()):
+        word = understand(text)
+        if word is not None and text not in flags:
+            meanings[text] = word.canonical
+        elif True in counts:
+            part = lacks or _denies(text) or False in counts
+            meanings[text] = "partial" if part else "available"
+        else:
+            meanings[text] = "not_run" if text in waiting else "unavailable"
+    for text in flags.keys() & meanings.keys():
+        other = "partial" if meanings[text] == "available" else "available"
+        meanings.setdefault(flags[text], other)
+    return meanings
+
+
+# --- beside other responses ---------------------------------------------------------------------
+
+
+def emptied(relations: Sequence[Relation], document: Any, empty: Any) -> tuple[str, ...]:
+    """The path of a section's rows, if they are missing where nothing was measured, unexplained.
+
+    A response that is empty there may be one in which nothing was found, or nothing measured.
+
+    Parameters
+    ----------
+    relations : sequence of Relation
+        The section's tables, the main one first.
+    document, empty : object
+        The decoded response, and that in which nothing was measured; None where there is none.
+
+    Returns
+    -------
+    tuple of str
+        The path, or ``$`` for the response itself; nothing where the service says why.
+    """
+    if empty is None or detect(empty).signals:
+        return ()
+    steps = relations[0].steps
+    path = steps[: next((at for at, s in enumerate(steps) if not isinstance(s, Field)), None)]
+    nothing: tuple[Any, ...] = (None, [], {})
+    is_gone = value_at(document, path) not in nothing and value_at(empty, path) in nothing
+    return (format_path(path) or "$",) if is_gone else ()
+
+
+def shared_states(documents: Mapping[str, Any]) -> dict[Path, set[str]]:
+    """The paths outside rows that several sections share, with the different words there.
+
+    Examples
+    --------
+    >>> q = [{"q": {"code": word}} for word in ("OK", "OK", "DEGRADED")]
+    >>> {format_path(at): sorted(words) for at, words in shared_states(dict(enumerate(q))).items()}
+    {'q.code': ['DEGRADED', 'OK']}
+    """
+    seen: dict[Path, Counter[str]] = defaultdict(Counter)
+    for document in documents.values():
+        for path, value, _ in _places(document, (), (), ()):
+            is_plain = all(isinstance(step, Field) for step in path)
+            if is_plain and isinstance(value, str) and _is_state(value):
+                seen[path][value] += 1
+    return {
+        path: {*counts}
+        for path, counts in seen.items()
+        if counts.total() >= _SHARED
+        and 1 < len(counts) <= _FEW_WORDS
+        and len(counts) < counts.total()
+    }

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aatoolkit.availability.detect import raw
 from aatoolkit.errors import ArgumentError
 from aatoolkit.profile.candidates import Candidate
 from aatoolkit.profile.section_draft import SectionDraft
-
-if TYPE_CHECKING:
-    from aatoolkit.profile.drafting import Draft
 
 CHOICES = (
     *("available", "partial", "unavailable", "not_connected", "not_configured", "not_run"),
@@ -21,7 +18,7 @@ CHOICES = (
 )
 """What a word may mean."""
 
-_HELP = "[y]es, [n]o, next place, [s]kip the section, [q]uit, or WORD=MEANING"
+_HELP = "[y]es, [n]o, next place, [s]kip the section, [q]uit, or WORD=MEANING: "
 
 
 @dataclass
@@ -35,16 +32,17 @@ class PlaceQuestion:
     place : Candidate
         The place.
     rule : dict
-        The rule that would read it, with what its words probably mean.
+        The rule that would read it.
+    words : dict of str to str
+        The words of the place, each with what it probably means; change them to correct it.
     """
 
     section: SectionDraft
     place: Candidate
-    rule: dict[str, Any] = field(default_factory=dict)
+    rule: dict[str, Any]
 
     @property
     def words(self) -> dict[str, str]:
-        """The words of the place, each with what it probably means; change them to correct it."""
         words: dict[str, str] = self.rule["words"]
         return words
 
@@ -66,12 +64,12 @@ class Confirmation:
     that it can be broken off and taken up again.
     """
 
-    def __init__(self, draft: Draft) -> None:
+    def __init__(self, draft: Mapping[str, SectionDraft]) -> None:
         self._draft = draft
 
     def __iter__(self) -> Iterator[PlaceQuestion]:
-        open_ones = [one for one in self._draft.values() if one.candidates]
-        for section in sorted(open_ones, key=lambda one: -one.candidates[0].score):
+        sections = [section for section in self._draft.values() if section.candidates]
+        for section in sorted(sections, key=lambda section: -section.candidates[0].score):
             for place, rule in zip(section.candidates, section.proposals(), strict=True):
                 if rule is not None and not section.analysis.rules:
                     yield PlaceQuestion(section, place, rule)
@@ -96,34 +94,31 @@ class Confirmation:
             if question.section.name == skipped:
                 continue
             show(str(question))
-            while True:
+            reply = ""
+            while reply[:1].lower() not in ("y", "n", "s", "q") or "=" in reply:
+                word, _, meaning = reply.partition("=")
+                if word in question.words and meaning in CHOICES:
+                    question.words[word] = meaning
+                elif meaning:
+                    show(f"give one of {', '.join(question.words)}, as {', '.join(CHOICES)}")
                 try:
-                    reply = answer(f"{_HELP}: ").strip()
+                    reply = answer(_HELP).strip()
                 except EOFError:
                     return confirmed
-                word, _, meaning = reply.partition("=")
-                if meaning and word in question.words and meaning in CHOICES:
-                    question.words[word] = meaning
-                    continue
-                if meaning:
-                    show(f"give one of {', '.join(question.words)}, as {', '.join(CHOICES)}")
-                    continue
-                if reply.lower() in ("y", "yes"):
+            match reply[0].lower():
+                case "q":
+                    return confirmed
+                case "s":
+                    skipped = question.section.name
+                case "y":
                     try:
                         question.confirm()
                     except ArgumentError as error:
                         show(str(error))
-                        break
+                        continue
                     confirmed += 1
                     if keep is not None:
                         keep()
-                elif reply.lower() in ("q", "quit"):
-                    return confirmed
-                elif reply.lower() in ("s", "skip"):
-                    skipped = question.section.name
-                elif reply.lower() not in ("n", "no"):
-                    continue
-                break
         return confirmed
 
     def widget(self) -> Any:
@@ -137,30 +132,28 @@ class Confirmation:
             if question is None:
                 box.children = [w.HTML("Nothing more to confirm.")]
                 return
-            title = w.HTML()
-            title.value = "<br>".join(escape(str(question)).splitlines()[:3])
+            title = w.HTML("<br>".join(escape(str(question)).splitlines()[:3]))
             options = sorted({*CHOICES, *question.words.values()})
-            chosen = {
+            choices = {
                 word: w.Dropdown(description=word[:40], options=options, value=meaning)
                 for word, meaning in question.words.items()
             }
             yes, no = w.Button(description="Yes"), w.Button(description="No")
 
             def settle(_: object) -> None:
-                question.words.update({word: choice.value for word, choice in chosen.items()})
+                question.words.update({word: choice.value for word, choice in choices.items()})
                 question.confirm()
                 show()
 
             yes.on_click(settle)
             no.on_click(show)
-            box.children = [title, *chosen.values(), w.HBox([yes, no])]
+            box.children = [title, *choices.values(), w.HBox([yes, no])]
 
         show()
         return box
 
     def __repr__(self) -> str:
-        questions = list(self)
-        lines = [f"{one.section.name}  {one.place.at}  {one.place.why}" for one in questions]
+        lines = [f"{one.section.name}  {one.place.at}  {one.place.why}" for one in self]
         return "\n".join(lines) or "nothing to confirm"
 
     def _ipython_display_(self) -> None:

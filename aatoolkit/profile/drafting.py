@@ -9,35 +9,19 @@ from typing import TYPE_CHECKING
 
 from aatoolkit._util.files import write_whole
 from aatoolkit._util.text import wrapped_in_ipython
-from aatoolkit.errors import (
-    AAToolkitError,
-    ArgumentError,
-    ItemNotFound,
-    PayloadError,
-    did_you_mean,
-    near_matches,
-)
-from aatoolkit.jsontree.paths import Entries, Step
-from aatoolkit.profile.asking import BUDGET, Answers, PlannedRequest, ask, engines_of, unvaried
-from aatoolkit.profile.candidates import candidates
+from aatoolkit.errors import AAToolkitError, ArgumentError, ItemNotFound, PayloadError, unknown
+from aatoolkit.profile.asking import BUDGET, PlannedRequest, Responses, ask, engines_of
+from aatoolkit.profile.candidates import candidates, emptied, shared_states
+from aatoolkit.profile.checking import baseline_of
 from aatoolkit.profile.confirming import Confirmation
-from aatoolkit.profile.contrast import emptied, shared_states
-from aatoolkit.profile.page import page_of
 from aatoolkit.profile.section_draft import SectionDraft, counted
-from aatoolkit.sections.inference.analysis import Analysis, analyse, take_standard_names
+from aatoolkit.sections.inference.analysis import analyse, take_standard_names
 from aatoolkit.sections.inference.source import file_of
 from aatoolkit.sections.inference.words import Vocabulary
+from aatoolkit.sections.profile import Profile
 
 if TYPE_CHECKING:
     from aatoolkit.client.project import Project
-    from aatoolkit.sections import Profile
-
-
-_UNVARIED = (
-    "the scope options list no such values in a form that is recognised, so nothing was learnt "
-    "from narrowed answers; name the list in the profile: "
-    "sections.scope_options(engine='models[].key')"
-)
 
 
 class Draft(Mapping[str, SectionDraft]):
@@ -50,50 +34,42 @@ class Draft(Mapping[str, SectionDraft]):
     errors : dict of str to AAToolkitError
         The sections that could not be read, and why.
     stopped : str
-        ``interrupted`` or ``out of time`` where answers are lacking for this reason, else empty.
-    unvaried : tuple of str
-        The filters that no answer was narrowed by, as the list of their values is not known.
+        ``interrupted`` or ``out of time`` where responses are lacking for this reason, else empty.
     """
 
-    def __init__(
-        self, host: str, base_url: str, answers: Answers, *, standard_names: bool = True
-    ) -> None:
+    def __init__(self, host: str, responses: Responses, *, standard_names: bool = True) -> None:
         self.host: str = host
-        self.base_url: str = base_url
-        self.requests: list[PlannedRequest] = answers.requests
-        self.errors: dict[str, AAToolkitError] = dict(answers.errors)
-        self.answers = answers
-        self.stopped: str = answers.stopped
-        self.unvaried: tuple[str, ...] = unvaried(answers.options)
-        vocabulary = Vocabulary.of(answers.options, answers.whole.values())
-        ran, idle = engines_of(answers.options)
-        states = shared_states(answers.whole)
+        self.requests: list[PlannedRequest] = responses.requests
+        self.errors: dict[str, AAToolkitError] = dict(responses.errors)
+        self.responses = responses
+        self.stopped: str = responses.stopped
+        vocabulary = Vocabulary.of(responses.options, responses.whole.values())
+        states, engines = shared_states(responses.whole), engines_of(responses.options)
         self._sections: dict[str, SectionDraft] = {}
-        for name, whole in answers.whole.items():
-            parts, empty = answers.parts.get(name, {}), answers.empty.get(name)
-            beside = {host: held[name] for host, held in answers.beside.items() if name in held}
+        for name, whole in responses.whole.items():
+            parts, empty = responses.parts.get(name, {}), responses.empty.get(name)
+            beside = {host: all_[name] for host, all_ in responses.beside.items() if name in all_}
             try:
                 analysis = analyse(name, whole, parts, vocabulary)
+                if not analysis.relations:
+                    continue
                 if standard_names:
                     take_standard_names(analysis, vocabulary)
-                if analysis.relations:
-                    narrowed = [*parts.values()]
-                    places = candidates(
-                        whole, narrowed, [*ran, *idle], idle, _maps(analysis),
-                        beside=beside, elsewhere=states, empty=empty,
-                    )  # fmt: skip
-                    analysis.emptied = emptied(analysis.relations, whole, empty)
-                    seen = [whole, *narrowed, *beside.values(), *([empty] if empty else [])]
-                    headers = [answers.payloads[name].headers] if name in answers.payloads else []
-                    self._sections[name] = SectionDraft(analysis, places, seen, headers)
+                places = candidates(
+                    whole, [*parts.values()], *engines, analysis.maps, beside, states, empty
+                )
+                analysis.emptied = emptied(analysis.relations, whole, empty)
+                others = [*parts.values(), *beside.values(), *([empty] if empty else [])]
+                payload = responses.payloads.get(name)
+                headers = [payload.headers] if payload is not None else []
+                self._sections[name] = SectionDraft(analysis, places, [whole, *others], headers)
             except Exception as error:  # a fault of ours is one section's, and says what it is
                 message = f"{name} could not be drafted: {type(error).__name__}: {error}"
                 self.errors[name] = PayloadError(message, section=name, problems=[message])
 
     def __getitem__(self, name: str) -> SectionDraft:
         if name not in self._sections:
-            hint = did_you_mean(near_matches(str(name), self), f"there are {', '.join(self)}")
-            raise ItemNotFound(f"no draft of {name!r}; {hint}", key=name)
+            raise ItemNotFound(unknown("draft", name, self), key=name)
         return self._sections[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -104,12 +80,10 @@ class Draft(Mapping[str, SectionDraft]):
 
     def profile(self, name: str = "draft") -> Profile:
         """Return the profile in its present state, to be used without a file."""
-        from aatoolkit.sections import Profile
-
-        return Profile(name, *(one.section for one in self.values()), doc=self._title)
+        return Profile(name, *(section.section for section in self.values()), doc=self._title)
 
     def save(self, path: str | Path, name: str | None = None) -> Path:
-        """Write the profile as a Python file, each guess with its evidence in a comment.
+        """Write the profile as a Python file, with the evidence of its rules in comments.
 
         Parameters
         ----------
@@ -123,14 +97,11 @@ class Draft(Mapping[str, SectionDraft]):
         Path
             The file.
         """
-        from aatoolkit.profile.checking import baseline_of
-
         path = Path(path)
         name = name or path.stem
-        baseline = baseline_of(self.profile(name), self.answers.payloads)
-        analyses = [one.analysis for one in self.values()]
-        write_whole(path, file_of(name, self._title, analyses, baseline).encode())
-        return path
+        baseline = baseline_of(self.profile(name), self.responses.payloads)
+        analyses = [section.analysis for section in self.values()]
+        return write_whole(path, file_of(name, self._title, analyses, baseline).encode())
 
     def confirm(self) -> Confirmation:
         """Walk through the places that may state availability, most useful first.
@@ -145,54 +116,36 @@ class Draft(Mapping[str, SectionDraft]):
 
         Rules that no response fits any more are left out.
         """
-        from aatoolkit.sections import Profile
-
         saved = Profile.load(path) if Path(path).exists() else {}
         for name, section in self.items():
             for rule in saved[name].rules if name in saved else ():
                 with suppress(ArgumentError):
                     section.add_rule(rule)
 
-    def report(self, path: str | Path) -> Path:
-        """Write a page of HTML for the person who reviews the draft.
-
-        It shows each section's tables, a sample of rows, each column with its evidence, what is
-        open and what to ask the vendor.
-        """
-        return write_whole(path, page_of(self).encode())
-
     @property
     def _title(self) -> str:
-        return f"Drafted from the answers for {self.host}, {len(self.requests)} requests."
+        return f"Drafted from the responses for {self.host}, {len(self.requests)} requests."
 
     def __repr__(self) -> str:
         lines = [f"<Draft of {self.host}: {len(self)} sections, {len(self.requests)} requests>"]
         if self.stopped:
             lines.append(
-                f"  {self.stopped}: {self.answers.unanswered} requests have no answer; draft again "
-                "to go on from the cache"
+                f"  {self.stopped}: {self.responses.unanswered} requests have no response; draft "
+                "again to go on from the cache"
             )
-        if self.unvaried:
-            lines.append(f"  not varied by {', '.join(self.unvaried)}: {_UNVARIED}")
+        if self.responses.options and not any(engines_of(self.responses.options)):
+            lines.append(
+                "  not varied by engine: no list of engines was recognised in the scope options; "
+                "name it in the profile: sections.scope_options(engine='models[].key')"
+            )
         width = max(map(len, self), default=0)
         for name, section in self.items():
             tables = f"{len(section.tables)} tables"
             lines.append(f"  {name:<{width}}  {tables:>10}  {counted(section.counts())}")
             lines += [f"  {'':<{width}}  ! {note}" for note in section.notes]
-        lines += [f"  {name}: {error}" for name, error in self.errors.items()]
-        return "\n".join(lines)
+        return "\n".join([*lines, *(f"  {name}: {error}" for name, error in self.errors.items())])
 
     _repr_pretty_ = wrapped_in_ipython
-
-
-def _maps(analysis: Analysis) -> set[tuple[Step, ...]]:
-    """The paths at which a section has objects whose keys are data."""
-    return {
-        one.steps[:at]
-        for one in analysis.relations
-        for at, step in enumerate(one.steps)
-        if isinstance(step, Entries)
-    }
 
 
 def draft(
@@ -205,14 +158,14 @@ def draft(
     progress: bool | None = None,
     standard_names: bool = True,
 ) -> Draft:
-    """Draft the profile of a service from its answers, within a budget of requests.
+    """Draft the profile of a service from its responses, within a budget of requests.
 
     Asks for the scope options, each section, the combined view, and for some engines alone.
     Nothing undocumented is asked. Only what is proved or likely is applied; what a wrong guess
     would break, sums and ratios, only if proved.
 
     An interrupt, or the end of the time, ends the asking, and the draft is made of what came by
-    then. Drafting again goes on from there: answers that are in the cache are not asked for again.
+    then. Drafting again goes on from there: responses in the cache are not asked for again.
 
     Parameters
     ----------
@@ -239,8 +192,7 @@ def draft(
     NotAuthorized, NotVisible
         If nothing could be read for this reason.
     """
-    answers = ask(
+    responses = ask(
         project, requests=requests, names=sections, hosts=hosts, seconds=seconds, progress=progress
     )
-    url = str(project.client.base_url)
-    return Draft(project.host, url, answers, standard_names=standard_names)
+    return Draft(project.host, responses, standard_names=standard_names)

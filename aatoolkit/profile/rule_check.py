@@ -1,4 +1,4 @@
-"""Check a rule of availability against the answers of a draft, before it is set."""
+"""Try a rule of availability on the responses of a draft, and complete one, before it is set."""
 
 from __future__ import annotations
 
@@ -12,67 +12,49 @@ from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, pa
 from aatoolkit.sections import Rule
 
 _MEANINGS = (
-    *(str(one) for one in Status if one != Status.UNKNOWN),
-    *(str(one) for one in Cause if one not in (Cause.ABSENT, Cause.NO_ROW)),
+    *(str(status) for status in Status if status != Status.UNKNOWN),
+    *(str(cause) for cause in Cause if cause not in (Cause.ABSENT, Cause.NO_ROW)),
 )
 _SHOWN, _DEEPEST, _WIDEST = 8, 8, 200
 
-Seen = tuple[tuple[str, ...], Any]
-"""The fields on the way to a value, and the value."""
-
 
 def problem_of(
-    rule: Rule, answers: Sequence[Any], headers: Iterable[Mapping[str, str]] = ()
+    rule: Rule, responses: Sequence[Any], headers: Iterable[Mapping[str, str]] = ()
 ) -> str | None:
-    """Describe what is wrong with a rule for the answers seen; None if it reads some of them.
-
-    Parameters
-    ----------
-    rule : Rule
-        The rule.
-    answers : sequence
-        Decoded answers of the section.
-    headers : iterable of mapping
-        The headers of answers.
+    """Describe what is wrong with a rule for the responses seen; None if it reads some of them.
 
     Examples
     --------
-    >>> answers = [{"rivit": [{"lkm": 0, "tyhja": True}]}]
-    >>> problem_of(Rule(at="rivit[].tyhja", words={True: "not_run"}), answers) is None
+    >>> responses = [{"rivit": [{"lkm": 0, "tyhja": True}]}]
+    >>> problem_of(Rule(at="rivit[].tyhja", words={True: "not_run"}), responses) is None
     True
-    >>> problem_of(Rule(at="rivit[].tyhjä", words={True: "not_run"}), answers)
-    "no answer has 'rivit[].tyhjä'; did you mean 'rivit[].tyhja' or 'rivit[].lkm'?"
+    >>> problem_of(Rule(at="rivit[].tyhjä", words={True: "not_run"}), responses)
+    "no response has 'rivit[].tyhjä'; did you mean 'rivit[].tyhja' or 'rivit[].lkm'?"
     """
-    meanings = [one for one in rule.words.values() if _means_nothing(one)]
-    if meanings:
-        listed = ", ".join(map(repr, meanings))
-        return f"{listed} is no status; there are {', '.join(_MEANINGS)}"
-    if not answers:
-        return None
-    seen = [*_values(rule, answers, headers)]
-    if not seen:
-        return _absent(rule, answers)
+    for meaning in rule.words.values():
+        if not isinstance(meaning, str) or read_word(meaning).status == Status.UNKNOWN:
+            return f"{meaning!r} is no status; there are {', '.join(_MEANINGS)}"
+    seen = [*_values(rule, responses, headers)]
+    if not seen and responses:
+        patterns = {format_path(path): 0 for one in responses for path in _patterns(one, ())}
+        hint = did_you_mean(near_matches(rule.at, patterns), "look at the response for its fields")
+        return f"no response has {rule.at!r}; {hint}"
     states = [state_by(rule, value, names) for names, value in seen]
-    if any(state is not None and state.status != Status.UNKNOWN for state in states):
+    if not seen or any(state and state.status != Status.UNKNOWN for state in states):
         return None
-    values = [*dict.fromkeys(raw(value)[:80] for _, value in seen)]
-    given = ((one.get(rule.status) if isinstance(one, dict) else one) for _, one in seen)
-    texts = {(type(one), one): one for one in given if isinstance(one, str | int)}
-    example = ", ".join(f"{one!r}: …" for one in [*texts.values()][:_SHOWN]) or "…"
-    inner = _fields_of(rule, seen)
-    if inner:
-        return (
-            f"{rule.at!r} holds objects without {rule.status!r}; say status=, one of "
-            f"{', '.join(inner)}"
-        )
+    texts = dict.fromkeys(raw(value)[:80] for _, value in seen)
+    stated = ((one.get(rule.status) if isinstance(one, dict) else one) for _, one in seen)
+    words = {(type(one), one): one for one in stated if isinstance(one, str | int)}
+    example = ", ".join(f"{word!r}: …" for word in [*words.values()][:_SHOWN]) or "…"
     return (
-        f"none of the values of {rule.at!r} is known: {', '.join(values[:_SHOWN])}; say what they "
-        f"mean, as words={{{example}}} with {', '.join(_MEANINGS)}"
+        f"none of the values of {rule.at!r} is known: {', '.join([*texts][:_SHOWN])}; say what "
+        f"they mean, as words={{{example}}} with {', '.join(_MEANINGS)}, or which field says it, "
+        "as status="
     )
 
 
 def complete(
-    at: str, answers: Sequence[Any], engine_maps: Collection[str]
+    at: str, responses: Sequence[Any], engine_maps: Collection[str]
 ) -> tuple[dict[str, str], list[str]] | None:
     """Complete a rule about a word by what stands beside it; None where nothing does.
 
@@ -80,8 +62,8 @@ def complete(
     ----------
     at : str
         The path of the word.
-    answers : sequence
-        Decoded answers of the section.
+    responses : sequence
+        Decoded responses of the section.
     engine_maps : collection of str
         The paths of objects whose keys are engines.
 
@@ -100,109 +82,69 @@ def complete(
     if not above or set(at) & set("[{"):
         return None
     steps = parse_pattern(above)
-    objects = [one for each in answers for one in values_at(each, steps) if isinstance(one, dict)]
-    names = dict.fromkeys(name for one in objects for name in one)
+    objects = [o for one in responses for o in values_at(one, steps) if isinstance(o, dict)]
+    names = dict.fromkeys(name for record in objects for name in record)
     texts = [
         name for name in names
-        if name != status and all(isinstance(one.get(name, ""), str) for one in objects)
-        and any(" " in str(one.get(name, "")).strip() for one in objects)
+        if name != status and any(" " in str(record.get(name, "")).strip() for record in objects)
+        and all(isinstance(record.get(name, ""), str) for record in objects)
     ]  # fmt: skip
     maps = [name for name in names if f"{above}.{name}" in engine_maps]
-    found = {"at": above, "status": status}
-    found |= {"reason": texts[0]} if len(texts) == 1 else {}
-    found |= {"engines": maps[0]} if len(maps) == 1 else {}
-    if len(found) == 2:
+    rule = {"at": above, "status": status}
+    rule |= {"reason": texts[0]} if len(texts) == 1 else {}
+    rule |= {"engines": maps[0]} if len(maps) == 1 else {}
+    if len(rule) == 2:
         return None
-    held = [one.get(found.get("engines", "")) for one in objects]
-    inner = [state for one in held if isinstance(one, dict) for state in one.values()]
-    words = (one.get(status) if isinstance(one, dict) else one for one in inner)
-    return found, [*dict.fromkeys(one for one in words if isinstance(one, str))]
-
-
-def _means_nothing(word: Any) -> bool:
-    return not isinstance(word, str) or read_word(word).status == Status.UNKNOWN
-
-
-def _fields_of(rule: Rule, seen: Iterable[Seen]) -> list[str]:
-    """The fields that may be the status, where no object has the one that the rule names."""
-    objects = [value for _, value in seen if isinstance(value, dict)]
-    if not objects or any(rule.status in one for one in objects):
-        return []
-    names = dict.fromkeys(name for one in objects for name in one)
-    return [
-        name for name in names
-        if any(isinstance(one.get(name), str | bool | int) for one in objects)
-    ]  # fmt: skip
+    states = [
+        state
+        for record in objects
+        if isinstance(inner := record.get(rule.get("engines", "")), dict)
+        for state in inner.values()
+    ]
+    words = (state.get(status) if isinstance(state, dict) else state for state in states)
+    return rule, [*dict.fromkeys(word for word in words if isinstance(word, str))]
 
 
 def _values(
-    rule: Rule, answers: Iterable[Any], headers: Iterable[Mapping[str, str]]
-) -> Iterator[Seen]:
-    """Yield the values that a rule reads."""
+    rule: Rule, responses: Iterable[Any], headers: Iterable[Mapping[str, str]]
+) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield the values that a rule reads, each with the fields on the way to it."""
     if rule.kind == "header":
-        for given in headers:
-            yield from (
-                ((rule.header,), text)
-                for name, text in given.items()
-                if name.lower() == rule.header
-            )
+        sent = (item for lines in headers for item in lines.items())
+        yield from (((rule.header,), text) for name, text in sent if name.lower() == rule.header)
         return
-    steps = parse_pattern(rule.at)
-    names = tuple(step.name for step in steps if isinstance(step, Field))
-    for answer in answers:
-        for value in values_at(answer, steps):
-            if rule.kind == "object" and isinstance(value, dict):
-                yield from _of_object(rule, value, names)
-            elif value is not None and not isinstance(value, list):
-                yield (names[-1:] if rule.kind == "rows" else names), value
-
-
-def _of_object(rule: Rule, value: dict[str, Any], names: tuple[str, ...]) -> Iterator[Seen]:
-    yield names, value
-    for name in (rule.fields, rule.engines):
-        inner = value.get(name)
-        for one in inner.values() if isinstance(inner, dict) else ():
-            if one is not None and not isinstance(one, list):
-                yield (*names, name), one
+    steps, names = parse_pattern(rule.at), tuple(rule.steps)
+    for value in (value for one in responses for value in values_at(one, steps)):
+        if rule.kind == "object" and isinstance(value, dict):
+            yield names, value
+            maps = ((name, value.get(name)) for name in (rule.fields, rule.engines))
+            for name, inner in maps:
+                for state in inner.values() if isinstance(inner, dict) else ():
+                    yield (*names, name), state
+        elif value is not None and not isinstance(value, list):
+            yield (names[-1:] if rule.kind == "rows" else names), value
 
 
 def values_at(value: Any, steps: Sequence[Step]) -> Iterator[Any]:
     """Yield the values at a pattern."""
     if not steps:
         yield value
-        return
-    first, rest = steps[0], steps[1:]
-    if isinstance(first, Field):
-        if isinstance(value, dict) and first.name in value:
-            yield from values_at(value[first.name], rest)
-    else:
-        each = value if isinstance(value, list) else []
-        if isinstance(first, Entries) and isinstance(value, dict):
-            each = [*value.values()]
-        for one in each:
-            yield from values_at(one, rest)
-
-
-def _absent(rule: Rule, answers: Iterable[Any]) -> str:
-    if rule.kind == "header":
-        return f"no answer has the header {rule.header!r}"
-    known = {format_path(steps): None for answer in answers for steps in _patterns(answer, ())}
-    near = near_matches(rule.at, known)
-    top = [one for one in known if not set(".[{") & set(one)]
-    hint = did_you_mean(near, f"at the top is {', '.join(top)}")
-    return f"no answer has {rule.at!r}; {hint}"
+    elif isinstance(steps[0], Field):
+        if isinstance(value, dict) and steps[0].name in value:
+            yield from values_at(value[steps[0].name], steps[1:])
+    elif isinstance(value, list | dict):
+        is_map = isinstance(steps[0], Entries)
+        inner = value.values() if is_map and isinstance(value, dict) else value
+        for item in inner if is_map or isinstance(value, list) else ():
+            yield from values_at(item, steps[1:])
 
 
 def _patterns(value: Any, path: tuple[Step, ...]) -> Iterator[tuple[Step, ...]]:
-    """Yield the paths of an answer at which a rule may be."""
-    if len(path) > _DEEPEST:
-        return
-    if isinstance(value, dict) and len(value) <= _WIDEST:
-        for name, one in value.items():
+    """Yield the paths of a response at which a rule may be."""
+    if isinstance(value, dict) and len(value) <= _WIDEST and len(path) <= _DEEPEST:
+        for name, inner in value.items():
             yield (*path, Field(name))
-            if isinstance(one, dict):
-                yield (*path, Field(name), Entries())
-            yield from _patterns(one, (*path, Field(name)))
+            yield from _patterns(inner, (*path, Field(name)))
     elif isinstance(value, list):
-        for one in value[:_WIDEST]:
-            yield from _patterns(one, (*path, Each()))
+        for inner in value[:_WIDEST]:
+            yield from _patterns(inner, (*path, Each()))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit.availability import Status
 from aatoolkit.availability.detect import raw, read_word
 from aatoolkit.availability.detect.words import name_of
-from aatoolkit.errors import ArgumentError, did_you_mean, near_matches
+from aatoolkit.errors import ArgumentError, unknown
 from aatoolkit.jsontree.coerce import read_as
 from aatoolkit.jsontree.paths import Entries, format_path, parse_pattern
 from aatoolkit.jsontree.vectors import MISSING
@@ -31,7 +31,6 @@ from aatoolkit.sections.inference.relations import (
 if TYPE_CHECKING:
     import pandas as pd
 
-
 _UNSET: Any = object()
 
 
@@ -49,13 +48,13 @@ class SectionDraft:
     def __init__(
         self,
         analysis: Analysis,
-        candidates: Iterable[Candidate] = (),
-        answers: Sequence[Any] = (),
-        headers: Sequence[Mapping[str, str]] = (),
+        candidates: Iterable[Candidate],
+        responses: Sequence[Any],
+        headers: Sequence[Mapping[str, str]],
     ) -> None:
-        self._answers, self._headers = answers, headers
+        self._responses, self._headers = responses, headers
         self.candidates: tuple[Candidate, ...] = tuple(candidates)
-        analysis.watched = tuple(one.at for one in self.candidates)
+        analysis.watched = tuple(place.at for place in self.candidates)
         self.name: str = analysis.section
         self.notes: list[str] = analysis.notes
         self.analysis = analysis
@@ -77,11 +76,11 @@ class SectionDraft:
 
     def counts(self) -> dict[str, int]:
         """Count the numbers that are proved, likely, open and settled by hand."""
-        found = dict.fromkeys((PROVED, LIKELY, OPEN, SETTLED), 0)
+        counts = dict.fromkeys((PROVED, LIKELY, OPEN, SETTLED), 0)
         for column in self.columns():
             if column.reading.is_number and not column.is_key:
-                found[column.confidence] += 1
-        return found
+                counts[column.confidence] += 1
+        return counts
 
     @property
     def review(self) -> pd.DataFrame:
@@ -94,21 +93,21 @@ class SectionDraft:
 
         from aatoolkit._util.show import Shown
 
-        found = list(self.columns())
-        text: dict[str, list[str | None]] = {
-            "path": [one.path for one in found],
-            "dtype": [one.dtype for one in found],
-            "unit": [one.unit.value for one in found],
-            "rule": [_rule_words(one) for one in found],
-            "meaning": [one.doc for one in found],
-            "confidence": [one.confidence for one in found],
-            "evidence": [one.evidence for one in found],
-            "example": [None if one.example is None else str(one.example)[:80] for one in found],
+        columns = list(self.columns())
+        review = {
+            "path": [column.path for column in columns],
+            "dtype": [column.dtype for column in columns],
+            "unit": [column.unit.value for column in columns],
+            "rule": [column.rule_words for column in columns],
+            "meaning": [column.doc for column in columns],
+            "confidence": [column.confidence for column in columns],
+            "evidence": [column.evidence for column in columns],
+            "example": [column.example and str(column.example)[:80] for column in columns],
         }
-        index = pd.MultiIndex.from_arrays(
-            [[one.table for one in found], [one.name for one in found]], names=["table", "column"]
+        index = pd.MultiIndex.from_tuples(
+            [(column.table, column.name) for column in columns], names=["table", "column"]
         )
-        frame = Shown(pd.DataFrame(text, index=index, dtype="string"))
+        frame = Shown(pd.DataFrame(review, index=index, dtype="string"))
         return frame.fold_by("table", "column", "confidence")
 
     def set(
@@ -119,7 +118,7 @@ class SectionDraft:
         unit: str | None = _UNSET,
         aggregate: Aggregation = _UNSET,
         dtype: str | None = None,
-        parse: str | None = _UNSET,
+        parse: Any = _UNSET,
         scale: float | None = None,
         missing: tuple[Any, ...] | None = None,
         doc: str | None = None,
@@ -134,7 +133,7 @@ class SectionDraft:
         table : str, optional
             The table, where several have such a column.
         unit, dtype, parse, scale, missing, doc, name
-            As of `aatoolkit.Column`. A parse is tried on the values of the answers, and without
+            As of `aatoolkit.Column`. A parse is tried on the values of the responses, and without
             a dtype it takes the first one that it gives.
         aggregate : Aggregation
             How rows combine: ``SUM``, ``ratio("cit", "tot")``, ``weighted("tot")``.
@@ -143,36 +142,56 @@ class SectionDraft:
         ------
         ArgumentError
             If there is no such column, or several, if the declaration would not hold together, or
-            if a parse or dtype cannot read what the answers have.
+            if a parse or dtype cannot read what the responses have.
         """
-        found = self._find(column, table)
-        before = dict(vars(found))
+        target = self._column(column, table)
+        before = dict(vars(target))
         if unit is not _UNSET:
-            found.unit = Finding(unit, SETTLED, "settled by hand")
+            target.unit = Finding(unit, SETTLED, "settled by hand")
         if aggregate is not _UNSET:
-            found.rule = Finding(aggregate, SETTLED, "settled by hand")
-        if dtype is None and isinstance(parse, str) and found.dtype not in PARSES.get(parse, ()):
+            target.rule = Finding(aggregate, SETTLED, "settled by hand")
+        if dtype is None and parse is not _UNSET and target.dtype not in PARSES.get(parse, ()):
             dtype = next(iter(PARSES.get(parse, ())), None)
-        given: dict[str, Any] = {"dtype": dtype, "missing": missing}
-        given = {name: value for name, value in given.items() if value is not None}
-        given |= {} if parse is _UNSET else {"parse": parse}
-        found.reading = replace(found.reading, **given)
-        found.scale = found.scale if scale is None else scale
-        found.doc = found.doc if doc is None else doc
+        changes: dict[str, Any] = {"dtype": dtype, "missing": missing}
+        changes = {fact: value for fact, value in changes.items() if value is not None}
+        changes |= {} if parse is _UNSET else {"parse": parse}
+        target.reading = replace(target.reading, **changes)
+        target.scale = target.scale if scale is None else scale
+        target.doc = target.doc if doc is None else doc
         if name is not None:
-            rename(found, name)
+            rename(target, name)
         try:
-            declared = self.section
-            _check_rule(declared[found.table].names, found)
-            if given:
-                _check_values(found)
+            rule, names = target.aggregate, self.section[target.table].names
+            lacking = {*(rule.over or ()), rule.by, rule.within} - {None, *names}
+            if lacking:
+                raise ValueError(f"its rule needs {', '.join(map(str, lacking))}, not there")
+            if changes:
+                _check_values(target)
         except (ValueError, KeyError) as error:
-            if found.name != before["name"]:
-                rename(found, before["name"])
-            vars(found).update(before)
+            if target.name != before["name"]:
+                rename(target, before["name"])
+            vars(target).update(before)
             raise ArgumentError(
-                f"{found.table}.{column} cannot be declared so: {error}", argument="column"
+                f"{target.table}.{column} cannot be declared so: {error}", argument="column"
             ) from None
+
+    def _column(self, column: str, table: str | None) -> ColumnFinding:
+        among = [one for one in self.columns() if table in (None, one.table)]
+        for spelling in ("name", "path", "field"):
+            same = [one for one in among if getattr(one, spelling) == column]
+            # The main table comes first.
+            same = [one for one in same if one.table == self.tables[0]] or same
+            if len(same) > 1:
+                tables = ", ".join(one.table for one in same)
+                raise ArgumentError(
+                    f"{column!r} is in several tables of {self.name} ({tables}): say table=",
+                    argument="column",
+                )
+            if same:
+                return same[0]
+        raise ArgumentError(
+            unknown("column", column, [one.name for one in among]), argument="column"
+        )
 
     @property
     def availability(self) -> pd.DataFrame:
@@ -188,21 +207,17 @@ class SectionDraft:
 
         from aatoolkit._util.show import Shown
 
-        found = self.candidates
-        text = {
-            "at": [one.at for one in found],
-            "value": [raw(one.value) for one in found],
-            "elsewhere": [", ".join(map(raw, one.others)) or None for one in found],
-            "why": [one.why for one in found],
-            "rule": self.rule_lines(),
+        places = self.candidates
+        text: dict[str, list[str | None]] = {
+            "at": [place.at for place in places],
+            "value": [raw(place.value) for place in places],
+            "elsewhere": [", ".join(map(raw, place.others)) or None for place in places],
+            "why": [place.why for place in places],
+            "rule": [None if rule is None else _line_of(rule) for rule in self.proposals()],
         }
-        for host in dict.fromkeys(host for one in found for host in one.beside):
-            text[host] = [raw(one.beside[host]) if host in one.beside else None for one in found]
+        for host in dict.fromkeys(host for place in places for host in place.beside):
+            text[host] = [raw(place.beside.get(host)) for place in places]
         return Shown(pd.DataFrame(text, dtype="string"))
-
-    def rule_lines(self) -> list[str | None]:
-        """The line of code per row of `availability` that reads it; None where no rule can."""
-        return [None if rule is None else _rule_line(rule) for rule in self.proposals()]
 
     def proposals(self) -> list[dict[str, Any] | None]:
         """The rule per row of `availability`, with what its words probably mean; None without."""
@@ -210,10 +225,7 @@ class SectionDraft:
             format_path(one.steps[:-1]) for one in self.analysis.relations
             if one.key == ("engine",) and isinstance(one.steps[-1], Entries)
         }  # fmt: skip
-        return [
-            _proposal(one, complete(one.at, self._answers, keyed), keyed, self._answers)
-            for one in self.candidates
-        ]
+        return [_proposal(place, keyed, self._responses) for place in self.candidates]
 
     def set_rule(self, **rule: Any) -> None:
         """Add a rule by which the service states this section's availability.
@@ -231,24 +243,22 @@ class SectionDraft:
         Raises
         ------
         ArgumentError
-            If that is no such place, if no answer of the draft has it, or if no value that is
+            If that is no such place, if no response of the draft has it, or if no value that is
             there has a meaning by the rule.
         """
         if set(rule) == {"at"}:
             rule = next((one for one in self.proposals() if one and one["at"] == rule["at"]), rule)
         try:
-            found = Rule(**rule)
-            steps = parse_pattern(found.at) if found.kind == "map" else ()
-            of_engines = any(
-                one.steps == steps and one.key == ("engine",) for one in self.analysis.relations
-            )
-            if found.of is None and of_engines:
-                found = replace(found, of="engine")
+            made = Rule(**rule)
+            steps = parse_pattern(made.at) if made.kind == "map" else None
         except (TypeError, ValueError) as error:
             raise ArgumentError(f"that is no rule: {error}", argument="rule") from None
-        self.add_rule(found)
+        tables = self.analysis.relations
+        if made.of is None and any(t.steps == steps and t.key == ("engine",) for t in tables):
+            made = replace(made, of="engine")
+        self.add_rule(made)
 
-    def add_rule(self, found: Rule) -> None:
+    def add_rule(self, rule: Rule) -> None:
         """Add a rule that was made before; of those of one place the last one holds.
 
         Raises
@@ -256,10 +266,10 @@ class SectionDraft:
         ArgumentError
             If no response of the draft has the place, or no value there has a meaning by it.
         """
-        problem = problem_of(found, self._answers, self._headers)
+        problem = problem_of(rule, self._responses, self._headers)
         if problem is not None:
             raise ArgumentError(problem, argument="rule")
-        self.analysis.rules = with_rule(self.analysis.rules, found)
+        self.analysis.rules = with_rule(self.analysis.rules, rule)
 
     def remove_rule(self, at: str) -> None:
         """Take away the rule of a place, by its ``at``.
@@ -269,44 +279,18 @@ class SectionDraft:
         ArgumentError
             If there is none.
         """
-        rules = {one.at: one for one in self.analysis.rules}
+        rules = {rule.at: rule for rule in self.analysis.rules}
         if at not in rules:
-            hint = did_you_mean(near_matches(at, rules), f"there are {', '.join(rules) or 'none'}")
-            raise ArgumentError(f"there is no rule of {at!r}; {hint}", argument="rule")
-        self.analysis.rules = tuple(one for one in rules.values() if one.at != at)
-
-    def _find(self, column: str, table: str | None) -> ColumnFinding:
-        among = [one for one in self.columns() if table in (None, one.table)]
-        spellings: tuple[Callable[[ColumnFinding], str], ...] = (
-            lambda one: one.name,
-            lambda one: one.path,
-            lambda one: one.source.strip("[]^.").rpartition(".")[2],
-        )
-        for spelt in spellings:
-            found = [one for one in among if spelt(one) == column]
-            if len(found) > 1 and found[0].table == self.tables[0]:
-                found = [one for one in found if one.table == self.tables[0]]
-            if len(found) == 1:
-                return found[0]
-            if found:
-                places = ", ".join(sorted({one.table for one in found}))
-                raise ArgumentError(
-                    f"{column!r} is in several tables of {self.name} ({places}): say table=",
-                    argument="column",
-                )
-        names = ", ".join(one.name for one in among)
-        raise ArgumentError(
-            f"{self.name} has no column {column!r}; it has {names}", argument="column"
-        )
+            raise ArgumentError(unknown("rule", at, rules), argument="rule")
+        self.analysis.rules = tuple(rule for rule in rules.values() if rule.at != at)
 
     def __repr__(self) -> str:
-        counts = self.counts()
-        lines = [f"<Draft of {self.name}: {counted(counts)}>"]
+        lines = [f"<Draft of {self.name}: {counted(self.counts())}>"]
         for relation in self.analysis.relations:
             lines.append(f"  {relation.name}  {len(relation.columns)} columns")
         lines += [f"  ! {note}" for note in self.notes]
         if self.candidates and not self.analysis.rules:
-            places = ", ".join(one.at for one in self.candidates)
+            places = ", ".join(place.at for place in self.candidates)
             lines.append(f"  ? may be about availability: {places}; see .availability")
         return "\n".join(lines)
 
@@ -316,91 +300,60 @@ def counted(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{n} {name}" for name, n in counts.items() if n or name != SETTLED)
 
 
-def _rule_words(found: ColumnFinding) -> str | None:
-    if found.is_key:
-        return "key"
-    if not found.reading.is_number or found.rule.value is None:
-        return None
-    return str(found.aggregate)
-
-
 def _proposal(
-    one: Candidate,
-    whole: tuple[dict[str, str], list[str]] | None,
-    keyed: Collection[str],
-    answers: Sequence[Any],
+    place: Candidate, keyed: Collection[str], responses: Sequence[Any]
 ) -> dict[str, Any] | None:
     """The rule that reads a place, whole with what is beside it; None without one."""
-    if whole is not None and isinstance(one.value, str):
-        states = {word: read_word(word) for word in whole[1]}
-        meant = {
-            word: "unavailable"
-            if state.status == Status.UNKNOWN
-            else str(state.cause or state.status)
-            for word, state in states.items()
-        }
-        return {**whole[0], "words": {**meant, **one.words}}
+    whole = complete(place.at, responses, keyed) if isinstance(place.value, str) else None
+    if whole is not None:
+        meanings = {}
+        for word in whole[1]:
+            state = read_word(word)
+            is_known = state.status != Status.UNKNOWN
+            meanings[word] = str(state.cause or state.status) if is_known else "unavailable"
+        return {**whole[0], "words": {**meanings, **place.words}}
     flags = {"true": True, "false": False}
-    words = {flags.get(word, word): text for word, text in one.words.items()}
-    above, _, last = one.at.rpartition(".")
-    rule: dict[str, Any] = {"at": one.at}
-    if isinstance(one.value, list):
-        rule = {"at": f"{one.at}[]", "of": "section"}
-    elif isinstance(one.value, dict):
-        rule = {"at": f"{one.at}{{}}", "of": None if "{" in one.at or "[" in one.at else "engine"}
+    words = {flags.get(word, word): meaning for word, meaning in place.words.items()}
+    above, _, last = place.at.rpartition(".")
+    rule: dict[str, Any] = {"at": place.at}
+    if isinstance(place.value, list):
+        rule = {"at": f"{place.at}[]", "of": "section"}
+    elif isinstance(place.value, dict):
+        rule = {"at": f"{place.at}{{}}", "of": None if {*place.at} & {*"[{"} else "engine"}
     elif above.removesuffix("{}") in keyed:
         rule = {"at": above, "status": last, "of": "engine"}
     elif "[]" in above:
-        records = [one for answer in answers for one in values_at(answer, parse_pattern(above))]
-        objects = [record for record in records if isinstance(record, dict)]
-        if all((name_of(record) or ("",))[0] == "engine" for record in objects):
+        steps = parse_pattern(above)
+        records = [r for one in responses for r in values_at(one, steps) if isinstance(r, dict)]
+        if all((name_of(record) or ("",))[0] == "engine" for record in records):
             rule["of"] = "engine"
-        elif not any(type(v) in (int, float) for record in objects for v in record.values()):
+        elif not any(type(v) in (int, float) for record in records for v in record.values()):
             rule["of"] = "section"
-    try:
-        Rule(**rule)
-    except ValueError:
-        return None
     return {**rule, "words": words}
 
 
-def _rule_line(rule: Mapping[str, Any]) -> str:
+def _line_of(rule: Mapping[str, Any]) -> str:
     """Write a rule as the line of code that sets it."""
     return f"set_rule({', '.join(f'{name}={value!r}' for name, value in rule.items())})"
 
 
-def _check_values(found: ColumnFinding) -> None:
-    """Refuse a reading that loses values of the answers.
+def _check_values(column: ColumnFinding) -> None:
+    """Refuse a reading that loses values of the responses.
 
     Raises
     ------
     ValueError
         With examples of what it cannot read.
     """
-    known = [None if value is MISSING else value for value in found.values]
-    dtype, parse = found.reading.dtype, found.reading.parse
-    if found.reading.year is not None or not known:
+    values = [None if value is MISSING else value for value in column.values]
+    dtype, parse = column.reading.dtype, column.reading.parse
+    if column.reading.year is not None or not values:
         return
-    odd = read_as(known, Reading(dtype, parse, None, None, found.reading.missing)).odd
+    odd = read_as(values, Reading(dtype, parse, None, None, column.reading.missing)).odd
     if odd:
-        texts = [*dict.fromkeys(raw(known[row]) for row in odd)]
+        texts = [*dict.fromkeys(raw(values[row]) for row in odd)]
         how = f"parse={parse!r}" if parse else f"dtype={dtype!r}"
         raise ValueError(
-            f"{how} reads {len(known) - len(odd)} of {len(known)} values, and not "
+            f"{how} reads {len(values) - len(odd)} of {len(values)} values, and not "
             f"{', '.join(texts[:3])}; say another parse=, or missing= for what stands for none"
         )
-
-
-def _check_rule(names: Iterable[str], found: ColumnFinding) -> None:
-    """Refuse a rule that needs columns which the table does not have.
-
-    Raises
-    ------
-    ValueError
-        With the columns that are lacking.
-    """
-    rule = found.aggregate
-    used = {*(rule.over or ()), rule.by, rule.within} - {None}
-    lacking = sorted(str(one) for one in used - set(names))
-    if lacking:
-        raise ValueError(f"its rule needs {', '.join(lacking)}, which the table does not have")

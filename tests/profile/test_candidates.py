@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from foreign import draft_of
 
 import aatoolkit as aa
 from aatoolkit.errors import ArgumentError
-from aatoolkit.jsontree.paths import Field
-from aatoolkit.profile.candidates import candidates
 from aatoolkit.sections import Profile
 from aatoolkit.sections.profile_json import dump_profile, load_profile
 
@@ -37,9 +36,10 @@ ANSWER = {
 }
 
 
-def found(answer: Any, **more: Any) -> dict[str, str]:
-    given = candidates(answer, engines=["alpha", "beta", "gamma"], idle=["gamma"], **more)
-    return {one.at: one.why for one in given}
+def found(answer: Any, *parts: Any) -> dict[str, str]:
+    narrowed = {"crawl": {(str(at),): part for at, part in enumerate(parts)}}
+    draft = draft_of({"crawl": answer}, narrowed, OPTIONS)
+    return {} if "crawl" not in draft else {one.at: one.why for one in draft["crawl"].candidates}
 
 
 def test_what_names_an_engine_that_never_ran_comes_first():
@@ -61,19 +61,19 @@ def test_business_is_no_place():
 def test_the_keys_of_maps_are_no_names_of_fields():
     answer = {
         "brands": {
-            "Acme": {"n": 3, "engineReason": {"alpha": None, "gamma": "FIRST_PASS_DUE"}},
-            "Other": {"n": 4, "engineReason": {"alpha": None, "gamma": "FIRST_PASS_DUE"}},
-        }
+            name: {"n": n, "engineReason": {"alpha": None, "gamma": "FIRST_PASS_DUE"}}
+            for n, name in enumerate(("Acme", "Other", "More"), 3)
+        },
+        "names": ["Acme", "Other", "More"],
     }
-    assert [*found(answer, maps={(Field("brands"),)})] == ["brands{}.engineReason"]
+    assert [*found(answer)] == ["brands{}.engineReason"]
 
 
 def test_what_differs_where_some_engines_were_requested_is_shown_beside():
     whole = {"gateway": {"state": "PARTLY_LOGGED", "full": False}}
-    parts = [{"gateway": {"state": "FULLY_LOGGED", "full": True}}]
-    (one,) = candidates(whole, parts)
-    assert one.at in ("gateway", "gateway.state")
-    assert "FULLY_LOGGED" in repr(one.others)
+    part = {"gateway": {"state": "FULLY_LOGGED", "full": True}}
+    (why,) = found(whole, part).values()
+    assert "differs where some engines were asked for" in why
 
 
 @pytest.fixture

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from foreign import draft_of
 
 import aatoolkit as aa
 from aatoolkit.errors import SchemaDriftWarning
-from aatoolkit.profile.candidates import candidates
-from aatoolkit.profile.contrast import emptied
 from aatoolkit.sections import Profile
 from aatoolkit.sections.profile_json import dump_profile, load_profile
 
@@ -59,7 +58,7 @@ def test_an_engine_that_never_ran_is_requested_alone_once(draft, scripted):
     assert len(alone) == 2
     assert sum("nothing was measured" in str(one) for one in draft.requests) == 2
     assert len(scripted.requests) == len(draft.requests)
-    assert set(draft.answers.empty) == set(SECTIONS)
+    assert set(draft.responses.empty) == set(SECTIONS)
 
 
 def test_what_speaks_only_where_nothing_was_measured_is_offered_as_a_rule(draft):
@@ -99,7 +98,7 @@ def test_without_an_engine_that_never_ran_nothing_more_is_requested(scripted, re
     )
     with aa.Client(scripted.url, token="t", cache=False) as client:
         found = aa.profile.draft(client.project("a.example"), sections=["urls"], progress=False)
-    assert found.answers.empty == {}
+    assert found.responses.empty == {}
     assert found["urls"].section.emptied == ()
 
 
@@ -112,11 +111,12 @@ def test_the_budget_holds_and_the_contrast_comes_last(scripted, reply):
             client.project("a.example"), sections=["urls"], requests=5, progress=False
         )
     assert len(scripted.requests) == len(found.requests) == 5
-    assert found.answers.empty == {}
+    assert found.responses.empty == {}
 
 
 def test_what_merely_repeats_the_question_or_a_number_is_no_place():
     whole = {"filters": {"engine": None}, "rows": [{"n": 1}], "count": 1}
     empty = {"filters": {"engine": "gamma"}, "engine": "gamma", "rows": [], "count": 0}
-    assert candidates(whole, engines=["alpha", "gamma"], idle=["gamma"], empty=empty) == []
-    assert emptied([], whole, empty) == ()
+    options = {"engines": ["alpha", {"id": "gamma", "lastRun": None}]}
+    draft = draft_of({"crawl": whole}, options=options, empty={"crawl": empty})
+    assert draft["crawl"].candidates == ()

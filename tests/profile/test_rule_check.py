@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from foreign import draft_of
 
 import aatoolkit as aa
 from aatoolkit.errors import ArgumentError
-from aatoolkit.profile.asking import Answers
 from aatoolkit.sections import Profile
 from aatoolkit.sections.profile_json import dump_profile, load_profile
 
@@ -26,11 +26,7 @@ ANSWER: dict[str, Any] = {
 
 @pytest.fixture
 def section() -> aa.profile.SectionDraft:
-    return draft_of(ANSWER)["crawl"]
-
-
-def draft_of(answer: Any) -> aa.profile.Draft:
-    return aa.profile.Draft("a.example", "https://a.example", Answers(whole={"crawl": answer}))
+    return draft_of({"crawl": ANSWER})["crawl"]
 
 
 def read(section: aa.profile.SectionDraft) -> aa.Tables:
@@ -78,7 +74,7 @@ def test_several_places_hold_together_and_one_place_is_replaced(section, tmp_pat
 
 
 def test_several_rules_are_saved_in_both_forms(tmp_path):
-    draft = draft_of(ANSWER)
+    draft = draft_of({"crawl": ANSWER})
     draft["crawl"].set_rule(at="tila", status="vaihe", words={"osittain": "partial"})
     draft["crawl"].set_rule(at="rivit[].tyhja", words={True: "not_run", False: "available"})
     profile = Profile.load(draft.save(tmp_path / "two.py"))
@@ -89,13 +85,12 @@ def test_several_rules_are_saved_in_both_forms(tmp_path):
 @pytest.mark.parametrize(
     ("rule", "match"),
     [
-        ({"at": "tilat"}, "no answer has 'tilat'; did you mean 'tila'"),
-        ({"at": "測定{}"}, "say status=, one of 状態, 理由"),
-        ({"at": "tila"}, "say status=, one of vaihe, syy"),
-        ({"at": "rivit[].lkm{}"}, "no answer has"),
+        ({"at": "tilat"}, "no response has 'tilat'; did you mean 'tila'"),
+        ({"at": "測定{}"}, "which field says it, as status="),
+        ({"at": "rivit[].lkm{}"}, "no response has"),
         ({"at": "tila.vaihe"}, "'osittain': …"),
         ({"at": "tila.vaihe", "words": {"osittain": "osa"}}, "'osa' is no status; there are avail"),
-        ({"at": "header x-tila"}, "no answer has the header"),
+        ({"at": "header x-tila"}, "no response has 'header x-tila'"),
     ],
 )
 def test_a_rule_that_reads_nothing_is_refused(section, rule, match):
@@ -113,9 +108,9 @@ def test_a_rule_is_offered_with_what_stands_beside_its_word():
         "ads": {"tila": {**state, "vaihe": "valmis"}, "rivit": rows},
         "gaps": {"tila": state, "rivit": rows},
     }
-    draft = aa.profile.Draft("a.example", "https://a.example", Answers(whole=whole))
+    draft = draft_of(whole)
     section = draft["crawl"]
-    lines = [line for line in section.rule_lines() if line and "status='vaihe'" in line]
+    lines = [line for line in section.availability["rule"] if "status='vaihe'" in line]
     (line,) = lines
     assert "at='tila', status='vaihe', reason='syy', engines='koneet'" in line
     assert "'kesken': 'available'" in line

@@ -17,6 +17,7 @@ from aatoolkit._util.lexicon import words as lexicon
 from aatoolkit.errors import PayloadError
 from aatoolkit.jsontree import decode
 from aatoolkit.jsontree.decode import checked_value
+from aatoolkit.jsontree.paths import Entries, Step
 from aatoolkit.payload import Payload
 from aatoolkit.sections import (
     COUNT,
@@ -77,6 +78,16 @@ class Analysis:
 
     def __getitem__(self, table: str) -> Relation:
         return next(relation for relation in self.relations if relation.name == table)
+
+    @property
+    def maps(self) -> set[tuple[Step, ...]]:
+        """The paths at which there are objects whose keys are data."""
+        return {
+            relation.steps[:at]
+            for relation in self.relations
+            for at, step in enumerate(relation.steps)
+            if isinstance(step, Entries)
+        }
 
     @property
     def declared(self) -> Section:

@@ -199,6 +199,19 @@ class ColumnFinding:
         return NONE if is_open or self.rule.value is None else self.rule.value
 
     @property
+    def rule_words(self) -> str | None:
+        """The rule of a number, or that it is a key; None where nothing is known."""
+        if self.is_key:
+            return "key"
+        is_ruled = self.reading.is_number and self.rule.value is not None
+        return str(self.aggregate) if is_ruled else None
+
+    @property
+    def field(self) -> str:
+        """The name of the field that holds its values."""
+        return self.source.strip("[]^.").rpartition(".")[2]
+
+    @property
     def confidence(self) -> str:
         """The lowest confidence of a number's applied findings; for others, that of the type."""
         if self.is_key or not self.reading.is_number:
