@@ -1,6 +1,6 @@
 """The lexicon: what the words of names and sentences mean, for units, names and availability.
 
-All of it is data: ``lexicon.txt`` beside this file has a line for each concept and each state.
+All of it is data: ``lexicon.txt`` beside this file has a line for each concept, state and form.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ _CAMEL_CASE = re.compile(r"([^\W\dA-Z_])([A-Z])|(\d)([A-Z])|([A-Z]+)([A-Z][a-z])
 _PART = re.compile(r"[^\W_]+")
 _OTHER = re.compile(r"<(\w+)>")
 _PATTERN = re.compile(r"(state|flag|stem|form) (\w+)(?: (weak|strong|plain))?: *(.+)")
-_ALTERNATIVES = ("setup", "permit", "seen", "lost", "units", "rows")
 
 
 @lru_cache(maxsize=8192)
@@ -59,19 +58,7 @@ def words(*concepts: str) -> frozenset[str]:
     >>> "umsatz" in words("money"), "share" in words("rate", "money")
     (True, True)
     """
-    return frozenset().union(*(_concepts()[concept] for concept in concepts))
-
-
-@lru_cache(maxsize=8192)
-def concepts(word: str) -> frozenset[str]:
-    """Return the concepts that a word may mean.
-
-    Examples
-    --------
-    >>> sorted(concepts("latency")), sorted(concepts("furlong"))
-    (['duration'], [])
-    """
-    return frozenset(concept for concept, members in _concepts().items() if word in members)
+    return frozenset().union(*(_concepts()[concept].split() for concept in concepts))
 
 
 @lru_cache(maxsize=16384)
@@ -125,38 +112,35 @@ def fits(key: str, form: str, without: tuple[str, ...] | frozenset[str] = ()) ->
 @cache
 def patterns(kind: str) -> Mapping[tuple[str, str | None], re.Pattern[str]]:
     """Return the regular expressions of a kind, by name and strength: state, flag, stem, form."""
-    return {
-        (name, strength): re.compile("|".join(texts))
-        for (of, name, strength), texts in _data()[1].items()
-        if of == kind
-    }
+    texts: dict[tuple[str, str | None], list[str]] = {}
+    for of, name, strength, text in _data()[1]:
+        if of == kind:
+            texts.setdefault((name, strength or None), []).append(_OTHER.sub(_either, text))
+    return {name: re.compile("|".join(listed)) for name, listed in texts.items()}
+
+
+def _either(concept: re.Match[str]) -> str:
+    """Match any word or phrase of a concept."""
+    text = _concepts()[concept[1]]
+    return f"(?:{text if '|' in text else '|'.join(text.split())})"
 
 
 @cache
-def _concepts() -> Mapping[str, frozenset[str]]:
-    given = _data()[0]
-    return {
-        concept: frozenset(_OTHER.sub(lambda name: given[name[1]], text).split())
-        for concept, text in given.items()
-    }
-
-
-Patterns = dict[tuple[str, str, str | None], list[str]]
+def _concepts() -> Mapping[str, str]:
+    listed = _data()[0]
+    return {name: _OTHER.sub(lambda of: listed[of[1]], text) for name, text in listed.items()}
 
 
 @cache
-def _data() -> tuple[Mapping[str, str], Patterns]:
-    """Read the file: the words of each concept, and the patterns of each kind and name."""
+def _data() -> tuple[Mapping[str, str], list[tuple[str, ...]]]:
+    """Read the file: the words of each concept, and the patterns with their kind and name."""
     listed: dict[str, str] = {}
-    found: Patterns = {}
+    found: list[tuple[str, ...]] = []
     for line in Path(__file__).with_name("lexicon.txt").read_text("utf-8").splitlines():
         pattern = _PATTERN.fullmatch(line)
         concept, _, text = line.partition(":")
         if pattern:
-            found.setdefault((pattern[1], pattern[2], pattern[3]), []).append(pattern[4])
+            found.append(pattern.groups(""))
         elif text and not line.startswith("#"):
             listed[concept] = f"{listed.get(concept, '')} {text.strip()}".strip()
-    others = {name: listed.pop(name).replace(" |", "|") for name in _ALTERNATIVES}
-    for texts in found.values():
-        texts[:] = [re.sub(r"\{([a-z]+)\}", lambda name: others[name[1]], text) for text in texts]
-    return listed, found
+    return {name: text.replace(" |", "|") for name, text in listed.items()}, found

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from aatoolkit.availability.detect.entries import Entry, add_entry
 from aatoolkit.availability.detect.facts import Facts, Hint, raw
-from aatoolkit.availability.detect.states import state_of_flag
 from aatoolkit.availability.detect.words import (
     EMPTY,
     because,
@@ -17,6 +16,7 @@ from aatoolkit.availability.detect.words import (
     in_prose,
     name_of,
     read_word,
+    state_of_flag,
     subject,
     understand,
 )
@@ -204,9 +204,7 @@ def _read_object(answer: Facts, rule: Rule, stated: Mapping[str, Any]) -> None:
             )
     for scope, target, given, inner, path in listed:
         word, size, as_of = map(given.get, (rule.status, rule.sample_size, rule.as_of))
-        about = {
-            "sampleSize": size if type(size) is int else None,
-            "asOf": as_of if isinstance(as_of, str) else None,
-        }
+        size = size if type(size) is int else None
+        as_of = as_of if isinstance(as_of, str) else None
         state = state_by(rule, word, inner, given.get(rule.reason)) or UNKNOWN
-        answer.add(scope, target, state, path, rule.name, given, about=about)
+        answer.add(scope, target, state, path, rule.name, given, size=size, as_of=as_of)

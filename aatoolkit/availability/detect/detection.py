@@ -9,6 +9,9 @@ What is read, in the order of its weight; each signal keeps the name of the rule
 4. codes that the response explains, and what records state of themselves (`rows.ROWS`);
 5. engines that are not configured by the scope options, or that never ran (``options``).
 
+A response without any key that a rule looks at, and without signs among its numbers, says
+nothing: that is found in one pass over its keys, before all else (`says_nothing`).
+
 Inside lists of records ``status``, ``state`` and ``availability`` are business; a number is
 never a status; what repeats the question (``filters``) is no statement. Where no rule fires,
 nothing is found, and that is ``unknown``: never available and never zero. A word that is not
@@ -22,17 +25,19 @@ import re
 import traceback
 import warnings
 from collections.abc import Collection, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import chain
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from aatoolkit._util.lexicon import fold, tokens
+from aatoolkit._util.lexicon import ends, fits, fold, is_whole, names, tokens
 from aatoolkit.availability.detect import rows, rules
 from aatoolkit.availability.detect.declared import read_rules
 from aatoolkit.availability.detect.facts import Facts, FullDocument, Hint, Signal
-from aatoolkit.availability.detect.notices import read_prose
 from aatoolkit.availability.detect.places import find_hints
 from aatoolkit.availability.detect.protocol import (
+    may_be_error,
     read_counts,
     read_errors,
     read_headers,
@@ -40,11 +45,24 @@ from aatoolkit.availability.detect.protocol import (
 )
 from aatoolkit.availability.detect.words import (
     EMPTY,
+    STATED,
     best,
     denial,
+    flag,
+    flag_in_series,
+    flag_of_nothing,
+    in_prose,
+    instead_of_number,
     is_code,
     is_statement,
+    is_word,
     kind_of_entries,
+    lack_of_code,
+    observed,
+    row_word,
+    subject,
+    suffix,
+    understand,
 )
 from aatoolkit.availability.status import Availability, Cause, Status, combine
 from aatoolkit.errors import SchemaDriftWarning
@@ -69,7 +87,7 @@ def listed_engines(options: ScopeOptions | Mapping[str, Any] | None) -> list[Eng
     return [
         (
             engine["id"],
-            flag if isinstance(flag := engine.get("configured"), bool) else None,
+            known if isinstance(known := engine.get("configured"), bool) else None,
             engine["lastRunDay"] is not None if "lastRunDay" in engine else None,
         )
         for engine in (given if isinstance(given, list) else ())
@@ -132,23 +150,23 @@ def detect(
 
     Examples
     --------
-    >>> found = detect({"availability": {"status": "not_connected", "reason": "No CNAME."}})
-    >>> str(found.signals[0].availability)
+    >>> detection = detect({"availability": {"status": "not_connected", "reason": "No CNAME."}})
+    >>> str(detection.signals[0].availability)
     'unavailable (not connected): No CNAME.'
     """
-    listed = listed_engines(options)
-    answer = Facts(document, [name for name, _, _ in listed], envelope, whole)
-    failure = None
+    engines = listed_engines(options)
+    answer = Facts(document, [name for name, _, _ in engines], envelope, whole)
+    failure, is_ruled = None, False
     try:
-        _read(answer, rules_of(rule), status, headers or {})
-        _read_options(answer, listed)
+        is_ruled = _read(answer, rules_of(rule), status, headers or {})
+        _read_options(answer, engines)
     except Warning:
         raise  # somebody has turned warnings into errors
     except Exception as error:
         failure = _failure(error)
     if failure is not None:
         warnings.warn(failure, SchemaDriftWarning, stacklevel=2)
-    return Detection(answer, headers or {}, failure)
+    return Detection(answer, headers or {}, failure, is_ruled)
 
 
 def signals_of(
@@ -173,55 +191,198 @@ class Detection:
         Whether an object about the whole response, as the API documents it, stated everything.
     """
 
-    def __init__(self, answer: Facts, headers: Mapping[str, str], failure: str | None) -> None:
-        self.signals = answer.signals
-        self.failure = failure
-        self.is_ruled = answer.is_ruled
-        self._answer = answer
-        self._headers = headers
-        if answer.is_ruled:
+    def __init__(
+        self, answer: Facts, headers: Mapping[str, str], failure: str | None, is_ruled: bool
+    ) -> None:
+        self.signals, self.failure, self.is_ruled = answer.signals, failure, is_ruled
+        self._answer, self._headers = answer, headers
+        if is_ruled:
             answer.document = None
-        elif failure is None:
-            answer.release()
+        answer.release()
 
     @cached_property
     def hints(self) -> list[Hint]:
         """Values that may be about availability and were not read."""
         failed = [Hint("$", None, self.failure)] if self.failure else []
         try:
-            return failed + find_hints(self._answer, self._headers)
+            hints = find_hints(self._answer, {} if self.is_ruled else self._headers)
+            self._answer.release()
+            return failed + hints
         except Exception as error:
             return [*failed, Hint("$", None, _failure(error))]
 
 
 def _read(
     answer: Facts, declared: tuple[Rule, ...], status: int, headers: Mapping[str, str]
-) -> None:
-    """Read a response, by its rules or by the general ones."""
+) -> bool:
+    """Read a response by its rules or the general ones; whether the reference's stated all."""
     if read_status(answer, status):
-        return
-    read_errors(answer)
+        return False
+    silent = answer.whole is None and not answer.envelope and says_nothing(answer.document)
+    if not silent:
+        read_errors(answer)
     own = {rule.header for rule in declared if rule.kind == "header"}
     read_headers(answer, {name: text for name, text in headers.items() if name.lower() not in own})
-    if read_rules(answer, declared, headers):
-        answer.is_ruled = not declared
-        return
+    if (declared or not silent) and read_rules(answer, declared, headers):
+        return not declared
+    if silent:
+        read_counts(answer, headers)
+        return False
     before, whole = [*answer.signals], answer.whole
     _read_body(answer, headers)
     if whole is not None and _is_statement(answer, whole):
         # The list that was cut short is a statement: it is read in full, and the rest again.
-        answer.restart(whole.values.value(0), before)
+        answer.restart(before)
         _read_body(answer, headers)
     rows.read_codes(answer)
     rows.read_rows(answer)
     _read_silence(answer)
+    return False
 
 
 def _read_body(answer: Facts, headers: Mapping[str, str]) -> None:
     rules.read_envelope(answer)
-    read_prose(answer)
+    rules.read_prose(answer)
     read_counts(answer, headers)
     rules.read_forms(answer)
+
+
+# --- responses that say nothing --------------------------------------------------------------
+
+
+def says_nothing(document: Any) -> bool:
+    """Whether a response has no key that a rule looks at, and no text among numbers.
+
+    Examples
+    --------
+    >>> says_nothing({"rows": [{"n": 1}]}), says_nothing({"rows": [{"n": 1, "measured": False}]})
+    (True, False)
+    """
+    waiting = [("", [document], "about")]
+    for key, values, place in waiting:  # it grows meanwhile
+        kinds = {*map(type, values)}
+        if not (_is_quiet(key, place) or _is_quiet_in(key, place, kinds, values)):
+            return False
+        if (
+            str in kinds
+            and not kinds.isdisjoint(_NUMBERS)
+            and _has_words([{"": v} for v in values])
+        ):
+            return False
+        if dict in kinds:
+            objects = values if len(kinds) == 1 else [v for v in values if type(v) is dict]
+            below = frozenset().union(*objects)
+            if _has_siblings(below) or (_is_map(key) and _has_words(objects)):
+                return False
+            alike = {*map(len, objects)} == {len(below)}
+            for name in below:
+                if alike:
+                    column = [*map(itemgetter(name), objects)]
+                else:
+                    column = [given[name] for given in objects if name in given]
+                waiting.append((name, column, place))
+        if list in kinds:
+            of_entries = place != "rows" and kind_of_entries(key)
+            elements = [*chain.from_iterable(v for v in values if type(v) is list)]
+            waiting.append((key, elements, "entries" if of_entries else "rows"))
+    return True
+
+
+_NUMBERS = (int, float)
+
+
+@lru_cache(maxsize=16384)
+def _is_quiet(key: str, place: str) -> bool:
+    """Whether no rule looks at a key, whatever its value."""
+    told, by_word = _told_by(key, place)
+    return not (told or by_word or _is_stating(key, True) or _is_stating(key, False))
+
+
+def _is_quiet_in(key: str, place: str, kinds: set[type], values: list[Any]) -> bool:
+    """Whether the values under a key state nothing."""
+    told, by_word = _told_by(key, place)
+    flags = {value for value in values if type(value) is bool}
+    if not told.isdisjoint(kinds) or any(_is_stating(key, flag) for flag in flags):
+        return False
+    texts = {value for value in values if type(value) is str} if by_word else ()
+    return not any(_is_telling(key, place, text) for text in texts)
+
+
+@lru_cache(maxsize=16384)
+def _told_by(key: str, place: str) -> tuple[frozenset[type], bool]:
+    """The kinds of value by which a key may state something, and whether a word for a lack may."""
+    if not tokens(key):
+        return frozenset(), False
+    key = key.rpartition(".")[2] if key.startswith("@") else key
+    about = place == "about"
+    table: tuple[Any, ...] = (*rules.ENVELOPE, *rules.FORMS) if about else rows.ROWS
+    inner = (rules.any_key, kind_of_entries, rules.is_engines, rules.is_spanning)
+    found = [r for r in table if r.key not in inner and r.name != "cell" and r.key(key)]
+    told = {kind for rule in found if not rule.by_word for kind in rule.kinds} - {bool}
+    if not about:
+        told |= {int} if fits(key, "answered") or fits(key, "wanted") else set()
+        told |= {dict} if subject(key) == STATED else set()
+    elif rows.explains(key) or may_be_error(key):
+        told |= {str, int, float, list, dict}
+    elif is_whole(key, "covered"):
+        told |= {dict}
+    if rules.is_lacking(f"{key} engines"):
+        told.add(list)
+    return frozenset(told), any(rule.by_word for rule in found) or (
+        is_word(key) and place != "rows"
+    )
+
+
+def _is_map(key: str) -> bool:
+    """Whether the texts of an object may be words or signs of what its keys name."""
+    return kind_of_entries(key) is not None or names(key, "figures")
+
+
+def _has_words(objects: list[dict[str, Any]]) -> bool:
+    texts = (v for given in objects for v in given.values() if type(v) is str)
+    return any(understand(text) or instead_of_number(text) for text in texts)
+
+
+def _is_telling(key: str, place: str, text: str) -> bool:
+    """Whether a text may state something."""
+    if place == "about":
+        return bool(understand(text) or (" " in text and in_prose(text)))
+    code = (
+        observed(text)
+        if fits(key, "flagging")
+        else lack_of_code(text)
+        if ends(key, "reason")
+        else None
+    )
+    entry = place == "entries" and is_word(key) and understand(text)
+    return bool(code or entry or row_word(key, text) or instead_of_number(text))
+
+
+@lru_cache(maxsize=16384)
+def _is_stating(key: str, value: bool) -> bool:
+    """Whether a flag may state something."""
+    key = key.rpartition(".")[2] if key.startswith("@") else key
+    stated = (flag(key, value), flag_in_series(key, value), flag_of_nothing(key, value))
+    return any(stated) or (fits(key, "more") if value else key in ("success", "ok"))
+
+
+@lru_cache(maxsize=1024)
+def _has_siblings(keys: frozenset[str]) -> bool:
+    """Whether a key of an object is about another beside it, or about its value."""
+    fields = {fold(key) for key in keys}
+    about = {(suffix(key) or ("", ""))[0] for key in keys} | {
+        fold(k[:-4]) for k in keys if k.lower().endswith("meta")
+    }
+    marked = any(key[:1] in ("_", "@", "$") and key[1:] in keys for key in keys)
+    valued = not keys.isdisjoint(("value", "amount", "current"))
+    return (
+        marked
+        or not about.isdisjoint(fields - {""})
+        or (valued and any(ends(key, "reason") for key in keys))
+    )
+
+
+# --- the whole -------------------------------------------------------------------------------
 
 
 def _read_silence(answer: Facts) -> None:
@@ -259,7 +420,7 @@ def _is_of_each_engine(signal: Signal) -> bool:
     """Whether a signal is one entry of a map or list that gives the state of each engine."""
     above = re.sub(r"\[[^]]*\]$|\.[^.\[\]]*$", "", signal.path)
     key = re.split(r"[.\[\]\"]+", above.rstrip('"]'))[-1]
-    lacks = denial(key) is not None or tokens(key)[-1:] in (("reason",), ("reasons",))
+    lacks = denial(key) is not None or fits(key, "reasons")
     return signal.scope == "engine" and signal.rule == "map" and not lacks
 
 

@@ -1,4 +1,4 @@
-"""Entries: maps and lists that state availability of fields and engines one by one."""
+"""Statements and their entries: maps and lists of engines and fields, and what objects state."""
 
 from __future__ import annotations
 
@@ -7,32 +7,49 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from aatoolkit._util.lexicon import ends, names, tokens
+from aatoolkit._util.lexicon import ends, fits, fold, is_whole, names, tokens, words
 from aatoolkit.availability.detect.facts import Facts, Member
-from aatoolkit.availability.detect.states import explained, state_in, state_of
 from aatoolkit.availability.detect.words import (
     ABSENT,
     AVAILABLE,
     STATED,
+    STATES,
     STRONG,
-    WORDS,
+    WEAK,
     affirms,
+    affirms_beside,
     because,
     best,
     denial,
-    in_prose,
+    explained,
+    flag,
+    instead_of_number,
+    is_echo,
     is_of_trade,
+    is_size,
+    is_word,
     kind_of_entries,
+    measures,
     name_of,
     read_word,
     reason_in,
+    state_beside_value,
+    state_in,
+    state_of,
+    state_of_flag,
+    state_of_sibling,
     subject,
+    suffix,
+    sure,
+    understand,
+    weighed,
 )
 from aatoolkit.availability.status import Availability, Cause, Status
 from aatoolkit.errors import SchemaDriftWarning
 from aatoolkit.jsontree.paths import key_step
 
 _WHOLE = ("*", "all", "overall", "section", "default", "total")
+_DEEPEST = 12
 
 
 class Entry(NamedTuple):
@@ -47,7 +64,8 @@ class Entry(NamedTuple):
 def entries_in(value: Any, path: str, scope: str | None = None) -> list[Entry]:
     """List the entries of a map, or of a list of names or of records that have names."""
     if isinstance(value, dict):
-        return [Entry(name, scope, item, path + key_step(name)) for name, item in value.items()]
+        listed = [Entry(name, scope, item, path + key_step(name)) for name, item in value.items()]
+        return [entry for entry in listed if entry.value is not None]
     listed = []
     for at, item in enumerate(value):
         named = name_of(item) if isinstance(item, dict) else (None, item)
@@ -57,17 +75,16 @@ def entries_in(value: Any, path: str, scope: str | None = None) -> list[Entry]:
     return listed
 
 
-def add_entry(answer: Facts, entry: Entry, state: Availability, rule: str = "map") -> None:
+def add_entry(answer: Facts, entry: Entry, state: Availability) -> None:
     """Add a signal about the field or engine of an entry, or about the section by its own name."""
     name, scope, value, path = entry
-    given = value if isinstance(value, dict) else {}
     if name == answer.section or (scope is None and name in _WHOLE):
-        answer.add("section", None, state, path, rule, value, about=given)
+        answer.add("section", None, state, path, "map", value)
     elif scope == "engine" or (scope is None and answer.is_engine(name)):
-        state = answer.weighed(state) if state.cause == Cause.PENDING else state
-        answer.add("engine", name, state, path, rule, value, about=given)
+        state = weighed(state, answer.numbers) if state.cause == Cause.PENDING else state
+        answer.add("engine", name, state, path, "map", value)
     else:
-        answer.add("field", answer.about(name), state, path, rule, value, about=given)
+        answer.add("field", answer.about(name), state, path, "map", value)
 
 
 def unknown(word: str, path: str) -> Availability:
@@ -82,21 +99,18 @@ def unknown(word: str, path: str) -> Availability:
 
 def read_states(answer: Facts, key: str, entries: list[Entry], *, trusted: bool = False) -> bool:
     """Read a map from fields or engines to their states; return whether it is one."""
-    listed = [entry for entry in entries if entry.value is not None]
-    states = [state_of(entry.value, key) for entry in listed]
+    states = [state_of(entry.value, key) for entry in entries]
     stated = trusted or subject(key) == STATED
-    some = any(state is not None for state in states)
-    if not some or (None in states and not stated):
-        return False
-    if any(type(entry.value) in (int, float) for entry in listed):
+    numbers = any(type(entry.value) in (int, float) for entry in entries)
+    if numbers or not any(states) or (None in states and not stated):
         return False
     is_sure = (
         trusted
-        or "data" in tokens(key)
-        or any(e.scope or answer.is_engine(e.name) or answer.has(e.name) for e in listed)
-        or best((entry.value for entry in listed), STRONG)
+        or names(key, "data")
+        or any(e.scope or answer.is_engine(e.name) or answer.has(e.name) for e in entries)
+        or best((entry.value for entry in entries), STRONG)
     )
-    for entry, state in zip(listed, states, strict=True) if is_sure else ():
+    for entry, state in zip(entries, states, strict=True) if is_sure else ():
         if state is not None:
             add_entry(answer, entry, state)
         elif isinstance(entry.value, str) and not is_of_trade(entry.value):
@@ -105,43 +119,38 @@ def read_states(answer: Facts, key: str, entries: list[Entry], *, trusted: bool 
 
 
 def read_lacks(answer: Facts, member: Member, *, trusted: bool = False) -> bool:
-    """Read the names under a key that denies them, or tells what is wrong; whether it is that.
+    """Read the names under a key that denies or affirms them, or tells what is wrong.
 
     ``missingFields``, ``nullReasons``, ``failedEngines``, ``_errors``; also ``enginesWithData``.
     Fields that hold numbers all the same, and names that nobody knows, are left out.
     """
     key, value = member.key, member.value
-    scope, failed = kind_of_entries(key), names(key, "failure")
-    is_map = isinstance(value, dict)
-    state = denial(key)
+    scope, is_map = kind_of_entries(key), isinstance(value, dict)
+    paired = any(denial(name) for name in member.beside if kind_of_entries(name) == "engine")
+    state, failed = denial(key), False
     if state is not None:
         state = state if is_map else explained(state, member.beside)
-    elif failed or (is_map and tokens(key)[-1:] in (("reason",), ("reasons",))):
-        state = Availability(*WORDS["error"]) if failed else ABSENT
-    elif scope == "engine" and affirms(key) and not is_map:
+    elif names(key, "failure"):
+        state, failed = STATES["error"], True
+    elif is_map and fits(key, "reasons"):
+        state = ABSENT
+    elif scope == "engine" and not is_map and (affirms_beside if paired else affirms)(key):
         state = AVAILABLE
     else:
         return False
     before = len(answer.signals)
-    listed = [entry for entry in entries_in(value, member.path, scope) if entry.value is not None]
-    if failed and denial(key) is None:
-        of_engines = all(answer.is_engine(entry.name) for entry in listed)
-        of_nulls = is_map and all(answer.is_null(entry.name, member.path) for entry in listed)
-        if not of_engines and not of_nulls:
-            return False
-    for entry in listed:
+    entries = entries_in(value, member.path, scope)
+    is_fault = all(answer.is_engine(e.name) or (is_map and answer.is_null(e.name)) for e in entries)
+    for entry in entries if is_fault or not failed else ():
         is_engine = entry.scope == "engine" or (not entry.scope and answer.is_engine(entry.name))
         is_named = trusted or (entry.scope and not is_map) or answer.has(entry.name)
-        if not is_engine and not is_named:
+        denied = not (is_map or trusted or state.status == Status.PARTIAL)
+        if not is_engine and (not is_named or (denied and answer.counts(entry.name))):
             continue
-        counts = not is_engine and not is_map and not trusted and state.status != Status.PARTIAL
-        if counts and answer.counts(entry.name):
-            continue
-        kind = "engine" if is_engine else "field"
         own = _lack(entry, state, key, in_map=is_map or failed)
         target = entry.name if is_engine else answer.about(entry.name)
         rule = "map" if is_map or failed else "list"
-        answer.add(kind, target, own, entry.path, rule, entry.value)
+        answer.add("engine" if is_engine else "field", target, own, entry.path, rule, entry.value)
     return len(answer.signals) > before
 
 
@@ -149,7 +158,7 @@ def _lack(entry: Entry, state: Availability, key: str, *, in_map: bool) -> Avail
     """The state of an entry that its key denies: by its own word, or with its own reason."""
     item = entry.value
     if isinstance(item, dict):
-        own = state_in(item, STRONG if in_map else 1)
+        own = state_in(item, STRONG if in_map else WEAK)
         texts = (v for k, v in item.items() if isinstance(v, str) and v != entry.name)
         reason = reason_in(item) or (next(texts, None) if names(key, "failure") else None)
         if own is not None:
@@ -157,44 +166,26 @@ def _lack(entry: Entry, state: Availability, key: str, *, in_map: bool) -> Avail
         return explained(state, item) if reason_in(item) else because(state, reason)
     if not in_map or not isinstance(item, str):
         return state
-    word = best([item], STRONG) or (in_prose(item) if names(key, "failure") else None)
+    word = sure([item]) if names(key, "failure") else best([item], STRONG)
     return because(word.availability if word else state, item)
 
 
-def read_lists(answer: Facts, member: Member, *, paired: bool = False) -> bool:
-    """Read lists of engines or fields by what they could do: ``{"with": […], "without": […]}``.
-
-    ``paired`` if the lists stand beside each other under names of their own.
-    """
+def read_lists(answer: Facts, member: Member) -> bool:
+    """Read lists of engines or fields by what they could do: ``{"with": […], "without": […]}``."""
     lists = {name: item for name, item in member.value.items() if isinstance(item, list)}
     denied = denial(member.key) is not None
-    if denied and any(map(kind_of_entries, lists)):
-        for name, item in lists.items():
-            path = member.path + key_step(name)
-            inner = Member(f"{member.key} {name}", item, path, member.value)
-            if kind_of_entries(name):
-                read_lacks(answer, inner, trusted=True)
-        return True
     ids = [engine for item in lists.values() for engine in item]
-    if not ids or not all(isinstance(name, str) and answer.is_engine(name) for name in ids):
+    of_engines = ids and all(isinstance(name, str) and answer.is_engine(name) for name in ids)
+    if not of_engines and not (denied and any(map(kind_of_entries, lists))):
         return False
-    states = {name: state for name in lists if (state := _state_of_list(name))}
-    if not paired and all(state == AVAILABLE for state in states.values()):
-        return False
-    for name, state in states.items():
-        path = member.path + ("" if paired else key_step(name))
-        for at, engine in enumerate(lists[name]):
-            answer.add("engine", engine, state, f"{path}[{at}]", "list", engine)
-    return True
-
-
-def _state_of_list(name: str) -> Availability | None:
-    """The state that a list's name, such as ``without``, gives to the engines in it."""
-    if {*tokens(name)} & {"without", "lacking"}:
-        return ABSENT
-    if affirms(name) or affirms(name, "affirms_beside"):
-        return AVAILABLE
-    return denial(name)
+    before = len(answer.signals)
+    beside = {f"{name} engines": item for name, item in lists.items()}
+    for name, item in lists.items():
+        key = f"{member.key} {name}" if denied else f"{name} engines"
+        inner = Member(key, item, member.path + key_step(name), member.value if denied else beside)
+        if not denied or kind_of_entries(name):
+            read_lacks(answer, inner, trusted=True)
+    return denied or len(answer.signals) > before
 
 
 def read_reason(answer: Facts, member: Member) -> bool:
@@ -205,69 +196,231 @@ def read_reason(answer: Facts, member: Member) -> bool:
         state = explained(state, value)
         if state.status == Status.UNAVAILABLE and answer.numbers:
             state = replace(state, status=Status.PARTIAL)
-        answer.add_whole(state, member, "statement", about=value)
+        answer.add_whole(state, member, "statement")
         return True
-    coded = any(name.lower() in ("code", "text", "detail", "message") for name in value)
-    if state is None and tokens(key)[-1:] == ("reason",) and coded:
-        texts = [item for item in value.values() if isinstance(item, str)]
-        word = best(texts, STRONG) or next(filter(None, map(in_prose, texts)), None)
-        if answer.is_bare and tokens(key) == ("reason",):
-            lack = word.availability if word and word.is_lack else ABSENT
-            reason = reason_in(value) or next(iter(texts), None)
-            answer.add_whole(replace(lack, reason=reason), member, "reason", about=value)
-        return True
-    return False
+    texts = [item for item in value.values() if isinstance(item, str)]
+    if state is not None or not fits(key, "reasons") or not (value.keys() & words("coded")):
+        return False
+    if answer.is_bare and len(tokens(key)) == 1:
+        word = sure(texts)
+        stated = word.availability if word and word.is_lack else ABSENT
+        reason = reason_in(value) or next(iter(texts), None)
+        answer.add_whole(replace(stated, reason=reason), member, "reason")
+    return True
 
 
-def read_listed_engines(answer: Facts, member: Member) -> bool:
-    """Read records or words of engines, or sections, by what each could report."""
-    scope = kind_of_entries(member.key)
-    value = member.value
+def read_listed(answer: Facts, member: Member) -> bool:
+    """Read records or words of engines, fields or sections, by what each could report."""
+    key, value, scope = member.key, member.value, kind_of_entries(member.key)
+    entries = entries_in(value, member.path, scope)
     if isinstance(value, dict):
-        return bool(scope) and _read_words(answer, member, scope)
-    listed = entries_in(value, member.path, scope) if scope else []
-    records = [entry.value for entry in listed if isinstance(entry.value, dict)]
+        words_of = [isinstance(entry.value, str) and understand(entry.value) for entry in entries]
+        is_map = entries and all(words_of) and not state_in(value)
+        return bool(is_map) and read_states(answer, key, entries, trusted=True)
+    records = [entry.value for entry in entries if isinstance(entry.value, dict)]
     # Whether engines are configured is what scope options list; it is not about a response.
     if len(records) != len(value) or any("configured" in record for record in records):
         return False
-    states = [state_of(record, member.key) for record in records]
+    lists = any(isinstance(item, list) for record in records for item in record.values())
+    states = [state_in(r) or (state_of(r, key) if subject(key) else None) for r in records]
+    about = scope == "engine" or any(
+        e.name == answer.section or answer.has(e.name) for e in entries
+    )
     lacking = any(state and state.status != Status.AVAILABLE for state in states)
-    about = scope == "engine" or any(e.name == answer.section or answer.has(e.name) for e in listed)
-    if any(map(_measures, records)) or not lacking or not about:
+    if lists or any(map(measures, records)) or not lacking or not about:
         return False
-    read_states(answer, member.key, listed, trusted=True)
+    read_states(answer, key, entries, trusted=True)
     answer.read_lists.add(member.path)
     return True
 
 
-def _measures(record: Mapping[str, Any]) -> bool:
-    from aatoolkit._util.lexicon import is_whole
-
-    return any(
-        type(item) in (int, float, list) and not is_whole(name, "size")
-        for name, item in record.items()
-    )
-
-
-def _read_words(answer: Facts, member: Member, scope: str | None) -> bool:
-    """Read a map of engines or fields whose every text is a word of a state."""
-    listed = [e for e in entries_in(member.value, member.path, scope) if e.value is not None]
-    words = [best([entry.value]) for entry in listed if isinstance(entry.value, str)]
-    if not words or not all(words) or len(words) != len(listed) or state_in(member.value):
-        return False
-    return read_states(answer, member.key, listed, trusted=True)
-
-
 def read_abilities(answer: Facts, member: Member) -> bool:
     """Read engines' abilities: ``{"fanouts": {"chatgpt": true}}``; return whether it is that."""
-    able = {
-        name: item
-        for name, item in member.value.items()
-        if isinstance(item, dict)
-        and item
-        and all(answer.is_engine(engine) and isinstance(can, bool) for engine, can in item.items())
-    }
-    for name, item in able.items():
-        listed = entries_in(item, member.path + key_step(name), "engine")
-        read_states(answer, member.key, listed, trusted=True)
-    return bool(able)
+    before = len(answer.signals)
+    for name, item in member.value.items():
+        if isinstance(item, dict) and all(map(answer.is_engine, item)):
+            listed = entries_in(item, member.path + key_step(name), "engine")
+            if all(isinstance(entry.value, bool) for entry in listed):
+                read_states(answer, member.key, listed, trusted=True)
+    return len(answer.signals) > before
+
+
+# --- statements ------------------------------------------------------------------------------
+
+
+def read_statement(answer: Facts, member: Member, *, of_whole: bool = True) -> bool:
+    """Read the value of a key about availability; return whether anything was found.
+
+    It is about the whole response, or else about the field of the member's pattern.
+    """
+    key, value, before = member.key, member.value, len(answer.signals)
+    stated = subject(key) == STATED
+    least = WEAK if stated else STRONG
+    state, odd = None, value
+    if isinstance(value, str):
+        word = understand(value)
+        if word and word.strength >= least:
+            state = explained(word.availability, member.beside)
+    elif isinstance(value, bool) and stated:
+        state = explained(flag(key, value) or state_of_flag(value, key), member.beside)
+    elif isinstance(value, dict):
+        state = state_in(value, least)
+        odd = next((v for k, v in value.items() if isinstance(v, str) and is_word(k)), None)
+    if state is None and isinstance(odd, str) and odd and stated and of_whole:
+        wants_word = names(key, "availability") or names(key, "state")
+        state = unknown(odd, member.path) if wants_word and not is_of_trade(odd) else None
+    if state is not None and of_whole:
+        answer.add_whole(state, member, "statement")
+    elif state is not None:
+        answer.add("field", member.pattern, state, member.path, "statement", value)
+    if isinstance(value, dict):
+        _read_parts(answer, member, least, has_state=state is not None)
+    elif isinstance(value, list):
+        listed = entries_in(value, member.path, kind_of_entries(key))
+        records = [entry for entry in listed if isinstance(entry.value, dict)]
+        if len(records) == len(value):
+            read_states(answer, key, records, trusted=stated)
+    return len(answer.signals) > before
+
+
+def _read_parts(answer: Facts, member: Member, least: int, *, has_state: bool) -> None:
+    """Read the parts of a statement: lists, maps and objects of fields and engines."""
+    key, value = member.key, member.value
+    inner = [item for item in value.values() if isinstance(item, dict)]
+    alike = len(inner) == len(value) > 1 and all(set(item) == set(inner[0]) for item in inner)
+    of_engines = alike and any(map(answer.is_engine, value)) and all(map(state_in, inner))
+    scope = kind_of_entries(key) or ("engine" if of_engines else None)
+    for name, item in value.items():
+        at, kind = member.path + key_step(name), kind_of_entries(name)
+        if isinstance(item, list):
+            if not read_lacks(answer, Member(name, item, at, {}), trusted=True):
+                read_states(answer, name, entries_in(item, at, kind), trusted=True)
+        elif isinstance(item, dict):
+            if kind is not None and not _is_one_state(item):
+                read_states(answer, key, entries_in(item, at, kind), trusted=True)
+                continue
+            state = None if _is_part(name) else state_in(item)
+            is_named = least == WEAK or scope or answer.is_engine(name) or answer.has(name)
+            if state is not None and is_named:
+                add_entry(answer, Entry(name, scope, item, at), state)
+    single = {n: item for n, item in value.items() if not isinstance(item, dict | list)}
+    if not has_state and not any(_is_part(name) and not ends(name, "reason") for name in single):
+        listed = {n: item for n, item in single.items() if not _is_part(n)}
+        read_states(answer, key, entries_in(listed, member.path, scope))
+
+
+def _is_part(name: str) -> bool:
+    """Whether a key of a statement is a part of it and not an entry of a map."""
+    return is_size(name) or is_whole(name, "moment") or ends(name, "reason") or is_word(name)
+
+
+def _is_one_state(value: Mapping[str, Any]) -> bool:
+    """Whether an object gives one state and what belongs to it, and no entries."""
+    parts = all(_is_part(name) or isinstance(item, bool) for name, item in value.items())
+    return parts and state_in(value) is not None
+
+
+def read_siblings(answer: Facts, holder: Member) -> set[str]:
+    """Read keys about another beside them, such as ``revenueReason``; return those read."""
+    given = holder.value
+    fields = {fold(name): name for name in reversed([*given]) if name[:1] not in "_@$"}
+    read: set[str] = set()
+    for key, value in given.items():
+        about, kind = suffix(key) or ("", "")
+        name = fields.get(about)
+        if isinstance(value, dict) and ends(key, "holder"):
+            name, kind = fields.get("".join(tokens(key)[:-1])), "statement"
+        elif isinstance(value, dict) and kind != "reason":
+            kind = ""
+        if key[:1] in ("_", "@", "$") and key[1:] in given and isinstance(value, str | dict):
+            name, kind = key[1:], "reason" if isinstance(value, str) else "statement"
+        is_stating = kind and isinstance(value, bool | str | dict)
+        if not is_stating or name is None or name == key or names(name, "business"):
+            continue
+        state = state_of_sibling(kind, value, given[name])
+        if state is not None:
+            read.add(key)
+            target, path = holder.inner(name, None).pattern, holder.inner(key, None).path
+            answer.add("field", target, state, path, "sibling", value)
+    return read
+
+
+# --- objects of data -------------------------------------------------------------------------
+
+
+def read_object(answer: Facts, member: Member, depth: int = 0) -> None:
+    """Read what an object of data states about itself and its own fields."""
+    key, value, path, peers, pattern = member
+    if depth > _DEEPEST or names(key, "business"):
+        return
+    read = read_siblings(answer, member)
+    rest = {name: item for name, item in value.items() if name not in read}
+    own = state_beside_value(rest) or _connection(key, rest) or _own(rest, peers)
+    if own is not None:
+        scope, target = ("engine", key) if answer.is_engine(key) else ("field", pattern)
+        answer.add(scope, target, own, path, "field", value)
+    inner = [state_in(item) for item in value.values() if isinstance(item, dict)]
+    connections = names(key, "source") and any(s and s.status != "available" for s in inner)
+    figures = names(key, "figures") and measures(rest)
+    for name, item in rest.items():
+        below = member.inner(name, item)
+        if isinstance(item, str) and figures and not is_word(name):
+            sign = instead_of_number(item)
+            if sign is not None:
+                answer.add("field", below.pattern, sign, below.path, "sign", item)
+        elif isinstance(item, list):
+            read_lacks(answer, below)
+        elif subject(name) == STATED and isinstance(item, dict | str):
+            if own is None:
+                read_statement(answer, below, of_whole=False)
+        elif isinstance(item, dict) and not is_echo(name):
+            state = state_in(item) if connections else None
+            if state is not None:
+                answer.add("field", below.pattern, state, below.path, "connection", item)
+            elif kind_of_entries(name) != "engine" or not _is_map_of_engines(answer, below):
+                read_object(answer, below, depth + 1)
+
+
+def _is_map_of_engines(answer: Facts, member: Member) -> bool:
+    """Read a map of states by engine, below the metadata; return whether it is one."""
+    if len(member.value) < 2 or not all(map(answer.is_engine, member.value)):
+        return False
+    return any(read(answer, member) for read in (read_lists, read_lacks, read_listed))
+
+
+def _connection(key: str, value: Mapping[str, Any]) -> Availability | None:
+    """The state of a connection, also in everyday words; half connected is not connected."""
+    state = state_in(value) if names(key, "source") else None
+    if state is not None and state.status == Status.PARTIAL and not measures(value):
+        return replace(STATES["not_connected"], reason=state.reason)
+    return state
+
+
+def _own(value: Mapping[str, Any], peers: Mapping[str, Any]) -> Availability | None:
+    """The state that an object gives about itself; None if it may be one of business."""
+    for name, item in value.items():
+        state = None
+        alike = sum(name in peer for peer in peers.values() if isinstance(peer, dict)) > 1
+        if isinstance(item, str) and is_word(name):
+            word = best([item], STRONG)
+            if word and word.canonical != "forbidden" and (word.canonical != "available" or alike):
+                state = word.availability
+        elif isinstance(item, bool):
+            stated = flag(name, item)
+            state = stated if _is_sure(name, stated, value, alike) else None
+        if state is not None:
+            return weighed(explained(state, value), measures(value))
+    return None
+
+
+def _is_sure(name: str, state: Availability | None, value: Mapping[str, Any], alike: bool) -> bool:
+    """Whether a flag of an object is about its data: explained, alike in others, or in vain."""
+    if state is None or {*tokens(name)} & {"enabled", "allowed"}:
+        return False
+    if state.status == Status.AVAILABLE and not fits(name, "claim"):
+        return False
+    if "data" in tokens(name):
+        return True
+    if any(isinstance(item, str) and is_whole(key, "message") for key, item in value.items()):
+        return True
+    return alike if state.status == Status.AVAILABLE else not measures(value)

@@ -11,31 +11,32 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
-from aatoolkit._util.lexicon import ends, fold, is_whole, names, tokens, words
+from aatoolkit._util.lexicon import ends, fits, fold, is_whole, names, words
 from aatoolkit.availability.detect.words import (
     denial,
     is_echo,
+    is_size,
     is_statement,
-    moment_in,
-    size_in,
     subject,
+    weighed,
 )
-from aatoolkit.availability.status import Availability, Cause, Status
+from aatoolkit.availability.status import Availability
 from aatoolkit.availability.subject import Condition, engine
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, key_step
 from aatoolkit.jsontree.vectors import MISSING, Vector
 
 _LONGEST_RAW = 500
 _DEEPEST, _DEEPEST_ABOUT, _DEEPEST_SHARED = 24, 4, 8
+_WORD = re.compile(r"[^\W_]+")
 MOST_FIELDS = 300
 """An object with more keys than this holds data by key: its keys are no field names."""
 
 _MOST_CODES = 200
-"""A field of more distinct texts than this holds texts, and no codes."""
+"""A field of more distinct values than this holds texts or numbers, and no codes."""
 
 
 @dataclass(frozen=True)
@@ -160,6 +161,15 @@ class Member(NamedTuple):
     pattern: str = ""
     """The path without wrappers and metadata, as columns spell it."""
 
+    def inner(self, name: str, value: Any) -> Member:
+        """A member of the object that this one is."""
+        pattern = f"{self.pattern}.{name}" if self.pattern else name
+        return Member(name, value, self.path + key_step(name), self.value, pattern)
+
+    def element(self, at: int, value: Any) -> Member:
+        """An element of the list that this one is."""
+        return self._replace(value=value, path=f"{self.path}[{at}]")
+
 
 class Facts:
     """A response with its facts, and the signals found in it so far."""
@@ -173,31 +183,23 @@ class Facts:
     ) -> None:
         self.document, self.whole = document, whole
         self.listed_engines = frozenset(engines)
-        self.engines = {
-            **{fold(name): name for name in words("known_engine")},
-            **{fold(name): name for name in engines},
-        }
+        self.engines = {fold(name): name for name in (*words("known_engine"), *engines)}
         self.envelope = frozenset(envelope)
         self.signals: list[Signal] = []
         self.prose: list[Member] = []
         self.read_lists: set[str] = set()
         self.unread: dict[tuple[str, str], Hint] = {}
-        self.is_ruled = False
 
-    def restart(self, document: Any, signals: list[Signal]) -> None:
-        """Restart with another document, and with only the signals given."""
-        self.document, self.whole, self.signals[:] = document, None, signals
+    def restart(self, signals: list[Signal]) -> None:
+        """Restart with all of a response that was cut short, and with only the signals given."""
+        assert self.whole is not None
+        self.document, self.signals[:] = self.whole.values.value(0), signals
         self.prose, self.read_lists = [], set()
-        self._forget()
+        self.release()
 
     def release(self) -> None:
-        """Release the values of the response, except what hints need."""
-        kept = {"is_bare": self.is_bare, "numbers": self.numbers}
+        """Release the values of the response, which can be flattened again from the document."""
         self.whole = None
-        self._forget()
-        self.__dict__ |= kept
-
-    def _forget(self) -> None:
         for name, member in vars(Facts).items():
             if isinstance(member, cached_property):
                 self.__dict__.pop(name, None)
@@ -211,17 +213,23 @@ class Facts:
         rule: str,
         value: Any,
         *,
-        about: Mapping[str, Any] | None = None,
         rows: tuple[Condition, ...] = (),
+        size: int | None = None,
+        as_of: str | None = None,
     ) -> None:
-        """Keep a signal with its evidence; ``about`` may hold its sample size and moment."""
-        size, moment = size_in(about or {}), moment_in(about or {})
-        signal = Signal(scope, target, state, size, moment, path, rule, raw(value), rows)
-        self.signals.append(signal)
+        """Keep a signal with its evidence, which may hold its sample size and moment."""
+        about = value if isinstance(value, dict) else {}
+        for name, item in about.items():
+            if size is None and type(item) is int and is_size(name):
+                size = item
+            if as_of is None and isinstance(item, str) and is_whole(name, "moment"):
+                as_of = item
+        self.signals.append(Signal(scope, target, state, size, as_of, path, rule, raw(value), rows))
 
     def add_whole(self, state: Availability, member: Member, rule: str, **more: Any) -> None:
         """Keep a signal about the section; pending and thin is partial beside numbers."""
-        self.add("section", None, self.weighed(state), member.path, rule, member.value, **more)
+        state = weighed(state, self.numbers)
+        self.add("section", None, state, member.path, rule, member.value, **more)
 
     @property
     def has_section(self) -> bool:
@@ -249,63 +257,37 @@ class Facts:
         folded = fold(name.rpartition(".")[2])
         return any(True in f.values.numbers for f in self.facts if fold(f.key) == folded)
 
-    def is_null(self, name: str, apart: str) -> bool:
-        """Whether a field of a name is null somewhere, but at or below a path."""
+    def is_null(self, name: str) -> bool:
+        """Whether a field of the name is null somewhere."""
         return any(
-            fold(fact.key) == fold(name)
-            and type(None) in fact.values.kinds
-            and not f"$.{format_path(fact.steps)}".startswith(f"{apart}.")
-            for fact in self.facts
-            if fact.steps
+            type(None) in fact.values.kinds for fact in self.facts if fold(fact.key) == fold(name)
         )
 
     def is_engine(self, name: str) -> bool:
         """Whether a name is the id of an engine."""
         return fold(name) in self.engines
 
-    def weighed(self, state: Availability) -> Availability:
-        """Turn a state of the whole response, pending or thin, into ``partial`` beside numbers."""
-        return weighed(state, self.numbers)
+    def engines_in(self, text: str) -> list[str]:
+        """The ids of the engines that a sentence names."""
+        longest = sorted(self._engine_names, key=len, reverse=True)
+        pattern = rf"\b({'|'.join(map(re.escape, longest))})s?\b"
+        ids = re.findall(pattern, " ".join(_WORD.findall(text.lower())))
+        return [*dict.fromkeys(map(self._engine_names.__getitem__, ids))]
+
+    @cached_property
+    def _engine_names(self) -> dict[str, str]:
+        """Ids of engines as sentences spell them; those of the service's own go before others."""
+        own = (fact.values.values for fact in self.facts if fact.in_list and fact.key == "engine")
+        listed = {value for values in own for value in values if type(value) is str}
+        ids = (*words("known_engine"), *sorted(listed), *sorted(self.listed_engines))
+        return {" ".join(_WORD.findall(name.lower())).removesuffix("s"): name for name in ids}
 
     @cached_property
     def days(self) -> set[str]:
         """The days of the response's records, as text."""
-        return {
-            value[:10]
-            for fact in self.facts
-            if fact.in_list and names(fact.key, "when")
-            for value in {value for value in fact.values.values if type(value) is str}
-            if re.match(r"\d{4}-\d\d-\d\d", value)
-        }
-
-    def engines_in(self, text: str) -> list[str]:
-        """The ids of the engines that a sentence names."""
-        parts, own = tokens(text), self._own_engines
-        ids: dict[str, None] = {}
-        at = 0
-        while at < len(parts):
-            for length in (4, 3, 2, 1):
-                folded = "".join(parts[at : at + length])
-                spelt = [own.get(folded), own.get(folded.removesuffix("s"))]
-                spelt += [self.engines.get(folded.removesuffix("s")), self.engines.get(folded)]
-                if any(spelt) and at + length <= len(parts):
-                    ids[next(filter(None, spelt))] = None
-                    at += length - 1
-                    break
-            at += 1
-        return [*ids]
-
-    @cached_property
-    def _own_engines(self) -> dict[str, str]:
-        """Engines by their ids, as scope options or the response's own records spell them."""
-        listed = {
-            value
-            for fact in self.facts
-            if fact.in_list and fold(fact.key) == "engine"
-            for value in fact.values.values
-            if type(value) is str
-        }
-        return {fold(name): name for name in sorted(listed | self.listed_engines)}
+        dated = (fact for fact in self.facts if fact.in_list and names(fact.key, "when"))
+        texts = {text for fact in dated for text in fact.values.of_type(str)}
+        return {text[:10] for text in texts if re.match(r"\d{4}-\d\d-\d\d", text)}
 
     @cached_property
     def is_listing(self) -> bool:
@@ -325,7 +307,7 @@ class Facts:
         return {
             number
             for fact in self.facts
-            if fact.steps and (fact.in_list or not is_whole(fact.key, "size"))
+            if fact.steps and (fact.in_list or not is_size(fact.key))
             if not names(fact.key, "form")
             for number in fact.values.numbers
         }
@@ -333,11 +315,8 @@ class Facts:
     @cached_property
     def lengths(self) -> set[int]:
         """The lengths of the outermost lists."""
-        return {
-            len(fact.values)
-            for fact in self.facts
-            if fact.is_list and fact.steps.count(Each()) == 1
-        }
+        outermost = (f for f in self.facts if f.is_list and f.steps.count(Each()) == 1)
+        return {len(fact.values) for fact in outermost}
 
     @cached_property
     def facts(self) -> list[Fact]:
@@ -365,28 +344,23 @@ class Facts:
     def members(self) -> list[Member]:
         """The members of the objects about the whole response: root, metadata, wrappers."""
         listed: list[Member] = []
-        waiting = [(self.document, "$", 0)]
+        waiting = [(Member("", self.document, "$", {}), 0)]
         while waiting:
-            given, path, depth = waiting.pop()
-            for key, value in given.items() if isinstance(given, dict) else ():
-                member = Member(key, value, path + key_step(key), given)
-                listed.append(member)
-                if not isinstance(value, dict) or depth >= _DEEPEST_ABOUT:
-                    continue
-                outer = ends(key, "holder") or is_whole(key, "wrapper") or is_whole(key, "paging")
-                if outer or isinstance(value.get("conditions"), list):
-                    waiting.append((value, member.path, depth + 1))
+            holder, depth = waiting.pop()
+            for key, value in holder.value.items() if isinstance(holder.value, dict) else ():
+                listed.append(member := holder.inner(key, value))
+                outer = fits(key, "outer") or (isinstance(value, dict) and "conditions" in value)
+                if outer and depth < _DEEPEST_ABOUT:
+                    waiting.append((member, depth + 1))
         return listed
 
-    def records(self, *, coded: bool = False) -> Iterator[Records]:
-        """Yield the records of each list of data; ``coded``, also those that nobody read."""
+    @property
+    def records(self) -> Iterator[Records]:
+        """The records of each list of data, but of those that were read as statements."""
         for fact in self.facts:
-            stated = any(is_statement(name) for name in fact.names)
-            if not fact.is_list or not len(fact.values) or stated:
+            if not fact.is_list or not len(fact.values) or any(map(is_statement, fact.names)):
                 continue
-            legend = coded and any(names(name, "legend") for name in fact.names)
-            place = fact.values.path(0).rpartition("[")[0]
-            if not legend and (coded or place not in self.read_lists):
+            if fact.values.path(0).rpartition("[")[0] not in self.read_lists:
                 yield Records(fact.values, self.add)
 
     @cached_property
@@ -404,19 +378,6 @@ def counts_in(document: Any) -> bool:
     return True in Facts(document).numbers
 
 
-def weighed(state: Availability, numbers: Collection[bool]) -> Availability:
-    """Turn a pending or thin state into ``partial`` where numbers were given.
-
-    ``numbers`` holds for each number whether it is other than 0: a sample may well be thin and
-    its count 0, but a 0 beside what is still to come was not measured.
-    """
-    thin = state.cause == Cause.INSUFFICIENT_SAMPLE and len(numbers) > 0
-    begun = state.cause == Cause.PENDING and any(numbers)
-    if state.status == Status.UNAVAILABLE and (thin or begun):
-        return replace(state, status=Status.PARTIAL)
-    return state
-
-
 @lru_cache(maxsize=8192)
 def _is_data(name: str) -> bool:
     """Whether a field may hold data: it is no metadata, no statement and not the question."""
@@ -428,6 +389,10 @@ def _is_about_fields(name: str) -> bool:
     """Whether the value of a field is about other fields, and no data itself."""
     stated = subject(name) > 0 or denial(name) is not None or is_whole(name, "footnote")
     return stated or name.lower().endswith("reasons")
+
+
+States = list[tuple[int, Availability]]
+"""Rows, each with the state that is read for it."""
 
 
 class Records:
@@ -444,6 +409,10 @@ class Records:
     def __init__(self, rows: Vector, keep: Callable[..., None]) -> None:
         self.rows, self._keep = rows, keep
         self.names = rows.fields()
+
+    def kinds(self, name: str) -> set[type]:
+        """The types of a field's values."""
+        return self.rows.field(name).kinds
 
     def column(self, name: str) -> list[Any]:
         """The values of a field, `MISSING` where a record lacks it."""
@@ -473,28 +442,24 @@ class Records:
 
         The field ``apart`` holds no measure.
         """
-        measures = [
+        measured = [
             (values[at], True in self.rows.field(name).numbers)
             for name, values in self.numeric.items()
-            if name != apart and not is_whole(name, "size") and not names(name, "when")
+            if name != apart and not is_size(name) and not names(name, "when")
         ]
-        null = self.lacking(at) or any(zero and counts and v == 0 for v, counts in measures)
-        return bool(null) and not any(type(v) in (int, float) and v for v, _ in measures)
+        null = self.lacking(at) or any(zero and counts and v == 0 for v, counts in measured)
+        return bool(null) and not any(type(v) in (int, float) and v for v, _ in measured)
 
     def states(
-        self, name: str, kind: type, meaning: Callable[[Any], Availability | None]
-    ) -> list[tuple[int, Availability]]:
-        """The rows whose value has a meaning; each distinct value is read once."""
-        values = self.column(name)
-        distinct = {value for value in values if type(value) is kind}
+        self, name: str, meaning: Callable[[Any], Availability | None], kind: type = str
+    ) -> States:
+        """The rows whose text or flag has a meaning; each distinct value is read once."""
+        given = [(at, value) for at, value in self.given(name) if type(value) is kind]
+        distinct = {value for _, value in given}
         if len(distinct) > _MOST_CODES:
             return []
-        states = {value: state for value in distinct if (state := meaning(value)) is not None}
-        return [
-            (at, states[value])
-            for at, value in enumerate(values if states else ())
-            if type(value) is kind and value in states
-        ]
+        read = {value: state for value in distinct if (state := meaning(value)) is not None}
+        return [(at, read[value]) for at, value in given if value in read]
 
     def add(
         self, name: str, at: int, state: Availability, rule: str, about: str | None = None

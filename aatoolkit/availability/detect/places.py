@@ -14,13 +14,13 @@ from typing import Any
 
 from aatoolkit._util.lexicon import ends, fold, is_whole, names, tokens, words
 from aatoolkit.availability.detect.facts import Facts, Hint, raw
-from aatoolkit.availability.detect.states import loss
 from aatoolkit.availability.detect.words import (
     denial,
     flag,
     in_prose,
     is_code,
     is_echo,
+    loss,
     phrase,
     subject,
     understand,
@@ -54,8 +54,6 @@ def find_hints(answer: Facts, headers: Mapping[str, str]) -> list[Hint]:
         for signal in answer.signals
         if signal.availability.status == "unknown"
     ]
-    if answer.is_ruled:
-        return unknown
     read = [signal.path for signal in answer.signals if signal.rule != "options"]
     scored = [*_of_headers(headers), *_of_members(answer), *_of_twins(answer.document)]
     marked = any(signal.rule == "footnote" for signal in answer.signals)

@@ -23,34 +23,35 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from aatoolkit._util.lexicon import ends, fold, is_whole, spaced, tokens, words
+from aatoolkit._util.lexicon import ends, fits, fold, is_whole, spaced, tokens, words
+from aatoolkit.availability.detect.entries import read_statement
 from aatoolkit.availability.detect.facts import Facts, Member
 from aatoolkit.availability.detect.rules import TRUNCATED
-from aatoolkit.availability.detect.statements import read_statement
-from aatoolkit.availability.detect.states import status_of_part, words_in
 from aatoolkit.availability.detect.words import (
     STATED,
+    STATES,
     STRONG,
-    WORDS,
     Word,
     best,
+    codes_in,
     denial,
     flag,
     in_prose,
     is_code,
-    is_stage,
     is_word,
     kind_of_entries,
     reason_in,
+    status_of_part,
     subject,
     understand,
+    weighed,
 )
 from aatoolkit.availability.status import Availability, Status
 from aatoolkit.jsontree.paths import key_step
 from aatoolkit.jsontree.vectors import MISSING
 
 STATUSES: Mapping[int, Availability] = {
-    status: Availability(*WORDS[word])
+    status: STATES[word]
     for word, statuses in {
         "pending": (202, 425, 429, 503),
         "unavailable": (204, 205, 404, 410),
@@ -63,7 +64,7 @@ STATUSES: Mapping[int, Availability] = {
 }
 """The statuses that mean more than that a call failed."""
 
-FAILED = Availability(*WORDS["error"])
+FAILED = STATES["error"]
 
 _EXPLAINING = frozenset({402, 403, 404, 409, 410, 422, 423, 424, 425, 428, 451, 501, 503})
 """The error statuses under which a service may explain why a section could not be measured."""
@@ -84,7 +85,7 @@ _PLAN = re.compile(
 _TOTALS = ("x-total-count", "x-total", "total-count", "x-total-rows", "x-result-count")
 """Headers that count the rows there are, of which a response may give a part."""
 
-_RANGE = re.compile(r"\s*(\w+) (\d{1,15})-(\d{1,15})/(\d{1,15})\s*")
+_RANGE = re.compile(r"\s*(?!bytes)\w+ (\d{1,15})-(\d{1,15})/(\d{1,15})\s*")
 _FLAGS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False}
 
 
@@ -101,7 +102,7 @@ def read_status(answer: Facts, status: int) -> bool:
     if word and word.canonical not in ("available", "partial", "unavailable", "error"):
         state = word.availability
     state = replace(state, reason=reason_in(texts) or None)
-    state = answer.weighed(state) if status < 400 else state
+    state = weighed(state, answer.numbers) if status < 400 else state
     answer.add("section", None, state, "status", "transport", status)
     return status != 206
 
@@ -183,25 +184,22 @@ def _read_header(answer: Facts, name: str, text: str) -> None:
     value, parameters = _parse_header(text)
     value = _FLAGS.get(value.lower(), value) if isinstance(value, str) else value
     header = Member(key, value, f"header {name}", parameters)
-    lack = denial(key) if kind_of_entries(key) == "engine" else None
+    lacking = denial(key) if kind_of_entries(key) == "engine" else None
     part = _fraction(text) if subject(key) and isinstance(value, str) else None
-    stated = subject(key) == STATED
-    state: Availability | None = None
-    if lack is not None:
+    word: Word | None = None
+    state = None if part is None else Availability(status_of_part(part))
+    if lacking is not None:
         for engine in filter(None, re.split(r"[,;\s]+", text)):
-            answer.add("engine", engine, lack, header.path, "header", text)
-    elif part is not None:
-        state = Availability(status_of_part(part))
+            answer.add("engine", engine, lacking, header.path, "header", text)
     elif name == "warning":
         word = in_prose(text)
-        state = word.availability if word else None
-    elif isinstance(value, str) and not stated and is_stage(key):
+    elif isinstance(value, str) and subject(key) < STATED and fits(key, "stage"):
         word = understand(value)
-        state = word.availability if word else None
-    elif isinstance(value, bool) and not stated:
+    elif isinstance(value, bool) and subject(key) < STATED:
         state = flag(key, value)
-    else:
+    elif part is None:
         read_statement(answer, header)
+    state = word.availability if word else state
     if state is not None:
         answer.add_whole(state, header._replace(value=text), "header")
 
@@ -209,18 +207,16 @@ def _read_header(answer: Facts, name: str, text: str) -> None:
 def read_counts(answer: Facts, headers: Mapping[str, str]) -> None:
     """Read headers that count the rows there are: a response may give a part of them."""
     for name, text in headers.items():
-        key = name.lower()
+        key, more = name.lower(), False
         if not isinstance(text, str) or key not in ("content-range", "link", *_TOTALS):
             continue
         most, span = max(answer.lengths, default=0), _RANGE.fullmatch(text)
         if key == "content-range":
-            more = bool(span and span[1] != "bytes") and (
-                int(span[3]) - int(span[2]) + 1 < int(span[4]) if span else False
-            )
+            more = span is not None and int(span[2]) - int(span[1]) + 1 < int(span[3])
         elif key == "link":
             more = most > 0 and re.search(r'rel="?next\b', text) is not None
-        else:
-            more = re.fullmatch(r"\s*\d{1,15}\s*", text) is not None and 0 < most < int(text)
+        elif re.fullmatch(r"\s*\d{1,15}\s*", text):
+            more = 0 < most < int(text)
         if more:
             answer.add("section", None, TRUNCATED, f"header {key}", "cap", text)
 
@@ -234,7 +230,7 @@ def is_availability_header(header: str) -> bool:
     (True, False)
     """
     key = header.lower().removeprefix("x-")
-    if subject(key) == STATED or (is_stage(key) and len(tokens(key)) > 1):
+    if subject(key) == STATED or (fits(key, "stage") and len(tokens(key)) > 1):
         return True
     if header.lower() in ("warning", "content-range", "link", *_TOTALS):
         return True
@@ -269,16 +265,22 @@ def _parse_header(text: str) -> tuple[Any, dict[str, str]]:
 # --- errors inside a body --------------------------------------------------------------------
 
 
+def may_be_error(key: str) -> bool:
+    """Whether a key may be one of an error in the body of a response."""
+    flat = re.match(r"(error|fault)(code|message|detail|status|type)", fold(key))
+    return is_whole(key, "error") or flat is not None or key in ("success", "ok", "code", "message")
+
+
 def read_errors(answer: Facts) -> None:
     """Read an error in the body of a response that came with a good status."""
     document = answer.document
     if not isinstance(document, dict) or _read_located(answer):
         return
-    error, path = _error(document, "$") or _numbered(document, "$") or (None, "")
+    error, path = _error(document, "$") or (None, "")
     if error is None:
         return
     texts = dict(_texts_in(error if isinstance(error, dict) else {"error": error}))
-    codes = (text for text in (*texts.values(), *words_in(error)) if is_code(text))
+    codes = (text for text in (*texts.values(), *codes_in(error)) if is_code(text))
     word = best(codes) or _word_of(texts.values())
     given = error[0] if isinstance(error, list) else error
     numbers = given.values() if isinstance(given, dict) else ()
@@ -303,6 +305,9 @@ def _error(document: Mapping[str, Any], path: str) -> tuple[Any, str] | None:
     texts = [value for value in document.values() if isinstance(value, str)]
     if _is_error(document) and any(map(in_prose, texts)):
         return document, path
+    number = document.get("status")
+    if type(number) is int and number >= 400 and isinstance(document.get("title"), str):
+        return document, f"{path}.status"
     for key in ("success", "ok"):
         if document.get(key) is False:
             return document, f"{path}.{key}"
@@ -311,9 +316,8 @@ def _error(document: Mapping[str, Any], path: str) -> tuple[Any, str] | None:
         found = _error(value, path + key_step(key)) if inner else None
         if found is not None:
             return found
-    status = document.get("status")
-    if isinstance(status, str) and len(document) <= 6 and reason_in(document):
-        word = understand(status)
+    if isinstance(number, str) and len(document) <= 6 and reason_in(document):
+        word = understand(number)
         if word and word.canonical == "error":
             return document, f"{path}.status"
     return None
@@ -344,30 +348,6 @@ def _is_error(value: Any) -> bool:
     )
 
 
-def _numbered(document: Any, path: str, depth: int = 0) -> tuple[Any, str] | None:
-    """Find a failure given as a number and a message in place of a result."""
-    if not isinstance(document, dict) or depth > 2:
-        return None
-    given = {fold(key): value for key, value in document.items()}
-    code, message = given.get("statuscode"), given.get("statusmessage")
-    failed = type(code) is int and not str(code).startswith("2")
-    if (
-        failed
-        and isinstance(message, str)
-        and not any(map(document.get, ("result", "data", "results")))
-    ):
-        return {"code": code, "message": message}, path
-    number = document.get("status")
-    if type(number) is int and number >= 400 and isinstance(document.get("title"), str):
-        return document, f"{path}.status"
-    for key, value in document.items():
-        if isinstance(value, list) and len(value) == 1:
-            found = _numbered(value[0], f"{path}{key_step(key)}[0]", depth + 1)
-            if found:
-                return found
-    return None
-
-
 def _read_located(answer: Facts) -> bool:
     """Read errors that have the path of their field; return whether all of them do."""
     listed = answer.document.get("errors")
@@ -386,7 +366,7 @@ def _read_located(answer: Facts) -> bool:
 
 def _lack_in(error: Mapping[str, Any]) -> Word | None:
     """The word that an error's codes mean, or else its sentence; None if neither is known."""
-    word = best(words_in(error), STRONG) or in_prose(reason_in(error) or "")
+    word = best(codes_in(error), STRONG) or in_prose(reason_in(error) or "")
     return None if word is None or word.canonical == "available" else word
 
 

@@ -1,16 +1,20 @@
-"""Words of availability: what a word, a sentence, a code or the name of a key means.
+"""Words of availability: what words, keys, values and objects mean, by the lexicon.
 
 A word is split where camelCase, snake_case, kebab-case or blanks split it, and its parts are
 matched against the phrases of the lexicon. Each phrase has a strength, as everyday words such as
 ``pending`` are about data only where availability is the subject.
+
+Numbers are metrics nearly everywhere, so counts are believed only under a key that is about
+data: ``dataCoverage``, ``sampling``, ``_shards``, ``suppressedRows``.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
+from typing import Any
 
 from aatoolkit._util.lexicon import (
     ends,
@@ -45,21 +49,24 @@ WORDS: Mapping[str, tuple[Status, Cause | None]] = {
 }
 """The canonical words, each with its status and cause; every phrase means one of them."""
 
-ABSENT = Availability(Status.UNAVAILABLE)
-PARTIAL = Availability(Status.PARTIAL)
-AVAILABLE = Availability(Status.AVAILABLE)
+STATES = {word: Availability(*meaning) for word, meaning in WORDS.items()}
+ABSENT, PARTIAL, AVAILABLE = STATES["unavailable"], STATES["partial"], STATES["available"]
 EMPTY = (Status.UNAVAILABLE, Status.NOT_APPLICABLE)
 
 _STRENGTHS = {"weak": WEAK, "strong": STRONG, "plain": PLAIN}
 _AFTER_SOURCE = ("not_connected", "not_configured", "insufficient_sample", "forbidden", "not_run")
+_CAUSES = ("not_connected", "not_configured", "forbidden", "pending", "insufficient_sample")
+"""Causes that a sentence may name; for others it takes a word of its own."""
+
 _WORK = ("data", "report", "job", "query", "task", "dataset", "execution", "import", "sync", "run")
 _NEGATION = re.compile(r"\b(no|not|never|without|nothing)( \w+)? $")
+_DENIAL = re.compile(r"(?i)\b(not|no|never|none|without|cannot)\b|n't\b")
 _CONTRACTED = (
     (re.compile(r"(?i)can(?:no|['’])t\b"), "can not"),
     (re.compile(r"(?i)n['’]t\b"), " not"),
     (re.compile(r"(?i)\b(?:do|does|did) not have\b"), "no"),
 )
-_MOST_PARTS, _LONGEST = 6, 60
+_MOST_PARTS, _LONGEST, _DEEPEST = 6, 60, 4
 
 
 @dataclass(frozen=True)
@@ -72,16 +79,19 @@ class Word:
     @property
     def availability(self) -> Availability:
         """The availability that the word means, without a reason."""
-        return Availability(*WORDS[self.canonical])
+        return STATES[self.canonical]
 
     def because(self, reason: str | None) -> Availability:
         """The availability that the word means, with a reason."""
-        return Availability(*WORDS[self.canonical], reason)
+        return replace(STATES[self.canonical], reason=reason)
 
     @property
     def is_lack(self) -> bool:
         """Whether the word surely means a lack."""
         return self.strength >= STRONG and self.canonical != "available"
+
+
+# --- words and sentences ---------------------------------------------------------------------
 
 
 @cache
@@ -168,9 +178,17 @@ def in_prose(text: str) -> Word | None:
     return vague
 
 
-def sure(text: str) -> Word | None:
-    """The word that a label, reason or sentence means, if it is surely about data."""
-    return best([text], STRONG) or (None if understand(text) else in_prose(text))
+def sure(texts: Iterable[object]) -> Word | None:
+    """The word that some codes, labels or else sentences mean, if it is surely about data."""
+    listed = [text for text in texts if isinstance(text, str)]
+    unread = (text for text in listed if understand(text) is None)
+    return best(listed, STRONG) or next(filter(None, map(in_prose, unread)), None)
+
+
+def lack(texts: Iterable[object]) -> Word | None:
+    """The word of a lack that some texts surely mean; None if they mean none, or are fine."""
+    word = sure(texts)
+    return word if word and word.is_lack else None
 
 
 def is_code(text: object) -> bool:
@@ -185,7 +203,7 @@ def lack_of_code(text: str) -> Availability | None:
 
 
 def read_word(word: object, reason: object = None) -> Availability:
-    """Parse a word of an answer as an availability; an unknown word is kept as the reason.
+    """Parse a word of a response as an availability; an unknown word is kept as the reason.
 
     Examples
     --------
@@ -206,30 +224,19 @@ def read_word(word: object, reason: object = None) -> Availability:
 def because(state: Availability, reason: str | None) -> Availability:
     """Add the service's words to a state; a code among them names the cause."""
     named = understand(reason) if reason is not None and is_code(reason) else None
-    status, cause = state.status, state.cause
     if named and state == ABSENT and named.availability.status in EMPTY:
-        status, cause = named.availability.status, named.availability.cause
+        state = named.availability
     elif named and state == PARTIAL:
-        cause = named.availability.cause
-    return Availability(status, cause, reason)
+        state = replace(state, cause=named.availability.cause)
+    return replace(state, reason=reason)
 
-
-# --- signs in place of numbers, and codes of statistics --------------------------------------
-
-_OBSERVED = {
-    **dict.fromkeys("ABDNRV", AVAILABLE),
-    **dict.fromkeys("EFGIPS", PARTIAL),
-    "U": Availability(Status.PARTIAL, Cause.INSUFFICIENT_SAMPLE),
-    **dict.fromkeys(("H", "J", "K", "L", "O", "W", ":", "..", "…"), ABSENT),
-    **dict.fromkeys("MZ", Availability(Status.NOT_APPLICABLE, Cause.NOT_SUPPORTED)),
-    **dict.fromkeys("CQ*", Availability(Status.UNAVAILABLE, Cause.WITHHELD)),
-}
-"""The codes of CL_OBS_STATUS and of Eurostat's flags, which are the same in lower case."""
 
 _SIGNS = {
-    **dict.fromkeys(("n/a", "n.a.", "na", "#n/a"), _OBSERVED["M"]),
-    **dict.fromkeys(("-", "–", "—", ":", "..", "...", "…", "nan"), ABSENT),
-    **dict.fromkeys(("*", "**", "***"), _OBSERVED["Q"]),
+    "absent": ABSENT,
+    "inapplicable": STATES["not_applicable"],
+    "withheld": STATES["forbidden"],
+    "full": AVAILABLE,
+    "part": PARTIAL,
 }
 
 
@@ -241,7 +248,8 @@ def observed(code: str) -> Availability | None:
     >>> observed("Q").cause, observed("e").status, observed("in_stock")
     (<Cause.WITHHELD: 'withheld'>, <Status.PARTIAL: 'partial'>, None)
     """
-    return _OBSERVED.get(code.strip().upper())
+    text = code.strip().lower()
+    return next((s for name, s in _SIGNS.items() if text in words(f"observed_{name}")), None)
 
 
 def instead_of_number(text: str) -> Availability | None:
@@ -252,10 +260,11 @@ def instead_of_number(text: str) -> Availability | None:
     >>> instead_of_number("n/a").status, instead_of_number("suppressed").cause
     (<Status.NOT_APPLICABLE: 'not_applicable'>, <Cause.WITHHELD: 'withheld'>)
     """
-    word = understand(text)
+    word, sign = understand(text), text.strip().lower()
     if word and (word.is_lack or word.canonical in ("forbidden", "pending")):
         return word.availability
-    return _SIGNS.get(text.strip().lower())
+    kinds = ("absent", "inapplicable", "withheld")
+    return next((_SIGNS[kind] for kind in kinds if sign in words(f"sign_{kind}")), None)
 
 
 # --- keys ------------------------------------------------------------------------------------
@@ -263,7 +272,6 @@ def instead_of_number(text: str) -> Availability | None:
 STATED, MILD = 2, 1
 """A key that means availability by itself; one that does with a strong word only."""
 
-_IS = ("is",)
 _FLAGGING = ("is", "are", "was", "currently", "contains", "includes")
 _APART = re.compile(r"__|(?<=\w)[@.]")
 
@@ -286,11 +294,6 @@ def subject(key: str) -> int:
     return MILD if graded else 0
 
 
-def wants_word(key: str) -> bool:
-    """Whether a word that is not known under a key leaves the availability unknown."""
-    return subject(key) == STATED and (names(key, "availability") or names(key, "state"))
-
-
 @lru_cache(maxsize=4096)
 def is_word(key: str) -> bool:
     """Whether a key inside a statement holds its word."""
@@ -309,9 +312,9 @@ def flag(key: str, value: bool) -> Availability | None:
     text = spaced(key, _FLAGGING)
     for (word, _), pattern in patterns("flag").items():
         if pattern.fullmatch(text):
-            return AVAILABLE if value else Availability(*WORDS[word])
+            return AVAILABLE if value else STATES[word]
     if value and fits(text, "cut"):
-        return Availability(*WORDS["truncated"])
+        return STATES["truncated"]
     parts = tuple(text.split())
     meant = phrase(parts) or phrase(tuple(part for part in parts if part not in words("result")))
     if not value or meant is None or meant.canonical == "available":
@@ -319,15 +322,34 @@ def flag(key: str, value: bool) -> Availability | None:
     return meant.availability if meant.strength >= STRONG or fits(text, "asserted") else None
 
 
-def is_soft(key: str) -> bool:
-    """Whether a flag is an everyday word, of numbers as of other things: ``provisional``."""
-    word = phrase(tuple(spaced(key, _IS).split()))
-    return word is not None and word.strength < STRONG
+@lru_cache(maxsize=4096)
+def flag_in_series(key: str, value: bool) -> Availability | None:
+    """The state that a flag in a point in time means for its data; None if it is not about data.
+
+    Examples
+    --------
+    >>> str(flag_in_series("final", False)), str(flag_in_series("isProvisional", True))
+    ('partial', 'partial')
+    """
+    if fits(key, "series_whole", ("is",)):
+        return AVAILABLE if value else PARTIAL
+    return PARTIAL if value and fits(key, "series_part", ("is",)) else None
 
 
-def is_claim(key: str) -> bool:
-    """Whether a flag that is true means that there are data; others mean the lack alone."""
-    return bool({*tokens(key)} & {"available", "data", "measured"})
+@lru_cache(maxsize=4096)
+def flag_of_nothing(key: str, value: bool) -> Availability | None:
+    """The state that a flag means in a record without numbers other than 0; None if none.
+
+    Examples
+    --------
+    >>> str(flag_of_nothing("collected", False)), str(flag_of_nothing("isMasked", True))
+    ('unavailable', 'unavailable (withheld)')
+    """
+    text = spaced(key, ("is", "was"))
+    if fits(text, "gathered"):
+        return AVAILABLE if value else ABSENT
+    word = understand(text) if value and fits(text, "taken") else None
+    return word.availability if word else None
 
 
 @lru_cache(maxsize=4096)
@@ -343,9 +365,14 @@ def denial(key: str) -> Availability | None:
     return None if word.canonical == "error" and not of_engines else word.availability
 
 
-def affirms(key: str, form: str = "affirms") -> bool:
+def affirms(key: str) -> bool:
     """Whether a list under a key names engines that did report: ``enginesWithData``."""
-    return fits(key, form, words("field", "engine", "idle"))
+    return fits(key, "affirms", words("field", "engine", "idle"))
+
+
+def affirms_beside(key: str) -> bool:
+    """Whether it does where another list beside names those that did not: ``with``."""
+    return affirms(key) or fits(key, "affirms_beside", words("field", "engine", "idle"))
 
 
 @lru_cache(maxsize=4096)
@@ -354,36 +381,6 @@ def kind_of_entries(key: str) -> str | None:
     if not {*"[]$.*"}.isdisjoint(key):
         return None
     return "engine" if names(key, "engine") else "field" if names(key, "field") else None
-
-
-@lru_cache(maxsize=4096)
-def series_flag(key: str, value: bool) -> Availability | None:
-    """The state that a flag in a point in time means for its data; None if it is not about data.
-
-    Examples
-    --------
-    >>> str(series_flag("final", False)), str(series_flag("isProvisional", True))
-    ('partial', 'partial')
-    """
-    if fits(key, "series_whole", _IS):
-        return AVAILABLE if value else PARTIAL
-    return PARTIAL if value and fits(key, "series_part", _IS) else None
-
-
-@lru_cache(maxsize=4096)
-def flag_of_nothing(key: str, value: bool) -> Availability | None:
-    """The state that a flag means in a record without numbers other than 0; None if none.
-
-    Examples
-    --------
-    >>> str(flag_of_nothing("collected", False)), str(flag_of_nothing("isMasked", True))
-    ('unavailable', 'unavailable (withheld)')
-    """
-    text = spaced(key, ("is", "was"))
-    if fits(text, "gathered"):
-        return AVAILABLE if value else ABSENT
-    word = phrase(tuple(text.split())) if value and fits(text, "taken") else None
-    return word.availability if word else None
 
 
 def row_word(key: str, text: str) -> Availability | None:
@@ -397,27 +394,15 @@ def row_word(key: str, text: str) -> Availability | None:
     word = understand(text)
     if word is None:
         return None
-    parts = {*tokens(key)}
     about = (
         (subject(key) == STATED and names(key, "data"))
         or (names(key, "grade") and word.canonical == "insufficient_sample")
         or (
             word.strength == PLAIN
-            and (parts <= words("state") or subject(key) > 0 or ends(key, "notice"))
+            and ({*tokens(key)} <= words("state") or subject(key) > 0 or fits(key, "notice"))
         )
     )
     return word.availability if about else None
-
-
-def is_absence(key: str) -> bool:
-    """Whether a key holds the reason for an absence that it names itself: ``nullReason``.
-
-    Examples
-    --------
-    >>> is_absence("dataAbsentReason"), is_absence("statusReason")
-    (True, False)
-    """
-    return ends(key, "reason") and names(key, "absence")
 
 
 @lru_cache(maxsize=8192)
@@ -430,13 +415,13 @@ def suffix(key: str) -> tuple[str, str] | None:
     (('sentimentscore', 'reason'), ('revenue', 'available'), None)
     """
     name, _, note = _APART.sub("\0", key, count=1).partition("\0")
+    parts = tokens(note if note and name else key)
     if note and name:
-        kind = next((kind for n in (2, 1) if (kind := _ending(tokens(note)[-n:]))), None)
+        kind = next((kind for n in (2, 1) if (kind := _ending(parts[-n:]))), None)
         return (fold(name), kind) if kind else None
-    parts = tokens(key)
     if len(parts) > 1 and parts[0] == "has":
         return "".join(parts[1:]), "available"
-    parts = parts[1:] if parts[:1] == _IS else parts
+    parts = parts[1:] if parts[:1] == ("is",) else parts
     for length in (2, 1):
         kind = _ending(parts[-length:]) if len(parts) > length else None
         if kind is not None:
@@ -449,7 +434,7 @@ def _ending(parts: tuple[str, ...]) -> str | None:
     text = " ".join(parts)
     if not parts:
         return None
-    if ends(text, "reason") and (len(parts) == 1 or is_absence(text)):
+    if ends(text, "reason") and (len(parts) == 1 or fits(text, "absence")):
         return "reason"
     if fits(text, "approximate"):
         return "part"
@@ -462,60 +447,16 @@ def _ending(parts: tuple[str, ...]) -> str | None:
     return "available" if fits(text, "ready_word") else None
 
 
-# --- roles of keys ---------------------------------------------------------------------------
-
-
-@lru_cache(maxsize=8192)
 def is_echo(key: str) -> bool:
-    """Whether an object repeats the question or describes the form of the answer."""
-    return ends(key, "echo") or tokens(key)[:1] in (("requested",), ("applied",))
-
-
-@lru_cache(maxsize=8192)
-def is_process(key: str) -> bool:
-    """Whether a key names the work that an answer comes from, or holds its state."""
-    return bool(tokens(key)) and {*tokens(key)} <= words("process", "stage")
-
-
-def is_stage(key: str) -> bool:
-    """Whether a key holds the state of the work that an answer comes from: ``jobStatus``.
-
-    Examples
-    --------
-    >>> is_stage("phase"), is_stage("importState"), is_stage("orderStatus")
-    (True, True, False)
-    """
-    return is_process(key) and names(key, "stage")
-
-
-@lru_cache(maxsize=8192)
-def is_note(key: str) -> bool:
-    """Whether a key holds the limits of an answer, in prose: any text there means ``partial``."""
-    return ends(key, "limit") or (ends(key, "note") and names(key, "noted"))
-
-
-def is_observation_status(key: str) -> bool:
-    """Whether a key holds the status of an observation, as SDMX calls it.
-
-    Examples
-    --------
-    >>> is_observation_status("OBS_STATUS"), is_observation_status("orderStatus")
-    (True, False)
-    """
-    parts = {*tokens(key)}
-    return bool(parts & {"obs", "observation"}) and bool(parts & {"status", "flag", "flags"})
+    """Whether an object repeats the question or describes the form of the response."""
+    return fits(key, "echo")
 
 
 @lru_cache(maxsize=8192)
 def is_statement(key: str) -> bool:
     """Whether a list under a key is a statement, or notices, and no data."""
-    return (
-        subject(key) > 0
-        or is_note(key)
-        or ends(key, "notice")
-        or denial(key) is not None
-        or key in ("errors", "error")
-    )
+    listed = fits(key, "note") or fits(key, "notice") or key in ("errors", "error")
+    return listed or subject(key) > 0 or denial(key) is not None
 
 
 def name_of(record: Mapping[str, object]) -> tuple[str, str] | None:
@@ -538,19 +479,220 @@ def is_size(key: str) -> bool:
     return is_whole(key, "size")
 
 
-def size_in(record: Mapping[str, object]) -> int | None:
-    """The sample size in a statement; None if it has none."""
-    sizes = (v for k, v in record.items() if type(v) is int and is_whole(k, "size"))
-    return next(sizes, None)
-
-
-def moment_in(record: Mapping[str, object]) -> str | None:
-    """The moment up to which a statement holds; None if it gives none."""
-    moments = (v for k, v in record.items() if isinstance(v, str) and is_whole(k, "moment"))
-    return next(moments, None)
+# --- objects ---------------------------------------------------------------------------------
 
 
 def reason_in(record: Mapping[str, object]) -> str | None:
     """The text that gives the reason for a state, among an object's members."""
     texts = [v for k, v in record.items() if isinstance(v, str) and v and ends(k, "reason")]
     return next((text for text in texts if " " in text), texts[0] if texts else None)
+
+
+def state_in(given: Mapping[str, Any], least: int = WEAK) -> Availability | None:
+    """The state that an object gives by a word or a flag of its own; None if it gives none."""
+    reason = reason_in(given)
+    for name, value in given.items():
+        if not isinstance(value, str):
+            continue
+        if value.strip() and fits(name, "absence"):
+            return because(ABSENT, value)
+        word = understand(value) if is_word(name) or is_whole(name, "one_value") else None
+        if word and word.strength >= least:
+            return word.availability if reason == value else explained(word.availability, given)
+    flags = [flag(name, value) for name, value in given.items() if isinstance(value, bool)]
+    states = [state for state in flags if state is not None]
+    denials = [state for state in states if state.status != Status.AVAILABLE]
+    return explained((denials or states)[0], given) if states else None
+
+
+def state_of(value: Any, key: str) -> Availability | None:
+    """The state that an entry of a map means, under the key of the map; None if none."""
+    if isinstance(value, bool):
+        return state_of_flag(value, key)
+    if isinstance(value, str):
+        word = understand(value)
+        return word.availability if word else None
+    if isinstance(value, dict):
+        state = state_in(value) or coverage(key, value, listed=True)
+        flags = [item for item in value.values() if isinstance(item, bool)]
+        if state is None and len(flags) == 1:
+            return explained(state_of_flag(flags[0], key), value)
+        return state
+    return None
+
+
+def state_of_flag(value: bool, key: str) -> Availability:
+    """The state that true or false means under a key: support, connection or availability."""
+    if value:
+        return AVAILABLE
+    stems = ((word, stem) for (word, _), stem in patterns("stem").items())
+    return STATES[next(word for word, stem in stems if stem.match(spaced(key)))]
+
+
+def explained(state: Availability, given: Mapping[str, Any]) -> Availability:
+    """Add the words beside a state; a reason among them names the cause of a bare absence.
+
+    A flag that is fine beside a sentence that denies is in doubt: what an engine supports it need
+    not have measured.
+
+    Examples
+    --------
+    >>> explained(ABSENT, {"reason": "Search Console is not connected."}).cause
+    <Cause.NOT_CONNECTED: 'not_connected'>
+    >>> explained(ABSENT, {"message": "Not enough data"}).cause
+    """
+    reason = reason_in(given)
+    if state.status == Status.AVAILABLE and reason and " " in reason:
+        word = in_prose(reason)
+        if word and word.canonical != "unavailable":
+            return word.because(reason)
+        doubted = Availability(Status.UNKNOWN, None, reason)
+        return doubted if _DENIAL.search(reason) else because(state, reason)
+    state = because(state, reason)
+    for key, text in given.items() if state.cause is None and state.status == "unavailable" else ():
+        word = in_prose(text) if isinstance(text, str) and ends(key, "cause") else None
+        if word and word.canonical in _CAUSES:
+            return replace(state, cause=word.availability.cause)
+    return state
+
+
+def weighed(state: Availability, numbers: Collection[bool]) -> Availability:
+    """Turn a pending or thin state into ``partial`` where numbers were given.
+
+    ``numbers`` holds for each number whether it is other than 0: a sample may well be thin and
+    its count 0, but a 0 beside what is still to come was not measured.
+    """
+    thin = state.cause == Cause.INSUFFICIENT_SAMPLE and len(numbers) > 0
+    begun = state.cause == Cause.PENDING and any(numbers)
+    is_part = state.status == Status.UNAVAILABLE and (thin or begun)
+    return replace(state, status=Status.PARTIAL) if is_part else state
+
+
+def codes_in(value: Any, depth: int = 0) -> Iterator[str]:
+    """Yield the codes in a statement, however deep: in a coding, extensions or details."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | dict) and depth < _DEEPEST:
+        items = value.items() if isinstance(value, dict) else (("code", item) for item in value)
+        for name, item in [*items][:50]:
+            coded = {*tokens(name)} & {"code", "reason", "status", "state"}
+            if isinstance(item, dict | list) or coded or ends(name, "reason"):
+                yield from codes_in(item, depth + 1)
+
+
+def measures(given: Mapping[str, Any]) -> set[bool]:
+    """The truth values of an object's numbers: whether any is not 0, and whether any is 0."""
+    numbers = {name: item for name, item in given.items() if type(item) in (int, float)}
+    return {item != 0 for name, item in numbers.items() if not is_size(name)}
+
+
+def state_of_sibling(kind: str, value: Any, of: Any) -> Availability | None:
+    """The state that a key gives to another beside it whose value is given; None if none.
+
+    Parameters
+    ----------
+    kind : str
+        What the key's ending states: ``available``, ``status``, ``reason``, ``denial``, ``part``.
+    value, of : object
+        What the key holds, and what the other does.
+    """
+    if isinstance(value, dict):
+        # The codes may be further down, as in a coding or an extension.
+        word = best(codes_in(value))
+        state = state_in(value) or (word.availability if word else None)
+        texts = (text for text in value.values() if isinstance(text, str) and text)
+        text = reason_in(value) or next(texts, None)
+        absent = state is None and kind == "reason" and of is None and text
+        return replace(ABSENT, reason=text) if absent else state
+    if isinstance(value, bool):
+        if kind in ("part", "denial"):
+            states = value and (of is None) == (kind == "denial")
+            return (ABSENT if of is None else PARTIAL) if states else None
+        return AVAILABLE if value else ABSENT
+    word = understand(value)
+    if word and (word.strength >= STRONG or of is None):
+        number = set() if of is None else {of != 0}
+        return weighed(word.because(value if " " in value.strip() else None), number)
+    if kind == "reason" and of is None and value.strip():
+        return explained(ABSENT, {"reason": value})
+    return None
+
+
+def state_beside_value(given: Mapping[str, Any]) -> Availability | None:
+    """The state beside a value, as in ``{"value": null, "status": "not_connected"}``."""
+    name = next((name for name in ("value", "amount", "current") if name in given), None)
+    if name is None:
+        return None
+    rest = {key: item for key, item in given.items() if key != name}
+    state, reason = state_in(rest), reason_in(rest)
+    if state is None and given[name] is None:
+        flags = (flag_of_nothing(k, v) for k, v in rest.items() if isinstance(v, bool))
+        state = next(filter(None, flags), because(ABSENT, reason) if reason else None)
+    return state and weighed(state, set() if given[name] is None else {given[name] != 0})
+
+
+# --- parts and wholes ------------------------------------------------------------------------
+
+
+def coverage(key: str, value: Mapping[str, Any], *, listed: bool = False) -> Availability | None:
+    """The state that a part and a whole mean, ``{"observed": 22, "expected": 30}``; or None.
+
+    ``listed`` if the object is the entry of a list that is about availability.
+
+    Examples
+    --------
+    >>> coverage("_shards", {"total": 5, "failed": 2}).status
+    <Status.PARTIAL: 'partial'>
+    >>> coverage("brandCoverage", {"observed": 12, "total": 40})
+    """
+    numbers = {tokens(name): number for name, item in value.items() if (number := _number(item))}
+    if {*tokens(key)} <= words("without") and any(number > 0 for number in numbers.values()):
+        return PARTIAL
+    if not listed and not fits(key, "part_of_data"):
+        return None
+    if any(loss(f"{key} {name}", item) or loss(name, item) for name, item in value.items()):
+        return PARTIAL
+    sized = words("part") | (words("sample_size") if names(key, "sample_part") else frozenset())
+    wholes = {name: n for name, n in numbers.items() if {*name} & words("whole")}
+    parts = {tokens(n): _number(v) for n, v in value.items() if {*tokens(n)} & sized}
+    for name, whole in wholes.items():
+        # A number may have the name alone of which another is the whole: ``runs``.
+        rest = tuple(word for word in name if word not in words("whole"))
+        plain = {n: _number(v) for n, v in value.items() if tokens(n) == rest}
+        part = next((n for n in (*parts.values(), *plain.values()) if n is not None), None)
+        if part is not None and 0 <= part <= whole:
+            return Availability(status_of_part(part, whole))
+    lost = wholes and any({*name} & words("part_lost") and n > 0 for name, n in numbers.items())
+    return PARTIAL if lost else None
+
+
+def status_of_part(part: float, whole: float = 1) -> Status:
+    """The status of a part measured of a whole: none, a part, or all."""
+    if part == whole:
+        return Status.AVAILABLE
+    return Status.PARTIAL if part else Status.UNAVAILABLE
+
+
+def _number(item: Any) -> float | None:
+    if type(item) in (int, float):
+        return float(item)
+    return float(item) if isinstance(item, str) and re.fullmatch(r"\d{1,15}", item) else None
+
+
+def loss(key: str, value: Any) -> Availability | None:
+    """The state ``partial``, if a count, list or moment under a key means that data lack.
+
+    Examples
+    --------
+    >>> loss("suppressedRows", 3).status, loss("first_incomplete_date", "2026-11-18").status
+    (<Status.PARTIAL: 'partial'>, <Status.PARTIAL: 'partial'>)
+    >>> loss("missingPages", ["/pricing"]), loss("suppressedRows", 0)
+    (None, None)
+    """
+    number = value if type(value) in (int, float) else 0
+    some = number > 0 or (isinstance(value, list) and len(value) > 0)
+    most = 100 if names(key, "percent") else 1
+    sampled = 0 < number < most and fits(key, "sample_rate")
+    lost = some and fits(spaced(key).removesuffix(" count"), "loss")
+    begun = isinstance(value, str) and value != "" and fits(key, "since")
+    return PARTIAL if sampled or lost or begun else None

@@ -42,7 +42,6 @@ def test_such_documents_become_tables_from_which_they_can_be_rebuilt(
     document, _ = case
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SchemaDriftWarning)
-        warnings.simplefilter("ignore", SchemaDriftWarning)
         tables = normalize("domains", document)
     assert json.dumps(tables.rebuild(), sort_keys=True) == json.dumps(document, sort_keys=True)
 
@@ -88,7 +87,7 @@ def test_a_failure_never_stops_the_tables(monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr(rules, "read_forms", broken)
     answer = json.loads((SAMPLES / "domains.json").read_bytes())
-    del answer["availability"]
+    answer["availability"] = "partial"
     with pytest.warns(SchemaDriftWarning):
         tables = normalize("domains", answer)
     assert len(tables.main) == len(answer["domains"]) > 0

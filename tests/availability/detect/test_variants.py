@@ -277,14 +277,6 @@ STATEMENTS: dict[str, tuple[Any, dict[str, str]]] = {
         {"status": "error", "message": "Could not be read."},
         {"section": "error"},
     ),
-    "an error by number": (
-        {
-            "status_code": 20000,
-            "status_message": "Ok.",
-            "tasks": [{"status_code": 40501, "status_message": "Invalid Field.", "result": None}],
-        },
-        {"section": "error"},
-    ),
     "an error by http number": (
         {"error": {"code": 403, "message": "No.", "status": "PERMISSION_DENIED"}},
         {"section": "forbidden"},
