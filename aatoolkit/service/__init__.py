@@ -8,16 +8,12 @@ itself. In reading order:
 ``schema``           the tables of a store, column by column
 ``store``            writes, validates and opens stores, and holds them in memory
 ``synth``            draws a synthetic store from a seed
-``question``         a validated request; ``requests`` parses and validates parameters
-``accounts``         tokens, and the projects that each may see
-``observations``     tables of the rows in the scope of a question, and queries over them
-``grouping``         groups of answers that are counted together
-``mentions``         measures shared by sections; with ``own_citations``, ``sources`` and
-                     ``significance``
-``answer``           what a section returns, and the registry of sections
-``availability``     the availability of sections computed from answers
+``observations``     a question, tables of the rows in its scope, and queries over them
+``measures``         measures shared by sections; with ``sources`` and ``significance``
+``answer``           what a section returns, its availability, and the registry of sections
 ``sections``         the 17 sections, one module each
-``scope_options``    the values that each filter may take
+``accounts``         tokens, and the projects that each may see
+``requests``         parses and validates parameters
 ``app``              routes, envelope and errors as an ASGI application
 ``server``           runs it, in a thread or in the foreground, with the check of the Host header
 ==================== =================================================================
@@ -119,19 +115,29 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from aatoolkit.service.accounts import Accounts
-    from aatoolkit.service.app import Service
+    from aatoolkit.service.accounts import Accounts, digest
+    from aatoolkit.service.answer import SectionAnswer, SectionAvailability, ServiceSection
+    from aatoolkit.service.app import SECTIONS, Service
+    from aatoolkit.service.observations import Question
+    from aatoolkit.service.schema import TABLES
     from aatoolkit.service.server import RunningServer, run_server, start_server
-    from aatoolkit.service.store import Store, StoreError, write_store
-    from aatoolkit.service.synth import synthesize
+    from aatoolkit.service.store import Store, StoreError, describe_store, write_store
+    from aatoolkit.service.synth import synthesize, write_synthetic_store
 
 __all__ = [
+    "SECTIONS",
+    "TABLES",
     "Accounts",
+    "Question",
     "RunningServer",
+    "SectionAnswer",
+    "SectionAvailability",
     "Service",
+    "ServiceSection",
     "Store",
     "StoreError",
     "describe_store",
+    "digest",
     "run_server",
     "start_server",
     "synthesize",
@@ -140,30 +146,27 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Accounts": "accounts",
-    "RunningServer": "server",
-    "Service": "app",
-    "Store": "store",
-    "StoreError": "store",
-    "describe_store": "store",
-    "run_server": "server",
-    "start_server": "server",
-    "synthesize": "synth",
-    "write_store": "store",
-    "write_synthetic_store": "synth",
+    "accounts": ("Accounts", "digest"),
+    "answer": ("SectionAnswer", "SectionAvailability", "ServiceSection"),
+    "app": ("SECTIONS", "Service"),
+    "observations": ("Question",),
+    "schema": ("TABLES",),
+    "server": ("RunningServer", "run_server", "start_server"),
+    "store": ("Store", "StoreError", "describe_store", "write_store"),
+    "synth": ("synthesize", "write_synthetic_store"),
 }
-_EXTRA = frozenset({"anyio", "duckdb", "pyarrow", "starlette", "uvicorn"})
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
     """Load a public name on first use: the service is an extra, and heavy."""
-    if name not in _HOMES:
+    if name not in _HOME_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
-        module = importlib.import_module(f"{__name__}.{_HOMES[name]}")
+        module = importlib.import_module(f"{__name__}.{_HOME_OF[name]}")
     except ModuleNotFoundError as error:
         missing = (error.name or "").partition(".")[0]
-        if missing not in _EXTRA:
+        if missing == "aatoolkit":
             raise
         raise ModuleNotFoundError(
             f'The service needs {missing}, which is not installed: pip install "aatoolkit[demo]"',
@@ -173,4 +176,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return __all__

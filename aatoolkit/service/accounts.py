@@ -7,11 +7,9 @@ digest is enough: there is no dictionary to try against it.
 from __future__ import annotations
 
 import hashlib
-import hmac
 import json
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +18,7 @@ _TOKEN = re.compile(r"[\x21-\x7e]+")
 
 
 def digest(token: str) -> str:
-    """Compute the digest of a token, which is all that is stored of it.
-
-    Raises
-    ------
-    ValueError
-        If the token is empty or holds something that a header cannot carry as one word.
-    """
-    if not _TOKEN.fullmatch(token):
-        raise ValueError("A token is one word of printable ASCII characters.")
+    """Compute the digest of a token, which is all that is stored of it."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
@@ -38,44 +28,32 @@ def canonical_host(host: str) -> str:
     return (host.lower() if host.isascii() else host).removesuffix(".")
 
 
-@dataclass(frozen=True)
-class Account:
-    """One account: the digest of its token and the hosts it may see; None means all."""
-
-    token_sha256: str = field(repr=False)
-    hosts: frozenset[str] | None = None
-
-    def sees(self, host: str) -> bool:
-        """Whether the project of this host is visible to the account."""
-        return self.hosts is None or canonical_host(host) in self.hosts
-
-
 class Accounts:
     """The accounts of a service.
 
     Parameters
     ----------
-    accounts
-        The accounts, each with a token of its own.
+    hosts
+        The hosts that an account may see, by the digest of its token; None means all hosts.
 
     Raises
     ------
     ValueError
-        If there is no account, a digest is not one, or two accounts share a token.
+        If there is no account, or a digest is not one.
     """
 
-    def __init__(self, accounts: Iterable[Account]) -> None:
-        self._accounts = tuple(accounts)
-        digests = [account.token_sha256 for account in self._accounts]
-        if not digests:
+    def __init__(self, hosts: Mapping[str, Iterable[str] | None]) -> None:
+        if not hosts:
             raise ValueError("A service needs at least one account.")
-        if not all(_DIGEST.fullmatch(known) for known in digests):
+        if not all(map(_DIGEST.fullmatch, hosts)):
             raise ValueError("A token_sha256 is 64 hexadecimal digits in lower case.")
-        if len(set(digests)) < len(digests):
-            raise ValueError("Two accounts share one token.")
+        self._hosts = {
+            token_sha256: None if visible is None else frozenset(map(canonical_host, visible))
+            for token_sha256, visible in hosts.items()
+        }
 
     def __repr__(self) -> str:
-        return f"<Accounts: {len(self._accounts)}>"
+        return f"<Accounts: {len(self._hosts)}>"
 
     @classmethod
     def single(cls, token: str, hosts: Iterable[str] | None = None) -> Accounts:
@@ -84,9 +62,11 @@ class Accounts:
         Raises
         ------
         ValueError
-            If the token cannot travel in a header.
+            If the token is empty or holds something that a header cannot carry as one word.
         """
-        return cls([Account(digest(token), _visible(hosts))])
+        if not _TOKEN.fullmatch(token):
+            raise ValueError("A token is one word of printable ASCII characters.")
+        return cls({digest(token): hosts})
 
     @classmethod
     def load(cls, path: str | Path) -> Accounts:
@@ -99,43 +79,42 @@ class Accounts:
         ValueError
             If it does not hold accounts; what it holds is not repeated.
         """
-        found = _accounts(Path(path).read_bytes())
-        if found is None:
+        hosts = _parsed(Path(path).read_bytes())
+        if hosts is None:
             raise ValueError(
                 f"{path} does not hold accounts: "
                 '{"accounts": [{"token_sha256": "<64 hexadecimal digits>", '
                 '"hosts": ["acme.example"] or "*"}]} is wanted.'
             )
-        return cls(found)
+        return cls(hosts)
 
-    def find(self, token: str) -> Account | None:
-        """Return the account of a token; None if there is none."""
-        wanted = hashlib.sha256(token.encode()).hexdigest()
-        found = None
-        # Every digest is compared, so that the time taken does not tell which came close.
-        for account in self._accounts:
-            if hmac.compare_digest(account.token_sha256, wanted):
-                found = account
-        return found
+    def knows(self, token: str) -> bool:
+        """Whether an account has this token."""
+        return digest(token) in self._hosts
+
+    def sees(self, token: str, host: str) -> bool:
+        """Whether the project of a host is visible to the account of a token."""
+        hosts = self._hosts[digest(token)]
+        return hosts is None or canonical_host(host) in hosts
 
 
-def _accounts(text: bytes) -> list[Account] | None:
+def _parsed(text: bytes) -> dict[str, list[str] | None] | None:
     # The parser's error is dropped: it holds the text, and perhaps a token in clear with it.
+    hosts: dict[str, list[str] | None] = {}
     try:
-        return [_account(entry) for entry in json.loads(text)["accounts"]]
+        entries: list[dict[str, Any]] = json.loads(text)["accounts"]
+        for entry in entries:
+            visible = entry["hosts"]
+            if visible != "*" and not isinstance(visible, list):
+                return None
+            hosts[entry["token_sha256"]] = None if visible == "*" else [*map(_text, visible)]
+            _text(entry["token_sha256"])
     except (TypeError, KeyError, ValueError):
         return None
+    return hosts
 
 
-def _account(entry: dict[str, Any]) -> Account:
-    if set(entry) != {"token_sha256", "hosts"}:
-        raise KeyError("token_sha256, hosts")
-    token_sha256, hosts = entry["token_sha256"], entry["hosts"]
-    listed = isinstance(hosts, list) and all(isinstance(host, str) for host in hosts)
-    if not isinstance(token_sha256, str) or not (listed or hosts == "*"):
-        raise TypeError("token_sha256, hosts")
-    return Account(token_sha256, _visible(hosts if listed else None))
-
-
-def _visible(hosts: Iterable[str] | None) -> frozenset[str] | None:
-    return None if hosts is None else frozenset(map(canonical_host, hosts))
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value

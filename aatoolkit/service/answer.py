@@ -1,4 +1,4 @@
-"""The sections of the service: what a section returns, and the registry of all of them."""
+"""What sections return: their registry, their fields and their availability."""
 
 from __future__ import annotations
 
@@ -9,8 +9,19 @@ from datetime import date, datetime
 from functools import cache
 from typing import Any
 
-from aatoolkit.service.observations import Observations
-from aatoolkit.service.question import FILTERS
+from aatoolkit.service.observations import FILTERS, Observations, shared
+
+NO_ANSWERS = "No answers were collected in this window for these filters."
+NO_PREVIOUS = "Answers were not collected throughout the window before this one."
+NONE_ANSWERED = "None of the runs in this window for these filters was answered."
+
+
+@dataclass(frozen=True)
+class State:
+    """Availability of one field or one engine."""
+
+    status: str
+    reason: str | None = None
 
 
 @dataclass(frozen=True)
@@ -50,26 +61,14 @@ class SectionAvailability:
             "status": self.status,
             "reason": self.reason,
             "sampleCount": self.sample_count,
-            "asOf": wire(self.as_of),
+            "asOf": self.as_of,
         }
         if self.requires:
-            body["requires"] = list(self.requires)
+            body["requires"] = self.requires
         for name, states in (("fields", self.fields), ("engines", self.engines)):
             if states:
-                body[name] = {key: state.wire() for key, state in sorted(states.items())}
+                body[name] = {key: vars(state) for key, state in sorted(states.items())}
         return body
-
-
-@dataclass(frozen=True)
-class State:
-    """Availability of one field or one engine."""
-
-    status: str
-    reason: str | None = None
-
-    def wire(self) -> dict[str, Any]:
-        """Convert to its JSON object."""
-        return {"status": self.status, "reason": self.reason}
 
 
 @dataclass(frozen=True)
@@ -80,12 +79,15 @@ class SectionAnswer:
     availability: SectionAvailability
 
 
+Ask = Callable[[Observations], SectionAnswer]
+
+
 @dataclass(frozen=True)
 class ServiceSection:
     """One of the 17 sections: its name, its query and the filters its observations carry."""
 
     name: str
-    ask: Callable[[Observations], SectionAnswer]
+    ask: Ask
     filters: tuple[str, ...] = FILTERS
 
 
@@ -93,14 +95,10 @@ SECTIONS: dict[str, ServiceSection] = {}
 """The sections by name; filled when the modules of ``aatoolkit.service.sections`` are imported."""
 
 
-def section(
-    name: str, *, filters: tuple[str, ...] = FILTERS
-) -> Callable[[Callable[[Observations], SectionAnswer]], Callable[[Observations], SectionAnswer]]:
+def section(name: str, *, filters: tuple[str, ...] = FILTERS) -> Callable[[Ask], Ask]:
     """Register a section. ``filters`` are those its observations can be narrowed by."""
 
-    def register(
-        ask: Callable[[Observations], SectionAnswer],
-    ) -> Callable[[Observations], SectionAnswer]:
+    def register(ask: Ask) -> Ask:
         SECTIONS[name] = ServiceSection(name, ask, filters)
         return ask
 
@@ -125,17 +123,114 @@ _PLAIN = frozenset({str, int, float, bool, type(None)})
 
 def wire(value: Any) -> Any:
     """Convert a value for JSON: days as ``2026-11-20``, instants as ``…T06:10:00Z``."""
-    kind = type(value)
-    if kind in _PLAIN:
+    if type(value) in _PLAIN:
         return value
-    if kind is dict:
+    if isinstance(value, Mapping):
         return {key: item if type(item) in _PLAIN else wire(item) for key, item in value.items()}
     if isinstance(value, datetime):
         return value.strftime("%Y-%m-%dT%H:%M:%SZ")
-    if isinstance(value, date):
-        return value.isoformat()
-    if isinstance(value, Mapping):
-        return {key: wire(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [wire(item) for item in value]
-    return value
+    return value.isoformat() if isinstance(value, date) else [wire(item) for item in value]
+
+
+def not_held(*tables: str) -> str:
+    """Word the reason that the store has no rows of some tables for the host."""
+    return f"The store holds no {' and no '.join(tables)} for this project."
+
+
+def answers_availability(
+    o: Observations,
+    sample_count: int | None = None,
+    *,
+    reason: str | None = None,
+    fields: Mapping[str, State] | None = None,
+) -> SectionAvailability:
+    """Compute the availability of a section that is computed from the answers in scope.
+
+    ``unavailable`` without a single answer; ``partial`` where the section gives a
+    ``reason``, where the window starts before answers were collected, or where an engine
+    that was asked for by name gave none; else ``available``. Engines without answers have
+    states.
+
+    Parameters
+    ----------
+    o
+        What is in scope.
+    sample_count
+        The observations behind the section; the number of answers where it is not given.
+    reason
+        What else the section could not measure, in words.
+    fields
+        As in :class:`SectionAvailability`.
+    """
+    engines = _engine_runs(o).values()
+    answers = sum(row["answer_count"] for row in engines)
+    silent = _silent_engines(o)
+    status, reasons = "unavailable", []
+    if not o.observed("answers"):
+        reasons = [not_held("answers")]
+    elif not answers:
+        reasons = [NONE_ANSWERED if engines else NO_ANSWERS]
+    else:
+        reasons = [reason] if reason else []
+        since = o.collected_since
+        if since is not None and since > o.window.start:
+            reasons.append(f"Answers were collected only since {since.isoformat()}.")
+        requested = [engine for engine in silent if engine in o.question.filter("engine")]
+        if requested:
+            reasons.append(f"There are no answers of {', '.join(requested)}.")
+        status = "partial" if reasons else "available"
+    return SectionAvailability(
+        status=status,
+        reason=" ".join(reasons) or None,
+        sample_count=answers if sample_count is None else sample_count,
+        as_of=last_run(o),
+        fields=fields or {},
+        engines=silent,
+    )
+
+
+def last_run(o: Observations) -> datetime | None:
+    """The moment of the last run in scope; None where there was none."""
+    return max((row["as_of"] for row in _engine_runs(o).values()), default=None)
+
+
+@shared
+def _engine_runs(o: Observations) -> dict[str, dict[str, Any]]:
+    """The number of runs and answers and the moment of the last run, of engines with runs."""
+    rows = o.rows(
+        "SELECT engine, max(ran_at) AS as_of,"
+        " count(*) FILTER (outcome = 'answered') AS answer_count FROM runs GROUP BY engine"
+    )
+    return {row["engine"]: row for row in rows}
+
+
+@shared
+def _silent_engines(o: Observations) -> dict[str, State]:
+    """The engines in scope without answers, and why.
+
+    An engine that is not switched on is no gap in what was measured, unless it was asked for.
+    """
+    runs, states = _engine_runs(o), {}
+    for row in scoped_engines(o):
+        engine = row["engine"]
+        if not row["configured"]:
+            if o.question.filter("engine") and not runs.get(engine, {}).get("answer_count"):
+                reason = "This engine is not switched on for the project."
+                states[engine] = State("not_configured", reason)
+        elif row["last_run_day"] is None:
+            states[engine] = State("unavailable", "This engine has not run yet.")
+        elif engine not in runs:
+            reason = "This engine did not run in this window for these filters."
+            states[engine] = State("unavailable", reason)
+        elif not runs[engine]["answer_count"]:
+            reason = "No run of this engine in this window was answered."
+            states[engine] = State("unavailable", reason)
+    return states
+
+
+@shared
+def scoped_engines(o: Observations) -> list[dict[str, Any]]:
+    """The engines in scope, with the last day on which each was asked anything."""
+    return o.rows(
+        "SELECT engine, label, configured, last_run_day FROM scoped_engines ORDER BY engine"
+    )

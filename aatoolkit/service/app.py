@@ -23,20 +23,14 @@ from starlette.routing import Route
 import aatoolkit.service.sections  # noqa: F401  importing them registers them
 from aatoolkit.service.accounts import Accounts, canonical_host
 from aatoolkit.service.answer import SECTIONS, ServiceSection, wire
-from aatoolkit.service.observations import Observations
-from aatoolkit.service.question import FILTERS, Question
-from aatoolkit.service.requests import ApiError, known_values, read_analytics, read_refresh
+from aatoolkit.service.observations import FILTERS, Observations, Question, scope_options
+from aatoolkit.service.requests import ApiError, check_values, read_analytics, read_refresh
 from aatoolkit.service.store import Store, StoreError
 
 _log = logging.getLogger("aatoolkit.service")
 
 GZIP_FROM = 1024
 """Bodies of so many bytes are compressed for callers that accept gzip."""
-
-# An answer belongs to one account and holds until the store is read again, which may be at
-# any moment: a cache on the way must ask each time. An error is not worth keeping at all.
-_CACHED = "private, no-cache"
-_NOT_CACHED = "no-store"
 
 # Damaged bytes may also come to light as text or numbers that cannot be: a ValueError.
 _READ_FAILURES = (StoreError, OSError, ValueError, duckdb.Error)
@@ -71,8 +65,8 @@ class Service:
         self._threads = ThreadPoolExecutor(os.cpu_count(), "aatoolkit-service")
         self.asgi = Starlette(
             routes=[
-                self._route("/api/domains/{host}/scope-options", self._scope_options),
-                self._route("/api/domains/{host}/agent-analytics", self._agent_analytics),
+                self._route("scope-options", self._scope_options),
+                self._route("agent-analytics", self._agent_analytics),
             ],
             middleware=[Middleware(GZipMiddleware, minimum_size=GZIP_FROM, compresslevel=5)],
             exception_handlers={HTTPException: _refuse_route},
@@ -82,10 +76,13 @@ class Service:
     def __repr__(self) -> str:
         return f"<Service: {len(self.sections)} sections>"
 
-    def _route(self, path: str, answer: Callable[[Request], dict[str, Any]]) -> Route:
+    def _route(self, name: str, answer: Callable[[Request, str], dict[str, Any]]) -> Route:
         def reply(request: Request) -> Response:
             try:
-                return _reply(answer(request), 200, {"Cache-Control": _CACHED})
+                # An answer belongs to one account and holds until the store is read again, which
+                # may be at any moment: a cache on the way must ask each time.
+                headers = {"Cache-Control": "private, no-cache"}
+                return _reply(wire(answer(request, self._project(request))), 200, headers)
             except ApiError as error:
                 return error_reply(error)
             except Exception:
@@ -97,40 +94,37 @@ class Service:
             loop = asyncio.get_running_loop()
             return await loop.run_in_executor(self._threads, reply, request)
 
-        return Route(path, endpoint, methods=["GET"])
+        return Route(f"/api/domains/{{host}}/{name}", endpoint, methods=["GET"])
 
-    def _scope_options(self, request: Request) -> dict[str, Any]:
-        host = self._project(request)
+    def _scope_options(self, request: Request, host: str) -> dict[str, Any]:
         try:
             if read_refresh(request.url.query):
                 # Requests under way keep the store that they began with.
                 self.store = self.store.reload()
                 host = self._project(request)
-            options: dict[str, Any] = wire(self.store.scope_options(host))
-            return options
+            return _options(self.store, host)
         except _READ_FAILURES as error:
             _log.warning("The scope options could not be read: %s", error)
             raise ApiError(
                 502, "scope_options_unavailable", "The scope options could not be read."
             ) from error
 
-    def _agent_analytics(self, request: Request) -> dict[str, Any]:
-        store, host = self.store, self._project(request)
-        parsed = read_analytics(host, request.url.query, list(self.sections))
-        question = parsed.question
+    def _agent_analytics(self, request: Request, host: str) -> dict[str, Any]:
+        store = self.store
+        name, question = read_analytics(host, request.url.query, list(self.sections))
         if question.filters:
-            parsed.check(known_values(store.scope_options(host)))
-        if parsed.section is not None:
-            section = self.sections[parsed.section]
-            narrowed = _narrowed(question, section)
-            with store.observe(narrowed) as o:
-                return {**_envelope(section.name, o), **_measured(section, question, o)}
+            check_values(question, _options(store, host))
+        if name is not None:
+            section = self.sections[name]
+            with store.observe(_narrowed(question, section)) as o:
+                return {**_envelope(name, o), **_measured(section, question, o)}
         answers = {}
         for name, section in self.sections.items():
-            narrowed = _narrowed(question, section)
-            with store.observe(narrowed) as o:
-                measured = _measured(section, question, o)
-                answers[name] = {"filters": _filters(narrowed), **measured}
+            with store.observe(_narrowed(question, section)) as o:
+                answers[name] = {
+                    "filters": _filters(o.question),
+                    **_measured(section, question, o),
+                }
         with store.observe(question) as o:
             return {**_envelope(None, o), "sections": answers}
 
@@ -138,8 +132,8 @@ class Service:
         """The host of a visible project as the store spells it."""
         given = request.headers.getlist("authorization")
         scheme, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")
-        account = self.accounts.find(token.strip()) if scheme.lower() == "bearer" else None
-        if account is None:
+        token = token.strip()
+        if scheme.lower() != "bearer" or not self.accounts.knows(token):
             raise ApiError(
                 401,
                 "unauthorized",
@@ -149,12 +143,17 @@ class Service:
             )
         name = canonical_host(request.path_params["host"])
         for host in self.store.hosts:
-            if canonical_host(host) == name and account.sees(host):
+            if canonical_host(host) == name and self.accounts.sees(token, host):
                 return host
         # One answer for both, so that it does not tell whether the project exists.
         raise ApiError(
             404, "project_not_found", "No project of this host is visible to the account."
         )
+
+
+def _options(store: Store, host: str) -> dict[str, Any]:
+    with store.observe(Question(host)) as o:
+        return scope_options(o)
 
 
 def _narrowed(question: Question, section: ServiceSection) -> Question:
@@ -164,17 +163,13 @@ def _narrowed(question: Question, section: ServiceSection) -> Question:
 
 
 def _envelope(section: str | None, o: Observations) -> dict[str, Any]:
+    days = {"start": o.window.start, "end": o.window.end, "days": o.window.days}
     return {
         "section": section,
         "domain": o.question.host,
-        "window": {
-            "start": wire(o.window.start),
-            "end": wire(o.window.end),
-            "days": o.window.days,
-            "timezone": "UTC",
-        },
+        "window": {**days, "timezone": "UTC"},
         "filters": _filters(o.question),
-        "generatedAt": wire(o.as_of),
+        "generatedAt": o.as_of,
     }
 
 
@@ -186,36 +181,26 @@ def _measured(section: ServiceSection, question: Question, o: Observations) -> d
     answer = section.ask(o)
     notes = (answer.availability.reason, _not_applied(section, question))
     reason = " ".join(note for note in notes if note) or None
-    availability = replace(answer.availability, reason=reason)
-    return {"availability": availability.wire(), **wire(answer.body)}
+    return {"availability": replace(answer.availability, reason=reason).wire(), **answer.body}
 
 
 def _not_applied(section: ServiceSection, question: Question) -> str | None:
-    names = [name for name in FILTERS if question.filter(name) and name not in section.filters]
-    if not names:
-        return None
-    *first, last = names
-    if not first:
-        return f"The {last} filter does not apply to this section."
-    return f"The {', '.join(first)} and {last} filters do not apply to this section."
+    names = [name for name in question.filters if name not in section.filters]
+    if len(names) < 2:
+        return f"The {names[0]} filter does not apply to this section." if names else None
+    return f"The {', '.join(names[:-1])} and {names[-1]} filters do not apply to this section."
 
 
 async def _refuse_route(_request: Request, error: Exception) -> Response:
     if isinstance(error, HTTPException) and error.status_code == 405:
-        return error_reply(
-            ApiError(
-                405,
-                "method_not_allowed",
-                "The service is read-only: GET is the method.",
-                headers={"Allow": "GET, HEAD"},
-            )
-        )
+        message, allow = "The service is read-only: GET is the method.", {"Allow": "GET, HEAD"}
+        return error_reply(ApiError(405, "method_not_allowed", message, allow))
     return error_reply(ApiError(404, "not_found", "There is nothing at this address."))
 
 
 def error_reply(error: ApiError) -> Response:
     """Build the response of an error."""
-    return _reply(error.wire(), error.status, {"Cache-Control": _NOT_CACHED, **error.headers})
+    return _reply(error.body, error.status, {"Cache-Control": "no-store", **error.headers})
 
 
 def _reply(content: Mapping[str, Any], status: int, headers: Mapping[str, str]) -> Response:

@@ -1,4 +1,4 @@
-"""Queries over the observations in the scope of a question.
+"""A question, and queries over the observations in its scope.
 
 Every filter is applied in the tables below, once, so that a section is a query over what is
 already in scope and cannot forget one. Each is a temporary table, created when the first query
@@ -45,16 +45,55 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import date, datetime
-from functools import cache, wraps
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from functools import cache, cached_property, wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import duckdb
 
-from aatoolkit.service.question import FILTERS, Question, Window
-
 P = ParamSpec("P")
 R = TypeVar("R")
+
+FILTERS = ("engine", "topic", "category", "brand")
+DAYS = (7, 30, 90)
+
+
+@dataclass(frozen=True)
+class Window:
+    """A run of whole UTC days, both ends included."""
+
+    start: date
+    end: date
+
+    @classmethod
+    def until(cls, as_of: datetime, days: int) -> Window:
+        """The window of ``days`` days that ends on the day of ``as_of``."""
+        return cls(as_of.date() - timedelta(days=days - 1), as_of.date())
+
+    @property
+    def days(self) -> int:
+        """The number of days, both ends counted."""
+        return (self.end - self.start).days + 1
+
+    @property
+    def previous(self) -> Window:
+        """The window of equal length that ends the day before this one starts."""
+        return Window(self.start - timedelta(days=self.days), self.start - timedelta(days=1))
+
+
+@dataclass(frozen=True)
+class Question:
+    """A validated request: everything that a section may depend on, and nothing else."""
+
+    host: str
+    days: int = 30
+    filters: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def filter(self, name: str) -> tuple[str, ...]:
+        """The values of one filter; empty where it is not in force."""
+        return self.filters.get(name, ())
+
 
 _OF_ANSWERS = {
     "mentions": "brand, position, sentiment, sentiment_score",
@@ -211,10 +250,11 @@ class Observations:
         self.project = project
         self.as_of: datetime = project["as_of"]
         self.window = Window.until(self.as_of, question.days)
+        self.results: dict[object, Any] = {}
+        """What sections share of this scope (`shared`)."""
         self._observed = observed
         self._cursor = cursor
         self._created: set[str] = set()
-        self._results: dict[object, Any] = {}
 
     def rows(self, sql: str, **values: object) -> list[dict[str, Any]]:
         """Run a query over what is in scope; one dict a row."""
@@ -227,76 +267,100 @@ class Observations:
         (row,) = self.rows(sql, **values)
         return row
 
-    def value(self, sql: str, **values: object) -> Any:
-        """Run a query of one row and one column, and return the cell."""
-        (cell,) = self.row(sql, **values).values()
-        return cell
-
     def column(self, sql: str, **values: object) -> list[Any]:
         """Run a query of one column, and return its cells."""
         return [row[0] for row in self._execute(sql, self.window, values).fetchall()]
+
+    def value(self, sql: str, **values: object) -> Any:
+        """Run a query of one row and one column, and return the cell."""
+        (cell,) = self.column(sql, **values)
+        return cell
 
     def observed(self, table: str) -> bool:
         """Whether the store holds anything at all of this kind for the host."""
         return table in self._observed
 
-    def once(self, key: object, compute: Callable[[], R]) -> R:
-        """Return the result of a computation that the first section to need it runs."""
-        if key not in self._results:
-            self._results[key] = compute()
-        result: R = self._results[key]
-        return result
-
-    @property
-    def first_run_day(self) -> date | None:
-        """The day of the host's first run; None where it has none."""
-        day: date | None = self.value("SELECT min(first_run_day) FROM engine_runs")
-        return day
+    @cached_property
+    def collected_since(self) -> date | None:
+        """The day since which answers are collected; None where there are none."""
+        since: date | None = self.project["observed_from"] or self.value(
+            "SELECT min(first_run_day) FROM engine_runs"
+        )
+        return since
 
     @property
     def previous_observed(self) -> bool:
         """Whether answers were collected throughout the window before this one."""
-        since = self.project["observed_from"] or self.first_run_day
+        since = self.collected_since
         return since is not None and since <= self.window.previous.start
 
     def _execute(
         self, sql: str, window: Window, values: dict[str, object]
     ) -> duckdb.DuckDBPyConnection:
-        for name in _tables_read(sql):
-            if name not in self._created:
-                of = self.window.previous if name.startswith("previous_") else self.window
-                self._execute(f"CREATE TEMP TABLE {name} AS {_TABLES[name]}", of, {})
-                self._created.add(name)
-        known: dict[str, object] = {
+        tables, parameters = _read(sql)
+        for name in tables:
+            if name in self._created:
+                continue
+            of = self.window.previous if name.startswith("previous_") else self.window
+            self._execute(f"CREATE TEMP TABLE {name} AS {_TABLES[name]}", of, {})
+            self._created.add(name)
+        values |= {
             "host": self.question.host,
             "window_start": window.start,
             "window_end": window.end,
             **{name: list(self.question.filter(name)) for name in FILTERS},
-            **values,
         }
-        return self._cursor.execute(sql, {name: known[name] for name in _parameters(sql)})
+        return self._cursor.execute(sql, {name: values[name] for name in parameters})
 
 
 @cache
-def _tables_read(sql: str) -> tuple[str, ...]:
-    """The tables of this module that a statement reads."""
-    read = re.findall(r"\b(?:FROM|JOIN)\s+(\w+)\b(?!\.)", sql)
-    return tuple(dict.fromkeys(name for name in read if name in _TABLES))
-
-
-@cache
-def _parameters(sql: str) -> frozenset[str]:
-    return frozenset(re.findall(r"\$(\w+)", sql))
+def _read(sql: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The tables of this module and the parameters that a statement reads."""
+    tables = frozenset(re.findall(r"\b(?:FROM|JOIN)\s+(\w+)\b(?!\.)", sql)) & _TABLES.keys()
+    return tables, frozenset(re.findall(r"\$(\w+)", sql))
 
 
 def shared(
     compute: Callable[Concatenate[Observations, P], R],
 ) -> Callable[Concatenate[Observations, P], R]:
-    """Cache a computation for all sections that need it in the same scope."""
+    """Compute something once for all sections that need it in the same scope."""
 
     @wraps(compute)
     def once(o: Observations, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        key = (compute.__module__, compute.__name__, args, *sorted(kwargs.items()))
-        return o.once(key, lambda: compute(o, *args, **kwargs))
+        key = (compute, args, *kwargs.items())
+        if key not in o.results:
+            o.results[key] = compute(o, *args, **kwargs)
+        result: R = o.results[key]
+        return result
 
     return once
+
+
+_LABELS = """
+SELECT {label}, count(*) AS count FROM store.prompts
+WHERE host = $host GROUP BY {label} ORDER BY {label} IS NULL, count DESC, {label}
+"""
+
+
+def scope_options(o: Observations) -> dict[str, Any]:
+    """Compute the scope options of the project of a question without filters.
+
+    Topics and categories are counted over all its prompts, also those no longer asked;
+    prompts without a topic are counted under ``None``. A brand of which it is not known
+    whether it is the project's own has no ``own``.
+    """
+    brands = o.rows(
+        "SELECT brand AS name, tracked, own FROM store.brands"
+        " WHERE host = $host ORDER BY own DESC NULLS LAST, tracked DESC, brand"
+    )
+    return {
+        "engines": o.rows(
+            'SELECT engine AS id, label, configured, last_run_day AS "lastRunDay"'
+            " FROM scoped_engines ORDER BY engine"
+        ),
+        "topics": o.rows(_LABELS.format(label="topic")),
+        "categories": o.rows(_LABELS.format(label="category")),
+        "brands": [{n: v for n, v in row.items() if n != "own" or v is not None} for row in brands],
+        "ownTerms": o.column("SELECT term FROM store.own_terms WHERE host = $host ORDER BY term"),
+        "days": DAYS,
+    }

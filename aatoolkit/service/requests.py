@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl
 
-from aatoolkit.service.question import DAYS, DEFAULT_DAYS, FILTERS, Question
+from aatoolkit.service.observations import DAYS, FILTERS, Question
 
 MAX_VALUES = 200
 """The most values one filter takes."""
@@ -18,12 +17,6 @@ MAX_LISTED = 50
 
 _MAX_GUESSED = 5
 _MAX_COMPARED = 100
-
-ANALYTICS_PARAMETERS = ("section", "days", *FILTERS)
-SCOPE_PARAMETERS = ("refresh",)
-
-Known = Mapping[str, Sequence[str]]
-"""The values each filter may take."""
 
 _LISTED_IN = {
     "engine": ("engines", "id"),
@@ -55,66 +48,41 @@ class ApiError(Exception):
         status: int,
         code: str,
         message: str,
-        *,
         headers: Mapping[str, str] | None = None,
         **details: object,
     ) -> None:
         super().__init__(message)
         self.status = status
-        self.headers = dict(headers or {})
-        self._body = {"status": status, "code": code, "message": message, **details}
-
-    def wire(self) -> dict[str, Any]:
-        """Convert to the JSON object that is the answer."""
-        return {"error": self._body}
+        self.headers = headers or {}
+        self.body = {"error": {"status": status, "code": code, "message": message, **details}}
 
 
-@dataclass(frozen=True)
-class AnalyticsRequest:
-    """A parsed request for agent analytics: a section, None for the combined view."""
-
-    section: str | None
-    question: Question
-
-    def check(self, known: Known) -> None:
-        """Validate the values of the filters.
-
-        Raises
-        ------
-        ApiError
-            Status 400, if a filter has a value that is not among the known ones.
-        """
-        for name, values in self.question.filters.items():
-            allowed = set(known[name])
-            unknown = [value for value in values if value not in allowed]
-            if unknown:
-                raise _unknown(name, unknown, known[name])
+def _invalid(message: str, **details: object) -> ApiError:
+    return ApiError(400, "invalid_parameter", message, **details)  # type: ignore[arg-type]
 
 
-def read_analytics(host: str, query: str, sections: Sequence[str]) -> AnalyticsRequest:
-    """Parse the query string of a request for agent analytics.
-
-    Parameters
-    ----------
-    host
-        The project asked about.
-    query
-        The query string as it came.
-    sections
-        The names of the sections there are.
+def read_analytics(host: str, query: str, sections: Sequence[str]) -> tuple[str | None, Question]:
+    """Parse the query string of a request for agent analytics; no section is the combined view.
 
     Raises
     ------
     ApiError
         Status 400, if a parameter is unknown or its value cannot be parsed.
     """
-    given = _parameters(query, ANALYTICS_PARAMETERS)
+    given = _parameters(query, ("section", "days", *FILTERS))
     section = given.get("section")
     if section is not None and section not in sections:
         raise _unknown("section", [section], sections)
-    days = _days(given.get("days", str(DEFAULT_DAYS)))
+    days = given.get("days", "30")
+    if days not in map(str, DAYS):
+        raise _invalid(
+            f"The parameter days is one of {', '.join(map(str, DAYS))}; {_quoted([days])} is not.",
+            parameter="days",
+            unknown=[days],
+            allowed=list(DAYS),
+        )
     filters = {name: values for name in FILTERS if (values := _values(name, given.get(name, "")))}
-    return AnalyticsRequest(section, Question(host, days, filters))
+    return section, Question(host, int(days), filters)
 
 
 def read_refresh(query: str) -> bool:
@@ -125,29 +93,46 @@ def read_refresh(query: str) -> bool:
     ApiError
         Status 400, if ``refresh`` is given and is not 1, or another parameter is given.
     """
-    refresh = _parameters(query, SCOPE_PARAMETERS).get("refresh")
+    refresh = _parameters(query, ("refresh",)).get("refresh")
     if refresh not in (None, "1"):
         raise _unknown("refresh", [refresh], ["1"])
     return refresh == "1"
 
 
-def known_values(options: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Select the values each filter may take from scope options; "untagged" is no value."""
-    return {
-        name: [entry[key] for entry in options[entries] if entry[key] is not None]
-        for name, (entries, key) in _LISTED_IN.items()
-    }
+def check_values(question: Question, options: Mapping[str, Any]) -> None:
+    """Validate the values of the filters; "untagged", listed under null, is no value.
+
+    Raises
+    ------
+    ApiError
+        Status 400, if a filter has a value that is not among the scope options.
+    """
+    for name, values in question.filters.items():
+        entries, key = _LISTED_IN[name]
+        allowed = [entry[key] for entry in options[entries] if entry[key] is not None]
+        known = set(allowed)
+        unknown = [value for value in values if value not in known]
+        if unknown:
+            raise _unknown(name, unknown, allowed)
 
 
 def _parameters(query: str, supported: Sequence[str]) -> dict[str, str]:
     given: dict[str, str] = {}
     for name, value in parse_qsl(query, keep_blank_values=True):
         if name not in supported:
-            raise _unsupported(name, supported)
-        if name in given:
+            persona = "Persona and country are not supported filters. "
             raise ApiError(
                 400,
-                "invalid_parameter",
+                "unsupported_parameter",
+                f"There is no parameter {_quoted([name])}. "
+                f"{persona if name in ('persona', 'country') else ''}"
+                f"Supported: {', '.join(supported)}.",
+                parameter=name,
+                allowed=list(supported),
+                suggestions=_near([name], supported),
+            )
+        if name in given:
+            raise _invalid(
                 f"The parameter {name} is given twice; several values of a filter are"
                 " written in one parameter, separated by commas.",
                 parameter=name,
@@ -156,50 +141,17 @@ def _parameters(query: str, supported: Sequence[str]) -> dict[str, str]:
     return given
 
 
-def _unsupported(name: str, supported: Sequence[str]) -> ApiError:
-    persona = "Persona and country are not supported filters. "
-    return ApiError(
-        400,
-        "unsupported_parameter",
-        f"There is no parameter {_quoted([name])}. "
-        f"{persona if name in ('persona', 'country') else ''}"
-        f"Supported: {', '.join(supported)}.",
-        parameter=name,
-        allowed=list(supported),
-        suggestions=_near([name], supported),
-    )
-
-
-def _days(given: str) -> int:
-    allowed = {str(days): days for days in DAYS}
-    if given not in allowed:
-        raise ApiError(
-            400,
-            "invalid_parameter",
-            f"The parameter days is one of {', '.join(allowed)}; {_quoted([given])} is not.",
-            parameter="days",
-            unknown=[given],
-            allowed=list(DAYS),
-        )
-    return allowed[given]
-
-
 def _values(name: str, given: str) -> tuple[str, ...]:
     # Only spaces are trimmed: another blank, such as a line break, is part of a value.
     items = given.split(",")
     values = {item.strip(" ") for item in items} - {""}
-    blank = any(item and not item.strip() for item in items)
-    if blank or (given and not values):
-        raise ApiError(
-            400,
-            "invalid_parameter",
+    if any(item and not item.strip() for item in items) or (given and not values):
+        raise _invalid(
             f"The parameter {name} has a blank value; without a value, leave the parameter out.",
             parameter=name,
         )
     if len(values) > MAX_VALUES:
-        raise ApiError(
-            400,
-            "invalid_parameter",
+        raise _invalid(
             f"The parameter {name} takes at most {MAX_VALUES} values; {len(values)} are given.",
             parameter=name,
         )
@@ -213,9 +165,7 @@ def _unknown(parameter: str, unknown: Sequence[str], allowed: Sequence[str]) -> 
             f" The first {MAX_LISTED} of {len(allowed)} allowed values are listed here, all of"
             " them in the scope options."
         )
-    return ApiError(
-        400,
-        "invalid_parameter",
+    return _invalid(
         message,
         parameter=parameter,
         unknown=list(unknown),
@@ -227,12 +177,12 @@ def _unknown(parameter: str, unknown: Sequence[str], allowed: Sequence[str]) -> 
 def _near(wanted: Sequence[str], allowed: Sequence[str]) -> list[str]:
     """Find allowed values near the first few wanted ones; comparing all would be slow."""
     folded = {value.casefold(): value for value in reversed(allowed)}
-    found = [
+    matches = (
         folded[match]
         for value in wanted[:_MAX_GUESSED]
         for match in difflib.get_close_matches(value.casefold()[:_MAX_COMPARED], folded)
-    ]
-    return list(dict.fromkeys(found))
+    )
+    return list(dict.fromkeys(matches))
 
 
 def _quoted(values: Sequence[str]) -> str:

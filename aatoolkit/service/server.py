@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import ipaddress
 import logging
 import re
@@ -12,9 +11,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from types import TracebackType
 from typing import Any
-from urllib.parse import unquote
 
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -24,17 +21,13 @@ from aatoolkit.service.requests import ApiError
 
 _log = logging.getLogger("aatoolkit.service")
 
-_START_SECONDS = 10.0
-_STOP_SECONDS = 10.0
+_SECONDS = 10.0
+"""How long starting may take, and ending."""
 _DRAIN_SECONDS = 5
-"""How long running requests may take once the server is stopping."""
-_IDLE_SECONDS = 5
-"""How long a connection may be idle between two requests."""
+"""How long running requests may take once the server is stopping, and a connection be idle."""
 
-_NO_ROOM = (errno.EMFILE, errno.ENFILE)
 _HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^][:]+))(?::[0-9]{0,5})?", re.IGNORECASE)
 _LOCALHOST = re.compile(r"(?:[a-z0-9-]+\.)*localhost\.?", re.IGNORECASE)
-_ABSOLUTE = re.compile(rb"https?://([^/?#]*)", re.IGNORECASE)
 
 
 class _Server(uvicorn.Server):
@@ -46,7 +39,7 @@ class _Server(uvicorn.Server):
                 app,
                 loop="asyncio",
                 http="h11",
-                timeout_keep_alive=_IDLE_SECONDS,
+                timeout_keep_alive=_DRAIN_SECONDS,
                 ws="none",
                 lifespan="off",
                 log_config=None,
@@ -65,8 +58,7 @@ class _Server(uvicorn.Server):
 
     def _handle(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """Say once that there is no room for connections; asyncio would say so every second."""
-        error = context.get("exception")
-        if not (isinstance(error, OSError) and error.errno in _NO_ROOM):
+        if not isinstance(context.get("exception"), OSError):
             loop.default_exception_handler(context)
         elif not self._warned:
             self._warned = True
@@ -82,35 +74,27 @@ class RunningServer:
         Where it answers, such as ``http://127.0.0.1:8765``.
     """
 
-    def __init__(
-        self, service: Service, listener: socket.socket, allowed_hosts: Iterable[str] = ()
-    ) -> None:
+    def __init__(self, service: Service, listener: socket.socket) -> None:
         self.base_url = _base_url(listener)
         self._ready = threading.Event()
         self._failure: BaseException | None = None
-        self._server = _Server(_guarded(service, listener, allowed_hosts), self._ready.set)
+        self._server = _Server(_guarded(service, listener), self._ready.set)
         self._thread = threading.Thread(
             target=self._run, args=(listener,), name="aatoolkit-service", daemon=True
         )
         self._thread.start()
-        self._ready.wait(_START_SECONDS)
+        self._ready.wait(_SECONDS)
         if not self._server.started:
             self.stop()
             raise RuntimeError(f"The service did not start at {self.base_url}.") from self._failure
 
     def __repr__(self) -> str:
-        state = "running" if self._thread.is_alive() else "stopped"
-        return f"<RunningServer {self.base_url} {state}>"
+        return f"<RunningServer {self.base_url}>"
 
     def __enter__(self) -> RunningServer:
         return self
 
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     def stop(self) -> None:
@@ -122,7 +106,7 @@ class RunningServer:
             If the server has not ended within ten seconds.
         """
         self._server.should_exit = True
-        self._thread.join(_STOP_SECONDS)
+        self._thread.join(_SECONDS)
         if self._thread.is_alive():
             raise TimeoutError(f"The service at {self.base_url} did not stop.")
 
@@ -139,13 +123,7 @@ class RunningServer:
                 self._ready.set()
 
 
-def start_server(
-    service: Service,
-    host: str = "127.0.0.1",
-    port: int = 0,
-    *,
-    allowed_hosts: Iterable[str] = (),
-) -> RunningServer:
+def start_server(service: Service, host: str = "127.0.0.1", port: int = 0) -> RunningServer:
     """Start a server in a thread; it answers when this returns. It works inside Jupyter.
 
     Parameters
@@ -156,9 +134,6 @@ def start_server(
         The address to listen at.
     port
         The port to listen at; 0 takes a free one.
-    allowed_hosts
-        Names accepted in the Host header beside those of the loopback interface; they matter
-        only where the service listens there.
 
     Raises
     ------
@@ -167,7 +142,7 @@ def start_server(
     RuntimeError
         If the server does not start within ten seconds.
     """
-    return RunningServer(service, _listen(host, port), allowed_hosts)
+    return RunningServer(service, _listen(host, port))
 
 
 def run_server(
@@ -182,10 +157,13 @@ def run_server(
 
     Parameters
     ----------
-    service, host, port, allowed_hosts
+    service, host, port
         As for `start_server`.
     on_ready
         Called once, with the base URL, when the server answers.
+    allowed_hosts
+        Names accepted in the Host header beside those of the loopback interface; they matter
+        only where the service listens there.
 
     Raises
     ------
@@ -218,37 +196,25 @@ def _base_url(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def _guarded(service: Service, listener: socket.socket, allowed: Iterable[str]) -> ASGIApp:
+def _guarded(service: Service, listener: socket.socket, allowed: Iterable[str] = ()) -> ASGIApp:
     """The application; on the loopback interface it refuses requests that name another host.
 
     A page in a browser can have its own host name resolve to 127.0.0.1 and so reach a service
-    on this computer (DNS rebinding); its requests then carry that name: in the Host header, or
-    in a target in absolute form (RFC 9112, 3.2.2), which is passed on as a path.
+    on this computer (DNS rebinding); its requests then carry that name in the Host header.
     """
     is_open = not _is_loopback(listener.getsockname()[0])
     names = frozenset(map(str.lower, allowed))
 
-    def accepts(authority: str) -> bool:
-        host = _HOST.fullmatch(authority)
-        name = "" if host is None else host[1] or host[2]
-        return _is_loopback(name) or name.lower() in names
-
     async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
-        app = service.asgi
-        if scope["type"] == "http":
-            hosts = [value for name, value in scope["headers"] if name == b"host"]
-            is_single = len(hosts) == 1
-            absolute = _ABSOLUTE.match(scope["raw_path"])
-            if absolute is not None:
-                hosts.append(absolute[1])
-                raw = scope["raw_path"][absolute.end() :] or b"/"
-                scope = {**scope, "raw_path": raw, "path": unquote(raw.decode("latin-1"))}
-            if not (is_open or (is_single and all(accepts(h.decode("latin-1")) for h in hosts))):
-                message = "The service listens on this computer alone; the Host header names"
-                error = ApiError(421, "misdirected_request", f"{message} another host.")
-                await error_reply(error)(scope, receive, send)
-                return
-        await app(scope, receive, send)
+        hosts = [value for name, value in scope["headers"] if name == b"host"]
+        match = _HOST.fullmatch(b",".join(hosts).decode("latin-1"))
+        name = match[1] or match[2] if match else ""
+        if is_open or _is_loopback(name) or name.lower() in names:
+            await service.asgi(scope, receive, send)
+        else:
+            message = "The service listens on this computer alone; the Host header names"
+            error = ApiError(421, "misdirected_request", f"{message} another host.")
+            await error_reply(error)(scope, receive, send)
 
     return guarded
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from aatoolkit.service.answer import State
-from aatoolkit.service.grouping import WHOLE, answer_counts
+from aatoolkit.service.measures import WHOLE, answer_counts
 from aatoolkit.service.observations import Observations
 
 SEEN_SOURCES = """
@@ -37,7 +37,7 @@ listed_engines AS (
 
 def citations_are_counted(o: Observations) -> bool:
     """Whether counting the answers that cite something means anything in this scope."""
-    return o.observed("citations") and bool(answer_counts(o, WHOLE, previous=False)[()])
+    return o.observed("citations") and bool(answer_counts(o, WHOLE)[()])
 
 
 def retrieval_states(o: Observations, *paths: str) -> dict[str, State]:

@@ -9,9 +9,8 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -21,25 +20,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pyarrow.types as pt
 
-from aatoolkit.service.observations import Observations
-from aatoolkit.service.question import Question
+from aatoolkit.service.observations import Observations, Question
 from aatoolkit.service.schema import TABLES, StoreColumn, StoreTable
-from aatoolkit.service.scope_options import scope_options
 
 if TYPE_CHECKING:
     import pandas as pd
 
     Tabular: TypeAlias = pa.Table | pd.DataFrame
 
-__all__ = ["Store", "StoreError", "describe_store", "write_store"]
-
-_ADVICE = (
-    "`aatoolkit serve --describe` documents every table and column: mend the tables and give"
-    " them again."
-)
-_NO_PROJECTS = "projects.host: the table is missing; a store has at least its projects"
 _ROW_GROUP = 32_768
-_BESIDE = (".json", ".md")
 _KEPT_SCOPES = 4
 """Scopes of recent questions that keep their tables."""
 
@@ -57,7 +46,10 @@ class StoreError(Exception):
         self.problems = list(problems)
         count = "1 problem" if len(self.problems) == 1 else f"{len(self.problems)} problems"
         listed = "".join(f"\n  - {problem}" for problem in self.problems)
-        super().__init__(f"{count} with the store:{listed}\n{_ADVICE}")
+        super().__init__(
+            f"{count} with the store:{listed}\n`aatoolkit serve --describe` documents every table"
+            " and column: mend the tables and give them again."
+        )
 
 
 def write_store(folder: str | os.PathLike[str], tables: Mapping[str, Tabular]) -> None:
@@ -107,17 +99,9 @@ class Store:
         The projects' hosts, sorted.
     """
 
-    def __init__(
-        self,
-        tables: Mapping[str, Tabular],
-        folder: Path | None = None,
-        as_of: datetime | None = None,
-    ) -> None:
+    def __init__(self, tables: Mapping[str, Tabular], folder: Path | None = None) -> None:
         self.connection = _load(_converted(tables))
         self._folder = folder
-        self._as_of = as_of
-        if as_of is not None:
-            self.connection.execute("UPDATE store.projects SET as_of = $1", [_utc(as_of)])
         projects = self.connection.execute("SELECT * FROM store.projects ORDER BY host")
         names = [column[0] for column in projects.description or ()]
         rows = [dict(zip(names, row, strict=True)) for row in projects.fetchall()]
@@ -139,59 +123,33 @@ class Store:
         return cls(tables)
 
     @classmethod
-    def open(cls, folder: str | os.PathLike[str], as_of: datetime | None = None) -> Store:
-        """Read and validate a store's folder.
+    def open(cls, folder: str | os.PathLike[str]) -> Store:
+        """Read and validate the folder that ``write_store`` wrote.
 
-        Parameters
-        ----------
-        folder
-            The folder that ``write_store`` wrote. Hidden files, ``README*``, ``*.json`` and
-            ``*.md`` may lie beside the tables.
-        as_of
-            Another clock for all projects, to look at older windows; it needs a zone.
+        Hidden files, ``README*``, ``*.json`` and ``*.md`` may lie beside the tables.
 
         Raises
         ------
         StoreError
             With every problem found in the folder and its tables.
-        ValueError
-            Where ``as_of`` has no zone.
         """
-        return cls(_read_folder(Path(folder)), Path(folder), as_of)
+        return cls(_read_folder(Path(folder)), Path(folder))
 
     def reload(self) -> Store:
         """Read the store's folder again; a store without a folder returns itself."""
-        return self if self._folder is None else Store.open(self._folder, self._as_of)
-
-    def scope_options(self, host: str) -> dict[str, Any]:
-        """The values that each filter may take for a project.
-
-        Raises
-        ------
-        LookupError
-            The store has no project of this host.
-        """
-        with self.observe(Question(host)) as observations:
-            return scope_options(observations)
+        return self if self._folder is None else Store.open(self._folder)
 
     @contextmanager
     def observe(self, question: Question) -> Iterator[Observations]:
-        """Query what is in the scope of a question; nobody else uses its cursor meanwhile.
-
-        Raises
-        ------
-        LookupError
-            The store has no project of this host.
-        """
+        """Query what is in the scope of a question; nobody else uses its cursor meanwhile."""
         with self._lock:
             idle = (scope for scope in self._scopes if scope.question == question)
             scope = next(idle, None)
             if scope is not None:
                 self._scopes.remove(scope)
         if scope is None:
-            project = self._projects[question.host]
-            cursor = self.connection.cursor()
-            scope = Observations(question, project, self._observed[question.host], cursor)
+            host, cursor = question.host, self.connection.cursor()
+            scope = Observations(question, self._projects[host], self._observed[host], cursor)
         yield scope
         with self._lock:
             self._scopes.append(scope)
@@ -204,38 +162,29 @@ class Store:
 
 def describe_store() -> str:
     """The tables and columns of a store, as Markdown."""
-    return "# The tables of a store\n\n" + "\n".join(map(_describe, TABLES.values()))
-
-
-def _describe(table: StoreTable) -> str:
-    lines = [f"## {table.name}", "", table.doc, ""]
-    lines.append(f"Key: {', '.join(f'`{name}`' for name in table.key) or 'none'}.")
-    lines += [
-        f"`{'`, `'.join(columns)}` must be in `{parent}`." for columns, parent in table.refers
-    ]
-    lines += ["", "| column | kind | required | values | what it says |"]
-    lines.append("| --- | --- | --- | --- | --- |")
-    for column in table.columns:
-        required = "yes" if column.required else ""
-        values = ", ".join(f"`{value}`" for value in column.values)
-        lines.append(f"| `{column.name}` | {column.kind} | {required} | {values} | {column.doc} |")
-    return "\n".join([*lines, ""])
-
-
-def _utc(instant: datetime) -> datetime:
-    if instant.tzinfo is None:
-        raise ValueError(f"as_of {instant.isoformat()} needs a zone, such as datetime.UTC")
-    return instant.astimezone(UTC).replace(tzinfo=None)
+    lines = ["# The tables of a store", ""]
+    for table in TABLES.values():
+        keys = ", ".join(f"`{name}`" for name in table.key) or "none"
+        lines += [f"## {table.name}", "", table.doc, "", f"Key: {keys}."]
+        for columns, parent in table.refers:
+            lines.append(f"`{'`, `'.join(columns)}` must be in `{parent}`.")
+        lines += ["", "| column | kind | required | values | what it says |"]
+        lines.append("| --- | --- | --- | --- | --- |")
+        for column in table.columns:
+            values = ", ".join(f"`{value}`" for value in column.values)
+            required = "yes" if column.required else ""
+            cells = (f"`{column.name}`", column.kind, required, values, column.doc)
+            lines.append(f"| {' | '.join(cells)} |")
+        lines.append("")
+    return "\n".join(lines)
 
 
 def _observed(connection: duckdb.DuckDBPyConnection) -> dict[str, frozenset[str]]:
     """For each host, the tables that have a row of it."""
     names = [name for name, table in TABLES.items() if "host" in table.names]
-    rows = " UNION ALL ".join(f"SELECT DISTINCT host, '{name}' FROM store.{name}" for name in names)
-    observed: dict[str, set[str]] = {}
-    for host, name in connection.execute(rows).fetchall():
-        observed.setdefault(host, set()).add(name)
-    return {host: frozenset(tables) for host, tables in observed.items()}
+    sql = " UNION ALL ".join(f"SELECT DISTINCT host, '{name}' FROM store.{name}" for name in names)
+    rows = connection.execute(sql).fetchall()
+    return {host: frozenset(name for of, name in rows if of == host) for host, _ in rows}
 
 
 def _read_folder(folder: Path) -> dict[str, pa.Table]:
@@ -244,7 +193,7 @@ def _read_folder(folder: Path) -> dict[str, pa.Table]:
     tables: dict[str, pa.Table] = {}
     problems: list[str] = []
     for path in sorted(folder.iterdir()):
-        if path.name.startswith((".", "README")) or path.suffix in _BESIDE:
+        if path.name.startswith((".", "README")) or path.suffix in (".json", ".md"):
             continue
         if path.suffix != ".parquet" or path.stem not in TABLES or not path.is_file():
             problems.append(f"{path.name}: the file is no table of a store")
@@ -266,101 +215,72 @@ def _converted(tables: Mapping[str, Tabular]) -> dict[str, pa.Table]:
     Optional columns that are absent are added as nulls, and instants of other zones are
     converted to UTC. Whatever cannot be converted without loss is refused.
     """
-    problems = [] if "projects" in tables else [_NO_PROJECTS]
+    problems: list[str] = []
+    if "projects" not in tables:
+        problems.append("projects.host: the table is missing; a store has at least its projects")
     converted: dict[str, pa.Table] = {}
     for name, table in tables.items():
         if name not in TABLES:
             problems.append(f"{name}: the store has no such table{_near(name, TABLES)}")
             continue
-        arrow = _to_arrow(name, table, problems)
-        unknown = [c for c in dict.fromkeys(arrow.column_names) if c not in TABLES[name].names]
+        declared = TABLES[name]
+        names = [str(column) for column in getattr(table, "column_names", table.columns)]
         problems += [
-            f"{name}.{column}: the table has no such column{_near(column, TABLES[name].names)}"
-            for column in unknown
+            f"{name}.{column}: the table has no such column{_near(column, declared.names)}"
+            for column in names
+            if column not in declared.names
         ]
-        columns = {c.name: _column(name, c, arrow, problems) for c in TABLES[name].columns}
-        converted[name] = pa.table(columns)
+        columns = []
+        for column in declared.columns:
+            columns.append(pa.nulls(len(table), column.type))
+            try:
+                if column.name in names:
+                    columns[-1] = _column(column, table[column.name])
+                elif column.required:
+                    raise ValueError("the required column is missing")
+            except (ValueError, OverflowError, pa.ArrowException) as error:
+                problems.append(f"{name}.{column.name}: {error}")
+        converted[name] = pa.table(columns, schema=declared.arrow)
     if problems:
         raise StoreError(problems)
     return converted
 
 
-def _to_arrow(name: str, table: Tabular, problems: list[str]) -> pa.Table:
-    """Convert a DataFrame column by column, so that one that is mixed is named."""
-    if isinstance(table, pa.Table):
-        return table
-    columns, names = [], [str(column) for column in table.columns]
-    for position, column in enumerate(names):
+def _column(column: StoreColumn, values: Any) -> Any:
+    """Convert one column to the type of the store, or say why that cannot be done."""
+    if not isinstance(values, pa.ChunkedArray):
         try:
-            values = pa.array(table.iloc[:, position], from_pandas=True)
+            values = pa.array(values, from_pandas=True)
         except (pa.ArrowException, OverflowError) as error:
-            problems.append(f"{name}.{column}: its values are of several types: {error}")
-            values = pa.nulls(len(table))
-        columns.append(pa.chunked_array(values) if isinstance(values, list) else values)
-    return pa.Table.from_arrays(columns, names=names)
+            raise ValueError(f"its values are of several types: {error}") from error
+    if column.required and values.null_count:
+        row = values.is_null().index(True).as_py()
+        raise ValueError(f"null in a required column, first in row {row}, counted from 0")
+    if values.null_count == len(values):
+        return pa.nulls(len(values), column.type)
+    kind = _kind(values.type)
+    if kind == "instant" == column.kind and values.type.tz is None:
+        raise ValueError("instants without a zone: say which, and UTC is made of it")
+    is_day = kind == "instant" and column.kind == "day" and values.type.tz is None
+    if kind != {"integer": "number"}.get(column.kind, column.kind) and not is_day:
+        raise ValueError(f"{values.type} where {column.kind} is needed")
+    converted = values.cast(column.type)
+    converted.validate(full=True)
+    return converted
 
 
-def _column(name: str, column: StoreColumn, table: pa.Table, problems: list[str]) -> Any:
-    """Return one column in the type of the store; a problem leaves it null."""
-    problem = ""
-    nothing = pa.nulls(len(table), column.type)
-    count = table.column_names.count(column.name)
-    if count > 1:
-        problem = f"the column is there {count} times"
-    elif not count:
-        problem = "the required column is missing" if column.required else ""
-    else:
-        values = table.column(column.name)
-        kind = values.type
-        if column.required and values.null_count:
-            row = values.is_null().index(True).as_py()
-            problem = f"null in a required column, first in row {row}, counted from 0"
-        elif values.null_count == len(values):
-            return nothing
-        elif not _ACCEPTED[column.kind](kind):
-            problem = f"{kind} where {column.kind} is needed"
-        elif column.kind == "instant" and kind.tz is None:
-            problem = "instants without a zone: say which, and UTC is made of it"
-        else:
-            try:
-                converted = values.cast(column.type)
-                converted.validate(full=True)
-                if not (pt.is_date(column.type) and pt.is_timestamp(kind)):
-                    return converted
-                if converted.cast(kind).equals(values):
-                    return converted
-                problem = "an instant that is not a whole day"
-            except pa.ArrowInvalid as error:
-                problem = f"it does not fit {column.kind} without loss: {error}"
-    if problem:
-        problems.append(f"{name}.{column.name}: {problem}")
-    return nothing
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    kind = kind.value_type if pt.is_dictionary(kind) else kind
-    return bool(pt.is_string(kind) or pt.is_large_string(kind) or pt.is_string_view(kind))
-
-
-def _is_number(kind: pa.DataType) -> bool:
-    return bool(pt.is_integer(kind) or pt.is_floating(kind) or pt.is_decimal(kind))
-
-
-def _is_list(kind: pa.DataType) -> bool:
-    is_list = pt.is_list(kind) or pt.is_large_list(kind)
-    return bool(is_list and (_is_text(kind.value_type) or pt.is_null(kind.value_type)))
-
-
-_ACCEPTED: Mapping[str, Callable[[pa.DataType], bool]] = {
-    "text": _is_text,
-    "integer": _is_number,
-    "number": _is_number,
-    "flag": pt.is_boolean,
-    "instant": pt.is_timestamp,
-    "day": lambda kind: pt.is_date(kind) or (pt.is_timestamp(kind) and kind.tz is None),
-    "words": _is_list,
-}
-"""Which Arrow types may be converted to each kind, if every value survives it."""
+def _kind(type_: pa.DataType) -> str:
+    """The kind of column that values of an Arrow type may be put into."""
+    plain = type_.value_type if pt.is_dictionary(type_) else type_
+    if pt.is_string(plain) or pt.is_large_string(plain) or pt.is_string_view(plain):
+        return "text"
+    if pt.is_integer(type_) or pt.is_floating(type_) or pt.is_decimal(type_):
+        return "number"
+    if pt.is_list(type_) or pt.is_large_list(type_):
+        is_words = pt.is_null(type_.value_type) or _kind(type_.value_type) == "text"
+        return "words" if is_words else ""
+    kinds = {"flag": pt.is_boolean, "instant": pt.is_timestamp, "day": pt.is_date}
+    return next((kind for kind, is_of in kinds.items() if is_of(type_)), "")
 
 
 def _load(tables: Mapping[str, pa.Table]) -> duckdb.DuckDBPyConnection:
@@ -372,9 +292,12 @@ def _load(tables: Mapping[str, pa.Table]) -> duckdb.DuckDBPyConnection:
         # Instants lose their zone: DuckDB gives out zoned ones only through pytz.
         instants = (column.name for column in declared.columns if column.kind == "instant")
         casts = ", ".join(f"CAST({column} AS TIMESTAMP) AS {column}" for column in instants)
-        kept = f"* REPLACE ({casts})" if casts else "*"
-        connection.register("incoming", tables[name] if name in tables else _without_rows(declared))
-        connection.execute(f"CREATE TABLE store.{name} AS SELECT {kept} FROM incoming")
+        columns = f"* REPLACE ({casts})" if casts else "*"
+        # Schema.empty_table would import pandas, which a service has no other use for.
+        absent = [pa.nulls(0, column.type) for column in declared.columns]
+        incoming = tables.get(name, pa.table(absent, schema=declared.arrow))
+        connection.register("incoming", incoming)
+        connection.execute(f"CREATE TABLE store.{name} AS SELECT {columns} FROM incoming")
         connection.unregister("incoming")
         if name in tables:
             problems += _problems(connection, declared)
@@ -384,58 +307,47 @@ def _load(tables: Mapping[str, pa.Table]) -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def _without_rows(table: StoreTable) -> pa.Table:
-    # Schema.empty_table would import pandas, which a service has no other use for.
-    return pa.table([pa.nulls(0, column.type) for column in table.columns], schema=table.arrow)
-
-
-def _problems(connection: duckdb.DuckDBPyConnection, table: StoreTable) -> list[str]:
+def _problems(connection: duckdb.DuckDBPyConnection, table: StoreTable) -> Iterator[str]:
     """Describe what is wrong with the values of a table: the first case of each kind."""
-    rows, listed = f"FROM store.{table.name}", ", ".join(table.key)
-    checks = {c.name: check for c in table.columns if (check := _check(c))}
-    problems = []
-    for name, (condition, what) in checks.items():
-        found = connection.execute(f'SELECT "{name}" {rows} WHERE {condition} LIMIT 1').fetchall()
-        problems += [f"{table.name}.{name}: {what.format(value)}" for (value,) in found]
-    if listed:
-        sql = f"SELECT {listed}, count(*) {rows} GROUP BY {listed} HAVING count(*) > 1 LIMIT 1"
-        for *key, count in connection.execute(sql).fetchall():
-            shown = _shown(table.key, key)
-            problems.append(f"{table.name}.{'+'.join(table.key)}: {shown} is there {count} times")
-    for columns, parent in table.refers:
-        listed = ", ".join(columns)
-        known = " AND ".join(f"{column} IS NOT NULL" for column in columns)
-        wanted = f"SELECT {listed} FROM store.{parent}"
-        what = f"is not in {parent}"
+    rows = f"FROM store.{table.name}"
+
+    def first(sql: str, names: Iterable[str], problem: str) -> Iterator[str]:
+        for values in connection.execute(f"{sql} LIMIT 1").fetchall():
+            where = f"{table.name}.{'+'.join(names)}"
+            what = ", ".join(f"{n}={v!r}" for n, v in zip(names, values, strict=False))
+            yield f"{where}: {what} {problem}"
+
+    for column in table.columns:
+        condition, problem = _wrong(column)
+        if condition:
+            yield from first(
+                f'SELECT "{column.name}" {rows} WHERE {condition}', [column.name], problem
+            )
+    if key := ", ".join(table.key):
+        sql = f"SELECT {key} {rows} GROUP BY {key} HAVING count(*) > 1"
+        yield from first(sql, table.key, "is there more than once")
+    for names, parent in table.refers:
+        key = ", ".join(names)
+        wanted, problem = f"SELECT {key} FROM store.{parent}", f"is not in {parent}"
         if parent == "answers":
-            wanted, what = f"{wanted} WHERE outcome = 'answered'", "is no answer that was given"
-        sql = f"SELECT {listed} {rows} ANTI JOIN ({wanted}) USING ({listed}) WHERE {known} LIMIT 1"
-        problems += [
-            f"{table.name}.{'+'.join(columns)}: {_shown(columns, values)} {what}"
-            for values in connection.execute(sql).fetchall()
-        ]
-    return problems
+            wanted, problem = f"{wanted} WHERE outcome = 'answered'", "is no answer that was given"
+        known = " AND ".join(f"{name} IS NOT NULL" for name in names)
+        sql = f"SELECT {key} {rows} ANTI JOIN ({wanted}) USING ({key}) WHERE {known}"
+        yield from first(sql, names, problem)
 
 
-def _check(column: StoreColumn) -> tuple[str, str] | None:
-    """A condition of wrong values of a column, and what is wrong with them."""
-    name = f'"{column.name}"'
-    allowed = ", ".join(f"'{value}'" for value in column.values)
+def _wrong(column: StoreColumn) -> tuple[str, str]:
+    """A condition of wrong values of a column, empty if there is none, and what is wrong."""
+    name, allowed = f'"{column.name}"', ", ".join(f"'{value}'" for value in column.values)
     if column.kind == "number":
-        return f"NOT isfinite({name})", "{!r} is not a finite number"
+        return f"NOT isfinite({name})", "is not a finite number"
     if column.kind == "words":
-        known = f" OR NOT list_has_all([{allowed}], {name})" if allowed else ""
-        condition = f"len({name}) <> list_aggregate({name}, 'count'){known}"
-        return condition, f"{{!r}} has a word that is none of {allowed or 'text'}"
-    if allowed:
-        return f"{name} NOT IN ({allowed})", f"{{!r}} is none of {allowed}"
-    return None
+        outside = f" OR NOT list_has_all([{allowed}], {name})" if allowed else ""
+        condition = f"len({name}) <> list_aggregate({name}, 'count'){outside}"
+        return condition, f"has a word that is none of {allowed or 'text'}"
+    return (f"{name} NOT IN ({allowed})" if allowed else ""), f"is none of {allowed}"
 
 
-def _shown(columns: Iterable[str], values: Iterable[object]) -> str:
-    return ", ".join(f"{name}={value!r}" for name, value in zip(columns, values, strict=True))
-
-
-def _near(name: str, known: Iterable[str]) -> str:
-    matches = get_close_matches(name, list(known), 1)
+def _near(name: str, names: Iterable[str]) -> str:
+    matches = get_close_matches(name, list(names), 1)
     return f"; perhaps {matches[0]!r} is meant" if matches else ""

@@ -12,9 +12,15 @@ import pandas as pd
 import pytest
 import requests
 
-from aatoolkit.service import Accounts, Service, Store, start_server
-from aatoolkit.service.answer import SectionAnswer, SectionAvailability, ServiceSection
-from aatoolkit.service.observations import Observations
+from aatoolkit.service import (
+    Accounts,
+    SectionAnswer,
+    SectionAvailability,
+    Service,
+    ServiceSection,
+    Store,
+    start_server,
+)
 
 HOST = "acme.example"
 OTHER = "globex.example"
@@ -75,7 +81,7 @@ def tiny_tables(answers: int = 24) -> dict[str, pd.DataFrame]:
     }
 
 
-def count_answers(observations: Observations) -> SectionAnswer:
+def count_answers(observations: Any) -> SectionAnswer:
     """A section of the tests: how many answers are in scope, and the filters it was given."""
     found = observations.value("SELECT count(*) AS found FROM answers")
     given = {name: list(values) for name, values in observations.question.filters.items()}
@@ -84,7 +90,7 @@ def count_answers(observations: Observations) -> SectionAnswer:
     )
 
 
-def count_by_engine(observations: Observations) -> SectionAnswer:
+def count_by_engine(observations: Any) -> SectionAnswer:
     """A section whose observations carry engines alone, with something to say already."""
     return SectionAnswer(
         count_answers(observations).body, SectionAvailability("partial", "Half was lost.")

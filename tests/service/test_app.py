@@ -10,10 +10,14 @@ from typing import Any
 
 import pytest
 
-import aatoolkit.service.sections  # noqa: F401  importing them registers them
-from aatoolkit.service import Store, write_store
-from aatoolkit.service.answer import SECTIONS, SectionAnswer, SectionAvailability, ServiceSection
-from aatoolkit.service.observations import Observations
+from aatoolkit.service import (
+    SECTIONS,
+    SectionAnswer,
+    SectionAvailability,
+    ServiceSection,
+    Store,
+    write_store,
+)
 
 HOST = "acme.example"
 TOKEN = "a-token-of-the-tests"
@@ -21,12 +25,12 @@ ENVELOPE = ["section", "domain", "window", "filters", "generatedAt", "availabili
 NO_FILTERS = {"engine": None, "topic": None, "category": None, "brand": None}
 
 
-def fail(_: Observations) -> SectionAnswer:
+def fail(_: Any) -> SectionAnswer:
     """A section that is broken."""
     raise RuntimeError("the secret reason")
 
 
-def not_a_number(_: Observations) -> SectionAnswer:
+def not_a_number(_: Any) -> SectionAnswer:
     """A section that gives what JSON cannot carry."""
     return SectionAnswer({"rate": float("nan")}, SectionAvailability())
 

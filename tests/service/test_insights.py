@@ -10,9 +10,7 @@ import pandas as pd
 import pytest
 from effort import examples
 
-from aatoolkit.service import Store
-from aatoolkit.service.app import SECTIONS
-from aatoolkit.service.question import Question
+from aatoolkit.service import SECTIONS, Question, Store
 from aatoolkit.service.significance import adjusted, clustered_interval, windows_differ
 
 HOST = "acme.example"

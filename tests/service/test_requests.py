@@ -8,8 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
-import aatoolkit.service.sections  # noqa: F401  importing them registers them
-from aatoolkit.service.answer import SECTIONS
+from aatoolkit.service import SECTIONS
 
 NO_FILTERS = {"engine": None, "topic": None, "category": None, "brand": None}
 

@@ -11,15 +11,23 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 import requests
 from effort import one_in
 
 import aatoolkit.service
-from aatoolkit.service import Accounts, RunningServer, Service, Store, start_server
-from aatoolkit.service.answer import SectionAnswer, SectionAvailability, ServiceSection
-from aatoolkit.service.observations import Observations
+from aatoolkit.service import (
+    Accounts,
+    RunningServer,
+    SectionAnswer,
+    SectionAvailability,
+    Service,
+    ServiceSection,
+    Store,
+    start_server,
+)
 
 TOKEN = "a-token-of-the-tests"
 ROOT = Path(aatoolkit.service.__file__).parents[2]
@@ -29,7 +37,6 @@ import os, signal, threading, time
 from datetime import UTC, datetime
 import pandas as pd, requests
 from aatoolkit.service import Accounts, Service, Store, run_server
-from aatoolkit.service.answer import SECTIONS, ServiceSection
 
 projects = pd.DataFrame({"host": ["acme.example"], "as_of": [datetime(2026, 11, 20, tzinfo=UTC)]})
 accounts = Accounts.single("token")
@@ -114,7 +121,7 @@ def test_a_connection_kept_open_does_not_hold_up_the_end(service: Service) -> No
 def test_requests_under_way_finish_before_the_end(tiny_store: Store) -> None:
     entered, leave = threading.Event(), threading.Event()
 
-    def slow(_: Observations) -> SectionAnswer:
+    def slow(_: Any) -> SectionAnswer:
         entered.set()
         leave.wait(5)
         return SectionAnswer({}, SectionAvailability())

@@ -12,11 +12,7 @@ import pyarrow.compute as pc
 import pytest
 from effort import one_in
 
-from aatoolkit.service.question import Question
-from aatoolkit.service.sections.impact import impact
-from aatoolkit.service.sections.insights import insights
-from aatoolkit.service.store import Store
-from aatoolkit.service.synth import synthesize, write_synthetic_store
+from aatoolkit.service import SECTIONS, Question, Store, synthesize, write_synthetic_store
 
 ACME, GLOBEX, INITECH, NEWCO = (
     "acme.example",
@@ -209,7 +205,7 @@ def test_there_is(store: Store, name: str) -> None:
 
 def test_there_is_something_to_find(store: Store) -> None:
     with store.observe(Question(ACME, 30)) as o:
-        found = insights(o).body["insights"]
+        found = SECTIONS["insights"].ask(o).body["insights"]
     kinds = {insight["type"] for insight in found}
     assert {"competitor_citation_gain", "citation_loss"} <= kinds
     assert "seen" in {insight["state"] for insight in found}
@@ -217,7 +213,7 @@ def test_there_is_something_to_find(store: Store) -> None:
 
 def test_experiments_end_differently(store: Store) -> None:
     with store.observe(Question(ACME, 90)) as o:
-        answer = impact(o)
+        answer = SECTIONS["impact"].ask(o)
     verdicts = {one["actionId"]: one["verdict"] for one in answer.body["actions"]}
     assert verdicts == {
         # It gained 24 points, and is about three prompts.

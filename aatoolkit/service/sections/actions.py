@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from aatoolkit.service.answer import SectionAnswer, SectionAvailability, section
-from aatoolkit.service.availability import last_run, not_held
+from aatoolkit.service.answer import SectionAnswer, SectionAvailability, last_run, not_held, section
 from aatoolkit.service.observations import Observations
 
 _LABELS = {

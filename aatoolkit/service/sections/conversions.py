@@ -15,8 +15,7 @@ from __future__ import annotations
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
-from aatoolkit.service.answer import SectionAnswer, SectionAvailability, State, section
-from aatoolkit.service.availability import not_held
+from aatoolkit.service.answer import SectionAnswer, SectionAvailability, State, not_held, section
 from aatoolkit.service.observations import Observations
 from aatoolkit.service.sources import citations_are_counted, enumerate_words
 

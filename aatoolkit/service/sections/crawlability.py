@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from aatoolkit.service.answer import SectionAnswer, SectionAvailability, State, section
-from aatoolkit.service.availability import not_held
+from aatoolkit.service.answer import SectionAnswer, SectionAvailability, State, not_held, section
 from aatoolkit.service.observations import Observations
 
 _LATEST = """

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from aatoolkit.service.answer import SectionAnswer, SectionAvailability, section
-from aatoolkit.service.availability import answers_availability, not_held
+from aatoolkit.service.answer import (
+    SectionAnswer,
+    SectionAvailability,
+    answers_availability,
+    not_held,
+    section,
+)
+from aatoolkit.service.measures import own_citations_missing
 from aatoolkit.service.observations import Observations
-from aatoolkit.service.own_citations import own_citations_missing
 from aatoolkit.service.sources import RETRIEVAL_IS_KNOWN, SEEN_SOURCES, retrieval_states
 
 _TOTALS = f"""

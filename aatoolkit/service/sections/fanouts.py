@@ -5,8 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from aatoolkit.service.answer import SectionAnswer, SectionAvailability, State, section
-from aatoolkit.service.availability import answers_availability, not_held
+from aatoolkit.service.answer import (
+    SectionAnswer,
+    SectionAvailability,
+    State,
+    answers_availability,
+    not_held,
+    section,
+)
 from aatoolkit.service.observations import Observations
 from aatoolkit.service.sources import LISTED_ENGINES, enumerate_words
 

@@ -21,8 +21,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from aatoolkit.service.answer import SectionAnswer, SectionAvailability, State, section
-from aatoolkit.service.availability import answers_availability, not_held
+from aatoolkit.service.answer import (
+    SectionAnswer,
+    SectionAvailability,
+    State,
+    answers_availability,
+    not_held,
+    section,
+)
 from aatoolkit.service.observations import Observations
 
 KINDS = ("missing", "weak", "shared", "strong", "unique")

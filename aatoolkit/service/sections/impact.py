@@ -17,11 +17,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from aatoolkit.service.answer import SectionAnswer, SectionAvailability, section
-from aatoolkit.service.availability import last_run, not_held
-from aatoolkit.service.mentions import focus_brands, subject_missing
+from aatoolkit.service.answer import SectionAnswer, SectionAvailability, last_run, not_held, section
+from aatoolkit.service.measures import focus_brands, own_citations_missing, subject_missing
 from aatoolkit.service.observations import Observations
-from aatoolkit.service.own_citations import own_citations_missing
 from aatoolkit.service.significance import clustered_interval, windows_differ
 
 _LEAST_DAYS = 7

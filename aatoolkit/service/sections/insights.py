@@ -25,12 +25,22 @@ from functools import cached_property
 from hashlib import md5
 from typing import Any
 
-from aatoolkit.service.answer import SectionAnswer, SectionAvailability, section
-from aatoolkit.service.availability import NO_PREVIOUS, answers_availability, scoped_engines
-from aatoolkit.service.grouping import WHOLE, answer_counts
-from aatoolkit.service.mentions import focus_brands, subject_missing
+from aatoolkit.service.answer import (
+    NO_PREVIOUS,
+    SectionAnswer,
+    SectionAvailability,
+    answers_availability,
+    scoped_engines,
+    section,
+)
+from aatoolkit.service.measures import (
+    WHOLE,
+    answer_counts,
+    focus_brands,
+    own_citations_missing,
+    subject_missing,
+)
 from aatoolkit.service.observations import Observations
-from aatoolkit.service.own_citations import own_citations_missing
 from aatoolkit.service.significance import adjusted, windows_differ
 
 _SEVERITIES = ("high", "medium", "low")

@@ -8,15 +8,28 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from aatoolkit.service.answer import SectionAnswer, State, fields, section
-from aatoolkit.service.availability import NO_PREVIOUS, answers_availability, scoped_engines
-from aatoolkit.service.mentions import brand_measures, focus_by, focus_total, subject_missing
-from aatoolkit.service.observations import Observations
-from aatoolkit.service.own_citations import (
-    citation_total,
-    citations_by,
-    own_citations_missing,
+from aatoolkit.service.answer import (
+    NO_PREVIOUS,
+    SectionAnswer,
+    State,
+    answers_availability,
+    fields,
+    scoped_engines,
+    section,
 )
+from aatoolkit.service.measures import (
+    DAYS,
+    ENGINES,
+    WHOLE,
+    brand_measures,
+    citations,
+    earlier,
+    focus,
+    own_citations_missing,
+    ratio,
+    subject_missing,
+)
+from aatoolkit.service.observations import Observations
 
 _OF_SUBJECT = (
     "visibilityScore",
@@ -64,60 +77,48 @@ def _kpis(o: Observations) -> dict[str, Any]:
 
     def kpi(name: str, unit: str, **parts: str) -> dict[str, Any]:
         counts = {part: now[source] for part, source in parts.items()}
-        earlier = {f"previous{part.capitalize()}": before[s] for part, s in parts.items()}
-        return {"value": now[name], "previous": before[name], **counts, **earlier, "unit": unit}
+        previous = earlier({part: before[source] for part, source in parts.items()})
+        return {"value": now[name], "previous": before[name], **counts, **previous, "unit": unit}
+
+    def rate(name: str, numerator: str, denominator: str, unit: str = "fraction") -> dict[str, Any]:
+        return kpi(name, unit, numerator=numerator, denominator=denominator)
 
     return {
         "visibilityScore": kpi("visibility_score", "score"),
-        "mentionRate": kpi(
-            "mention_rate", "fraction", numerator="mention_count", denominator="answer_count"
-        ),
-        "shareOfVoice": kpi(
-            "share_of_voice", "fraction", numerator="voice_count", denominator="all_voice_count"
-        ),
-        "averagePosition": kpi(
-            "average_position", "rank", numerator="position_sum", denominator="position_count"
-        ),
+        "mentionRate": rate("mention_rate", "mention_count", "answer_count"),
+        "shareOfVoice": rate("share_of_voice", "voice_count", "all_voice_count"),
+        "averagePosition": rate("average_position", "position_sum", "position_count", "rank"),
         "sentimentScore": kpi("sentiment_score", "score", denominator="scored_count"),
-        "citationShare": kpi(
-            "citation_share",
-            "fraction",
-            numerator="own_citation_count",
-            denominator="citation_count",
-        ),
+        "citationShare": rate("citation_share", "own_citation_count", "citation_count"),
         "answerCount": kpi("answer_count", "count"),
     }
 
 
 def _figures(o: Observations, *, previous: bool) -> dict[str, Any]:
-    figures = focus_total(o, previous=previous) | citation_total(o, previous=previous)
-    rate, own, cited = (
-        figures[name] for name in ("mention_rate", "own_citation_count", "citation_count")
-    )
+    figures = focus(o, WHOLE, previous)[()] | citations(o, WHOLE, previous)[()]
+    rate = figures["mention_rate"]
     figures["visibility_score"] = None if rate is None else 100.0 * rate
-    figures["citation_share"] = own / cited if own is not None and cited else None
+    figures["citation_share"] = ratio(figures["own_citation_count"], figures["citation_count"])
     return figures
 
 
 def _points(o: Observations) -> list[dict[str, Any]]:
     """Compute every day of the window; one without answers has only their number, 0."""
-    mentioned, cited = focus_by(o, "day"), citations_by(o, "day")
+    mentioned, cited = focus(o, DAYS), citations(o, DAYS)
     days = (o.window.start + timedelta(days=n) for n in range(o.window.days))
     return [
         {
             "date": day,
-            "answerCount": seen.get("answer_count", 0),
             **fields(
-                seen,
-                "mentionCount mentionRate shareOfVoice averagePosition positionCount"
-                " brandMentionCount allMentionCount",
+                {"answer_count": 0, **mentioned.get(day, {}), **cited.get(day, {})},
+                "answerCount mentionCount mentionRate shareOfVoice averagePosition positionCount"
+                " brandMentionCount allMentionCount citationCount",
                 brandMentionCount="voice_count",
                 allMentionCount="all_voice_count",
+                citationCount="own_citation_count",
             ),
-            "citationCount": cited.get(day, {}).get("own_citation_count"),
         }
         for day in days
-        for seen in (mentioned.get(day, {}),)
     ]
 
 
@@ -125,38 +126,33 @@ def _top_brands(o: Observations) -> list[dict[str, Any]]:
     before: dict[str, dict[str, Any]] = {}
     if o.previous_observed:
         before = {row["brand"]: row for row in brand_measures(o, previous=True)}
-    return [
-        {
-            **fields(
-                row,
-                "rank brand own mentionCount mentionRate shareOfVoice averagePosition"
-                " answerCount allMentionCount positionCount",
-                allMentionCount="all_voice_count",
-            ),
-            "mentionRateChange": _change(earlier.get("mention_rate"), row["mention_rate"]),
-            "previousMentionCount": earlier.get("mention_count"),
-            "previousAnswerCount": earlier.get("answer_count"),
-        }
-        for row in brand_measures(o)
-        for earlier in (before.get(row["brand"], {}),)
-    ]
-
-
-def _change(before: float | None, after: float | None) -> float | None:
-    return None if before is None or after is None else after - before
+    brands = []
+    for row in brand_measures(o):
+        previous = before.get(row["brand"], {})
+        rates = previous.get("mention_rate"), row["mention_rate"]
+        brands.append(
+            {
+                **fields(
+                    row,
+                    "rank brand own mentionCount mentionRate shareOfVoice averagePosition"
+                    " answerCount allMentionCount positionCount",
+                    allMentionCount="all_voice_count",
+                ),
+                "mentionRateChange": None if None in rates else rates[1] - rates[0],
+                **earlier(fields(previous, "mentionCount answerCount")),
+            }
+        )
+    return brands
 
 
 def _engines(o: Observations) -> list[dict[str, Any]]:
     """The engines that are switched on, and any other that answered in the window."""
-    seen = focus_by(o, "engine")
+    measured = focus(o, ENGINES)
     return [
-        {
-            "engine": row["engine"],
-            "answerCount": figures.get("answer_count", 0),
-            **fields(figures, "mentionCount mentionRate"),
-            "lastRunDay": row["last_run_day"],
-        }
+        fields(
+            {"answer_count": 0, **row, **measured.get(row["engine"], {})},
+            "engine answerCount mentionCount mentionRate lastRunDay",
+        )
         for row in scoped_engines(o)
-        for figures in (seen.get(row["engine"], {}),)
-        if row["configured"] or figures
+        if row["configured"] or row["engine"] in measured
     ]

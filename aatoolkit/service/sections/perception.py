@@ -9,9 +9,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from aatoolkit.service.answer import SectionAnswer, State, fields, section
-from aatoolkit.service.availability import answers_availability, not_held
-from aatoolkit.service.mentions import brand_measures, focus_by, subject_missing
+from aatoolkit.service.answer import (
+    SectionAnswer,
+    State,
+    answers_availability,
+    fields,
+    not_held,
+    section,
+)
+from aatoolkit.service.measures import DAYS, brand_measures, focus, subject_missing
 from aatoolkit.service.observations import Observations
 
 _ATTRIBUTES = """
@@ -91,7 +97,7 @@ def _sentiment(o: Observations) -> list[dict[str, Any]]:
 
 def _trend(o: Observations) -> list[dict[str, Any]]:
     """The days on which a mention of a brand asked about was scored."""
-    rows = focus_by(o, "day").items()
+    rows = focus(o, DAYS).items()
     return [{"date": day, **_tones(row)} for day, row in rows if row["scored_count"]]
 
 

@@ -6,14 +6,27 @@ All rows are given at once: the API documents no parameter for paging.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from aatoolkit.service.answer import SectionAnswer, State, fields, section
-from aatoolkit.service.availability import NO_PREVIOUS, answers_availability
-from aatoolkit.service.mentions import focus_by, focus_by_prompt_and_engine, subject_missing
+from aatoolkit.service.answer import (
+    NO_PREVIOUS,
+    SectionAnswer,
+    State,
+    answers_availability,
+    fields,
+    section,
+)
+from aatoolkit.service.measures import (
+    PROMPT_ENGINES,
+    PROMPTS,
+    Grouping,
+    citations,
+    earlier,
+    focus,
+    own_citations_missing,
+    subject_missing,
+)
 from aatoolkit.service.observations import Observations
-from aatoolkit.service.own_citations import citations_by, own_citations_missing
 
 _PAGE = 100
 
@@ -65,9 +78,9 @@ def prompts(o: Observations) -> SectionAnswer:
     reasons = [subject_missing(o), own_citations_missing(o)]
     states = _unknown_allowances(account)
     if not o.previous_observed:
-        unmeasured = State("unavailable", NO_PREVIOUS)
-        states |= {f"rows[].{name}": unmeasured for name in _before(f"{_COUNTS} {_MEANS}")}
-        states |= {f"rows[].engines[].{name}": unmeasured for name in _before(_COUNTS)}
+        names = [f"rows[].{name}" for name in earlier(fields({}, f"{_COUNTS} {_MEANS}"))]
+        names += [f"rows[].engines[].{name}" for name in earlier(fields({}, _COUNTS))]
+        states |= dict.fromkeys(names, State("unavailable", NO_PREVIOUS))
     return SectionAnswer(
         {
             "account": account,
@@ -106,64 +119,54 @@ def _unknown_allowances(account: dict[str, Any]) -> dict[str, State]:
 
 
 def _rows(o: Observations) -> list[dict[str, Any]]:
-    mentioned, cited = focus_by(o, "prompt_id"), citations_by(o, "prompt_id")
-    before = focus_by(o, "prompt_id", previous=True) if o.previous_observed else None
+    measured, cited = focus(o, PROMPTS), citations(o, PROMPTS)
     engines = _engines(o)
-    return [
-        {
-            **fields(
-                row,
-                "promptId prompt topic category intent branded country language active topBrand"
-                " createdAt",
-            ),
-            "volume": _volume(row),
-            "answerCount": seen.get("answer_count", 0),
-            **fields(
-                seen,
-                "mentionCount mentionRate averagePosition sentimentScore positionCount scoredCount",
-            ),
-            "ownCitationCount": cited.get(row["prompt_id"], {}).get("own_citation_count"),
-            "engines": engines.get(row["prompt_id"], []),
-            **_previous(f"{_COUNTS} {_MEANS}", before, row["prompt_id"]),
-        }
-        for row in o.rows(_PROMPTS)
-        for seen in (mentioned.get(row["prompt_id"], {}),)
-    ]
+    rows = []
+    for row in o.rows(_PROMPTS):
+        prompt = row["prompt_id"]
+        volume = {"estimate": row["volume_estimate"], "band": row["volume_band"]}
+        rows.append(
+            {
+                **fields(
+                    row,
+                    "promptId prompt topic category intent branded country language active topBrand"
+                    " createdAt",
+                ),
+                "volume": volume if any(v is not None for v in volume.values()) else None,
+                **fields(
+                    {"answer_count": 0, **measured.get(prompt, {}), **cited.get(prompt, {})},
+                    f"{_COUNTS} averagePosition sentimentScore positionCount scoredCount"
+                    " ownCitationCount",
+                ),
+                "engines": engines.get(prompt, []),
+                **_previous(o, PROMPTS, prompt, f"{_COUNTS} {_MEANS}"),
+            }
+        )
+    return rows
 
 
-def _before(names: str) -> list[str]:
-    return [f"previous{name[0].upper()}{name[1:]}" for name in names.split()]
-
-
-def _previous(names: str, rows: Mapping[Any, dict[str, Any]] | None, key: Any) -> dict[str, Any]:
+def _previous(o: Observations, grouping: Grouping, key: Any, names: str) -> dict[str, Any]:
     """The measures of the window before: without answers it has none, and 0 of them."""
-    if rows is None:
-        return dict.fromkeys(_before(names))
-    row = {"answer_count": 0, **rows.get(key, {})}
-    return dict(zip(_before(names), fields(row, names).values(), strict=True))
-
-
-def _volume(row: dict[str, Any]) -> dict[str, Any] | None:
-    estimate, band = row["volume_estimate"], row["volume_band"]
-    return None if estimate is None and band is None else {"estimate": estimate, "band": band}
+    if not o.previous_observed:
+        return earlier(fields({}, names))
+    return earlier(fields({"answer_count": 0, **focus(o, grouping, True).get(key, {})}, names))
 
 
 def _engines(o: Observations) -> dict[str, list[dict[str, Any]]]:
     """The latest run of each prompt on each engine, and the counts of all their answers."""
     known = subject_missing(o) is None
-    now = focus_by_prompt_and_engine(o, previous=False)
-    before = focus_by_prompt_and_engine(o, previous=True) if o.previous_observed else None
-    latest: dict[str, list[dict[str, Any]]] = {}
+    measured = focus(o, PROMPT_ENGINES)
+    engines: dict[str, list[dict[str, Any]]] = {}
     for row in o.rows(_LATEST):
         key = (row["prompt_id"], row["engine"])
-        latest.setdefault(row["prompt_id"], []).append(
+        engines.setdefault(row["prompt_id"], []).append(
             {
                 "engine": row["engine"],
                 "mentioned": row["mentioned"] if known and row["answered"] else None,
                 "position": row["position"],
                 "lastRunDay": row["day"],
-                **fields({"answer_count": 0, **now.get(key, {})}, _COUNTS),
-                **_previous(_COUNTS, before, key),
+                **fields({"answer_count": 0, **measured.get(key, {})}, _COUNTS),
+                **_previous(o, PROMPT_ENGINES, key, _COUNTS),
             }
         )
-    return latest
+    return engines

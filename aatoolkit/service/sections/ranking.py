@@ -11,9 +11,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from aatoolkit.service.answer import SectionAnswer, State, fields, section
-from aatoolkit.service.availability import NO_PREVIOUS, answers_availability, not_held
-from aatoolkit.service.mentions import brand_measures
+from aatoolkit.service.answer import (
+    NO_PREVIOUS,
+    SectionAnswer,
+    State,
+    answers_availability,
+    fields,
+    not_held,
+    section,
+)
+from aatoolkit.service.measures import brand_measures
 from aatoolkit.service.observations import Observations
 
 _POSITIONS = """

@@ -11,8 +11,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from aatoolkit.service.answer import SectionAnswer, SectionAvailability, section
-from aatoolkit.service.availability import answers_availability, not_held
+from aatoolkit.service.answer import (
+    SectionAnswer,
+    SectionAvailability,
+    answers_availability,
+    not_held,
+    section,
+)
 from aatoolkit.service.observations import Observations
 from aatoolkit.service.sources import checked_answers, enumerate_words
 

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from aatoolkit.service.answer import SectionAnswer, SectionAvailability, section
-from aatoolkit.service.availability import answers_availability, not_held
+from aatoolkit.service.answer import (
+    SectionAnswer,
+    SectionAvailability,
+    answers_availability,
+    not_held,
+    section,
+)
 from aatoolkit.service.observations import Observations
 from aatoolkit.service.sources import RETRIEVAL_IS_KNOWN, SEEN_SOURCES, retrieval_states
 

@@ -1,0 +1,217 @@
+"""Measures shared by several sections: of brands, and of citations of the subject's own pages.
+
+===================== ==================================================================
+mention rate          answers that mention the brand / answers
+share of voice        mentions of the brand / mentions of all brands, tracked or not
+average position      mean over the mentions whose position is known
+sentiment score       mean over the mentions that were scored
+===================== ==================================================================
+
+A brand mentioned twice in one answer is one mention, so that mentions of one brand and
+answers mentioning it are the same number. Of several brands together, the mention rate
+counts answers that mention any of them and the share of voice adds their mentions.
+
+A page is the subject's own where its domain is the domain of a brand in focus or a subdomain
+of it. Where the project's own brand is asked about, the host itself and the domains marked
+``owned`` count too. Only sources that an answer cites are counted, not those it merely
+retrieved.
+
+Without an answer in scope every measure is None, because nothing was measured; over
+answers that do not mention the brand, counts and rates are a measured 0.
+
+Answers and what is in them are counted apart, by the same groups, in queries that hold little but
+aggregates; the counts are put together here, in Python. Joining every answer with what is in it
+takes many times the rows, and planning one large query longer than running some small ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from aatoolkit.service.answer import not_held
+from aatoolkit.service.observations import Observations, shared
+
+NO_SUBJECT = "It is not known which brand is the project's own."
+
+_NOT_MEASURES = ("brand", "own", "answer_count")
+_TONES = ("positive", "neutral", "negative")
+
+_COUNTS = """count(*) AS voice_count, sum(position) AS position_sum,
+  count(position) AS position_count, count(sentiment_score) AS scored_count,
+  count(sentiment) AS labelled_count, """ + ", ".join(
+    f"count(*) FILTER (sentiment = '{tone}') AS {tone}_count" for tone in _TONES
+)
+
+# Sums of fractions are taken in order of size: the sum of a set of numbers then never
+# depends on how the work was divided among threads.
+_SCORES = "sum(sentiment_score ORDER BY sentiment_score) AS score_sum"
+
+_PLACES = """count(*) FILTER (position = 1) AS first_count,
+  count(*) FILTER (position <= 3) AS top_three_count"""
+
+_COUNTED = "mention voice position first top_three scored labelled positive neutral negative"
+_NOTHING = dict.fromkeys((*(f"{name}_count" for name in _COUNTED.split()), "position_sum"), 0)
+"""What is counted of a brand in answers that do not mention it."""
+
+_CITATIONS = """count(*) AS citation_count,
+  count(*) FILTER (source_domain IN (SELECT source_domain FROM own_domains)) AS own_citation_count
+"""
+
+
+class Grouping(NamedTuple):
+    """The groups of one query: the columns that tell them apart, a null for all values of one."""
+
+    keys: tuple[str, ...]
+    sql: str
+
+    def rows(
+        self, o: Observations, aggregates: str, source: str, **values: object
+    ) -> dict[Any, dict[str, Any]]:
+        """Run aggregates over a table, by group; the rows by their keys, one key by itself."""
+        rows = o.rows(
+            f"SELECT {', '.join((*self.keys, aggregates))} FROM {source} {self.sql}", **values
+        )
+        by_keys = {tuple(row.pop(key) for key in self.keys): row for row in rows}
+        return {key[0] if len(key) == 1 else key: row for key, row in by_keys.items()}
+
+
+WHOLE = Grouping((), "")
+PROMPTS = Grouping(("prompt_id",), "GROUP BY prompt_id")
+PROMPT_ENGINES = Grouping(("prompt_id", "engine"), "GROUP BY prompt_id, engine")
+DAYS = Grouping(("day",), "GROUP BY day ORDER BY day")
+ENGINES = Grouping(("engine",), "GROUP BY engine")
+
+
+@shared
+def answer_counts(o: Observations, grouping: Grouping, previous: bool = False) -> dict[Any, int]:
+    """The number of answers of each group; that of all answers, ``()``, is there if it is 0."""
+    rows = grouping.rows(o, "count(*) AS n", f"{_window(previous)}answers")
+    return {key: row["n"] for key, row in rows.items()}
+
+
+@shared
+def subject_missing(o: Observations) -> str | None:
+    """Return the reason why the brands in focus cannot be measured; None where they can."""
+    if not o.observed("mentions"):
+        return not_held("mentions")
+    return None if focus_brands(o) else NO_SUBJECT
+
+
+@shared
+def focus_brands(o: Observations) -> list[str]:
+    """The brands the question is about."""
+    return o.column("SELECT brand FROM focus ORDER BY brand")
+
+
+@shared
+def focus(o: Observations, grouping: Grouping, previous: bool = False) -> dict[Any, dict[str, Any]]:
+    """The measures of the brands the question is about, in each group of answers."""
+    mentions = f"{_window(previous)}mentions"
+    voices = grouping.rows(o, "count(*) AS n", mentions)
+    about = grouping.rows(
+        o,
+        f"count(DISTINCT chat_id) AS mention_count, {_COUNTS}, {_SCORES}",
+        f"{mentions} WHERE list_contains($about, brand)",
+        about=focus_brands(o),
+    )
+    measured = subject_missing(o) is None
+    return {
+        key: _complete(
+            _NOTHING | about.get(key, {}), count, voices.get(key, {"n": 0})["n"], measured
+        )
+        for key, count in answer_counts(o, grouping, previous).items()
+    }
+
+
+@shared
+def brand_measures(o: Observations, previous: bool = False) -> list[dict[str, Any]]:
+    """The measures of each brand to list, the most mentioned first.
+
+    A rank is a brand's place among all brands of the project, listed or not; a brand that
+    is not mentioned has none. Those of the window before are without ``sentiment_score``:
+    no section compares it, and sorting the scores takes longer than all the rest.
+    """
+    aggregates = ", ".join([_COUNTS, _PLACES, *([] if previous else [_SCORES])])
+    by_brand = Grouping(("brand",), "GROUP BY brand")
+    seen = by_brand.rows(o, aggregates, f"{_window(previous)}mentions")
+    answers = answer_counts(o, WHOLE, previous)[()]
+    voices = sum(row["voice_count"] for row in seen.values())
+    listed, measured = o.question.filter("brand"), o.observed("mentions")
+    brands = o.rows("SELECT brand, own FROM store.brands WHERE host = $host")
+    rows = [brand | _NOTHING | seen.get(brand["brand"], {}) for brand in brands]
+    rows.sort(key=lambda row: (-row["voice_count"], row["brand"]))
+    for place, row in enumerate(rows, 1):
+        row["mention_count"] = row["voice_count"]
+        row["rank"] = place if row["mention_count"] else None
+        row["first_position_rate"] = ratio(row["first_count"], row["position_count"])
+        row["top_three_rate"] = ratio(row["top_three_count"], row["position_count"])
+    return [
+        _complete(row, answers, voices, measured)
+        for row in rows
+        if not listed or row["brand"] in listed
+    ]
+
+
+@shared
+def own_citations_missing(o: Observations) -> str | None:
+    """Return the reason why the subject's citations cannot be counted; None where they can."""
+    if not o.observed("citations"):
+        return not_held("citations")
+    without = o.column(
+        "SELECT brand FROM focus WHERE domain IS NULL AND own IS NOT TRUE ORDER BY brand"
+    )
+    return f"The domain of {', '.join(without)} is not known." if without else None
+
+
+@shared
+def citations(
+    o: Observations, grouping: Grouping, previous: bool = False
+) -> dict[Any, dict[str, Any]]:
+    """The citations in each group of answers, of all pages and of the subject's own.
+
+    Both counts are None where nothing was measured.
+    """
+    cited = grouping.rows(o, _CITATIONS, f"{_window(previous)}citations WHERE cited")
+    measured = {
+        "citation_count": o.observed("citations"),
+        "own_citation_count": own_citations_missing(o) is None,
+    }
+    return {
+        key: {
+            name: cited.get(key, {}).get(name, 0) if is_measured and count else None
+            for name, is_measured in measured.items()
+        }
+        for key, count in answer_counts(o, grouping, previous).items()
+    }
+
+
+def ratio(part: float | None, whole: int | None) -> float | None:
+    """Divide a part by the whole; None where one is not known, or there is nothing."""
+    return part / whole if part is not None and whole else None
+
+
+def _complete(row: dict[str, Any], answers: int, voices: int, measured: bool) -> dict[str, Any]:
+    """Add to the counts of a brand those of all answers and brands, and the rates of both."""
+    row["answer_count"], row["all_voice_count"] = answers, voices
+    if not row["voice_count"]:
+        row["position_sum"] = 0
+    row["mention_rate"] = ratio(row["mention_count"], answers)
+    row["share_of_voice"] = ratio(row["voice_count"], voices)
+    row["average_position"] = ratio(row["position_sum"], row["position_count"])
+    row["sentiment_score"] = ratio(row.pop("score_sum", None), row["scored_count"])
+    for tone in _TONES:
+        row[tone] = ratio(row[f"{tone}_count"], row["labelled_count"])
+    if measured and answers:
+        return row
+    return {name: value if name in _NOT_MEASURES else None for name, value in row.items()}
+
+
+def earlier(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Give measures the names that they have for the window before."""
+    return {f"previous{name[0].upper()}{name[1:]}": value for name, value in values.items()}
+
+
+def _window(previous: bool) -> str:
+    """The beginning of the names of a window's tables."""
+    return "previous_" if previous else ""
