@@ -346,7 +346,7 @@ def as_table(
         return known, ""
     grain = _grain(frame, known, own, [name for name in keys if isinstance(name, str)])
     hashed = sorted({*own, *grain} & {*arrays})
-    rows = row_hashes([hash_cells(arrays[name]) for name in hashed], 0xFFFF_FFFF_FFFF_FFFF)
+    rows = row_hashes([hash_cells(arrays[name]) for name in hashed])
     rows.sort()
     about = hashlib.sha256(repr((hashed, known.sources)).encode())
     about.update(rows.tobytes())

@@ -33,7 +33,7 @@ from aatoolkit.metadata.arrow_schema import (
     read_keys,
     with_metadata,
 )
-from aatoolkit.metadata.attrs import NOTHING, FrameMetadata, attach, attach_unchecked, metadata_of
+from aatoolkit.metadata.attrs import ATTRIBUTE, NOTHING, FrameMetadata, attach, metadata_of
 from aatoolkit.metadata.recorded import serialized
 from aatoolkit.normalizer import provenance
 from aatoolkit.normalizer.tables import Tables
@@ -83,13 +83,12 @@ def write_arrow(table: pa.Table, path: str | os.PathLike[str]) -> None:
     Few rows are compressed harder, and have no statistics, which would be larger than they are.
     """
     schema = table.schema
-    known = read_keys(schema.metadata, schema.names) or FrameMetadata()
     few = table.num_rows < _FEW
     categories = [field.name for field in schema if pa.types.is_dictionary(field.type)]
     _write(
         table.cast(pa.schema([pa.field(field.name, field.type) for field in schema])),
         path,
-        file_keys(schema, known),
+        file_keys(schema),
         compression_level=19 if few else None,
         use_dictionary=categories if few else True,
         write_statistics=not few,
@@ -177,7 +176,7 @@ def read_parquet(path: str | os.PathLike[str]) -> pd.DataFrame:
         frame = frame.astype(lost_dtypes(table.schema, len(frame)))
     if known is None:
         return frame
-    attach_unchecked(frame, known)
+    frame.attrs[ATTRIBUTE] = known.dumps()
     return attach(frame, replace(metadata_of(frame, levels=True), recipe=known.recipe))
 
 

@@ -5,8 +5,7 @@ Engines look in different places, and each fact is stored where it is looked for
 - the key ``aatoolkit``, JSON that DuckDB, Polars and pyarrow show: the key of the frame, and the
   state, unit, rule and meaning of each column;
 - ``PANDAS_ATTRS``, compressed: all that a frame carries, so that plain ``pandas.read_parquet``
-  gives a frame whose ``df.aa`` works; from here it is read back;
-- ``org.apache.spark.sql.parquet.row.metadata``: names, types and comments, for Spark.
+  gives a frame whose ``df.aa`` works; from here it is read back.
 
 The Arrow schema is stored only where Parquet's own types would lose something, such as categories,
 since a reader that finds one sees no other key: it then repeats the first two.
@@ -15,7 +14,6 @@ since a reader that finds one sees no other key: it then repeats the first two.
 from __future__ import annotations
 
 import base64
-import contextlib
 import hashlib
 import json
 from collections import Counter
@@ -28,10 +26,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aatoolkit import sections
-from aatoolkit.availability import Status
-from aatoolkit.errors import MetadataError, NotWritten, ScopeError
-from aatoolkit.metadata.attrs import ATTRIBUTE, ColumnMetadata, FrameMetadata
+from aatoolkit.errors import MetadataError, NotWritten
+from aatoolkit.metadata.attrs import ATTRIBUTE, NOTHING, ColumnMetadata, FrameMetadata, tables_of
 from aatoolkit.metadata.column import dump_state
 from aatoolkit.metadata.recipe import pack
 from aatoolkit.sections.profile_json import dump_table, load_table
@@ -45,7 +41,6 @@ if TYPE_CHECKING:
 # what wrote it; pandas writes attrs into the file under PANDAS.
 KEY = ATTRIBUTE.encode()
 PANDAS = b"PANDAS_ATTRS"
-SPARK = b"org.apache.spark.sql.parquet.row.metadata"
 ARROW = b"ARROW:schema"
 
 LAYOUT = "2.1"
@@ -64,61 +59,53 @@ def declared(column: ColumnMetadata) -> Column | None:
 
 def declared_key(table: str) -> tuple[str, ...] | None:
     """The key of a declared table; None for other tables, and without a key."""
-    found = find_table(table)
-    return None if found is None else tuple(found.key) or None
+    declaration = find_table(table)
+    return None if declaration is None else tuple(declaration.key) or None
 
 
-def with_metadata(schema: pa.Schema, known: FrameMetadata) -> pa.Schema:
+def with_metadata(schema: pa.Schema, metadata: FrameMetadata) -> pa.Schema:
     """Add the metadata that readers of Arrow and pandas look for to a schema."""
     written = {
         **(schema.metadata or {}),
-        PANDAS: _json({ATTRIBUTE: pack(known.dumps())}),
-        KEY: _json(_body(known)),
+        PANDAS: _json({ATTRIBUTE: pack(metadata.dumps())}),
+        KEY: _json(_body(metadata)),
     }
     return schema.with_metadata(written)
 
 
-def with_facts(schema: pa.Schema, known: FrameMetadata) -> pa.Schema:
+def with_facts(schema: pa.Schema, metadata: FrameMetadata) -> pa.Schema:
     """Add the state, unit, rule and meaning of each column to its field of a schema.
 
     For tables in memory: engines hand fields on, and drop the keys of a schema more easily.
     """
-    fields = [_with_facts(field, known.columns.get(field.name)) for field in schema]
-    return pa.schema(fields, schema.metadata)
+    written = []
+    for field in schema:
+        column = metadata.columns.get(field.name, NOTHING)
+        facts = {**_state(dump_state(column.availability)), **_facts(column)}
+        own = {f"aa.{name}": str(fact) for name, fact in facts.items()}
+        written.append(field.with_metadata({**(field.metadata or {}), **own}))
+    return pa.schema(written, schema.metadata)
 
 
-def _with_facts(field: pa.Field, column: ColumnMetadata | None) -> pa.Field:
-    if column is None:
-        return field
-    state = column.availability
-    stated = {"status": str(state.status), "cause": state.cause, "reason": state.reason}
-    facts = {**{name: fact for name, fact in stated.items() if fact}, **_facts(column)}
-    own = {f"aa.{name}": str(fact) for name, fact in facts.items()}
-    return field.with_metadata({**(field.metadata or {}), **own})
-
-
-def file_keys(schema: pa.Schema, known: FrameMetadata) -> dict[bytes, bytes]:
-    """Build the key-value metadata of a Parquet file from columns and schema."""
+def file_keys(schema: pa.Schema) -> dict[bytes, bytes]:
+    """Build the key-value metadata of a Parquet file from a schema."""
     keys = dict(schema.metadata or {})
     if not all(map(_is_kept, schema)):
         own = {name: keys.pop(name) for name in (KEY,) if name in keys}
         keys = own | {ARROW: base64.b64encode(schema.serialize().to_pybytes())}
-    spark = [_spark_field(field, known.columns.get(field.name)) for field in schema]
-    if all(field["type"] for field in spark):
-        keys[SPARK] = _json({"type": "struct", "fields": spark})
     return keys
+
+
+_KEPT = {
+    *(pa.string(), pa.large_string(), pa.list_(pa.string()), pa.bool_(), pa.date32()),
+    *(pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.float32(), pa.float64()),
+    *(pa.timestamp("us"), pa.timestamp("us", "UTC")),
+}
 
 
 def _is_kept(field: pa.Field) -> bool:
     """Whether a field keeps its type when it is written to Parquet and read back."""
-    kind = field.type
-    if field.metadata or not field.nullable:
-        return False
-    if pa.types.is_timestamp(kind):
-        return bool(kind.unit == "us" and kind.tz in (None, "UTC"))
-    if pa.types.is_list(kind):
-        return bool(kind == pa.list_(pa.string()))
-    return str(kind) in _SPARK_TYPES and not pa.types.is_dictionary(kind)
+    return field.type in _KEPT and field.nullable and not field.metadata
 
 
 def read_keys(keys: Mapping[bytes, bytes], names: list[str]) -> FrameMetadata | None:
@@ -129,15 +116,29 @@ def read_keys(keys: Mapping[bytes, bytes], names: list[str]) -> FrameMetadata | 
     MetadataError
         If that is damaged, or of a newer major version.
     """
-    text = _carrier(keys)
-    if text is None:
-        return None
+    problem, version = "this file's aatoolkit metadata is damaged", None
     try:
-        known = FrameMetadata.loads(text)
+        text = json.loads(keys.get(PANDAS, b"{}")).get(ATTRIBUTE)
+        if KEY in keys:
+            body = json.loads(keys[KEY])
+            for name, declaration in body.get("declarations", {}).items():
+                remember(name, load_table(declaration))
+            if str(body["version"]).split(".")[0] != LAYOUT.split(".")[0]:
+                text = json.dumps({"version": body["version"]})
+        if text is None:
+            return None
+        metadata = FrameMetadata.loads(text)
+        columns = {name: column for name, column in metadata.columns.items() if name in names}
+        return replace(metadata, columns=columns)
     except MetadataError as error:
-        raise _refused(error) from None
-    columns = {name: column for name, column in known.columns.items() if name in names}
-    return replace(known, columns=columns)
+        version = error.version
+        if "damaged" not in error.message:
+            problem = error.message.replace("this metadata", "this file's aatoolkit metadata")
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        pass
+    raise MetadataError(
+        f"{problem}; pandas.read_parquet reads the data without it", version=version
+    )
 
 
 def has_checksums(keys: Mapping[bytes, bytes]) -> bool:
@@ -148,71 +149,32 @@ def has_checksums(keys: Mapping[bytes, bytes]) -> bool:
         return False
 
 
-def _carrier(keys: Mapping[bytes, bytes]) -> str | None:
-    """The metadata text in a file's keys."""
-    try:
-        if KEY in keys:
-            body = json.loads(keys[KEY])
-            _remember(body)
-            if str(body["version"]).split(".")[0] != LAYOUT.split(".")[0]:
-                return json.dumps({"version": body["version"]})
-        text = json.loads(keys.get(PANDAS, b"{}")).get(ATTRIBUTE)
-        return None if text is None else str(text)
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        raise MetadataError(_advice("this file's aatoolkit metadata is damaged")) from None
-
-
-def _body(known: FrameMetadata) -> dict[str, Any]:
+def _body(metadata: FrameMetadata) -> dict[str, Any]:
     """Describe the columns as JSON for readers of the file that lack this package.
 
-    A column without ``state`` is in the first of the states, which most columns are in.
+    A column without ``state`` is in the first of the states, which most columns are in. Tables of
+    other profiles than the default one, which a reader need not have, are declared.
     """
-    own = {name: dump_state(column.availability) for name, column in known.columns.items()}
+    own = {name: dump_state(column.availability) for name, column in metadata.columns.items()}
     states = [state for state, _ in Counter(own.values()).most_common()]
-    names = ("status", "cause", "reason")
-    return {
+    body: dict[str, Any] = {
         "version": LAYOUT,
-        "key": list(known.key),
-        "states": [
-            {name: fact for name, fact in zip(names, state, strict=True) if fact is not None}
-            for state in states
-        ],
+        "key": list(metadata.key),
+        "states": [*map(_state, states)],
         "columns": {
             name: ({"state": at} if (at := states.index(own[name])) else {}) | _facts(column)
-            for name, column in known.columns.items()
+            for name, column in metadata.columns.items()
         },
-        **_declarations(known),
     }
+    tables = {name: find_table(name) for name in sorted(tables_of(metadata)) if ":" in name}
+    declarations = {name: dump_table(table) for name, table in tables.items() if table}
+    return body | ({"declarations": declarations} if declarations else {})
 
 
-def _declarations(known: FrameMetadata) -> dict[str, Any]:
-    """The tables of other profiles than the default one, which a reader need not have."""
-    names = {column.table for column in known.columns.values()}
-    found = {}
-    for name in sorted(name for name in names if ":" in name):
-        with contextlib.suppress(ScopeError):
-            found[name] = dump_table(sections.table(name))
-    return {"declarations": found} if found else {}
-
-
-def _remember(body: Mapping[str, Any]) -> None:
-    """Register the declarations that a file brings along."""
-    for name, declaration in body.get("declarations", {}).items():
-        if ":" in name:
-            remember(name, load_table(declaration))
-
-
-def _refused(error: MetadataError) -> MetadataError:
-    reason = (
-        "this file's aatoolkit metadata is damaged"
-        if "damaged" in error.message
-        else error.message.replace("this metadata", "this file's aatoolkit metadata")
-    )
-    return MetadataError(_advice(reason), version=error.version)
-
-
-def _advice(reason: str) -> str:
-    return f"{reason}; pandas.read_parquet reads the data without it"
+def _state(state: tuple[str | None, ...]) -> dict[str, str]:
+    """The parts of a state that it has, by name."""
+    pairs = zip(("status", "cause", "reason"), state, strict=True)
+    return {name: fact for name, fact in pairs if fact}
 
 
 def _facts(column: ColumnMetadata) -> dict[str, str]:
@@ -225,63 +187,13 @@ def _facts(column: ColumnMetadata) -> dict[str, str]:
     return {name: fact for name, fact in {**facts, "description": what.doc}.items() if fact}
 
 
-def _comment(column: ColumnMetadata | None) -> dict[str, str]:
-    """A comment that describes a column, and says what of it was not measured.
-
-    Engines show one comment a column.
-    """
-    if column is None:
-        return {}
-    facts, state = _facts(column), column.availability.status
-    status = None if state in (Status.UNKNOWN, Status.AVAILABLE) else str(state)
-    parts = (facts.get("description"), facts.get("unit"), status)
-    text = " · ".join(part for part in parts if part)
-    return {"comment": text} if text else {}
-
-
-def _spark_field(field: pa.Field, column: ColumnMetadata | None) -> dict[str, Any]:
-    return {
-        "name": field.name,
-        "type": _spark_type(field.type),
-        "nullable": True,
-        "metadata": _comment(column),
-    }
-
-
 def _json(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-_SPARK_TYPES: Mapping[str, str] = {
-    "string": "string",
-    "large_string": "string",
-    "int8": "byte",
-    "int16": "short",
-    "int32": "integer",
-    "int64": "long",
-    "float": "float",
-    "double": "double",
-    "bool": "boolean",
-    "date32[day]": "date",
-}
-
-
-def _spark_type(kind: pa.DataType) -> Any:
-    """Spark's name of a type; None of one for which it has no name."""
-    if pa.types.is_dictionary(kind):
-        return _spark_type(kind.value_type)
-    if pa.types.is_timestamp(kind):
-        return "timestamp" if kind.tz else "timestamp_ntz"
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        element = _spark_type(kind.value_type)
-        return element and {"type": "array", "elementType": element, "containsNull": True}
-    return _SPARK_TYPES.get(str(kind))
-
-
 _TITLE = b"aatoolkit logical hash 1\n"
 
-_Bytes = bytes | memoryview
-_Written = tuple[str, list[_Bytes]]
+_Written = tuple[str, list[bytes | memoryview]]
 
 
 def logical_hash(table: pd.DataFrame | pa.Table) -> str:
@@ -328,17 +240,17 @@ def logical_hash(table: pd.DataFrame | pa.Table) -> str:
     --------
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"brand": ["Acme", None], "mention_count": [3, None]})
-    >>> one = logical_hash(frame.convert_dtypes())
-    >>> one == logical_hash(frame.convert_dtypes(dtype_backend="pyarrow"))
+    >>> nullable = logical_hash(frame.convert_dtypes())
+    >>> nullable == logical_hash(frame.convert_dtypes(dtype_backend="pyarrow"))
     True
-    >>> one == logical_hash(frame.convert_dtypes().fillna({"mention_count": 0}))
+    >>> nullable == logical_hash(frame.convert_dtypes().fillna({"mention_count": 0}))
     False
     """
     columns = [(name, *_encoded(name, values)) for name, values in _columns_of(table)]
     rows = table.num_rows if isinstance(table, pa.Table) else len(table)
     head = {"columns": [[name, kind] for name, kind, _ in columns], "rows": rows}
     total = hashlib.sha256(_TITLE)
-    total.update(json.dumps(head, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
+    total.update(_json(head) + b"\n")
     for piece in chain.from_iterable(pieces for _, _, pieces in columns):
         total.update(piece)
     return total.hexdigest()
@@ -371,7 +283,7 @@ def _encoded(name: str, values: Any) -> _Written:
 def _written(values: Any) -> _Written:
     """Encode values to their kind and bytes: which are present, then the values."""
     if pa.types.is_dictionary(values.type):
-        return _written(values.cast(values.type.value_type))
+        values = values.cast(values.type.value_type)
     if pa.types.is_string(values.type):
         values = values.cast(pa.large_string())
     whole = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
@@ -384,48 +296,42 @@ def _written(values: Any) -> _Written:
 
 
 def _of_kind(array: pa.Array) -> _Written:
-    given, is_a = array.type, pa.types
-    if is_a.is_null(given):
-        return "null", []
-    if is_a.is_boolean(given):
+    kind, is_a = array.type, pa.types
+    if is_a.is_null(kind) or (is_a.is_nested(kind) and array.null_count == len(array)):
+        return "null", []  # a column of Python objects names no kind either
+    if is_a.is_boolean(kind):
         return "boolean", [_numbers(array, pa.uint8())]
-    if is_a.is_integer(given):
-        return _integers(array)
-    if is_a.is_floating(given):
+    if is_a.is_integer(kind):
+        try:
+            return "integer", [_numbers(array, pa.int64())]
+        except pa.ArrowInvalid:
+            return "big integer", _text_bytes(array.cast(pa.large_string()))
+    if is_a.is_floating(kind):
         return "float", [_numbers(pc.add(array, 0.0), pa.float64())]
-    if is_a.is_date(given) or is_a.is_timestamp(given):
-        zone = None if is_a.is_date(given) else given.tz
+    if is_a.is_date(kind) or is_a.is_timestamp(kind):
+        zone = None if is_a.is_date(kind) else kind.tz
         moments = array.cast(pa.timestamp("us", zone)).cast(pa.int64())
         return "instant" if zone else "local", [_numbers(moments, pa.int64())]
-    if is_a.is_large_string(given):
+    if is_a.is_large_string(kind):
         return "text", _text_bytes(array)
-    if is_a.is_list(given) or is_a.is_large_list(given):
-        if array.null_count == len(array):
-            return "null", []  # a column of Python objects names no kind either
+    if is_a.is_list(kind) or is_a.is_large_list(kind):
         inside = array.flatten()
-        kind, items = _written(inside if len(inside) else pa.nulls(0))
-        return f"list<{kind}>", [_numbers(pc.list_value_length(array), pa.int64()), *items]
-    raise TypeError(f"{given} is not of any kind that answers hold")
+        items_kind, items = _written(inside if len(inside) else pa.nulls(0))
+        lengths = _numbers(pc.list_value_length(array), pa.int64())
+        return f"list<{items_kind}>", [lengths, *items]
+    raise TypeError(f"{kind} is not of any kind that answers hold")
 
 
-def _integers(array: pa.Array) -> _Written:
-    try:
-        return "integer", [_numbers(array, pa.int64())]
-    except pa.ArrowInvalid:
-        return "big integer", _text_bytes(array.cast(pa.large_string()))
-
-
-def _text_bytes(array: pa.Array) -> list[_Bytes]:
+def _text_bytes(array: pa.Array) -> list[bytes | memoryview]:
     # Without its nulls, behind which there may be bytes.
-    there = pc.fill_null(array, "")
-    _, ends, content = there.buffers()
-    at = np.frombuffer(ends or bytes(8), np.int64)[there.offset : there.offset + len(there) + 1]
+    texts = pc.fill_null(array, "")
+    _, ends, content = texts.buffers()
+    at = np.frombuffer(ends or bytes(8), np.int64)[texts.offset : texts.offset + len(texts) + 1]
     lengths = _numbers(pa.array(np.diff(at)), pa.int64())
     return [lengths, b"" if content is None else memoryview(content)[at[0] : at[-1]]]
 
 
-def _numbers(array: pa.Array, kind: pa.DataType) -> _Bytes:
+def _numbers(array: pa.Array, kind: pa.DataType) -> bytes:
     """Numbers of one type, little-endian, with zero for each that is missing."""
-    there = pc.fill_null(array.cast(kind), pa.scalar(0, kind))
-    found = there.to_numpy(zero_copy_only=False)
-    return np.ascontiguousarray(found, found.dtype.newbyteorder("<")).tobytes()
+    filled = pc.fill_null(array.cast(kind), pa.scalar(0, kind)).to_numpy(zero_copy_only=False)
+    return np.ascontiguousarray(filled, filled.dtype.newbyteorder("<")).tobytes()

@@ -17,12 +17,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
-from copy import deepcopy
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
-from aatoolkit._util.text import visible
 from aatoolkit.availability import Availability, Status
 from aatoolkit.errors import MetadataError
 from aatoolkit.metadata.column import EMPTY as EMPTY
@@ -74,11 +72,6 @@ class FrameMetadata:
     fingerprint: Fingerprint | None = field(default=None, compare=False, repr=False)
     recipe: Recipe | None = field(default=None, compare=False, repr=False)
 
-    def __repr__(self) -> str:
-        key = f", key {', '.join(map(visible, self.key))}" if self.key else ""
-        answers = f"{len(self.sources):,} answer{'s' * (len(self.sources) != 1)}"
-        return f"<FrameMetadata of {len(self.columns):,} columns{key}, from {answers}>"
-
     def grain(self, table: str, key: tuple[str, ...] | None) -> tuple[str, ...] | None:
         """The columns of the frame that identify a row of a declared table.
 
@@ -123,16 +116,15 @@ class FrameMetadata:
                 for name, column in self.columns.items()
             },
             "sources": [
-                {k: v for k, v in vars(source).items() if v not in (None, False)}
+                {name: fact for name, fact in vars(source).items() if fact not in (None, False)}
                 for source in self.sources
             ],
         }
-        cautions = {name: each.caution for name, each in self.columns.items() if each.caution}
         optional = {
             "grains": {table: list(grain) for table, grain in self.grains.items()},
             "repeated": sorted(self.repeated),
             "statements": dump_statements(self.columns),
-            "cautions": cautions,
+            "cautions": {name: it.caution for name, it in self.columns.items() if it.caution},
         }
         body |= {name: part for name, part in optional.items() if part}
         if self.recipe is not None:
@@ -164,21 +156,21 @@ def tables_of(known: FrameMetadata) -> list[str]:
 
 @lru_cache(maxsize=256)
 def _loads(text: str) -> FrameMetadata:
+    version = None
     try:
         body = json.loads(unpack(text))
         version = str(body["version"])
-        major = int(version.split(".")[0])
-    except (ValueError, TypeError, KeyError, RecursionError):
-        raise _damaged() from None
-    if major != int(VERSION.split(".")[0]):
-        raise MetadataError(
-            f"this metadata has version {version}, newer than {VERSION}; update aatoolkit",
-            version=version,
-        )
-    try:
+        if int(version.split(".")[0]) != int(VERSION.split(".")[0]):
+            raise MetadataError(
+                f"this metadata has version {version}, newer than {VERSION}; update aatoolkit",
+                version=version,
+            )
         states = [load_state(state) for state in body["states"]]
         stated = load_statements(body.get("statements", []))
-        cautions = body.get("cautions", {})
+        cautions, recipe = body.get("cautions", {}), body.get("recipe")
+        if recipe == 0:  # short for one table, read from the first answer
+            tables = [of.partition(".")[0] for of, _ in body["columns"].values() if of]
+            recipe = read_from(0, tables[0])
         return FrameMetadata(
             {
                 name: replace(
@@ -188,22 +180,17 @@ def _loads(text: str) -> FrameMetadata:
                 for name, (of, state) in body["columns"].items()
             },
             tuple(body["key"]),
-            tuple(Source(**_source_fields(source)) for source in body["sources"]),
+            tuple(map(_load_source, body["sources"])),
             {table: tuple(grain) for table, grain in body.get("grains", {}).items()},
             tuple(body.get("repeated", ())),
             _load_fingerprint(body.get("fingerprint")),
-            load_recipe(_recipe_of(body)),
+            load_recipe(recipe),
         )
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
-        raise _damaged(version) from None
-
-
-def _recipe_of(body: Mapping[str, Any]) -> Any:
-    """The recipe in a frame's metadata; 0 is short for one table, read from the first answer."""
-    if body.get("recipe") != 0:
-        return body.get("recipe")
-    named = [of for of, _ in body["columns"].values() if of]
-    return read_from(0, named[0].partition(".")[0])
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+        if isinstance(error, MetadataError):
+            raise
+        damaged = _damaged(version)
+    raise damaged
 
 
 def _damaged(version: str | None = None) -> MetadataError:
@@ -213,19 +200,22 @@ def _damaged(version: str | None = None) -> MetadataError:
     )
 
 
-def _source_fields(source: Mapping[str, Any]) -> dict[str, Any]:
-    """Select the fields of a source that this version knows."""
-    known = {field.name for field in fields(Source)}
-    facts = {name: fact for name, fact in source.items() if name in known}
-    if not all(isinstance(fact, bool if name == "stale" else str) for name, fact in facts.items()):
+def _load_source(body: Mapping[str, Any]) -> Source:
+    """Parse a source, of which a later version may know more."""
+    kinds = {field.name: bool if field.name == "stale" else str for field in fields(Source)}
+    facts = {name: fact for name, fact in body.items() if name in kinds}
+    if not all(isinstance(fact, kinds[name]) for name, fact in facts.items()):
         raise TypeError("a fact of a source is of the wrong type")
-    return facts
+    return Source(**facts)
 
 
 def _dump_fingerprint(fingerprint: Fingerprint) -> dict[str, Any]:
     """Serialize a fingerprint, its hashes as hexadecimal text."""
-    # What labels are is known where they are the numbers of rows.
-    labels = () if _is_numbered(fingerprint) else fingerprint.labels
+    import numpy as np
+
+    labels = fingerprint.labels
+    if fingerprint.is_numbered and np.array_equal(labels, row_numbers(fingerprint.rows)):
+        labels = ()
     return {
         "rows": fingerprint.rows,
         "index": list(fingerprint.index),
@@ -240,7 +230,6 @@ def _dump_fingerprint(fingerprint: Fingerprint) -> dict[str, Any]:
 
 
 def _load_fingerprint(body: Mapping[str, Any] | None) -> Fingerprint | None:
-    """Parse a fingerprint from its JSON value."""
     if body is None:
         return None
     span, rows = body["span"], int(body["rows"])
@@ -260,14 +249,6 @@ def _load_fingerprint(body: Mapping[str, Any] | None) -> Fingerprint | None:
     )
 
 
-def _is_numbered(fingerprint: Fingerprint) -> bool:
-    """Whether the labels are the numbers of rows from 0 on."""
-    import numpy as np
-
-    is_plain = fingerprint.index == (None,) and fingerprint.span == (0, fingerprint.rows - 1)
-    return is_plain and np.array_equal(fingerprint.labels, row_numbers(fingerprint.rows))
-
-
 def _hexadecimal(hashes: Any, kind: str, shift: int = 0) -> str:
     """Hashes as one text of numbers of some bytes, without low bits that are 0."""
     import numpy as np
@@ -276,7 +257,6 @@ def _hexadecimal(hashes: Any, kind: str, shift: int = 0) -> str:
 
 
 def _numbers(text: str, kind: str, shift: int = 0) -> Any:
-    """Parse such a text."""
     import numpy as np
 
     return np.frombuffer(bytes.fromhex(text), kind).astype(np.uint64) << np.uint64(shift)
@@ -297,32 +277,24 @@ class HeldAnswer(Protocol):
         """The answer's tables, normalised again."""
 
 
-class HashedLater:
+class _Rows:
     """The rows of a frame as they were when it was described, hashed when they are first checked.
 
-    Parameters
-    ----------
-    rows : pandas.DataFrame or pyarrow.Table
-        The rows, which nothing changes.
-    metadata : callable
-        Gives the metadata of the columns to hash; those that are stated to be empty are hashed
-        only if they hold a value.
-    key : tuple of str
-        The key of the frame.
+    Columns that are stated to be empty are hashed only if they hold a value.
     """
 
     def __init__(
         self,
         rows: pd.DataFrame | pa.Table,
-        metadata: Callable[[], FrameMetadata],
+        describe: Callable[[], FrameMetadata],
         key: tuple[str, ...],
     ) -> None:
         self._rows: pd.DataFrame | pa.Table | None = rows
-        self._metadata, self._key = metadata, key
+        self._describe, self._key = describe, key
 
     @cached_property
     def _names(self) -> list[str]:
-        columns = self._metadata().columns
+        columns = self._describe().columns
         empty = [name for name, of in columns.items() if of.availability.status in EMPTY]
         held = arrays_of(self._rows) if empty else {}
         blank = {name for name in empty if name not in held or held[name].isna().all()}
@@ -342,26 +314,23 @@ class HashedLater:
         return whole
 
 
-class HeldMetadata:
+class _Held:
     """The metadata of a frame, with what stays in memory beside it.
 
     Parameters
     ----------
     describe : callable
         Gives the metadata, when it is first asked for.
-    rows : HashedLater
+    rows : _Rows
         The rows it was attached to.
     answers : iterable of HeldAnswer
         The answers that the frame was made of, as far as they are at hand.
     """
 
     def __init__(
-        self,
-        describe: Callable[[], FrameMetadata],
-        rows: HashedLater,
-        answers: Iterable[HeldAnswer],
+        self, describe: Callable[[], FrameMetadata], rows: _Rows, answers: Iterable[HeldAnswer]
     ) -> None:
-        self._describe, self._rows = describe, rows
+        self._describe, self.rows = describe, rows
         self.answers: tuple[HeldAnswer, ...] = tuple(dict.fromkeys(answers))
 
     @cached_property
@@ -370,62 +339,40 @@ class HeldMetadata:
         metadata = self._describe()
         return replace(metadata, fingerprint=None) if metadata.fingerprint else metadata
 
-    @property
-    def fingerprint(self) -> Fingerprint:
-        """The fingerprint of all cells."""
-        return self._rows.whole
-
     @cached_property
-    def text(self) -> Carrier:
+    def text(self) -> _Text:
         """The metadata as text, with the fingerprint of some rows."""
-        text = Carrier(replace(self.metadata, fingerprint=self._rows.sample).dumps())
-        text.description = self
+        text = _Text(replace(self.metadata, fingerprint=self.rows.sample).dumps())
+        text.held = self
         return text
 
-    def rewritten(self, metadata: FrameMetadata, answers: Iterable[HeldAnswer]) -> HeldMetadata:
-        """Return other metadata of the same rows."""
-        return HeldMetadata(lambda: metadata, self._rows, answers)
 
-
-class Carrier(str):
+class _Text(str):
     """The text of a frame's metadata, which knows what is in memory beside it.
 
     pandas passes it on as it does text; a pickle or a file holds the text alone.
     """
 
-    description: HeldMetadata | None = None
+    held: _Held | None = None
 
-    def __copy__(self) -> Carrier:
-        return self
-
-    def __deepcopy__(self, memo: object) -> Carrier:
+    def __deepcopy__(self, memo: object) -> _Text:
         return self
 
     def __reduce__(self) -> tuple[type[str], tuple[str]]:
         return str, (str(self),)
 
 
-def _filled(method: Callable[..., Any]) -> Any:
-    """A method of a dict that reads values, once the text is made."""
-
-    def read(self: LazyAttrs, *arguments: Any) -> Any:
-        self._fill()
-        return method(self, *arguments)
-
-    return read
-
-
 class LazyAttrs(dict[Any, Any]):
-    """A dict that makes one of its values when it is first read, compared, copied or pickled.
+    """A dict that makes the text of the metadata when it is first read, compared or copied.
 
     Copies and pickles are plain dicts. Compiled code that reads the dict past its methods finds
-    ``instead`` in place of the value.
+    ``instead`` in place of the text.
 
     Parameters
     ----------
     others : mapping
         The other items.
-    source : HeldMetadata
+    held : _Held
         What the value is the text of.
     instead : str
         What stands in its place until then.
@@ -438,11 +385,10 @@ class LazyAttrs(dict[Any, Any]):
     (True, 'made', False)
     """
 
-    def __init__(self, others: Mapping[Any, Any], source: HeldMetadata, instead: str) -> None:
+    def __init__(self, others: Mapping[Any, Any], held: _Held, instead: str) -> None:
         super().__init__(others)
         super().__setitem__(ATTRIBUTE, instead)
-        self.source = source
-        self._instead = instead
+        self.held, self._instead = held, instead
 
     @property
     def is_pending(self) -> bool:
@@ -454,50 +400,31 @@ class LazyAttrs(dict[Any, Any]):
         get = super().get
         return {key: get(key) for key in self if key != ATTRIBUTE}
 
-    def _fill(self) -> None:
-        if self.is_pending:
-            super().__setitem__(ATTRIBUTE, self.source.text)
-
     def __iter__(self) -> Iterator[Any]:
         # That it is defined makes `dict`, `update` and `**` ask the methods of this class.
         return super().__iter__()
 
-    __getitem__ = _filled(dict.__getitem__)
-    get = _filled(dict.get)
-    items = _filled(dict.items)
-    values = _filled(dict.values)
-    pop = _filled(dict.pop)
-    popitem = _filled(dict.popitem)
-    setdefault = _filled(dict.setdefault)
-    copy = _filled(dict.copy)
-
-    def __eq__(self, other: object) -> bool:
-        self._fill()
-        return super().__eq__(other.copy() if isinstance(other, LazyAttrs) else other)
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    __hash__ = None
-
-    def __or__(self, other: Any) -> Any:
-        return self.copy() | (other.copy() if isinstance(other, LazyAttrs) else other)
-
-    def __ror__(self, other: Any) -> Any:
-        return other | self.copy()
-
-    def __repr__(self) -> str:
-        return repr(self.copy())
-
-    def __copy__(self) -> dict[Any, Any]:
-        plain: dict[Any, Any] = self.copy()
-        return plain
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> dict[Any, Any]:
-        return deepcopy(self.copy(), memo)
-
     def __reduce_ex__(self, protocol: Any) -> tuple[type[dict[Any, Any]], tuple[dict[Any, Any]]]:
         return dict, (self.copy(),)
+
+
+def _filled(method: Callable[..., Any]) -> Any:
+    """A method of a dict that reads values, once the text is made."""
+
+    def read(*dicts: Any) -> Any:
+        for attrs in dicts:
+            if isinstance(attrs, LazyAttrs) and attrs.is_pending:
+                dict.__setitem__(attrs, ATTRIBUTE, attrs.held.text)
+        return method(*dicts)
+
+    return read
+
+
+for _name in (
+    *("__getitem__", "get", "items", "values", "pop", "popitem", "setdefault", "copy"),
+    *("__eq__", "__ne__", "__or__", "__ror__", "__repr__"),
+):
+    setattr(LazyAttrs, _name, _filled(getattr(dict, _name)))
 
 
 _NOTHING_KNOWN = FrameMetadata().dumps()
@@ -510,23 +437,16 @@ CHECKS: ContextVar[dict[int, tuple[pd.DataFrame, FingerprintCheck]] | None] = Co
 
 
 def attach(
-    frame: pd.DataFrame,
-    metadata: FrameMetadata,
-    table: pa.Table | None = None,
-    answers: Iterable[HeldAnswer] = (),
+    frame: pd.DataFrame, metadata: FrameMetadata, *, answers: Iterable[HeldAnswer] = ()
 ) -> pd.DataFrame:
     """Put metadata on a frame, with a fingerprint of its rows, and return the frame.
 
-    The ``table`` is the Arrow table that a new frame was made of, if it was made of one; the
-    ``answers`` are those it was read from, as far as they are at hand.
+    The ``answers`` are those it was read from, as far as they are at hand.
     """
     others = _other_attrs(frame)
-    rows: pd.DataFrame | pa.Table = table
-    if table is None:
-        frame.attrs = {}
-        rows = frame.copy(deep=False)
-    hashed = HashedLater(rows, lambda: metadata, metadata.key)
-    _put(frame, others, HeldMetadata(lambda: metadata, hashed, answers))
+    frame.attrs = {}
+    rows = _Rows(frame.copy(deep=False), lambda: metadata, metadata.key)
+    _put(frame, others, _Held(lambda: metadata, rows, answers))
     return frame
 
 
@@ -537,14 +457,8 @@ def attach_later(
     table: pa.Table,
     answers: Iterable[HeldAnswer],
 ) -> pd.DataFrame:
-    """Put metadata on a new frame that is made when somebody asks for it; see `attach`."""
-    _put(frame, {}, HeldMetadata(metadata, HashedLater(table, metadata, key), answers))
-    return frame
-
-
-def attach_unchecked(frame: pd.DataFrame, metadata: FrameMetadata) -> pd.DataFrame:
-    """Put metadata on a frame without hashing its rows again, and return the frame."""
-    frame.attrs[ATTRIBUTE] = metadata.dumps()
+    """Put metadata on a frame made of an Arrow table; it is made when somebody asks for it."""
+    _put(frame, {}, _Held(metadata, _Rows(table, metadata, key), answers))
     return frame
 
 
@@ -613,30 +527,30 @@ def text_of(frame: pd.DataFrame) -> str | None:
     return text
 
 
-def description_of(frame: pd.DataFrame) -> HeldMetadata | None:
+def _held(frame: pd.DataFrame) -> _Held | None:
     """Return the metadata of a frame with what is in memory beside it; None where that is lost."""
     attrs = frame.attrs
     if isinstance(attrs, LazyAttrs) and attrs.is_pending:
-        return attrs.source
+        return attrs.held
     text = attrs.get(ATTRIBUTE)
-    return text.description if isinstance(text, Carrier) else None
+    return text.held if isinstance(text, _Text) else None
 
 
 def describe_anew(
     frame: pd.DataFrame, metadata: FrameMetadata, answers: Iterable[HeldAnswer]
 ) -> None:
     """Replace the metadata of a frame whose rows are still those that it was attached to."""
-    known = description_of(frame)
-    if known is None:
+    held = _held(frame)
+    if held is None:
         attach(frame, metadata, answers=answers)
     else:
-        _put(frame, _other_attrs(frame), known.rewritten(metadata, answers))
+        _put(frame, _other_attrs(frame), _Held(lambda: metadata, held.rows, answers))
 
 
-def fingerprint_in(frame: pd.DataFrame, known: FrameMetadata) -> Fingerprint | None:
+def fingerprint_in(frame: pd.DataFrame, metadata: FrameMetadata) -> Fingerprint | None:
     """Return the fingerprint of all rows, or the sample that the stored metadata holds."""
-    found = description_of(frame)
-    return known.fingerprint if found is None else found.fingerprint
+    held = _held(frame)
+    return metadata.fingerprint if held is None else held.rows.whole
 
 
 def stored_of(frame: pd.DataFrame) -> tuple[FrameMetadata, tuple[HeldAnswer, ...]]:
@@ -647,19 +561,17 @@ def stored_of(frame: pd.DataFrame) -> tuple[FrameMetadata, tuple[HeldAnswer, ...
     MetadataError
         If it is damaged, or of a newer major version.
     """
-    found = description_of(frame)
-    if found is not None:
-        return found.metadata, found.answers
-    text = frame.attrs.get(ATTRIBUTE)
+    held = _held(frame)
+    if held is not None:
+        return held.metadata, held.answers
+    text = text_of(frame)
     return (FrameMetadata() if text is None else FrameMetadata.loads(text)), ()
 
 
-def _put(frame: pd.DataFrame, others: Mapping[Any, Any], description: HeldMetadata) -> None:
-    """Put a description on a frame, whose text is made when somebody reads it."""
-    lazy = LazyAttrs(others, description, _NOTHING_KNOWN)
-    object.__setattr__(frame, "_attrs", lazy)  # the property would copy it to a plain dict
-    if frame.attrs is not lazy:  # pandas keeps it elsewhere
-        frame.attrs = {**others, ATTRIBUTE: description.text}
+def _put(frame: pd.DataFrame, others: Mapping[Any, Any], held: _Held) -> None:
+    """Put metadata on a frame, whose text is made when somebody reads it."""
+    # the property would copy it to a plain dict
+    object.__setattr__(frame, "_attrs", LazyAttrs(others, held, _NOTHING_KNOWN))
 
 
 def _other_attrs(frame: pd.DataFrame) -> dict[Any, Any]:

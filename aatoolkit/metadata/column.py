@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit.availability import UNKNOWN, Availability, Cause, Status, combine
@@ -137,18 +136,8 @@ class RowStatus:
         self._arrays = arrays
         self._rows = rows
         self._trusted = trusted
-
-    @cached_property
-    def _masks(self) -> dict[Condition, Mask]:
-        return {}
-
-    @cached_property
-    def _found(self) -> dict[tuple[Availability, tuple[Statement, ...]], Availability]:
-        return {}
-
-    @cached_property
-    def _texts(self) -> dict[str, frozenset[str]]:
-        return {}
+        self._masks: dict[Condition, Mask] = {}
+        self._overall: dict[tuple[Availability, tuple[Statement, ...]], Availability] = {}
 
     def states(
         self, otherwise: Availability, statements: Sequence[Statement]
@@ -167,9 +156,9 @@ class RowStatus:
     def overall(self, otherwise: Availability, statements: Sequence[Statement]) -> Availability:
         """The status of a whole column: that of all its rows combined."""
         stated = (otherwise, tuple(statements))
-        if stated not in self._found:
-            self._found[stated] = combine(self.states(otherwise, statements)[0])
-        return self._found[stated]
+        if stated not in self._overall:
+            self._overall[stated] = combine(self.states(otherwise, statements)[0])
+        return self._overall[stated]
 
     def over(self, column: ColumnMetadata) -> ColumnMetadata:
         """The metadata of a column over the rows that are here."""
@@ -184,13 +173,10 @@ class RowStatus:
         """
         if absent.rows is None or not self._is_here(absent.rows):
             return True
-        column = absent.rows.column
-        if column not in self._texts:
-            import pandas as pd
+        import pandas as pd
 
-            there = pd.Series(self._arrays[column]).dropna().unique()
-            self._texts[column] = frozenset(map(as_text, there))
-        return self._texts[column] >= {*absent.others}
+        values = pd.Series(self._arrays[absent.rows.column]).dropna().unique()
+        return {*map(as_text, values)} >= {*absent.others}
 
     def _is_here(self, condition: Condition) -> bool:
         return condition.column in self._arrays and condition.column in self._trusted

@@ -20,12 +20,11 @@ their key might be sums; they are accepted only where sums cannot look like them
 
 from __future__ import annotations
 
-import weakref
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,10 +41,19 @@ if TYPE_CHECKING:
 _MISSING = 0x9E3779B97F4A7C15
 
 _MANY = 10_000
-"""From this many texts on, hashes are kept as long as the Arrow array they are of."""
+"""From this many texts on, each distinct one is hashed once."""
 
-_kept: dict[int, tuple[weakref.ref[Any], Hashes]] = {}
-"""By the identity of an Arrow array, which never changes: a weak reference to it, its hashes."""
+SAMPLE_SIZE = 32
+"""The most rows that are sampled: every day of a month."""
+
+_ROW, _CELL = 0xFFFF_FFFF_0000, 0xFFFF
+"""The bits of a hash that a sample keeps of rows, and those of cells."""
+
+_WHOLE_ROW, _WHOLE_CELL = 0xFFFF_FFFF_FFFF_FFFF, 0xFFFF_FFFF
+"""The same where every row is hashed: of a million rows, no two are to share a hash."""
+
+OVERWRITTEN = "overwritten"
+MOVED = "its rows are not those that were read; df.aa.aggregate, merge and concat keep its state"
 
 
 def hash_cells(values: Array) -> Hashes:
@@ -57,68 +65,37 @@ def hash_cells(values: Array) -> Hashes:
         levels: Hashes = np.append(hash_cells(values.categories.array), np.uint64(_MISSING))
         of_codes: Hashes = levels[values.codes]
         return of_codes
-    if len(values) >= _MANY and isinstance(values.dtype, (pd.StringDtype, pd.ArrowDtype)):
-        return _hash_chunks(values)
-    return _hash_array(values)
-
-
-def _hash_chunks(values: Array) -> Hashes:
-    """Hash a large Arrow-backed column and cache the result; repeated texts are hashed once."""
-    import numpy as np
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    chunks = values.__arrow_array__()
-    if not isinstance(chunks, pa.ChunkedArray):
-        return _hash_array(values)
-    number = id(chunks)
-    reference, found = _kept.get(number, (None, None))
-    if reference is not None and found is not None and reference() is chunks:
-        return found
-    first = chunks.slice(0, 1_000)
-    if pa.types.is_large_string(chunks.type) or pa.types.is_string(chunks.type):
-        few = pc.count_distinct(first).as_py() < len(first) // 5
-    else:
-        few = False
-    if few:
-        encoded = chunks.combine_chunks().dictionary_encode()
-        texts = encoded.dictionary.to_numpy(zero_copy_only=False)
-        levels = np.append(_hashed(texts), np.uint64(_MISSING))
-        codes = encoded.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
-        found = levels[codes]
-    else:
-        found = _hash_array(values)
-    found.setflags(write=False)
-    _kept[number] = weakref.ref(chunks, lambda _: _kept.pop(number, None)), found
-    return found
-
-
-def _hash_array(values: Array) -> Hashes:
-    import numpy as np
-    import pandas as pd
-
     missing = values.isna()
-    if isinstance(values, pd.arrays.NumpyExtensionArray) and values.dtype.kind == "O":
-        found: Hashes = np.full(len(values), _MISSING, dtype=np.uint64)
-        inside = pd.Series(values[~missing])
-        found[~missing] = _hash_objects(inside)
-        return found
-    found = _hashed(_plain(values))
-    found[missing] = _MISSING
-    return found
+    hashes: Hashes = np.full(len(values), _MISSING, np.uint64)
+    hashes[~missing] = _hashed(pd.Series(values[~missing]).infer_objects().array)
+    return hashes
 
 
-def _hash_objects(values: pd.Series) -> Hashes:
-    """Hash objects; of many tuples of text each distinct one once."""
+def _hashed(values: Array) -> Hashes:
+    """Hash numbers as floats, times as microseconds, all else as text."""
+    import numpy as np
     import pandas as pd
 
-    if len(values) >= _MANY and {*map(type, values)} == {tuple}:
-        codes, tuples = pd.factorize(values)
-        # Equal tuples of other things need not have the same text: 1 and True.
-        if all(isinstance(part, str) for each in tuples for part in each):
-            hashes: Hashes = _hashed(_plain(pd.Series(tuples, dtype=object).array))[codes]
-            return hashes
-    return _hashed(_plain(values.infer_objects().array))
+    kind = values.dtype.kind
+    if kind in "biuf":
+        plain = values.to_numpy("float64", na_value=np.nan) + 0.0
+    elif kind == "M":
+        moments = values.to_numpy("datetime64[us]", na_value=np.datetime64("NaT"))
+        plain = moments.astype("int64").astype("float64")
+    else:
+        plain = values.to_numpy(object)
+        if not isinstance(values.dtype, pd.StringDtype):
+            plain = np.array([_text(value) for value in plain], dtype=object)
+    return pd.util.hash_array(plain, categorize=len(values) >= _MANY)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    import numpy as np
+
+    is_list = isinstance(value, (list, tuple, np.ndarray))
+    return "\x1f".join(map(_text, value)) if is_list else str(value)
 
 
 def arrow_array(column: pa.ChunkedArray) -> Array:
@@ -134,84 +111,37 @@ def arrow_array(column: pa.ChunkedArray) -> Array:
     return pd.arrays.ArrowExtensionArray(column)
 
 
-def _hashed(plain: Any) -> Hashes:
-    import pandas as pd
+class HashedRows:
+    """The hashes of rows that were read, to find rows of a frame among them."""
 
-    return pd.util.hash_array(plain, categorize=False)
+    def __init__(self, hashes: Sequence[int] | Hashes) -> None:
+        import numpy as np
 
+        self.hashes: Hashes = np.asarray(hashes, dtype=np.uint64)
 
-def _plain(values: Array) -> Any:
-    """Convert numbers to floats, times to microseconds, all else to text."""
-    import numpy as np
-    import pandas as pd
+    @cached_property
+    def _order(self) -> Places:
+        import numpy as np
 
-    kind = values.dtype.kind
-    if kind in "biuf":
-        return values.to_numpy("float64", na_value=np.nan) + 0.0
-    if kind == "M":
-        if isinstance(values.dtype, pd.ArrowDtype):
-            return _microseconds(values.__arrow_array__())
-        return values.to_numpy("datetime64[us]").astype("int64").astype("float64")
-    is_arrow = isinstance(values.dtype, pd.ArrowDtype)
-    if isinstance(values.dtype, pd.StringDtype) or (is_arrow and values.dtype.type is str):
-        return values.to_numpy(object, na_value="")
-    if is_arrow and _holds_text_lists(values.dtype.pyarrow_dtype):
-        return _joined(values.__arrow_array__())
-    return np.array([_text(value) for value in values.to_numpy(object)], dtype=object)
+        return np.argsort(self.hashes, kind="stable")
 
+    @cached_property
+    def distinct(self) -> bool:
+        """Whether no two rows have the same hash."""
+        rising = self.hashes[self._order]
+        return bool((rising[1:] != rising[:-1]).all())
 
-def _microseconds(moments: pa.ChunkedArray) -> Any:
-    import pyarrow as pa
+    def places(self, hashes: Hashes) -> Places:
+        """For each hash, the number of a row that has it; -1 where there is none."""
+        import numpy as np
 
-    zone = getattr(moments.type, "tz", None)  # a day has none
-    numbers = moments.cast(pa.timestamp("us", zone)).cast(pa.int64()).fill_null(0)
-    return numbers.to_numpy().astype("float64")
-
-
-def _holds_text_lists(kind: pa.DataType) -> bool:
-    import pyarrow as pa
-
-    return bool(pa.types.is_list(kind) and pa.types.is_string(kind.value_type))
-
-
-def _joined(lists: pa.Array | pa.ChunkedArray) -> Any:
-    """Join lists of text as `_text` does, without a Python object for each item."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if isinstance(lists, pa.ChunkedArray):
-        lists = lists.combine_chunks()
-    if lists.flatten().null_count:
-        return pa.array([_text(value) for value in lists.to_pylist()]).to_numpy(False)
-    return pc.binary_join(lists, "\x1f").fill_null("").to_numpy(zero_copy_only=False)
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, tuple):
-        try:
-            return "\x1f".join(value)
-        except TypeError:
-            pass  # not all of it is text
-    import numpy as np
-
-    if isinstance(value, (list, tuple, np.ndarray)):
-        return "\x1f".join(map(_text, value))
-    return str(value)
-
-
-SAMPLE_SIZE = 32
-"""The most rows that are sampled: every day of a month."""
-
-_ROW, _CELL = 0xFFFF_FFFF_0000, 0xFFFF
-"""The bits of a hash that a sample keeps of rows, and those of cells."""
-
-_WHOLE_ROW, _WHOLE_CELL = 0xFFFF_FFFF_FFFF_FFFF, 0xFFFF_FFFF
-"""The same where every row is hashed: of a million rows, no two are to share a hash."""
-
-OVERWRITTEN = "overwritten"
-MOVED = "its rows are not those that were read; df.aa.aggregate, merge and concat keep its state"
+        if np.array_equal(hashes, self.hashes) and self.distinct:
+            return np.arange(len(hashes))
+        if not len(self.hashes):
+            return np.full(len(hashes), -1)
+        rising = self.hashes[self._order]
+        at = np.minimum(np.searchsorted(rising, hashes), len(rising) - 1)
+        return np.where(rising[at] == hashes, self._order[at], -1)
 
 
 @dataclass(frozen=True)
@@ -247,20 +177,15 @@ class Fingerprint:
     beside: tuple[str, ...] = ()
     is_sample: bool = True
 
-    @property
-    def bits(self) -> int:
-        """The bits of a cell's hash that are kept."""
-        return _CELL if self.is_sample else _WHOLE_CELL
-
-    @property
-    def row_bits(self) -> int:
-        """The bits of a row's hash that are kept."""
-        return _ROW if self.is_sample else _WHOLE_ROW
-
     @cached_property
     def whole(self) -> bool:
         """Whether every row is in the sample."""
         return all(len(hashes) == self.rows for _, hashes in self.cells.values())
+
+    @property
+    def is_numbered(self) -> bool:
+        """Whether labels were the numbers of the rows."""
+        return self.index == (None,) and self.span == (0, self.rows - 1)
 
     def rows_of(self, names: Iterable[str]) -> list[Hashes]:
         """The hashes of all rows' cells in some columns, a column each."""
@@ -277,43 +202,6 @@ class Fingerprint:
     def by_key(self) -> HashedRows:
         """The rows by the hashes of their keys."""
         return HashedRows(self.keys)
-
-
-class HashedRows:
-    """The hashes of rows that were read, to find rows of a frame among them."""
-
-    def __init__(self, hashes: Sequence[int] | Hashes) -> None:
-        import numpy as np
-
-        self.hashes: Hashes = np.asarray(hashes, dtype=np.uint64)
-
-    @cached_property
-    def _order(self) -> npt.NDArray[np.uint32]:
-        import numpy as np
-
-        return np.argsort(self.hashes, kind="stable").astype(np.uint32)
-
-    @cached_property
-    def distinct(self) -> bool:
-        """Whether no two rows have the same hash."""
-        import numpy as np
-
-        rising = np.sort(self.hashes)
-        return bool((rising[1:] != rising[:-1]).all())
-
-    def places(self, hashes: Hashes, near: Places | None = None) -> Places:
-        """For each hash, the number of a row that has it; -1 where there is none."""
-        import numpy as np
-
-        if np.array_equal(hashes, self.hashes) and self.distinct:
-            return np.arange(len(hashes))
-        if near is not None and np.array_equal(self.hashes[near], hashes) and self.distinct:
-            return near
-        if not len(self.hashes):
-            return np.full(len(hashes), -1)
-        rising = self.hashes[self._order]
-        at = np.minimum(np.searchsorted(rising, hashes), len(rising) - 1)
-        return np.where(rising[at] == hashes, self._order[at].astype(np.intp), -1)
 
 
 def fingerprint_of(
@@ -339,31 +227,28 @@ def fingerprint_of(
     import numpy as np
     import pandas as pd
 
-    index = rows.index if isinstance(rows, pd.DataFrame) else pd.RangeIndex(len(rows))
+    labels = index = rows.index if isinstance(rows, pd.DataFrame) else pd.RangeIndex(len(rows))
     arrays = arrays_of(rows)
     names = [name for name in names if name in arrays]
-    taken = {name: arrays[name] for name in (*names, *key) if name in arrays}
-    labels = index
+    used = {name: arrays[name] for name in (*names, *key) if name in arrays}
     if sample:
-        at = np.array(_sampled(len(rows)), np.intp)
-        taken, labels = {name: array.take(at) for name, array in taken.items()}, index[at]
-    hashed = {name: hash_cells(array) for name, array in taken.items()}
-    bits, row_bits = (_CELL, _ROW) if sample else (_WHOLE_CELL, _WHOLE_ROW)
-    beside = []
-    if not (sample or index.is_unique):
-        beside = [name for name in names if arrays[name].dtype.kind not in "biuf"]
-    of_labels = [hash_cells(level) for level in index_levels(labels)]
+        places = np.array(_sampled(len(rows)), np.intp)
+        used, labels = {name: array.take(places) for name, array in used.items()}, index[places]
+    hashed = {name: hash_cells(array) for name, array in used.items()}
+    beside = [name for name in names if arrays[name].dtype.kind not in "biuf"]
+    if sample or index.is_unique:
+        beside = []
     keys: Sequence[int] | Hashes = ()
     if key and {*key} <= {*hashed}:
-        keys = row_hashes([hashed[name] for name in key], row_bits)
+        keys = row_hashes([hashed[name] for name in key], sample)
     return Fingerprint(
         len(rows),
         index_names(index),
         label_span(index),
-        row_hashes([*of_labels, *(hashed[name] for name in beside)], row_bits),
+        row_hashes([*_label_hashes(labels), *(hashed[name] for name in beside)], sample),
         keys if HashedRows(keys).distinct else (),
         {
-            name: (int(arrays[name].isna().sum()), (hashed[name] & np.uint64(bits)).astype("u4"))
+            name: (int(arrays[name].isna().sum()), _kept(hashed[name], sample).astype("u4"))
             for name in names
         },
         tuple(beside),
@@ -377,8 +262,7 @@ def row_numbers(rows: int) -> Hashes:
     import numpy as np
     import pandas as pd
 
-    numbers = pd.array(np.array(_sampled(rows), dtype=np.int64))
-    return row_hashes([hash_cells(numbers)])
+    return row_hashes([hash_cells(pd.array(np.array(_sampled(rows), dtype=np.int64)))], True)
 
 
 def arrays_of(rows: pd.DataFrame | pa.Table) -> dict[str, Array]:
@@ -412,9 +296,8 @@ def index_names(index: pd.Index) -> tuple[str | None, ...]:
     return tuple(None if name is None else str(name) for name in index.names)
 
 
-def index_levels(index: pd.Index) -> list[Array]:
-    """The values of each level of an index."""
-    return [index.get_level_values(level).array for level in range(index.nlevels)]
+def _label_hashes(index: pd.Index) -> list[Hashes]:
+    return [hash_cells(index.get_level_values(level).array) for level in range(index.nlevels)]
 
 
 def label_span(index: pd.Index) -> tuple[int, int] | None:
@@ -424,14 +307,29 @@ def label_span(index: pd.Index) -> tuple[int, int] | None:
     return int(index.min()), int(index.max())
 
 
-def row_hashes(parts: list[Hashes], bits: int = _ROW) -> Hashes:
+def row_hashes(columns: list[Hashes], sample: bool = False) -> Hashes:
     """Combine hashes of columns to one per row; low bits stay free for a cell's in a sample."""
     import numpy as np
 
-    total = np.zeros(len(parts[0]), dtype=np.uint64)
-    for part in parts:
-        total = total * np.uint64(1_000_003) + part
-    return total & np.uint64(bits)
+    total = np.zeros(len(columns[0]), dtype=np.uint64)
+    for hashes in columns:
+        total = total * np.uint64(1_000_003) + hashes
+    return total & np.uint64(_ROW if sample else _WHOLE_ROW)
+
+
+def _kept(cells: Hashes, sample: bool) -> Hashes:
+    """The bits of cells' hashes that a fingerprint keeps."""
+    import numpy as np
+
+    return cells & np.uint64(_CELL if sample else _WHOLE_CELL)
+
+
+def _counts(columns: Iterable[Hashes]) -> pd.Series:
+    """How often each row occurs."""
+    import pandas as pd
+
+    hashes = row_hashes([_kept(column, False) for column in columns])
+    return pd.Index(hashes).value_counts()
 
 
 def has_more(rows: list[Hashes], read: Iterable[list[Hashes]]) -> bool:
@@ -444,68 +342,25 @@ def has_more(rows: list[Hashes], read: Iterable[list[Hashes]]) -> bool:
     read : iterable of list of array
         The same columns of the others.
     """
-    import numpy as np
     import pandas as pd
 
-    def counts(columns: list[Hashes]) -> pd.Series:
-        hashes = row_hashes([column & np.uint64(_WHOLE_CELL) for column in columns], _WHOLE_ROW)
-        return pd.Index(hashes).value_counts()
-
-    now, most = counts(rows), pd.concat([*map(counts, read)]).groupby(level=0).max()
+    now, most = _counts(rows), pd.concat([*map(_counts, read)]).groupby(level=0).max()
     return bool((now > most.reindex(now.index, fill_value=0)).any())
 
 
-def is_over(rows: list[Hashes], known: Fingerprint, names: Sequence[str]) -> bool:
-    """Whether rows hold one that was read more often than different rows of what is left of it.
-
-    Parameters
-    ----------
-    rows : list of array
-        By column the hashes of the rows' cells.
-    known : Fingerprint
-        The rows that were read.
-    names : sequence of str
-        The columns of these hashes.
-    """
-    import numpy as np
-    import pandas as pd
-
-    def hashed(columns: list[Hashes]) -> Hashes:
-        return row_hashes([column & np.uint64(known.bits) for column in columns], _WHOLE_ROW)
-
-    _, different = np.unique(hashed(known.rows_of(known.cells)), return_index=True)
-    read = pd.Index(hashed([column[different] for column in known.rows_of(names)])).value_counts()
-    now = pd.Index(hashed(rows)).value_counts().reindex(read.index, fill_value=0)
-    return bool((now > read).any())
-
-
-def mixed(rows: Hashes, cells: Hashes) -> Hashes:
-    """Combine the hashes of rows with those of their cells."""
-    import numpy as np
-
-    return (rows ^ (rows >> np.uint64(29))) * np.uint64(0x9E37_79B9_7F4A_7C15) + cells
-
-
-@dataclass(frozen=True)
-class RowMatch:
-    """A match between the rows of a frame and the rows that were hashed.
-
-    Parameters
-    ----------
-    hashes : array of uint64
-        The hashes of the frame's rows.
-    known : HashedRows
-        The rows that were read.
-    places : array of intp
-        The number of the row that each is; -1 where it is none of them.
-    """
+class RowMatch(NamedTuple):
+    """A match between the rows of a frame and the rows that were hashed."""
 
     hashes: Hashes
-    known: HashedRows
+    """The hashes of the frame's rows."""
+    read: HashedRows
+    """The rows that were read."""
     places: Places
+    """The number of the row that each is; -1 where it is none of them."""
+    by_key: bool
 
-    @cached_property
-    def found(self) -> Mask:
+    @property
+    def mask(self) -> Mask:
         """Mask of the frame's rows that are among the hashed ones."""
         return self.places >= 0
 
@@ -520,7 +375,8 @@ class FingerprintCheck:
     def __init__(self, frame: pd.DataFrame, fingerprint: Fingerprint, key: tuple[str, ...]) -> None:
         self._index = frame.index
         self._arrays = arrays_of(frame)
-        self._fingerprint = fingerprint
+        self._read = fingerprint
+        self._there = [name for name in fingerprint.cells if name in self._arrays]
         self._key = key
         self._hashed: dict[str, Hashes] = {}
         self._differing: dict[tuple[bool, str], bool] = {}
@@ -528,7 +384,7 @@ class FingerprintCheck:
     @property
     def hashed(self) -> set[str]:
         """The columns whose cells were hashed."""
-        return {*self._fingerprint.cells}
+        return {*self._read.cells}
 
     def placed(self) -> tuple[Places, set[str]] | None:
         """Each row's position when it was hashed, and the unchanged columns; None if not sure.
@@ -538,32 +394,22 @@ class FingerprintCheck:
         """
         import numpy as np
 
-        known = self._fingerprint
-        there = [name for name in known.cells if name in self._arrays]
         if len(self._index) == 0:
-            return np.empty(0, np.intp), {*there}
-        moved = any(why == MOVED for why in self._changes.values())
+            return np.empty(0, np.intp), {*self._there}
+        is_moved = MOVED in self._changes.values()
         best: tuple[Places, set[str]] | None = None
-        for match in self._row_matches():
-            by_key = match.known is known.by_key
-            if not (known.whole and match.known.distinct and match.found.all()):
+        for match in self._matches() if self._read.whole else ():
+            if not (match.read.distinct and match.mask.all()) or (is_moved and not match.by_key):
                 continue
-            if moved and not by_key:
-                continue
-            same = {name for name in there if not self._differs(name, match)}
-            same |= {*self._key} if by_key else set()
+            same = {name for name in self._there if not self._differs(name, match)}
+            same |= {*self._key} if match.by_key else set()
             if best is None or len(same) > len(best[1]):
                 best = match.places, same
-            if len(same) == len(there):
+            if len(same) == len(self._there):
                 break
-        if best is not None or known.whole or moved:
+        if self._read.whole or is_moved or not self._read.is_numbered or not self._is_within_span:
             return best
-        is_numbered = known.span == (0, known.rows - 1) and _within(
-            label_span(self._index), known.span
-        )
-        if not is_numbered or index_names(self._index) != known.index:
-            return None
-        same = {name for name in there if self.change(name) is None}
+        same = {name for name in self._there if self.change(name) is None}
         return self._index.to_numpy().astype(np.intp), same
 
     def repeated(self, tables: Mapping[str, Sequence[str]]) -> set[str]:
@@ -581,8 +427,8 @@ class FingerprintCheck:
         placed = self.placed()
         if placed is not None:
             return {*tables} if np.bincount(placed[0]).max() > 1 else set()
-        if not self._fingerprint.whole:
-            is_repeated = len(self._index) > self._fingerprint.rows or not self._index.is_unique
+        if not self._read.whole:
+            is_repeated = len(self._index) > self._read.rows or not self._index.is_unique
             return {*tables} if is_repeated else set()
         return {table for table, names in tables.items() if self._exceeds(names)}
 
@@ -591,25 +437,16 @@ class FingerprintCheck:
 
         Asked of what is left of rows that were read with their key, whether or not they match.
         """
-        known = self._fingerprint
-        if not known.whole or not {*key} <= {*known.cells}:
-            return False
-        left = [name for name in known.cells if name in self._arrays]
-        if not left or not len(self._index):
-            return False
-        return is_over([self._hashes(name) for name in left], known, left)
+        import numpy as np
 
-    def _exceeds(self, names: Sequence[str]) -> bool:
-        """Whether rows of some columns, as far as they are unchanged, are more than were hashed."""
-        names = [name for name in names if self.change(name) is None]
-        now = [self._hashes(name) for name in names]
-        return bool(names) and has_more(now, [self._fingerprint.rows_of(names)])
-
-    def _hashes(self, name: str) -> Hashes:
-        """The hashes of a column's cells, computed once."""
-        if name not in self._hashed:
-            self._hashed[name] = hash_cells(self._arrays[name])
-        return self._hashed[name]
+        read, names = self._read, self._there
+        if not (read.whole and {*key} <= {*read.cells} and names and len(self._index)):
+            return False
+        rows = row_hashes(read.rows_of(read.cells))
+        _, different = np.unique(rows, return_index=True)
+        most = _counts(column[different] for column in read.rows_of(names))
+        now = _counts(map(self._hashes, names)).reindex(most.index, fill_value=0)
+        return bool((now > most).any())
 
     def is_empty(self, name: str) -> bool:
         """Whether a column, or level of the index, is there and holds no value."""
@@ -618,48 +455,54 @@ class FingerprintCheck:
 
     def change(self, name: str) -> str | None:
         """Return the reason why a column is not accepted; None if it is."""
-        return self._changes.get(name) if name in self._fingerprint.cells else MOVED
+        return self._changes.get(name) if name in self._read.cells else MOVED
 
     @cached_property
     def _changes(self) -> Mapping[str, str]:
-        cells = self._fingerprint.cells
-        there = [name for name in cells if name in self._arrays]
-        alike = dict.fromkeys({*cells}.difference(there), "not one column of this name")
+        gone = dict.fromkeys(self.hashed.difference(self._there), "not one column of this name")
         if len(self._index) == 0:
-            return alike
-        found: dict[str, str] | None = None
-        for match in self._row_matches():
-            changes = {name: OVERWRITTEN for name in there if self._differs(name, match)}
-            changes |= self._possible_sums(match.found, changes)
-            if found is None or len(changes) < len(found):
-                found = changes
-            if not found:
+            return gone
+        fewest: dict[str, str] | None = None
+        for match in self._matches():
+            changes = {name: OVERWRITTEN for name in self._there if self._differs(name, match)}
+            changes |= self._possible_sums(match.mask, changes)
+            if fewest is None or len(changes) < len(fewest):
+                fewest = changes
+            if not fewest:
                 break
-        return alike | (dict.fromkeys(there, MOVED) if found is None else found)
+        return gone | (dict.fromkeys(self._there, MOVED) if fewest is None else fewest)
 
-    def _possible_sums(self, matched: Mask, changes: Mapping[str, str]) -> Mapping[str, str]:
+    def _possible_sums(self, mask: Mask, changes: Mapping[str, str]) -> Mapping[str, str]:
         """The columns that may hold sums of rows which agree with the hashes only by chance.
 
         Sums have numbers as labels too. As many rows are accepted if text agrees, or all
         columns; fewer or more if both, in the columns of which no value was missing: a sum
         over missing values would else pass for what was read beside it.
         """
-        cells = {
-            name: cell for name, cell in self._fingerprint.cells.items() if name in self._arrays
-        }
-        agreeing = {*cells} - {*changes}
+        agreeing = {*self._there} - {*changes}
         if self._key and agreeing >= {*self._key}:
             return {}
         has_text = any(self._arrays[name].dtype.kind not in "biuf" for name in agreeing)
-        if len(self._index) == self._fingerprint.rows:
-            return {} if has_text or not changes else dict.fromkeys(cells, MOVED)
-        if changes or not has_text or not matched.any():
-            return dict.fromkeys(cells, MOVED)
-        return {name: MOVED for name, (missing, _) in cells.items() if missing}
+        if len(self._index) == self._read.rows:
+            return {} if has_text or not changes else dict.fromkeys(self._there, MOVED)
+        if changes or not has_text or not mask.any():
+            return dict.fromkeys(self._there, MOVED)
+        return {name: MOVED for name in self._there if self._read.cells[name][0]}
+
+    def _exceeds(self, names: Sequence[str]) -> bool:
+        """Whether rows of some columns, as far as they are unchanged, are more than were hashed."""
+        names = [name for name in names if self.change(name) is None]
+        return bool(names) and has_more([*map(self._hashes, names)], [self._read.rows_of(names)])
+
+    def _hashes(self, name: str) -> Hashes:
+        """The hashes of a column's cells, computed once."""
+        if name not in self._hashed:
+            self._hashed[name] = hash_cells(self._arrays[name])
+        return self._hashed[name]
 
     def _differs(self, name: str, match: RowMatch) -> bool:
         """Whether a matched row holds something else, or other rows were filled or emptied."""
-        place = match.known is self._fingerprint.by_key, name
+        place = match.by_key, name
         if place not in self._differing:
             self._differing[place] = self._is_differing(name, match)
         return self._differing[place]
@@ -667,23 +510,27 @@ class FingerprintCheck:
     def _is_differing(self, name: str, match: RowMatch) -> bool:
         import numpy as np
 
-        values, (missing, hashes) = self._arrays[name], self._fingerprint.cells[name]
-        if not self._lacks_as_before(name, missing):
+        if not self._lacks_as_before(name):
             return True
-        known, found = np.asarray(hashes, dtype=np.uint64), match.found
-        whole = self._fingerprint.whole or found.all()
-        kept = self._hashes(name)[found] if whole else hash_cells(values[found])
-        kept = kept & np.uint64(self._fingerprint.bits)
-        if match.known.distinct:
-            return not np.array_equal(known[match.places[found]], kept)
-        read = mixed(match.known.hashes, known)
-        return not np.isin(mixed(match.hashes[found], kept), read).all()
+        (read,) = self._read.rows_of([name])
+        mask = match.mask
+        cells = (
+            self._hashes(name)[mask]
+            if self._read.whole or mask.all()
+            else hash_cells(self._arrays[name][mask])
+        )
+        cells = _kept(cells, self._read.is_sample)
+        if match.read.distinct:
+            return not np.array_equal(read[match.places[mask]], cells)
+        rows = _mixed(match.read.hashes, read)
+        return not np.isin(_mixed(match.hashes[mask], cells), rows).all()
 
-    def _lacks_as_before(self, name: str, missing: int) -> bool:
+    def _lacks_as_before(self, name: str) -> bool:
         """Whether the number of missing values fits rows that were only dropped or repeated."""
-        if self._fingerprint.whole:
+        if self._read.whole:
             return True
-        now, before = len(self._index), self._fingerprint.rows
+        missing = self._read.cells.get(name, (0,))[0]
+        now, before = len(self._index), self._read.rows
         lacking = int(self._arrays[name].isna().sum())
         if now == before:
             return lacking == missing
@@ -691,7 +538,7 @@ class FingerprintCheck:
             return False  # more were missing than rows are gone: some were filled
         return lacking * before <= missing * max(now, before)
 
-    def _row_matches(self) -> Iterator[RowMatch]:
+    def _matches(self) -> Iterator[RowMatch]:
         """Yield the ways to match the frame's rows with hashed ones, without any new row."""
         if self._by_label is not None:
             yield self._by_label
@@ -700,48 +547,41 @@ class FingerprintCheck:
 
     @cached_property
     def _by_label(self) -> RowMatch | None:
-        known = self._fingerprint
-        beside = [name for name in known.beside if name in self._arrays]
-        if index_names(self._index) != known.index or len(beside) < len(known.beside):
+        read = self._read
+        if index_names(self._index) != read.index or not {*read.beside} <= {*self._arrays}:
             return None
-        labels = [hash_cells(level) for level in index_levels(self._index)]
-        match = self._row_match([*labels, *map(self._hashes, beside)], known.by_label)
-        if known.span is not None and not known.whole:
-            return match if _within(label_span(self._index), known.span) else None
-        return match if self._matches(match) else None
+        parts = [*_label_hashes(self._index), *map(self._hashes, read.beside)]
+        match = self._match(parts, read.by_label, by_key=False)
+        if read.span is not None and not read.whole:
+            return match if self._is_within_span else None
+        return self._accepted(match)
 
     @cached_property
     def _by_key(self) -> RowMatch | None:
-        known = self._fingerprint
-        if not len(known.keys) or not all(self._is_filled(name) for name in self._key):
+        is_filled = all(name in self._arrays and self._lacks_as_before(name) for name in self._key)
+        if not len(self._read.keys) or not is_filled:
             return None
-        match = self._row_match([*map(self._hashes, self._key)], known.by_key)
-        return match if self._matches(match) else None
+        parts = [self._hashes(name) for name in self._key]
+        return self._accepted(self._match(parts, self._read.by_key, by_key=True))
 
-    def _row_match(self, parts: list[Hashes], known: HashedRows) -> RowMatch:
-        hashes = row_hashes(parts, self._fingerprint.row_bits)
-        return RowMatch(hashes, known, known.places(hashes, self._numbers))
+    def _match(self, parts: list[Hashes], read: HashedRows, *, by_key: bool) -> RowMatch:
+        hashes = row_hashes(parts, self._read.is_sample)
+        return RowMatch(hashes, read, read.places(hashes), by_key)
+
+    def _accepted(self, match: RowMatch) -> RowMatch | None:
+        """The match if it has every row where all were sampled, else at least one."""
+        is_match = match.mask.all() if self._read.whole else match.mask.any()
+        return match if is_match else None
 
     @cached_property
-    def _numbers(self) -> Places | None:
-        """Labels that may be the numbers that all rows had: the first places to look at."""
-        import numpy as np
-
-        known = self._fingerprint
-        if not (known.whole and known.span == (0, known.rows - 1)):
-            return None
-        is_within = _within(label_span(self._index), known.span)
-        return self._index.to_numpy().astype(np.intp) if is_within else None
-
-    def _matches(self, match: RowMatch) -> bool:
-        """Whether rows match the sample: every row if all were sampled, else at least one."""
-        return bool(match.found.all() if self._fingerprint.whole else match.found.any())
-
-    def _is_filled(self, name: str) -> bool:
-        """Whether a key column is there, with no more values missing than when it was read."""
-        missing, _ = self._fingerprint.cells.get(name, (0, ()))
-        return name in self._arrays and self._lacks_as_before(name, missing)
+    def _is_within_span(self) -> bool:
+        """Whether labels are plain numbers among those that were read."""
+        inner, outer = label_span(self._index), self._read.span
+        return bool(inner and outer and outer[0] <= inner[0] and inner[1] <= outer[1])
 
 
-def _within(inner: tuple[int, int] | None, outer: tuple[int, int] | None) -> bool:
-    return bool(inner and outer and outer[0] <= inner[0] and inner[1] <= outer[1])
+def _mixed(rows: Hashes, cells: Hashes) -> Hashes:
+    """Combine the hashes of rows with those of their cells."""
+    import numpy as np
+
+    return (rows ^ (rows >> np.uint64(29))) * np.uint64(0x9E37_79B9_7F4A_7C15) + cells

@@ -60,18 +60,11 @@ def unpack(text: str) -> str:
 
 
 def _unpacked(content: str) -> bytes:
-    """Decompress.
-
-    Raises
-    ------
-    ValueError
-        If it is damaged, or larger than anything that was packed.
-    """
     stream = zlib.decompressobj()
     try:
         unpacked = stream.decompress(base64.b85decode(content), _MOST)
-    except zlib.error:
-        unpacked = b""
+    except zlib.error as error:
+        raise ValueError("packed text is damaged") from error
     if not stream.eof:
         raise ValueError("packed text is damaged")
     return unpacked
@@ -127,8 +120,9 @@ def dump_recipe(recipe: Recipe) -> Recipe | str:
     if len(text) <= _PACKED:
         return recipe
     packed = pack(text)
-    too_large = ended("how it was made is too large for a frame to carry along")
-    return packed if len(packed) <= LIMIT else too_large
+    if len(packed) <= LIMIT:
+        return packed
+    return ended("how it was made is too large for a frame to carry along")
 
 
 def load_recipe(body: Any) -> Recipe | None:

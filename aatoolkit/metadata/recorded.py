@@ -65,17 +65,16 @@ def recorded(verb: str, *inputs: str) -> Callable[[Callable[P, R]], Callable[P, 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         @wraps(function)
         def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
-            given = _signature(function).bind(*args, **kwargs)
+            bound = _signature(function).bind(*args, **kwargs)
             for name in inputs:  # an iterator is read once
-                found = given.arguments.get(name)
-                if isinstance(found, Iterable) and not hasattr(found, "attrs"):
-                    kept = dict(found) if isinstance(found, Mapping) else [*found]
-                    given.arguments[name] = kept
+                frames = bound.arguments.get(name)
+                if isinstance(frames, Iterator):
+                    bound.arguments[name] = [*frames]
             with checked_once():
-                result = function(*given.args, **given.kwargs)
+                result = function(*bound.args, **bound.kwargs)
                 frame: Any = result
                 if hasattr(frame, "attrs"):
-                    record(frame, verb, given.arguments, inputs)
+                    record(frame, verb, bound.arguments, inputs)
             return result
 
         return wrapper
@@ -117,39 +116,33 @@ def record(
     frames: list[pd.DataFrame] = []
     rest = dict(arguments)
     for name in inputs:
-        given = rest.pop(name, None)
-        if given is None:
-            continue
-        listed = [given] if hasattr(given, "attrs") else [*_values(given)]
-        rest[name] = [*range(len(frames), len(frames) + len(listed))]
-        if hasattr(given, "attrs"):
+        value = rest.pop(name, None)
+        if hasattr(value, "attrs"):
             rest[name] = len(frames)
-        frames += listed
-    if any(each is result for each in frames):
+            frames.append(value)
+        elif value is not None:
+            several = [*value.values()] if isinstance(value, Mapping) else [*value]
+            rest[name] = [*range(len(frames), len(frames) + len(several))]
+            frames += several
+    if any(frame is result for frame in frames):
         return
     rest |= {name: value for name, value in rest.pop("options", {}).items() if value}
     written = {name: _written(value) for name, value in rest.items()}
     lost = [name for name, value in written.items() if value is _LOST]
-    known, _ = stored_of(result)
-    if not has_metadata(result):
-        known = FrameMetadata(sources=())
-    views = [view_of(each) for each in frames]
-    sources = dict.fromkeys((*known.sources, *(s for _, own, _ in views for s in own)))
+    metadata = stored_of(result)[0] if has_metadata(result) else FrameMetadata()
+    views = [view_of(frame) for frame in frames]
+    sources = dict.fromkeys((*metadata.sources, *(s for _, own, _ in views for s in own)))
     numbers = {source: number for number, source in enumerate(sources)}
-    made: Recipe = [
+    recipe: Recipe = [
         DO,
         verb,
-        {name: value for name, value in written.items() if value is not _LOST},
+        written,
         [renumbered(r, {n: numbers[s] for n, s in enumerate(own)}) for r, own, _ in views],
     ]
     if lost:
-        made = ended(f"{verb} was given {', '.join(lost)}, which cannot be written down")
+        recipe = ended(f"{verb} was given {', '.join(lost)}, which cannot be written down")
     answers = [answer for _, _, own in views for answer in own]
-    describe_anew(result, replace(known, recipe=made, sources=tuple(sources)), answers)
-
-
-def _values(given: Any) -> Iterable[Any]:
-    return given.values() if isinstance(given, Mapping) else given
+    describe_anew(result, replace(metadata, recipe=recipe, sources=tuple(sources)), answers)
 
 
 _LOST = object()
@@ -157,34 +150,24 @@ _LOST = object()
 
 def _written(value: Any) -> Any:
     """Serialize an argument to a JSON value that a replay reads; `_LOST` if it has none."""
-    if isinstance(value, Aggregation):
-        facts = {k: v for k, v in asdict(value).items() if v not in (None, ())}
-        return {"rule": facts}
-    if type(value).__name__ in ("Grouper", "TimeGrouper") and value.key is not None:
-        return _grouper(value)
     if value is None or isinstance(value, bool | int | float | str):
         return value
+    if isinstance(value, Aggregation):
+        return {"rule": {k: v for k, v in asdict(value).items() if v not in (None, ())}}
+    if type(value).__name__ in ("Grouper", "TimeGrouper") and value.key and value.freq:
+        names = ("key", "closed", "label", "origin", "dropna", "sort", "convention")
+        facts = {name: getattr(value, name, None) for name in names}
+        facts["freq"] = value.freq.freqstr
+        return {"grouper": {k: v for k, v in facts.items() if isinstance(v, bool | str)}}
     if isinstance(value, Mapping):
-        found = {str(name): _written(each) for name, each in value.items()}
-        return _LOST if any(each is _LOST for each in found.values()) else {"map": found}
-    if isinstance(value, set | frozenset):
-        value = sorted(value, key=str)
+        parts = {str(name): _written(part) for name, part in value.items()}
+        return _LOST if any(part is _LOST for part in parts.values()) else {"map": parts}
     if isinstance(value, list | tuple):
-        listed = [_written(each) for each in value]
-        return _LOST if any(each is _LOST for each in listed) else listed
+        listed = [_written(part) for part in value]
+        return _LOST if any(part is _LOST for part in listed) else listed
     if hasattr(value, "isoformat"):
         return {"moment": value.isoformat()}
-    if hasattr(value, "tolist"):
-        return _written(value.tolist())
-    return _LOST
-
-
-def _grouper(value: Any) -> Any:
-    names = ("key", "freq", "closed", "label", "origin", "dropna", "sort", "convention")
-    facts = {name: getattr(value, name, None) for name in names}
-    facts["freq"] = getattr(facts["freq"], "freqstr", facts["freq"])
-    plain = {k: v for k, v in facts.items() if isinstance(v, bool | str)}
-    return {"grouper": plain} if set(plain) >= {"key", "freq"} else _LOST
+    return _written(value.tolist()) if hasattr(value, "tolist") else _LOST
 
 
 def attach_changed(
@@ -209,72 +192,64 @@ def attach_changed(
 
 def serialized(frame: pd.DataFrame) -> str:
     """Return the metadata of a frame as text: what was attached, if all of it still holds."""
-    (known, _), verified = stored_of(frame), metadata_of(frame, levels=True)
-    recipe = view_of(frame)[0] if known.recipe else None
-    facts = (known.columns, known.key, known.repeated)
-    if recipe is known.recipe and facts == (verified.columns, verified.key, verified.repeated):
-        return text_of(frame) or known.dumps()
-    bare = frame.copy(deep=False)
-    attach(bare, replace(verified, recipe=recipe))
+    stored, verified = stored_of(frame)[0], metadata_of(frame, levels=True)
+    recipe = view_of(frame)[0] if stored.recipe else None
+    facts = (stored.columns, stored.key, stored.repeated)
+    if recipe is stored.recipe and facts == (verified.columns, verified.key, verified.repeated):
+        return text_of(frame) or stored.dumps()
+    bare = attach(frame.copy(deep=False), replace(verified, recipe=recipe))
     return str(text_of(bare))
 
 
 def view_of(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...], tuple[Any, ...]]:
     """Return the recipe of a frame as it is now, with its sources and the answers in memory."""
     import numpy as np
+    import pandas as pd
 
-    known, answers = stored_of(frame)
-    if known.recipe is None:
-        why = FOREIGN if not has_metadata(frame) else "it does not say how it was made"
-        names = [str(name) for name in frame.columns]
-        return _view(ended(why), _set(frame, names, {"size": len(frame)})), (), ()
-    fingerprint = fingerprint_in(frame, known) or Fingerprint()
-    check = check_of(frame)
+    metadata, answers = stored_of(frame)
     changes: dict[str, Any] = {}
-    placed = check.placed()
-    places, same = placed or (None, set())
+    if metadata.recipe is None:
+        why = "it does not say how it was made" if has_metadata(frame) else FOREIGN
+        _set(frame, map(str, frame.columns), changes)
+        return [VIEW, ended(why), {**changes, "size": len(frame)}], (), ()
+    fingerprint = fingerprint_in(frame, metadata) or Fingerprint()
+    check = check_of(frame)
+    places, same = check.placed() or (None, set())
     if places is None:
         changes["lost"] = "which of its rows were taken cannot be seen any longer"
     elif len(places) != fingerprint.rows or (np.diff(places, prepend=-1) != 1).any():
         changes["rows"] = dump_rows(places)
-    there = arrays_of(frame)
-    changed = [name for name in there if name not in same and not _is_empty(name, known, check)]
-    if {*known.columns} - {*there}:
-        changes["columns"] = [name for name in there if name not in changed]
+    arrays = arrays_of(frame)
+    changed = [n for n in arrays if n not in same and not _is_empty(n, metadata, check)]
+    if {*metadata.columns} - {*arrays}:
+        changes["columns"] = [name for name in arrays if name not in changed]
     if index_names(frame.index) != fingerprint.index:
         changes["index"] = [*index_names(frame.index)]
-    elif frame.index.name is None and frame.index.nlevels == 1:
-        labels = frame.index.equals(_range(len(frame)))
-        if labels and "rows" in changes:
-            changes["index"] = "range"
-    return _view(known.recipe, _set(frame, changed, changes)), known.sources, answers
+    elif "rows" in changes and frame.index.equals(pd.RangeIndex(len(frame))):
+        changes["index"] = "range"
+    _set(frame, changed, changes)
+    recipe = [VIEW, metadata.recipe, changes] if changes else metadata.recipe
+    return recipe, metadata.sources, answers
 
 
 def is_intact(frame: pd.DataFrame, name: str) -> bool | None:
     """Whether a column is as it was when the metadata was attached; None if that is not sure."""
-    known, _ = stored_of(frame)
     check = check_of(frame)
     placed = check.placed()
     if placed is None:
         return None
     if name not in check.hashed:
-        return _is_empty(name, known, check) or None
+        return _is_empty(name, stored_of(frame)[0], check) or None
     return name in placed[1]
 
 
-def _range(size: int) -> pd.Index:
-    import pandas as pd
-
-    return pd.RangeIndex(size)
-
-
-def _is_empty(name: str, known: FrameMetadata, check: FingerprintCheck) -> bool:
+def _is_empty(name: str, metadata: FrameMetadata, check: FingerprintCheck) -> bool:
     """Whether a column that held no values when it was read still holds none."""
-    column = known.columns.get(name, NOTHING)
+    column = metadata.columns.get(name, NOTHING)
     return column.availability.status in EMPTY and check.is_empty(name)
 
 
-def _set(frame: pd.DataFrame, names: Iterable[str], changes: dict[str, Any]) -> dict[str, Any]:
+def _set(frame: pd.DataFrame, names: Iterable[str], changes: dict[str, Any]) -> None:
     """Add columns set by plain pandas to the changes: short ones by value, others ``unknown``."""
     import pandas as pd
 
@@ -285,8 +260,3 @@ def _set(frame: pd.DataFrame, names: Iterable[str], changes: dict[str, Any]) -> 
             changes.setdefault("unknown", []).append(name)
         else:
             changes.setdefault("values", {})[name] = values
-    return changes
-
-
-def _view(recipe: Recipe, changes: dict[str, Any]) -> Recipe:
-    return [VIEW, recipe, changes] if changes else recipe

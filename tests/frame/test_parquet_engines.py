@@ -38,7 +38,6 @@ KNOWN = FrameMetadata(
     (Source("acme.example", "domains", "days=30", "https://api.example/domains", sha256="ab12"),),
 )
 COUNT = {"status": "partial", "cause": "truncated", "reason": "2 of 800 – “most recent”."}
-SPARK = b"org.apache.spark.sql.parquet.row.metadata"
 
 
 def frame() -> pd.DataFrame:
@@ -146,27 +145,6 @@ def test_types_that_parquet_lacks_come_back(tmp_path: Path) -> None:
     path = odd.aa.to_parquet(tmp_path / "odd.parquet")
     for again in (aa.read_parquet(path), pd.read_parquet(path)):
         pd.testing.assert_frame_equal(again, odd)
-
-
-def test_spark_finds_a_schema_with_comments(path: Path) -> None:
-    schema = json.loads(pq.read_metadata(path).metadata[SPARK])
-    assert schema["type"] == "struct"
-    fields = {field["name"]: field for field in schema["fields"]}
-    assert [*fields] == [*frame().columns]
-    assert {name: field["type"] for name, field in fields.items()} == {
-        "source_domain": "string",
-        "domain_type": "string",
-        "citation_count": "long",
-        "revenue": "double",
-        "seen": "timestamp_ntz",
-        "at": "timestamp",
-        "own": "boolean",
-        "tags": {"type": "array", "elementType": "string", "containsNull": True},
-        "mine": "long",
-    }
-    assert fields["citation_count"]["metadata"]["comment"].endswith("· count · partial")
-    assert fields["revenue"]["metadata"] == {"comment": "unavailable"}
-    assert fields["mine"]["metadata"] == {}
 
 
 def by_duckdb(path: Path, out: Path) -> None:

@@ -65,7 +65,7 @@ def test_a_frame_and_its_table_have_the_same_fingerprint(
     names = [name for name in KINDS if name != "rate"]
     of_frame = fingerprint_of(to_frame(table, backend), names, key, sample=sample)
     of_table = fingerprint_of(table, names, key, sample=sample)
-    for name in ("rows", "index", "span", "beside", "bits", "row_bits"):
+    for name in ("rows", "index", "span", "beside", "is_sample"):
         assert getattr(of_table, name) == getattr(of_frame, name), name
     for name in ("labels", "keys"):
         assert [*getattr(of_table, name)] == [*getattr(of_frame, name)], name
