@@ -45,7 +45,15 @@ def find_relations(
     >>> [(table.name, table.path) for table in find_relations([answer], "crawl", Vocabulary({}))]
     [('crawl_facts', '$'), ('crawl', 'rows[]')]
     """
-    structure = Structure(documents, vocabulary, passed_over)
+    structure = Structure(
+        [
+            {key: value for key, value in document.items() if key not in passed_over}
+            if isinstance(document, dict)
+            else document
+            for document in documents
+        ],
+        vocabulary,
+    )
     variables: dict[Axis, list[Variable]] = {axis: [] for axis in structure.axes}
     for variable in structure.variables:
         if variable.steps not in structure.headers:
@@ -134,8 +142,6 @@ def _key_name(axis: Axis, vocabulary: Vocabulary) -> str:
 
 
 def _add_column(relation: Relation, axis: Axis, variable: Variable, vocabulary: Vocabulary) -> None:
-    if variable.is_key:
-        return
     steps, depth = variable.steps, len(axis.steps)
     is_own = steps[:depth] == axis.steps
     source = format_path(steps[depth:]) or "." if is_own else f"$.{format_path(steps)}"

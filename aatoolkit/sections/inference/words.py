@@ -315,6 +315,7 @@ class Vocabulary:
             for name, values in (fields or {}).items()
             if not _METRIC_FIELDS.fullmatch(name)
         }
+        self.texts: frozenset[str] = frozenset().union(*(fields or {}).values())
 
     @classmethod
     def of(cls, options: Any, answers: Iterable[Any] = ()) -> Vocabulary:
