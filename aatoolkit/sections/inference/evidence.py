@@ -103,10 +103,10 @@ def _groups(relations: list[Relation]) -> Iterator[RowGroups]:
                     relation, joined[1], _columns_of(other), key - {joined[0]}, "rows", True
                 )
         if len(relation.omitted):
-            yield RowGroups(relation, relation.answer, _total_rows, key, "answers")
+            yield RowGroups(relation, relation.response, _total_rows, key, "answers")
         if not any(other.steps for other, _ in enclosing):
             yield RowGroups(
-                relation, relation.answer, _equal_sums(relation, relations), key, "answers"
+                relation, relation.response, _equal_sums(relation, relations), key, "answers"
             )
 
 
@@ -122,8 +122,8 @@ def _columns_of(relation: Relation) -> Callable[[ColumnFinding], list[Total]]:
 def _total_rows(column: ColumnFinding) -> list[Total]:
     """The number of the row among a column's own that says that it is the total."""
     relation = column.relation
-    total = np.full(int(relation.answer.max()) + 1, np.nan)
-    total[relation.answer[relation.omitted]] = column.numbers[relation.omitted]
+    total = np.full(int(relation.response.max()) + 1, np.nan)
+    total[relation.response[relation.omitted]] = column.numbers[relation.omitted]
     return [(None, "their total", total)]
 
 
@@ -149,7 +149,7 @@ def _equal_sums(
 
 def _by_answer(column: ColumnFinding) -> Numbers:
     keep = column.relation.kept & ~np.isnan(column.numbers)
-    answer = column.relation.answer[keep]
+    answer = column.relation.response[keep]
     return np.bincount(answer, column.numbers[keep], _ANSWERS).astype(np.float64)
 
 
@@ -161,12 +161,12 @@ def _joined(relation: Relation, other: Relation) -> tuple[str, Places] | None:
     rows = {
         (answer, value): at
         for at, (answer, value) in enumerate(
-            zip(other.answer.tolist(), other[other.key[0]].values, strict=True)
+            zip(other.response.tolist(), other[other.key[0]].values, strict=True)
         )
         if isinstance(value, str) and kept[at]
     }
     for name in relation.key:
-        pairs = list(zip(relation.answer.tolist(), relation[name].values, strict=True))
+        pairs = list(zip(relation.response.tolist(), relation[name].values, strict=True))
         if pairs and all(isinstance(value, str) and (at, value) in rows for at, value in pairs):
             return name, np.array([rows[pair] for pair in pairs], np.intp)
     return None
@@ -286,7 +286,7 @@ def _ratios(relation: Relation) -> None:
                     relation[count.name].seen.sums.append(f"{column.name} is its share of its sum")
                     relation[count.name].seen.across |= {*relation.key}
             if not made and named.kind == "share" and not named.points:
-                seen.unseen += shares_of_unseen(numbers, half, factor, counts, relation.answer)
+                seen.unseen += shares_of_unseen(numbers, half, factor, counts, relation.response)
                 seen.wholes += whole_numerators(numbers, half, factor, counts)
         if named.kind in ("position", "rank") or named.mean:
             seen.wholes += whole_numerators(numbers, half, 1.0, counts)
@@ -303,7 +303,7 @@ def _operands(relation: Relation) -> Iterator[Operand]:
             name = column.name if is_own else f"{other.name}.{column.name}"
             yield Operand(name, numbers, is_own)
             if is_own and relation.steps:
-                sums = _by_answer(column)[relation.answer]
+                sums = _by_answer(column)[relation.response]
                 if not any(np.array_equal(sums, one, equal_nan=True) for one in seen):
                     seen.append(sums)
                     yield Operand(f"sum of {column.name}", sums, False)

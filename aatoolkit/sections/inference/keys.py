@@ -134,7 +134,7 @@ def _ups(steps: tuple[Step, ...], above: tuple[Step, ...]) -> int | None:
 
 def _add_position(relation: Relation, name: str, ups: int = 0) -> str:
     """Add the place of each row in its array, or of the row around it; return its name."""
-    groups = np.stack([relation.answer, relation.above]) if len(relation.above) else None
+    groups = np.stack([relation.response, relation.above]) if len(relation.above) else None
     places = np.arange(len(relation))
     if groups is not None and len(places):
         change = np.r_[True, (np.diff(groups, axis=1) != 0).any(axis=0)]
@@ -180,7 +180,7 @@ def _leave_out_totals(relation: Relation) -> str:
             if type(value) is str and _TOTAL.fullmatch(value)
         ]
         words = {column.values[row] for row in rows}
-        is_one = len({*relation.answer[rows].tolist()}) == len(rows) and len(words) <= 2
+        is_one = len({*relation.response[rows].tolist()}) == len(rows) and len(words) <= 2
         if rows and is_one and _tower(relation, rows):
             relation.without = {column.name: tuple(sorted(words))}
             relation.omitted = np.array(rows, np.intp)
@@ -193,7 +193,7 @@ def _tower(relation: Relation, rows: list[int]) -> bool:
     highest = []
     for column in relation.columns:
         for row in rows if column.may_be_counted else ():
-            numbers = column.numbers[relation.answer == relation.answer[row]]
+            numbers = column.numbers[relation.response == relation.response[row]]
             value = column.numbers[row]
             if np.isnan(value) or len(numbers) < 3:
                 continue
@@ -252,7 +252,9 @@ def _is_place(column: ColumnFinding) -> bool:
     """Whether a column only numbers the rows of each answer: 1, 2, 3 …"""
     texts = [str(value).lstrip("#") for value in column.values]
     starts: dict[int, tuple[int, str]] = {}
-    for row, (text, answer) in enumerate(zip(texts, column.relation.answer.tolist(), strict=True)):
+    for row, (text, answer) in enumerate(
+        zip(texts, column.relation.response.tolist(), strict=True)
+    ):
         first, start = starts.setdefault(answer, (row, text))
         if start not in ("0", "1") or text != str(int(start) + row - first):
             return False
@@ -260,7 +262,7 @@ def _is_place(column: ColumnFinding) -> bool:
 
 
 def _is_unique(relation: Relation, columns: list[ColumnFinding]) -> bool:
-    rows = [*zip(relation.answer.tolist(), *(column.values for column in columns), strict=True)]
+    rows = [*zip(relation.response.tolist(), *(column.values for column in columns), strict=True)]
     try:
         return len({*rows}) == len(rows)
     except TypeError:  # a list or an object among them

@@ -292,16 +292,16 @@ class Relation:
 
     Attributes
     ----------
-    name, shape : str
-        The table's name; ``records``, ``keyed``, ``grid`` or ``single``.
+    name : str
+        The table's name.
     steps, holder : tuple of Step
         The path to the rows, and to what they are named by.
     rows : RowsCall
         The call that declares the rows.
     columns : list of ColumnFinding
         The columns, labels first.
-    answer : array of int
-        For each row, the number of the answer that holds it.
+    response : array of int
+        For each row, the number of the response that holds it.
     parent : Relation, optional
         The relation whose rows enclose these; ``above`` has the row there of each row here.
     key : tuple of str
@@ -311,11 +311,10 @@ class Relation:
     """
 
     name: str
-    shape: str
     steps: tuple[Step, ...]
     rows: RowsCall
     columns: list[ColumnFinding]
-    answer: Places
+    response: Places
     parent: Relation | None = None
     above: Places = field(default_factory=lambda: np.empty(0, np.intp))
     holder: tuple[Step, ...] = ()
@@ -328,7 +327,7 @@ class Relation:
             column.relation = self
 
     def __len__(self) -> int:
-        return len(self.answer)
+        return len(self.response)
 
     def __getitem__(self, name: str) -> ColumnFinding:
         for column in self.columns:
@@ -368,9 +367,9 @@ class Relation:
                 places = relation.above[places]
             relation = relation.parent
 
-    def rows_of(self, answer: int) -> Places:
-        """Return the rows that one answer holds, without those left out as totals."""
-        return np.flatnonzero((self.answer == answer) & self.kept)
+    def rows_of(self, response: int) -> Places:
+        """Return the rows that one response holds, without those left out as totals."""
+        return np.flatnonzero((self.response == response) & self.kept)
 
 
 def fresh(name: str, taken: Iterable[str]) -> str:

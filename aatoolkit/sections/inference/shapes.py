@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -54,46 +55,32 @@ def find_relations(
         ],
         vocabulary,
     )
-    variables: dict[Axis, list[Variable]] = {axis: [] for axis in structure.axes}
-    for variable in structure.variables:
-        if variable.steps not in structure.headers:
-            variables[variable.axis].append(variable)
     relations: dict[Axis, Relation] = {}
     for axis in structure.axes:
         relation = _relation(axis, relations, vocabulary)
         relations[axis] = relation
-        for variable in variables[axis]:
-            _add_column(relation, axis, variable, vocabulary)
-        _name_header(relation, axis, variables[axis])
+        variables = [variable for variable in structure.variables if variable.axis is axis]
+        variables = [one for one in variables if one.steps not in structure.headers]
+        for variable in variables:
+            _add_column(relation, variable, vocabulary)
+        _declare_header(relation, axis, variables)
         relation.columns.sort(key=lambda column: not column.label)
         _name_values(relation)
-    headers = {relations[axis] for axis in structure.axes if axis.steps[:-1] in structure.headers}
+    # Names of positions are used up, and rows below have the keys of the maps around them as well.
+    used = {relations[axis] for axis in structure.axes if axis.steps[:-1] in structure.headers}
     around = {relation.parent for relation in relations.values()}
-    kept = [
-        relation
-        for relation in relations.values()
-        if not (relation in headers and len(relation.columns) <= 1)
-        and (relation.columns and (relation not in around or not _is_bare(relation)))
-    ]
-    taken: set[str] = set()
-    for relation in kept:
-        _skip_parents(relation, kept)
-        relation.name = _name(relation, section, taken)
-        taken.add(relation.name)
+    kept: list[Relation] = []
+    for relation in relations.values():
+        is_bare = all(column.source.startswith("@") for column in relation.columns)
+        is_used = relation in used and len(relation.columns) <= 1
+        if relation.columns and not is_used and not (is_bare and relation in around):
+            while relation.parent is not None and relation.parent not in kept:
+                parent = relation.parent
+                relation.parent = parent.parent
+                relation.above = parent.above[relation.above] if len(parent.above) else parent.above
+            relation.name = _name(relation, section, {other.name for other in kept})
+            kept.append(relation)
     return kept
-
-
-def _is_bare(relation: Relation) -> bool:
-    """Whether rows have nothing but the keys of maps, which rows below have as well."""
-    return all(column.source.startswith("@") for column in relation.columns)
-
-
-def _skip_parents(relation: Relation, kept: Collection[Relation]) -> None:
-    """Put rows right below the nearest ones that are a table."""
-    while relation.parent is not None and relation.parent not in kept:
-        parent = relation.parent
-        relation.parent = parent.parent
-        relation.above = parent.above[relation.above] if len(parent.above) else parent.above
 
 
 def _relation(axis: Axis, relations: dict[Axis, Relation], vocabulary: Vocabulary) -> Relation:
@@ -101,95 +88,77 @@ def _relation(axis: Axis, relations: dict[Axis, Relation], vocabulary: Vocabular
     labels: list[ColumnFinding] = []
     for around in reversed([*axis.chain()]):
         if around.steps and isinstance(around.steps[-1], Entries):
-            rows = axis.rows_of(around)
-            keys = [around.keys[row] for row in rows]
+            keys = [around.keys[row] for row in axis.rows_of(around)]
             name = fresh(_key_name(around, vocabulary), [label.name for label in labels])
             path = f"{format_path(around.steps)}~"
             labels.append(ColumnFinding(name, f"@{len(labels)}", path, keys, label=True))
     parent = relations[axis.parent] if axis.parent is not None else None
     return Relation(
         "",
-        _shape(axis),
         axis.steps,
         rows_call(axis.steps, tuple(label.name for label in labels), axis.first),
         labels,
-        np.array(axis.keys if parent is None else parent.answer[axis.above], np.intp),
+        np.array(axis.keys if parent is None else parent.response[axis.above], np.intp),
         parent,
         np.array(axis.above, np.intp),
-        holder=axis.holder,
+        axis.holder,
     )
-
-
-def _shape(axis: Axis) -> str:
-    if not axis.steps:
-        return "single"
-    return "records" if isinstance(axis.steps[-1], Each) else "keyed"
 
 
 def _key_name(axis: Axis, vocabulary: Vocabulary) -> str:
     """Name what the keys of a map are: ``byEngine`` says it, or their form does."""
     word = next((snake(s.name) for s in reversed(axis.steps) if isinstance(s, Field)), "")
-    is_named = len(axis.steps) > 1 and isinstance(axis.steps[-2], Field)
-    for prefix in ("by_", "per_"):
-        if is_named and word.startswith(prefix) and word != prefix:
-            return singular(word.removeprefix(prefix))
+    stem = re.sub(r"^(by|per)_", "", word)
     dimension = vocabulary.dimension(axis.keys) or vocabulary.field_of(axis.keys)
-    if dimension:
-        return dimension
-    if word in ("metrics", "kpis", "measures", "summary"):
-        return "metric"
-    return singular(word) if word and word not in lexicon("shell") else "key"
+    if stem != word or not dimension:
+        dimension = "" if word in lexicon("shell") else singular(stem)
+        dimension = "metric" if word in ("metrics", "kpis", "measures", "summary") else dimension
+    return dimension or "key"
 
 
-def _add_column(relation: Relation, axis: Axis, variable: Variable, vocabulary: Vocabulary) -> None:
-    steps, depth = variable.steps, len(axis.steps)
+def _add_column(relation: Relation, variable: Variable, vocabulary: Vocabulary) -> None:
+    axis, steps = variable.axis, variable.steps
+    depth, around = len(axis.steps), len(axis.holder)
     is_own = steps[:depth] == axis.steps
     source = format_path(steps[depth:]) or "." if is_own else f"$.{format_path(steps)}"
     # Rows that are plain values have the name of their array where others run beside it.
-    is_side = len(axis.holder) < len(axis.steps) - 1
-    words = [_word(step) for step in steps[depth if is_own else len(axis.holder) :]]
-    if steps == axis.steps and is_side and not axis.is_labelled:
-        words = [_word(step) for step in steps[len(axis.holder) :]]
-    for at, step in enumerate(steps):
-        if isinstance(step, Named):
-            words = [_word(inner) for inner in steps[at:]]
-    named = [word for word in words if word]
-    specific = [word for word in named if word not in lexicon("shell")] or named[-1:]
+    is_side = around < depth - 1
+    is_named_by_holder = not is_own or (steps == axis.steps and is_side and not axis.is_labelled)
+    start = around if is_named_by_holder else depth
+    start = next((at for at, step in enumerate(steps) if isinstance(step, Named)), start)
+    words = [word for word in map(_word, steps[start:]) if word]
+    specific = [word for word in words if word not in lexicon("shell")] or words[-1:]
     values = [value for value in variable.values if type(value) is str]
-    is_label = is_side and bool(steps) and isinstance(steps[-1], Each) and bool(values)
+    is_label = is_side and isinstance(steps[-1], Each) and bool(values)
     name = specific[-1] if specific else ""
+    dimension = vocabulary.dimension(values)
     if is_label:
-        name = vocabulary.dimension(values) or singular(name)
-    elif name in lexicon("naming"):
-        dimension = vocabulary.dimension(values)
-        name = dimension if dimension in vocabulary.members else name
-    taken = [column.name for column in relation.columns]
-    if len(specific) > 1 or name in taken:
+        name = dimension or singular(name)
+    elif name in lexicon("naming") and dimension in vocabulary.members:
+        name = dimension
+    if len(specific) > 1 or name in relation.names:
         name = "_".join(specific)
-    name = fresh(name, taken) if name else ""
+    name = fresh(name, relation.names) if name else ""
     plain = [type(s)() if isinstance(s, Each | Entries) else s for s in steps]
-    path = format_path(plain)
-    relation.add(ColumnFinding(name, source, path, variable.values, is_label))
+    relation.add(ColumnFinding(name, source, format_path(plain), variable.values, is_label))
 
 
-def _name_header(relation: Relation, axis: Axis, variables: list[Variable]) -> None:
+def _declare_header(relation: Relation, axis: Axis, variables: list[Variable]) -> None:
     """Declare the header of rows that are arrays once, where it names all their positions."""
     inner = [variable.steps[len(axis.steps) :] for variable in variables]
-    names = [steps[0] for steps in inner if steps and isinstance(steps[0], Named)]
-    headers = {step.header for step in names}
-    if len(headers) != 1 or len(names) < len(inner):
+    headers = {steps[0].header for steps in inner if steps and isinstance(steps[0], Named)}
+    is_whole = all(steps and isinstance(steps[0], Named) for steps in inner)
+    if len(headers) != 1 or not is_whole:
         return
     header = headers.pop()
-    if header[-1:] == (Each(),):
-        header = header[:-1]
     is_bound = any(isinstance(step, Each | Entries) and step.at is not None for step in header)
     if relation.rows.function != "records" or relation.rows.kwargs or is_bound:
         return
-    relation.shape = "grid"
+    header = header[:-1] if header[-1] == Each() else header
     relation.rows = RowsCall("grid", relation.rows.args, {"header": format_path(header)})
-    for column, step, steps in zip(relation.columns, names, inner, strict=True):
-        rest = format_path(steps[1:])
-        column.source = f"[{step.name}]" + (f".{rest}" if rest else "")
+    for column, (step, *rest) in zip(relation.columns, inner, strict=True):
+        assert isinstance(step, Named)
+        column.source = ".".join(filter(None, [f"[{step.name}]", format_path(rest)]))
 
 
 def _word(step: Step) -> str:
@@ -203,28 +172,20 @@ def _word(step: Step) -> str:
 
 def _name_values(relation: Relation) -> None:
     """Name the values that are rows themselves by what holds them, and tuples by their position."""
-    words = [snake(step.name) for step in relation.steps if isinstance(step, Field)]
     bland = lexicon("chart", "shell")
-    plain = (word for word in reversed(words) if word not in bland and "by_" not in word)
-    holder = next(plain, "value")
-    taken = {column.name for column in relation.columns}
+    words = [snake(step.name) for step in relation.steps if isinstance(step, Field)]
+    holder = next((w for w in reversed(words) if w not in bland and "by_" not in w), "value")
     for column in relation.columns:
         if column.name == "" or column.name.isdigit():
             name = f"{holder}_{column.name}" if column.name else holder
-            column.name = fresh(name, taken)
-            taken.add(column.name)
+            column.name = fresh(name, relation.names)
 
 
 def _name(relation: Relation, section: str, taken: set[str]) -> str:
     """Name a table by the fields on the way to its rows."""
     words = [snake(step.name) for step in relation.holder if isinstance(step, Field)]
     specific = [word for word in words if word not in lexicon("shell") and word != section]
-    if not relation.steps:
-        name = f"{section}_facts"
-    elif not specific:
-        name = section
-    else:
-        name = f"{section}_{specific[-1]}"
-        if name in taken and len(specific) > 1:
-            name = f"{section}_{specific[-2]}_{specific[-1]}"
+    name = "_".join([section, *specific[-1:]]) if relation.steps else f"{section}_facts"
+    if name in taken and len(specific) > 1:
+        name = "_".join([section, *specific[-2:]])
     return fresh(name, taken)
