@@ -1328,8 +1328,8 @@ class Accessor(NamesNear):
         ----------
         kind : str, optional
             ``line``, ``bars``, ``shares``, ``heatmap``, ``gap``, ``figures``, ``funnel``,
-            ``scatter``, ``spans``, ``verdicts``, ``counts``; of results of statistics
-            ``comparison``, ``waterfall``, ``ranks``, ``overlap``, ``effect``,
+            ``scatter``, ``verdicts``, ``counts``; of results of statistics
+            ``comparison``, ``decomposition``, ``ranks``, ``overlap``, ``effect``,
             ``concentration``, ``samples``, ``interval``, ``changes`` or ``stages``; by default
             the first that fits.
         x : str, optional
@@ -1383,11 +1383,6 @@ class Accessor(NamesNear):
         ArgumentError
             If there is no such kind, colour or theme, or ``top``, ``ax``, ``facet`` or
             ``figsize`` cannot be used.
-
-        Warns
-        -----
-        AAToolkitWarning
-            If no installed font has some of the letters, which are drawn as boxes.
         PackageMissing
             If matplotlib, or plotly for an interactive picture, is not installed; it says what
             to install.
@@ -1404,8 +1399,12 @@ class Accessor(NamesNear):
             from aatoolkit.display.plot.draw import plot
         if interactive:
             with needed("interactive pictures need", "interactive"):
-                from aatoolkit.display.plot.interactive import check_axes, interactive_form
-            check_axes(ax)
+                from aatoolkit.display.plot.interactive import interactive_form
+            if ax is not None:
+                raise ArgumentError(
+                    "interactive=True draws a figure of its own; leave out ax=",
+                    argument="interactive",
+                )
         frame = self._frame
         if freq is not None:
             given = None if y is None else _with_parts(frame, [y] if isinstance(y, str) else [*y])

@@ -81,7 +81,6 @@ KINDS: dict[str, Draw] = {
     "funnel": table("conversions", "conversion_totals"),
     "shares": table("perception"),
     "counts": table("chats"),
-    "spans": table("impact"),
     "verdicts": table("crawlability", "crawlability_bot_access"),
     "table": table("actions", "action_steps"),
     "empty": lambda **options: shared_dataset("initech.example")["crawl"].main.aa.plot(**options),
@@ -89,7 +88,7 @@ KINDS: dict[str, Draw] = {
     "heatmap": table("ranking", "ranking_history"),
     "scatter": table("domains", kind="scatter", x="retrieval_count", y="citation_count"),
     "comparison": result(lambda: halves("compare", by="engine")),
-    "waterfall": result(lambda: halves("decompose")),
+    "decomposition": result(lambda: halves("decompose")),
     "ranks": result(ranks),
     "overlap": result(lambda: cited().aa.overlap("source_domain", order="n")),
     "effect": result(effect),
@@ -120,10 +119,10 @@ FINDINGS = {
     "gap": "Share of voice and previous share of voice by brand: the widest gap is ",
     "funnel": "acme.example: From sessions to AI sessions: sessions ",
     "line": "Sessions by day and engine: chatgpt from ",
-    "heatmap": "Rank by brand and day: best at Acme CRM, ",
+    "heatmap": "Rank by brand and day: best rank: Acme CRM, ",
     "comparison": "nothing is shown to have changed; ",
     "effect": "effect of 2026-11-05: ",
-    "samples": "1 run: 326 answers to 326 prompts",
+    "samples": "1: 326 answers to 326 prompts",
     "interval": "google-ai-overview: no interval",
     "changes": "When the rate changed: up on 2026-01-3",
     "empty": "Not measured. ",
@@ -302,7 +301,6 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
-@pytest.mark.filterwarnings("ignore:no installed font")
 def test_hostile_words_are_shown_and_do_nothing(text: str) -> None:
     days = pd.date_range("2026-01-01", periods=4).repeat(2)
     frame = pd.DataFrame({"day": days, "brand": [text, "Acme"] * 4, "to": [*"abcd"] * 2})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
@@ -15,9 +14,8 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.colors import LinearSegmentedColormap, to_hex, to_rgba
 from matplotlib.figure import Figure
 
-from aatoolkit._util.attributes import missing_attribute
 from aatoolkit.display.plot.fonts import literal_text
-from aatoolkit.display.plot.layout import WIDTH, Box, Placement, Text, WordPlace, place
+from aatoolkit.display.plot.layout import WIDTH, Box, Placement, Text, place
 from aatoolkit.display.plot.spec import Mark, Panel, Spec
 from aatoolkit.display.plot.style import DOTTED, HATCHED, Palette, luminance
 from aatoolkit.errors import ArgumentError
@@ -27,6 +25,9 @@ if TYPE_CHECKING:
 
 _DPI = 144
 _HATCHES = {HATCHED: "////", DOTTED: "...."}
+
+WIDE = 1.35
+"""How much wider a picture of panels beside each other is."""
 
 
 class Picture(Axes):
@@ -102,7 +103,7 @@ class Picture(Axes):
         """
         if self.panel is None:
             raise ArgumentError("no mark of this picture is known", argument="mark")
-        return self.panel.drawn.explain(mark, column, within, self.panel.place_at)
+        return self.panel.explain(mark, column, within=within)
 
     def svg(self, salt: str) -> str:
         """The picture as SVG with text as text; the same salt gives the same SVG."""
@@ -118,20 +119,11 @@ class Picture(Axes):
     def _repr_mimebundle_(
         self, include: object = None, exclude: object = None
     ) -> tuple[dict[str, str], dict[str, Any]]:
-        figure = figure_of(self)
-        buffer = io.BytesIO()
+        figure, buffer = figure_of(self), io.BytesIO()
         figure.savefig(buffer, format="png", dpi=_DPI)
         width, height = (round(96 * inches) for inches in figure.get_size_inches())
         shown = {"image/png": base64.b64encode(buffer.getvalue()).decode(), "text/plain": str(self)}
         return shown, {"image/png": {"width": width, "height": height, "alt": self.finding}}
-
-    if not TYPE_CHECKING:  # type checkers go by what is declared
-
-        def __getattr__(self, name: str) -> Any:
-            if name in ("save", "savefig", "write_image"):
-                hint = "save its figure: picture.figure.savefig('picture.png')"
-                raise AttributeError(f"a picture has no {name!r}; {hint}")
-            raise missing_attribute("a picture", name, dir(type(self)))
 
     def __repr__(self) -> str:
         return f"<Picture: {self.finding}>" if self.finding else super().__repr__()
@@ -148,11 +140,9 @@ def figure_of(axes: Axes) -> Figure:
 
 def is_dark_paper(ax: Axes | None) -> bool:
     """Whether axes, or else matplotlib's own style, have dark paper."""
-    if ax is None:
-        paper = mpl.rcParams["figure.facecolor"]
-    else:
-        paper = ax.get_facecolor()
-        paper = paper if to_rgba(paper)[3] else figure_of(ax).get_facecolor()
+    paper = mpl.rcParams["figure.facecolor"] if ax is None else ax.get_facecolor()
+    if ax is not None and not to_rgba(paper)[3]:
+        paper = figure_of(ax).get_facecolor()
     return luminance(to_hex(paper)) < 0.2
 
 
@@ -162,40 +152,24 @@ def draw(spec: Spec, size: tuple[float, float] | None, palette: Palette) -> Pict
     layout = place(spec, size[0] * 72, size[1] * 72) if size else place(spec, wide)
     figure = Figure((layout.width / 72, layout.height / 72), facecolor=palette["paper"])
     figure.set_layout_engine("none")
-    origin = (0.0, 0.0, layout.width, layout.height)
     panels = []
     for panel, box in zip(spec.panels, layout.boxes, strict=True):
-        axes = figure.add_axes(_rectangle(box, origin), axes_class=Picture)
+        axes = figure.add_axes((0, 0, 1, 1), axes_class=Picture)
         assert isinstance(axes, Picture)
         axes.spec, axes.panel, axes.palette = spec, panel, palette
         axes.set_facecolor(palette["paper"])
-        _Drawing(axes, panel, box, layout.size, palette, origin).draw()
+        _Drawing(axes, panel, box, layout, palette, (0.0, 0.0)).draw()
         panels.append(axes)
-    for text, name in zip(layout.texts, _named(layout), strict=True):
-        at = _where(text, origin)
+    for at, text in enumerate(layout.texts):
+        x, y, look = text.x / layout.width, 1 - text.y / layout.height, _look(text, palette)
         # A title and a caption are the figure's own, for those who look for them there.
-        add = getattr(figure, name or "text")
-        add(**({"t": text.text} if name else {"s": text.text}), x=at[0], y=at[1],
-            **_look(text, palette))  # fmt: skip
+        if at == 0:
+            figure.suptitle(text.text, x=x, y=y, **look)
+        elif at == len(layout.texts) - 1:
+            figure.supxlabel(text.text, x=x, y=y, **look)
+        else:
+            figure.text(x, y, text.text, **look)
     return panels[0]
-
-
-WIDE = 1.35
-"""How much wider a picture of panels beside each other is."""
-
-
-def _named(layout: Placement) -> list[str]:
-    others = len(layout.texts) - 2
-    return ["suptitle", *[""] * others, "supxlabel"]
-
-
-def _rectangle(
-    box: Box, origin: tuple[float, float, float, float]
-) -> tuple[float, float, float, float]:
-    """A box as parts of the figure, from its lower left corner."""
-    x, y, wide, high = origin
-    bottom = 1 - (y + box.top + box.height) / high
-    return (x + box.left) / wide, bottom, box.width / wide, box.height / high
 
 
 def draw_on(axes: Axes, spec: Spec, palette: Palette) -> None:
@@ -204,80 +178,81 @@ def draw_on(axes: Axes, spec: Spec, palette: Palette) -> None:
     wide, high = (float(side) * 72 for side in figure_of(axes).get_size_inches())
     layout = place(spec, (right - left) * wide, (top - bottom) * high)
     (panel,), (box,) = spec.panels, layout.boxes
-    origin = (left * wide, (1 - top) * high, wide, high)
-    axes.set_position(_rectangle(box, origin))
-    _Drawing(axes, panel, box, layout.size, palette, origin).draw()
+    drawing = _Drawing(axes, panel, box, layout, palette, (left * wide, (1 - top) * high))
+    drawing.draw()
     title = layout.texts[0]
-    place_of: dict[str, Any] = {
-        "x": (title.x - box.left) / box.width,
-        "y": 1 + (box.top - title.y) / box.height,
-    }
-    axes.set_title(title.text, loc="left", pad=0, **place_of, **_look(title, palette))
+    axes.set_title(
+        title.text, loc="left", pad=0, **_look(title, palette),
+        x=(title.x - box.left) / box.width, y=1 + (box.top - title.y) / box.height,
+    )  # fmt: skip
     for text in layout.texts[1:]:
-        _put(axes, text, origin, palette)
+        drawing.write(text)
     for name, value in (
         ("spec", spec), ("panel", panel), ("kind", panel.kind), ("finding", spec.finding),
-        ("data", panel.drawn.frame),
+        ("data", panel.drawn.frame), ("explain", panel.explain),
     ):  # fmt: skip
         setattr(axes, name, value)
-
-    def explain(mark: Any = None, column: str | None = None, *, within: Any = None) -> Explanation:
-        """Explain a mark; see `Picture.explain`."""
-        return panel.drawn.explain(mark, column, within, panel.place_at)
-
-    axes.explain = explain  # type: ignore[attr-defined]
 
 
 def _cell(axes: Axes) -> tuple[float, float, float, float]:
     """The part of a figure that belongs to axes: their cell of a grid, with its margins."""
-    grid = axes.get_subplotspec()
-    box = axes.get_position()
-    if grid is None:
+    spec, box = axes.get_subplotspec(), axes.get_position()
+    grid = spec.get_gridspec() if spec else None
+    if spec is None or grid is None or hasattr(grid, "_subplot_spec"):
         return box.x0, box.y0, box.x1, box.y1
-    whole = grid.get_gridspec()
-    parts = []
-    shape = (whole.ncols, whole.get_width_ratios()), (whole.nrows, whole.get_height_ratios())
-    for (count, ratios), span in zip(shape, (grid.colspan, grid.rowspan), strict=True):
-        shares = np.concatenate([[0.0], np.cumsum(ratios or [1] * count)])
-        parts.append((shares[span.start] / shares[-1], shares[span.stop] / shares[-1]))
-    (left, right), (above, below) = parts
-    # A grid within a grid has the room of its cell.
-    outer = getattr(whole, "_subplot_spec", None)
-    x0, y0, x1, y1 = 0.0, 0.0, 1.0, 1.0
-    if outer is not None:
-        bounds = outer.get_position(figure_of(axes))
-        x0, y0, x1, y1 = bounds.x0, bounds.y0, bounds.x1, bounds.y1
-    elif figure_of(axes).get_suptitle():
-        y1 = 0.93
-    return (
-        x0 + left * (x1 - x0),
-        y1 - below * (y1 - y0),
-        x0 + right * (x1 - x0),
-        y1 - above * (y1 - y0),
-    )
+    high = 0.93 if figure_of(axes).get_suptitle() else 1.0
+    shares = []
+    for count, ratios, span in (
+        (grid.ncols, grid.get_width_ratios(), spec.colspan),
+        (grid.nrows, grid.get_height_ratios(), spec.rowspan),
+    ):
+        ends = np.cumsum([0.0, *np.broadcast_to(ratios or 1.0, count)])
+        shares.append((ends[[span.start, span.stop]] / ends[-1]).tolist())
+    (left, right), (above, below) = shares
+    return left, high * (1 - below), right, high * (1 - above)
 
 
 class _Drawing:
-    """The drawing of one panel."""
+    """The drawing of one panel, whose picture begins at an origin of the figure, in points."""
 
     def __init__(
-        self, axes: Axes, panel: Panel, box: Box, size: float, palette: Palette,
-        origin: tuple[float, float, float, float],
+        self, axes: Axes, panel: Panel, box: Box, layout: Placement, palette: Palette,
+        origin: tuple[float, float],
     ) -> None:  # fmt: skip
-        self._axes, self._panel, self._box = axes, panel, box
-        self._size, self._palette, self._origin = size, palette, origin
+        self._axes, self._panel, self._box, self._palette = axes, panel, box, palette
+        self._size, self._origin = layout.size, origin
+        self._sides = [float(side) * 72 for side in figure_of(axes).get_size_inches()]
+
+    def _at(self, x: float, y: float) -> tuple[float, float]:
+        """A point of the picture as parts of the figure."""
+        wide, high = self._sides
+        return (self._origin[0] + x) / wide, 1 - (self._origin[1] + y) / high
 
     def draw(self) -> None:
         """Draw scales, marks and words."""
         axes, panel, box = self._axes, self._panel, self._box
+        wide, high = self._sides
+        axes.set_position(
+            (*self._at(box.left, box.top + box.height), box.width / wide, box.height / high)
+        )
         axes.set_xlim(panel.x.low, panel.x.high)
         axes.set_ylim(panel.y.low, panel.y.high)
         self._scales()
         for mark, words in zip(panel.marks, box.words, strict=True):
-            getattr(self, f"_{mark.kind}")(mark)
-            self._words_of(mark, words)
+            if mark.kind != "words":
+                getattr(self, f"_{mark.kind}")(mark)
+            for at, word in enumerate(words):
+                if word.text:
+                    self._word(mark, at, word)
         for text in box.texts:
-            _put(axes, text, self._origin, self._palette)
+            self.write(text)
+
+    def write(self, text: Text) -> None:
+        """Write a text at its place in the figure."""
+        if text.text:
+            self._axes.text(*self._at(text.x, text.y), text.text,
+                            transform=figure_of(self._axes).transFigure,
+                            **_look(text, self._palette))  # fmt: skip
 
     def _scales(self) -> None:
         axes, panel, box, palette = self._axes, self._panel, self._box, self._palette
@@ -286,6 +261,9 @@ class _Drawing:
         axes.set_axisbelow(True)
         axes.tick_params(length=0, pad=4)
         axes.tick_params(axis="x", pad=6)
+        if panel.x.is_above:
+            axes.xaxis.tick_top()
+            axes.tick_params(length=0)
         for axis, scale, ticks in (
             (axes.xaxis, panel.x, box.x_ticks),
             (axes.yaxis, panel.y, box.y_ticks),
@@ -295,16 +273,12 @@ class _Drawing:
             labels = axis.set_ticklabels([tick.text for tick in ticks], **look)
             for label, tick in zip(labels, ticks, strict=True):
                 label.set_fontweight("bold" if tick.is_bold else "normal")
+                if axis is axes.xaxis and box.is_turned:
+                    label.set(rotation=35, ha="right", rotation_mode="anchor")
+                elif axis is axes.xaxis and scale.is_above:
+                    label.set_horizontalalignment("left")
             if scale.kind == "number":
                 axis.grid(visible=True, color=palette["grid"], linewidth=0.8, linestyle="-")
-        if panel.x.is_above:
-            axes.xaxis.tick_top()
-            axes.tick_params(length=0)
-        for label in axes.get_xticklabels():
-            if box.is_turned:
-                label.set(rotation=35, ha="right", rotation_mode="anchor")
-            elif panel.x.is_above:
-                label.set_horizontalalignment("left")
 
     def _boxes(self, mark: Mark) -> None:
         starts, ends, middles, high = mark.corners(self._panel)
@@ -317,26 +291,20 @@ class _Drawing:
     def _line(self, mark: Mark) -> None:
         style, has_points = mark.style, bool(mark.places)
         self._axes.plot(
-            self._panel.x.within(mark.x),
-            self._panel.y.within(mark.y),
-            linestyle=(0, style.dash) if style.dash else "-",
-            linewidth=mark.size,
-            marker=style.symbol if has_points and len(mark) <= 100 else "",
-            markersize=4,
-            color=self._palette[style.key],
-            clip_on=not has_points,
-            solid_capstyle="butt",
+            self._panel.x.within(mark.x), self._panel.y.within(mark.y),
+            linestyle=(0, style.dash) if style.dash else "-", linewidth=mark.size,
+            marker=style.symbol if has_points and len(mark) <= 100 else "", markersize=4,
+            color=self._palette[style.key], clip_on=not has_points, solid_capstyle="butt",
             zorder=2.4,
-        )
+        )  # fmt: skip
 
     def _dots(self, mark: Mark) -> None:
-        style, colour = mark.style, self._palette[mark.style.key]
+        style, colour, paper = mark.style, self._palette[mark.style.key], self._palette["paper"]
         is_hollow = style.look in ("hollow", "ring")
-        face = {"ring": "none", "hollow": self._palette["paper"]}.get(style.look, colour)
         self._axes.plot(
             mark.x, mark.y, linestyle="", clip_on=False, zorder=3, marker=style.symbol,
-            markersize=mark.size, markerfacecolor=face, color=colour,
-            markeredgecolor=colour if is_hollow else self._palette["paper"],
+            markersize=mark.size, color=colour, markeredgecolor=colour if is_hollow else paper,
+            markerfacecolor={"ring": "none", "hollow": paper}.get(style.look, colour),
             markeredgewidth=1.4 if is_hollow else 0.5,
         )  # fmt: skip
 
@@ -349,40 +317,25 @@ class _Drawing:
         assert mark.strength is not None
         columns, rows = len(self._panel.x.names), len(self._panel.y.names)
         self._axes.pcolormesh(
-            np.arange(columns + 1) - 0.5,
-            np.arange(rows + 1) - 0.5,
-            np.ma.masked_invalid(mark.strength.reshape(rows, columns)),
+            np.arange(columns + 1) - 0.5, np.arange(rows + 1) - 0.5,
+            np.ma.masked_invalid(mark.strength.reshape(rows, columns)), vmin=0.0, vmax=1.0,
             cmap=LinearSegmentedColormap.from_list("ramp", self._palette.ramp),
-            vmin=0.0,
-            vmax=1.0,
-            edgecolors=self._palette["paper"],
-            linewidth=0.5 if columns <= 60 else 0,
-        )
+            edgecolors=self._palette["paper"], linewidth=0.5 if columns <= 60 else 0,
+        )  # fmt: skip
 
-    def _words(self, mark: Mark) -> None:
-        """Words alone have no marks."""
-
-    def _words_of(self, mark: Mark, words: Sequence[WordPlace]) -> None:
-        """The words beside or in marks."""
-        palette, x, y = self._palette, self._panel.x.within(mark.x), mark.y
-        for at, word in enumerate(words):
-            if not word.text:
-                continue
-            colour = palette[mark.style.key]
-            if mark.strength is not None:
-                colour = cell_ink(palette, float(mark.strength[at]))
-            look = literal_text(fontsize=self._size, color=colour, ha=word.align, va="center")
-            if mark.has_paper:
-                look["bbox"] = {"facecolor": palette["paper"], "edgecolor": "none", "pad": 1.0}
-            self._axes.annotate(
-                word.text, (x[at], y[at]), xytext=(word.right, word.up),
-                textcoords="offset points", annotation_clip=False, zorder=4, **look,
-            )  # fmt: skip
-
-
-def cell_ink(palette: Palette, strength: float) -> str:
-    """The colour of text on a cell: black on light ones and white on dark ones."""
-    return "#000000" if luminance(palette[f"ramp/{strength}"]) > 0.18 else "#fefefe"
+    def _word(self, mark: Mark, at: int, word: Any) -> None:
+        """A word beside or in a mark."""
+        palette, x = self._palette, self._panel.x.within(mark.x)
+        look = literal_text(
+            fontsize=self._size, color=palette.word(mark.style, mark.strength, at), ha=word.align,
+            va="center",
+        )  # fmt: skip
+        if mark.has_paper:
+            look["bbox"] = {"facecolor": palette["paper"], "edgecolor": "none", "pad": 1.0}
+        self._axes.annotate(
+            word.text, (x[at], mark.y[at]), xytext=(word.right, word.up),
+            textcoords="offset points", annotation_clip=False, zorder=4, **look,
+        )  # fmt: skip
 
 
 def _look(text: Text, palette: Palette) -> dict[str, Any]:
@@ -391,17 +344,3 @@ def _look(text: Text, palette: Palette) -> dict[str, Any]:
         fontsize=text.size, color=palette[text.colour], ha=text.align, va="top", linespacing=1.3,
         fontweight="bold" if text.is_bold else "normal",
     )  # fmt: skip
-
-
-def _where(text: Text, origin: tuple[float, float, float, float]) -> tuple[float, float]:
-    x, y, wide, high = origin
-    return (x + text.x) / wide, 1 - (y + text.y) / high
-
-
-def _put(
-    axes: Axes, text: Text, origin: tuple[float, float, float, float], palette: Palette
-) -> None:
-    """Write a text at its place in the figure."""
-    if text.text:
-        axes.text(*_where(text, origin), text.text, transform=figure_of(axes).transFigure,
-                  **_look(text, palette))  # fmt: skip

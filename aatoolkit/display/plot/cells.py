@@ -1,34 +1,43 @@
-"""Rows and columns of numbers: heat maps."""
+"""Two scales of one's own: heat maps of numbers by two columns, and scatters of two numbers."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from aatoolkit._util.numbers import number, numbers, tick
-from aatoolkit.display.plot.data import PlotData, days_of, is_category, moments_between
-from aatoolkit.display.plot.drawn import Drawn
-from aatoolkit.display.plot.labels import axis_label, capitalized, first_of, humanize
+from aatoolkit.display.plot.data import Mask, Numbers, Options, PlotData, days_of, moments_between
+from aatoolkit.display.plot.labels import capitalized, first_of, humanize
 from aatoolkit.display.plot.measured import (
     DOES_NOT_APPLY,
     INFINITE,
-    NOT_GIVEN,
     NOT_LISTED,
     NOT_MEASURED,
     NOT_MENTIONED,
     NOTHING,
+    each_once,
     one_row_per_mark,
     style_without,
     whiskers,
     whys_missing,
-)
-from aatoolkit.display.plot.options import PlotOptions
+)  # fmt: skip
 from aatoolkit.display.plot.rows import describe_mark
-from aatoolkit.display.plot.spec import PITCH, Legend, Mark, Name, Panel, Scale, rows_of
-from aatoolkit.display.plot.style import MUTED, Style
-from aatoolkit.sections.aggregation import RANK
+from aatoolkit.display.plot.spec import (
+    PITCH,
+    Drawn,
+    Mark,
+    Name,
+    Panel,
+    Place,
+    Scale,
+    drawn_of,
+    rows_of,
+)  # fmt: skip
+from aatoolkit.display.plot.style import MUTED, OWN, SERIES, Style, few_levels, styles_for
+from aatoolkit.sections.aggregation import FRACTION, RANK
 
 _SIGNS = {NOT_LISTED: "·", NOTHING: "–", NOT_MENTIONED: "○", DOES_NOT_APPLY: "×", INFINITE: "∞"}
 """The signs of cells without a number that are not hatched."""
@@ -37,225 +46,271 @@ _WRITTEN = 90
 """The most cells that are annotated with their number."""
 
 
-def heatmap(data: PlotData, options: PlotOptions) -> Panel | None:
+def heatmap(data: PlotData, options: Options) -> Panel | None:
     """Cells of the most informative number, by the last two columns of the key."""
     if options.x and not options.color and not options.kind:
         return None
-    y = next(iter(options.y or [*data.measures, *_placed(data)]), None)
+    # Positions, and metrics by name, do not fit bars but fit cells.
+    placed = [n for n in data.numbers if data.unit(n) == RANK or data.unit_column(n)]
+    y = next(iter(options.y or [*data.measures, *placed]), None)
     times = data.times[:1]
-    named = [name for name in data.keys if data.kinds[name] in ("word", "flag")]
-    keys = [*named[-(2 - len(times)) :], *times]
+    words = [name for name in data.keys if data.kinds[name] in ("word", "flag")]
+    keys = [*words[-(2 - len(times)) :], *times]
     x = options.x or next((name for name in reversed(keys) if name != options.color), None)
     by = options.color or next((name for name in keys if name != x), None)
     if y is None or x is None or by is None or x == by or y in (x, by):
         return None
-    # What each x has only one of tells bars apart; it makes no rows of cells.
-    if not options.kind and data.frame.groupby(x, observed=True)[by].nunique().le(1).all():
-        return None
-    per, only = data.unit_column(y), None
-    if per and len(data):
-        words = pd.Series(data.text(per))
-        only = str(words.mode()[0])
-        data = data.only((words == only).to_numpy())
-    if not options.kind and not options.x and not _adds(data, y, len(data.keys)):
-        return None
-    given, data = data, one_row_per_mark(data, [by, x], [y])
-    return _Cells(data, given, x, y, by, only, options).panel() if len(data) else None
+    if not options.kind:
+        # What each x has only one of tells bars apart; it makes no rows of cells.
+        if data.frame.groupby(x, observed=True)[by].nunique().le(1).all():
+            return None
+        rule = data.rule(y)
+        adds = rule is not None and rule.rule == "sum"
+        is_whole = len(data.keys) == 2 and (y in placed or data.column(y) is None)
+        if not options.x and not (adds and len(data.keys) > 1) and (adds or not is_whole):
+            return None
+    per, given = data.unit_column(y), data.of_one_metric(y)
+    what = humanize(given.text(per)[0] if per and len(given) else y)
+    data = one_row_per_mark(given, [by, x], [y])
+    return _cells(data, given, x, y, by, what, options) if len(data) else None
 
 
-def _placed(data: PlotData) -> list[str]:
-    """The numbers that do not fit bars but fit cells: positions, and metrics by name."""
-    return [n for n in data.numbers if data.unit(n) == RANK or data.unit_column(n)]
+@dataclass(frozen=True)
+class _Table:
+    """Which row each cell is of, or -1, and its number; what rows and columns are called."""
+
+    rows: np.ndarray
+    values: Numbers
+    index: list[str]
+    columns: list[str]
+    moments: pd.DatetimeIndex | None
+    left_out: int
+    columns_left_out: int
+
+    def name(self, at: int) -> str:
+        """What a cell is called."""
+        row, column = divmod(at, len(self.columns))
+        return f"{self.index[row]}, {self.columns[column]}"
 
 
-def _adds(data: PlotData, y: str, keys: int) -> bool:
-    """Whether a number can be shown by two columns of the key without a third."""
-    rule = data.rule(y)
-    if rule is not None and rule.rule == "sum":
-        return keys >= 2
-    return keys == 2 and (y in _placed(data) or data.column(y) is None)
+def _table(data: PlotData, x: str, y: str, by: str, top: int | None) -> tuple[_Table, Any, Any]:
+    """The table of a number by two columns, the largest rows first; and its keys."""
+    is_time, rule = data.kinds[x] == "time", data.rule(y)
+    across = data.moments(x) if is_time else pd.Series(data.text(x))
+    places = pd.DataFrame({"by": data.text(by), "x": across, "row": range(len(data))})
+    places = places.dropna(subset="x").pivot(index="by", columns="x", values="row")
+    values = np.append(data.values(y), np.nan)[places.fillna(-1).to_numpy(np.int64)]
+    table = pd.DataFrame(values, places.index, places.columns)
 
-
-class _Cells:
-    """A table of numbers, darker for larger values, or for better positions."""
-
-    def __init__(
-        self, data: PlotData, given: PlotData, x: str, y: str, by: str, only: str | None,
-        options: PlotOptions,
-    ) -> None:  # fmt: skip
-        self._data, self._given, self._options = data, given, options
-        self._x, self._y, self._by, self._only = x, y, by, only
-        self._is_time, self._is_rank = data.kinds[x] == "time", data.unit(y) == RANK
-        across = data.moments(x) if self._is_time else pd.Series(data.text(x))
-        places = pd.DataFrame({"by": data.text(by), "x": across, "row": range(len(data))})
-        places = places.dropna(subset="x").pivot(index="by", columns="x", values="row")
-        values = np.append(data.values(y), np.nan)
-        table = pd.DataFrame(
-            values[places.fillna(-1).to_numpy(np.int64)], places.index, places.columns
-        )
-        ranked = self._ranked(table)
-        kept = ranked[: options.top or 15]
-        self._left_out, self._columns_left_out = len(table) - len(kept), 0
-        columns: list[Any] = list(table.columns)
-        if self._is_time:
-            columns = list(moments_between(across))
-        elif is_category(data, x):
-            listed = [str(category) for category in data.frame[x].cat.categories]
-            columns.sort(key=lambda c: listed.index(c) if c in listed else len(listed))
-        else:
-            columns = self._ranked(table.loc[ranked].T)[:_MOST_COLUMNS]
-            self._columns_left_out = len(table.columns) - len(columns)
-        self._index, self._columns = kept, columns
-        self._values = table.reindex(index=kept, columns=columns).to_numpy(np.float64)
-        self._rows = places.reindex(index=kept, columns=columns).fillna(-1).to_numpy(np.int64)
-        self._called = {name: dict(zip(data.text(name), data.labels(name), strict=True))
-                        for name in (x, by)}  # fmt: skip
-
-    def _ranked(self, table: pd.DataFrame) -> list[Any]:
-        """Rows by the best mean position, else the largest sum or mean."""
-        rule = self._data.rule(self._y)
+    def ranked(table: pd.DataFrame) -> list[Any]:
         # Of counts the whole is compared: a mean is of the listed cells alone.
         adds = rule is not None and rule.rule == "sum"
         means = table.sum(axis=1, min_count=1) if adds else table.mean(axis=1)
-        order = means.sort_values(ascending=self._is_rank, kind="stable", na_position="last")
-        return list(order.index)
+        up = data.unit(y) == RANK
+        return [*means.sort_values(ascending=up, kind="stable", na_position="last").index]
 
-    def _whys(self) -> np.ndarray:
-        """Why each cell has no number; empty where it has one."""
-        whys = np.full(self._rows.shape, "", object)
-        whys[self._rows < 0] = NOT_LISTED
-        # At a time that no row has, nothing was measured.
-        whys[:, (self._rows < 0).all(axis=0)] = NOT_MEASURED
-        lacking = (self._rows >= 0) & np.isnan(self._values)
-        whys[lacking] = whys_missing(self._data, self._y, self._rows[lacking].tolist())
-        return whys
+    kept = ranked(table)[: top or 15]
+    moments, columns = moments_between(across) if is_time else None, [*table.columns]
+    if moments is not None:
+        columns = [*moments]
+    elif data.is_category(x):
+        listed = [str(category) for category in data.frame[x].cat.categories]
+        columns.sort(key=lambda c: listed.index(c) if c in listed else len(listed))
+    else:
+        columns = ranked(table.T)[:_MOST_COLUMNS]
+    rows = places.reindex(index=kept, columns=columns).fillna(-1).to_numpy(np.int64)
+    called = {name: dict(zip(data.text(name), data.labels(name), strict=True)) for name in (x, by)}
+    cells = _Table(
+        rows, table.reindex(index=kept, columns=columns).to_numpy(np.float64),
+        [called[by][name] for name in kept],
+        [time_words(c) if moments is not None else called[x].get(c, c) for c in columns], moments,
+        len(table) - len(kept), 0 if is_time else len(table.columns) - len(columns),
+    )  # fmt: skip
+    return cells, kept, columns
 
-    def panel(self) -> Panel:
-        """The panel of the cells."""
-        data, y, whys, values = self._data, self._y, self._whys(), self._values
-        unit, (rows, columns) = data.unit(y), values.shape
-        is_written = values.size <= _WRITTEN and columns <= 12
-        what = humanize(self._only or y)
-        label = what if self._only else axis_label(data, y)
-        across = data.time_noun(self._x) if self._is_time else self._x.removesuffix("_id")
-        title = f"{what} by {humanize(self._by)} and {humanize(across)}"
-        reasons = sorted({*whys[whys != ""]}, key=lambda word: (word != NOT_MEASURED, word))
-        best, finding = self._finding(unit, whys, reasons)
-        notes = []
-        if self._columns_left_out:
-            of = f"{columns} of {columns + self._columns_left_out}"
-            notes.append(f"{of} columns ({humanize(self._x)}) are drawn, those with most.")
-        how = "Stronger is better" if self._is_rank else ""
-        if is_written and label != what:
-            how = f"Numbers: {label}. {how}".strip()
-        low, high = self._bounds()
-        strength = (values - low) / (high - low)
-        strength = 1 - strength if self._is_rank else strength
-        return Panel(
-            "heatmap", data, Drawn(data.frame, (y,), (self._by, self._x)),
-            capitalized(title) + first_of(rows, self._left_out), finding,
-            Scale(-0.5, columns - 0.5, "names", unit, names=self._column_names(),
-                  days=self._days()),
-            rows_of(self._row_names()),
-            [self._filled(strength, unit, whys, is_written), *self._missing(whys, reasons)],
-            headline=capitalized(best), how=how, notes=notes, height=PITCH * rows,
-            legend=[*([] if is_written else self._ramp(low, high, unit)),
-                    *((why, style_without(why), _SIGNS.get(why, "boxes")) for why in reasons)],
-        )  # fmt: skip
 
-    def _bounds(self) -> tuple[float, float]:
-        """The numbers at the ends of the colours."""
-        there = self._values[~np.isnan(self._values)]
-        least = float(there.min()) if len(there) and (self._is_rank or there.min() < 0) else 0.0
-        most = float(there.max()) if len(there) else 1.0
-        return least, most if most > least else least + 1
-
-    def _ramp(self, low: float, high: float, unit: str | None) -> Legend:
-        """What the colours stand for, from end to end."""
-        ends = {0.0: tick(low, unit), 1.0: tick(high, unit)}
-        return [
-            (ends.get(share, ""), Style(f"ramp/{1 - share if self._is_rank else share}"), "boxes")
+def _cells(
+    data: PlotData, given: PlotData, x: str, y: str, by: str, what: str, options: Options
+) -> Panel:
+    """A table of numbers, darker for larger values, or for better positions."""
+    table, kept, across = _table(data, x, y, by, options.top)
+    values, unit, (rows, columns) = table.values, data.unit(y), table.values.shape
+    is_rank, is_written = unit == RANK, values.size <= _WRITTEN and columns <= 12
+    whys = _whys(data, y, table)
+    reasons = sorted({*whys[whys != ""]}, key=lambda word: (word != NOT_MEASURED, word))
+    there = values[~np.isnan(values)]
+    low = float(there.min()) if len(there) and (is_rank or there.min() < 0) else 0.0
+    high = float(there.max()) if len(there) and there.max() > low else low + 1
+    strength = (values - low) / (high - low)
+    strength = 1 - strength if is_rank else strength
+    marks = [_filled(data, given, [by, x], y, table, strength, whys, is_written, unit)]
+    legend = [(why, style_without(why), _SIGNS.get(why, "boxes")) for why in reasons]
+    for why in reasons:
+        down, right = (part.astype(float) for part in np.nonzero(whys == why))
+        if why in _SIGNS:
+            signs = [_SIGNS[why]] * len(down)
+            marks.append(Mark("words", right, down, MUTED, words=signs, shift=(0, 0),
+                              align="center"))  # fmt: skip
+        else:
+            marks.append(Mark("boxes", right - 0.5, down, style_without(why), to=right + 0.5,
+                              size=1.0))  # fmt: skip
+    if not is_written:
+        legend = [
+            ({0.0: tick(low, unit), 1.0: tick(high, unit)}.get(share, ""),
+             Style(f"ramp/{1 - share if is_rank else share}"), "boxes")
             for share in (0.0, 0.25, 0.5, 0.75, 1.0)
-        ]
-
-    def _filled(
-        self, strength: np.ndarray, unit: str | None, whys: np.ndarray, is_written: bool
-    ) -> Mark:
-        flat = self._values.ravel()
-        words = numbers(flat, unit) if is_written else [""] * len(flat)
-
-        def tips() -> list[str]:
-            ends = whiskers(self._data, self._y, self._given, [self._by, self._x])
-            said = []
-            for at, row in enumerate(self._rows.ravel().tolist()):
-                cell = self._cell(*divmod(at, len(self._columns)))
-                low, high = float(ends.low[row]), float(ends.high[row])
-                if row >= 0:
-                    cell = describe_mark(self._data, self._y, row, cell, low, high)
-                said.append(f"{cell}\n{whys.ravel()[at]}" if np.isnan(flat[at]) else cell)
-            return said
-
-        rows, columns = np.indices(self._values.shape).reshape(2, -1).astype(float)
-        return Mark(
-            "cells", columns, rows, strength=strength.ravel(), tips=tips,
-            words=["" if np.isnan(n) else w for n, w in zip(flat, words, strict=True)],
-            places=[(int(row), None) if row >= 0 else None for row in self._rows.ravel()],
-        )  # fmt: skip
-
-    def _missing(self, whys: np.ndarray, reasons: list[str]) -> list[Mark]:
-        """The cells without a number: hatched, or with the sign of the reason."""
-        marks = []
-        for why in reasons:
-            y, x = (part.astype(float) for part in np.nonzero(whys == why))
-            if why in (NOT_MEASURED, NOT_GIVEN):
-                marks.append(Mark("boxes", x - 0.5, y, style_without(why), to=x + 0.5, size=1.0))
-            else:
-                signs = [_SIGNS[why]] * len(x)
-                marks.append(Mark("words", x, y, MUTED, words=signs, shift=(0, 0), align="center"))
-        return marks
-
-    def _cell(self, row: int, column: int) -> str:
-        name = self._columns[column]
-        across = time_words(name) if self._is_time else self._called[self._x].get(name, name)
-        return f"{self._called[self._by][str(self._index[row])]}, {across}"
-
-    def _days(self) -> tuple[float, ...]:
-        return tuple(days_of(pd.DatetimeIndex(self._columns)).tolist()) if self._is_time else ()
-
-    def _row_names(self) -> list[Name]:
-        names = pd.Series(self._data.text(self._by))
-        own, rivals = (
-            pd.Series(side).groupby(names).all() for side in (self._data.own(), self._data.rivals())
-        )
-        return [
-            Name(self._called[self._by][name],
-                 "own" if own[name] else "competitor" if rivals[name] else "")
-            for name in map(str, self._index)
-        ]  # fmt: skip
-
-    def _column_names(self) -> tuple[Name, ...]:
-        if self._is_time:
-            days = pd.DatetimeIndex(self._columns)
-            form = "%d %b" if (days == days.normalize()).all() else "%d %b %H:%M"
-            return tuple(Name(f"{day:{form}}") for day in days)
-        own = pd.Series(self._data.own()).groupby(self._data.text(self._x)).all()
-        called = self._called[self._x]
-        return tuple(Name(called.get(n, n), "own" if own.get(n) else "") for n in self._columns)
-
-    def _finding(self, unit: str | None, whys: np.ndarray, reasons: list[str]) -> tuple[str, str]:
-        """The best cell in words, and with it how many have no number, and why."""
-        values = self._values
-        if np.isnan(values).all():
-            return "", "none of it was measured"
-        at = np.nanargmin(values) if self._is_rank else np.nanargmax(values)
-        row, column = divmod(int(at), values.shape[1])
-        best = f"{'best' if self._is_rank else 'most'} at {self._cell(row, column)}: "
-        best += number(float(values[row, column]), unit)
+        ] + legend  # fmt: skip
+    notes = []
+    if table.columns_left_out:
+        of = f"{columns} of {columns + table.columns_left_out}"
+        notes.append(f"{of} columns ({humanize(x)}) are drawn, those with most.")
+    best, finding = "", "none of it was measured"
+    if len(there):
+        at = int(np.nanargmin(values) if is_rank else np.nanargmax(values))
+        best = f"{'best' if is_rank else 'highest'} {what}: {table.name(at)}, "
+        best += number(float(values.flat[at]), unit)
         lacking = [f"{int((whys == why).sum())} of {values.size} cells {why}" for why in reasons]
-        return best, "; ".join([best, *lacking])
+        finding = "; ".join([best, *lacking])
+    noun = data.time_noun(x) if table.moments is not None else x.removesuffix("_id")
+    title = f"{what} by {humanize(by.removesuffix('_id'))} and {humanize(noun)}"
+    return Panel(
+        "heatmap", data, Drawn(data.frame, (y,), (by, x)),
+        capitalized(title) + first_of(rows, rows + table.left_out), finding,
+        Scale(-0.5, columns - 0.5, "names", unit, names=_names(data, x, across, table.columns),
+              days=() if table.moments is None else tuple(days_of(table.moments).tolist())),
+        rows_of(_names(data, by, kept, table.index)), marks, headline=capitalized(best),
+        how="Stronger is better" if is_rank else "", notes=notes, height=PITCH * rows,
+        legend=legend,
+    )  # fmt: skip
+
+
+def _whys(data: PlotData, y: str, table: _Table) -> np.ndarray:
+    """Why each cell has no number; empty where it has one."""
+    whys = np.full(table.rows.shape, "", object)
+    whys[table.rows < 0] = NOT_LISTED
+    # At a time that no row has, nothing was measured.
+    whys[:, (table.rows < 0).all(axis=0)] = NOT_MEASURED
+    lacking = (table.rows >= 0) & np.isnan(table.values)
+    whys[lacking] = whys_missing(data, y, table.rows[lacking].tolist())
+    return whys
+
+
+def _filled(
+    data: PlotData, given: PlotData, by: list[str], y: str, table: _Table, strength: np.ndarray,
+    whys: np.ndarray, is_written: bool, unit: str | None,
+) -> Mark:  # fmt: skip
+    flat = table.values.ravel()
+    places: list[Place | None] = [(row, None) if row >= 0 else None for row in table.rows.flat]
+
+    def tips() -> list[str]:
+        ends = whiskers(data, y, given, by)
+        tips = []
+        for at, row in enumerate(table.rows.ravel().tolist()):
+            tip = table.name(at)
+            if row >= 0:
+                tip = describe_mark(data, y, row, tip, float(ends.low[row]), float(ends.high[row]))
+            tips.append(f"{tip}\n{whys.flat[at]}" if np.isnan(flat[at]) else tip)
+        return tips
+
+    words = numbers(flat, unit) if is_written else [""] * len(flat)
+    rows, columns = np.indices(table.values.shape).reshape(2, -1).astype(float)
+    return Mark(
+        "cells", columns, rows, strength=strength.ravel(), tips=tips, places=places,
+        words=["" if n != n else word for n, word in zip(flat, words, strict=True)],
+    )  # fmt: skip
+
+
+def _names(data: PlotData, name: str, keys: list[Any], texts: list[str]) -> tuple[Name, ...]:
+    """The names of rows or columns, and whose they are."""
+    if data.kinds[name] == "time":
+        days = pd.DatetimeIndex(keys)
+        form = "%d %b" if (days == days.normalize()).all() else "%d %b %H:%M"
+        return tuple(Name(f"{day:{form}}") for day in days)
+    words = pd.Series(data.text(name))
+    own, rivals = (pd.Series(side).groupby(words).all() for side in (data.own(), data.rivals()))
+    return tuple(
+        Name(text, "own" if own.get(key) else "competitor" if rivals.get(key) else "")
+        for key, text in zip(keys, texts, strict=True)
+    )
 
 
 def time_words(moment: pd.Timestamp) -> str:
     """A day, or a minute."""
     is_day = moment == moment.normalize()
     return f"{moment:%Y-%m-%d}" if is_day else f"{moment:%Y-%m-%d %H:%M}"
+
+
+# --- scatter ----------------------------------------------------------------------------------
+
+_NAMED, _ALL_NAMED = 6, 12
+"""How many of the points furthest out are named, and as how few all are, where there is room."""
+
+
+def scatter(data: PlotData, options: Options) -> Panel | None:
+    """Points of one number given as ``x`` and another as ``y``; else None."""
+    x = options.x if options.x and data.kinds[options.x] == "number" else None
+    y = next(iter(options.y or [name for name in data.measures if name != x]), None)
+    if x is None or y is None or len(options.y) > 1 or y == x:
+        return None
+    data = each_once(data, [*data.keys, *filter(None, [data.label_column])], [x, y])
+    rows = data.sorted_by(data.best_first(y)[: options.top])
+    across, up, label, by = rows.values(x), rows.values(y), rows.label_column, options.color
+    there = ~np.isnan(across + up)
+    labels = rows.labels(label) if label else [f"row {row}" for row in range(len(rows))]
+    words = np.array(few_levels(rows.text(by), options.levels, there) if by else labels, object)
+    levels = dict.fromkeys([*options.levels, *words[there]])
+    styles = styles_for(levels, fixed=not options.palette) if by else {"": SERIES[0]}
+    marks = []
+    for level, style in styles.items():
+        at = np.flatnonzero(there & ((words == level) | (not by))).tolist()
+        tips = [
+            describe_mark(rows, y, row, labels[row])
+            + f"\n{humanize(x)}: {number(float(across[row]), rows.unit(x))}"
+            for row in at
+        ]
+        places: list[Place | None] = [(row, None) for row in at]
+        marks.append(Mark("dots", across[at], up[at], style, size=7, tips=tips.copy, places=places))
+    own = there & rows.own()
+    if own.any():
+        marks.append(Mark("dots", across[own], up[own], replace(OWN, look="ring"), size=12))
+    marks.append(_named(labels, across, up, there, own))
+    without, points = int((~there).sum()), int(there.sum())
+    finding = "no row has both numbers"
+    if points:
+        top = int(np.argmax(there))
+        highest = " and ".join(
+            f"{humanize(name)} {number(rows.values(name)[top], rows.unit(name))}" for name in (y, x)
+        )
+        finding = f"{points} points; the highest is {labels[top]} with {highest}"
+    lacking = [f"{without} of {len(rows)} rows lack one of the two numbers."] * bool(without)
+    title = f"{humanize(y)} against {humanize(x)}" + (f", by {humanize(by)}" if by else "")
+    return Panel(
+        "scatter", rows, drawn_of(rows, (y, x)), capitalized(title),
+        "; ".join([finding, *lacking]), _scale(rows, x, across[there]),
+        _scale(rows, y, up[there]), marks, how="Ringed: own" if own.any() else "", notes=lacking,
+        legend=[(humanize(level), style, "dots") for level, style in styles.items() if by],
+        height=230.0,
+    )  # fmt: skip
+
+
+def _scale(rows: PlotData, name: str, values: Numbers) -> Scale:
+    """A scale from 0, or from the best rank, with a little room at the far end."""
+    unit, label = rows.unit(name), rows.axis_label(name)
+    most, least = max(values, default=1.0), min([*values, 0.0])
+    if unit == RANK:
+        return Scale(most + 0.5, 0.5, unit=unit, label=label)
+    far = most + 0.06 * ((most - least) or 1.0)
+    far = min(far, 1.0) if unit == FRACTION and most <= 1 else far
+    return Scale(least, far, unit=unit, label=label, is_whole=rows.is_count(name))
+
+
+def _named(labels: list[str], across: Numbers, up: Numbers, there: Mask, own: Mask) -> Mark:
+    """The names of own points and of those furthest out; the layout drops those without room."""
+    rows = np.flatnonzero(there)
+    spread = [values[rows] / (np.ptp(values[rows]) or 1.0) for values in (across, up) if len(rows)]
+    far = np.hypot(*(part - np.median(part) for part in spread)) if len(rows) else rows
+    order = rows[np.argsort(-far, kind="stable")].tolist()
+    chosen = order if len(order) <= _ALL_NAMED else order[:_NAMED]
+    named = list(dict.fromkeys([*np.flatnonzero(own).tolist(), *chosen]))
+    words = [labels[row] for row in named]
+    return Mark("words", across[named], up[named], words=words, align="free", shift=(7, 6))

@@ -12,11 +12,10 @@ import plotly.graph_objects as go
 import plotly.io as pio
 from matplotlib.axes import Axes
 
-from aatoolkit.display.plot.axes import Picture, cell_ink, figure_of
+from aatoolkit.display.plot.axes import Picture, figure_of
 from aatoolkit.display.plot.layout import Box, Placement, Text, WordPlace, place
 from aatoolkit.display.plot.spec import Mark, Panel, Spec
 from aatoolkit.display.plot.style import DOTTED, HATCHED, Palette
-from aatoolkit.errors import ArgumentError
 
 _MIME_TYPE = "application/vnd.plotly.v1+json"
 _BY_MIME_TYPE = (None, "", "browser", "plotly_mimetype", "plotly_mimetype+notebook")
@@ -60,20 +59,6 @@ class InteractivePicture(go.Figure):  # type: ignore[misc]
 
     def __repr__(self) -> str:
         return f"<InteractivePicture: {(self.layout.meta or {}).get('finding', '')}>"
-
-
-def check_axes(ax: object | None) -> None:
-    """Raise for axes of matplotlib, which the interactive form cannot use.
-
-    Raises
-    ------
-    ArgumentError
-        If axes are given, which an interactive picture cannot be drawn on.
-    """
-    if ax is not None:
-        raise ArgumentError(
-            "interactive=True draws a figure of its own; leave out ax=", argument="interactive"
-        )
 
 
 def interactive_form(picture: Axes) -> InteractivePicture:
@@ -151,9 +136,9 @@ class _Figure:
             }
         self._axes = {"xaxis": f"x{name}", "yaxis": f"y{name}"}
         for mark, words in zip(panel.marks, box.words, strict=True):
-            if len(mark):
+            if len(mark) and mark.kind != "words":
                 getattr(self, f"_{mark.kind}")(mark, panel)
-                self._words_of(mark, panel, words)
+            self._words_of(mark, panel, words)
         for text in box.texts:
             self._write(text)
 
@@ -233,17 +218,14 @@ class _Figure:
             customdata=np.array(tips, object).reshape(shape).tolist(),
         )  # fmt: skip
 
-    def _words(self, mark: Mark, panel: Panel) -> None:
-        """Words alone have no marks."""
-
     def _words_of(self, mark: Mark, panel: Panel, words: Sequence[WordPlace]) -> None:
         paper: dict[str, Any] = {}
         if mark.has_paper:
             paper["bgcolor"] = self._palette["paper"]
         for at, (x, y, word) in enumerate(zip(panel.x.within(mark.x), mark.y, words, strict=False)):
-            colour = self._palette[mark.style.key]
-            if mark.strength is not None and word.text:
-                colour = cell_ink(self._palette, float(mark.strength[at]))
+            if not word.text:
+                continue
+            colour = self._palette.word(mark.style, mark.strength, at)
             self._note(
                 word.text, self._layout.size, colour, x=float(x), y=float(y), align="left",
                 xref=self._axes["xaxis"], yref=self._axes["yaxis"], xanchor=word.align,

@@ -45,9 +45,15 @@ def one_row_per_mark(
     by = list(dict.fromkeys(by))
     if not freq and not data.frame.duplicated(by).any():
         return data
-    by += [name for name in _MARKS if _follows(data, name, by)]
-    parts = [part for name in columns for part in data.parts(name)]
-    kept = data.frame[[*by, *dict.fromkeys([*columns, *parts])]]
+    groups = data.frame.groupby(by, dropna=False, observed=True)
+    by += [
+        name
+        for name in _MARKS
+        if name in data.kinds and name not in by and groups[name].nunique(False).eq(1).all()
+    ]
+    kept = data.frame[
+        [*by, *dict.fromkeys([*columns, *(p for name in columns for p in data.parts(name))])]
+    ]
     try:
         keys = by_period(kept, by, freq) if freq else by
         return plot_data(aggregate(kept, keys, None, True, {}, True))
@@ -68,12 +74,12 @@ def each_once(data: PlotData, by: Sequence[str], columns: Sequence[str]) -> Plot
     AvailabilityError
         If no column tells which of the rows of a mark are the same.
     """
+    tables = {name: data.metadata.columns[name].table for name in columns}
+    if not {*tables.values()} <= {*data.metadata.repeated}:
+        return data
     groups = group(data.frame, list(dict.fromkeys(by)), True)
     repeats = np.ones(len(data), bool)
-    for name in columns:
-        table = data.metadata.columns[name].table
-        if table not in data.metadata.repeated:
-            return data
+    for name, table in tables.items():
         refused = ""
         try:
             again = Duplicates(data.frame, data.metadata, groups).of(table, [name])
@@ -84,14 +90,6 @@ def each_once(data: PlotData, by: Sequence[str], columns: Sequence[str]) -> Plot
             raise AvailabilityError(why, columns={name: refused})
         repeats &= np.zeros(len(data), bool) if again is None else again
     return data.only(~repeats) if repeats.any() else data
-
-
-def _follows(data: PlotData, name: str, by: list[str]) -> bool:
-    """Whether a column has one value for each combination of others."""
-    if name not in data.kinds or name in by:
-        return False
-    groups = data.frame.groupby(by, dropna=False, observed=True)[name]
-    return bool((groups.nunique(dropna=False) == 1).all())
 
 
 # --- intervals --------------------------------------------------------------------------------
@@ -126,44 +124,27 @@ def whiskers(
 ) -> Whiskers:
     """The declared interval of a number, else that over prompts, else Wilson's.
 
-    Parameters
-    ----------
-    data : PlotData
-        One row a mark.
-    y : str
-        The number.
-    rows : PlotData, optional
-        The rows that the marks were aggregated from.
-    by : sequence of str
-        The columns that position a mark.
+    ``data`` has one row a mark; ``rows`` are those that the marks were aggregated from, and ``by``
+    the columns that position a mark.
     """
     rule = data.rule(y)
-    is_declared = all(f"{y}_{end}" in data.kinds for end in ("low", "high"))
+    is_declared = {f"{y}_low", f"{y}_high"} <= data.kinds.keys()
     if not is_declared and (rule is None or rule.over is None or rule.why):
         nothing = np.full(len(data), np.nan)
         return Whiskers(nothing, nothing)
     many = rows.frame if rows is not None and len(rows) > len(data) else None
-    found = bounds(data.frame, y, many, by, _LEVEL)
-    return Whiskers(found.low, found.high, found.method, found.result)
+    computed = bounds(data.frame, y, many, by, _LEVEL)
+    return Whiskers(computed.low, computed.high, computed.method, computed.result)
 
 
-def ends_of_figures(data: PlotData, y: str) -> Whiskers:
-    """The interval of each of a few numbers of several units.
-
-    The declared one if the table has it, else Wilson's of a rate whose numerator and denominator
-    stand beside it; NaN for other units.
-    """
+def ends_of_parts(data: PlotData, y: str) -> Whiskers:
+    """Wilson's interval of rates whose numerator and denominator stand beside them; else NaN."""
     low, high = np.full(len(data), np.nan), np.full(len(data), np.nan)
-    named = [f"{y.removesuffix('_value')}_ci_{end}" for end in ("low", "high")]
-    if all(name in data.kinds for name in named):
-        return Whiskers(data.values(named[0]), data.values(named[1]), "the interval of the table")
-    if not {"numerator", "denominator"} <= data.kinds.keys():
-        return Whiskers(low, high)
-    hits, of, values = (data.values(name) for name in ("numerator", "denominator", y))
-    rate = np.array([unit == FRACTION for unit in data.units(y)])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        fits = rate & (of > 0) & (hits >= 0) & (hits <= of) & np.isclose(hits / of, values)
-    if fits.any():
+    if {"numerator", "denominator"} <= data.kinds.keys():
+        hits, of, values = (data.values(name) for name in ("numerator", "denominator", y))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            fits = (hits >= 0) & (hits <= of) & (of > 0) & np.isclose(hits / of, values)
+        fits &= np.array([unit == FRACTION for unit in data.units(y)])
         low[fits], high[fits] = wilson(hits[fits] / of[fits], of[fits], _QUANTILE)
     return Whiskers(low, high, OF_PARTS)
 
@@ -188,8 +169,6 @@ _NOTHING_REASONS = ("the denominator is 0", "zero weight", "nothing to count")
 """The reasons that an aggregation gives where there was nothing to divide by."""
 _OF_MENTIONS = ("mention_count", "position_count", "scored_count", "labelled_count")
 """The counts of what only a mention has: a place, a tone."""
-_IN_PART = (Status.AVAILABLE, Status.PARTIAL, Status.UNKNOWN)
-"""The statuses of a cell that could have had a number."""
 
 
 def style_without(reason: str) -> Style:
@@ -215,30 +194,22 @@ def whys_missing(data: PlotData, name: str, rows: Iterable[int] | None = None) -
     if not before and data.kinds.get("mentioned") == "flag":
         unmentioned = ~data.frame["mentioned"].fillna(True).to_numpy(bool)
     infinite = data.infinite(name)
-    words = []
-    for row in rows:
-        state, unit = cells.states[int(cells.codes[row])], units[row]
+
+    def why(row: int) -> str:
+        state = cells.states[int(cells.codes[row])]
         if infinite[row]:
-            words.append(INFINITE)
-        elif state.status == Status.NOT_APPLICABLE:
-            words.append(NOTHING if state.reason in _NOTHING_REASONS else DOES_NOT_APPLY)
-        elif state.status not in _IN_PART or uncovered[row]:
-            words.append(NOT_MEASURED)
-        elif unmentioned[row] and (is_tone or unit == RANK):
-            words.append(NOT_MENTIONED)
-        elif none[row] and unit in (FRACTION, RANK, SCORE):
-            words.append(NOTHING)
-        else:
-            words.append(NOT_MEASURED if state.status == Status.PARTIAL else NOT_GIVEN)
-    return words
+            return INFINITE
+        if state.status == Status.NOT_APPLICABLE:
+            return NOTHING if state.reason in _NOTHING_REASONS else DOES_NOT_APPLY
+        if state.status == Status.UNAVAILABLE or uncovered[row]:
+            return NOT_MEASURED
+        if unmentioned[row] and (is_tone or units[row] == RANK):
+            return NOT_MENTIONED
+        if none[row] and units[row] in (FRACTION, RANK, SCORE):
+            return NOTHING
+        return NOT_MEASURED if state.status == Status.PARTIAL else NOT_GIVEN
 
-
-def reason_at(data: PlotData, name: str, row: int) -> str:
-    """The stated reason why a cell has no number; empty without one."""
-    if data.kinds.get(name) != "number" or row >= len(data):
-        return ""
-    cells = data.cells(name)
-    return cells.states[int(cells.codes[row])].reason or ""
+    return [*map(why, rows)]
 
 
 def _zeros(data: PlotData, name: str | None) -> Mask:

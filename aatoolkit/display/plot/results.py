@@ -8,51 +8,28 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from aatoolkit._util.numbers import number, signed
-from aatoolkit.display.plot.data import Numbers, PlotData
+from aatoolkit.display.plot.data import Numbers, Options, PlotData
 from aatoolkit.display.plot.labels import capitalized, first_of, humanize, in_words
-from aatoolkit.display.plot.options import PlotOptions
 from aatoolkit.display.plot.rows import NAN, Cell, names_of, row_panel
-from aatoolkit.display.plot.spec import Name, Panel, Scale, WordColumn, ticks
+from aatoolkit.display.plot.spec import Panel, Scale, WordColumn, ticks
 from aatoolkit.display.plot.style import BAD, BLANK, GOOD, OWN, REST, Style
 from aatoolkit.sections.aggregation import COUNT, FRACTION, FRACTION_CHANGE, RANK, SCORE
 
 _COMPARED = ("measure", "change", "low", "high", "verdict", "method")
-_PARTS = ("part", "effect", "low", "high", "verdict", "method")
-_SHOWN = ("up", "down")
+_SHOWN, _ENDS = ("up", "down"), ("value", "low", "high")
 
 
-@dataclass(frozen=True)
-class RowPlot:
+class RowPlot(NamedTuple):
     """How the result of a verb is drawn, one row each.
 
-    Parameters
-    ----------
-    verb : str
-        What its table is called.
-    value, low, high : str
-        The columns of the number and the ends of its interval; none of a fixed end.
-    title, axis, how, note : str
-        The title, the words of the scale, how it is read, and what else is to be said; ``{by}``
-        are the columns that name the rows, ``{interval}`` and ``{level}`` what the lower end is
-        declared to be.
-    words : str
-        What stands beside each row, of its columns; ``{value}`` is the number as it is written.
-    names : tuple of str
-        The columns that name the rows; by default those of the key.
-    join : str
-        What stands between their words.
-    tick : str
-        The column of a mark to hold the number against.
-    colour : str
-        What has a colour: ``all``, the ``certain`` or what a ``verdict`` says.
-    around_zero : bool
-        Whether numbers are changes.
+    ``value``, ``low``, ``high`` and ``tick`` are columns; ``names`` those that name the rows, by
+    default the key. ``words`` stand beside a row, of its columns; ``{value}`` is the number as it
+    is written. What has a colour is ``all``, the ``certain`` or what a ``verdict`` says.
     """
 
     verb: str
@@ -62,55 +39,52 @@ class RowPlot:
     title: str
     axis: str
     how: str
-    note: str = ""
     words: str = "{value}  {verdict}"
     names: tuple[str, ...] = ()
     join: str = " · "
-    tick: str = ""
     colour: str = "all"
+    tick: str = ""
     around_zero: bool = False
-
-    @property
-    def columns(self) -> set[str]:
-        """The columns that a result must have."""
-        return {n for n in (self.value, self.low, self.high, self.tick, "verdict") if n}
 
 
 RESULTS = {
     "ranks": RowPlot(
         "rank", "rank", "rank_low", "rank_high",
         "Ranks, and which each may have", "rank, 1 is first",
-        "Lines: the ranks that each may have; all of them hold together with {level}. Grey: more "
-        "than one rank is possible.",
+        "Lines: the ranks that each may have, all together with {level}. Grey: not sure",
         words="{verdict}", colour="certain",
     ),
     "overlap": RowPlot(
         "overlap", "jaccard", "jaccard_low", "jaccard_high",
         "What two share, beside what repeats of one share", "Jaccard index",
-        "Lines: {interval} over prompts. Tick: the ceiling, two answers of one. Grey: not shown "
-        "to differ from it.",
-        join=" and ", tick="ceiling", colour="verdict",
+        "Lines: {level} interval. Tick: the ceiling, two answers of one. Grey: not shown to differ",
+        join=" and ", colour="verdict", tick="ceiling",
     ),
     "effect": RowPlot(
         "effect", "change", "low", "high",
         "The effect, and what the days before show of it", "treated less control",
-        "Lines: {interval}, clustered. Grey: not shown to differ.",
-        "Pre-trend and placebos use the days before alone; one that differs takes the verdict "
-        "away.",
+        "Lines: {level} interval, clustered. Grey: not shown to differ",
         names=("kind", "on"), join=" of ", colour="verdict", around_zero=True,
     ),
     "concentration": RowPlot(
         "concentration", "effective", "effective_low", "effective_high",
-        "Effective number{by}",
-        "effective number: so many equal members are as concentrated",
-        "Lines: {interval}.",
-        "The interval takes what is counted for independent; the uncertainty is larger.",
+        "Effective number{by}", "effective number: so many equal members are as concentrated",
+        "Lines: {level} interval, as if counts were independent",
         words="{value}",
+    ),
+    "decomposition": RowPlot(
+        "decompose", "effect", "low", "high",
+        "Why it moved: other answers, or other questions", "contribution to the change",
+        "Line: {level} interval of the rate alone", words="{value}", names=("part",),
+        around_zero=True,
+    ),
+    "interval": RowPlot(
+        "", "", "", "", "Interval{by}", "", "Lines: {level} interval", words="{low} to {high}",
     ),
     "samples": RowPlot(
         "samples", "answers", "", "answers",
         "Answers needed for a margin, by runs of each prompt", "answers in all",
-        "More runs of one prompt take fewer prompts and more answers.",
+        "More runs of one prompt take fewer prompts and more answers",
         words="{value} answers to {prompts} prompts", names=("runs",),
     ),
 }  # fmt: skip
@@ -120,21 +94,18 @@ _COLOURS = {"up": GOOD, "down": BAD, "differs": BAD, "no evidence": REST, "canno
 
 
 def _dots(
-    kind: str, rows: PlotData, columns: Sequence[str], title: str, names: Sequence[Name],
-    words: Sequence[str], styles: Sequence[Style], ends: Sequence[Numbers], x: Scale, *,
-    tick: Numbers | None = None, **more: Any,
+    kind: str, rows: PlotData, columns: Sequence[str], title: str, labels: Sequence[str],
+    words: Sequence[str], styles: Sequence[Style], ends: Sequence[Numbers], x: Scale, **more: Any,
 ) -> Panel:  # fmt: skip
     """A dot a row with its interval, and the words of all rows in one column."""
     cells = [
-        Cell(row, *values, kind="dots", size=7, tip=f"{names[row].text}\n{words[row]}")
-        for row, (value, style, low, high) in enumerate(zip(ends[0], styles, *ends[1:],
-        strict=True))
-        for values in [(value, style, 0.0, low, high)]
+        Cell(row, value, style, 0.0, low, high, kind="dots", size=7,
+             tip=f"{labels[row]}\n{words[row]}")
+        for row, (style, value, low, high) in enumerate(zip(styles, *ends, strict=True))
     ]  # fmt: skip
     return row_panel(
-        kind, rows, title, names, cells, x, columns, said=words, beside=[WordColumn(words)],
-        over=[] if tick is None else [ticks(tick, np.arange(len(names)), 0.28)], is_wide=True,
-        **more,
+        kind, rows, title, names_of(rows, labels), cells, x, columns, said=words,
+        beside=[WordColumn(words)], is_wide=True, **more,
     )  # fmt: skip
 
 
@@ -151,17 +122,17 @@ def _scale(parts: Sequence[Numbers], unit: str | None, label: str, *, around_zer
     return Scale(low, most + low if low else most * 1.04 or 1.0, kind, unit, label)
 
 
-def _declared(data: PlotData, column: str, pattern: str, otherwise: str) -> str:
-    """What the declaration of a column says that it is, by a pattern."""
+def _level(data: PlotData, column: str) -> str:
+    """The level of an interval, as the declaration of its end says it."""
     declared = data.column(column) if column else None
-    match = re.search(pattern, declared.doc) if declared else None
-    return match[0] if match else otherwise
+    match = re.search(r"\d+%", declared.doc) if declared else None
+    return match[0] if match else ""
 
 
-def _method(data: PlotData) -> list[str]:
+def _method(data: PlotData, name: str = "method") -> list[str]:
     """Describe the method of the rows in a sentence."""
-    methods = data.text("method") if "method" in data.kinds else []
-    return [f"{capitalized(in_words(m))}." for m in methods if m not in (BLANK, "")][:1]
+    methods = data.text(name) if name in data.kinds else []
+    return [f"{capitalized(in_words(m))}." for m in methods if m != BLANK][:1]
 
 
 def _labels(data: PlotData, keys: Sequence[str], join: str = " · ") -> list[str]:
@@ -170,108 +141,81 @@ def _labels(data: PlotData, keys: Sequence[str], join: str = " · ") -> list[str
     return [join.join(word for word in row if word != BLANK) for row in rows]
 
 
-def result(kind: str, data: PlotData, options: PlotOptions) -> Panel | None:
+def result(kind: str, data: PlotData, options: Options) -> Panel | None:
     """The result of a verb, as its row in the table says; None for other frames."""
     plot = RESULTS[kind]
-    is_of_verb = data.table.startswith(f"statistics:{plot.verb}") and not options.is_chosen
-    if not is_of_verb or not plot.columns <= data.kinds.keys():
+    if kind == "interval":
+        stems = [name.removesuffix("_low") for name in data.numbers if name.endswith("_low")]
+        ends = [f"{stem}_{end}" for stem in stems[:1] for end in ("low", "high")]
+        if {*data.numbers} != {*ends} or not ends:
+            return None
+        plot = plot._replace(low=ends[0], high=ends[1], title=f"Interval of {humanize(stems[0])}")
+    needed = {*filter(None, [plot.value, plot.low, plot.high, plot.tick])}
+    is_of_verb = not plot.verb or data.table.startswith(f"statistics:{plot.verb}")
+    if options.is_chosen or not is_of_verb or not needed <= data.kinds.keys():
         return None
     rows = data.first(options.top or 20)
-    value, verdicts = rows.values(plot.value), rows.text("verdict")
+    high, verdicts = (
+        rows.values(plot.high),
+        (rows.text("verdict") if plot.verb else ["no interval"] * len(rows)),
+    )
+    value = rows.values(plot.value) if plot.value else np.full(len(rows), NAN)
     low = rows.values(plot.low) if plot.low else np.where(np.isnan(value), NAN, 0.0)
-    high, unit = rows.values(plot.high), RANK if kind == "ranks" else rows.unit(plot.value)
-    keys = [name for name in rows.metadata.key if name in rows.kinds]
-    named = plot.names or keys or rows.keys[: 2 if plot.tick else plot.verb == "rank"]
+    unit = RANK if kind == "ranks" else rows.unit(plot.value or plot.low)
+    keys = [name for name in rows.metadata.key or rows.keys[:2] if name in rows.kinds]
+    labels = _labels(rows, plot.names or keys, plot.join)
+    styles = [_COLOURS.get(v, BAD) if plot.colour == "verdict" else OWN for v in verdicts]
     if plot.colour == "certain":
         styles = [OWN if a == b else REST for a, b in zip(low, high, strict=True)]
-    else:
-        styles = [_COLOURS.get(v, BAD) if plot.colour == "verdict" else OWN for v in verdicts]
-    texts = [
-        {n: rows.text(n)[row] for n in ("verdict", "prompts") if n in rows.kinds}
-        for row in range(len(rows))
-    ]
+    prompts = rows.text("prompts") if "prompts" in rows.kinds else verdicts
     words = [
-        verdicts[row].partition(" (")[0]
-        if np.isnan(n)
-        else plot.words.format(value=number(n, unit), **texts[row])
-        for row, n in enumerate(value.tolist())
-    ]
-    by = " and ".join(map(humanize, keys))
-    how = plot.how.format(
-        interval=_declared(rows, plot.low, r"\d+% (bootstrap )?interval", "interval"),
-        level=_declared(rows, plot.low, r"\d+%", "the level"),
-    )
-    labels = _labels(rows, named, plot.join)
-    if kind == "samples":
-        labels = ["1 run" if runs == "1" else f"{runs} runs" for runs in labels]
-    tick = rows.values(plot.tick) if plot.tick else None
+        plot.words.format(verdict=verdict, prompts=of,
+                          **{end: number(n, unit) for end, n in zip(_ENDS, numbers, strict=True)})
+        if np.isfinite([*numbers]).any() else verdict.partition(" (")[0]
+        for verdict, of, *numbers in zip(verdicts, prompts, value, low, high, strict=True)
+    ]  # fmt: skip
+    tick = rows.values(plot.tick) if plot.tick else np.empty(0)
+    by = f" by {' and '.join(map(humanize, keys))}" if keys else ""
     return _dots(
-        kind, rows, (plot.value,), plot.title.format(by=f" by {by}" if by else "")
-        + first_of(len(rows), len(data) - len(rows)), names_of(rows, labels), words, styles,
+        kind, rows, (*filter(None, [plot.value]),) or (plot.low, plot.high),
+        plot.title.format(by=by) + first_of(len(rows), len(data)), labels, words, styles,
         (value, low, high),
-        _scale([value, low, high, *([] if tick is None else [tick])], unit, plot.axis,
-               around_zero=plot.around_zero),
-        tick=tick, how=how, notes=[*filter(None, [plot.note]), *_method(rows)],
-    )  # fmt: skip
-
-
-def interval(data: PlotData, options: PlotOptions) -> Panel | None:
-    """Intervals without the numbers that they are of; None for other frames."""
-    stems = [name.removesuffix("_low") for name in data.numbers if name.endswith("_low")]
-    ends = [f"{stem}_{end}" for stem in stems for end in ("low", "high")]
-    if options.is_chosen or len(stems) != 1 or {*data.numbers} != {*ends}:
-        return None
-    rows = data.first(options.top or 20)
-    (low, high), unit = (rows.values(name) for name in ends), rows.unit(ends[0])
-    keys = [name for name in rows.keys if name not in ends]
-    words = [
-        "no interval" if np.isnan(a + b) else f"{number(a, unit)} to {number(b, unit)}"
-        for a, b in zip(low.tolist(), high.tolist(), strict=True)
-    ]
-    method = f"{stems[0]}_method"
-    notes = [f"{capitalized(in_words(rows.text(method)[0]))}."] if method in rows.kinds else []
-    return _dots(
-        "interval", rows, ends,
-        f"Interval of {humanize(stems[0])}" + first_of(len(rows), len(data) - len(rows)),
-        names_of(rows, _labels(rows, keys)), words, [OWN] * len(rows),
-        (np.full(len(rows), NAN), low, high), _scale([low, high], unit, "", around_zero=False),
-        notes=notes,
+        _scale([value, low, high, tick], unit, plot.axis, around_zero=plot.around_zero),
+        over=[ticks(tick, np.arange(len(tick)), 0.28)] if plot.tick else [],
+        how=plot.how.format(level=_level(rows, plot.low)), notes=_method(rows),
     )  # fmt: skip
 
 
 # --- comparisons ------------------------------------------------------------------------------
 
 
-def is_comparison(data: PlotData, options: PlotOptions) -> bool:
+def is_comparison(data: PlotData, options: Options) -> bool:
     """Whether a frame is the result of a comparison, and no columns were chosen."""
     return len(data) > 0 and not options.is_chosen and {*_COMPARED} <= data.kinds.keys()
 
 
-def comparison(data: PlotData, options: PlotOptions) -> Panel | None:
+def comparison(data: PlotData, options: Options) -> Panel | None:
     """The changes of a comparison, those in one unit; None for other frames."""
     if not is_comparison(data, options):
         return None
     groups = units_apart(data)
     unit = Counter(groups).most_common(1)[0][0]
-    one = data.sorted_by(np.flatnonzero(np.array(groups) == unit))
+    one = data.only(np.array(groups) == unit)
     rows = one.first(options.top or 20)
-    verdicts = rows.text("verdict")
-    decided = np.array([verdict != "cannot say" for verdict in verdicts])
-    change, low, high = (
-        np.where(decided, rows.values(name), NAN) for name in ("change", "low", "high")
-    )
-    measures = [*map(humanize, rows.text("measure"))]
+    verdicts, measures = rows.text("verdict"), [*map(humanize, rows.text("measure"))]
+    decided = np.array(verdicts, object) != "cannot say"
+    ends = [np.where(decided, rows.values(name), NAN) for name in ("change", "low", "high")]
     keys = [name for name in rows.keys if name != "measure"]
-    several = len({*measures}) > 1
-    # A key figure is named after its metric, which then stands there once.
-    labels = [
-        " · ".join(
-            dict.fromkeys([measure, *filter(None, [label])] if several or not label else [label])
-        )
-        for measure, label in zip(measures, _labels(rows, keys) if keys else measures, strict=True)
-    ]
+    labels, title = _labels(rows, keys) if keys else measures, "Changes by measure"
+    if len({*measures}) > 1:
+        # A key figure is named after its metric, which then stands there once.
+        pairs = zip(measures, labels, strict=True)
+        labels = [" · ".join(dict.fromkeys(filter(None, pair))) for pair in pairs]
+    else:
+        by = " and ".join(map(humanize, keys if "subject" not in keys else []))
+        title = f"Change in {measures[0]}" + (f" by {by}" if by else "")
     words, styles = [], []
-    for n, verdict in zip(change.tolist(), verdicts, strict=True):
+    for n, verdict in zip(ends[0].tolist(), verdicts, strict=True):
         is_shown, is_better = verdict in _SHOWN, (verdict == "up") != (unit == RANK)
         worth = f", which is {'better' if is_better else 'worse'}" * (unit == RANK and is_shown)
         words.append(f"{signed(n, unit)}  {verdict}{worth}" if n == n else verdict)
@@ -279,28 +223,15 @@ def comparison(data: PlotData, options: PlotOptions) -> Panel | None:
     sure = [f"{a} {b}" for a, b, v in zip(labels, words, verdicts, strict=True) if v in _SHOWN]
     unsure = [f"{verdicts.count(v)} {v}" for v in ("no evidence", "cannot say") if v in verdicts]
     sides = [{*rows.text(name)} for name in ("host", "baseline_host") if name in rows.kinds]
-    axis = (
-        " less ".join(side.pop() for side in sides if len(side) == 1)
-        if len(sides) == 2
-        else "change"
-    )
-    by = " and ".join(map(humanize, [] if "subject" in keys else keys))
-    title = (
-        "Changes by measure"
-        if several
-        else f"Change in {measures[0]}" + (f" by {by}" if by else "")
-    )
-    doc = rows.column("low")
-    which = (
-        doc.doc.split(" of the change")[0].removeprefix("Lower end of the ") if doc else "interval"
-    )
+    two = len(sides) == 2 and all(len(side) == 1 for side in sides)
+    axis = " less ".join(side.pop() for side in sides) if two else "change"
     others = f"{len(data) - len(one)} of {len(data)} changes are in other units and not drawn here."
     return _dots(
-        "comparison", rows, ("change",), title + first_of(len(rows), len(one) - len(rows)),
-        names_of(rows, labels), words, styles, (change, low, high),
-        _scale([change, low, high], FRACTION_CHANGE if unit == FRACTION else None,
+        "comparison", rows, ("change",), title + first_of(len(rows), len(one)), labels, words,
+        styles, ends,
+        _scale(ends, FRACTION_CHANGE if unit == FRACTION else None,
                axis + ", lower is better" * (unit == RANK), around_zero=True),
-        how=f"Lines: {which} of each change alone. Grey: not shown to differ after correction.",
+        how=f"Lines: {_level(rows, 'low')} interval of each. Grey: not shown after correction",
         notes=[*_method(rows), *([others] if len(one) < len(data) else [])],
         finding="; ".join([*(sure or ["nothing is shown to have changed"]), *unsure]),
         headline=f"{len(sure)} of {len(rows)} are shown to have changed" if sure
@@ -310,9 +241,8 @@ def comparison(data: PlotData, options: PlotOptions) -> Panel | None:
 
 def units_apart(data: PlotData) -> list[str]:
     """Of each change the unit in which it is drawn; what cannot be said has no scale of its own."""
-    unit = FRACTION if data.unit("change") == FRACTION_CHANGE else data.unit("change") or ""
-    units = data.text("unit") if "unit" in data.kinds else [unit] * len(data)
-    units = ["" if unit == BLANK else unit for unit in units]
+    units = data.text("unit") if "unit" in data.kinds else [data.unit("change") or ""] * len(data)
+    units = [{FRACTION_CHANGE: FRACTION, BLANK: ""}.get(unit, unit) for unit in units]
     verdicts = data.text("verdict")
     decided = Counter(u for u, v in zip(units, verdicts, strict=True) if v != "cannot say")
     common = decided.most_common(1)[0][0] if decided else units[0]
@@ -322,33 +252,7 @@ def units_apart(data: PlotData) -> list[str]:
 def unit_words(data: PlotData, unit: str) -> str:
     """What the changes of a panel are of: its measure if there is one, else its unit."""
     pairs = zip(data.text("measure"), units_apart(data), strict=True)
-    measures = {measure for measure, of in pairs if of == unit}
-    words = {FRACTION: "Rates", SCORE: "Scores", COUNT: "Counts", RANK: "Positions"}
-    named = humanize(measures.pop()) if len(measures) == 1 else words.get(unit, unit or "others")
-    return capitalized(named) + (" (lower is better)" if unit == RANK else "")
-
-
-def waterfall(data: PlotData, options: PlotOptions) -> Panel | None:
-    """The parts of a decomposition, each beginning where the one before ends."""
-    if options.is_chosen or not {*_PARTS} <= data.kinds.keys():
-        return None
-    parts, unit = data.text("part"), data.unit("effect")
-    value, low, high = (data.values(name) for name in ("effect", "low", "high"))
-    cells, left, ends = [], 0.0, []
-    words = [number(n, unit) for n in value.tolist()]
-    for row, (part, n) in enumerate(zip(parts, value.tolist(), strict=True)):
-        start = 0.0 if part == "total" else left
-        left = start + n if n == n else left
-        style = REST if part == "total" else GOOD if n > 0 else BAD
-        cells.append(Cell(row, start + n, style, start, start + low[row], start + high[row],
-                          words[row] * (n == n), "not measured" * (n != n),
-                          f"{part}\n{words[row]}"))  # fmt: skip
-        ends += [start, start + n, start + low[row], start + high[row]]
-    return row_panel(
-        "waterfall", data, "Why it moved: other answers, or other questions",
-        [Name(capitalized(part)) for part in parts], cells,
-        _scale([np.array(ends)], unit, "contribution to the change", around_zero=True), ("effect",),
-        how="" if np.isnan(low).all() else "Line: interval of the rate alone.", notes=_method(data),
-        finding="; ".join(f"{a} {b}" for a, b in zip(parts, words, strict=True)), pitch=1.3,
-        is_wide=True,
-    )  # fmt: skip
+    measures = {capitalized(humanize(name)) for name, of in pairs if of == unit}
+    names = {FRACTION: "Rates", SCORE: "Scores", RANK: "Positions", COUNT: "Counts"}
+    words = measures.pop() if len(measures) == 1 else names.get(unit) or capitalized(unit)
+    return words + " (lower is better)" * (unit == RANK)

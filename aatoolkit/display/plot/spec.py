@@ -6,16 +6,21 @@ A kind of picture makes a `Panel`; `layout` gives it a place in points; ``axes``
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from aatoolkit.display.plot.data import Numbers, PlotData
-from aatoolkit.display.plot.drawn import Drawn, Place
 from aatoolkit.display.plot.style import INK, MUTED, Style
+from aatoolkit.errors import ArgumentError, ItemNotFound
+from aatoolkit.stats.explain.explanation import plain
+
+if TYPE_CHECKING:
+    from aatoolkit.stats.explain import Explainer, Explanation
 
 PITCH = 21.0
 """The height of a row in points."""
@@ -85,6 +90,12 @@ NONE = Scale(kind="none")
 def rows_of(names: Sequence[Name]) -> Scale:
     """A scale of rows, the first one on top."""
     return Scale(len(names) - 0.5, -0.5, "names", names=tuple(names))
+
+
+# --- marks ------------------------------------------------------------------------------------
+
+Place = tuple[int | Mapping[str, Any], str | None]
+"""The row of a mark, by position or by the values of columns, and its column."""
 
 
 @dataclass(frozen=True)
@@ -169,10 +180,131 @@ def _strokes(
     x: npt.ArrayLike, to: npt.ArrayLike, y: npt.ArrayLike, end: npt.ArrayLike, style: Style,
     size: float,
 ) -> Mark:  # fmt: skip
-    parts = np.broadcast_arrays(some(x), some(to), some(y), some(end), some(np.nan))
+    parts = np.broadcast_arrays(*map(some, (x, to, y, end, np.nan)))
     x, to, y, end, gap = (part[~np.isnan(parts[0] + parts[1])] for part in parts)
     xs, ys = (np.transpose([a, b, gap]).ravel() for a, b in ((x, to), (y, end)))
     return Mark("line", xs, ys, replace(style, symbol=""), size=size)
+
+
+# --- the rows behind the marks ----------------------------------------------------------------
+
+PlaceAt = Callable[[float, float], Place | None]
+"""From a point of a panel to the mark that is there."""
+
+_MOST_ROWS = 500
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """The rows and columns that the marks of a picture were drawn from.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The rows that are drawn, one a mark; of a picture of counts, those that are counted.
+    columns : tuple of str
+        The numbers that are drawn, the first one first; of a picture of counts, what is counted.
+    labels : tuple of str
+        The columns that name a mark.
+    bounds : pandas.DataFrame, optional
+        The ends of the intervals that are drawn.
+    counts : bool
+        Whether the marks are numbers of rows.
+    facet : str, optional
+        The column whose values have panels of their own.
+    level : str
+        The value that the panel stands for.
+    panels : mapping of str to Drawn
+        The rows of all panels, by value.
+    """
+
+    frame: pd.DataFrame
+    columns: tuple[str, ...]
+    labels: tuple[str, ...] = ()
+    bounds: pd.DataFrame | None = None
+    counts: bool = False
+    facet: str | None = None
+    level: str = ""
+    panels: Mapping[str, Drawn] = field(default_factory=dict)
+
+    def explain(self, mark: Any, column: str | None, within: Any, place_at: PlaceAt) -> Explanation:
+        """Explain the number of a mark; see `Picture.explain`."""
+        from aatoolkit.stats.explain import Explainer
+
+        if self.facet is not None:
+            return self._of_panel(self.facet, mark, column, within, place_at)
+        explainer = within if isinstance(within, Explainer) else Explainer(within)
+        row, named = self._row(mark, place_at)
+        column = column or named or next(iter(self.columns), None)
+        if self.counts:
+            return self._count(row, explainer)
+        if self.bounds is not None and column in self.bounds and column not in self.frame:
+            return explainer.explain(self.bounds, row, column)
+        return explainer.explain(self.frame, row, column)
+
+    def _of_panel(
+        self, facet: str, mark: Any, column: str | None, within: Any, place_at: PlaceAt
+    ) -> Explanation:
+        """Explain a mark of a panel: of that which the mark names, else of this one."""
+        level = self.level
+        if isinstance(mark, Mapping) and facet in mark:
+            level = str(plain(mark[facet]))
+            mark = {name: value for name, value in mark.items() if name != facet} or None
+        if level not in self.panels:
+            listed = ", ".join(self.panels)
+            raise ItemNotFound(f"no panel is of {level!r}; there are {listed}", key=level)
+        panel = replace(self.panels[level], facet=None)
+        explained = panel.explain(mark, column, within, place_at)
+        return replace(explained, row={facet: level, **explained.row})
+
+    def _row(self, mark: Any, place_at: PlaceAt) -> tuple[Any, str | None]:
+        if isinstance(mark, tuple) and len(mark) == 2:
+            place = place_at(float(mark[0]), float(mark[1]))
+            if place is None:
+                named = " and ".join(self.labels) or "its values"
+                why = f"there is no mark at {mark!r}; name it by {named}"
+                raise ArgumentError(why, argument="mark")
+            return place
+        if mark is None or isinstance(mark, Mapping | int):
+            return mark, None
+        word = pd.Timestamp(mark).date().isoformat() if hasattr(mark, "isoformat") else str(mark)
+        for name in self.labels:
+            if word in self._texts(name):
+                return {name: word}, None
+        listed = ", ".join(dict.fromkeys(t for n in self.labels for t in self._texts(n)[:4]))
+        raise ItemNotFound(f"no mark is named {word!r}; there are {listed} …", key=mark)
+
+    def _texts(self, name: str) -> list[str]:
+        values = self.frame[name]
+        if pd.api.types.is_datetime64_any_dtype(values.dtype):
+            values = values.dt.strftime("%Y-%m-%d")
+        return [str(value) for value in values]
+
+    def _count(self, row: Any, explainer: Explainer) -> Explanation:
+        """Explain the number of rows that a mark counts, with those rows."""
+        from aatoolkit.stats.explain import Explanation
+
+        if not isinstance(row, Mapping):
+            words = f"a mark counts rows: name it by {' and '.join(self.columns)}"
+            raise ArgumentError(words, argument="mark")
+        there = np.flatnonzero(explainer.rows_with(self.frame, row)).tolist()
+        words = " and ".join(f"{name} is {value}" for name, value in row.items())
+        return Explanation(
+            len(there), "rows", row, operation="count",
+            formula=f"{len(there):,} of {len(self.frame):,} rows where {words}", rows=len(there),
+            children=tuple(
+                explainer.explain(self.frame, at, self.columns[0]) for at in there[:_MOST_ROWS]
+            ),
+        )  # fmt: skip
+
+
+def drawn_of(data: PlotData, columns: Sequence[str], *labels: str | None, **more: Any) -> Drawn:
+    """The rows behind a panel that has one mark a row, named by its labels and its keys."""
+    names = (*(labels or [data.label_column]), *data.keys)
+    return Drawn(data.frame, tuple(columns), tuple(dict.fromkeys(filter(None, names))), **more)
+
+
+# --- panels and pictures ----------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -259,26 +391,31 @@ class Panel:
         """Whether it has rows, each with a name."""
         return self.y.kind == "names"
 
+    def explain(
+        self, mark: Any = None, column: str | None = None, *, within: Any = None
+    ) -> Explanation:
+        """Explain a mark; see `Picture.explain`."""
+        return self.drawn.explain(mark, column, within, self.place_at)
+
     def place_at(self, x: float, y: float) -> Place | None:
         """The row behind the mark that is nearest to a point; None if there is none."""
-        best: tuple[tuple[float, float], Place] | None = None
+        best: tuple[tuple[float, float], Place | None] = (np.inf, np.inf), None
+        wide, high = self.x.high - self.x.low or 1.0, self.y.high - self.y.low or 1.0
         for mark in self.marks:
             for at, place in enumerate(mark.places or ()):
-                if place is None:
-                    continue
-                start, high = float(mark.x[at]), float(mark.y[at])
-                end = float(mark.to[at]) if mark.to is not None else start
+                start, middle = float(mark.x[at]), float(mark.y[at])
+                end = start if mark.to is None else float(mark.to[at])
                 across = max(min(start, end) - x, x - max(start, end), 0.0)
-                up = abs(y - high) if high == high else np.inf
-                if self.has_rows and (up > 0.5 or (mark.kind == "cells" and across > 0.5)):
-                    continue
-                away = (up, across) if self.has_rows else (across, up)
-                if self.x.kind == "number" and not self.has_rows:
-                    spans = self.x.high - self.x.low or 1.0, self.y.high - self.y.low or 1.0
-                    away = (float(np.hypot(across / spans[0], up / spans[1])), 0.0)
-                if best is None or away < best[0]:
+                up = abs(y - middle) if middle == middle else np.inf
+                away = (across, up)
+                if self.has_rows:
+                    is_out = up > 0.5 or (mark.kind == "cells" and across > 0.5)
+                    away = (np.inf, np.inf) if is_out else (up, across)
+                elif self.x.kind == "number":
+                    away = (float(np.hypot(across / wide, up / high)), 0.0)
+                if place is not None and away < best[0]:
                     best = away, place
-        return best[1] if best else None
+        return best[1]
 
 
 @dataclass(frozen=True)
@@ -325,7 +462,7 @@ def sharing(panels: Sequence[Panel]) -> list[Panel]:
     filled = [panel for panel in panels if panel.kind != "empty"]
     axis = filled[0].shared if filled else ""
     if not axis:
-        return list(panels)
+        return [*panels]
     scales: list[Scale] = [getattr(panel, axis) for panel in filled]
     ends = (max, min) if scales[0].low > scales[0].high else (min, max)
     low, high = ends[0](s.low for s in scales), ends[1](s.high for s in scales)

@@ -74,7 +74,8 @@ EVEN, NOTHING = Style("rest"), Style("rest", look="ring")
 """What states mean: good, to be looked at, bad, neither, and not known or not applicable."""
 
 INK, MUTED = Style("ink", ""), Style("muted", "")
-UNMEASURED, NO_VALUE, NO_NUMBER = (Style("lack", look=look) for look in (HATCHED, DOTTED, EMPTY))
+WITHOUT = (Style("lack", look=HATCHED), Style("lack", look=DOTTED), Style("lack", look=EMPTY))
+UNMEASURED, NO_VALUE, NO_NUMBER = WITHOUT
 
 REST_LEVEL = "all others"
 """The level of what has no style of its own; services have levels named ``other``."""
@@ -156,6 +157,12 @@ class Palette:
             return along(self.ramp, float(part))
         colour = self.colours[name]
         return mixed(self.colours["paper"], colour, _LIGHTER[part]) if part else colour
+
+    def word(self, style: Style, strength: Any, at: int) -> str:
+        """The colour of a word: on a cell black or white, whichever can be read."""
+        if strength is None:
+            return self[style.key]
+        return "#000000" if luminance(self[f"ramp/{float(strength[at])}"]) > 0.18 else "#fefefe"
 
     def box(self, style: Style) -> tuple[str, str, float]:
         """The face of a box, its edge or its hatch, and the edge's width in points."""

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from aatoolkit._util.numbers import number
 from aatoolkit.display.plot import cells
-from aatoolkit.display.plot.data import Mask, Numbers, PlotData, days_of, moments_between
-from aatoolkit.display.plot.drawn import Drawn, Place, drawn_of
-from aatoolkit.display.plot.labels import axis_label, capitalized, humanize
+from aatoolkit.display.plot.data import Mask, Numbers, Options, PlotData, days_of, moments_between
+from aatoolkit.display.plot.labels import capitalized, humanize
 from aatoolkit.display.plot.measured import Whiskers, one_row_per_mark, whiskers
-from aatoolkit.display.plot.options import PlotOptions
-from aatoolkit.display.plot.rows import day_scale, describe_mark, notice
-from aatoolkit.display.plot.spec import NONE, Mark, Panel, Scale, rules, some, spans
+from aatoolkit.display.plot.rows import describe_mark, notice
+from aatoolkit.display.plot.spec import (
+    NONE,
+    Drawn,
+    Mark,
+    Panel,
+    Place,
+    Scale,
+    drawn_of,
+    rules,
+    some,
+    spans,
+)  # fmt: skip
 from aatoolkit.display.plot.style import (
     BLANK,
     OWN,
@@ -25,7 +33,7 @@ from aatoolkit.display.plot.style import (
     UNMEASURED,
     Style,
     styles_for,
-)
+)  # fmt: skip
 from aatoolkit.errors import AvailabilityError
 from aatoolkit.frame.groupby import is_part_period
 from aatoolkit.sections.aggregation import FRACTION, RANK
@@ -35,8 +43,6 @@ MOST_LINES = 4
 
 _NOISY, _DAYS = 10, 21
 """Days of fewer answers than these are shown by week, if there are as many days."""
-
-_STEPS = {"day", "first_day", "last_day", "before", "after", "from_day", "to_day"}
 
 
 @dataclass(frozen=True)
@@ -54,30 +60,35 @@ class _Line:
     is_own: bool
 
     @property
-    def is_measured(self) -> bool:
-        """Whether there is a number at any time."""
-        return not bool(np.isnan(self.values).all())
+    def there(self) -> Numbers:
+        """Its numbers."""
+        return self.values[~np.isnan(self.values)]
+
+    @property
+    def last(self) -> float:
+        """Its last number."""
+        return float(self.there[-1]) if len(self.there) else np.nan
 
 
 def _line(
-    data: PlotData, rows: Mask, moments: pd.DatetimeIndex, x: str, ends: Whiskers, name: str,
-    column: str, *, is_own: bool = False,
+    data: PlotData, mask: Mask, moments: pd.DatetimeIndex, x: str, ends: Whiskers, name: str,
+    column: str, is_own: bool = False,
 ) -> _Line:  # fmt: skip
     """The line of some rows, with a place for each time."""
-    times = pd.Series(np.flatnonzero(rows), index=pd.Index(data.moments(x)[rows]))
+    times = pd.Series(np.flatnonzero(mask), index=pd.Index(data.moments(x)[mask]))
     times = times[times.index.notna() & ~times.index.duplicated()]
-    places = times.reindex(moments, fill_value=-1).to_numpy(np.int64)
-    there = places >= 0
+    rows = times.reindex(moments, fill_value=-1).to_numpy(np.int64)
+    there = rows >= 0
     values, low, high = (
-        np.where(there, n[places], np.nan) for n in (data.values(column), ends.low, ends.high)
+        np.where(there, n[rows], np.nan) for n in (data.values(column), ends.low, ends.high)
     )
     states = data.cells(column)
     parts = np.array([is_part_period(s.reason) for s in states.states], bool)[states.codes]
-    infinite = there & data.infinite(column)[places]
-    return _Line(name, column, places, values, low, high, there & parts[places], infinite, is_own)
+    infinite = there & data.infinite(column)[rows]
+    return _Line(name, column, rows, values, low, high, there & parts[rows], infinite, is_own)
 
 
-def lines(data: PlotData, options: PlotOptions) -> Panel | None:
+def lines(data: PlotData, options: Options) -> Panel | None:
     """Lines of the most informative number along the time in the key."""
     x = options.x or next(iter(data.times), None)
     if x is None or data.kinds[x] != "time":
@@ -87,18 +98,16 @@ def lines(data: PlotData, options: PlotOptions) -> Panel | None:
     ys = options.y or tuple([*data.measures, *data.numbers][:1])
     if not ys or (by and len(ys) > 1) or len({data.unit(name) for name in ys}) > 1:
         return None
-    given, marks = data, [x, *([by] if by else [])]
-    levels = list(dict.fromkeys(data.text(by))) if by else [""]
+    given, marks = data, [x, *filter(None, [by])]
+    levels = list(dict.fromkeys(data.text(by))) if by else []
     wanted = bool(options.kind or options.color)
     most = options.top or (len(SERIES) if wanted else MOST_LINES)
     if len(levels) > most and not wanted and cells.heatmap(data, options):
         return None
+    is_noisy = not options.x and _is_noisy(data, x, ys[0], marks)
     try:
-        if not options.x and _is_noisy(data, x, ys[0], marks):
-            data = one_row_per_mark(data, marks, ys, freq="W")
-        elif options.x or options.color or data.frame.duplicated(marks).any():
-            # Rows of one time are never drawn as one of them.
-            data = one_row_per_mark(data, marks, ys)
+        # Rows of one time are never drawn as one of them.
+        data = one_row_per_mark(data, marks, ys, freq="W" if is_noisy else "")
     except AvailabilityError:
         if options.x or wanted:
             raise
@@ -106,32 +115,21 @@ def lines(data: PlotData, options: PlotOptions) -> Panel | None:
     moments = moments_between(data.moments(x))
     if not len(moments):
         return None
-    ys, left_out = ys[: len(SERIES)], len(ys) - len(SERIES)
-    ends = {
-        name: whiskers(data, name, given if len(given) > len(data) else None, marks) for name in ys
-    }
+    ends = {name: whiskers(data, name, given, marks) for name in ys}
+    whole = np.ones(len(data), bool)
+    series = [_line(data, whole, moments, x, ends[n], humanize(n), n) for n in ys[: len(SERIES)]]
+    total = len(ys)
     if by:
         chosen, own = _most_important(data, by, ys[0], min(most, len(SERIES)))
-        names = np.array(data.text(by), object)
-        called = dict(zip(names, data.labels(by), strict=True))
-        series = [
-            _line(
-                data,
-                names == name,
-                moments,
-                x,
-                ends[ys[0]],
-                called[name],
-                ys[0],
-                is_own=name in own,
+        words, labels = np.array(data.text(by), object), data.labels(by)
+        series, total = [], len(levels)
+        for name in chosen:
+            mask = words == name
+            label = labels[int(np.argmax(mask))]
+            series.append(
+                _line(data, mask, moments, x, ends[ys[0]], label, ys[0], is_own=name in own)
             )
-            for name in chosen
-        ]
-        left_out = len(levels) - len(chosen)
-    else:
-        whole = np.ones(len(data), bool)
-        series = [_line(data, whole, moments, x, ends[n], humanize(n), n) for n in ys]
-    return _panel(data, x, ys, by, options, moments, series, ends[ys[0]], left_out)
+    return _panel(data, x, ys, by, options, moments, series, ends[ys[0]], total)
 
 
 def _is_noisy(data: PlotData, x: str, y: str, marks: Sequence[str]) -> bool:
@@ -154,87 +152,72 @@ def _most_important(data: PlotData, by: str, y: str, most: int) -> tuple[list[st
 
 
 def _panel(
-    data: PlotData, x: str, ys: Sequence[str], by: str | None, options: PlotOptions,
-    moments: pd.DatetimeIndex, series: Sequence[_Line], ends: Whiskers, left_out: int,
+    data: PlotData, x: str, ys: Sequence[str], by: str | None, options: Options,
+    moments: pd.DatetimeIndex, series: Sequence[_Line], ends: Whiskers, total: int,
 ) -> Panel:  # fmt: skip
-    unit, at = data.unit(ys[0]), days_of(moments)
+    unit, at, noun = data.unit(ys[0]), days_of(moments), humanize(data.time_noun(x))
     step = float(np.min(np.diff(at))) if len(at) > 1 else 1.0
     gaps = ~np.logical_or.reduce([~np.isnan(line.values) | line.infinite for line in series])
     styles = _styles(series, options)
     marks = [_gaps(at, gaps, step)] if gaps.any() else []
-    measured = [line for line in series if line.is_measured]
-    banded = next((line for line in measured if line.is_own), measured[0] if measured else None)
+    measured = [line for line in series if len(line.there)]
+    banded = next((line for line in measured if line.is_own), next(iter(measured), None))
     has_band = banded is not None and not bool(np.isnan(banded.low).all())
     for line, style in zip(series, styles, strict=True):
         if line is banded and has_band:
             marks.append(Mark("band", at, line.low, style, to=line.high))
         marks += _marks_of_line(data, line, style, at, moments)
-    names = [line.name + (" (own)" if line.is_own else "") for line in series]
-    last = [_last(line.values) for line in series]
-    has_labels = len(series) > 1
     legend: list[tuple[str, Style, str]] = []
     if any(line.part[~np.isnan(line.values)].any() for line in series):
         legend.append(("part of the period", replace(styles[0], look="hollow"), "dots"))
     if gaps.any():
         legend.append(("not measured", UNMEASURED, "boxes"))
-    noun = humanize(data.time_noun(x))
     title = capitalized(f"{', '.join(map(humanize, ys))} by {noun}")
     title += f" and {humanize(by)}" if by else ""
-    title += f", {len(series)} of {len(series) + left_out}" if left_out > 0 else ""
-    label = axis_label(data, ys[0]) if len(ys) == 1 else ""
+    title += f", {len(series)} of {total}" if total > len(series) else ""
+    label = data.axis_label(ys[0]) if len(ys) == 1 else ""
     texts = [_finding_of_line(line, unit, humanize(ys[0])) for line in series]
-    if gaps.any():
-        texts.append(f"{int(gaps.sum())} of {len(moments)} times not measured")
+    texts += [f"{int(gaps.sum())} of {len(moments)} times not measured"] if gaps.any() else []
     low, high = _y_ends(series, unit)
-    of = f" of {banded.name}" if banded is not None and has_labels else ""
+    of = f" of {banded.name}" if banded is not None and len(series) > 1 else ""
     notes, n = _notes(data, ys, by, series)
     return Panel(
-        "line", data, Drawn(data.frame, tuple(ys), (x, *([by] if by else [])), ends.bounds),
+        "line", data, Drawn(data.frame, tuple(ys), (x, *filter(None, [by])), ends.bounds),
         title, "; ".join(texts),
         Scale(at[0] - step / 2, at[-1] + step / 2, "time", days=tuple(at.tolist())),
         Scale(low, high, "number" if measured else "none", unit,
               "" if label.lower() in title.lower() else label,
               is_whole=all(data.is_count(name) for name in ys)),
-        marks, headline=_headline(series, last, unit, noun), n=n,
-        how=f"Band{of}: {_short(ends.which)}" if has_band else "",
-        notes=[*notes, *([f"Band{of}: {ends.which}."] if has_band else [])],
-        legend=legend, height=175.0, shared="y",
-        labels=[(value, name, style) for value, name, style in zip(last, names, styles, strict=True)
-                if has_labels and not np.isnan(value)],
+        marks, headline=_headline(series, unit, noun), n=n,
+        how=f"Band{of}: {'95% interval' if '95%' in ends.which else ends.which}" * has_band,
+        notes=[*notes, *[f"Band{of}: {ends.which}."] * has_band], legend=legend, height=175.0,
+        shared="y",
+        labels=[(line.last, line.name + " (own)" * line.is_own, style)
+                for line, style in zip(series, styles, strict=True)
+                if len(series) > 1 and len(line.there)],
     )  # fmt: skip
 
 
-def _styles(series: Sequence[_Line], options: PlotOptions) -> list[Style]:
+def _styles(series: Sequence[_Line], options: Options) -> list[Style]:
     """The style of each line, the same one in each panel: beside an own one the others are grey."""
     if any(line.is_own for line in series) and not options.palette:
-        greys = [replace(style, colour="rest") for style in SERIES[1:]]
-        others = iter(greys * len(series))
+        others = iter([replace(style, colour="rest") for style in SERIES[1:]] * len(series))
         return [OWN if line.is_own else next(others) for line in series]
     names = [*options.levels, *(line.name for line in series)]
-    if not options.levels and len({*names}) < 2:
-        return [OWN] * len(series)
     styles = styles_for(names, fixed=not options.palette)
-    return [styles[line.name] for line in series]
+    return [styles[line.name] for line in series] if len({*names}) > 1 else [OWN] * len(series)
 
 
-def _last(values: Numbers) -> float:
-    there = values[~np.isnan(values)]
-    return float(there[-1]) if len(there) else np.nan
-
-
-def _headline(series: Sequence[_Line], last: Sequence[float], unit: str | None, noun: str) -> str:
+def _headline(series: Sequence[_Line], unit: str | None, noun: str) -> str:
     """Where the lines are at their ends."""
     if len(series) == 1:
-        there = series[0].values[~np.isnan(series[0].values)]
+        there, name = series[0].there, capitalized(series[0].name or "it")
         if len(there) < 2:
             return ""
-        low, high = number(float(there.min()), unit), number(float(there.max()), unit)
-        name = capitalized(series[0].name or "it")
-        return f"{name} {number(last[0], unit)} in the last {noun}, {low} to {high} overall"
-    order = np.argsort([-n if n == n else np.inf for n in last])[:3]
-    ends = [
-        f"{series[row].name} {number(last[row], unit)}" for row in order if last[row] == last[row]
-    ]
+        low, high, last = (number(float(n), unit) for n in (there.min(), there.max(), there[-1]))
+        return f"{name} {last} in the last {noun}, {low} to {high} overall"
+    order = sorted((line for line in series if len(line.there)), key=lambda line: -line.last)
+    ends = [f"{line.name} {number(line.last, unit)}" for line in order[:3]]
     return f"In the last {noun}: {', '.join(ends)}" if ends else ""
 
 
@@ -249,23 +232,20 @@ def _gaps(at: Numbers, gaps: Mask, step: float) -> Mark:
 def _marks_of_line(
     data: PlotData, line: _Line, style: Style, at: Numbers, moments: pd.DatetimeIndex
 ) -> list[Mark]:
-    def tips() -> list[str]:
-        words = []
-        for moment, row, low, high in zip(moments, line.rows, line.low, line.high, strict=True):
-            label = f"{line.name}, {cells.time_words(moment)}".strip(", ")
-            said = f"{label}\nno row"
-            if row >= 0:
-                said = describe_mark(data, line.column, int(row), label, float(low), float(high))
-            words.append(said)
-        return words
+    def tip(moment: pd.Timestamp, row: int, low: float, high: float) -> str:
+        label = f"{line.name}, {cells.time_words(moment)}".strip(", ")
+        return describe_mark(data, line.column, row, label, low, high) if row >= 0 else label
 
     places: list[Place | None] = [
         (int(row), line.column) if row >= 0 else None for row in line.rows
     ]
     width = (2.4 if line.is_own else 1.8) if len(at) <= 150 else 1.0
-    marks = [Mark("line", at, line.values, style, size=width, tips=tips, places=places)]
+    marks = [Mark(
+        "line", at, line.values, style, size=width, places=places,
+        tips=lambda: [*map(tip, moments, line.rows.tolist(), line.low, line.high)],
+    )]  # fmt: skip
     gone = np.isnan(np.concatenate([[np.nan], line.values, [np.nan]]))
-    alone = ~gone[1:-1] & gone[:-2] & gone[2:] & (len(at) > 100)
+    alone = gone[:-2] & gone[2:] & (len(at) > 100)
     for mask, look in ((alone, style), (line.part, replace(style, look="hollow"))):
         there = mask & ~gone[1:-1]
         if there.any():
@@ -274,7 +254,7 @@ def _marks_of_line(
 
 
 def _finding_of_line(line: _Line, unit: str | None, what: str) -> str:
-    there = line.values[~np.isnan(line.values)]
+    there = line.there
     if not len(there):
         return f"{line.name or what} was not measured"
     first, last, low, high = (
@@ -308,20 +288,17 @@ def _notes(
             whole = "" if by else f", {number(float(sizes.sum()))} in all"
             n = f"n = {least} each{whole}"
             notes.append(f"Sample ({humanize(name)}): {least} each{whole}.")
-    lacking = [line.name for line in series if not line.is_measured]
+    lacking = [line.name for line in series if not len(line.there)]
     if lacking and len(series) > 1:
         notes.append(f"Without a number: {', '.join(lacking)}.")
     infinite = sum(int(line.infinite.sum()) for line in series)
-    if infinite:
-        notes.append(f"Infinite, and therefore not drawn: {infinite} of the numbers.")
+    notes += [f"Infinite, and therefore not drawn: {infinite} of the numbers."] * bool(infinite)
     return notes, n
 
 
-def changes(data: PlotData, options: PlotOptions) -> Panel | None:
+def changes(data: PlotData, options: Options) -> Panel | None:
     """The rate of each stretch of days, with the days that hold each change."""
     if options.is_chosen or not data.table.startswith("statistics:changes"):
-        return None
-    if not data.kinds.keys() >= _STEPS:
         return None
     unit, texts = data.unit("after"), {n: data.text(n) for n in ("day", "verdict", "why", "method")}
     day, first, last, start, end = map(
@@ -333,12 +310,14 @@ def changes(data: PlotData, options: PlotOptions) -> Panel | None:
         f"{verdict} on {when}, {why}" if when != BLANK else f"{verdict}: {why}"
         for when, verdict, why in zip(texts["day"], texts["verdict"], texts["why"], strict=True)
     )
-    title = "When the rate changed" if is_changed.any() else "No change is shown"
-    panel = partial(Panel, "changes", data, drawn_of(data, ("after",)), title, finding,
-                    notes=[f"{capitalized(texts['method'][0])}."])  # fmt: skip
+    panel = Panel(
+        "changes", data, drawn_of(data, ("after",)),
+        "When the rate changed" if is_changed.any() else "No change is shown", finding, NONE, NONE,
+        [], notes=[f"{capitalized(texts['method'][0])}."], height=90.0,
+    )  # fmt: skip
     if np.isnan(start).all() or np.isnan(before).all():
-        return panel(NONE, NONE, notice(texts["why"][0], UNMEASURED), height=90.0)
-    turned, legend = Style("orange", dash=(4, 2)), []
+        return replace(panel, marks=notice(texts["why"][0], UNMEASURED))
+    turned = Style("orange", dash=(4, 2))
     # The last stretch ends with the series.
     lefts, rights = [*start, day[-1]], [*np.where(is_changed, day, end), end[-1]]
     count = len(start) + bool(is_changed[-1])
@@ -354,20 +333,18 @@ def changes(data: PlotData, options: PlotOptions) -> Panel | None:
         Mark("words", (left + right) / 2, rates, words=[number(rate, unit) for rate in rates],
              align="center", shift=(0, 8)),
     ]  # fmt: skip
-    if is_changed.any():
-        column = data.column("first_day")
-        level = column.doc.split(" interval")[0].rsplit(" ", 1)[-1] if column else "the level"
-        legend = [
-            ("most likely day", turned, "line"),
-            (f"days that hold it with {level}", replace(turned, look="pale"), "boxes"),
-        ]
-    return panel(
-        day_scale(float(np.nanmin(start)), float(np.nanmax(end))),
-        Scale(0.0, most, unit=unit, label=axis_label(data, "after").replace("after", "rate")),
-        marks, legend=legend, how="Thick line: the rate of a stretch of days.", height=160.0,
+    legend = [
+        ("most likely day", turned, "line"),
+        ("days that hold it, 95% sure", replace(turned, look="pale"), "boxes"),
+    ]
+    return replace(
+        panel, x=day_scale(float(np.nanmin(start)), float(np.nanmax(end))),
+        y=Scale(0.0, most, unit=unit, label=data.axis_label("after").replace("after", "rate")),
+        marks=marks, legend=legend if is_changed.any() else [],
+        how="Thick line: the rate of a stretch of days", height=160.0,
     )  # fmt: skip
 
 
-def _short(which: str) -> str:
-    """An interval in two words."""
-    return "95% interval" if "95%" in which else which
+def day_scale(first: float, last: float) -> Scale:
+    """A scale of days."""
+    return Scale(first, last, "time", days=tuple(np.arange(np.floor(first), last).tolist()))

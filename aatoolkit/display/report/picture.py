@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from xml.etree import ElementTree
 
@@ -33,10 +33,8 @@ _LINK = re.compile(r'href="#([^"]+)"')
 _DROPPED = ("metadata", "style", "title", "desc")
 
 
-def drawn(
-    frame: pd.DataFrame, name: str, kinds: Iterable[str] = (), link: NumberLink | None = None
-) -> str:
-    """The figure of a frame with its caption; empty if its picture is of another kind.
+def drawn(frame: pd.DataFrame, name: str, link: NumberLink | None = None) -> str:
+    """The figure of a frame with its caption; empty if it has no picture.
 
     Parameters
     ----------
@@ -44,12 +42,10 @@ def drawn(
         The frame.
     name
         What ids begin with.
-    kinds
-        The kinds of pictures that may be drawn; any if left out.
     link
         Makes of a number of the caption a link to its evidence.
     """
-    picture = picture_of(frame, kinds)
+    picture = picture_of(frame)
     if picture is None:
         return ""
     finding = caption(picture, link)
