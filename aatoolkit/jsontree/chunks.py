@@ -23,9 +23,8 @@ PART = 1 << 19
 LONG = 1 << 21
 """Shorter documents are not worth a cut."""
 
-_HEAD = 1 << 16
 _OPENING = re.compile(rb'\[\s*(\{\s*"(?:[^"\\]|\\.){1,200}+"\s*:)')
-_CANDIDATES, _DEPTH = 8, 8
+_HEAD, _CANDIDATES = 1 << 16, 8
 
 
 class NotInParts(BaseException):
@@ -39,97 +38,67 @@ class Cut(NamedTuple):
     ----------
     body : bytes
         All of it.
-    names : tuple of str
-        The fields that lead to the array.
-    envelope : object
+    name : str
+        The field of the document that has the array.
+    envelope : dict
         The document, with an empty array there.
-    last : list
-        The last elements.
     cuts : list of int
         Where the elements of each part begin, the last ones' included, one byte on.
+    last : list
+        The last elements.
     """
 
     body: bytes
-    names: tuple[str, ...]
-    envelope: Any
-    last: list[Any]
+    name: str
+    envelope: dict[str, Any]
     cuts: list[int]
+    last: list[Any]
 
-    def parts(self) -> Iterator[list[Any]]:
-        """Yield the elements, part by part.
+    def documents(self) -> Iterator[Vector]:
+        """Yield the document with the elements of each part, which know their positions.
 
         Raises
         ------
         orjson.JSONDecodeError
             If a part is no elements: the document was cut elsewhere than between two.
         """
-        view = memoryview(self.body)
-        for start, end in pairwise(self.cuts):
-            yield orjson.loads(b"".join((b"[", view[start : end - 1], b"]")))
-        yield self.last
-
-    def value(self, elements: list[Any]) -> Any:
-        """The document with some of the elements only."""
-        value: Any = elements
-        for depth in range(len(self.names), 0, -1):
-            above = self.envelope
-            for name in self.names[: depth - 1]:
-                above = above[name]
-            value = {**above, self.names[depth - 1]: value}
-        return value
-
-    def document(self, elements: list[Any], first: int) -> Vector:
-        """The document with some of the elements only, which know what their positions are."""
-        document = Vector.of(self.value(elements))
-        array = document
-        for name in self.names:
-            array = array.field(name)
-        array.each().level.first = first
-        return document
+        view, first = memoryview(self.body), 0
+        for start, end in [*pairwise(self.cuts), (0, 0)]:
+            elements = (
+                orjson.loads(b"".join((b"[", view[start : end - 1], b"]"))) if end else self.last
+            )
+            document = Vector.of({**self.envelope, self.name: elements})
+            document.field(self.name).each().level.first = first
+            first += len(elements)
+            yield document
 
 
 def cut(body: bytes) -> Cut | None:
-    """Cut a long document; None if none of its first arrays reaches almost from end to end.
+    """Cut a long document; None if no array of its fields reaches almost from end to end.
 
     Examples
     --------
     >>> body = b'{"n": 2, "rows": [%b]}' % b", ".join([b'{"id": 1, "text": "made up"}'] * 99_999)
     >>> parts = cut(body)
-    >>> parts.names, parts.envelope, sum(map(len, parts.parts()))
-    (('rows',), {'n': 2, 'rows': []}, 99999)
+    >>> parts.name, parts.envelope, sum(len(one.field("rows").each()) for one in parts.documents())
+    ('rows', {'n': 2, 'rows': []}, 99999)
     """
-    if len(body) < LONG:
-        return None
-    for opening in islice(_OPENING.finditer(body, 0, _HEAD), _CANDIDATES):
+    openings = _OPENING.finditer(body, 0, _HEAD) if len(body) >= LONG else ()
+    for opening in islice(openings, _CANDIDATES):
         between = re.compile(rb"\}\s*(,)\s*" + re.escape(opening[1]))
         cuts = [opening.start(1)]
-        while found := between.search(body, cuts[-1] + PART, cuts[-1] + 2 * PART):
-            cuts.append(found.end(1))
+        while comma := between.search(body, cuts[-1] + PART, cuts[-1] + 2 * PART):
+            cuts.append(comma.end(1))
         if len(cuts) < 3 or len(body) - cuts[-1] > 2 * PART:
             continue
         mark = uuid4().hex
-        marked = b"".join((body[: cuts[0]], orjson.dumps(mark), b",", body[cuts[-1] :]))
         try:
-            envelope = orjson.loads(marked)
+            envelope = orjson.loads(
+                b'%b"%b",%b' % (body[: cuts[0]], mark.encode(), body[cuts[-1] :])
+            )
         except orjson.JSONDecodeError:
             continue
-        names = _path_to(mark, envelope)
-        if names is not None:
-            array = envelope
-            for name in names:
-                array = array[name]
-            last = array[1:]
-            array.clear()
-            return Cut(body, names, envelope, last, cuts)
-    return None
-
-
-def _path_to(mark: str, value: Any, depth: int = _DEPTH) -> tuple[str, ...] | None:
-    """The fields that lead to the array whose first element is a mark."""
-    if type(value) is list:
-        return () if value[:1] == [mark] else None
-    for name, inner in value.items() if type(value) is dict and depth else ():
-        path = _path_to(mark, inner, depth - 1)
-        if path is not None:
-            return (name, *path)
+        for name, value in envelope.items() if type(envelope) is dict else ():
+            if type(value) is list and value[:1] == [mark]:
+                return Cut(body, name, {**envelope, name: []}, cuts, value[1:])
     return None

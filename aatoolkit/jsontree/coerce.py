@@ -8,7 +8,8 @@ otherwise (`aatoolkit.sections.Column`: ``parse``, ``scale``, ``missing``), it i
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
 from functools import partial
@@ -34,7 +35,7 @@ from aatoolkit.jsontree.text_values import (
     short_number,
     utc_instant,
 )
-from aatoolkit.jsontree.vectors import MISSING, Missing
+from aatoolkit.jsontree.vectors import MISSING
 
 if TYPE_CHECKING:
     from aatoolkit.sections.column import Reading
@@ -107,28 +108,39 @@ def coerce_values(values: Sequence[Any], dtype: str) -> tuple[pa.Array, list[int
     >>> array.to_pylist(), odd
     ([1, None, None, None], [2, 3])
     """
-    parsed = to_array(values, {*map(type, values)}, dtype)
+    parsed = read_as(values, _Plain(dtype))
     return parsed.array, [*parsed.odd]
 
 
-def to_array(values: Sequence[Any], kinds: Collection[type], dtype: str) -> Parsed:
-    """Convert values of some types; see `coerce_values`."""
-    plain, read = _DTYPES[dtype]
-    if Missing in kinds:
-        values = [None if value is MISSING else value for value in values]
-        kinds = {*kinds} - {Missing}
-    if plain.issuperset(kinds):
-        try:
-            if dtype in _TIMES:
-                return Parsed(pa.array(map(_TIMES[dtype].__getitem__, values), ARROW[dtype]))
-            if dtype != "list<string>" or _is_text(chain.from_iterable(filter(None, values))):
-                return Parsed(pa.array(values, ARROW[dtype]))
-        except (ValueError, OverflowError):
-            pass
-    return _read_each(values, read, ARROW[dtype])
+def exact_array(values: Iterable[Any], kinds: set[type], dtype: str) -> pa.Array:
+    """Convert values to an Arrow array of a dtype.
+
+    Parameters
+    ----------
+    values : iterable
+        JSON values; null where there is none.
+    kinds : set of type
+        The types of the values, or more.
+    dtype : str
+        A dtype of `ARROW`.
+
+    Raises
+    ------
+    ValueError, OverflowError
+        If one is not just what the dtype holds.
+    """
+    if not kinds <= _EXACT[dtype]:
+        raise ValueError
+    if dtype in _TIMES:
+        return pa.array(map(_TIMES[dtype].__getitem__, values), ARROW[dtype])
+    if dtype == "list<string>":
+        values = list(values)
+        if not {*map(type, chain.from_iterable(filter(None, values)))} <= {str, _NULL}:
+            raise ValueError
+    return pa.array(values, ARROW[dtype])
 
 
-def read_as(values: Sequence[Any], reading: Reading, year: Any = None) -> Parsed:
+def read_as(values: Sequence[Any], reading: Reading | _Plain, year: Any = None) -> Parsed:
     """Parse all values at a place as a column reads them.
 
     Parameters
@@ -148,45 +160,49 @@ def read_as(values: Sequence[Any], reading: Reading, year: Any = None) -> Parsed
     >>> parsed.array.to_pylist(), parsed.odd, parsed.missing
     ([1204.0, 34.5, None, None, None, 7.0], [3], [2])
     """
-    missing: list[int] = []
-    if reading.missing:
-        marks = {_identity(mark) for mark in reading.missing}
-        missing = [row for row, value in enumerate(values) if _identity(value) in marks]
-        values = list(values)
-        for row in missing:
-            values[row] = None
-    if reading.parse is None:
-        parsed = to_array(values, {*map(type, values)}, reading.dtype)
+    marks = {_identity(mark) for mark in reading.missing}
+    missing = (
+        [row for row, value in enumerate(values) if _identity(value) in marks] if marks else []
+    )
+    absent = {*missing}
+    values = [
+        None if value is MISSING or row in absent else value for row, value in enumerate(values)
+    ]
+    dtype, kind = reading.dtype, ARROW[reading.dtype]
+    read = _READ[dtype]
+    if reading.parse is not None:
+        read = partial(_PARSERS[reading.parse], dtype, year)
     else:
-        parse = partial(_PARSERS[reading.parse], reading.dtype, year)
-        parsed = _read_each(values, parse, ARROW[reading.dtype])
-    array = parsed.array if reading.scale is None else _scaled(parsed.array, reading.scale)
-    return Parsed(array, parsed.odd, missing)
-
-
-def _read_each(values: Sequence[Any], read: Callable[[Any], Any], kind: pa.DataType) -> Parsed:
-    """Read values one by one, equal texts once; what is None or raises does not fit."""
-    memo: dict[str, Any] = {}
+        try:
+            return _scaled(
+                Parsed(exact_array(values, {*map(type, values)}, dtype), (), missing), reading.scale
+            )
+        except (ValueError, OverflowError):
+            pass
+    memo: dict[Any, Any] = {}
     rows: list[Any] = []
     odd: list[int] = []
     for row, value in enumerate(values):
-        if value is None or value is MISSING:
-            rows.append(None)
-            continue
         is_text = type(value) is str
-        if is_text and value in memo:
-            result = memo[value]
-        else:
-            try:
+        result = memo.get(value) if is_text else None
+        if result is None and value is not None:
+            with suppress(ValueError, OverflowError):
                 result = read(value)
-            except (ValueError, OverflowError):
-                result = None
-            if is_text:
+            if result is None:
+                odd.append(row)
+            elif is_text:
                 memo[value] = result
         rows.append(result)
-        if result is None:
-            odd.append(row)
-    return Parsed(pa.array(rows, kind), odd)
+    return _scaled(Parsed(pa.array(rows, kind), odd, missing), reading.scale)
+
+
+class _Plain(NamedTuple):
+    """The reading of values that are plain JSON of a dtype."""
+
+    dtype: str
+    parse: None = None
+    scale: None = None
+    missing: tuple[()] = ()
 
 
 def _identity(value: Any) -> Any:
@@ -197,28 +213,28 @@ def _identity(value: Any) -> Any:
     return number, type(value) is bool
 
 
-def _scaled(array: pa.Array, scale: float) -> pa.Array:
+def _scaled(parsed: Parsed, scale: float | None) -> Parsed:
     """Multiply numbers by a scale; divide where that is exact: 34.5 percent are 0.345."""
+    if scale is None:
+        return parsed
     import pyarrow.compute as pc
 
     inverse = 1 / scale
     if scale < 1 and abs(inverse - round(inverse)) < 1e-9 * inverse:
-        return pc.divide(array, pa.scalar(float(round(inverse))))
-    return pc.multiply(array, pa.scalar(float(scale)))
-
-
-def _is_text(values: Any) -> bool:
-    return set(map(type, values)) <= {str, _NULL}
+        return parsed._replace(array=pc.divide(parsed.array, float(round(inverse))))
+    return parsed._replace(array=pc.multiply(parsed.array, float(scale)))
 
 
 class _Memo(dict[Any, Any]):
     """Texts as the numbers that Arrow holds of them; a text that is none raises."""
 
-    def __init__(self, read: Callable[[str], int]) -> None:
+    def __init__(self, form: re.Pattern[str], read: Callable[[str], int]) -> None:
         super().__init__({None: None})
-        self._read = read
+        self._form, self._read = form, read
 
     def __missing__(self, text: str) -> int:
+        if not self._form.fullmatch(text):
+            raise ValueError
         number = self._read(text)
         if len(self) < 1 << 14:
             self[text] = number
@@ -235,31 +251,20 @@ def instant_number(instant: datetime) -> int:
     return (instant - _EPOCH) // _MICROSECOND
 
 
-def _day(text: str) -> int:
-    if not _DAY.fullmatch(text):
-        raise ValueError
-    return day_number(date.fromisoformat(text))
-
-
-def _instant(text: str) -> int:
-    if not _INSTANT.fullmatch(text):
-        raise ValueError
-    return instant_number(datetime.fromisoformat(text))
-
-
-_TIMES = {"date": _Memo(_day), "timestamp": _Memo(_instant)}
-
-
-def _flag(value: Any) -> bool:
-    if type(value) is not bool:
-        raise ValueError
-    return value
+_TIMES = {
+    "date": _Memo(_DAY, lambda text: day_number(date.fromisoformat(text))),
+    "timestamp": _Memo(_INSTANT, lambda text: instant_number(datetime.fromisoformat(text))),
+}
 
 
 def _text(value: Any) -> str:
     if type(value) is not str or not is_unicode(value):
         raise ValueError
     return value
+
+
+def _flag(value: Any) -> bool | None:
+    return value if type(value) is bool else None
 
 
 def _texts(value: Any) -> Any:
@@ -284,24 +289,25 @@ def real_number(value: Any) -> float:
     raise ValueError
 
 
-def _time(dtype: str) -> Callable[[Any], Any]:
-    def read(value: Any) -> Any:
-        return _TIMES[dtype][_text(value)]
-
-    return read
-
-
-_DTYPES: dict[str, tuple[frozenset[type], Callable[[Any], Any]]] = {
-    "string": (frozenset((str, _NULL)), _text),
-    "category": (frozenset((str, _NULL)), _text),
-    "Int64": (frozenset((int, _NULL)), whole_number),
-    "Float64": (frozenset((float, int, _NULL)), real_number),
-    "boolean": (frozenset((bool, _NULL)), _flag),
-    "date": (frozenset((str, _NULL)), _time("date")),
-    "timestamp": (frozenset((str, _NULL)), _time("timestamp")),
-    "list<string>": (frozenset((list, _NULL)), _texts),
+_EXACT: dict[str, set[type]] = {
+    **{dtype: {str, _NULL} for dtype in ("string", "category", "date", "timestamp")},
+    "Int64": {int, _NULL},
+    "Float64": {float, int, _NULL},
+    "boolean": {bool, _NULL},
+    "list<string>": {list, _NULL},
 }
-"""The types of values that Arrow reads as a dtype, and how single values are read."""
+"""The types of values that Arrow reads as a dtype."""
+
+_READ: dict[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(("string", "category"), _text),
+    "Int64": whole_number,
+    "Float64": real_number,
+    "boolean": _flag,
+    "date": lambda value: _TIMES["date"][_text(value)],
+    "timestamp": lambda value: _TIMES["timestamp"][_text(value)],
+    "list<string>": _texts,
+}
+"""How a single value is read as a dtype."""
 
 
 _LATEST = instant_number(datetime.max.replace(tzinfo=UTC))

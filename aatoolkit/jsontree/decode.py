@@ -25,7 +25,7 @@ from aatoolkit._util.text import visible
 from aatoolkit.errors import DecodeError, PayloadError
 from aatoolkit.jsontree.layout import MAX_DEPTH, Census, Inexact
 
-__all__ = ["BOM", "MAX_DEPTH", "MAX_DIGITS", "decode", "excerpt", "gc_paused", "outline"]
+__all__ = ["BOM", "MAX_DEPTH", "decode", "excerpt", "gc_paused", "outline"]
 
 T = TypeVar("T")
 
@@ -35,20 +35,10 @@ BOM = b"\xef\xbb\xbf"
 EXACT_FLOAT = 2**53
 """Floats hold every whole number up to this one, and not the next."""
 
-MAX_DIGITS = 4300
-"""The longest number that is read, in digits; Python's own limit for whole numbers."""
-
 _BLOCK, _EXCERPT = 1 << 20, 200
 _QUOTE, _BACKSLASH, _COLON, _SPACE = b'"\\: '
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
-_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
-_LONG_NUMBER = re.compile(rb"[0-9]{%d}" % (MAX_DIGITS + 1))
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
-
-_Bytes = np.ndarray[tuple[int], np.dtype[np.uint8]]
-_Flags = np.ndarray[tuple[int], np.dtype[np.bool_]]
-_Positions = np.ndarray[tuple[int], np.dtype[np.intp]]
-
 _KINDS = {type(None), bool, int, float, str, list, dict}
 
 
@@ -118,19 +108,36 @@ def read_document(
     try:
         bare = body.removeprefix(BOM)
         result, keys = survey(orjson.loads(bare), False)
-        if is_exact(bare, keys):
+        if keys_in(bare) == keys:
             return result
     except (Inexact, orjson.JSONDecodeError):
         pass
     return survey(decode_exactly(body, **facts), True)[0]
 
 
-def is_exact(body: bytes, keys: int) -> bool:
-    """Whether the bytes hold no more than so many keys, and no number of very many digits."""
-    codes, step = np.frombuffer(body, np.uint8), MAX_DIGITS // 2
-    if sum(_keys(codes, start) for start in range(0, len(codes), _BLOCK)) != keys:
-        return False
-    return not any(body[at : at + step].isdigit() for at in range(0, len(body), step))
+def keys_in(body: bytes) -> int:
+    """Count the keys that a document writes: of a key given twice, orjson keeps one.
+
+    A key is a quote before a colon, with or without white space between.
+    """
+    keys, codes = 0, np.frombuffer(body, np.uint8)
+    for start in range(0, len(codes), _BLOCK):
+        colons = np.flatnonzero(codes[start : start + _BLOCK] == _COLON) + start
+        before = codes[colons - 1]
+        is_quote = before == _QUOTE
+        is_doubtful = (before <= _SPACE) | (is_quote & (codes[colons - 2] == _BACKSLASH))
+        keys += int(np.count_nonzero(is_quote & ~is_doubtful))
+        keys += sum(_ends_key(body, colon) for colon in colons[is_doubtful].tolist())
+    return keys
+
+
+def _ends_key(body: bytes, colon: int, window: int = 64) -> bool:
+    """Whether a colon follows a key, and is not itself in a text."""
+    bare = body[max(colon - window, 0) : colon].rstrip()
+    text = bare[:-1].rstrip(b"\\")
+    if not text and window < colon:
+        return _ends_key(body, colon, 8 * window)
+    return bare[-1] == _QUOTE and (len(bare) - 1 - len(text)) % 2 == 0
 
 
 def decode_exactly(body: bytes, **facts: Any) -> Any:
@@ -212,20 +219,19 @@ def _is_json_value(value: Any) -> bool:
     """Whether a value is made of what JSON has and nothing else, so that nothing changes in it."""
     values, depth = [value], 0
     while values and depth <= MAX_DEPTH:
-        kinds = set(map(type, values))
-        if not kinds <= _KINDS:
-            return False
+        kinds = {*map(type, values)}
         # Each container once: one that holds itself twice would double with every level.
-        objects = list({id(value): value for value in values if type(value) is dict}.values())
-        arrays = list({id(value): value for value in values if type(value) is list}.values())
-        keys = list(chain.from_iterable(objects))
-        if not set(map(type, keys)) <= {str}:
+        containers = {id(value): value for value in values if type(value) in (dict, list)}.values()
+        objects = [value for value in containers if type(value) is dict]
+        keys = [*chain.from_iterable(objects)]
+        if not kinds <= _KINDS or not {*map(type, keys)} <= {str}:
             return False
         if not all(math.isfinite(value) for value in values if type(value) is float):
             return False
         if not is_unicode("".join(keys + [value for value in values if type(value) is str])):
             return False
-        values = list(chain.from_iterable((*map(dict.values, objects), *arrays)))
+        arrays = (value for value in containers if type(value) is list)
+        values = [*chain(*map(dict.values, objects), *arrays)]
         depth += 1
     return not values
 
@@ -238,54 +244,12 @@ def is_unicode(text: str) -> bool:
         return False
 
 
-def _keys(codes: _Bytes, start: int) -> int:
-    """Count the keys that end in a block, or a few more: text may begin with a colon.
-
-    A key is a quote before a colon, with or without white space between. The quote is text
-    if a backslash escapes it.
-    """
-    end = min(start + _BLOCK, len(codes))
-    start = max(start, 2)
-    last = np.flatnonzero(codes[start:end] == _COLON) + (start - 1)
-    before = codes[last]
-    quotes, loose = last[before == _QUOTE], last[before <= _SPACE]
-    doubtful = quotes[codes[quotes - 1] == _BACKSLASH]
-    keys = len(quotes) - np.count_nonzero(_escaped(codes, doubtful))
-    while (spaces := _is_space(codes[loose])).any():
-        loose -= spaces
-    loose = loose[codes[loose] == _QUOTE]
-    keys += len(loose) - np.count_nonzero(_escaped(codes, loose))
-    return int(keys)
-
-
-def _is_space(codes: _Bytes) -> _Flags:
-    spaces: _Flags = (codes == 32) | ((codes <= 13) & (codes >= 9))
-    return spaces
-
-
-def _escaped(codes: _Bytes, positions: _Positions) -> _Flags:
-    """Whether an odd number of backslashes precedes each byte."""
-    odd = np.zeros(len(positions), np.bool_)
-    if not len(positions):
-        return odd
-    running = codes[positions - 1] == _BACKSLASH
-    back = 1
-    while running.any():
-        odd ^= running
-        back += 1
-        running = running & (codes[positions - back] == _BACKSLASH)
-    return odd
-
-
 def _read(body: bytes) -> Any:
     """Decode one document, or raise `_Invalid`."""
     text = _text(body)
-    bare = _STRING.sub(b'""', body)
-    shallowest, deepest = _depths(bare)
+    shallowest, deepest = _depths(_STRING.sub(b'""', body))
     if deepest > MAX_DEPTH:
         raise _Invalid("too_deep", f"it is nested more than {MAX_DEPTH} deep")
-    if _LONG_NUMBER.search(bare):
-        raise _Invalid("not_json", f"it holds a number of more than {MAX_DIGITS} digits")
     try:
         value = json.loads(
             text, object_pairs_hook=_object, parse_constant=_constant, parse_float=_float
@@ -295,8 +259,8 @@ def _read(body: bytes) -> Any:
         cut = shallowest > 0 and body.lstrip()[:1] in (b"{", b"[")
         why = "it breaks off before its end" if cut else f"{error}"
         raise _Invalid("truncated" if cut else "not_json", why) from None
-    if _SURROGATE.search(body):
-        _check_text(value)
+    if "\\u" in text and not is_unicode(json.dumps(value, ensure_ascii=False)):
+        raise _Invalid("encoding", "it holds half a surrogate pair, which is no text")
     return value
 
 
@@ -323,14 +287,6 @@ def _text(body: bytes) -> str:
         return body.decode("utf-8")
     except UnicodeDecodeError as error:
         raise _Invalid("encoding", f"it is not in UTF-8 (byte {error.start})") from None
-
-
-def _check_text(value: Any) -> None:
-    """Raise if a text holds half a surrogate pair, which no file could hold."""
-    try:
-        json.dumps(value, ensure_ascii=False).encode("utf-8")
-    except UnicodeEncodeError:
-        raise _Invalid("encoding", "it holds half a surrogate pair, which is no text") from None
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

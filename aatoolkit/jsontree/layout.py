@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 from itertools import chain
 from operator import itemgetter
@@ -82,15 +82,12 @@ class Census:
         Inexact
             If a number may have been a larger one, or it is nested too deep.
         """
-        self.add(1)
         if depth >= MAX_DEPTH and not kinds.isdisjoint((dict, list)):
             raise Inexact
         # Beyond 64 bits orjson makes floats of whole numbers.
         if float in kinds and not self.is_exact:
-            floats = values
-            if kinds != {float}:
-                floats = [value for value in values if type(value) is float]
-            if max(map(abs, floats)) >= 2**63:
+            floats = [value for value in values if type(value) is float]
+            if max(floats) >= 2**63 or min(floats) <= -(2**63):
                 raise Inexact
 
     def add_keys(self, objects: Sequence[dict[str, Any]]) -> None:
@@ -100,41 +97,26 @@ class Census:
         self.most_keys = max(self.most_keys, *sizes)
 
     def walk(self, values: Sequence[Any], depth: int = 0) -> None:
-        """Count all values of one path, and what is below; keys that are data are one path."""
+        """Count what is below the values of one path; keys that are data are one path."""
         kinds = {*map(type, values)}
         self.look(values, kinds, depth)
+        below: dict[str | None, list[Any]] = defaultdict(list)
         if list in kinds:
             arrays = (value for value in values if type(value) is list)
-            self.walk([*chain.from_iterable(arrays)], depth + 1)
+            below[None] = [*chain.from_iterable(arrays)]
+            self.add(1)
         if dict in kinds:
             objects = [value for value in values if type(value) is dict]
             self.add_keys(objects)
-            fields = fields_of(objects)
-            if len(fields) > _MANY and are_keyed(objects):
-                fields = {"": [*chain.from_iterable(map(dict.values, objects))]}
-            self.below(fields.values(), depth + 1)
-
-    def below(self, columns: Iterable[Sequence[Any]], depth: int) -> None:
-        """Count the values of several paths, and what is below."""
-        plain = 0
-        for values in columns:
-            if _PLAIN.issuperset(map(type, values)):
-                plain += 1
-            else:
-                self.walk(values, depth)
-        self.add(plain)
-
-
-def fields_of(objects: Sequence[dict[str, Any]]) -> Mapping[str, Sequence[Any]]:
-    """The values of each key, of the objects that have it."""
-    columns: Mapping[str, Sequence[Any]] = regular(objects)
-    if columns:
-        return columns
-    found: dict[str, list[Any]] = defaultdict(list)
-    for value in objects:
-        for key in value:
-            found[key].append(value[key])
-    return found
+            names = {*chain.from_iterable(objects)}
+            is_data = len(names) > _MANY and are_keyed(objects)
+            self.add(1 if is_data else len(names))
+            for value in objects:
+                for key, inner in value.items():
+                    if type(inner) not in _PLAIN:
+                        below["" if is_data else key].append(inner)
+        for part in below.values():
+            self.walk(part, depth + 1)
 
 
 def regular(objects: Sequence[dict[str, Any]]) -> dict[str, Sequence[Any]]:

@@ -9,18 +9,16 @@ and `entries` open the next. A step goes down for all rows at once, by loops in 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import chain
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 from weakref import ref
 
 import numpy as np
 
 from aatoolkit.jsontree.layout import regular
 from aatoolkit.jsontree.paths import KEY_SIGN, Each, Entries, Field, Step, key_step
-
-T = TypeVar("T")
 
 RowIndex = np.ndarray[tuple[int], np.dtype[np.int64]]
 RowMap = RowIndex | None
@@ -49,7 +47,7 @@ class Level:
         How many there are.
     above : Vector, optional
         The place whose arrays or objects the rows are in; None for the document itself.
-    lengths : list of int
+    lengths : sequence of int
         How many rows each row above has.
     keys : list of str, optional
         The key of each row; None for elements of arrays.
@@ -74,18 +72,16 @@ class Level:
         # A document holds what is below; circles would hold its data long after their use.
         self._above = None if above is None else ref(above)
         self.first = 0
-        self._element: ref[Vector] | None = None
 
     @property
     def above(self) -> Vector | None:
         """The place whose arrays or objects the rows are in; None for the document itself."""
-        return None if self._above is None else deref(self._above)
-
-    @property
-    def element(self) -> Vector:
-        """The place of the rows themselves."""
-        assert self._element is not None
-        return deref(self._element)
+        if self._above is None:
+            return None
+        above = self._above()
+        if above is None:
+            raise LookupError("the document of these values is no longer held by anybody")
+        return above
 
     @property
     def in_array(self) -> bool:
@@ -104,22 +100,17 @@ class Level:
         starts = np.repeat(lengths.cumsum() - lengths, lengths)
         return np.arange(self.first, self.first + self.size) - starts
 
-    def numbered(self, first: int) -> Vector:
-        """The positions of the rows, as values, counted from a number."""
-        return Vector((self.positions + first).tolist(), self)
-
     @cached_property
     def paths(self) -> list[str]:
         """The JSON path of each row."""
-        if self.above is None:
+        above = self.above
+        if above is None:
             return ["$"] * self.size
-        labels = map(key_step, self.keys) if self.keys is not None else self._numbers
-        above = self.above.paths
-        return [above[row] + label for row, label in zip(self.parents, labels, strict=True)]
-
-    @property
-    def _numbers(self) -> Iterator[str]:
-        return (f"[{position}]" for position in self.positions.tolist())
+        labels = map("[{}]".format, self.positions.tolist())
+        if self.keys is not None:
+            labels = map(key_step, self.keys)
+        outer = above.paths
+        return [outer[row] + label for row, label in zip(self.parents, labels, strict=True)]
 
     def path(self, row: int) -> str:
         """The JSON path of one row."""
@@ -146,6 +137,11 @@ class Vector:
     is_key : bool
         Whether the values are keys of objects.
 
+    Attributes
+    ----------
+    kinds : set of type
+        The Python types of the values.
+
     Examples
     --------
     >>> document = Vector.of({"a": [{"b": 1}, {}, {"b": None}]})
@@ -153,21 +149,6 @@ class Vector:
     >>> inner.values, inner.path(2), inner.field("c").field_absent
     ([1, MISSING, None], '$.a[2].b', False)
     """
-
-    __slots__ = (
-        "__weakref__",
-        "_below",
-        "_kinds",
-        "_names",
-        "_numbers",
-        "_records",
-        "arrays",
-        "field_absent",
-        "is_key",
-        "level",
-        "tail",
-        "values",
-    )
 
     def __init__(
         self,
@@ -180,65 +161,42 @@ class Vector:
         self.values: Any = values
         self.level = Level(len(values)) if level is None else level
         self.tail, self.field_absent, self.is_key = tail, field_absent, is_key
+        self.kinds: set[type] = {*map(type, values)}
         # Who holds a place holds those below it.
         self._below: dict[object, Vector] = {}
-        self._kinds: set[type] | None = None
-        self._names: dict[str, int] | None = None
-        self._numbers: set[bool] | None = None
         self._records: dict[str, Sequence[Any]] | None = None
-        self.arrays: dict[object, Any] = {}
 
     @staticmethod
     def of(document: Any) -> Vector:
         """The vector that holds one document."""
-        root = Vector([document])
-        root.level._element = ref(root)
-        return root
+        return Vector([document])
 
     def __len__(self) -> int:
         return self.level.size
 
-    def value(self, row: int) -> Any:
-        """The value in one row."""
-        return self.values[row]
+    def where(self, fits: Callable[[type], bool]) -> RowIndex:
+        """The rows whose value is of a type that fits."""
+        chosen = {*filter(fits, self.kinds)}
+        if chosen == self.kinds:
+            return np.arange(len(self.values))
+        return np.flatnonzero(np.fromiter(map(chosen.__contains__, map(type, self.values)), bool))
 
     @property
     def present(self) -> RowIndex:
         """The rows that have a value, null included."""
-        if Missing not in self.kinds:
-            return np.arange(len(self.values))
         return self.where(lambda kind: kind is not Missing)
-
-    def where(self, fits: Callable[[type], bool]) -> RowIndex:
-        """The rows whose value is of a type that fits."""
-        chosen = {kind for kind in self.kinds if fits(kind)}
-        if not chosen:
-            return np.empty(0, np.int64)
-        if chosen == self.kinds:
-            return np.arange(len(self.values))
-        return np.flatnonzero(np.fromiter(map(chosen.__contains__, map(type, self.values)), bool))
 
     @property
     def is_null(self) -> bool:
         """Whether there are values, and all are null."""
         return type(None) in self.kinds and self.kinds <= {type(None), Missing}
 
-    @property
-    def kinds(self) -> set[type]:
-        """The set of Python types of the values."""
-        if self._kinds is None:
-            self._kinds = set(map(type, self.values))
-        return self._kinds
-
-    @property
+    @cached_property
     def numbers(self) -> set[bool]:
         """Whether there are numbers other than 0, and whether there are such as are 0."""
-        if self._numbers is None:
-            self._numbers = set()
-            if not self.kinds.isdisjoint((int, float)):
-                numbers = (value for value in self.values if type(value) in (int, float))
-                self._numbers = {value != 0 for value in numbers}
-        return self._numbers
+        if self.kinds.isdisjoint((int, float)):
+            return set()
+        return {value != 0 for value in self.values if type(value) in (int, float)}
 
     def of_type(self, kind: type) -> Sequence[Any]:
         """The values of one type, in order."""
@@ -253,42 +211,29 @@ class Vector:
             self._records = regular(self.values) if self.kinds == {dict} else {}
         return self._records
 
-    @property
-    def names(self) -> dict[str, int]:
-        """The names of the fields of all objects among the values, and how many have each."""
-        if self._names is None:
-            self._names = {}
-            if self.records:
-                self._names = dict.fromkeys(self.records, len(self.values))
-            elif dict in self.kinds:
-                self._names = {**Counter(chain.from_iterable(self.of_type(dict)))}
-        return self._names
-
     def fields(self) -> list[str]:
         """The names of the fields of all objects among the values, as they come."""
-        return [*self.names]
+        if self.records or dict not in self.kinds:
+            return [*self.records]
+        return [*Counter(chain.from_iterable(self.of_type(dict)))]
 
     def field(self, name: str) -> Vector:
         """The values of one field, in the same rows."""
         below = self._below.get(name)
         if below is None:
             values = self.records.get(name)
-            if values is not None:
-                absent = False
-            elif dict not in self.kinds:
-                values, absent = [MISSING] * len(self.values), self.field_absent
-            else:
-                if self.records:
-                    values = [MISSING] * len(self.values)
-                elif self.kinds == {dict}:
-                    values = [value.get(name, MISSING) for value in self.values]
-                else:
-                    values = [
-                        value.get(name, MISSING) if type(value) is dict else MISSING
-                        for value in self.values
-                    ]
-                absent = set(map(type, values)) == {Missing}
-            below = self._below[name] = Vector(values, self.level, (*self.tail, name), absent)
+            if values is None and dict in self.kinds and not self._records:
+                values = [
+                    value.get(name, MISSING) if type(value) is dict else MISSING
+                    for value in self.values
+                ]
+            below = self._below[name] = Vector(
+                [MISSING] * len(self.values) if values is None else values,
+                self.level,
+                (*self.tail, name),
+            )
+            is_nowhere = below.kinds == {Missing}
+            below.field_absent = is_nowhere and (dict in self.kinds or self.field_absent)
         return below
 
     def each(self) -> Vector:
@@ -306,14 +251,11 @@ class Vector:
         names = tuple(only)
         below = self._below.get(names)
         if below is None:
-            objects = self.values
-            if self.kinds != {dict}:
-                objects = [value if type(value) is dict else {} for value in objects]
+            objects = [value if type(value) is dict else {} for value in self.values]
             if names:
                 objects = [{key: o[key] for key in names if key in o} for o in objects]
             keys = list(chain.from_iterable(objects))
-            below = self.opened([*map(dict.values, objects)], keys)
-            self._below[names] = below
+            below = self._below[names] = self.opened([*map(dict.values, objects)], keys)
         return below
 
     def keys(self) -> Vector:
@@ -329,10 +271,7 @@ class Vector:
     ) -> Vector:
         """Open a level: for each row here a list of rows."""
         values = lists[0] if len(lists) == 1 and keys is None else [*chain.from_iterable(lists)]
-        level = Level(len(values), self, [*map(len, lists)], keys, computed)
-        below = Vector(values, level)
-        level._element = ref(below)
-        return below
+        return Vector(values, Level(len(values), self, [*map(len, lists)], keys, computed))
 
     def descend(self, steps: Sequence[Step]) -> Vector:
         """Return the place some steps below.
@@ -369,26 +308,10 @@ class Vector:
         return "".join(map(key_step, self.tail)) + (KEY_SIGN if self.is_key else "")
 
 
-def deref(held: ref[T]) -> T:
-    """Return the object of a weak reference, or raise if it is gone.
-
-    Raises
-    ------
-    LookupError
-        If nobody holds it any longer.
-    """
-    target = held()
-    if target is None:
-        raise LookupError("the document of these values is no longer held by anybody")
-    return target
-
-
 def compose_index(index: RowMap, further: RowMap) -> RowMap:
     """Compose two row indexes: apply one after the other."""
     if index is None or further is None:
         return further if index is None else index
-    if len(index) and index.min() < 0:
-        composed = np.full(len(index), -1, np.int64)
-        composed[index >= 0] = further[index[index >= 0]]
-        return composed
-    return further[index]
+    if not len(further):
+        return np.full(len(index), -1, np.int64)
+    return np.where(index >= 0, further[index], -1)

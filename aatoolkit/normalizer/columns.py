@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache, cached_property, partial
+from functools import cached_property, lru_cache, partial
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,181 +13,242 @@ import pyarrow.compute as pc
 
 from aatoolkit._util.text import json_text
 from aatoolkit.availability.detect import Signal
-from aatoolkit.jsontree.chunks import NotInParts
-from aatoolkit.jsontree.coerce import Array, Parsed, to_array
-from aatoolkit.jsontree.vectors import RowIndex, RowMap, Vector
+from aatoolkit.jsontree.coerce import exact_array
+from aatoolkit.jsontree.vectors import MISSING, Missing, RowIndex, RowMap, Vector
 from aatoolkit.metadata import attrs
 from aatoolkit.metadata.recipe import read_from
-from aatoolkit.normalizer.column_availability import WHY, TableStatements
-from aatoolkit.normalizer.rows import TableRows
+from aatoolkit.normalizer.column_availability import WHY, TableStatements, denies
+from aatoolkit.normalizer.rows import ColumnPlan, TableRows
+from aatoolkit.normalizer.to_pandas import Block, frame_of
 from aatoolkit.normalizer.walk import DriftReport
-from aatoolkit.sections.section import Column
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _FEW = 1000
 """Of so many rows and fewer, a call takes longer than its work."""
 
 
 class BuiltTable:
-    """One table of an answer.
+    """One table of an answer: plain values of a dtype are converted together.
+
+    What is odd raises; then each column is converted alone, and the odd ones value by value.
 
     Parameters
     ----------
     rows : TableRows
         Where its rows are in the answer.
-    before : str
-        What the name of the table is prefixed by in metadata.
+    name : str
+        Its name in metadata.
     signals : list of Signal
         What the answer states about its availability.
     source : Source
         Which answer it is.
     report : DriftReport
         Takes the differences between answer and declaration.
-    denies_any : bool
-        Whether the answer denies any numbers.
     """
 
     def __init__(
         self,
         rows: TableRows,
-        before: str,
+        name: str,
         signals: list[Signal],
         source: attrs.Source,
         report: DriftReport,
-        denies_any: bool,
     ) -> None:
-        self.rows, self._before, self._signals, self._source = rows, before, signals, source
-        self.table = table = rows.table
-        self.key = tuple(table.key)
+        self.rows, self.name, self._signals, self._source = rows, name, signals, source
+        self.table, self.size = rows.table, rows.size
         self.absent: set[str] = set()
-        if rows.absent and not table.is_optional:
+        self.arrays: dict[str, pa.Array] = dict.fromkeys(self.table.names)
+        self._blocks: list[tuple[pa.Array, list[str]]] = []
+        if rows.absent and not self.table.is_optional:
             report.record("absent", rows.absent, 1)
-        self._read_together()
-        arrays = {column.name: self._column(column, report) for column in table.columns}
-        if denies_any and rows.size:
-            self._mask(arrays, report)
-        self.arrow = pa.table(arrays)
+        groups: dict[str, list[tuple[ColumnPlan, Vector, RowMap]]] = {}
+        for plan in rows.plan.columns:
+            place, index = rows.find(plan.source)
+            if self._is_of_host(plan, place, report):
+                self._keep([plan], pa.array([source.host] * self.size, pa.string()))
+            else:
+                is_alone = self.size > _FEW or not plan.is_plain or plan.column.levels
+                group = plan.column.name if is_alone else plan.column.dtype
+                groups.setdefault(group, []).append((plan, place, index))
+        for members in groups.values():
+            if not self._convert(members):
+                for member in members:
+                    if len(members) == 1 or not self._convert([member]):
+                        self._read(*member, report)
+        if any(map(denies, signals)):
+            self._mask(report)
 
-    def release(self) -> None:
-        """Let go of the answer, once it is known what it states of the columns."""
-        assert self.metadata
-        del self.rows
-
-    @cached_property
-    def metadata(self) -> attrs.FrameMetadata:
-        """The metadata of its columns."""
-        table, arrow, name = self.table, self.arrow, f"{self._before}{self.table.name}"
-        arrays = {column: arrow[column] for column in table.names}
-        statements = TableStatements(table, self._signals, arrays, arrow.num_rows)
-        columns = {
-            column.name: statements.describe(
-                column,
-                f"{name}.{column.name}",
-                column.name in self.absent,
-                arrays[column.name].null_count < arrow.num_rows,
-                partial(self._path, column),
-            )
-            for column in table.columns
-        }
-        recipe = read_from(0, name)
-        return attrs.FrameMetadata(columns, self.key, (self._source,), recipe=recipe)
-
-    def _path(self, column: Column, row: int) -> str | None:
-        return self.rows.path_in(column)(row)
-
-    def _read_together(self) -> None:
-        """Read the few plain values of all columns of a dtype at once."""
-        groups: dict[str, list[Vector]] = {}
-        for column in self.table.columns:
-            place, _ = self.rows.find(column.source or "")
-            if self.rows.plan.readings[column.name] is None and column.dtype not in place.arrays:
-                groups.setdefault(column.dtype, []).append(place)
-        for dtype, places in groups.items():
-            lengths = [*map(len, places)]
-            if len(places) == 1 or max(lengths) > _FEW:
-                continue
-            kinds = set().union(*(place.kinds for place in places))
-            values = [*chain.from_iterable(place.values for place in places)]
-            parsed, start = to_array(values, kinds, dtype), 0
-            for place, length in zip(places, lengths, strict=True) if not parsed.odd else ():
-                place.arrays[dtype] = Parsed(parsed.array.slice(start, length))
-                start += length
-
-    def _column(self, column: Column, report: DriftReport) -> Array:
-        """Build one column of the table; list it among those whose field the answer lacks."""
-        rows = self.rows
-        place, index = rows.find(column.source or "")
-        is_absent = bool(rows.absent) or (rows.size > 0 and place.field_absent)
-        if is_absent and column.source == "$.domain" and self._source.host is not None:
-            return pa.array([self._source.host] * rows.size, pa.string())
+    def _is_of_host(self, plan: ColumnPlan, place: Vector, report: DriftReport) -> bool:
+        """Note a column whose field the answer lacks; whether its host is the value."""
+        column, rows = plan.column, self.rows
+        if not (rows.absent or rows.is_null or (self.size and place.field_absent)):
+            return False
+        is_absent = bool(rows.absent) or (self.size > 0 and place.field_absent)
+        if is_absent and plan.source == "$.domain" and self._source.host is not None:
+            return True
         is_absent = is_absent and not (column.optional and not rows.absent)
         if is_absent and not rows.absent:
-            report.record("absent", column.pattern, rows.size)
+            report.record("absent", column.pattern, self.size)
         if is_absent or rows.is_null:
             self.absent.add(column.name)
-        parsed = rows.read(column, place)
+        return False
+
+    def _keep(self, plans: Sequence[ColumnPlan], whole: pa.Array) -> None:
+        """Keep columns of one type, which are one after the other in an array."""
+        names = [plan.column.name for plan in plans]
+        self._blocks.append((whole, names))
+        for number, name in enumerate(names):
+            self.arrays[name] = whole.slice(number * self.size, self.size)
+
+    def _convert(self, members: Sequence[tuple[ColumnPlan, Vector, RowMap]]) -> bool:
+        """Convert columns of one dtype together, if all they hold is plain JSON of it."""
+        column = members[0][0].column
+        kinds = set().union(*(place.kinds for _, place, _ in members))
+        lists = [_taken(place, index) for _, place, index in members]
+        if not members[0][0].is_plain:
+            return False
+        if Missing in kinds:
+            kinds = {*kinds, type(None)} - {Missing}
+            lists = [[None if value is MISSING else value for value in part] for part in lists]
+        try:
+            if column.levels and kinds <= {str, type(None)}:
+                codes = pa.array(map(_codes(column.levels).__getitem__, lists[0]), pa.int32())
+                whole = pa.DictionaryArray.from_arrays(
+                    codes, _levels(column.levels), ordered=column.ordered
+                )
+            else:
+                values = lists[0] if len(lists) == 1 else [*chain.from_iterable(lists)]
+                whole = exact_array(values, kinds, column.dtype)
+        except (KeyError, ValueError, OverflowError):
+            return False
+        if column.null is not None or (column.dtype == "category" and not column.levels):
+            return False
+        self._keep([plan for plan, _, _ in members], whole)
+        return True
+
+    def _read(self, plan: ColumnPlan, place: Vector, index: RowMap, report: DriftReport) -> None:
+        """Read a column value by value; what does not fit it is reported and kept."""
+        column = plan.column
+        parsed = self.rows.read(plan, place)
         if parsed.missing:
             report.keep(place, _held(index, parsed.missing), "missing")
         if parsed.odd:
             report.record_values(place, _held(index, parsed.odd), "wrong type", column.pattern)
         array = parsed.array
-        if index is not None and len(array):
-            is_gap = index < 0
-            array = array.take(pa.array(index, mask=is_gap if is_gap.any() else None))
-        elif index is not None:
-            array = pa.nulls(len(index), array.type)
+        if index is not None:
+            rows = pa.array(index, mask=index < 0)
+            array = array.take(rows) if len(array) else pa.nulls(len(index), array.type)
         if column.dtype == "category":
-            array = self._category(array, column, place, index, report)
-        return array if column.null is None else pc.fill_null(array, column.null)
+            array = self._category(array, plan, place, index, report)
+        self._keep([plan], array if column.null is None else pc.fill_null(array, column.null))
 
     def _category(
-        self, text: Array, column: Column, place: Vector, index: RowMap, report: DriftReport
+        self, text: pa.Array, plan: ColumnPlan, place: Vector, index: RowMap, report: DriftReport
     ) -> pa.DictionaryArray:
         """Convert text to a category; undeclared levels come last, if the levels have no order."""
-        declared = _levels(column.levels)
-        codes = pc.index_in(text, declared)
-        if text.null_count < codes.null_count:
-            new = sorted(set(pc.unique(text).drop_null().to_pylist()) - set(column.levels))
-            count = codes.null_count - text.null_count
+        column, values = plan.column, text.to_pylist()
+        levels, new = _levels(column.levels), sorted({*values} - {*column.levels, None})
+        if new:
+            count = sum(value in new for value in values)
             report.record("new level", column.pattern, count, json_text(new[0]))
             if column.ordered:
                 there = [row for row, value in enumerate(place.values) if value in new]
                 report.keep(place, _held(index, there), "new level")
             else:
-                declared = pa.concat_arrays([declared, pa.array(new, pa.string())])
-                codes = pc.index_in(text, declared)
-        return pa.DictionaryArray.from_arrays(codes, declared, ordered=column.ordered)
+                levels = pa.array([*column.levels, *new], pa.string())
+        return pa.DictionaryArray.from_arrays(
+            pc.index_in(text, levels), levels, ordered=column.ordered
+        )
 
-    def _mask(self, arrays: dict[str, Array], report: DriftReport) -> None:
+    def _mask(self, report: DriftReport) -> None:
         """Mask the numbers that the answer denies, and keep them in ``extra``."""
-        rows = self.rows
-        statements = TableStatements(self.table, self._signals, arrays, rows.size)
-        for column in self.table.columns:
-            array = arrays[column.name]
-            if column.name not in rows.plan.measures:
-                continue
-            denied = statements.denied(column, array, rows.path_in(column))
+        statements = TableStatements(self.table, self._signals, self.arrays, self.size)
+        masked = {}
+        for plan in self.rows.plan.columns if self.size else ():
+            column, array = plan.column, self.arrays[plan.column.name]
+            denied = None
+            if plan.is_measure:
+                denied = statements.denied(column, array, self.rows.path_in(column))
             if denied is not None:
-                arrays[column.name] = pc.if_else(denied, pa.scalar(None, array.type), array)
-                place, index = rows.find(column.source or "")
-                there = np.flatnonzero(denied) if index is None else np.unique(index[denied])
-                report.keep(place, there, WHY)
+                masked[column.name] = pc.if_else(denied, pa.scalar(None, array.type), array)
+                place, index = self.rows.find(plan.source)
+                there = np.flatnonzero(denied)
+                report.keep(place, there if index is None else np.unique(index[there]), WHY)
+        if masked:
+            self.arrays |= masked
+            self._blocks = [(array, [name]) for name, array in self.arrays.items()]
 
     def check_key(self, report: DriftReport) -> None:
         """Add a column ``_row`` if the table's key is not unique."""
-        table, arrow = self.table, self.arrow
-        if not table.key:
+        if not self.table.key:
             return
-        place = f"{table.name}({', '.join(table.key)})"
-        columns = [arrow[name] for name in table.key]
-        # Not copied where it is in one piece.
-        keys = [c.chunk(0) if c.num_chunks == 1 else c.combine_chunks() for c in columns]
+        place = f"{self.table.name}({', '.join(self.table.key)})"
+        keys = [self.arrays[name] for name in self.table.key]
         empty = max(array.null_count for array in keys)
         if empty:
             report.record("null key", place, empty)
         different = _distinct(keys)
-        if different < arrow.num_rows:
-            report.record("duplicate key", place, arrow.num_rows - different)
-            self.arrow = arrow.append_column("_row", pa.array(np.arange(arrow.num_rows)))
+        if different < self.size:
+            report.record("duplicate key", place, self.size - different)
+            self.arrays["_row"] = pa.array(np.arange(self.size))
+            self._blocks.append((self.arrays["_row"], ["_row"]))
+
+    def release(self) -> None:
+        """Let go of the answer, once it is known what it states of the columns."""
+        assert self.metadata
+        self.__dict__.pop("rows", None)
+
+    @cached_property
+    def arrow(self) -> pa.Table:
+        """The table as Arrow."""
+        return pa.table(self.arrays)
+
+    def frame(self, dtype_backend: str) -> pd.DataFrame:
+        """The table as a DataFrame, without metadata."""
+        places = {name: number for number, name in enumerate(self.arrays)}
+        blocks = [Block(whole, [places[name] for name in names]) for whole, names in self._blocks]
+        return frame_of(tuple(self.arrays), blocks, self.size, dtype_backend)
+
+    @cached_property
+    def metadata(self) -> attrs.FrameMetadata:
+        """The metadata of its columns."""
+        statements = TableStatements(self.table, self._signals, self.arrays, self.size)
+        columns = {
+            column.name: statements.describe(
+                column,
+                f"{self.name}.{column.name}",
+                column.name in self.absent,
+                self.arrays[column.name].null_count < self.size,
+                partial(self._path, column),
+            )
+            for column in self.table.columns
+        }
+        key, recipe = tuple(self.table.key), read_from(0, self.name)
+        return attrs.FrameMetadata(columns, key, (self._source,), recipe=recipe)
+
+    def _path(self, column: Any, row: int) -> str | None:
+        return self.rows.path_in(column)(row)
+
+
+def joined(parts: Sequence[BuiltTable]) -> BuiltTable:
+    """Join the rows of a table in several parts of an answer, which are used up."""
+    first, *others = parts
+    for name in first.arrays if others else ():
+        pieces = [first.arrays[name], *(part.arrays.pop(name) for part in others)]
+        first.arrays[name] = pa.concat_arrays(pieces)
+    first.size += sum(part.size for part in others)
+    first._blocks = [(array, [name]) for name, array in first.arrays.items()]
+    return first
+
+
+def _taken(place: Vector, index: RowMap) -> Sequence[Any]:
+    """The values of a place in the rows of a table."""
+    if index is None:
+        return place.values  # type: ignore[no-any-return]
+    values = [*place.values, None]  # which is at -1
+    return [values[row] for row in index.tolist()]
 
 
 def _held(index: RowMap, rows: Sequence[int]) -> RowIndex:
@@ -196,44 +257,7 @@ def _held(index: RowMap, rows: Sequence[int]) -> RowIndex:
     return there if index is None else there[np.isin(there, index)]
 
 
-def joined(parts: Sequence[BuiltTable], report: DriftReport) -> BuiltTable:
-    """Join the rows of a table in several parts of an answer.
-
-    Raises
-    ------
-    NotInParts
-        If one lacks a field that another has.
-    """
-    first, *others = parts
-    if any(part.absent != first.absent for part in others):
-        raise NotInParts
-    if others:
-        columns = {
-            column.name: pa.chunked_array(
-                _with_levels(
-                    column.levels, [c for part in parts for c in part.arrow[column.name].chunks]
-                )
-            )
-            for column in first.table.columns
-        }
-        first.arrow = pa.table(columns)
-        first.check_key(report)
-    return first
-
-
-def _with_levels(declared: Sequence[str], chunks: list[Array]) -> list[Array]:
-    """Give the chunks of a category one dictionary: declared levels first, then all the others."""
-    if not pa.types.is_dictionary(chunks[0].type):
-        return chunks
-    new = {level for chunk in chunks for level in chunk.dictionary.to_pylist()} - {*declared}
-    levels = pa.array([*declared, *sorted(new)], pa.string())
-    if not new:
-        return chunks
-    codes = [pc.index_in(chunk.dictionary, levels).take(chunk.indices) for chunk in chunks]
-    return [pa.DictionaryArray.from_arrays(code, levels) for code in codes]
-
-
-def _distinct(columns: Sequence[Array]) -> int:
+def _distinct(columns: Sequence[pa.Array]) -> int:
     """Count the distinct rows of some columns."""
     if len(columns[0]) <= _FEW:
         lists = [_values(column) for column in columns]
@@ -243,13 +267,18 @@ def _distinct(columns: Sequence[Array]) -> int:
     return int(rows.aggregate([]).num_rows)
 
 
-def _values(column: Array) -> list[Any]:
+def _values(column: pa.Array) -> list[Any]:
     """The values of a column, as they are compared; `to_pylist` takes many times as long."""
     if column.null_count:
         return column.to_pylist()  # type: ignore[no-any-return]
     return column.to_numpy(zero_copy_only=False).tolist()  # type: ignore[no-any-return]
 
 
-@cache
+@lru_cache
 def _levels(levels: tuple[str, ...]) -> pa.Array:
     return pa.array(levels, pa.string())
+
+
+@lru_cache
+def _codes(levels: tuple[str, ...]) -> dict[str | None, int | None]:
+    return {None: None} | {level: code for code, level in enumerate(levels)}

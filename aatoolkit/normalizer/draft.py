@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from aatoolkit import sections
 from aatoolkit.availability.detect import Signal
@@ -18,9 +18,6 @@ from aatoolkit.normalizer.walk import DriftReport
 from aatoolkit.payload import Payload
 from aatoolkit.sections import Profile, Section
 from aatoolkit.sections.inference.analysis import outline
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 T = TypeVar("T")
 
@@ -58,23 +55,17 @@ def fits(tables: Iterable[BuiltTable], report: DriftReport, signals: Iterable[Si
     It is not if most of its values are in no column, and it does not state that there is nothing
     to report. A main table in which at least half of the columns have values settles it.
     """
-    arrows = [table.arrow for table in tables]
-    if has_values(arrows[0]):
+    counts = [
+        [table.size - array.null_count for array in table.arrays.values()] for table in tables
+    ]
+    if 2 * sum(map(bool, counts[0])) >= len(counts[0]) and any(counts[0]):
         return True
     unread = sum(_leaf_count(value) for value, _, _ in report.values(*_UNFITTING))
     if not unread:
         return True
-    if any(each.scope == "section" and each.availability.status in EMPTY for each in signals):
+    if any(signal.scope == "section" and signal.availability.status in EMPTY for signal in signals):
         return True
-    columns = (column for arrow in arrows for column in arrow.columns)
-    read: int = sum(len(column) - column.null_count for column in columns)
-    return unread <= read
-
-
-def has_values(main: pa.Table) -> bool:
-    """Whether a table has rows, and at least half of its columns have values."""
-    filled = sum(column.null_count < len(column) for column in main.columns)
-    return bool(main.num_rows and 2 * filled >= main.num_columns)
+    return unread <= sum(map(sum, counts))
 
 
 def _leaf_count(value: Any) -> int:
@@ -97,9 +88,7 @@ def draft_of(answer: Any, name: str, declared: Section | None) -> Section | None
     if isinstance(answer, Payload) and (not answer.body or answer.status >= 400):
         return None
     drawn = attempt(partial(_proposed, answer, name))
-    if drawn is None:
-        return None
-    if declared is not None and all(table.rows.one for table in drawn):
+    if drawn is None or (declared is not None and all(table.rows.one for table in drawn)):
         return None
     tables = (
         replace(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,21 +11,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 
 from aatoolkit import sections
-from aatoolkit.availability.detect import Detection, FullDocument, Signal, detect
-from aatoolkit.errors import PayloadError, ScopeError
+from aatoolkit._util.text import shown
+from aatoolkit.availability.detect import Detection, FullDocument, Hint, Signal, detect, raw
+from aatoolkit.errors import AAToolkitError, ArgumentError, PayloadError, ScopeError
 from aatoolkit.jsontree.chunks import Cut, NotInParts, cut
-from aatoolkit.jsontree.decode import BOM, gc_paused, is_exact, read_document
+from aatoolkit.jsontree.decode import BOM, decode, gc_paused, keys_in, read_document
 from aatoolkit.jsontree.layout import MAX_FIELDS, MAX_NODES, Census, Inexact
-from aatoolkit.jsontree.paths import (
-    Each,
-    Entries,
-    Field,
-    Named,
-    format_path,
-    parse_path,
-    parse_pattern,
-)
-from aatoolkit.jsontree.vectors import Vector
+from aatoolkit.jsontree.paths import Each, Entries, Field, parse_pattern
+from aatoolkit.jsontree.vectors import MISSING, Vector
 from aatoolkit.metadata import attrs
 from aatoolkit.normalizer.column_availability import (
     denies,
@@ -34,28 +28,11 @@ from aatoolkit.normalizer.column_availability import (
     signal_table,
 )
 from aatoolkit.normalizer.columns import BuiltTable, joined
-from aatoolkit.normalizer.detecting import (
-    MANY_KEYS,
-    abridge,
-    longest_list,
-    shortened,
-    watched_hints,
-)
-from aatoolkit.normalizer.draft import (
-    OWNER,
-    attempt,
-    draft_of,
-    fits,
-    has_values,
-    resolve,
-    warn_of_draft,
-)
+from aatoolkit.normalizer.draft import OWNER, attempt, draft_of, fits, resolve, warn_of_draft
 from aatoolkit.normalizer.provenance import provenance
-from aatoolkit.normalizer.reread import AnswerAtHand, at_hand, quietly
 from aatoolkit.normalizer.rows import TablePlan, TableRows, plans, untaken
-from aatoolkit.normalizer.tables import TableParts, Tables
-from aatoolkit.normalizer.to_pandas import check_backend, to_frame
-from aatoolkit.normalizer.walk import DriftReport, field_map, walk
+from aatoolkit.normalizer.tables import AnswerAtHand, TableParts, Tables, at_hand, quietly
+from aatoolkit.normalizer.walk import DriftReport, FieldNode, field_map, walk
 from aatoolkit.payload import NO_CONTENT, Payload, window_of
 from aatoolkit.scope import ScopeOptions
 from aatoolkit.sections import Profile, Section
@@ -64,6 +41,20 @@ from aatoolkit.sections.registry import qualifier
 
 if TYPE_CHECKING:
     import pandas as pd
+
+_BACKENDS = ("numpy_nullable", "pyarrow")
+
+_MANY_KEYS = 20_000
+"""In answers of more keys the longest list is cut for detection, unless it is needed.
+
+Their objects take many times the room of their bytes, and are not kept for ``extra``.
+"""
+
+_FIRST = 1000
+"""How many elements of a very long list are looked at for statements."""
+
+_SILENT = "empty without a reason: perhaps nothing was measured, so it is not read as zero"
+_WATCHED = "the profile names this place as perhaps about availability, and no rule reads it"
 
 
 @gc_paused()
@@ -146,25 +137,23 @@ def normalize(
             f"section is a {type(section).__name__}; give the name of a section, or a Section",
             parameter="section",
         )
-    check_backend(dtype_backend)
+    if dtype_backend not in _BACKENDS:
+        raise ArgumentError(
+            f"dtype_backend={shown(dtype_backend)} is not known; use 'numpy_nullable' or 'pyarrow'",
+            argument="dtype_backend",
+        )
     reader = _Reader(strict, dtype_backend, options, envelope, max_nodes)
-    declared, tentative, owner = resolve(
-        section, None if profile is None else Profile.load(profile)
-    )
+    loaded = None if profile is None else Profile.load(profile)
+    declared, tentative, owner = resolve(section, loaded)
     if declared is None:
         name = section if isinstance(section, str) else section.name
-        draft = draft_of(answer, name, None)
-        if draft is not None:
-            return reader.read(answer, draft, OWNER)
-        shipped = sections.default_profile()
-        if name not in shipped:
+        declared, owner = draft_of(answer, name, None), OWNER
+        if declared is None and name in sections.default_profile():
+            declared, owner = sections.default_profile()[name], sections.default_profile().name
+        if declared is None:
             problem = f"nothing in this answer of {name} can be made a table"
             raise PayloadError(problem, section=name, problems=[problem])
-        return reader.read(answer, shipped[name], shipped.name)
-    drafts = None
-    if tentative and not strict:
-        drafts = partial(draft_of, answer, declared.name, declared)
-    return reader.read(answer, declared, owner, drafts)
+    return reader.read(answer, declared, owner, tentative and not strict)
 
 
 class _Read(NamedTuple):
@@ -194,20 +183,20 @@ class _Reader:
         answer: Any,
         declared: Section,
         owner: str,
-        drafts: Callable[[], Section | None] | None = None,
-        whole: bool = False,
+        is_tentative: bool = False,
+        is_whole: bool = False,
     ) -> Tables:
         """Read an answer by a declaration, or by a draft of its own where that does not fit."""
         before = qualifier(declared, owner)
-        result = (None if whole else self._in_parts(answer, declared, before)) or self._at_once(
-            answer, declared, before
-        )
+        result = None if is_whole else self._in_parts(answer, declared, before)
+        result = result or self._at_once(answer, declared, before)
         tables, report, detection, source, census, document, is_error = result
         signals = detection.signals
         if is_error:
             report.differences.clear()
-        elif drafts is not None and census.most_keys <= MAX_FIELDS:
-            draft = None if fits(tables.values(), report, signals) else drafts()
+        elif is_tentative and census.most_keys <= MAX_FIELDS:
+            fitting = fits(tables.values(), report, signals)
+            draft = None if fitting else draft_of(answer, declared.name, declared)
             drafted = None
             if draft is not None:
                 drafted = attempt(partial(self.read, answer, draft, OWNER))
@@ -219,35 +208,37 @@ class _Reader:
             report.raise_or_warn(declared, self.strict)
         again = partial(replace(self, strict=False).read, declared=declared, owner=owner)
         held = at_hand(answer, source, again)
-        extra: Callable[[], pd.DataFrame] = report.extra_frame
-        find_rows: Callable[[], Any] = partial(_rows_of, tables)
-        origins: Callable[[], Any] = dict
-        if document is not None:
-            origins = partial(_origins, document, tables, report)
-        if document is None or (held and not whole and census.keys > MANY_KEYS):
-            # The objects of a long answer take many times the room of its bytes.
-            reread = cache(partial(quietly, again, answer, whole=True))
-            extra, origins = (lambda: reread().extra), (lambda: reread()._provenance)
-            find_rows = partial(_rows_again, reread)
+        if document is None or (held and not is_whole and census.keys > _MANY_KEYS):
+            whole = cache(partial(quietly, again, answer, is_whole=True))
+            rest: dict[str, Callable[[], Any]] = {
+                "extra": lambda: whole().extra,
+                "provenance": lambda: whole()._provenance,
+            }
+            rows: Callable[[], Any] = lambda: whole()._parts.rows  # noqa: E731
             report.kept.clear()
-            for table in tables.values() if document is not None else ():
+            for table in tables.values():
                 table.release()
-        hints = partial(watched_hints, declared, answer, signals)
+        else:
+            rest = {
+                "extra": report.extra_frame,
+                "provenance": partial(_origins, document, tables, report),
+            }
+            rows = lambda: {name: table.rows for name, table in tables.items()}  # noqa: E731
+        hints = partial(_hints, declared, answer, signals)
         return Tables(
             declared.name,
             {name: partial(_frame, table, self.backend, held) for name, table in tables.items()},
             words=lambda: {name: in_words(t.metadata, signals) for name, t in tables.items()},
-            extra=extra,
             availability=partial(signal_table, signals),
             hints=partial(hint_table, detection, hints),
             drift=report.drift_frame,
-            provenance=origins,
-            rows={name: table.arrow.num_rows for name, table in tables.items()},
+            rows={name: table.size for name, table in tables.items()},
             payload=answer if isinstance(answer, Payload) else None,
             declaration=declared,
             drafted=owner == OWNER,
             prefix=before,
-            parts=TableParts(tables, find_rows, detection, report, held),
+            parts=TableParts(tables, rows, detection, report, held),
+            **rest,
         )
 
     def _at_once(self, answer: Any, declared: Section, before: str) -> _Read:
@@ -259,7 +250,7 @@ class _Reader:
 
         body, facts = _body_and_facts(answer, declared)
         document, census, differences = read_document(body, survey, **facts)
-        value = document.value(0)
+        value = document.values[0]
         detection = self._detect(answer, declared, value, census, document)
         source = _source(declared, answer, value)
         report = DriftReport()
@@ -268,34 +259,38 @@ class _Reader:
             report.keep(document, range(1), "no answer")
             document, differences = Vector.of({}), DriftReport()
         tables = _built(document, plans(declared), before, detection.signals, source, report)
+        for table in tables.values():
+            table.check_key(report)
         report.extend(differences)
         return _Read(tables, report, detection, source, census, document, is_error)
 
     def _detect(
         self, answer: Any, declared: Section, value: Any, census: Census, rest: Any
     ) -> Detection:
-        """Detect what an answer states about its availability: in its body, status and headers."""
-        transport: dict[str, Any] = {}
-        if isinstance(answer, Payload):
-            transport = {"status": answer.status, "headers": answer.headers}
-        is_long = census.keys > MANY_KEYS or not isinstance(rest, Vector)
-        path, whole = longest_list(value) if is_long else (), None
-        if path:
-            value, whole = shortened(value, path), FullDocument(rest, path)
-        if census.most_keys > MAX_FIELDS:
-            value = abridge(value, field_map(declared))
+        """Detect what an answer states about its availability: in its body, status and headers.
+
+        Statements are looked for under every key, which takes far longer than to parse it. So
+        what is very long is shortened before.
+        """
         about: dict[str, Any] = {"options": self.options, "envelope": self.envelope}
-        return detect(value, declared.availability, whole=whole, **about, **transport)
+        if isinstance(answer, Payload):
+            about |= {"status": answer.status, "headers": answer.headers}
+        path = _longest_list(value) if census.keys > _MANY_KEYS else ()
+        if path:
+            value, about["whole"] = _shortened(value, path), FullDocument(rest, path)
+        if census.most_keys > MAX_FIELDS:
+            value = _abridged(value, field_map(declared))
+        return detect(value, declared.availability, **about)
 
     def _in_parts(self, answer: Any, declared: Section, before: str) -> _Read | None:
-        """Read a long regular answer part by part; None where it must be read as a whole.
+        """Read a long answer part by part; None where it must be read as a whole.
 
         The objects of a part are gone before the next is parsed. Each is a smaller answer in the
         same envelope, and is read as such; the rows are joined.
         """
         body = answer.body if isinstance(answer, Payload) else answer
         parts = cut(body.removeprefix(BOM)) if isinstance(body, bytes) else None
-        if parts is None or (parts.names and longest_list(parts.envelope)):
+        if parts is None or _longest_list(parts.envelope):
             return None
         try:
             return self._joined(answer, parts, declared, before)
@@ -303,63 +298,46 @@ class _Reader:
             return None
 
     def _joined(self, answer: Any, parts: Cut, declared: Section, before: str) -> _Read:
-        is_inside = [_is_inside(plan, parts.names) for plan in plans(declared)]
-        census = Census(self.max_nodes)
-        walk(Vector.of(parts.value([])), declared, census)
-        envelope, prefix = census.keys, format_path((*map(Field, parts.names), Each()))
-        top = parts.value(next(parts.parts()))
-        detection = self._detect(answer, declared, top, census, _Unread())
-        source, signals = _source(declared, answer, top), detection.signals
-        # A statement about the whole is in the envelope; for any other all rows are to be seen.
-        if not detection.is_ruled or detection.hints or any(map(_is_of_rows, signals)):
-            raise NotInParts
-        columns = [column for table in declared for column in table.columns]
-        ordered = {("new level", column.pattern) for column in columns if column.ordered}
-        report, new, first = DriftReport(), DriftReport(), 0
-        pieces: dict[str, list[BuiltTable]] = {table.name: [] for table in declared}
-        for elements in parts.parts():
-            document, own = parts.document(elements, first), DriftReport()
-            differences = walk(document, declared, census)
-            census.keys -= envelope
-            built: dict[str, BuiltTable] = {}
-            for plan, inside in zip(plans(declared), is_inside, strict=True):
-                if inside:
-                    built |= _built(document, [plan], before, signals, source, own, is_part=True)
-                elif not first:
-                    built |= _built(document, [plan], before, signals, source, report)
-            own.extend(differences)
-            levels = {place for place in own.differences if place[0] == "new level"}
-            shapes = own.differences.keys() - levels
-            is_alike = not first or shapes == new.differences.keys()
-            if levels & ordered or not is_alike or not {kind for kind, _ in shapes} <= _JOINED:
-                raise NotInParts
-            for place, drift in own.differences.items():
-                joint = report if place in levels else new
-                if place not in joint.differences:
-                    joint.differences[place] = drift
-                elif drift.path.startswith(prefix):
-                    joint.differences[place] = joint.differences[place].joined(drift)
-            for name, table in built.items():
-                if table.rows.absent or table.rows.is_null:
+        inside = [_is_inside(plan, parts.name) for plan in plans(declared)]
+        chosen = [
+            [plan for plan, is_in in zip(plans(declared), inside, strict=True) if is_in == wanted]
+            for wanted in (True, False)
+        ]
+        envelope, census = Census(self.max_nodes), Census(self.max_nodes)
+        walk(Vector.of(parts.envelope), declared, envelope)
+        census.keys = envelope.keys
+        report = DriftReport()
+        pieces: list[dict[str, BuiltTable]] = []
+        for document in parts.documents():
+            if not pieces:
+                top = document.values[0]
+                many = Census()
+                many.keys = _MANY_KEYS + 1
+                detection = self._detect(answer, declared, top, many, _Unread())
+                source, signals = _source(declared, answer, top), detection.signals
+                # A statement about the whole is in the envelope; any other may be of any row.
+                if not detection.is_ruled or detection.hints or any(map(_is_of_rows, signals)):
                     raise NotInParts
-                pieces[name].append(table)
+                others = _built(document, chosen[1], before, signals, source, report)
+            report.extend(walk(document, declared, census))
+            census.keys -= envelope.keys
+            piece = _built(document, chosen[0], before, signals, source, report)
+            if report.differences or any(table.rows.is_null for table in piece.values()):
+                raise NotInParts
+            report.kept.clear()
+            for table in piece.values():
                 del table.rows
-            first += len(elements)
-            del document, elements, own, differences
-        if census.keys <= MANY_KEYS or census.most_keys > MAX_FIELDS:
+            pieces.append(piece)
+        if census.most_keys > MAX_FIELDS or keys_in(parts.body) != census.keys:
             raise NotInParts
-        if not is_exact(parts.body, census.keys):
-            raise NotInParts
-        tables = {name: joined(tables, report) for name, tables in pieces.items()}
-        report.extend(new)
-        report.kept.clear()
-        if report.differences and not has_values(next(iter(tables.values())).arrow):
-            raise NotInParts
+        tables = {
+            table.name: others.get(table.name)
+            or joined([piece.pop(table.name) for piece in pieces])
+            for table in declared
+        }
+        for table in tables.values():
+            table.check_key(report)
         return _Read(tables, report, detection, source, census)
-
-
-_JOINED = {"new", "absent"}
-"""What differs from the declaration in every part or in none; undeclared levels may in some."""
 
 
 class _Unread:
@@ -373,33 +351,7 @@ def _is_of_rows(signal: Signal) -> bool:
     return denies(signal) or signal.scope in ("row", "field")
 
 
-def _built(
-    document: Vector,
-    chosen: Sequence[TablePlan],
-    before: str,
-    signals: list[Signal],
-    source: attrs.Source,
-    report: DriftReport,
-    is_part: bool = False,
-) -> dict[str, BuiltTable]:
-    """Build tables of a document, and keep what only their rows could hold and none does."""
-    denies_any = any(map(denies, signals))
-    rows = [TableRows(document, plan) for plan in chosen]
-    built = {}
-    for table in rows:
-        name = table.table.name
-        built[name] = BuiltTable(table, before, signals, source, report, denies_any)
-        if not is_part:
-            built[name].check_key(report)
-    for place, there, why, where in untaken(rows):
-        if why == "new":
-            report.record_values(place, there, why, where)
-        else:
-            report.keep(place, there, why)
-    return built
-
-
-def _is_inside(plan: TablePlan, names: tuple[str, ...]) -> bool:
+def _is_inside(plan: TablePlan, name: str) -> bool:
     """Whether rows are elements of an array, or below; the others have nothing of it.
 
     Raises
@@ -407,25 +359,41 @@ def _is_inside(plan: TablePlan, names: tuple[str, ...]) -> bool:
     NotInParts
         If they are neither.
     """
-    table, rows = plan.table, plan.table.rows
-    array = (*map(Field, names), Each())
-    inside = rows.steps[: len(array)] == array
-    sources = [column.source or "" for column in table.columns]
-    sources += [source for source, _ in (*rows.without, *rows.only)]
-    roots = [parse_path(source[1:].lstrip(".")) for source in sources if source[0] == "$"]
-    named = [parse_path(source.lstrip("^")) for source in sources if "=" in source]
-    roots += [step.header for path in named for step in path if isinstance(step, Named)]
-    roots += [rows.header] if rows.header is not None else []
-    if not inside:
-        roots += [parse_pattern(column.pattern) for column in table.columns]
-        roots += [rows.steps] if rows.function is not None else []
-    if any(reading and reading.year is not None for reading in plan.readings.values()):
-        raise NotInParts
-    for root in roots:
-        pairs = zip(root, array, strict=False)
-        if all(isinstance(step, Entries) or step == other for step, other in pairs):
+    rows, array = plan.table.rows, (Field(name), Each())
+    is_inside = rows.steps[:2] == array
+    steps = [] if is_inside else [rows.steps]
+    for column, source, reading, *_ in plan.columns:
+        if reading.year is not None or "=" in source:
             raise NotInParts
-    return inside
+        if not is_inside or source[0] == "$":
+            steps.append(parse_pattern(column.pattern))
+    if rows.header is not None or rows.function is not None:
+        raise NotInParts
+    if any(type(path[0]) is Entries or path[:1] == array[:1] for path in steps if path):
+        raise NotInParts
+    return is_inside
+
+
+def _built(
+    document: Vector,
+    chosen: Sequence[TablePlan],
+    before: str,
+    signals: list[Signal],
+    source: attrs.Source,
+    report: DriftReport,
+) -> dict[str, BuiltTable]:
+    """Build tables of a document, and keep what only their rows could hold and none does."""
+    rows = [TableRows(document, plan) for plan in chosen]
+    tables = {
+        table.table.name: BuiltTable(table, f"{before}{table.table.name}", signals, source, report)
+        for table in rows
+    }
+    for place, there, why, where in untaken(rows):
+        if why == "new":
+            report.record_values(place, there, why, where)
+        else:
+            report.keep(place, there, why)
+    return tables
 
 
 def _body_and_facts(answer: Any, declared: Section) -> tuple[Any, dict[str, Any]]:
@@ -469,13 +437,79 @@ def _origins(document: Vector, tables: dict[str, BuiltTable], report: DriftRepor
 
 
 def _frame(table: BuiltTable, dtype_backend: str, held: list[AnswerAtHand]) -> pd.DataFrame:
-    frame = to_frame(table.arrow, dtype_backend)
-    return attrs.attach_later(frame, lambda: table.metadata, table.key, table.arrow, held)
+    frame = table.frame(dtype_backend)
+    key = tuple(table.table.key)
+    return attrs.attach_later(frame, lambda: table.metadata, key, table.arrow, held)
 
 
-def _rows_of(tables: dict[str, BuiltTable]) -> dict[str, TableRows]:
-    return {name: table.rows for name, table in tables.items()}
+def _abridged(document: Any, node: FieldNode | None) -> Any:
+    """Shorten each object of more than `MAX_FIELDS` keys to the declared ones and the first."""
+    if isinstance(document, list):
+        return [_abridged(value, node and node.each) for value in document]
+    if not isinstance(document, dict):
+        return document
+    fields: Mapping[str, FieldNode] = {} if node is None else node.fields
+    keys = [*document]
+    if len(keys) > MAX_FIELDS:
+        keys = [*(fields.keys() & document), *[key for key in keys if key not in fields][:_FIRST]]
+    return {key: _abridged(document[key], fields.get(key, node and node.entries)) for key in keys}
 
 
-def _rows_again(read: Callable[[], Tables]) -> dict[str, TableRows]:
-    return read()._parts.rows
+def _longest_list(document: Any) -> tuple[str, ...]:
+    """The fields that lead to the longest list that only objects enclose, if it is long."""
+    longest: tuple[str, ...] = ()
+    most = _FIRST
+    waiting: list[tuple[tuple[str, ...], Any]] = [((), document)]
+    while waiting:
+        path, value = waiting.pop()
+        if isinstance(value, list) and len(value) > most:
+            longest, most = path, len(value)
+        elif isinstance(value, dict) and len(value) <= MAX_FIELDS:
+            waiting += [((*path, key), inner) for key, inner in value.items()]
+    return longest
+
+
+def _shortened(document: Any, path: tuple[str, ...]) -> Any:
+    """Copy a document with no more than the first elements of the list at a path."""
+    if not path:
+        return document[:_FIRST]
+    return {**document, path[0]: _shortened(document[path[0]], path[1:])}
+
+
+def _hints(section: Section, answer: Any, signals: list[Signal]) -> Iterator[Hint]:
+    """Yield hints of the values at the watched paths; of many rows, the rarest value.
+
+    Also where an answer without rows states nothing: it may not have been measured.
+    """
+    if not section.watched and not section.emptied:
+        return
+    try:
+        whole = Vector.of(answer.json if isinstance(answer, Payload) else decode(answer))
+    except AAToolkitError:
+        return
+    is_unstated = all(signal.rule == "options" for signal in signals)
+    for path in section.emptied if is_unstated else ():
+        steps = parse_pattern(path) if path != "$" else ()
+        value = whole.descend([step for step in steps if isinstance(step, Field)]).values[0]
+        if value in (None, [], {}, MISSING):
+            evidence = raw(None if value is MISSING else value)
+            yield Hint("$" if path == "$" else f"$.{path}", evidence, _SILENT)
+    read = [signal.path for signal in signals if signal.path]
+    for watched in section.watched:
+        place = whole.descend(parse_pattern(watched))
+        texts = {
+            row: repr(value)
+            for row, value in enumerate(place.values)
+            if value is not MISSING and value not in (None, "", [], {})
+        }
+        counts = Counter(texts.values())
+        rarest = min(texts, key=lambda row: counts[texts[row]], default=None)
+        if rarest is not None:
+            path = place.path(rarest)
+            if not any(_touch(path, other) or _touch(other, path) for other in read):
+                yield Hint(path, raw(place.values[rarest]), _WATCHED)
+
+
+def _touch(path: str, above: str) -> bool:
+    """Whether a path is another one, or below it."""
+    return above != "$" and (path == above or path.startswith((f"{above}.", f"{above}[")))

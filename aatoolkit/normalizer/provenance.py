@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from aatoolkit.errors import MetadataError, PayloadError
+from aatoolkit.jsontree.coerce import coerce_values
 from aatoolkit.jsontree.paths import KEY_SIGN, Field, Position, leaves, parse_path
 from aatoolkit.jsontree.vectors import Vector
 from aatoolkit.normalizer.columns import BuiltTable
@@ -68,11 +69,11 @@ def provenance(
 def _cells_of(table: BuiltTable, column: Column) -> Iterator[tuple[str, _Cell]]:
     """Yield the values that a column took as they are, by their paths."""
     rows, valid = table.rows, np.asarray(table.arrow[column.name].is_valid())
-    if rows.plan.readings[column.name] is not None:
+    if column.reading is not None:
         return
     place, index = rows.find(column.source or "")
-    there = np.arange(place.level.size) if index is None else index
-    fits = np.asarray(rows.read(column, place).array.is_valid())
+    there = np.arange(len(place)) if index is None else index
+    fits = np.asarray(coerce_values(place.values, column.dtype)[0].is_valid())
     chosen = np.flatnonzero((there >= 0) & valid)
     chosen = chosen[fits[there[chosen]]]
     paths, values = place.paths, place.values

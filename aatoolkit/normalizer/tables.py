@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import os
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import ref
 
 from aatoolkit._util.attributes import NamesNear
+from aatoolkit._util.files import FileList
 from aatoolkit._util.show import table_html
 from aatoolkit._util.text import clipped, joined, visible, wrapped_in_ipython
-from aatoolkit.errors import ArgumentError, ItemNotFound, did_you_mean, near_matches
+from aatoolkit.errors import (
+    AAToolkitWarning,
+    ArgumentError,
+    ItemNotFound,
+    did_you_mean,
+    near_matches,
+)
 from aatoolkit.normalizer.provenance import rebuild
-from aatoolkit.normalizer.reread import reduced
-from aatoolkit.normalizer.tables_export import TablesExport
+from aatoolkit.payload import Payload
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,14 +32,15 @@ if TYPE_CHECKING:
     from aatoolkit._util.show import Shown
     from aatoolkit.availability.detect import Detection, Hint, Signal
     from aatoolkit.metadata.attrs import FrameMetadata
+    from aatoolkit.metadata.column import Source
     from aatoolkit.normalizer.columns import BuiltTable
-    from aatoolkit.normalizer.reread import AnswerAtHand
     from aatoolkit.normalizer.rows import TableRows
     from aatoolkit.normalizer.walk import Drift, DriftReport
-    from aatoolkit.payload import Payload
     from aatoolkit.sections import Section
     from aatoolkit.stats.explain.explanation import Explanation
 
+_HELD = 1 << 22
+"""The largest body, in bytes, that the frames made of an answer hold on to by themselves."""
 
 _MARKS = {
     "available": "●",
@@ -46,6 +58,57 @@ _EMPTY = {
     "unknown (absent)": "unknown: the answer gives nothing here",
 }
 """Shown for an empty table where its availability alone does not explain it."""
+
+
+@dataclass(frozen=True, eq=False)
+class AnswerAtHand:
+    """An answer in memory, and how it was normalised.
+
+    A large answer is not kept for the sake of its frames: it is at hand as long as anybody holds
+    its `Payload`, such as the tables it was read into.
+
+    Parameters
+    ----------
+    source : Source
+        Which answer it is.
+    answer : callable
+        Gives the answer; None once nobody holds it.
+    read : callable
+        Reads it as it was read.
+    """
+
+    source: Source
+    answer: Callable[[], Payload | bytes | str | None]
+    read: Callable[[Any], Tables]
+
+    @property
+    def body(self) -> bytes | None:
+        """The answer's bytes; None once nobody holds them."""
+        answer = self.answer()
+        if isinstance(answer, Payload):
+            return answer.body
+        return answer.encode() if isinstance(answer, str) else answer
+
+    def tables(self) -> Tables | None:
+        """The answer's tables, normalised again; None once nobody holds the answer."""
+        answer = self.answer()
+        return None if answer is None else quietly(self.read, answer)
+
+
+def quietly(read: Callable[..., Tables], answer: Any, **how: Any) -> Tables:
+    """Read an answer again, without the warnings that were given already."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AAToolkitWarning)
+        return read(answer, **how)
+
+
+def at_hand(answer: Any, source: Source, read: Callable[[Any], Tables]) -> list[AnswerAtHand]:
+    """Hold the answer if it is bytes, text or a payload; other objects may have changed."""
+    if isinstance(answer, Payload) and len(answer.body) > _HELD:
+        return [AnswerAtHand(source, ref(answer), read)]
+    if isinstance(answer, Payload | bytes | str):
+        return [AnswerAtHand(source, lambda: answer, read)]
+    return []
 
 
 class TableParts(NamedTuple):
@@ -97,7 +160,7 @@ class TableParts(NamedTuple):
         return [*self.report.differences.values()] if self.report else []
 
 
-class Tables(TablesExport, NamesNear):
+class Tables(Mapping[str, "pd.DataFrame"], NamesNear):
     """The tables of one section: a mapping from a table's name to its DataFrame.
 
     Attributes
@@ -174,7 +237,11 @@ class Tables(TablesExport, NamesNear):
         return same and all(frame.equals(other[name]) for name, frame in self.items())
 
     def __reduce__(self) -> tuple[Callable[..., Tables], tuple[Any, ...]]:
-        return reduced(self)
+        facts = ("rows", "payload", "declaration", "drafted")
+        shown = {name: getattr(self, name) for name in ("extra", "availability", "drift", "hints")}
+        shown |= {"words": self._words, "provenance": self._provenance}
+        kept = {name: getattr(self, name) for name in facts}
+        return _unpickled, (self.section, dict(self), kept, shown)
 
     def _item_named(self, name: str) -> str:
         import pandas as pd
@@ -286,6 +353,71 @@ class Tables(TablesExport, NamesNear):
         """
         return rebuild(self, self.extra, self._provenance)
 
+    def to_parquet(self, folder: str | os.PathLike[str]) -> FileList:
+        """Write every table to ``folder/SECTION/TABLE.parquet``, as ``Dataset.to_parquet`` does.
+
+        Parameters
+        ----------
+        folder : str or path
+            The folder; it is made where it is missing. Files of the same names are replaced.
+
+        Returns
+        -------
+        list of Path
+            The files; it prints how many there are.
+
+        Raises
+        ------
+        NotWritten
+            If the name is that of a file of another format, or a column cannot be written.
+        NotWritten
+            If a file cannot be written; an existing file is unchanged.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import aatoolkit as aa
+        >>> aa.demo().read("gaps").to_parquet(tempfile.mkdtemp())[0].name
+        'gap_domains.parquet'
+        """
+        from aatoolkit.frame.parquet import check_folder, write_tables
+
+        check_folder(folder)
+        return FileList(write_tables(self, folder))
+
+    def to_excel(self, path: str | os.PathLike[str]) -> Path:
+        """Write every table to a sheet of one workbook, as ``Dataset.to_excel`` does.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, ending in ``.xlsx``; its folder is made where it is missing.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        NotWritten
+            If the file's name does not end in ``.xlsx``.
+        NotWritten
+            If the file cannot be written; an existing file is unchanged.
+        PackageMissing
+            If xlsxwriter is not installed; it says what to install.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import aatoolkit as aa
+        >>> aa.demo().read("gaps").to_excel(Path(tempfile.mkdtemp(), "gaps.xlsx")).name
+        'gaps.xlsx'
+        """
+        from aatoolkit.frame.excel import write_sections
+
+        return write_sections({self.section: self}, path)
+
     def _ipython_key_completions_(self) -> list[str]:
         return list(self)
 
@@ -344,3 +476,14 @@ def summarised(names: tuple[str, ...], rows: list[tuple[Any, ...]]) -> Shown:
             for at, name in enumerate(names)
         }
     )
+
+
+def _unpickled(
+    section: str,
+    frames: Mapping[str, pd.DataFrame],
+    facts: Mapping[str, Any],
+    listings: Mapping[str, Any],
+) -> Tables:
+    loaders = {name: partial(frames.__getitem__, name) for name in frames}
+    made: dict[str, Any] = {name: partial(listings.__getitem__, name) for name in listings}
+    return Tables(section, loaders, **facts, **made)

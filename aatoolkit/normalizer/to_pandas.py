@@ -4,42 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aatoolkit._util.text import shown
-from aatoolkit.errors import ArgumentError
-
 if TYPE_CHECKING:
     import numpy.typing as npt
     import pandas as pd
 
-    Mask = npt.NDArray[np.bool_]
 
-BACKENDS = ("numpy_nullable", "pyarrow")
-"""What ``dtype_backend`` may be, as in pandas."""
+class Block(NamedTuple):
+    """Columns of one type, one after the other in an array, and their numbers in a table."""
 
-_FEW = 1000
-"""Of columns with so many rows and fewer, each call takes longer than its work."""
-
-
-def check_backend(dtype_backend: str) -> None:
-    """Raise for a ``dtype_backend`` that pandas does not know.
-
-    Raises
-    ------
-    ArgumentError
-        If it is neither ``numpy_nullable`` nor ``pyarrow``.
-    """
-    if not isinstance(dtype_backend, str) or dtype_backend not in BACKENDS:
-        raise ArgumentError(
-            f"dtype_backend={shown(dtype_backend)} is not known; use 'numpy_nullable' or 'pyarrow'",
-            argument="dtype_backend",
-        )
+    array: pa.Array
+    columns: list[int]
 
 
 def to_frame(table: pa.Table, dtype_backend: str = "numpy_nullable") -> pd.DataFrame:
@@ -50,34 +32,33 @@ def to_frame(table: pa.Table, dtype_backend: str = "numpy_nullable") -> pd.DataF
     is a tuple in an ``object`` column, which pandas can compare, count and write to files; with
     ``dtype_backend="pyarrow"`` it is Arrow's own.
     """
+    # Not copied where it is in one piece.
+    arrays = [c.chunk(0) if c.num_chunks == 1 else c.combine_chunks() for c in table.columns]
+    blocks = [Block(array, [number]) for number, array in enumerate(arrays)]
+    return frame_of(tuple(table.column_names), blocks, table.num_rows, dtype_backend)
+
+
+def frame_of(
+    names: tuple[str, ...], blocks: Sequence[Block], size: int, dtype_backend: str
+) -> pd.DataFrame:
+    """Make a DataFrame of blocks; the constructor would look at the type of every array again."""
     import pandas as pd
     from pandas.api import internals  # type: ignore[attr-defined]  # the stubs lack it
 
-    # Few rows are converted together, all columns of a type: each step takes longer than its
-    # work. And as blocks: the constructor would look at the type of every array again.
-    columns = [c.chunk(0) if c.num_chunks == 1 else c.combine_chunks() for c in table.columns]
-    groups: dict[Any, list[int]] = {}
-    for number, column in enumerate(columns):
-        is_few = table.num_rows <= _FEW and not pa.types.is_dictionary(column.type)
-        groups.setdefault(column.type if is_few else number, []).append(number)
-    blocks: list[tuple[Any, Any]] = []
-    for numbers in groups.values():
-        whole = columns[numbers[0]]
-        if len(numbers) > 1:
-            whole = pa.concat_arrays([columns[number] for number in numbers])
-        arrays = _converted(whole, len(numbers), dtype_backend)
-        if isinstance(arrays, np.ndarray):  # a block of what is numpy's has two axes
-            blocks.append((arrays.reshape(len(numbers), -1), np.array(numbers)))
+    made: list[tuple[Any, Any]] = []
+    for array, columns in blocks:
+        converted = _converted(array, len(columns), size, dtype_backend)
+        if isinstance(converted, np.ndarray):  # a block of what is numpy's has two axes
+            made.append((converted.reshape(len(columns), size), np.array(columns)))
         else:
-            blocks += zip(arrays, map(_place, numbers), strict=True)
-    names = _names(tuple(table.column_names))
-    index = pd.RangeIndex(table.num_rows)
-    frame: pd.DataFrame = internals.create_dataframe_from_blocks(blocks, index, names.view())
+            made += zip(converted, map(_place, columns), strict=True)
+    index = pd.RangeIndex(size)
+    frame: pd.DataFrame = internals.create_dataframe_from_blocks(made, index, _names(names).view())
     return frame
 
 
 def own_buffers(table: pa.Table) -> pa.Table:
-    """Copy the short columns that are parts of larger buffers, all of which a pickle would hold.
+    """Copy the columns that are parts of larger buffers, all of which a pickle would hold.
 
     Examples
     --------
@@ -85,8 +66,6 @@ def own_buffers(table: pa.Table) -> pa.Table:
     >>> part.get_total_buffer_size(), own_buffers(part).get_total_buffer_size()
     (72000, 16)
     """
-    if table.num_rows > _FEW:
-        return table
     columns = [
         pa.chunked_array([pa.concat_arrays(column.chunks)], column.type)
         if column.num_chunks and column.get_total_buffer_size() > 2 * column.nbytes
@@ -97,7 +76,7 @@ def own_buffers(table: pa.Table) -> pa.Table:
 
 
 @cache
-def _place(number: int) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
+def _place(number: int) -> npt.NDArray[np.intp]:
     return np.array([number])
 
 
@@ -109,43 +88,42 @@ def _names(names: tuple[str, ...]) -> pd.Index:
     return pd.Index(names, dtype="str")
 
 
-def _converted(whole: pa.Array, count: int, dtype_backend: str) -> Sequence[Any]:
+def _converted(whole: pa.Array, count: int, size: int, dtype_backend: str) -> Any:
     """Convert so many columns of a type, one after the other in one array.
 
     What comes of them can be written to.
     """
     import pandas as pd
 
-    kind, size = whole.type, len(whole) // count
-    bounds = [(size * number, size * (number + 1)) for number in range(count)]
+    kind = whole.type
+    starts = range(0, count * size, size) if size else [0] * count
     if pa.types.is_dictionary(kind):
-        codes = _values(whole.indices, whole.indices.type.to_pandas_dtype()).copy()
-        if whole.null_count:
-            codes[_missing(whole.indices)] = -1
+        codes = whole.indices.fill_null(-1).to_numpy(zero_copy_only=False).copy()
         dtype = _category(tuple(whole.dictionary.to_pylist()), kind.ordered)
         return [pd.Categorical.from_codes(codes, dtype=dtype, validate=False)]
+    other: Any = pd.ArrowDtype(kind)
     if dtype_backend != "pyarrow":
-        if kind in _NUMBERS or kind == pa.bool_():
-            if kind == pa.bool_():
-                make: Any = pd.arrays.BooleanArray
-                values = whole.fill_null(False).to_numpy(zero_copy_only=False)
-            else:
-                make = getattr(pd.arrays, _NUMBERS[kind])
-                values = _values(whole, kind.to_pandas_dtype()).copy()
-            missing = _missing(whole)
-            return [make(values[start:end], missing[start:end]) for start, end in bounds]
+        if kind in _ZEROS:
+            name, zero = _ZEROS[kind]
+            missing = np.zeros(len(whole), bool)
+            if whole.null_count:
+                missing = whole.is_null().to_numpy(zero_copy_only=False)
+                whole = whole.fill_null(zero)
+            values = whole.to_numpy(zero_copy_only=False)
+            values = values if values.flags.writeable else values.copy()
+            make = getattr(pd.arrays, name)
+            return [make(values[at : at + size], missing[at : at + size]) for at in starts]
         if kind in (pa.date32(), pa.timestamp("us")):
             # pandas holds days as instants at midnight.
-            return whole.cast(pa.timestamp("us")).to_numpy(zero_copy_only=False).copy()  # type: ignore[no-any-return]
+            return whole.cast(pa.timestamp("us")).to_numpy(zero_copy_only=False).copy()
         if pa.types.is_list(kind):
-            return as_tuples(whole)  # type: ignore[return-value]
-    other: Any = pd.ArrowDtype(kind)
-    if dtype_backend != "pyarrow" and kind in (pa.string(), pa.large_string()):
-        other, whole = pd.StringDtype(), whole.cast(pa.large_string())
-    elif dtype_backend != "pyarrow" and kind == pa.timestamp("us", tz="UTC"):
-        other = _instants()
-        return [other.__from_arrow__(whole.slice(start, size)).copy() for start, _ in bounds]
-    return [other.__from_arrow__(whole.slice(start, size)) for start, _ in bounds]
+            return as_tuples(whole)
+        if kind == pa.timestamp("us", tz="UTC"):
+            instants = _instants()
+            return [instants.__from_arrow__(whole.slice(at, size)).copy() for at in starts]
+        if kind in (pa.string(), pa.large_string()):
+            other, whole = pd.StringDtype(), whole.cast(pa.large_string())
+    return [other.__from_arrow__(whole.slice(at, size)) for at in starts]
 
 
 @cache
@@ -155,30 +133,17 @@ def _instants() -> pd.DatetimeTZDtype:
     return pd.DatetimeTZDtype("us", ZoneInfo("UTC"))
 
 
-_NUMBERS = {
-    pa.int32(): "IntegerArray",
-    pa.int64(): "IntegerArray",
-    pa.float64(): "FloatingArray",
+_ZEROS: dict[pa.DataType, tuple[str, Any]] = {
+    pa.int32(): ("IntegerArray", 0),
+    pa.int64(): ("IntegerArray", 0),
+    pa.float64(): ("FloatingArray", 0.0),
+    pa.bool_(): ("BooleanArray", False),
 }
-"""What pandas has of a type of numbers."""
-
-
-def _missing(array: pa.Array) -> Mask:
-    if not array.null_count:
-        return np.zeros(len(array), bool)
-    missing: Mask = array.is_null().to_numpy(zero_copy_only=False)
-    return missing
-
-
-def _values(array: pa.Array, dtype: Any) -> npt.NDArray[Any]:
-    """The numbers of an array as they are in memory; any where one is missing."""
-    if not len(array):
-        return np.empty(0, dtype)
-    return np.frombuffer(array.buffers()[1], dtype, len(array), array.offset * dtype().itemsize)
+"""What pandas has of a type of numbers, and what is below its missing ones."""
 
 
 def as_tuples(column: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.object_]:
-    """Convert lists to tuples, missing ones to ``pd.NA``; equal texts are shared.
+    """Convert lists to tuples, missing ones to ``pd.NA``.
 
     Examples
     --------
@@ -188,29 +153,14 @@ def as_tuples(column: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.object_]:
     import pandas as pd
 
     whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    flat = _shared(whole.flatten())
+    flat = whole.flatten().to_pylist()
+    ends = pc.fill_null(pc.list_value_length(whole), 0).to_numpy(zero_copy_only=False).cumsum()
+    starts = [0, *ends.tolist()]
+    tuples = (tuple(flat[a:b]) for a, b in pairwise(starts))
+    cells = np.fromiter(tuples, object, len(whole))
     if whole.null_count:
-        lengths = pc.fill_null(pc.list_value_length(whole), 0).to_numpy(zero_copy_only=False)
-    else:
-        lengths = np.diff(whole.offsets.to_numpy())
-    ends = lengths.cumsum()
-    slices = zip((ends - lengths).tolist(), ends.tolist(), strict=True)
-    found = np.fromiter((tuple(flat[a:b]) for a, b in slices), object, len(whole))
-    if whole.null_count:
-        found[_missing(whole)] = pd.NA
-    return found
-
-
-def _shared(items: pa.Array) -> list[Any]:
-    """The values of an array as Python objects; of long ones equal texts are one object."""
-    if not pa.types.is_string(items.type):
-        return items.to_pylist()  # type: ignore[no-any-return]
-    if len(items) <= _FEW:
-        return items.to_numpy(zero_copy_only=False).tolist()  # type: ignore[no-any-return]
-    items = items.dictionary_encode()
-    texts = np.array([*items.dictionary.to_pylist(), None], dtype=object)
-    codes = items.indices.fill_null(len(texts) - 1)
-    return texts[codes.to_numpy(zero_copy_only=False)].tolist()  # type: ignore[no-any-return]
+        cells[whole.is_null().to_numpy(zero_copy_only=False)] = pd.NA
+    return cells
 
 
 @lru_cache(maxsize=256)

@@ -9,11 +9,10 @@ the values that no column took, for ``extra``.
 from __future__ import annotations
 
 import warnings
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from itertools import chain, product
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit._util.text import json_text
@@ -30,7 +29,7 @@ from aatoolkit.jsontree.paths import (
     parse_path,
     parse_pattern,
 )
-from aatoolkit.jsontree.vectors import Missing, RowIndex, Vector
+from aatoolkit.jsontree.vectors import MISSING, Missing, RowIndex, Vector
 from aatoolkit.sections.section import ENVELOPE, Section
 
 if TYPE_CHECKING:
@@ -60,11 +59,6 @@ class FieldNode:
         self.entries: FieldNode | None = None
         self.is_read = False
         self.known: str | None = None
-
-    @property
-    def is_leaf(self) -> bool:
-        """Whether columns read the value itself, and nothing below it."""
-        return self.is_read and not (self.fields or self.each or self.entries)
 
     def down(self, steps: Iterable[Step]) -> FieldNode:
         """The node some steps below, created where there is none."""
@@ -147,13 +141,6 @@ class Drift:
         if not self.kind.endswith(" key"):
             place = f"$.{place}" if place else "$"
         return f"{self.kind}{times}{shown} @ {place}"
-
-    def joined(self, other: Drift) -> Drift:
-        """The same difference in two parts of an answer; of levels the first by name is shown."""
-        example = self.example
-        if self.kind == "new level":
-            example = min(filter(None, (self.example, other.example)))
-        return replace(self, count=self.count + other.count, example=example)
 
 
 @dataclass
@@ -283,16 +270,18 @@ def _visit(
     report: DriftReport,
 ) -> None:
     kinds, known = place.kinds, node.known or known
+    census.add(1)
     census.look(place.values, kinds, len(steps))
     takes: set[type] = {Missing}
     if dict in kinds and (node.fields or node.entries is not None):
         takes.add(dict)
-        census.add_keys(place.of_type(dict))
+        objects = place.of_type(dict)
+        census.add_keys(objects)
         if node.entries is not None:
             below = (*steps, Entries())
             _visit(place.entries(), node.entries, below, known, census, report)
         else:
-            _visit_fields(place, node, steps, known, census, report)
+            _visit_fields(place, objects, node, steps, known, census, report)
     if list in kinds and node.each is not None:
         takes.add(list)
         _visit(place.each(), node.each, (*steps, Each()), known, census, report)
@@ -304,63 +293,45 @@ def _visit(
     # Null is expected of a field only: an element or an entry that is null has no row.
     if not node.known and steps and type(steps[-1]) is Field:
         takes.add(type(None))
-    if not kinds <= takes:
-        _put(report, place, place.where(lambda kind: kind not in takes), known, "wrong type", steps)
+    if kinds <= takes:
+        return
+    rows = place.where(lambda kind: kind not in takes)
+    _keep(report, place, rows, known, "wrong type", steps)
 
 
 def _visit_fields(
     place: Vector,
+    objects: Sequence[dict[str, Any]],
     node: FieldNode,
     steps: tuple[Step, ...],
     known: str | None,
     census: Census,
     report: DriftReport,
 ) -> None:
-    """Visit the declared fields of objects, and report the others."""
-    new = _undeclared(place, node.fields)
-    if len(new) > MAX_FIELDS:
-        census.walk([*chain.from_iterable(new.values())], len(steps) + 1)
-    else:
-        census.below(new.values(), len(steps) + 1)
+    """Visit the declared fields of objects, and report the others; very many are keys of one."""
+    names = place.fields()
+    new = {name for name in names if name not in node.fields}
+    if new:
+        others = [{name: o[name] for name in o if name in new} for o in objects]
+        census.keys -= sum(map(len, others))
+        census.walk(others, len(steps))
     are_many = len(new) > MAX_FIELDS
-    for name in node.fields if are_many else place.names:
-        inner = node.fields.get(name)
-        if inner is not None:
-            below = place.field(name)
-            if inner.is_leaf and below.kinds.isdisjoint(_CONTAINERS):
-                census.look(below.values, below.kinds, 0)
-            elif below.kinds != _ABSENT:
-                _visit(below, inner, (*steps, Field(name)), known, census, report)
-            continue
-        report.kept.append((partial(place.field, name), None, known or "new"))
-        if not known:
-            path = format_path((*steps, Field(name)))
-            report.record("new", path, len(new[name]), _first_leaf(new[name][0]))
+    for name in node.fields if are_many else names:
+        field = place.field(name)
+        if name in new:
+            report.kept.append((partial(place.field, name), None, known or "new"))
+            if not known:
+                values = [value for value in field.values if value is not MISSING]
+                path = format_path((*steps, Field(name)))
+                report.record("new", path, len(values), _first_leaf(values[0]))
+        elif field.kinds != {Missing}:
+            _visit(field, node.fields[name], (*steps, Field(name)), known, census, report)
     if are_many:
-        objects = [value if type(value) is dict else {} for value in place.values]
-        others = [{key: o[key] for key in o if key in new} for o in objects]
-        entries = place.opened([*map(dict.values, others)], [*chain.from_iterable(others)])
-        _put(report, entries, range(len(entries)), known, "new", (*steps, Entries()))
+        entries = place.entries([*new])
+        _keep(report, entries, range(len(entries)), known, "new", (*steps, Entries()))
 
 
-_ABSENT, _CONTAINERS = {Missing}, {dict, list}
-
-
-def _undeclared(place: Vector, declared: dict[str, FieldNode]) -> dict[str, Sequence[Any]]:
-    """The values of the fields that are not declared."""
-    if place.records:
-        names = place.records.keys() - declared.keys()
-        return {name: place.records[name] for name in place.records if name in names}
-    found: dict[str, list[Any]] = defaultdict(list)
-    for value in place.of_type(dict):
-        if not value.keys() <= declared.keys():
-            for name in value:
-                if name not in declared:
-                    found[name].append(value[name])
-    return {**found}
-
-
-def _put(
+def _keep(
     report: DriftReport,
     place: Vector,
     rows: Rows,

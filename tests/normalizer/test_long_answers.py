@@ -8,7 +8,6 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hostile.measure import traced_peak
 
 import aatoolkit as aa
 from aatoolkit.sections import Column, Section, Table, records
@@ -132,12 +131,3 @@ def test_the_limit_of_paths_holds_for_all_parts_together() -> None:
 
     with pytest.raises(aa.errors.PayloadError, match="different paths"):
         aa.normalize(SECTION, body(name), max_nodes=100)
-
-
-def test_levels_that_only_some_parts_have_do_not_bring_the_whole_into_memory() -> None:
-    answer = body()
-    aa.normalize(SECTION, answer)  # what a first call imports is none of an answer
-    with traced_peak() as peaks:
-        tables = aa.normalize(SECTION, answer)
-    assert "new level" in set(tables.drift["kind"])
-    assert max(peaks) < 6 * len(answer)  # 15 times as much where it is read at once

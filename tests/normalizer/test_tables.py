@@ -235,7 +235,7 @@ def test_what_drift_quotes_steers_no_terminal() -> None:
     with pytest.warns(aa.errors.SchemaDriftWarning) as caught:
         tables = aa.normalize("domains", body)
     text = "".join(str(each.message) for each in caught)
-    text += tables.drift[["path", "example"]].to_json(force_ascii=False)
+    text += " ".join(tables.drift[["path", "example"]].stack())
     assert r"a\u0085b\u009b31m\u202ec" in text
     assert not {*"\x85\x9b\u202e\x7f"} & {*text}
     # Nothing is lost: the examples are JSON.
@@ -258,10 +258,6 @@ def test_tables_are_pickled_copied_and_compared(tables: aa.Tables) -> None:
             again.main["mine"] = 0
             assert again != own
     assert tables != 1
-    kinds = tables["source_domain_types"]
-    again = pickle.loads(pickle.dumps(tables))["source_domain_types"]
-    assert again.equals(kinds)
-    assert again.aa.explain(0, "citation_count").is_complete
     dataset = aa.Dataset({"domains": tables}, {"crawl": ServerFailed("down", url="u")})
     again = pickle.loads(pickle.dumps(dataset))
     assert again == dataset
