@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-import sys
+from datetime import UTC, datetime
 from pathlib import Path
+from secrets import token_urlsafe
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -25,17 +26,16 @@ from aatoolkit.cli.options import (
     TOKEN_NOTE,
     WORKERS_OPTION,
     Given,
-    Number,
     Output,
     command,
-    group_of,
     option,
     project_of,
     scope_of,
 )
 from aatoolkit.cli.output import grid, note, print_json
-from aatoolkit.cli.stores import archive, explain, study
+from aatoolkit.cli.stores import add_explain, archive, study
 from aatoolkit.errors import ArgumentError, ScopeError, unknown
+from aatoolkit.scope import Scope
 
 if TYPE_CHECKING:
     from aatoolkit.client.dataset import Dataset
@@ -60,21 +60,21 @@ Completion, in the file that your shell starts with:
   zsh   eval "$(_AATOOLKIT_COMPLETE=zsh_source aatoolkit)"
   fish  _AATOOLKIT_COMPLETE=fish_source aatoolkit | source"""
 
-app = group_of(
+app = click.Group(
     "aatoolkit",
-    "How AI assistants mention, rank and cite a brand: the Agent Analytics API.",
+    help="How AI assistants mention, rank and cite a brand: the Agent Analytics API.",
     epilog=_END,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 click.version_option(__version__, prog_name="aatoolkit", message="%(prog)s %(version)s")(app)
-profile = group_of(
+profile = click.Group(
     "profile",
-    "Draft and check what is known of a service.\n\nA profile is a Python file, and is executed "
-    "when it is read: use only those that you trust.",
+    help="Draft and check what is known of a service.\n\nA profile is a Python file, and is "
+    "executed when it is read: use only those that you trust.",
 )
 for group in (study, archive, profile):
     app.add_command(group)
-explain(app)
+add_explain(app)
 
 
 @command(
@@ -116,22 +116,17 @@ def _write_all(dataset: Dataset, folder: Path, as_json: bool) -> int:
     if as_json:
         facts = {"folder": str(folder), "tables": output.records(summary)}
         print_json({**facts, "files": [str(path) for path in written], "errors": errors})
-    elif sys.stdout.isatty():
-        from aatoolkit._util.show import folds
-
-        print("\n".join(folds(summary)))
-        note(f"{len(summary)} tables, by section; a file, a pipe or --json has each, and why")
     else:
-        grid(summary.columns, summary.itertuples(index=False))
+        output.print_frame(summary, as_json)
     note(f"{counted(len(written), 'Parquet file')}, one a table: {folder}")
     return 1 if errors else 0
 
 
-def _errors(dataset: Dataset) -> dict[str, str]:
+def _errors(dataset: Dataset, of: str = "") -> dict[str, str]:
     """The sections that failed, each of which is noted."""
     errors = {name: str(error) for name, error in dataset.errors.items()}
     for name, error in errors.items():
-        note(f"aatoolkit: {name} failed: {error}")
+        note(f"aatoolkit: {of}{name} failed: {error}")
     return errors
 
 
@@ -175,7 +170,7 @@ def read(given: Given) -> int:
         raise ScopeError(unknown(f"table of {tables.section}", name, tables), parameter="table")
     frame = tables[name]
     if form == "grid":
-        grid(frame.columns, frame.itertuples(index=False), fits=out is None)
+        grid(frame.columns, frame.itertuples(index=False))
     else:
         output.write_table(frame, name, form, out)
     if out is not None and str(out) != "-":
@@ -234,7 +229,7 @@ def report(given: Given) -> int:
     "collect HOST...",
     option(
         "-o --out DIR",
-        "The folder: DIR/HOST/DAY/SECTION/TABLE.parquet, the day in UTC.",
+        "The folder: DIR/HOST/DAY/SECTION/TABLE.parquet, DAY in UTC, with the filters.",
         Output(is_folder=True),
         required=True,
     ),
@@ -251,11 +246,39 @@ def report(given: Given) -> int:
 )
 def collect(given: Given) -> int:
     """Write every table of hosts as Parquet, day by day."""
-    from aatoolkit.cli.dated import write_dated
+    from aatoolkit._util.files import writing_folder
+    from aatoolkit.client.reading import known_sections
+    from aatoolkit.frame.parquet import write_section
 
+    rows: list[dict[str, Any]] = []
     scope = scope_of(given)
+    day = f"{datetime.now(UTC):%Y-%m-%d}{(scope != Scope() and ' ' + scope._to_query()) or ''}"
     with options.client_of(given) as client:
-        return write_dated(client, scope, given)
+        names = known_sections(given.section or None, client.profile)
+        for host in dict.fromkeys(client.project(host).host for host in given.host):
+            folder = given.out / host / day
+            lacking = [name for name in names if given.force or not (folder / name).is_dir()]
+            written, errors = 0, {}
+            for _, _, dataset in client._datasets(host, lacking, scope) if lacking else ():
+                for tables in dataset.values():
+                    folder.mkdir(parents=True, exist_ok=True)
+                    path = folder / tables.section
+                    with writing_folder(path, overwrite=given.force) as temporary:
+                        written += len([*write_section(tables, temporary)])
+                errors = _errors(dataset, f"{host} ")
+            kept = len(names) - len(lacking)
+            rows.append(
+                {"host": host, "folder": str(folder), "files": written, "kept": kept}
+                | {"errors": errors}
+            )
+    if given.json:
+        print_json({"hosts": rows})
+    else:
+        heads = ("host", "folder", "files", "kept", "failed")
+        grid(heads, ({**row, "errors": len(row["errors"])}.values() for row in rows))
+    if kept := sum(row["kept"] for row in rows):
+        note(f"{counted(kept, 'section')} of today kept; --force reads and writes anew")
+    return int(any(row["errors"] for row in rows))
 
 
 @command(
@@ -272,23 +295,19 @@ def cache(given: Given) -> int:
     from aatoolkit._util.hosts import canonical_host
     from aatoolkit.http import cache_info, clear_cache
 
-    host = given.host
-    if host is not None and not given.clear:
+    if given.host is not None and not given.clear:
         raise ArgumentError("--host goes with --clear", argument="host")
-    if given.clear:
-        removed = clear_cache(given.folder, None if host is None else canonical_host(host))
+    host = None if given.host is None else canonical_host(given.host)
+    removed = clear_cache(given.folder, host) if given.clear else 0
     info = cache_info(given.folder)
-    size = f"{info.bytes:,} bytes in {info.folder}"
-    if given.clear and given.json:
-        print_json({"removed": removed, "answers": info.answers, "bytes": info.bytes})
-    elif given.clear:
-        note(f"{counted(removed, 'response')} removed; {info.answers} left, {size}")
-    elif given.json:
-        print_json({**vars(info), "hosts": [vars(entry) for entry in info.hosts]})
-    else:
+    if given.json:
+        hosts = [vars(entry) for entry in info.hosts]
+        print_json({**vars(info), "hosts": hosts, "removed": removed})
+    elif not given.clear:
         heads = ("origin", "host", "answers", "bytes", "oldest", "newest")
         grid(heads, ([getattr(entry, name) for name in heads] for entry in info.hosts))
-        note(f"{counted(info.answers, 'response')}, {size}")
+    gone = f"{counted(removed, 'response')} removed; " if given.clear else ""
+    note(f"{gone}{counted(info.answers, 'response')}, {info.bytes:,} bytes in {info.folder}")
     return 0
 
 
@@ -305,13 +324,13 @@ def doctor(given: Given) -> int:
     from aatoolkit.cli.doctor import examine
 
     token = options.read_token(given.token_file)
-    findings = examine(given.base_url, token, given.host, **options.limits_of(given))
+    findings = [*examine(given.base_url, token, given.host, **options.limits_of(given))]
     if given.json:
-        print_json([vars(finding) for finding in findings])
+        print_json([dict(zip(("what", "good", "finding"), row, strict=True)) for row in findings])
     else:
         marks = {True: "ok", False: "PROBLEM", None: "-"}
-        grid(("what", "", "finding"), ((f.what, marks[f.good], f.finding) for f in findings))
-    return 0 if all(finding.good is not False for finding in findings) else 1
+        grid(("what", "", "finding"), ((what, marks[good], text) for what, good, text in findings))
+    return int(any(good is False for _, good, _ in findings))
 
 
 # -- profiles ----------------------------------------------------------------------------------
@@ -321,8 +340,8 @@ def doctor(given: Given) -> int:
     profile,
     "draft HOST",
     option("-o --out FILE", "The Python file to write.", Output(), required=True),
-    option("--requests N", "At most so many.", Number(1), 60),
-    option("--seconds N", "No longer than this.", Number(1, whole=False), 120),
+    option("--requests N", "At most so many.", click.IntRange(1), 60),
+    option("--seconds N", "No longer than this.", click.FloatRange(1), 120),
     option("--beside HOST ...", "Another project, to see what differs there; may be repeated."),
     option("--confirm", "Ask where availability is stated, and go on from --out."),
     option("--own-names", "Keep the service's names where there are others."),
@@ -414,7 +433,7 @@ def types(given: Given) -> int:
     *SYNTHETIC,
     option("--describe", "Print the tables that a store may hold, and exit."),
     option("--address IP", "The address to listen on.", default="127.0.0.1"),
-    option("--port N", "0 takes a free one.", Number(0, 65_535), 8765),
+    option("--port N", "0 takes a free one.", click.IntRange(0, 65_535), 8765),
     option("--accounts FILE", "JSON: the SHA-256 of each token, and the hosts that it may see."),
     option(
         "--token-file FILE",
@@ -432,7 +451,6 @@ def serve(given: Given) -> int:
         return 0
     if given.dir is None:
         raise ArgumentError("say which store to serve: aatoolkit serve DIR", argument="store")
-    problem, argument = "", "store"
     try:
         if given.synth:
             data = {name: vars(given)[name] for name in ("seed", "answers", "icc")}
@@ -440,25 +458,21 @@ def serve(given: Given) -> int:
         allowed, whom = _accounts(given)
         opened = service.Store.open(given.dir)
     except (service.StoreError, ValueError) as error:
-        problem = str(error)
-    if not problem:
-        place, hosts = (given.address, given.port), ", ".join(opened.hosts)
-        try:
-            service.run_server(
-                service.Service(opened, allowed),
-                *place,
-                on_ready=lambda base_url: note(
-                    f"serving {hosts} at {base_url} for {whom}; Ctrl-C stops it"
-                ),
-            )
-        except OSError as error:
-            argument, reason = "port", os.strerror(error.errno) if error.errno else str(error)
-            problem = (
-                f"nothing can be served at {place[0]}, port {place[1]}: {reason}; choose others "
-                "with --address and --port"
-            )
-    if problem:
-        raise ArgumentError(problem, argument=argument)
+        raise ArgumentError(str(error), argument="store") from None
+    serving = f"serving {', '.join(opened.hosts)} at {{}} for {whom}; Ctrl-C stops it"
+    try:
+        service.run_server(
+            service.Service(opened, allowed),
+            given.address,
+            given.port,
+            on_ready=lambda base_url: note(serving.format(base_url)),
+        )
+    except OSError as error:
+        raise ArgumentError(
+            f"nothing can be served at {given.address}, port {given.port}: {error.strerror}; "
+            "choose others with --address and --port",
+            argument="port",
+        ) from None
     return 0
 
 
@@ -470,18 +484,13 @@ def _accounts(given: Given) -> tuple[Accounts, str]:
         try:
             return Accounts.load(given.accounts), "the accounts of that file"
         except OSError:
-            pass
-        raise ArgumentError(
-            "the file that --accounts names cannot be read; check its path and permissions",
-            argument="accounts",
-        )
-    token: Any = options.read_token(given.token_file)
-    whom = "the token in that file"
-    if token is None:
-        token, whom = os.environ.get("AATOOLKIT_TOKEN", "").strip(), "the token in AATOOLKIT_TOKEN"
-    if not token:
-        import secrets
-
-        token = secrets.token_urlsafe(24)
-        whom = f"the new token {token}"
-    return Accounts.single(token), whom
+            raise ArgumentError(
+                "the file that --accounts names cannot be read; check its path and permissions",
+                argument="accounts",
+            ) from None
+    if token := options.read_token(given.token_file):
+        return Accounts.single(token), "the token in that file"
+    if token := os.environ.get("AATOOLKIT_TOKEN", "").strip():
+        return Accounts.single(token), "the token in AATOOLKIT_TOKEN"
+    token = token_urlsafe(24)
+    return Accounts.single(token), f"the new token {token}"

@@ -74,54 +74,41 @@ def print_json(value: Any) -> None:
     write_data(f"{json_text(value, indent=2)}\n".encode())
 
 
-def print_files(written: Iterable[Path], as_json: bool) -> None:
-    """Print the files that were written."""
-    names = [str(path) for path in written]
-    if as_json:
-        print_json(names)
-    else:
-        print("".join(f"{name}\n" for name in names), end="")
-
-
 def print_frame(frame: pd.DataFrame, as_json: bool) -> None:
     """Print a frame in columns, or as JSON records."""
     if as_json:
         print_json(records(frame))
     else:
-        grid(frame.columns, frame.itertuples(index=False), fits=True)
+        grid(frame.columns, frame.itertuples(index=False))
 
 
-def grid(heads: Iterable[str], rows: Iterable[Iterable[Any]], *, fits: bool = False) -> None:
-    """Print rows in columns; on a terminal, the last column is cut to its width.
+def grid(heads: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:
+    """Print rows in columns.
 
-    With ``fits``, a terminal gets the rows and whole columns that it has room for, and a note of
-    what was left out; a file or a pipe gets everything.
+    A terminal gets the rows and columns that it has room for, and a note of what was left out; a
+    file or a pipe gets everything.
     """
     text = [[*map(str, heads)], *([_cell(value) for value in row] for row in rows)]
-    room, height = shutil.get_terminal_size() if sys.stdout.isatty() else (None, None)
-    shown, count = text, len(text[0])
-    if fits and room and height:
-        shown = [[_cut(cell, _WIDEST) for cell in row] for row in text[: max(height - 4, 2)]]
-    widths = [max(map(_width, column)) for column in zip(*shown, strict=True)]
-    if fits and room:
-        ends = accumulate(width + 2 for width in widths)
-        count = max(1, sum(end <= room + 2 for end in ends))
-    for row in shown:
+    whole = len(text) - 1, len(text[0])
+    room, height = sys.maxsize, len(text)
+    if sys.stdout.isatty():
+        room, height = shutil.get_terminal_size()
+        text = [[_cut(cell, _WIDEST) for cell in row] for row in text[: max(height - 4, 2)]]
+    widths = [max(map(_width, column)) for column in zip(*text, strict=True)]
+    count = max(1, sum(end <= room + 2 for end in accumulate(width + 2 for width in widths)))
+    for row in text:
         cells = zip(row[:count], widths, strict=False)
-        line = "  ".join(cell + " " * (width - _width(cell)) for cell, width in cells).rstrip()
-        print(line if room is None else _cut(line, room))
-    parts = (len(shown) - 1, len(text) - 1, "rows"), (count, len(widths), "columns")
-    left_out = [f"{there} of {whole} {what}" for there, whole, what in parts if there < whole]
-    if left_out:
-        note(f"{' and '.join(left_out)} fit here; --out FILE or a pipe has all")
+        print("  ".join(cell + " " * (width - _width(cell)) for cell, width in cells).rstrip())
+    if (len(text) - 1, count) != whole:
+        fits = f"{len(text) - 1} of {whole[0]} rows and {count} of {whole[1]} columns fit here"
+        note(f"{fits}; --out FILE or a pipe has all")
 
 
 def _cut(text: str, room: int) -> str:
     """The text, cut where a terminal has no more room for it."""
     if _width(text) <= room:
         return text
-    ends = accumulate(map(_width, text))
-    return text[: sum(end < room for end in ends)] + "…"
+    return text[: sum(end < room for end in accumulate(map(_width, text)))] + "…"
 
 
 def _width(text: str) -> int:
@@ -150,11 +137,11 @@ def table_format(out: Path | None, *, as_json: bool, as_csv: bool) -> str:
     ArgumentError
         If they contradict each other.
     """
-    formats = [name for name, is_given in (("csv", as_csv), ("json", as_json)) if is_given]
+    formats = ["csv"] * as_csv + ["json"] * as_json
     if out is not None and str(out) != "-":
         formats.append(out.suffix.lower().removeprefix("."))
     if len({*formats}) > 1:
-        several = " and as ".join(dict.fromkeys(formats))
+        several = " and as ".join(formats)
         raise ArgumentError(
             f"the table is requested as {several}; choose one format", argument="format"
         )

@@ -20,19 +20,16 @@ from aatoolkit.cli.options import (
     PROFILE,
     TOKEN_NOTE,
     WORKERS_OPTION,
-    Day,
     Given,
-    Number,
     Output,
     client_of,
     command,
-    group_of,
     limits_of,
     option,
     project_of,
     scope_of,
 )
-from aatoolkit.cli.output import grid, note, print_files, print_json
+from aatoolkit.cli.output import grid, note, print_json
 from aatoolkit.errors import (
     AAToolkitError,
     ArgumentError,
@@ -42,11 +39,10 @@ from aatoolkit.errors import (
 )
 
 if TYPE_CHECKING:
-    from aatoolkit.stats.explain import Explanation
     from aatoolkit.study import Study
 
-study = group_of("study", "Record, check, compare and publish studies.")
-archive = group_of("archive", "Keep every response of many hosts over time, and read them.")
+study = click.Group("study", help="Record, check, compare and publish studies.")
+archive = click.Group("archive", help="Keep every response of many hosts over time, and read them.")
 _REPLAY = option("--replay", "Normalise the responses again, and compare the tables.")
 _DIR = option(
     "--dir DIR", "The archive's folder, or s3://BUCKET/FOLDER.", click.STRING, required=True
@@ -75,8 +71,9 @@ def record(given: Given) -> int:
     from aatoolkit.study import Study
     from aatoolkit.study.files import STUDY
 
-    scope, folder = scope_of(given), given.dir
+    folder = given.dir
     about = {"title": given.title, "description": given.description, "creators": given.creator}
+    failed: dict[str, AAToolkitError] = {}
     with project_of(given) as project:
         if not (folder / STUDY).exists():
             kept = Study.create(folder, **about)
@@ -88,14 +85,13 @@ def record(given: Given) -> int:
             )
         else:
             kept = Study.resume(folder)
-        failed: dict[str, AAToolkitError] = {}
         with kept:
             recorded = kept.record(project)
             try:
                 recorded.scope_options()
             except AAToolkitError as error:
                 failed["scope options"] = error
-            failed |= recorded.read_all(given.section or None, scope).errors
+            failed |= recorded.read_all(given.section or None, scope_of(given)).errors
     for name, reason in failed.items():
         note(f"aatoolkit: {name} failed: {reason}")
     _print_records(kept, given.json)
@@ -155,7 +151,7 @@ def diff(given: Given) -> int:
     "rerun NOTEBOOK [STUDY]",
     option("-o --output FILE", "The notebook with its outputs.", Output()),
     option("--crate FOLDER", "The run as a Workflow Run RO-Crate."),
-    option("--timeout SECONDS", "What all cells together may take.", Number(1, whole=False), 600),
+    option("--timeout SECONDS", "What all cells together may take.", click.FloatRange(1), 600),
     JSON,
     examples=["study rerun analysis.ipynb mine -o done.ipynb"],
 )
@@ -207,7 +203,11 @@ def publish(given: Given) -> int:
     kept = Study(given.study)
     names = ("redact", "excel", "csv", "responses", "licence", "overwrite")
     written = kept.publish(given.out, **{name: vars(given)[name] for name in names})
-    print_files(sorted(path for path in written.rglob("*") if path.is_file()), given.json)
+    files = sorted(str(path) for path in written.rglob("*") if path.is_file())
+    if given.json:
+        print_json(files)
+    else:
+        print("\n".join(files))
     note(f"the publication is in {written}; it cites the study by its digest, {kept.digest}")
     return 0
 
@@ -282,11 +282,9 @@ def _hosts_in(file: Path | None) -> list[str]:
     try:
         lines = file.read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
-        lines = None
-    if lines is None:
         raise ArgumentError(
             f"the file {file} cannot be read; give a file with one host a line", argument="hosts"
-        )
+        ) from None
     words = (line.partition("#")[0].strip() for line in lines)
     return [word for word in words if word]
 
@@ -356,11 +354,11 @@ def verify_archive(given: Given) -> int:
     option(
         "--keep-hours N",
         "How long replaced files are kept for readers.",
-        Number(0, whole=False),
+        click.FloatRange(0),
         168,
     ),
     option("--forget HOST ...", "Remove it; may be repeated."),
-    option("--before DAY", "Remove what was fetched before this day.", Day()),
+    option("--before DAY", "Remove what was fetched before this day."),
     JSON,
     examples=["archive tidy --dir history", "archive tidy --dir history --before 2024-01-01"],
 )
@@ -387,7 +385,7 @@ def tidy(given: Given) -> int:
 # -- explanations ------------------------------------------------------------------------------
 
 
-def explain(app: click.Group) -> None:
+def add_explain(app: click.Group) -> None:
     """Add ``aatoolkit explain``."""
     command(
         app,
@@ -400,7 +398,7 @@ def explain(app: click.Group) -> None:
         option(
             "--row N",
             "The row by its number, from 0; by default the first without a value.",
-            Number(0),
+            click.IntRange(0),
         ),
         option("--host HOST", "The project, where there are several."),
         option(
@@ -423,22 +421,19 @@ def _explain(given: Given) -> int:
     from aatoolkit.scope import Scope
 
     pairs = [word.partition("=") for word in given.where]
-    wrong = ["".join(pair) for pair in pairs if not (pair[0] and pair[1])]
-    problem = f"{wrong[0]!r} is not NAME=VALUE" if wrong else ""
+    if wrong := ["".join(pair) for pair in pairs if not (pair[0] and pair[1])]:
+        raise ArgumentError(f"{wrong[0]!r} is not NAME=VALUE", argument="where")
     row = {name: value for name, _, value in pairs} if pairs else given.row
     scope = None if given.scope is None else Scope._from_query(given.scope)
-    if not problem:
-        try:
-            explanation = _opened(given.store).explain(
-                given.table, row, given.column, host=given.host, scope=scope
-            )
-        except ItemNotFound as error:
-            problem = str(error)
-    if problem:
-        raise ArgumentError(problem, argument="where")
+    try:
+        explanation = _opened(given.store).explain(
+            given.table, row, given.column, host=given.host, scope=scope
+        )
+    except ItemNotFound as error:
+        raise ArgumentError(str(error), argument="where") from None
     if given.out is not None:
-        write_whole(given.out, _page(explanation).encode())
-        print_files([given.out], given.json)
+        write_whole(given.out, _PAGE.format(explanation._repr_html_()).encode())
+        note(f"written: {given.out}")
     elif given.json:
         print_json(explanation.to_dict())
     else:
@@ -460,12 +455,10 @@ def _opened(path: Path) -> Any:
     return Study(path / PACKED if (path / PACKED).is_file() else path)
 
 
-def _page(explanation: Explanation) -> str:
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width"><title>How a number is known</title>'
-        "<style>:root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;"
-        "max-width:60rem;margin:2rem auto;padding:0 1rem;overflow-wrap:anywhere}"
-        "summary{cursor:pointer;font-weight:600}ul{padding-left:1.2rem}</style></head>"
-        f"<body><h1>How a number is known</h1>{explanation._repr_html_()}</body></html>\n"
-    )
+_PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width"><title>How a number is known</title>
+<style>:root{{color-scheme:light dark}}body{{font:16px/1.5 system-ui,sans-serif;max-width:60rem;
+margin:2rem auto;padding:0 1rem;overflow-wrap:anywhere}}summary{{cursor:pointer;font-weight:600}}
+ul{{padding-left:1.2rem}}</style></head>
+<body><h1>How a number is known</h1>{}</body></html>
+"""

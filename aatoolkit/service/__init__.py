@@ -116,8 +116,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from aatoolkit.service.accounts import Accounts, digest
-    from aatoolkit.service.answer import SectionAnswer, SectionAvailability, ServiceSection
-    from aatoolkit.service.app import SECTIONS, Service
+    from aatoolkit.service.answer import (
+        SECTIONS,
+        SectionAnswer,
+        SectionAvailability,
+        ServiceSection,
+    )
+    from aatoolkit.service.app import Service
     from aatoolkit.service.observations import Question
     from aatoolkit.service.schema import TABLES
     from aatoolkit.service.server import RunningServer, run_server, start_server

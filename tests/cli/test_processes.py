@@ -68,13 +68,3 @@ def test_a_study_is_published_and_an_archive_made(tmp_path: Path) -> None:
         done = run(command, tmp_path)
         assert done.returncode == 0, (command, done.stderr)
         assert (tmp_path / written).exists(), command
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
-@pytest.mark.parametrize("name", ["pipe", "/dev/zero"])
-def test_a_token_file_that_never_ends_is_refused_at_once(name: str, tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    done = run(["read", "acme.example", "--token-file", name], tmp_path)
-    assert done.returncode == 2
-    assert "--token-file" in done.stderr
-    assert "Traceback" not in done.stderr

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pty
-import re
 import signal
 import struct
 import subprocess
@@ -18,8 +17,6 @@ from pathlib import Path
 
 import pytest
 from serving import TOKEN, shared_client
-
-from aatoolkit.cli import main
 
 ROOT = Path(__file__).parents[2]
 
@@ -64,21 +61,6 @@ def test_a_table_fits_the_terminal() -> None:
     assert max(map(len, text.splitlines()[:-2])) <= columns
     assert "fit here" in text
     assert "\x1b" not in text
-
-
-@pytest.mark.parametrize("kind", ["dumb", "xterm"])
-def test_progress_is_drawn_on_terminals_that_can(
-    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for name, value in environment(shared_client().base_url, TERM=kind, NO_COLOR="1").items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    command = ["collect", "acme.example", "-o", str(tmp_path / "all"), "--no-cache"]
-    assert main([*command, "--section", "urls"]) == 0
-    printed = capsys.readouterr()
-    assert ("\r" in printed.err) == (kind == "xterm")
-    assert not re.search(r"\x1b\[[0-9;]*m", printed.err)
-    assert "\r" not in printed.out
 
 
 @pytest.fixture
