@@ -19,11 +19,12 @@ from aatoolkit.archive.snapshot import Snapshot, in_list, quoted
 from aatoolkit.archive.store import ArchiveStore
 from aatoolkit.archive.writer import RunWriter
 from aatoolkit.client.concurrency import in_order, progress_bar
-from aatoolkit.errors import AAToolkitError, DecodeError, NotAuthorized, ScopeError
+from aatoolkit.errors import AAToolkitError, NotAuthorized, ScopeError
 from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.payload import Payload
 from aatoolkit.scope import Scope
 from aatoolkit.sections import Profile
+from aatoolkit.study.recording import refuse_token
 from aatoolkit.study.study import Study
 
 if TYPE_CHECKING:
@@ -249,7 +250,7 @@ def study_payloads(study: Study) -> Iterator[Payload]:
     """The usable responses about sections that a study holds, in the order of recording."""
     for record in study.records:
         if record.section is not None and record.error is None:
-            yield record.payload(study._response(record))
+            yield record.payload(study._body(record))
 
 
 def payloads_of(source: Any) -> Iterator[Payload]:
@@ -368,21 +369,6 @@ def outcome(result: Callable[[], Payload]) -> Payload | AAToolkitError:
 
 
 def checked(client: Client, payload: Payload) -> Payload:
-    """Return a response that does not repeat the token of its request; raise if it does.
-
-    Raises
-    ------
-    DecodeError
-        If it does; it is not stored.
-    """
-    repeats = getattr(client._source, "repeats_token", None)
-    text = b"\n".join(
-        (payload.body, payload.url.encode(), *map(str.encode, payload.headers.values()))
-    )
-    if repeats is not None and repeats(text):
-        raise DecodeError(
-            f"the response to {payload.section} of {payload.host} contains the token, and was not "
-            "stored; tell the operator of the service, and have the token replaced",
-            problem="token",
-        )
+    """Return a response that does not repeat the token of its request; raise if it does."""
+    refuse_token(client._source, payload.body, payload.url, payload.headers)
     return payload

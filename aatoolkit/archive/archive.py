@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +26,7 @@ from aatoolkit.archive.add import (
     plan,
     study_payloads,
 )
-from aatoolkit.archive.archived import USABLE, ArchivedResponse, ResponseIndex, groups_of
+from aatoolkit.archive.archived import USABLE, ResponseIndex, groups_of
 from aatoolkit.archive.check import ArchiveCheck
 from aatoolkit.archive.frames import frame_of, source_of
 from aatoolkit.archive.query import dask_frame, frame_of_query, overview, relation
@@ -41,7 +39,6 @@ from aatoolkit.archive.store import ArchiveStore, duckdb, engine, typed
 from aatoolkit.archive.tables import CHANGES_SCHEMA
 from aatoolkit.archive.upkeep import UpkeepReport
 from aatoolkit.client.client import Client, each_of
-from aatoolkit.client.dataset import Dataset
 from aatoolkit.client.project import Project
 from aatoolkit.client.reading import known_sections
 from aatoolkit.client.settings import checked_max_nodes
@@ -49,16 +46,14 @@ from aatoolkit.errors import ArchiveError, ScopeError, StudyError
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.metadata.column import Source
-from aatoolkit.normalizer.normalize import normalize
 from aatoolkit.normalizer.to_pandas import to_frame
 from aatoolkit.payload import Payload
 from aatoolkit.scope import FILTERS, Scope
 from aatoolkit.sections import Profile
 from aatoolkit.sections.profile import ProfileSource
 from aatoolkit.stats.explain import Explainer, Explanation
-from aatoolkit.study.explaining import StoredResponse
-from aatoolkit.study.record import Record
-from aatoolkit.study.recording import versions
+from aatoolkit.study.reading import StoredResponse
+from aatoolkit.study.recording import StudyResponses, response_of
 from aatoolkit.study.study import Study
 
 _FILTERS = tuple(f"filter_{name}" for name in FILTERS)
@@ -518,16 +513,10 @@ class Archive(metaclass=Chaptered):
             fact = getattr(source, name)
             if fact is not None:
                 parts.append(f"{name} = {quoted(fact)}")
-        how = {"profile": self._profile, "max_nodes": self._max_nodes}
         for group in groups_of(self._snapshot(), " AND ".join(parts)):
-            for response in group:
-                own = source if source.sha256 else source_of(vars(response))
-                yield StoredResponse(
-                    own,
-                    response.sha256,
-                    partial(checked_body, response),
-                    partial(_read, response, how),
-                )
+            for row in group:
+                own = source if source.sha256 else source_of(vars(row))
+                yield StoredResponse(own, row.payload, self._profile, self._max_nodes)
 
     def _archived_frame(self, how: str, options: Mapping[str, Any]) -> pd.DataFrame:
         """Read a frame from the archive again, as it was read before.
@@ -741,11 +730,12 @@ class Archive(metaclass=Chaptered):
                 f"a study is in {study.path}; name another folder, or merge the two by study.merge",
                 path=str(study.path),
             )
+        store = StudyResponses(study, self._max_nodes)
         with study:
             for group in groups_of(snapshot, f"{USABLE} AND {selection.where}"):
                 for response in sorted(group, key=lambda response: response.fetched_at):
                     payload = response.payload()
-                    study._recording().append(Record.of(payload, versions()), payload.body)
+                    store.put(response_of(payload), stale=payload.stale)
         return study
 
     def _writable(self) -> None:
@@ -800,21 +790,6 @@ def _between(rows: pa.Table, table: StoredTable, selection: Selection) -> pa.Tab
             bound = pa.scalar(limit, pa.timestamp("us", tz="UTC"))
             keep = pc.and_(keep, pc.fill_null(compare(days, bound), False))
     return rows.filter(keep)
-
-
-def checked_body(response: ArchivedResponse) -> bytes | None:
-    """The stored bytes of a response, compared with their hash."""
-    body = response.body
-    if body is not None and hashlib.sha256(body).hexdigest() != response.sha256:
-        raise ArchiveError(f"the body of {response.name} is not what was added; verify it")
-    return body
-
-
-def _read(response: ArchivedResponse, how: Mapping[str, Any]) -> Dataset:
-    """The tables of a response, normalised again from its stored body."""
-    payload = response.payload()
-    section = str(payload.section)
-    return Dataset({section: normalize(section, payload, **how)})
 
 
 def recipe_of(how: str, **options: Any) -> list[Any]:

@@ -19,10 +19,9 @@ from aatoolkit.archive.runs import RunLog
 from aatoolkit.archive.schema import CONTEXT_FIELDS, bare
 from aatoolkit.archive.snapshot import Snapshot, in_list
 from aatoolkit.archive.store import ArchiveStore
-from aatoolkit.errors import AAToolkitError, ArchiveError, FetchError, StatusError
+from aatoolkit.errors import AAToolkitError, ArchiveError, StatusError
 from aatoolkit.payload import Payload, window_of
 from aatoolkit.scope import FILTERS, Scope
-from aatoolkit.study.record import deserialize_error, serialize_error, validate_error
 
 RESPONSES = "responses"
 
@@ -140,11 +139,7 @@ class ArchivedResponse:
     ) -> ArchivedResponse:
         """The row of a request that failed."""
         body = error.body if isinstance(error, StatusError) else None
-        facts = (
-            serialize_error(error)
-            if isinstance(error, FetchError)
-            else {"kind": type(error).__name__, "message": error.message, "facts": {}}
-        )
+        facts = {"kind": type(error).__name__, "message": error.message}
         return cls(
             run,
             *question,
@@ -185,7 +180,7 @@ class ArchivedResponse:
         """The response, as it was read when it was added."""
         if self.body is None:
             raise ArchiveError(f"the body of {self.name} is not at hand")
-        return Payload(
+        payload = Payload(
             self.body,
             url=self.url,
             status=self.status,
@@ -197,16 +192,9 @@ class ArchivedResponse:
             host=self.host,
             headers=json.loads(self.headers),
         )
-
-    def to_error(self) -> AAToolkitError | None:
-        """The error of a failed request; None for a usable response."""
-        if self.error is None:
-            return None
-        facts = json.loads(self.error)
-        try:
-            return deserialize_error(validate_error(facts), self.url, self.body or b"")
-        except (ValueError, KeyError, TypeError):
-            return FetchError(str(facts.get("message", "the request failed")), url=self.url)
+        if payload.sha256 != self.sha256:
+            raise ArchiveError(f"the body of {self.name} is not what was added; verify it")
+        return payload
 
     @property
     def name(self) -> str:

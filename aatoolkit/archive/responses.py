@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
-from urllib.parse import parse_qsl, urlsplit
 
 from aatoolkit.archive.archived import RESPONSES, USABLE, ArchivedResponse, groups_of
 from aatoolkit.archive.checksums import Checksums
@@ -17,6 +16,7 @@ from aatoolkit.errors import AAToolkitWarning, ArchiveError
 from aatoolkit.payload import Payload, Request, Response
 from aatoolkit.scope import Scope
 from aatoolkit.sections.profile import SCOPE_OPTIONS
+from aatoolkit.study.recording import response_of
 
 if TYPE_CHECKING:
     from aatoolkit.archive.archive import Archive
@@ -84,9 +84,4 @@ class ArchiveResponses:
 
 
 def _response(row: ArchivedResponse) -> Response:
-    parts = urlsplit(row.url)
-    params = parse_qsl(parts.query, keep_blank_values=True)
-    origin = f"{parts.scheme}://{parts.netloc}"
-    request = Request.from_dict({"origin": origin, "path": parts.path, "params": params})
-    payload = row.payload()
-    return Response(request, row.status, payload.headers, row.fetched_at, payload.body)
+    return response_of(row.payload())

@@ -129,7 +129,7 @@ def diff(given: Given) -> int:
     Exits with 0 if nothing did, 1 if something, 2 if one cannot be read.
     """
     from aatoolkit.study import Study
-    from aatoolkit.study.diff import PARTS
+    from aatoolkit.study.comparing import PARTS
 
     try:
         result = Study(given.study).diff(Study(given.other))
@@ -162,7 +162,7 @@ def rerun(given: Given) -> int:
     Exits with 0 if each sealed result is the same, 1 if one differs, 2 if it cannot be run.
     """
     from aatoolkit.study import Study
-    from aatoolkit.study.files import study_named_in
+    from aatoolkit.study.rerun import study_named_in
 
     out, crate = given.output, given.crate
     try:
@@ -231,8 +231,7 @@ def _facts(kept: Study) -> dict[str, Any]:
         }
         for record in kept.records
     ]
-    results = {name: {"rows": r.rows, "hash": r.hash} for name, r in kept.results.items()}
-    return {"records": records, "results": results}
+    return {"records": records, "results": kept.results.hashes}
 
 
 # -- archives ----------------------------------------------------------------------------------

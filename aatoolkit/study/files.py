@@ -6,22 +6,22 @@ that ``SHA256SUMS`` lists, and every byte that is used is compared with it.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import io
-import itertools
-import json
 import os
 import re
 import stat
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
 from aatoolkit._util.files import write_whole
-from aatoolkit._util.text import clipped, visible
-from aatoolkit.errors import StudyError
+from aatoolkit._util.text import visible
+from aatoolkit.errors import AAToolkitError, StudyError
+from aatoolkit.jsontree import decode
+
+T = TypeVar("T")
 
 STUDY = "study.json"
 MANIFEST = "manifest.jsonl"
@@ -40,16 +40,22 @@ SHA256 = re.compile(r"[0-9a-f]{64}")
 MAX_FILE = 1 << 28
 """The largest file of a study that is read, in bytes."""
 
-_MAX_FILES = 200_000
-_MAX_STUDY = 1 << 34
-_RESPONSE = rf"{RESPONSES}/[0-9a-f]{{64}}\.json"
-_RESULT = rf"{RESULT_FILES}/[0-9a-f]{{64}}\.parquet"
+UNREADABLE = (
+    AAToolkitError,
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    TypeError,
+    ValueError,
+    RecursionError,
+)
+"""What a file of a study that somebody made up may lead to while it is parsed."""
+
 _OURS = re.compile(
-    rf"{STUDY}|{MANIFEST}|{TABLES}|{PROFILES}|{SEAL}|{RESULTS}|{_RESPONSE}|{_RESULT}"
+    rf"{STUDY}|{MANIFEST}|{TABLES}|{PROFILES}|{SEAL}|{RESULTS}"
+    rf"|{RESPONSES}/[0-9a-f]{{64}}\.json|{RESULT_FILES}/[0-9a-f]{{64}}\.parquet"
 )
 _LINE = re.compile(r"([0-9a-f]{64})  (.+)")
-_LONG_AGO = (1980, 1, 1, 0, 0, 0)
-_PLAIN_FILE = 0o100644 << 16
 
 
 def body_file(sha256: str) -> str:
@@ -71,6 +77,14 @@ def is_study_file(name: str, folder: str = "") -> bool:
     (True, False)
     """
     return name.startswith(f"{folder}/" if folder else "") and _OURS.fullmatch(name) is not None
+
+
+def parsed(text: bytes, read: Callable[[Any], T]) -> T | None:
+    """What a file of JSON holds; None if it is not what was written, whatever it is."""
+    try:
+        return read(decode.decode(text))
+    except UNREADABLE:
+        return None
 
 
 class StudyFiles(Protocol):
@@ -118,17 +132,11 @@ class FolderFiles:
 
     def names(self) -> list[str]:
         """The names of all files, sorted; the names of folders end in a slash."""
-        names: list[str] = []
-        problem = ""
         try:
-            names += itertools.islice(_walk(self.path, ""), _MAX_FILES + 1)
+            return sorted(_walk(self.path, ""))
         except OSError as error:
             problem = f"it cannot be listed ({error.strerror or error})"
-        if len(names) > _MAX_FILES:
-            problem = f"it holds more than {_MAX_FILES} files"
-        if problem:
-            raise unusable(self.path, problem)
-        return sorted(names)
+        raise unusable(self.path, problem)
 
     def has(self, name: str) -> bool:
         """Whether there is a file of this name."""
@@ -137,21 +145,25 @@ class FolderFiles:
     def read(self, name: str) -> bytes:
         """Read one file of a study."""
         file = self.path / name
+        # Opened so that a link or a pipe that replaced it meanwhile is neither followed nor
+        # waited for.
+        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
         try:
-            if not is_study_file(name):
-                problem = "does not belong to a study"
-            elif file.parent != self.path and not stat.S_ISDIR(os.lstat(file.parent).st_mode):
+            if file.parent != self.path and not stat.S_ISDIR(os.lstat(file.parent).st_mode):
                 problem = "is behind a link"
-            elif not stat.S_ISREG(os.lstat(file).st_mode):
-                problem = "is not a regular file"
+            elif not (is_study_file(name) and stat.S_ISREG(os.lstat(file).st_mode)):
+                problem = "is not a regular file of a study"
             else:
-                return _read_plain(file)
+                handle = os.open(file, flags | getattr(os, "O_BINARY", 0))
+                with open(handle, "rb") as opened:
+                    data = opened.read(MAX_FILE + 1)
+                if len(data) <= MAX_FILE:
+                    return data
+                problem = "is too large"
         except FileNotFoundError:
             problem = "is missing"
         except OSError as error:
             problem = f"cannot be read ({error.strerror})"
-        except ValueError as error:
-            problem = str(error)
         raise unusable(self.path, f"{name} {problem}")
 
 
@@ -191,10 +203,6 @@ class ZipFiles:
 
 def _odd(members: list[zipfile.ZipInfo]) -> Iterator[str]:
     """Yield what a packed study does not hold."""
-    if len(members) > _MAX_FILES:
-        yield f"it holds more than {_MAX_FILES} files"
-    if sum(member.file_size for member in members) > _MAX_STUDY:
-        yield "it is too large when unpacked"
     names = set[str]()
     for member in members:
         name = member.filename
@@ -217,8 +225,8 @@ def pack(files: StudyFiles, path: Path) -> Path:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as file:
         for name in files.names():
-            entry = zipfile.ZipInfo(name, _LONG_AGO)
-            entry.create_system, entry.external_attr = 3, _PLAIN_FILE
+            entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+            entry.create_system, entry.external_attr = 3, 0o100644 << 16
             file.writestr(entry, files.read(name))
     return write_whole(path, packed.getvalue())
 
@@ -259,45 +267,3 @@ def _walk(folder: Path, before: str) -> Iterator[str]:
                 if name not in (RESPONSES, RESULT_FILES):
                     yield f"{name}/"
                 yield from _walk(folder / entry.name, f"{name}/")
-
-
-def _read_plain(file: Path) -> bytes:
-    # Opened so that a link or a pipe that replaced it meanwhile is neither followed nor
-    # waited for.
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-    handle = os.open(file, flags | getattr(os, "O_BINARY", 0))
-    with open(handle, "rb") as opened:
-        is_large = os.fstat(handle).st_size > MAX_FILE
-        data = b"" if is_large else opened.read(MAX_FILE + 1)
-    if is_large or len(data) > MAX_FILE:
-        raise ValueError("is too large")
-    return data
-
-
-def study_named_in(notebook: Path) -> Path:
-    """Return the study that a notebook opens or creates by a literal path.
-
-    Raises
-    ------
-    StudyError
-        If it names none that is there.
-    """
-    names: list[str] = []
-    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-        # What is wrong with it is said when it is to be run.
-        cells = json.loads(notebook.read_bytes())["cells"]
-        source = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
-        names = [name for _, name in _NAMED.findall(source)]
-    for name in names:
-        place = notebook.parent / Path(name).expanduser()
-        if place.is_file() or any((place / file).is_file() for file in (STUDY, MANIFEST)):
-            return place
-    found = f" (it names {clipped(', '.join(names))})" if names else ""
-    raise StudyError(
-        f"the notebook {clipped(str(notebook))} names no study that is there{found}; name it: "
-        "aatoolkit study rerun NOTEBOOK STUDY",
-        path=str(notebook),
-    )
-
-
-_NAMED = re.compile(r"""\bStudy(?:\.create|\.resume)?\(\s*(?:Path\(\s*)?(["'])(.+?)\1""")

@@ -1,36 +1,69 @@
-"""One line of a study's manifest: a request, and its response without the body."""
+"""The manifest of a study: a line for each response, with the SHA-256 of the line before.
+
+`Record` is one line; `Writer` appends them, safe across threads and processes.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import platform
 import re
-from collections.abc import Mapping
+import sys
+import threading
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from aatoolkit import errors
+import pandas as pd
+import pyarrow as pa
+
+from aatoolkit import __version__
+from aatoolkit._util.files import write_whole
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import visible
-from aatoolkit.errors import AAToolkitError, FetchError, StudyError
+from aatoolkit.errors import AAToolkitError, FetchError, NotWritten, StudyError
 from aatoolkit.jsontree import decode
 from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.payload import Payload, Request, Response
 from aatoolkit.scope import Scope
-from aatoolkit.study.files import SHA256
+from aatoolkit.study.files import MANIFEST, SEAL, SHA256, TABLES, UNREADABLE, body_file, sha256_of
+
+MAX_LINE = 1 << 20
+MAX_RECORDS = 100_000
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
+_KIND = re.compile(r"[A-Za-z]{1,40}")
 
-_FACTS = {
-    "status": int,
-    "code": str,
-    "excerpt": str,
-    "problem": str,
-    "parameter": str,
-    "retry_after": float,
-}
-"""The attributes of an error that are stored, beside its suggestions, and their types."""
+
+@lru_cache(maxsize=1)
+def versions() -> Mapping[str, str]:
+    """The versions of the software that records and reads responses."""
+    return {
+        "aatoolkit": __version__,
+        "pandas": pd.__version__,
+        "pyarrow": pa.__version__,
+        "python": platform.python_version(),
+    }
+
+
+def request_of(url: str) -> Request:
+    """The request that an address asks.
+
+    Raises
+    ------
+    ValueError
+        If it is no address of the API.
+    """
+    parts = urlsplit(url)
+    params = parse_qsl(parts.query, keep_blank_values=True)
+    origin = f"{parts.scheme}://{parts.netloc}"
+    return Request.from_dict({"origin": origin, "path": parts.path, "params": params})
 
 
 @dataclass(frozen=True)
@@ -53,8 +86,8 @@ class Record:
         When the service sent it, in UTC.
     stale : bool
         Whether it came from a cache after it had expired.
-    error : mapping or None
-        The error, if the response is one.
+    error : str or None
+        The type of the error that the response means, if it is one.
     versions : mapping of str to str
         The versions of the software that recorded it.
     previous : str or None
@@ -80,41 +113,24 @@ class Record:
     headers: Mapping[str, str]
     fetched_at: datetime
     stale: bool = False
-    error: Mapping[str, Any] | None = None
+    error: str | None = None
     versions: Mapping[str, str] | None = None
     previous: str | None = None
     max_nodes: int = MAX_NODES
 
     @classmethod
-    def of(
-        cls, payload: Payload, versions: Mapping[str, str] | None = None, max_nodes: int = MAX_NODES
-    ) -> Record:
-        """Make the record of a usable response.
-
-        Raises
-        ------
-        ValueError
-            If its address is none of the API.
-        """
-        parts = urlsplit(payload.url)
-        params = parse_qsl(parts.query, keep_blank_values=True)
-        origin = f"{parts.scheme}://{parts.netloc}"
+    def of(cls, response: Response, **facts: Any) -> Record:
+        """Make the record of a response; the facts are ``stale``, ``error`` and ``max_nodes``."""
         return cls(
-            Request.from_dict({"origin": origin, "path": parts.path, "params": params}),
-            payload.status,
-            payload.sha256,
-            len(payload.body),
-            dict(payload.headers),
-            payload.fetched_at.astimezone(UTC),
-            payload.stale,
-            versions=versions,
-            max_nodes=max_nodes,
+            response.request,
+            response.status,
+            response.sha256,
+            len(response.body),
+            dict(response.headers),
+            response.fetched_at.astimezone(UTC),
+            versions=versions(),
+            **facts,
         )
-
-    @classmethod
-    def of_error(cls, error: FetchError, payload: Payload, versions: Mapping[str, str]) -> Record:
-        """Make the record of an error; the payload holds its bytes."""
-        return replace(cls.of(payload, versions), error=serialize_error(error))
 
     @property
     def base_url(self) -> str:
@@ -135,11 +151,6 @@ class Record:
     def scope(self) -> Scope | None:
         """The scope; None for scope options."""
         return self.request.scope
-
-    @property
-    def params(self) -> Mapping[str, str]:
-        """The query parameters of the request."""
-        return self.request.params
 
     @property
     def url(self) -> str:
@@ -172,32 +183,35 @@ class Record:
         return Payload._of(self.response(body), from_cache=True, stale=self.stale)
 
     def to_error(self, body: bytes) -> FetchError | None:
-        """Build the recorded error; None if the response is usable."""
+        """Build the error that the response means; None if it is usable."""
         if self.error is None:
             return None
-        error = deserialize_error(self.error, self.url, body)
+        from aatoolkit.http.judge import judge  # not at once: a browser has no cache of responses
+
+        error = judge(self.url, self.status, self.headers, body)
+        if error is None:
+            raise StudyError(f"the response to {self.name} is no error, as the manifest has it")
         error.section, error.scope = self.section, self.scope
         return error
 
     def dumps(self) -> bytes:
         """Serialize to one line of canonical JSON, without a line break."""
         moment = self.fetched_at.replace(tzinfo=None).isoformat(timespec="microseconds")
-        response: dict[str, Any] = {
-            "fetched_at": f"{moment}Z",
-            "headers": dict(self.headers),
-            "sha256": self.sha256,
-            "size": self.size,
-            "stale": self.stale,
-            "status": self.status,
-        }
-        if self.max_nodes != MAX_NODES:
-            response["max_nodes"] = self.max_nodes
+        limit = {} if self.max_nodes == MAX_NODES else {"max_nodes": self.max_nodes}
         return canonical(
             {
-                "response": response,
                 "error": self.error,
                 "previous": self.previous,
                 "request": self.request.to_dict(),
+                "response": {
+                    "fetched_at": f"{moment}Z",
+                    "headers": dict(self.headers),
+                    "sha256": self.sha256,
+                    "size": self.size,
+                    "stale": self.stale,
+                    "status": self.status,
+                    **limit,
+                },
                 "versions": dict(self.versions or {}),
             }
         )
@@ -214,7 +228,7 @@ class Record:
         try:
             record = cls._read(decode.decode(line))
             is_valid = record.dumps() == line
-        except (AAToolkitError, KeyError, TypeError, ValueError, AttributeError):
+        except UNREADABLE:
             is_valid = False
         if not is_valid:
             raise StudyError("a line of the manifest is not valid")
@@ -222,30 +236,33 @@ class Record:
 
     @classmethod
     def _read(cls, body: Any) -> Record:
-        response, error, previous = body["response"], body["error"], body["previous"]
+        facts, error, previous = body["response"], body["error"], body["previous"]
         request = Request.from_dict(body["request"])
-        is_whole = (
-            _TIME.fullmatch(response["fetched_at"])
+        texts = (*facts["headers"].items(), *body["versions"].items())
+        numbers = (facts["status"], facts["size"], facts.get("max_nodes", MAX_NODES))
+        is_valid = (
+            _TIME.fullmatch(facts["fetched_at"])
             and canonical_host(request.host) == request.host
             and (request.scope is not None or {*request.params} <= {"refresh"})
-            and all(
-                SHA256.fullmatch(digest) for digest in (response["sha256"], previous or "0" * 64)
-            )
+            and all(SHA256.fullmatch(digest) for digest in (facts["sha256"], previous or "0" * 64))
+            and all(isinstance(text, str) for pair in texts for text in pair)
+            and all(type(number) is int and number >= 0 for number in numbers)
+            and (error is None or _KIND.fullmatch(error))
         )
-        if not is_whole:
-            raise ValueError("its time, request or digest is not valid")
+        if not is_valid:
+            raise ValueError("a fact of it is not valid")
         return cls(
             request,
-            _number(response["status"]),
-            response["sha256"],
-            _number(response["size"]),
-            _texts(response["headers"]),
-            datetime.fromisoformat(response["fetched_at"]),
-            response["stale"] is True,
-            None if error is None else validate_error(error),
-            _texts(body["versions"]),
+            numbers[0],
+            facts["sha256"],
+            numbers[1],
+            facts["headers"],
+            datetime.fromisoformat(facts["fetched_at"]),
+            facts["stale"] is True,
+            error,
+            body["versions"],
             previous,
-            _number(response.get("max_nodes", MAX_NODES)),
+            numbers[2],
         )
 
 
@@ -255,65 +272,171 @@ def canonical(body: Any) -> bytes:
     return text.encode()
 
 
-def serialize_error(error: FetchError) -> dict[str, Any]:
-    """Convert an error's class, message and attributes to JSON values."""
-    facts = {name: getattr(error, name, None) for name in (*_FACTS, "suggestions")}
-    return {
-        "kind": type(error).__name__,
-        "message": visible(error.message),
-        "facts": {
-            name: [*fact] if isinstance(fact, tuple) else fact
-            for name, fact in facts.items()
-            if fact is not None
-        },
-    }
+# -- the manifest ------------------------------------------------------------------------------
 
 
-def deserialize_error(stored: Mapping[str, Any], url: str, body: bytes) -> FetchError:
-    """Rebuild an error that was validated, with the address and the bytes of its response."""
-    kind = getattr(errors, stored["kind"])
-    facts = {
-        name: tuple(fact) if isinstance(fact, list) else fact
-        for name, fact in stored["facts"].items()
-    }
-    if "body" in kind.facts:
-        facts["body"] = body
-    error: FetchError = kind(stored["message"], url=url, **facts)
-    return error
+def parse_lines(data: bytes, previous: str | None = None, first: int = 1) -> list[Record]:
+    """Parse the lines of a manifest, or of a part of it.
 
-
-def validate_error(stored: Any) -> dict[str, Any]:
-    """Return a stored error if `serialize_error` could have written it; raise otherwise.
+    Parameters
+    ----------
+    data
+        Its lines.
+    previous
+        The SHA-256 of the line before the first of them.
+    first
+        The number of the first of them, for error messages.
 
     Raises
     ------
-    ValueError, KeyError, TypeError
-        If it is not: a manifest may be forged.
+    StudyError
+        If a line is damaged, missing, out of order, unfinished or there twice.
     """
-    kind, facts = getattr(errors, stored["kind"], None), stored["facts"]
-    if not (isinstance(kind, type) and issubclass(kind, FetchError)):
-        raise ValueError("its error is of no known class")
-    texts = [stored["message"], *facts.get("suggestions", ())]
-    for name, fact in facts.items():
-        if name not in kind.facts:
-            raise ValueError("its error has an unknown attribute")
-        if type(fact) is not (list if name == "suggestions" else _FACTS[name]):
-            raise ValueError("an attribute of its error has the wrong type")
-        texts += [fact] if isinstance(fact, str) else []
-    if set(stored) != {"kind", "message", "facts"} or not all(
-        isinstance(text, str) and visible(text) == text for text in texts
-    ):
-        raise ValueError("its error has other fields, or holds text that controls a terminal")
-    return dict(stored)
+    if not data:
+        return []
+    if not data.endswith(b"\n"):
+        raise _broken("its last line is unfinished")
+    lines = data[:-1].split(b"\n")
+    if len(lines) > MAX_RECORDS:
+        raise _broken(f"it has more than {MAX_RECORDS} lines")
+    records = []
+    for number, line in enumerate(lines, first):
+        try:
+            record = Record.loads(line if len(line) <= MAX_LINE else b"")
+        except StudyError:
+            raise _broken(f"line {number} is damaged") from None
+        if record.previous != previous:
+            raise _broken(f"line {number} does not follow the line before")
+        records.append(record)
+        previous = sha256_of(line)
+    if len({record.identity for record in records}) < len(records):
+        raise _broken("it holds a response twice")
+    return records
 
 
-def _texts(mapping: Any) -> dict[str, str]:
-    if not all(isinstance(text, str) for pair in mapping.items() for text in pair):
-        raise ValueError("it is not a mapping of texts")
-    return dict(mapping)
+def _broken(problem: str) -> StudyError:
+    return StudyError(f"the manifest is damaged: {problem}", problems=(f"{MANIFEST}: {problem}",))
 
 
-def _number(value: Any) -> int:
-    if type(value) is not int or value < 0:
-        raise ValueError("it is not a number of bytes, paths or an HTTP status")
-    return value
+class Writer:
+    """Append to the manifest of one folder; safe across threads and processes.
+
+    Parameters
+    ----------
+    folder
+        The folder of the study.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._lock = threading.Lock()
+        self._read = 0
+        self._previous: str | None = None
+        self._identities: set[tuple[Any, ...]] = set()
+
+    def append(self, record: Record, body: bytes) -> None:
+        """Store a response, if it is not yet: its bytes first, then its line.
+
+        Raises
+        ------
+        StudyError
+            If the manifest is damaged.
+        NotWritten
+            If it cannot be written: the disk is full, or a permission is missing.
+        """
+        with self.held() as manifest:
+            if record.identity in self._identities:
+                return
+            unseal(self.folder)
+            file = self.folder / body_file(record.sha256)
+            if not (file.is_file() and file.stat().st_size == len(body)):
+                write_whole(file, body)
+            line = replace(record, previous=self._previous).dumps()
+            _append(manifest, line + b"\n")
+            self._remember(line, record)
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[int]:
+        """Lock the manifest against other writers, read what they added, and yield its handle.
+
+        The unfinished line of a writer that was killed is dropped.
+        """
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+        reason: OSError | None = None
+        try:
+            with self._lock:
+                manifest = os.open(self.folder / MANIFEST, flags, 0o666)
+                try:
+                    _lock(manifest)
+                    self._catch_up(manifest)
+                    yield manifest
+                finally:
+                    with contextlib.suppress(OSError):
+                        _unlock(manifest)
+                    os.close(manifest)
+        except AAToolkitError:
+            raise
+        except OSError as error:
+            reason = error
+        if reason is not None:
+            raise NotWritten(
+                f"the study in {self.folder} cannot be written to: {reason.strerror or reason}",
+                path=str(self.folder),
+                errno=reason.errno,
+            )
+
+    def _catch_up(self, manifest: int) -> None:
+        if os.fstat(manifest).st_size < self._read:
+            raise _broken("it was cut while it was written to")
+        os.lseek(manifest, self._read, os.SEEK_SET)
+        with open(manifest, "rb", closefd=False) as file:
+            data = file.read()
+        whole = data.rfind(b"\n") + 1
+        if whole < len(data):
+            os.ftruncate(manifest, self._read + whole)
+        for record in parse_lines(data[:whole], self._previous, len(self._identities) + 1):
+            self._remember(record.dumps(), record)
+
+    def _remember(self, line: bytes, record: Record) -> None:
+        self._previous = sha256_of(line)
+        self._read += len(line) + 1
+        self._identities.add(record.identity)
+
+
+def unseal(folder: Path) -> None:
+    """Remove the seal and the hashes of tables, which no longer fit what is written next."""
+    for name in (SEAL, TABLES):
+        (folder / name).unlink(missing_ok=True)
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(handle: int, how: int = msvcrt.LK_LOCK) -> None:
+        # Windows locks bytes: one far beyond the end, so that readers are not kept out.
+        os.lseek(handle, 1 << 30, os.SEEK_SET)
+        msvcrt.locking(handle, how, 1)
+
+    def _unlock(handle: int) -> None:
+        _lock(handle, msvcrt.LK_UNLCK)
+
+else:
+    import fcntl
+
+    def _lock(handle: int) -> None:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+
+    def _unlock(handle: int) -> None:
+        fcntl.flock(handle, fcntl.LOCK_UN)
+
+
+def _append(handle: int, line: bytes) -> None:
+    """Append a line durably, or leave the manifest as it was."""
+    end = os.lseek(handle, 0, os.SEEK_END)
+    try:
+        while line:
+            line = line[os.write(handle, line) :]
+        os.fsync(handle)
+    except BaseException:
+        os.ftruncate(handle, end)
+        raise

@@ -1,19 +1,13 @@
-"""Stand-ins for a client's fetcher: one that records into a study, and one that replays it."""
+"""A study as a store of responses, and the sources of clients that record into it and replay it."""
 
 from __future__ import annotations
 
 import os
-import platform
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-import pyarrow as pa
-
-from aatoolkit import __version__
 from aatoolkit.client.client import Client
 from aatoolkit.errors import (
     DecodeError,
@@ -25,10 +19,10 @@ from aatoolkit.errors import (
     StudyError,
 )
 from aatoolkit.jsontree.layout import MAX_NODES
-from aatoolkit.payload import Payload, Request
+from aatoolkit.payload import Payload, Request, Response
 from aatoolkit.sections import Profile
 from aatoolkit.sections.profile import ProfileSource
-from aatoolkit.study.record import Record
+from aatoolkit.study.record import Record, request_of
 
 if TYPE_CHECKING:
     from aatoolkit.study.study import Study
@@ -49,15 +43,45 @@ def rerun_place(variable: str = RERUN_STUDY) -> Path | None:
     return Path(place) if place else None
 
 
-@lru_cache(maxsize=1)
-def versions() -> Mapping[str, str]:
-    """The versions of the software that records and reads responses."""
-    return {
-        "aatoolkit": __version__,
-        "pandas": pd.__version__,
-        "pyarrow": pa.__version__,
-        "python": platform.python_version(),
-    }
+class StudyResponses:
+    """A study as a `aatoolkit.payload.ResponseStore`.
+
+    Parameters
+    ----------
+    study : Study
+        The study; `put` needs one that is being recorded.
+    max_nodes : int
+        The limit that the responses are read with; a replay reads them with the same.
+    """
+
+    def __init__(self, study: Study, max_nodes: int = MAX_NODES) -> None:
+        self._study, self._max_nodes = study, max_nodes
+        if study._writer is not None:
+            with study._writer.held():
+                study._sweep()  # what a killed writer left
+
+    def get(self, request: Request) -> Response | None:
+        """Return the latest usable response to a request, or None."""
+        record = self._study._latest().get(request.key)
+        if record is None or record.error is not None:
+            return None
+        return record.response(self._study._body(record))
+
+    def put(self, response: Response, *, stale: bool = False, error: str | None = None) -> None:
+        """Record a response, usable or not."""
+        record = Record.of(response, stale=stale, error=error, max_nodes=self._max_nodes)
+        self._study._recording().append(record, response.body)
+
+    def __iter__(self) -> Iterator[Response]:
+        """Yield the latest usable response to each request."""
+        for record in self._study._current:
+            if record.error is None:
+                yield record.response(self._study._body(record))
+
+    def verify(self) -> list[str]:
+        """Return a sentence for each problem; a study that is recorded has no seal yet."""
+        problems = self._study.verify().found
+        return [str(problem) for problem in problems if problem.kind != "not sealed"]
 
 
 class Recorder:
@@ -67,24 +91,15 @@ class Recorder:
     ----------
     fetcher
         The fetcher that sends the requests.
-    keep
-        Called with a record and the bytes of its response.
-    max_nodes
-        The limit that the responses are read with; a replay reads them with the same.
+    store
+        What keeps the responses.
     """
 
-    def __init__(
-        self, fetcher: Any, keep: Callable[[Record, bytes], object], max_nodes: int = MAX_NODES
-    ) -> None:
-        self._fetcher = fetcher
-        self._keep = keep
-        self._max_nodes = max_nodes
+    def __init__(self, fetcher: Any, store: StudyResponses) -> None:
+        self._fetcher, self._store = fetcher, store
         self.offline: bool = fetcher.offline
         self.has_token: bool = fetcher.has_token
-
-    def close(self) -> None:
-        """Close the connections."""
-        self._fetcher.close()
+        self.close = fetcher.close
 
     def get(self, request: Request) -> Payload:
         """Send the request, store the response and return it.
@@ -102,24 +117,39 @@ class Recorder:
         except (StatusError, DecodeError) as error:
             failure = error
         if failure is None:
-            self._store(Record.of(payload, versions(), self._max_nodes), payload.body)
+            self._keep(response_of(payload), stale=payload.stale)
             return payload
         body = _body_of(failure)
         if body is not None:
-            facts = {"url": str(failure.url), "status": int(failure.status or 0)}
-            payload = Payload(body, fetched_at=datetime.now(UTC), **facts)  # type: ignore[arg-type]
-            self._store(Record.of_error(failure, payload, versions()), body)
+            wait = getattr(failure, "retry_after", None)
+            headers = {} if wait is None else {"retry-after": str(wait)}
+            asked, status = request_of(str(failure.url)), int(failure.status or 0)
+            response = Response(asked, status, headers, datetime.now(UTC), body)
+            self._keep(response, error=type(failure).__name__)
         raise failure
 
-    def _store(self, record: Record, body: bytes) -> None:
-        text = b"\n".join((body, record.url.encode(), *map(str.encode, record.headers.values())))
-        if self._fetcher.repeats_token(text):
-            raise DecodeError(
-                f"the response to {record.name} contains the token, and was not stored; tell the "
-                "operator of the service, and have the token replaced",
-                problem="token",
-            )
-        self._keep(record, body)
+    def _keep(self, response: Response, **facts: Any) -> None:
+        refuse_token(self._fetcher, response.body, response.request.url, response.headers)
+        self._store.put(response, **facts)
+
+
+def response_of(payload: Payload) -> Response:
+    """Return what a store keeps of a payload."""
+    request, moment = request_of(payload.url), payload.fetched_at
+    return Response(request, payload.status, payload.headers, moment, payload.body)
+
+
+def refuse_token(source: Any, body: bytes, url: str, headers: Any) -> None:
+    """Raise DecodeError if a response repeats the token of its request, and must not be stored."""
+    repeats = getattr(source, "repeats_token", None)
+    text = b"\n".join((body, url.encode(), *map(str.encode, headers.values())))
+    if repeats is not None and repeats(text):
+        raise DecodeError(
+            "a response contains the token, and was not stored; tell the operator of the service, "
+            "and have the token replaced",
+            problem="token",
+            url=url,
+        )
 
 
 def _body_of(error: FetchError) -> bytes | None:
@@ -141,14 +171,13 @@ class Replay:
     base_url
         The service whose responses are replayed.
     records
-        The records to response with, at most one for each request.
+        The records to answer with, at most one for each request.
     """
 
+    offline, has_token = True, False
+
     def __init__(self, study: Study, base_url: str, records: Iterable[Record]) -> None:
-        self.offline = True
-        self.has_token = False
-        self._base_url = base_url
-        self._study = study
+        self._study, self._base_url = study, base_url
         self._records = {record.request.key: record for record in records}
 
     def get(self, request: Request) -> Payload:
@@ -173,7 +202,7 @@ class Replay:
                 scope=request.scope,
                 nearest=near.name if near else None,
             )
-        body = self._study._response(record)
+        body = self._study._body(record)
         error = record.to_error(body)
         if error is not None:
             raise error
@@ -184,19 +213,15 @@ class Replay:
 
     def _nearest(self, request: Request) -> Record | None:
         """Find the record whose request differs least."""
-        params = request.params
 
         def distance(record: Record) -> tuple[int, ...]:
             own = record.request
-            differing = sum(
-                params.get(name) != own.params.get(name)
-                for name in {*params, *own.params} - {"refresh"}
-            )
+            names = {*request.params, *own.params} - {"refresh"}
             return (
                 own.host != request.host,
                 own.resource != request.resource,
                 own.section != request.section,
-                differing,
+                sum(request.params.get(name) != own.params.get(name) for name in names),
             )
 
         return min(self._records.values(), key=distance, default=None)

@@ -11,6 +11,7 @@ import contextlib
 import json
 import math
 import os
+import re
 import signal
 import tempfile
 import time
@@ -26,8 +27,8 @@ from aatoolkit._util.files import write_whole
 from aatoolkit._util.text import clipped
 from aatoolkit.client.settings import BASE_URL, TOKEN, TOKEN_FILE, stand_in
 from aatoolkit.errors import ArgumentError, StudyError
-from aatoolkit.study.comparison import Rerun, compare_results
-from aatoolkit.study.files import RESULTS, result_file
+from aatoolkit.study.comparing import Rerun, compare_results
+from aatoolkit.study.files import MANIFEST, RESULTS, STUDY, result_file
 from aatoolkit.study.recording import (
     RERUN_RESULTS,
     RERUN_STUDY,
@@ -68,11 +69,11 @@ def rerun(
     if rerun_place() is not None:
         raise StudyError("a notebook that is rerun does not rerun others", path=str(study.path))
     study._check("rerun")
-    sealed = {name: study.result(name) for name in study.results}
+    sealed = dict(study.results)
     if not sealed:
         raise StudyError(
             f"no result was sealed in the study at {study.path}, so there is nothing to compare; "
-            "name results with study.seal_result(name, frame), and seal the study",
+            "name results by study.results[name] = frame, and seal the study",
             path=str(study.path),
         )
     digest = str(study.digest)
@@ -218,7 +219,7 @@ def _collected(folder: Path) -> dict[str, bytes]:
     """The files of the results that a rerun gave, by name; whatever it says of their content."""
     listed = folder / RESULTS
     results = (parse_results(listed.read_bytes()) or {}) if listed.is_file() else {}
-    files = {name: folder / result_file(result.hash) for name, result in results.items()}
+    files = {name: folder / result_file(facts["hash"]) for name, facts in results.items()}
     return {name: file.read_bytes() if file.is_file() else b"" for name, file in files.items()}
 
 
@@ -235,3 +236,32 @@ def _masked(text: str, tokens: list[str]) -> str:
         for spelling in (token, json.dumps(token)[1:-1]):
             text = text.replace(spelling, "[token removed]")
     return text
+
+
+def study_named_in(notebook: Path) -> Path:
+    """Return the study that a notebook opens or creates by a literal path.
+
+    Raises
+    ------
+    StudyError
+        If it names none that is there.
+    """
+    names: list[str] = []
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        # What is wrong with it is said when it is to be run.
+        cells = json.loads(notebook.read_bytes())["cells"]
+        source = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+        names = [name for _, name in _NAMED.findall(source)]
+    for name in names:
+        place = notebook.parent / Path(name).expanduser()
+        if place.is_file() or any((place / file).is_file() for file in (STUDY, MANIFEST)):
+            return place
+    hint = f" (it names {clipped(', '.join(names))})" if names else ""
+    raise StudyError(
+        f"the notebook {clipped(str(notebook))} names no study that is there{hint}; name it: "
+        "aatoolkit study rerun NOTEBOOK STUDY",
+        path=str(notebook),
+    )
+
+
+_NAMED = re.compile(r"""\bStudy(?:\.create|\.resume)?\(\s*(?:Path\(\s*)?(["'])(.+?)\1""")

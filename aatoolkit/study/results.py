@@ -1,78 +1,109 @@
-"""Named results: sealed frames that a rerun of a study's notebook is compared with."""
+"""Named results: frames kept under the seal, which a rerun of a notebook is compared with."""
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, MutableMapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pyarrow as pa
 
 from aatoolkit._util.files import write_whole
 from aatoolkit._util.text import visible
-from aatoolkit.errors import StudyError
+from aatoolkit.errors import StudyError, did_you_mean, near_matches
 from aatoolkit.frame.parquet import read_parquet, write_parquet
-from aatoolkit.jsontree import decode
 from aatoolkit.metadata.arrow_schema import logical_hash
-from aatoolkit.study.files import RESULTS, SHA256, result_file
-from aatoolkit.study.record import canonical
-from aatoolkit.study.recording import versions
-from aatoolkit.study.tables import UNREADABLE
+from aatoolkit.study.files import RESULTS, SHA256, UNREADABLE, parsed, result_file
+from aatoolkit.study.record import canonical, unseal, versions
+from aatoolkit.study.recording import RERUN_RESULTS, rerun_place
+
+if TYPE_CHECKING:
+    from aatoolkit.study.study import Study
 
 _FORMAT = {"format": "aatoolkit-results", "version": 1}
 _LONGEST = 100
 
 
-@dataclass(frozen=True, repr=False)
-class SealedResult:
-    """A named result.
+class Results(MutableMapping[str, pd.DataFrame]):
+    """The named results of a study, frames by name.
 
-    Attributes
+    ``study.results["by type"] = frame`` stores one while the study is recorded; in a rerun it is
+    compared with the one that was sealed. A name is given once: delete a result first to give its
+    name to another.
+
+    Parameters
     ----------
-    name : str
-        Its name.
-    hash : str
-        The logical hash of its content, as `aatoolkit.logical_hash` gives it.
-    rows : int
-        How many rows it has.
-    columns : tuple of str
-        Its columns, named levels of the index first.
-    versions : mapping of str to str
-        The software that computed it.
+    study : Study
+        The study.
     """
 
-    name: str
-    hash: str
-    rows: int
-    columns: tuple[str, ...]
-    versions: Mapping[str, str]
+    def __init__(self, study: Study) -> None:
+        self._study = study
+
+    @property
+    def hashes(self) -> dict[str, str]:
+        """The logical hash of each, as `aatoolkit.logical_hash` gives it."""
+        files = self._study._files
+        if not files.has(RESULTS):
+            return {}
+        results = parse_results(self._study._read(RESULTS))
+        if results is None:
+            raise self._study._unusable(f"{RESULTS} does not hold results")
+        return {name: facts["hash"] for name, facts in results.items()}
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.hashes)
+
+    def __len__(self) -> int:
+        return len(self.hashes)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.hashes
+
+    def __getitem__(self, name: str) -> pd.DataFrame:
+        hashes = self.hashes
+        if name not in hashes:
+            there = ", ".join(hashes) or "none"
+            hint = did_you_mean(near_matches(name, hashes), f"there are {there}")
+            raise StudyError(f"no result is named {visible(str(name))!r}; {hint}")
+        file = result_file(hashes[name])
+        frame = frame_of(self._study._files.read(file))
+        if frame is None or logical_hash(frame) != hashes[name]:
+            raise self._study._unusable(f"{file} is not what was sealed")
+        return frame
+
+    def __setitem__(self, name: str, frame: pd.DataFrame | pd.Series) -> None:
+        frame = _framed(name, frame)
+        collected = rerun_place(RERUN_RESULTS)
+        if self._study._writer is None and collected is not None:
+            _add(collected, name, frame)
+            return
+        with self._study._recording().held():
+            if self.hashes.get(name) != logical_hash(frame):
+                unseal(self._study.path)
+                _add(self._study.path, name, frame)
+
+    def __delitem__(self, name: str) -> None:
+        with self._study._recording().held():
+            if name not in self:
+                raise StudyError(f"no result is named {visible(str(name))!r}")
+            unseal(self._study.path)
+            file = self._study.path / RESULTS
+            results = parse_results(file.read_bytes()) or {}
+            del results[name]
+            _write(file, results)
 
     def __repr__(self) -> str:
-        size = f"{self.rows:,} rows, {len(self.columns):,} columns"
-        return f"<SealedResult {visible(self.name)!r}: {size}, {self.hash[:12]}>"
+        lines = (f"  {visible(name)}: {digest[:12]}" for name, digest in self.hashes.items())
+        return "\n".join([f"<Results of {self._study._title!r}>", *lines])
 
 
-def described(name: str, frame: pd.DataFrame) -> SealedResult:
-    """Describe a result: name, hash, rows, columns and software versions."""
-    levels = [str(level) for level in frame.index.names if level is not None]
-    columns = (*levels, *map(str, frame.columns))
-    return SealedResult(name, logical_hash(frame), len(frame), columns, versions())
-
-
-def framed(name: str, frame: pd.DataFrame | pd.Series) -> pd.DataFrame:
-    """Return a result as a frame.
-
-    Raises
-    ------
-    StudyError
-        If the name cannot be used, or the result is no frame.
-    """
-    if not isinstance(name, str) or not name.strip() or len(name) > _LONGEST:
-        raise StudyError(f"a result is named by a text of 1 to {_LONGEST} characters")
-    if not name.isprintable():
-        raise StudyError(f"the name {visible(name)!r} of a result has signs that do not print")
+def _framed(name: str, frame: pd.DataFrame | pd.Series) -> pd.DataFrame:
+    """Return a result as a frame; raise StudyError if it is none, or cannot have such a name."""
+    if not isinstance(name, str) or not 0 < len(name.strip()) <= _LONGEST or not name.isprintable():
+        raise StudyError(f"a result is named by a text of 1 to {_LONGEST} characters that print")
     if isinstance(frame, pd.Series):
         return frame.to_frame("value" if frame.name is None else str(frame.name))
     if not isinstance(frame, pd.DataFrame):
@@ -80,68 +111,38 @@ def framed(name: str, frame: pd.DataFrame | pd.Series) -> pd.DataFrame:
     return frame
 
 
-def add_result(folder: Path, name: str, frame: pd.DataFrame, replace: bool) -> SealedResult:
-    """Write a result to a folder: its content, then its entry.
-
-    Raises
-    ------
-    StudyError
-        If the name is taken by another content.
-    """
-    result, file = described(name, frame), folder / RESULTS
+def _add(folder: Path, name: str, frame: pd.DataFrame) -> None:
+    """Write a result to a folder: its content, then its entry."""
+    digest, file = logical_hash(frame), folder / RESULTS
     results = (parse_results(file.read_bytes()) or {}) if file.is_file() else {}
-    before = results.get(name)
-    if before is not None and before.hash == result.hash:
-        return before
-    if before is not None and not replace:
+    if name in results and results[name]["hash"] != digest:
         raise StudyError(
-            f"another result is named {name!r}; choose another name, or pass replace=True"
+            f"another result is named {name!r}; choose another name, or delete that one first: "
+            f"del study.results[{name!r}]"
         )
-    content = folder / result_file(result.hash)
+    content = folder / result_file(digest)
     if not content.is_file():
         write_parquet(frame, content)
-    results[name] = result
-    write_whole(file, format_results(results))
-    if before is not None and all(other.hash != before.hash for other in results.values()):
-        (folder / result_file(before.hash)).unlink(missing_ok=True)
-    return result
+    results[name] = {"hash": digest, "rows": len(frame), "computed_with": dict(versions())}
+    _write(file, results)
 
 
-def format_results(results: Mapping[str, SealedResult]) -> bytes:
-    """Serialize the content of ``results.json``."""
-    rows = [
-        {
-            "name": result.name,
-            "hash": result.hash,
-            "rows": result.rows,
-            "columns": [*result.columns],
-            "computed_with": dict(result.versions),
-        }
-        for result in results.values()
-    ]
-    return canonical({**_FORMAT, "results": rows}) + b"\n"
+def _write(file: Path, results: dict[str, dict[str, Any]]) -> None:
+    rows = [{"name": name, **facts} for name, facts in results.items()]
+    write_whole(file, canonical({**_FORMAT, "results": rows}) + b"\n")
 
 
-def parse_results(text: bytes) -> dict[str, SealedResult] | None:
-    """Parse named results from ``results.json``; None if they are damaged."""
-    try:
-        body = decode.decode(text)
-        results = [
-            SealedResult(
-                str(row["name"]),
-                str(row["hash"]),
-                int(row["rows"]),
-                tuple(map(str, row["columns"])),
-                {str(name): str(version) for name, version in row["computed_with"].items()},
-            )
-            for row in body["results"]
-        ]
-        is_ours = {name: body[name] for name in _FORMAT} == _FORMAT
-    except UNREADABLE:
-        return None
-    by_name = {result.name: result for result in results}
-    are_hashes = all(SHA256.fullmatch(result.hash) for result in results)
-    return by_name if is_ours and are_hashes and len(by_name) == len(results) else None
+def parse_results(text: bytes) -> dict[str, dict[str, Any]] | None:
+    """Parse the facts of named results from ``results.json``; None if they are damaged."""
+
+    def read(body: Any) -> dict[str, dict[str, Any]] | None:
+        results = {str(row.pop("name")): row for row in map(dict, body["results"])}
+        is_whole = {name: body[name] for name in _FORMAT} == _FORMAT and all(
+            SHA256.fullmatch(row["hash"]) for row in results.values()
+        )
+        return results if is_whole and len(results) == len(body["results"]) else None
+
+    return parsed(text, read)
 
 
 def frame_of(content: bytes) -> pd.DataFrame | None:

@@ -20,7 +20,7 @@ from aatoolkit.study.files import sha256_of
 from aatoolkit.study.publish.documents import NO_LICENCE, file_entity, filled, ids
 
 if TYPE_CHECKING:
-    from aatoolkit.study.comparison import Rerun
+    from aatoolkit.study.comparing import Rerun
     from aatoolkit.study.study import Study
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import tempfile
 import warnings
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from aatoolkit._util.attributes import Chaptered
@@ -20,34 +19,27 @@ from aatoolkit.client.client import Client
 from aatoolkit.client.dataset import Dataset
 from aatoolkit.client.project import Project
 from aatoolkit.errors import (
-    AAToolkitError,
     FetchError,
     NotWritten,
     PayloadError,
     SchemaDriftWarning,
     ScopeError,
     StudyError,
-    did_you_mean,
-    near_matches,
 )
-from aatoolkit.jsontree import decode
-from aatoolkit.metadata.arrow_schema import logical_hash
 from aatoolkit.metadata.column import Source
-from aatoolkit.payload import Request, Response
+from aatoolkit.payload import Payload
 from aatoolkit.scope import Scope
 from aatoolkit.sections import Profile
 from aatoolkit.sections.profile import ProfileSource
 from aatoolkit.sections.profile_json import is_portable
 from aatoolkit.stats.explain import Explainer, Explanation
-from aatoolkit.study.diff import StudyDiff, compare
-from aatoolkit.study.explaining import StoredResponse, recorded_table, stored_responses
+from aatoolkit.study.comparing import StudyDiff, compare
 from aatoolkit.study.files import (
     MANIFEST,
     PACKED,
     PROFILES,
     RESPONSES,
     RESULT_FILES,
-    RESULTS,
     SEAL,
     STUDY,
     TABLES,
@@ -57,43 +49,37 @@ from aatoolkit.study.files import (
     is_study_file,
     open_files,
     pack,
+    parsed,
     result_file,
     sha256_of,
     unusable,
 )
-from aatoolkit.study.manifest import Writer, parse_lines, unseal
-from aatoolkit.study.record import Record, canonical
-from aatoolkit.study.recording import (
-    RERUN_RESULTS,
-    Recorder,
-    Replay,
-    replaying_client,
-    rerun_place,
-    versions,
-)
-from aatoolkit.study.results import (
-    SealedResult,
-    add_result,
-    described,
-    frame_of,
-    framed,
-    parse_results,
-)
-from aatoolkit.study.tables import (
+from aatoolkit.study.reading import (
     Hashes,
+    StoredResponse,
+    flat_hashes,
     format_profiles,
     format_tables,
     parse_profiles,
     quietly,
+    recorded_table,
+    stored_responses,
     table_hashes,
     tables_of,
 )
+from aatoolkit.study.record import Record, Writer, canonical, parse_lines, unseal, versions
+from aatoolkit.study.recording import (
+    Recorder,
+    Replay,
+    StudyResponses,
+    replaying_client,
+    rerun_place,
+)
+from aatoolkit.study.results import Results
 from aatoolkit.study.verify import Verification, verify
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from aatoolkit.study.comparison import Rerun
+    from aatoolkit.study.comparing import Rerun
 
 _FORMAT = "aatoolkit-study"
 _VERSION = 1
@@ -106,7 +92,7 @@ class Study(metaclass=Chaptered):
     """The responses an analysis was made from, recorded once and replayed by anyone.
 
     ``Study.create(path)`` begins one, and every response then read through ``study.project(…)``
-    is stored. ``Study(path)`` opens one, and ``study.project(host)`` responses from it alone,
+    is stored. ``Study(path)`` opens one, and ``study.project(host)`` answers from it alone,
     without a network. It is a folder of files that can be read without this package:
 
     - ``study.json``: title, description, creators, time of creation.
@@ -115,7 +101,7 @@ class Study(metaclass=Chaptered):
       status, SHA-256, a few headers, versions, and the SHA-256 of the line before.
     - ``profiles.json``, if the client had a profile: a replay reads by it, and runs no file.
     - ``tables.json``: the number of rows and the logical hash of every table.
-    - ``results.json`` and ``results/<hash>.parquet``, if results were named by `seal_result`.
+    - ``results.json`` and ``results/<hash>.parquet``, if there are named `results`.
     - ``SHA256SUMS``: the seal, for ``sha256sum -c SHA256SUMS``: any change is detected. Its own
       SHA-256 is the digest of the study; whoever cites the digest can be checked.
 
@@ -148,10 +134,8 @@ class Study(metaclass=Chaptered):
             self._files = open_files(within)
         self.path: Path = self._files.path
         self._writer: Writer | None = None
-        self._parsed: tuple[bytes, tuple[Record, ...]] = (b"", ())
-        self._profiled: tuple[bytes, Mapping[str, Profile]] = (b"", {})
+        self._cache: dict[str, tuple[Any, Any]] = {}
         self._compared: dict[str, tuple[bytes, bytes]] = {}
-        self._replayed: tuple[Any, Mapping[tuple[str, ...], Record]] = (None, {})
 
     @classmethod
     def create(
@@ -165,8 +149,8 @@ class Study(metaclass=Chaptered):
         """Begin a study in a new or empty folder, or go on with the one that this call began.
 
         A cell of a notebook may so be run again: where the folder holds a study with the same
-        title, description and creators, recording resumes. In a rerun it opens the study that is
-        rerun.
+        title, description and creators that is not sealed yet, recording resumes. In a rerun it
+        opens the study that is rerun.
 
         Parameters
         ----------
@@ -180,7 +164,7 @@ class Study(metaclass=Chaptered):
         Raises
         ------
         StudyError
-            If the folder holds another study or other files, or cannot be written to.
+            If the folder holds a sealed or another study or other files, or cannot be written to.
         """
         within = rerun_place()
         if within is not None:
@@ -194,14 +178,18 @@ class Study(metaclass=Chaptered):
         problem = ""
         try:
             if (folder / STUDY).is_file():
-                study = cls.resume(folder)
+                study = cls(folder)
                 known = {**study.about, "creators": [*study.about["creators"]]}
-                if all(known[name] == value for name, value in about.items()):
-                    return study
-                problem = (
-                    f"another study is there, {study._title!r}; go on with it by "
-                    "Study.resume(path), or name another folder"
-                )
+                if known != {**known, **about}:
+                    problem = (
+                        f"another study is there, {study._title!r}; go on with it by "
+                        "Study.resume(path), or name another folder"
+                    )
+                elif study.digest is not None:
+                    problem = (
+                        "the study there is sealed; read it by Study(path), record more by "
+                        "Study.resume(path), or name another folder"
+                    )
             elif folder.exists() and next(folder.iterdir(), None) is not None:
                 problem = "the folder is not empty; name another"
             else:
@@ -257,22 +245,17 @@ class Study(metaclass=Chaptered):
         StudyError
             If ``study.json`` is damaged, does not match the seal, or is of a newer version.
         """
-        text = self._read(STUDY)
-        try:
-            body = decode.decode(text)
-        except AAToolkitError:
-            body = None
-        if not isinstance(body, dict) or body.get("format") != _FORMAT:
+        body = parsed(self._read(STUDY), dict)
+        if body is None or body.get("format") != _FORMAT:
             raise self._unusable(f"{STUDY} does not describe a study")
         if body.get("version") != _VERSION:
             raise self._unusable(f"it has version {body.get('version')!r}; update aatoolkit")
         texts = {name: body.get(name) for name in ("title", "description", "created_at")}
         creators = body.get("creators")
-        if not isinstance(creators, list) or not all(isinstance(name, str) for name in creators):
-            raise self._unusable(f"creators in {STUDY} is not a list of texts")
-        if not all(isinstance(text, str | None) for text in texts.values()):
-            raise self._unusable(f"title, description or created_at in {STUDY} is not text")
-        return {**texts, "creators": tuple(creators)}
+        names = creators if isinstance(creators, list) else [creators]
+        if not all(isinstance(text, str | None) for text in (*texts.values(), *names)):
+            raise self._unusable(f"{STUDY} holds something else than texts")
+        return {**texts, "creators": tuple(name for name in names if name is not None)}
 
     @property
     def _title(self) -> str:
@@ -288,10 +271,13 @@ class Study(metaclass=Chaptered):
         StudyError
             If the manifest is damaged, or does not match the seal.
         """
-        text = self._read(MANIFEST)
-        if text != self._parsed[0]:
-            self._parsed = text, tuple(parse_lines(text))
-        return self._parsed[1]
+        return self._once(MANIFEST, self._read(MANIFEST), lambda text: tuple(parse_lines(text)))
+
+    def _once(self, name: str, source: Any, read: Callable[[Any], Any]) -> Any:
+        """What is read of a source, which is read again only if it has changed."""
+        if name not in self._cache or self._cache[name][0] != source:
+            self._cache[name] = source, read(source)
+        return self._cache[name][1]
 
     @property
     def _current(self) -> tuple[Record, ...]:
@@ -304,16 +290,8 @@ class Study(metaclass=Chaptered):
 
     def _latest(self) -> Mapping[tuple[str, ...], Record]:
         """The records that a replay answers with, by the key of their request."""
-        records = self.records
-        if self._replayed[0] is not records:
-            latest: dict[tuple[str, ...], Record] = {}
-            for record in records:
-                key = record.request.key
-                before = latest.get(key)
-                if before is None or record.error is None or before.error is not None:
-                    latest[key] = record
-            self._replayed = records, {key: latest[key] for key in sorted(latest)}
-        return self._replayed[1]
+        latest: Mapping[tuple[str, ...], Record] = self._once("latest", self.records, _latest)
+        return latest
 
     @property
     def _hosts(self) -> tuple[str, ...]:
@@ -331,12 +309,12 @@ class Study(metaclass=Chaptered):
         StudyError
             If ``profiles.json`` is damaged, or does not match the seal.
         """
-        text = self._read(PROFILES) if self._files.has(PROFILES) else b""
-        if text != self._profiled[0]:
-            self._profiled = text, parse_profiles(text) or {}
-        if text and not self._profiled[1]:
+        if not self._files.has(PROFILES):
+            return {}
+        profiles: Mapping[str, Profile] = self._once(PROFILES, self._read(PROFILES), parse_profiles)
+        if not profiles:
             raise self._unusable(f"{PROFILES} does not hold profiles")
-        return self._profiled[1]
+        return profiles
 
     @property
     def digest(self) -> str | None:
@@ -344,7 +322,7 @@ class Study(metaclass=Chaptered):
         seal = self._seal()
         return None if seal is None else sha256_of(seal)
 
-    def _response(self, record: Record) -> bytes:
+    def _body(self, record: Record) -> bytes:
         """Return the bytes of a response.
 
         Raises
@@ -356,6 +334,14 @@ class Study(metaclass=Chaptered):
         if sha256_of(body) != record.sha256:
             raise self._unusable(f"{body_file(record.sha256)} is not what was recorded")
         return body
+
+    def _payload(self, record: Record) -> Payload:
+        """Return a response; raise the error that was recorded, if it is one."""
+        body = self._body(record)
+        error = record.to_error(body)
+        if error is not None:
+            raise error
+        return record.payload(body)
 
     def tables(self, record: Record) -> Dataset:
         """Normalise a response, by section; scope options count as a section.
@@ -372,7 +358,8 @@ class Study(metaclass=Chaptered):
         StudyError
             If the response is missing or is not what was recorded.
         """
-        return tables_of(record, self._response(record), self._profiles.get(record.base_url))
+        profile = self._profiles.get(record.base_url)
+        return tables_of(self._payload(record), profile, record.max_nodes)
 
     # -- recording and replaying ---------------------------------------------------------------
 
@@ -416,7 +403,7 @@ class Study(metaclass=Chaptered):
         if client._profile is not None:
             with writer.held():
                 self._store_profile(client.base_url, client._profile)
-        recorder = Recorder(client._source, writer.append, client.max_nodes)
+        recorder = Recorder(client._source, StudyResponses(self, client.max_nodes))
         recorded = Client._from_source(
             recorder, client.base_url, client.workers, client._profile, client.max_nodes
         )
@@ -534,12 +521,14 @@ class Study(metaclass=Chaptered):
                 problems=tuple(conflicts),
             )
         for record in other.records:
-            writer.append(record, other._response(record))
+            writer.append(record, other._body(record))
         with writer.held():
             for base_url, profile in other._profiles.items():
                 self._store_profile(base_url, profile)
-        for name in other.results:
-            self.seal_result(name, other.result(name), replace=replace)
+        for name, frame in other.results.items():
+            if replace and name in self.results:
+                del self.results[name]
+            self.results[name] = frame
         return self
 
     def _conflicts(self, other: Study) -> Iterator[str]:
@@ -554,8 +543,9 @@ class Study(metaclass=Chaptered):
                 both = (self._profiles[base_url], profile)
                 if len({format_profiles({base_url: one}) for one in both}) > 1:
                     yield f"the profile of {base_url}"
-        for name, result in other.results.items():
-            if name in self.results and self.results[name].hash != result.hash:
+        own_results = self.results.hashes
+        for name, digest in other.results.hashes.items():
+            if own_results.get(name, digest) != digest:
                 yield f"the result {visible(name)!r}"
 
     def _recording(self) -> Writer:
@@ -582,74 +572,23 @@ class Study(metaclass=Chaptered):
             unseal(self.path)
             write_whole(self.path / PROFILES, text)
 
-    # -- named results -------------------------------------------------------------------------
-
     @property
-    def results(self) -> Mapping[str, SealedResult]:
-        """The named results, by name, in the order in which they were given.
+    def results(self) -> Results:
+        """Named results of the analysis, a mapping: frames kept under the seal, for reruns.
+
+        ``study.results["by type"] = frame`` stores one while the study is recorded: call `seal`
+        after the last one, or leave the ``with`` block. A name has at most 100 characters. Rows,
+        columns, values and their kinds count, in their order; an index counts if it has a name.
+        The same content may always be given again; another takes the name after ``del``. In a
+        rerun nothing is stored: the frame is compared with the one that was sealed.
 
         Raises
         ------
         StudyError
-            If ``results.json`` is damaged, or does not match the seal.
-        """
-        results = parse_results(self._read(RESULTS)) if self._files.has(RESULTS) else {}
-        if results is None:
-            raise self._unusable(f"{RESULTS} does not hold results")
-        return MappingProxyType(results)
-
-    def result(self, name: str) -> pd.DataFrame:
-        """Return a named result as it was sealed.
-
-        Raises
-        ------
-        StudyError
-            If there is none of this name, or it is not what was sealed.
-        """
-        results = self.results
-        if name not in results:
-            names = ", ".join(results) or "none"
-            hint = did_you_mean(near_matches(name, results), f"there are {names}")
-            raise StudyError(f"no result is named {visible(name)!r}; {hint}", path=str(self.path))
-        file = result_file(results[name].hash)
-        frame = frame_of(self._files.read(file))
-        if frame is None or logical_hash(frame) != results[name].hash:
-            raise self._unusable(f"{file} is not what was sealed")
-        return frame
-
-    def seal_result(
-        self, name: str, frame: pd.DataFrame | pd.Series, *, replace: bool = False
-    ) -> str:
-        """Store a result of the analysis by name, for reruns to compare with.
-
-        Its content and its logical hash are stored in the study, and sealed with it: call `seal`
-        after the last one, or leave the ``with`` block. In a rerun nothing is stored: the frame is
-        compared with the one that was sealed.
-
-        Parameters
-        ----------
-        name : str
-            Its name, of at most 100 characters.
-        frame : pandas.DataFrame or pandas.Series
-            The result. Rows, columns, values and their kinds count, in their order; an index
-            counts if it has a name.
-        replace : bool
-            Whether it may replace another result of this name. The same content may always be
-            given again.
-
-        Returns
-        -------
-        str
-            The logical hash of its content.
-
-        Raises
-        ------
-        StudyError
-            If the study was opened for replay, or the name is taken by another content.
+            If the study was opened for replay, the name is taken by another content, or
+            ``results.json`` or the result is not what was sealed.
         NotWritten
-            If a column holds what has no hash.
-        NotWritten
-            If the study cannot be written to.
+            If a column holds what has no hash, or the study cannot be written to.
 
         Examples
         --------
@@ -657,22 +596,11 @@ class Study(metaclass=Chaptered):
         >>> import aatoolkit as aa
         >>> with aa.Study.create(f"{tempfile.mkdtemp()}/mine") as study:
         ...     tables = study.record(aa.demo()).read("domains", days=7)
-        ...     digest = study.seal_result("most cited", tables.main.head(5))
-        >>> study.results["most cited"].rows
+        ...     study.results["most cited"] = tables.main.head(5)
+        >>> len(study.results["most cited"])
         5
-        >>> study.results["most cited"].hash == digest == aa.logical_hash(tables.main.head(5))
-        True
         """
-        collected = rerun_place(RERUN_RESULTS)
-        if self._writer is None and collected is not None:
-            return add_result(collected, name, framed(name, frame), replace).hash
-        with self._recording().held():
-            table = framed(name, frame)
-            result, known = described(name, table), self.results.get(name)
-            if known is None or known.hash != result.hash:
-                unseal(self.path)
-                add_result(self.path, name, table, replace)
-            return result.hash
+        return Results(self)
 
     # -- sealing and checking ------------------------------------------------------------------
 
@@ -719,7 +647,7 @@ class Study(metaclass=Chaptered):
         for folder in (self.path, self.path / RESPONSES, self.path / RESULT_FILES):
             sweep(folder)
         named = {body_file(record.sha256) for record in self.records}
-        named |= {result_file(result.hash) for result in self.results.values()}
+        named |= {result_file(digest) for digest in self.results.hashes.values()}
         for name in self._files.names():
             is_content = is_study_file(name, RESPONSES) or is_study_file(name, RESULT_FILES)
             if is_content and name not in named:
@@ -749,7 +677,11 @@ class Study(metaclass=Chaptered):
         >>> bool(study.verify(replay=True))
         True
         """
-        return verify(self._files, self._hashes if replay else None)
+
+        def hashes(record: Record) -> dict[str, tuple[int, str]]:
+            return flat_hashes(self._hashes(record))
+
+        return verify(self._files, hashes if replay else None)
 
     def diff(self, other: Study) -> StudyDiff:
         """Compare this study with a later one.
@@ -873,9 +805,7 @@ class Study(metaclass=Chaptered):
             try:
                 tables += quietly(self.tables, record).values()
             except (FetchError, PayloadError, ScopeError) as error:
-                failures.append(
-                    FailedResponse(record.payload(self._response(record)), error.message)
-                )
+                failures.append(FailedResponse(record.payload(self._body(record)), error.message))
         about = About(
             self._title,
             self.about["description"],
@@ -899,9 +829,9 @@ class Study(metaclass=Chaptered):
         The notebook runs in a kernel of its own, in its folder. There every client answers from
         this study, whatever service it names, ``aa.demo()`` too; ``Study.create`` and
         ``Study.resume`` open this study, and so does ``Study`` where its path is missing; the
-        token is taken out of the environment. ``study.seal_result`` collects what is compared:
-        the frames themselves, whatever the notebook says of them, with those that were sealed
-        before it ran. The study is verified again afterwards.
+        token is taken out of the environment. ``study.results[name] = frame`` collects what is
+        compared: the frames themselves, whatever the notebook says of them, with those that were
+        sealed before it ran. The study is verified again afterwards.
 
         It is a check that the analysis can be reproduced, and no sandbox: a notebook is a program
         that runs with your rights, and may open files, connections and processes. Rerun only
@@ -994,13 +924,8 @@ class Study(metaclass=Chaptered):
         >>> found.place.path, found.answer.found_in, found.answer.checked
         ('$.kpis.mentionRate.value', 'in the study mine', True)
         """
-        _, tables = self._recorded_table(table, host=host, scope=scope)
+        tables = recorded_table(self, table, host, scope)
         return Explainer(self).explain(tables[table.rpartition(".")[2]], row, column)
-
-    def _recorded_table(
-        self, table: str, *, host: str | None = None, scope: Scope | None = None
-    ) -> tuple[Record, Any]:
-        return recorded_table(self, table, host, scope)
 
     @property
     def _store_name(self) -> str:
@@ -1053,9 +978,8 @@ class Study(metaclass=Chaptered):
 
     def _hashes(self, record: Record) -> Hashes:
         """Compute the hashes of a response's tables; none for errors and those without tables."""
-        body, profile = self._response(record), self._profiles.get(record.base_url)
         try:
-            return table_hashes(quietly(tables_of, record, body, profile))
+            return table_hashes(quietly(self.tables, record))
         except (FetchError, PayloadError, ScopeError):
             return {}
 
@@ -1084,49 +1008,11 @@ class Study(metaclass=Chaptered):
         return code(repr(self))
 
 
-class StudyResponses:
-    """A study as a `aatoolkit.payload.ResponseStore`.
-
-    Parameters
-    ----------
-    study : Study
-        The study; `put` needs one that is being recorded.
-    """
-
-    def __init__(self, study: Study) -> None:
-        self._study = study
-        if study._writer is not None:
-            with study._writer.held():
-                study._sweep()  # what a killed writer left
-
-    def get(self, request: Request) -> Response | None:
-        """Return the latest usable response to a request, or None."""
-        record = self._study._latest().get(request.key)
-        if record is None or record.error is not None:
-            return None
-        return record.response(self._study._response(record))
-
-    def put(self, response: Response) -> None:
-        """Record a response."""
-        body = response.body
-        record = Record(
-            response.request,
-            response.status,
-            response.sha256,
-            len(body),
-            response.headers,
-            response.fetched_at.astimezone(UTC),
-            versions=versions(),
-        )
-        self._study._recording().append(record, body)
-
-    def __iter__(self) -> Iterator[Response]:
-        """Yield the latest usable response to each request."""
-        for record in self._study._current:
-            if record.error is None:
-                yield record.response(self._study._response(record))
-
-    def verify(self) -> list[str]:
-        """Return a sentence for each problem; a study that is recorded has no seal yet."""
-        problems = self._study.verify().found
-        return [str(problem) for problem in problems if problem.kind != "not sealed"]
+def _latest(records: Iterable[Record]) -> dict[tuple[str, ...], Record]:
+    """Of several responses to one request the last usable one, or the last error if none is."""
+    latest: dict[tuple[str, ...], Record] = {}
+    for record in records:
+        before = latest.get(record.request.key)
+        if before is None or record.error is None or before.error is not None:
+            latest[record.request.key] = record
+    return {key: latest[key] for key in sorted(latest)}

@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aatoolkit import sections
 from aatoolkit._util.text import code, markup, visible, wrapped_in_ipython
-from aatoolkit.errors import ScopeError, StudyError
+from aatoolkit.errors import StudyError
 from aatoolkit.study.files import (
     MANIFEST,
     RESPONSES,
-    RESULT_FILES,
     SEAL,
     STUDY,
     TABLES,
@@ -25,9 +23,8 @@ from aatoolkit.study.files import (
     parse_seal,
     sha256_of,
 )
-from aatoolkit.study.manifest import parse_lines
-from aatoolkit.study.record import Record
-from aatoolkit.study.tables import Hashes, parse_tables
+from aatoolkit.study.reading import parse_tables
+from aatoolkit.study.record import Record, parse_lines
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -127,7 +124,9 @@ class Verification:
         )
 
 
-def verify(files: StudyFiles, read: Callable[[Record], Hashes] | None = None) -> Verification:
+def verify(
+    files: StudyFiles, read: Callable[[Record], dict[str, tuple[int, str]]] | None = None
+) -> Verification:
     """Check every byte of a study.
 
     Parameters
@@ -139,28 +138,21 @@ def verify(files: StudyFiles, read: Callable[[Record], Hashes] | None = None) ->
     """
     try:
         names = files.names()
-    except (StudyError, OSError) as error:
-        problem = Problem("unreadable", "", str(error))
-        return Verification(files.path, None, 0, 0, (problem,))
+    except StudyError as error:
+        return Verification(files.path, None, 0, 0, (Problem("unreadable", "", str(error)),))
     inspection = _Inspection(files, names)
     # Of each file only the first problem, which is the most specific.
     first: dict[str, Problem] = {}
     for problem in inspection.problems():
         first.setdefault(problem.file, problem)
-    seal_problem = first.get(SEAL)
-    if len(first) > 1 and seal_problem is not None and seal_problem.kind == "altered":
+    if len(first) > 1 and SEAL in first and first[SEAL].kind == "altered":
         del first[SEAL]  # a changed file does not match the seal; one problem is enough
     problems = [*first.values()]
     if read is not None and not problems:
         problems += inspection.replayed(read)
     seal = None if problems else inspection.contents.get(SEAL)
-    return Verification(
-        files.path,
-        None if seal is None else sha256_of(seal),
-        len(names),
-        len(inspection.records),
-        tuple(problems),
-    )
+    digest = None if seal is None else sha256_of(seal)
+    return Verification(files.path, digest, len(names), len(inspection.records), tuple(problems))
 
 
 class _Inspection:
@@ -178,7 +170,7 @@ class _Inspection:
                 self.unreadable[name] = str(error)
                 continue
             self.digests[name] = sha256_of(data)
-            if not name.startswith((f"{RESPONSES}/", f"{RESULT_FILES}/")):
+            if "/" not in name:
                 self.contents[name] = data
         self.records, self.broken = _records(self.contents.get(MANIFEST, b""))
         self.hashes = parse_tables(self.contents.get(TABLES, b""))
@@ -198,7 +190,7 @@ class _Inspection:
         recorded = {body_file(record.sha256) for record in self.records.values()}
         bodies = {name for name in self.names if is_study_file(name, RESPONSES)}
         for name in sorted(bodies):
-            if body_file(self.digests.get(name, "")) not in (name, body_file("")):
+            if name in self.digests and body_file(self.digests[name]) != name:
                 yield self._touching("altered", name, "its bytes are not those that were recorded")
             elif name not in recorded:
                 yield self._touching("added", name, "no record refers to it")
@@ -217,51 +209,39 @@ class _Inspection:
             return
         sealed = parse_seal(seal)
         there = {name: digest for name, digest in self.digests.items() if name != SEAL}
-        for name in sorted(sealed.keys() - there.keys()):
-            yield self._touching("missing", name, "it is in the seal")
-        for name in sorted(there.keys() - sealed.keys()):
-            yield self._touching("added", name, "it is not in the seal")
-        for name in sorted(there.keys() & sealed.keys()):
+        for name in sorted({*sealed, *there}):
+            if name not in there:
+                yield self._touching("missing", name, "it is in the seal")
+            elif name not in sealed:
+                yield self._touching("added", name, "it is not in the seal")
             # If a body matches its name, its line in the seal is what is wrong.
-            if there[name] != sealed[name] and not is_study_file(name, RESPONSES):
+            elif there[name] != sealed[name] and not is_study_file(name, RESPONSES):
                 yield self._touching("altered", name, "it does not match the seal")
         if {*sealed} == {*there}:
             yield Problem("altered", SEAL, "it does not match the files")
 
-    def replayed(self, read: Callable[[Record], Hashes]) -> Iterator[Problem]:
+    def replayed(self, read: Callable[[Record], dict[str, tuple[int, str]]]) -> Iterator[Problem]:
         """Yield records whose table hashes, read by this version, differ from the sealed ones."""
         for number, record in self.records.items():
-            now, then = _flat(read(record)), _flat(self._hashes(number))
+            now, then = read(record), self._hashes(number)
             differing = sorted(n for n in now.keys() | then.keys() if now.get(n) != then.get(n))
             if differing:
                 why = "this version reads other tables; the responses are unchanged"
                 yield Problem("other tables", TABLES, why, (record.name,), tuple(differing))
 
-    def _hashes(self, number: int) -> Hashes:
+    def _hashes(self, number: int) -> dict[str, tuple[int, str]]:
         return self.hashes[number - 1] if number <= len(self.hashes) else {}
 
     def _touching(self, kind: str, name: str, message: str) -> Problem:
         """Make a problem of a file, with the responses and tables concerned."""
-        if name in (STUDY, TABLES):
-            return Problem(kind, name, message)
         touched = {
             number: record
             for number, record in self.records.items()
             if name in (MANIFEST, body_file(record.sha256))
         }
-        tables: dict[str, None] = {}
-        for number, record in touched.items():
-            tables |= dict.fromkeys(_flat(self._hashes(number)) or _declared(record))
+        tables = dict.fromkeys(table for number in touched for table in self._hashes(number))
         responses = dict.fromkeys(record.name for record in touched.values())
         return Problem(kind, name, message, tuple(responses), tuple(tables))
-
-
-def _flat(hashes: Hashes) -> dict[str, object]:
-    return {
-        f"{section}.{name}": facts
-        for section, all_of in hashes.items()
-        for name, facts in all_of.items()
-    }
 
 
 def _records(manifest: bytes) -> tuple[dict[int, Record], str | None]:
@@ -275,12 +255,3 @@ def _records(manifest: bytes) -> tuple[dict[int, Record], str | None]:
         with contextlib.suppress(StudyError):
             legible[number] = Record.loads(line)
     return legible, problem
-
-
-def _declared(record: Record) -> dict[str, object]:
-    """The declared tables of a response whose hashes are not known."""
-    name = "scope_options" if record.is_options else record.section
-    try:
-        return {f"{name}.{table.name}": None for table in sections.get(name)} if name else {}
-    except ScopeError:
-        return {}

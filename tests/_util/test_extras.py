@@ -51,7 +51,7 @@ assert len(read) == len(frame) == 1, frame
 
 def rerun(folder):
     study = aa.Study.create(folder / "study")
-    study.seal_result("n", frame)
+    study.results["n"] = frame
     study.seal()
     (folder / "n.ipynb").write_text('{"cells": [], "metadata": {}, "nbformat": 4}')
     study.rerun(folder / "n.ipynb")

@@ -27,7 +27,7 @@ def small(study: aa.Study, tmp_path_factory: pytest.TempPathFactory) -> aa.Study
     with aa.Study.create(folder) as made:
         for record in study._current:
             if record.section == "overview" and record.scope == aa.Scope(days=30):
-                made._recording().append(record, study._response(record))
+                made._recording().append(record, study._body(record))
     return aa.Study(folder)
 
 

@@ -50,9 +50,9 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> aa.Study:
         study = aa.Study.create(path, title="Reruns")
         project = study.record(client.project(HOST))
         brands = project.read("ranking").main[["brand", "rank", "mention_count"]]
-        study.seal_result("brands", brands)
-        study.seal_result("mean", pd.DataFrame({"mean": [brands["mention_count"].mean()]}))
-        study.seal_result("gone", pd.DataFrame({"x": [1]}))
+        study.results["brands"] = brands
+        study.results["mean"] = pd.DataFrame({"mean": [brands["mention_count"].mean()]})
+        study.results["gone"] = pd.DataFrame({"x": [1]})
         study.seal()
     return study
 
@@ -73,13 +73,13 @@ def test_a_changed_notebook_is_run_offline_and_its_differences_are_named(
 ) -> None:
     monkeypatch.setenv("AATOOLKIT_TOKEN", TOKEN)
     seen = """token = {"token": [os.environ.get("AATOOLKIT_TOKEN", "none")]}
-study.seal_result("seen", __import__("pandas").DataFrame(token))
+study.results["seen"] = __import__("pandas").DataFrame(token)
 aa.demo().fetch("ranking").sha256 == study.records[0].sha256"""
     changed = """brands.loc[1, "mention_count"] += 7
-study.seal_result("brands", brands.iloc[:-1])
-study.seal_result("mean", brands[["mention_count"]].mean().to_frame("mean").reset_index(drop=True))
+study.results["brands"] = brands.iloc[:-1]
+study.results["mean"] = brands[["mention_count"]].mean().to_frame("mean").reset_index(drop=True)
 try:
-    study.seal_result("mean", brands)
+    study.results["mean"] = brands
 except aa.errors.StudyError as error:
     print(error)
 print(study.seal(), "te" + "st-token-of-one-account")"""
@@ -97,7 +97,7 @@ print(study.seal(), "te" + "st-token-of-one-account")"""
         "gone": "missing",
         "seen": "new",
     }
-    brands = study.result("brands")
+    brands = study.results["brands"]
     assert (by_name["brands"]["rows_gone"], by_name["brands"]["cells"]) == (1, 1)
     (change,) = [one for one in by_name["brands"]["changes"] if "column" in one]
     assert change == {
@@ -143,13 +143,13 @@ def check_crate(crate: Path, study: aa.Study, notebook: bytes) -> None:
 @pytest.mark.timeout(300)
 def test_what_a_notebook_states_is_not_believed(study: aa.Study, tmp_path: Path) -> None:
     lies = """brands.loc[1, "mention_count"] += 7
-study.seal_result("brands", brands)
+study.results["brands"] = brands
 import json, pathlib
 folder = pathlib.Path(os.environ["AATOOLKIT_RERUN_RESULTS"])
 listed = json.loads((folder / "results.json").read_text())
 (row,) = listed["results"]
 (folder / "results" / f"{row['hash']}.parquet").rename(
-    folder / "results" / f"{study.results['brands'].hash}.parquet")
+    folder / "results" / f"{study.results.hashes['brands']}.parquet")
 row["hash"] = study.results["brands"].hash
 (folder / "results.json").write_text(json.dumps(listed))"""
     found = study.rerun(notebook(tmp_path / "book.ipynb", START, lies))
@@ -157,7 +157,7 @@ row["hash"] = study.results["brands"].hash
     assert status["brands"] == ("differs", 1)
 
     copy = aa.Study(shutil.copytree(study.path, tmp_path / "copy"))
-    alters = """study.seal_result("brands", brands)
+    alters = """study.results["brands"] = brands
 file = study.path / "results.json"
 file.write_bytes(file.read_bytes().replace(b"gone", b"come"))"""
     found = copy.rerun(notebook(tmp_path / "other.ipynb", START, alters))
@@ -206,9 +206,7 @@ def test_a_notebook_that_fails_keeps_what_it_gave(
 ) -> None:
     monkeypatch.setenv("AATOOLKIT_TOKEN", TOKEN)
     start = START.replace('"mine"', json.dumps(str(study.path)))
-    fails = (
-        'study.seal_result("brands", brands)\nraise ValueError("te" + "st-token-of-one-account")'
-    )
+    fails = 'study.results["brands"] = brands\nraise ValueError("te" + "st-token-of-one-account")'
     assert main(["study", "rerun", str(notebook(tmp_path / "book.ipynb", start, fails))]) == 1
     printed = capsys.readouterr().out
     assert "did not run to its end in code cell 2: ValueError: [token removed]" in printed

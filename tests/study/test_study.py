@@ -72,7 +72,7 @@ def test_each_response_is_kept_once_with_its_request_and_no_token(
     assert [record.sha256 for record in records] == [payload.sha256 for payload in payloads]
     assert len(list((study.path / "responses").iterdir())) == 2
     for record, payload in zip(records, payloads, strict=True):
-        assert study._response(record) == payload.body
+        assert study._body(record) == payload.body
         assert (record.url, record.status) == (payload.url, 200)
         assert record.fetched_at == payload.fetched_at
         assert record.size == len(payload.body)
@@ -117,7 +117,7 @@ def test_an_error_about_the_question_is_kept_and_comes_again(
     (record,) = study.records
     assert record.status == status
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-    assert study._response(record) == raw
+    assert study._body(record) == raw
     with pytest.raises(kind) as again:
         replayed(study).fetch("urls", days=7)
     assert type(again.value) is type(first.value)
@@ -241,26 +241,29 @@ def test_a_study_begins_in_an_empty_folder_only(study: aa.Study, tmp_path: Path)
         aa.Study.resume(tmp_path)
 
 
-def test_a_cell_that_creates_a_study_may_be_run_again(study: aa.Study) -> None:
-    for _ in range(2):
-        with aa.Study.create(study.path, title="A study") as again:
-            again.record(aa.demo()).fetch("urls")
-    assert {record.section for record in again.records} == {"urls"}
+def test_a_cell_that_creates_a_study_may_be_run_again_until_it_is_sealed(study: aa.Study) -> None:
+    for section in ("urls", "ads"):
+        again = aa.Study.create(study.path, title="A study")
+        again.record(aa.demo()).fetch(section)
+    assert [record.section for record in again.records] == ["urls", "ads"]
     for other in ({"title": "Another"}, {"title": "A study", "creators": "Ada"}):
         with pytest.raises(errors.StudyError, match=r"another study is there.*Study\.resume"):
             aa.Study.create(study.path, **other)  # type: ignore[arg-type]
-    assert study.verify()
+    digest = again.seal()
+    with pytest.raises(errors.StudyError, match=r"is sealed.*Study\(path\).*Study\.resume"):
+        aa.Study.create(study.path, title="A study")
+    assert aa.Study(study.path).verify().digest == digest
 
 
 def test_two_studies_become_one_and_what_they_differ_in_is_named(
     study: aa.Study, live: aa.Project, scripted: Any, reply: Any, tmp_path: Path
 ) -> None:
     live.fetch("urls")
-    study.seal_result("rows", live.read("urls").main[["url"]])
+    study.results["rows"] = live.read("urls").main[["url"]]
     with aa.Study.create(tmp_path / "other") as other:
         project = other.project(HOST, base_url=scripted.url, token=TOKEN, cache=False)
         project.fetch("ads")
-        other.seal_result("rows", project.read("ads").main)
+        other.results["rows"] = project.read("ads").main
         scripted.script = reply({"urls": []})
         project.fetch("urls")
     with pytest.raises(errors.StudyError, match="differ in the response to urls") as refused:
@@ -278,7 +281,7 @@ def test_two_studies_become_one_and_what_they_differ_in_is_named(
         ),
     )
     assert replayed(study).fetch("urls").json == {"urls": []}
-    assert study.results["rows"].hash == other.results["rows"].hash
+    assert study.results.hashes == other.results.hashes
     assert study.merge(other).verify(), "what is there already changes nothing"
 
 
