@@ -1328,7 +1328,7 @@ class Accessor(NamesNear):
         ----------
         kind : str, optional
             ``line``, ``bars``, ``shares``, ``heatmap``, ``gap``, ``figures``, ``funnel``,
-            ``scatter``, ``verdicts``, ``counts``; of results of statistics
+            ``verdicts``, ``counts``; of results of statistics
             ``comparison``, ``decomposition``, ``ranks``, ``overlap``, ``effect``,
             ``concentration``, ``samples``, ``interval``, ``changes`` or ``stages``; by default
             the first that fits.

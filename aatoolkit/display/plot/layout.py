@@ -288,7 +288,7 @@ class _Frame:
             at += wide
         if self._is_direct:
             texts += self._direct(left + width + 6, top, height)
-        words_of = tuple(tuple(self._words(mark, width, height)) for mark in panel.marks)
+        words_of = tuple(tuple(self._words(mark, width)) for mark in panel.marks)
         return Box(left, top, max(width, 1.0), height, self._x_ticks, self._y_ticks[::every], size,
                    self._is_turned, tuple(texts), words_of)  # fmt: skip
 
@@ -305,12 +305,10 @@ class _Frame:
             _, name, style = labels[row]
             yield Text(x, y, self._labels[row], small, style.key, name.endswith("(own)"))
 
-    def _words(self, mark: Mark, width: float, height: float) -> Iterator[WordPlace]:
+    def _words(self, mark: Mark, width: float) -> Iterator[WordPlace]:
         """The words of a mark, without their middles where they would be cut."""
         small, scale = self._small, self.panel.x
-        if mark.align == "free":
-            yield from self._free(mark, width, height)
-        elif mark.kind != "words":
+        if mark.kind != "words":
             yield from map(WordPlace, mark.words)
         else:
             for x, word in zip(mark.x, mark.words, strict=True):
@@ -323,32 +321,6 @@ class _Frame:
                     word = word if min(width_of(word, small), 30) <= right else ""
                 room = right if mark.align == "left" else self._cell
                 yield WordPlace(fitted(word, room, small), mark.align, *mark.shift)
-
-    def _free(self, mark: Mark, width: float, height: float) -> Iterator[WordPlace]:
-        """Words beside points, at the corner that is free; none where no corner is."""
-        panel, small = self.panel, self._small
-
-        def point(x: float, y: float) -> tuple[float, float]:
-            return width * panel.x.share(float(x)), height * panel.y.share(float(y))
-
-        dots = (dot for other in panel.marks if other.kind == "dots"
-                for dot in zip(other.x, other.y, strict=True))  # fmt: skip
-        taken = [(x - 4.0, y - 4.0, x + 4.0, y + 4.0) for x, y in (point(*dot) for dot in dots)]
-        for x, y, text in zip(mark.x, mark.y, mark.words, strict=True):
-            text = fitted(text, min(150.0, width * 0.5), small)
-            wide, (at, over) = width_of(text, small), point(x, y)
-            word = WordPlace("")
-            for right, up in ((7, 6), (-7, 6), (7, -7), (-7, -7)):
-                left, middle = at + right - (wide if right < 0 else 0), over + up
-                box = (left, middle - small * 0.7, left + wide, middle + small * 0.7)
-                meets = any(
-                    box[0] < c and box[2] > a and box[1] < d and box[3] > b for a, b, c, d in taken
-                )
-                if not meets and left >= 0 and box[2] <= width and 0 <= middle <= height:
-                    taken.append(box)
-                    word = WordPlace(text, "right" if right < 0 else "left", right, up)
-                    break
-            yield word
 
 
 # --- labels of scales -------------------------------------------------------------------------

@@ -11,7 +11,6 @@ import pandas as pd
 
 from aatoolkit.availability import Status
 from aatoolkit.display.plot.data import Mask, Numbers, PlotData, plot_data
-from aatoolkit.display.plot.labels import in_words
 from aatoolkit.display.plot.style import NO_NUMBER, NO_VALUE, UNMEASURED, Style
 from aatoolkit.errors import AvailabilityError
 from aatoolkit.frame.aggregate import aggregate
@@ -109,11 +108,6 @@ class Whiskers:
     """The interval of each mark as it was computed, beside the columns that name the mark."""
 
     @property
-    def notes(self) -> list[str]:
-        """Which interval it is, in a sentence."""
-        return [f"Whiskers: {in_words(self.which)}."] if self.which and self.there else []
-
-    @property
     def there(self) -> bool:
         """Whether any row has an interval."""
         return not bool(np.isnan(self.low + self.high).all())
@@ -154,14 +148,12 @@ def ends_of_parts(data: PlotData, y: str) -> Whiskers:
 NOT_MEASURED, NOT_GIVEN = "not measured", "no value given"
 NOT_MENTIONED, NOTHING = "not mentioned", "nothing to count"
 NOT_LISTED, DOES_NOT_APPLY = "not listed", "does not apply"
-INFINITE = "infinite"
 
 WITHOUT = {
     NOT_MEASURED: "not measured",
     NOT_MENTIONED: "not mentioned",
     NOTHING: "with nothing to count",
     DOES_NOT_APPLY: "to which it does not apply",
-    INFINITE: "infinite, and not drawn",
 }
 """Of rows without a number the reasons, as they are counted in words."""
 
@@ -193,12 +185,9 @@ def whys_missing(data: PlotData, name: str, rows: Iterable[int] | None = None) -
     unmentioned = _zeros(data, f"{before}mention_count")
     if not before and data.kinds.get("mentioned") == "flag":
         unmentioned = ~data.frame["mentioned"].fillna(True).to_numpy(bool)
-    infinite = data.infinite(name)
 
     def why(row: int) -> str:
         state = cells.states[int(cells.codes[row])]
-        if infinite[row]:
-            return INFINITE
         if state.status == Status.NOT_APPLICABLE:
             return NOTHING if state.reason in _NOTHING_REASONS else DOES_NOT_APPLY
         if state.status == Status.UNAVAILABLE or uncovered[row]:

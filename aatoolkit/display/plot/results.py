@@ -12,24 +12,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from aatoolkit._util.numbers import number, signed
+from aatoolkit._util.numbers import signed
 from aatoolkit.display.plot.data import Numbers, Options, PlotData
-from aatoolkit.display.plot.labels import capitalized, first_of, humanize, in_words
-from aatoolkit.display.plot.rows import NAN, Cell, names_of, row_panel
+from aatoolkit.display.plot.labels import capitalized, first_of, humanize
+from aatoolkit.display.plot.rows import NAN, Cell, cell_texts, names_of, row_panel
 from aatoolkit.display.plot.spec import Panel, Scale, WordColumn, ticks
 from aatoolkit.display.plot.style import BAD, BLANK, GOOD, OWN, REST, Style
 from aatoolkit.sections.aggregation import COUNT, FRACTION, FRACTION_CHANGE, RANK, SCORE
 
 _COMPARED = ("measure", "change", "low", "high", "verdict", "method")
-_SHOWN, _ENDS = ("up", "down"), ("value", "low", "high")
+_SHOWN = ("up", "down")
 
 
 class RowPlot(NamedTuple):
     """How the result of a verb is drawn, one row each.
 
     ``value``, ``low``, ``high`` and ``tick`` are columns; ``names`` those that name the rows, by
-    default the key. ``words`` stand beside a row, of its columns; ``{value}`` is the number as it
-    is written. What has a colour is ``all``, the ``certain`` or what a ``verdict`` says.
+    default the key; ``days`` the ends of a scale of days. ``words`` stand beside a row, made of
+    its columns. What has a colour is ``all``, the ``certain`` or what a ``verdict`` says.
     """
 
     verb: str
@@ -39,12 +39,13 @@ class RowPlot(NamedTuple):
     title: str
     axis: str
     how: str
-    words: str = "{value}  {verdict}"
+    words: str = "{change}  {verdict}"
     names: tuple[str, ...] = ()
     join: str = " · "
     colour: str = "all"
     tick: str = ""
     around_zero: bool = False
+    days: tuple[str, ...] = ()
 
 
 RESULTS = {
@@ -58,7 +59,7 @@ RESULTS = {
         "overlap", "jaccard", "jaccard_low", "jaccard_high",
         "What two share, beside what repeats of one share", "Jaccard index",
         "Lines: {level} interval. Tick: the ceiling, two answers of one. Grey: not shown to differ",
-        join=" and ", colour="verdict", tick="ceiling",
+        words="{jaccard}  {verdict}", join=" and ", colour="verdict", tick="ceiling",
     ),
     "effect": RowPlot(
         "effect", "change", "low", "high",
@@ -70,22 +71,27 @@ RESULTS = {
         "concentration", "effective", "effective_low", "effective_high",
         "Effective number{by}", "effective number: so many equal members are as concentrated",
         "Lines: {level} interval, as if counts were independent",
-        words="{value}",
+        words="{effective}",
     ),
     "decomposition": RowPlot(
         "decompose", "effect", "low", "high",
         "Why it moved: other answers, or other questions", "contribution to the change",
-        "Line: {level} interval of the rate alone", words="{value}", names=("part",),
+        "Line: {level} interval of the rate alone", words="{effect}", names=("part",),
         around_zero=True,
     ),
     "interval": RowPlot(
-        "", "", "", "", "Interval{by}", "", "Lines: {level} interval", words="{low} to {high}",
+        "", "", "", "", "Interval{by}", "", "Lines: {level} interval",
+    ),
+    "changes": RowPlot(
+        "changes", "day", "first_day", "last_day", "When the rate changed", "",
+        "Lines: the days that hold the change with {level}",
+        words="{before} to {after}  {verdict}", names=("day",), days=("from_day", "to_day"),
     ),
     "samples": RowPlot(
         "samples", "answers", "", "answers",
         "Answers needed for a margin, by runs of each prompt", "answers in all",
         "More runs of one prompt take fewer prompts and more answers",
-        words="{value} answers to {prompts} prompts", names=("runs",),
+        words="{answers} answers to {prompts} prompts", names=("runs",),
     ),
 }  # fmt: skip
 """How the results of verbs are drawn whose rows have a number and an interval."""
@@ -129,12 +135,6 @@ def _level(data: PlotData, column: str) -> str:
     return match[0] if match else ""
 
 
-def _method(data: PlotData, name: str = "method") -> list[str]:
-    """Describe the method of the rows in a sentence."""
-    methods = data.text(name) if name in data.kinds else []
-    return [f"{capitalized(in_words(m))}." for m in methods if m != BLANK][:1]
-
-
 def _labels(data: PlotData, keys: Sequence[str], join: str = " · ") -> list[str]:
     """The names of rows by some columns."""
     rows = zip(*map(data.labels, keys), strict=True) if keys else [("all",)] * len(data)
@@ -146,44 +146,52 @@ def result(kind: str, data: PlotData, options: Options) -> Panel | None:
     plot = RESULTS[kind]
     if kind == "interval":
         stems = [name.removesuffix("_low") for name in data.numbers if name.endswith("_low")]
-        ends = [f"{stem}_{end}" for stem in stems[:1] for end in ("low", "high")]
-        if {*data.numbers} != {*ends} or not ends:
+        ends = [f"{stem}_{end}" for stem in stems[:1] or [""] for end in ("low", "high")]
+        plot = plot._replace(low=ends[0], high=ends[1], words="{{{}}} to {{{}}}".format(*ends))
+        if {*data.numbers} != {*ends}:
             return None
-        plot = plot._replace(low=ends[0], high=ends[1], title=f"Interval of {humanize(stems[0])}")
     needed = {*filter(None, [plot.value, plot.low, plot.high, plot.tick])}
     is_of_verb = not plot.verb or data.table.startswith(f"statistics:{plot.verb}")
     if options.is_chosen or not is_of_verb or not needed <= data.kinds.keys():
         return None
     rows = data.first(options.top or 20)
-    high, verdicts = (
-        rows.values(plot.high),
-        (rows.text("verdict") if plot.verb else ["no interval"] * len(rows)),
-    )
-    value = rows.values(plot.value) if plot.value else np.full(len(rows), NAN)
-    low = rows.values(plot.low) if plot.low else np.where(np.isnan(value), NAN, 0.0)
-    unit = RANK if kind == "ranks" else rows.unit(plot.value or plot.low)
+
+    def along(name: str) -> Numbers:
+        if not name:
+            return np.full(len(rows), NAN)
+        return rows.days(name) if rows.kinds[name] == "time" else rows.values(name)
+
+    value, low, high, tick = map(along, (plot.value, plot.low, plot.high, plot.tick))
+    texts = {name: cell_texts(rows, name) for name in rows.kinds}
+    verdicts = texts.get("verdict") or ["no interval"] * len(rows)
     keys = [name for name in rows.metadata.key or rows.keys[:2] if name in rows.kinds]
-    labels = _labels(rows, plot.names or keys, plot.join)
     styles = [_COLOURS.get(v, BAD) if plot.colour == "verdict" else OWN for v in verdicts]
     if plot.colour == "certain":
         styles = [OWN if a == b else REST for a, b in zip(low, high, strict=True)]
-    prompts = rows.text("prompts") if "prompts" in rows.kinds else verdicts
     words = [
-        plot.words.format(verdict=verdict, prompts=of,
-                          **{end: number(n, unit) for end, n in zip(_ENDS, numbers, strict=True)})
-        if np.isfinite([*numbers]).any() else verdict.partition(" (")[0]
-        for verdict, of, *numbers in zip(verdicts, prompts, value, low, high, strict=True)
-    ]  # fmt: skip
-    tick = rows.values(plot.tick) if plot.tick else np.empty(0)
-    by = f" by {' and '.join(map(humanize, keys))}" if keys else ""
+        plot.words.format(**{name: text[row] for name, text in texts.items()})
+        if np.isfinite([value[row], low[row], high[row]]).any()
+        else verdicts[row].partition(" (")[0]
+        for row in range(len(rows))
+    ]
+    parts, by = [value, low, high, tick], f" by {' and '.join(map(humanize, keys))}" if keys else ""
+    scale = _scale(parts, RANK if kind == "ranks" else rows.unit(plot.value or plot.low),
+                   plot.axis, around_zero=plot.around_zero)  # fmt: skip
+    if plot.days:
+        scale = day_scale(*(np.nan_to_num(end(rows.days(day))) for end, day in
+                            zip((np.min, np.max), plot.days, strict=True)))  # fmt: skip
     return _dots(
         kind, rows, (*filter(None, [plot.value]),) or (plot.low, plot.high),
-        plot.title.format(by=by) + first_of(len(rows), len(data)), labels, words, styles,
-        (value, low, high),
-        _scale([value, low, high, tick], unit, plot.axis, around_zero=plot.around_zero),
+        plot.title.format(by=by) + first_of(len(rows), len(data)),
+        _labels(rows, plot.names or keys, plot.join), words, styles, (value, low, high), scale,
         over=[ticks(tick, np.arange(len(tick)), 0.28)] if plot.tick else [],
-        how=plot.how.format(level=_level(rows, plot.low)), notes=_method(rows),
+        how=plot.how.format(level=_level(rows, plot.low)),
     )  # fmt: skip
+
+
+def day_scale(first: float, last: float) -> Scale:
+    """A scale of days."""
+    return Scale(first, last, "time", days=tuple(np.arange(np.floor(first), last).tolist()))
 
 
 # --- comparisons ------------------------------------------------------------------------------
@@ -225,14 +233,14 @@ def comparison(data: PlotData, options: Options) -> Panel | None:
     sides = [{*rows.text(name)} for name in ("host", "baseline_host") if name in rows.kinds]
     two = len(sides) == 2 and all(len(side) == 1 for side in sides)
     axis = " less ".join(side.pop() for side in sides) if two else "change"
-    others = f"{len(data) - len(one)} of {len(data)} changes are in other units and not drawn here."
+    others = f"{len(data) - len(one)} of {len(data)} changes are in other units and not drawn here"
     return _dots(
         "comparison", rows, ("change",), title + first_of(len(rows), len(one)), labels, words,
         styles, ends,
         _scale(ends, FRACTION_CHANGE if unit == FRACTION else None,
                axis + ", lower is better" * (unit == RANK), around_zero=True),
         how=f"Lines: {_level(rows, 'low')} interval of each. Grey: not shown after correction",
-        notes=[*_method(rows), *([others] if len(one) < len(data) else [])],
+        n=others if len(one) < len(data) else "",
         finding="; ".join([*(sure or ["nothing is shown to have changed"]), *unsure]),
         headline=f"{len(sure)} of {len(rows)} are shown to have changed" if sure
         else "Nothing is shown to have changed",

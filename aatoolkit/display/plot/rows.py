@@ -244,18 +244,18 @@ def bars(data: PlotData, options: Options) -> Panel | None:
             zip(values, ends.low, ends.high, _with_sizes(numbers(values, unit), sizes),
                 whys_missing(rows, y), strict=True))
     ]  # fmt: skip
-    is_short, label = bool((~np.isnan(values) & np.isnan(ends.low)).any()), rows.axis_label(y)
+    label = rows.axis_label(y)
     headline, finding = _ranking(names, values, unit, humanize(y), missing)
     lost = len(data) - len(one)
-    how = "Lines: 95% interval" + (", none of too few answers or prompts" if is_short else "")
     return row_panel(
         "bars", rows, capitalized(f"{humanize(y)} by {humanize(one.row_noun(x))}")
         + first_of(len(kept), measured), names, cells,
         reach(np.concatenate([values, ends.high]), unit,
               label="" if label == humanize(y) else label, is_whole=rows.is_count(y)),
         [y], legend=legend, shared="x", finding=finding, headline=headline,
-        drawn=drawn_of(rows, [y], *marks, bounds=ends.bounds), how=how if ends.there else "",
-        notes=[*ends.notes, *[f"{lost} rows are in other units, and not drawn."][: lost > 0]],
+        drawn=drawn_of(rows, [y], *marks, bounds=ends.bounds),
+        how=f"Lines: {in_words(ends.which)}" if ends.there else "",
+        n=f"{lost} rows are in other units, and not drawn" if lost else "",
     )  # fmt: skip
 
 
@@ -437,7 +437,7 @@ def figures(data: PlotData, options: Options) -> Panel | None:
         ))
     ]  # fmt: skip
     what = capitalized(data.table_words or f"{humanize(now)} by {humanize(x)}")
-    return _cards(data, sides[::-1], what, listed, options, ends.notes)
+    return _cards(data, sides[::-1], what, listed, options)
 
 
 def _figures_of_row(data: PlotData, options: Options) -> Panel | None:
@@ -446,21 +446,18 @@ def _figures_of_row(data: PlotData, options: Options) -> Panel | None:
     columns = [n for n in options.y or data.numbers if not (is_result and n in _OF_RESULTS)]
     order = [name for name in data.kinds if name in (*columns, "low")]
     of = order[order.index("low") - 1] if is_result and {"low", "high"} <= {*data.kinds} else ""
-    listed, notes = [], []
+    listed = []
     for name in columns:
         ends = whiskers(data, name)
         if name == of:
             ends = Whiskers(data.values("low"), data.values("high"))
-        notes += ends.notes
         listed.append(Figure(
             capitalized(humanize(name)), "", float(data.values(name)[0]), NAN, data.unit(name),
             _sizes(data, data.sample(name) if data.rule(name) else None)[0],
             whys_missing(data, name)[0], float(ends.low[0]), float(ends.high[0]), (0, name),
         ))  # fmt: skip
     what = ": ".join(filter(None, [data.row_name, capitalized(data.table_words or "figures")]))
-    more = [data.text(n)[0] for n in ("why", "method") if is_result and n in data.kinds]
-    notes += [f"{capitalized(in_words(words))}." for words in more if words != look.BLANK]
-    return _cards(data, columns, what, listed, options, notes) if listed else None
+    return _cards(data, columns, what, listed, options) if listed else None
 
 
 def _sides(data: PlotData) -> tuple[str, ...]:
@@ -472,9 +469,8 @@ def _sides(data: PlotData) -> tuple[str, ...]:
 
 
 def _cards(
-    data: PlotData, columns: Sequence[str], what: str, listed: list[Figure], options: Options,
-    notes: Sequence[str],
-) -> Panel:  # fmt: skip
+    data: PlotData, columns: Sequence[str], what: str, listed: list[Figure], options: Options
+) -> Panel:
     """Numbers of several units: each with its change, its sample and, of a whole, its share."""
     shown, cells = listed[: options.top or 12], []
     for row, one in enumerate(shown):
@@ -505,7 +501,7 @@ def _cards(
         cells if has_track else (), NONE, columns, beside=beside,
         over=[ticks(before, np.arange(len(shown)))] if has_track else (),
         finding="; ".join(one.said for one in shown), how=capitalized(", ".join(keys)),
-        notes=notes, pitch=1.15, is_wide=True,
+        pitch=1.15, is_wide=True,
     )  # fmt: skip
 
 
@@ -736,7 +732,6 @@ def stages(data: PlotData, options: Options) -> Panel | None:
         "stages", rows, "From crawled to converted" + first_of(len(rows), len(data)),
         rows.labels(rows.keys[0]), columns,
         how="Each stage has a scale of its own. Hatched: no number, which is not 0.",
-        notes=[f"{capitalized(text)}." for text in rows.text("method")[:1]],
     )  # fmt: skip
 
 
@@ -818,7 +813,7 @@ def _texts(data: PlotData, title: str) -> Panel:
     columns.sort(key=lambda n: (rows.is_bare_key(n), data.kinds[n] not in ("word", "list")))
     size = f"{count(len(data), 'row')} and {count(data.frame.shape[1], 'column')}"
     beside = [
-        WordColumn(_cell_texts(rows, name), capitalized(humanize(name.removesuffix("_id"))),
+        WordColumn(cell_texts(rows, name), capitalized(humanize(name.removesuffix("_id"))),
                    "right" if rows.kinds[name] == "number" else "left", is_muted=at > 0)
         for at, name in enumerate(columns[:_TEXT_COLUMNS])
     ]  # fmt: skip
@@ -829,7 +824,7 @@ def _texts(data: PlotData, title: str) -> Panel:
     )  # fmt: skip
 
 
-def _cell_texts(data: PlotData, name: str) -> list[str]:
+def cell_texts(data: PlotData, name: str) -> list[str]:
     """The cells of a column as short texts."""
     if data.kinds[name] == "number":
         return [number(n, u) for n, u in zip(data.values(name), data.units(name), strict=True)]

@@ -346,10 +346,8 @@ class Panel:
         The main result, as short as a title; empty where there is none.
     how : str
         How it is read, in a sentence.
-    notes : sequence of str
-        What a reader may want to know besides.
     n : str
-        The sample, in a few words.
+        The sample, or what is left out, in a few words of the caption.
     legend : Legend
         What the looks stand for.
     beside : sequence of WordColumn
@@ -376,7 +374,6 @@ class Panel:
     marks: Sequence[Mark]
     headline: str = ""
     how: str = ""
-    notes: Sequence[str] = ()
     n: str = ""
     legend: Legend = ()
     beside: Sequence[WordColumn] = ()
@@ -432,8 +429,6 @@ class Spec:
         The main result in words: the alternative text.
     subtitle : str
         What is shown, and how it is read.
-    notes : tuple of str
-        All that is to be said of it, one sentence each; the last one is the source.
     caption : tuple of str
         The line below it: the source, the sample, and what is missing; the last parts yield.
     across : int
@@ -446,7 +441,6 @@ class Spec:
     panels: tuple[Panel, ...]
     finding: str
     subtitle: str = ""
-    notes: tuple[str, ...] = ()
     caption: tuple[str, ...] = ()
     across: int = 1
     legend: Legend = ()

@@ -11,23 +11,17 @@ import pandas as pd
 from aatoolkit._util.numbers import number
 from aatoolkit.display.plot import cells
 from aatoolkit.display.plot.data import Mask, Numbers, Options, PlotData, days_of, moments_between
-from aatoolkit.display.plot.labels import capitalized, humanize
+from aatoolkit.display.plot.labels import capitalized, humanize, in_words
 from aatoolkit.display.plot.measured import Whiskers, one_row_per_mark, whiskers
-from aatoolkit.display.plot.rows import describe_mark, notice
+from aatoolkit.display.plot.rows import describe_mark
 from aatoolkit.display.plot.spec import (
-    NONE,
     Drawn,
     Mark,
     Panel,
     Place,
     Scale,
-    drawn_of,
-    rules,
-    some,
-    spans,
 )  # fmt: skip
 from aatoolkit.display.plot.style import (
-    BLANK,
     OWN,
     SERIES,
     UNMEASURED,
@@ -56,7 +50,6 @@ class _Line:
     low: Numbers
     high: Numbers
     part: Mask
-    infinite: Mask
     is_own: bool
 
     @property
@@ -84,8 +77,7 @@ def _line(
     )
     states = data.cells(column)
     parts = np.array([is_part_period(s.reason) for s in states.states], bool)[states.codes]
-    infinite = there & data.infinite(column)[rows]
-    return _Line(name, column, rows, values, low, high, there & parts[rows], infinite, is_own)
+    return _Line(name, column, rows, values, low, high, there & parts[rows], is_own)
 
 
 def lines(data: PlotData, options: Options) -> Panel | None:
@@ -157,7 +149,7 @@ def _panel(
 ) -> Panel:  # fmt: skip
     unit, at, noun = data.unit(ys[0]), days_of(moments), humanize(data.time_noun(x))
     step = float(np.min(np.diff(at))) if len(at) > 1 else 1.0
-    gaps = ~np.logical_or.reduce([~np.isnan(line.values) | line.infinite for line in series])
+    gaps = ~np.logical_or.reduce([~np.isnan(line.values) for line in series])
     styles = _styles(series, options)
     marks = [_gaps(at, gaps, step)] if gaps.any() else []
     measured = [line for line in series if len(line.there)]
@@ -180,7 +172,6 @@ def _panel(
     texts += [f"{int(gaps.sum())} of {len(moments)} times not measured"] if gaps.any() else []
     low, high = _y_ends(series, unit)
     of = f" of {banded.name}" if banded is not None and len(series) > 1 else ""
-    notes, n = _notes(data, ys, by, series)
     return Panel(
         "line", data, Drawn(data.frame, tuple(ys), (x, *filter(None, [by])), ends.bounds),
         title, "; ".join(texts),
@@ -188,10 +179,9 @@ def _panel(
         Scale(low, high, "number" if measured else "none", unit,
               "" if label.lower() in title.lower() else label,
               is_whole=all(data.is_count(name) for name in ys)),
-        marks, headline=_headline(series, unit, noun), n=n,
-        how=f"Band{of}: {'95% interval' if '95%' in ends.which else ends.which}" * has_band,
-        notes=[*notes, *[f"Band{of}: {ends.which}."] * has_band], legend=legend, height=175.0,
-        shared="y",
+        marks, headline=_headline(series, unit, noun), n=_sample(data, ys[0], by),
+        how=f"Band{of}: {in_words(ends.which)}" * has_band,
+        legend=legend, height=175.0, shared="y",
         labels=[(line.last, line.name + " (own)" * line.is_own, style)
                 for line, style in zip(series, styles, strict=True)
                 if len(series) > 1 and len(line.there)],
@@ -274,77 +264,13 @@ def _y_ends(series: Sequence[_Line], unit: str | None) -> tuple[float, float]:
     return least * 1.08, most
 
 
-def _notes(
-    data: PlotData, ys: Sequence[str], by: str | None, series: Sequence[_Line]
-) -> tuple[list[str], str]:
-    """What is to be said of lines, and their sample."""
-    notes, n, name = [], "", data.sample(ys[0])
-    if name and data.unit(ys[0]) == FRACTION and not data.unit_column(ys[0]):
-        sizes = data.values(name)
-        sizes = sizes[sizes > 0]
-        if len(sizes):
-            least = "–".join(dict.fromkeys(number(float(n)) for n in (sizes.min(), sizes.max())))
-            # One answer may stand in several series: only those of one are added up.
-            whole = "" if by else f", {number(float(sizes.sum()))} in all"
-            n = f"n = {least} each{whole}"
-            notes.append(f"Sample ({humanize(name)}): {least} each{whole}.")
-    lacking = [line.name for line in series if not len(line.there)]
-    if lacking and len(series) > 1:
-        notes.append(f"Without a number: {', '.join(lacking)}.")
-    infinite = sum(int(line.infinite.sum()) for line in series)
-    notes += [f"Infinite, and therefore not drawn: {infinite} of the numbers."] * bool(infinite)
-    return notes, n
-
-
-def changes(data: PlotData, options: Options) -> Panel | None:
-    """The rate of each stretch of days, with the days that hold each change."""
-    if options.is_chosen or not data.table.startswith("statistics:changes"):
-        return None
-    unit, texts = data.unit("after"), {n: data.text(n) for n in ("day", "verdict", "why", "method")}
-    day, first, last, start, end = map(
-        data.days, ("day", "first_day", "last_day", "from_day", "to_day")
-    )
-    before, after = data.values("before"), data.values("after")
-    is_changed = ~np.isnan(day)
-    finding = "; ".join(
-        f"{verdict} on {when}, {why}" if when != BLANK else f"{verdict}: {why}"
-        for when, verdict, why in zip(texts["day"], texts["verdict"], texts["why"], strict=True)
-    )
-    panel = Panel(
-        "changes", data, drawn_of(data, ("after",)),
-        "When the rate changed" if is_changed.any() else "No change is shown", finding, NONE, NONE,
-        [], notes=[f"{capitalized(texts['method'][0])}."], height=90.0,
-    )  # fmt: skip
-    if np.isnan(start).all() or np.isnan(before).all():
-        return replace(panel, marks=notice(texts["why"][0], UNMEASURED))
-    turned = Style("orange", dash=(4, 2))
-    # The last stretch ends with the series.
-    lefts, rights = [*start, day[-1]], [*np.where(is_changed, day, end), end[-1]]
-    count = len(start) + bool(is_changed[-1])
-    left, right, rates = (some(n)[:count] for n in (lefts, rights, [*before, after[-1]]))
-    most = float(np.nanmax([before, after]))
-    most = min(most * 1.35, 1.08) if unit == FRACTION else most * 1.35 or 1.0
-    marks = [
-        Mark("band", some([a, b]), some([0, 0]), turned, to=some([most, most]))
-        for a, b in zip(first[is_changed], last[is_changed], strict=True)
-    ]
-    marks += [
-        rules(day[is_changed], turned, 1.4), spans(left, right, rates, OWN, 2.6),
-        Mark("words", (left + right) / 2, rates, words=[number(rate, unit) for rate in rates],
-             align="center", shift=(0, 8)),
-    ]  # fmt: skip
-    legend = [
-        ("most likely day", turned, "line"),
-        ("days that hold it, 95% sure", replace(turned, look="pale"), "boxes"),
-    ]
-    return replace(
-        panel, x=day_scale(float(np.nanmin(start)), float(np.nanmax(end))),
-        y=Scale(0.0, most, unit=unit, label=data.axis_label("after").replace("after", "rate")),
-        marks=marks, legend=legend if is_changed.any() else [],
-        how="Thick line: the rate of a stretch of days", height=160.0,
-    )  # fmt: skip
-
-
-def day_scale(first: float, last: float) -> Scale:
-    """A scale of days."""
-    return Scale(first, last, "time", days=tuple(np.arange(np.floor(first), last).tolist()))
+def _sample(data: PlotData, y: str, by: str | None) -> str:
+    """The sample of the points of a rate, in a few words."""
+    name = data.sample(y)
+    sizes = data.values(name) if name and data.unit(y) == FRACTION else np.empty(0)
+    sizes = sizes[sizes > 0]
+    if not len(sizes) or data.unit_column(y):
+        return ""
+    ends = "–".join(dict.fromkeys(number(float(n)) for n in (sizes.min(), sizes.max())))
+    # One answer may stand in several series: only those of one are added up.
+    return f"n = {ends} each" + ("" if by else f", {number(float(sizes.sum()))} in all")
