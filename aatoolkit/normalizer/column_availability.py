@@ -16,12 +16,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from aatoolkit.availability import (
     UNKNOWN,
@@ -51,7 +49,7 @@ from aatoolkit.sections.section import ENVELOPE, Column, Section, Table
 if TYPE_CHECKING:
     import pandas as pd
 
-Mask = npt.NDArray[np.bool_]
+Mask = np.ndarray[tuple[int], np.dtype[np.bool_]]
 PathOf = Callable[[int], str | None]
 """Gives the JSON path of a column's value in a row."""
 
@@ -62,7 +60,7 @@ WHY = "denied"
 """The reason in ``extra`` for a number that an answer denies."""
 
 _MOST_ROWS = 500
-"""More rows than this are not named one by one: their statements become the column's."""
+"""More rows than this are not named: their statements become the column's."""
 
 _MEASURED = Availability(Status.AVAILABLE)
 _ABSENT = Availability(Status.UNKNOWN, Cause.ABSENT)
@@ -88,12 +86,7 @@ class TableStatements:
     ) -> None:
         self._table, self._arrays, self._size = table, arrays, size
         self._signals = [signal for signal in signals if signal.rule != INFERRED]
-        self._are_of_section = all(
-            signal.scope == "section" and not signal.rows for signal in self._signals
-        )
-        self._masks: dict[Condition, Mask] = {}
-        self._simple: dict[tuple[bool, bool], Availability] = {}
-        self._denied: dict[bool, Mask | None] = {}
+        self._values: dict[str, list[Any]] = {}
 
     @cached_property
     def _dimensions(self) -> dict[str, str | None]:
@@ -122,18 +115,18 @@ class TableStatements:
         path
             Gives the JSON path of its value in a row.
         """
-        if self._are_of_section:
-            state = self._simple.get((absent, measured))
-            if state is None:
-                state = _alone(column, self._signals, absent, measured)
-                self._simple[absent, measured] = state
-            return ColumnMetadata(name, state)
-        if column.name in self._table.key or (absent and not is_unmeasured(self._signals)):
-            return ColumnMetadata(name, _alone(column, self._signals, absent, measured))
+        if absent and not is_unmeasured(self._signals):
+            return ColumnMetadata(name, _ABSENT)
         base = stated(column, self._signals)
+        if column.name in self._table.key:
+            return ColumnMetadata(name, _with_values(base, measured))
         statements, beyond = self._conditional(column)
         rows, joined = self._of_rows(column, path)
-        if base.status not in EMPTY and _is_number(column):
+        if (
+            base.status not in EMPTY
+            and column.dtype in ("Int64", "Float64")
+            and not column.is_label
+        ):
             base = _with_rows(base, beyond)
         base = _with_rows(base, joined)
         statements += rows
@@ -145,42 +138,33 @@ class TableStatements:
 
     def denied(self, column: Column, array: pa.Array, path: PathOf) -> Mask | None:
         """The rows whose number is denied, if any."""
-        state = stated(column, self._signals) if self._are_narrow else self._whole
-        denied, states = self._denied_together(state.status in EMPTY), self._states(column)
-        if (denied is None and not states) or array.null_count == len(array):
+        denied = np.full(self._size, stated(column, self._signals).status in EMPTY)
+        for mask, is_denial in self._by_engine:
+            denied[mask] = is_denial
+        states = self._states(column)
+        if not states and not denied.any():
             return None
         is_valid: Mask = array.is_valid().to_numpy(zero_copy_only=False)
-        denied = np.zeros(self._size, bool) if denied is None else denied & is_valid
         for row in np.flatnonzero(is_valid).tolist() if states else ():
             place = narrowest_path(path(row), states)
             if place:
                 denied[row] = states[place].status in EMPTY
+        denied &= is_valid
         return denied if denied.any() else None
 
     @cached_property
-    def _are_narrow(self) -> bool:
-        return any(signal.scope in ("row", "field") for signal in self._signals)
-
-    @cached_property
-    def _whole(self) -> Availability:
-        return section_state(self._signals) or UNKNOWN
-
-    def _denied_together(self, is_empty: bool) -> Mask | None:
-        """The rows denied by their engine, or with all others, if any are."""
-        if is_empty not in self._denied:
-            denied = np.full(self._size, is_empty)
-            engines = self._arrays.get("engine") if self._dimensions["engine"] else None
-            for signal in self._signals if engines is not None else ():
-                if signal.scope == "engine":
-                    rows = pc.fill_null(pc.equal(engines, signal.target), False)
-                    denied[rows.to_numpy(zero_copy_only=False)] = denies(signal)
-            self._denied[is_empty] = denied if denied.any() else None
-        return self._denied[is_empty]
+    def _by_engine(self) -> list[tuple[Mask, bool]]:
+        """The rows of engines that there are statements about, and whether these are denied."""
+        if not self._dimensions["engine"]:
+            return []
+        return [
+            (self._match((Condition("engine", "in", (signal.target or "",)),)), denies(signal))
+            for signal in self._signals
+            if signal.scope == "engine"
+        ]
 
     def _states(self, column: Column) -> dict[str, Availability]:
         """What is stated of single rows of a column, by their JSON path."""
-        if not self._are_narrow:
-            return {}
         return {
             format_json_path(target_steps(signal.target or "")): signal.availability
             for signal in _of_some(column, self._signals)
@@ -199,22 +183,14 @@ class TableStatements:
             state = signal.availability
             if signal.scope == "engine":
                 state = replace(state, reason=f"{signal.target}: {state.reason or state}")
-            conditions = self._resolved(signal.rows)
-            if conditions is not None:
-                statements.append(Statement(state, conditions))
+            names = [self._dimensions.get(rows.column, rows.column) or "" for rows in signal.rows]
+            if all(name in self._arrays for name in names):
+                pairs = zip(signal.rows, names, strict=True)
+                conditions = (replace(condition, column=name) for condition, name in pairs)
+                statements.append(Statement(state, tuple(conditions)))
             elif state.status not in (Status.AVAILABLE, Status.UNKNOWN):
                 beyond.append(replace(state, status=Status.PARTIAL))
         return statements, list(dict.fromkeys(beyond))
-
-    def _resolved(self, conditions: tuple[Condition, ...]) -> tuple[Condition, ...] | None:
-        """Rewrite conditions to the table's own columns; None where it lacks one."""
-        resolved = []
-        for condition in conditions:
-            name = self._dimensions.get(condition.column, condition.column)
-            if name is None or name not in self._arrays:
-                return None
-            resolved.append(replace(condition, column=name))
-        return tuple(resolved)
 
     def _of_rows(self, column: Column, path: PathOf) -> tuple[list[Statement], list[Availability]]:
         """Statements about single rows, by their keys; or the states, where no key picks them."""
@@ -224,50 +200,51 @@ class TableStatements:
             place = narrowest_path(path(row), states)
             if place:
                 rows.setdefault(states[place], []).append(row)
-        statements: list[Statement] = []
-        for state, listed in rows.items():
-            named = self._by_key(listed)
-            if named is None:
-                return [], list(dict.fromkeys(states.values()))
-            statements += [Statement(state, conditions) for conditions in named]
-        return statements, []
+        statements = [
+            Statement(state, conditions)
+            for state, numbers in rows.items()
+            for conditions in self._by_key(numbers)
+        ]
+        is_named = all(map(self._by_key, rows.values()))
+        return (statements, []) if is_named else ([], list(dict.fromkeys(states.values())))
 
-    def _by_key(self, rows: list[int]) -> list[tuple[Condition, ...]] | None:
-        """Conditions on the key that pick just these rows; None where there are none."""
+    def _by_key(self, rows: list[int]) -> list[tuple[Condition, ...]]:
+        """Conditions on the key that pick just these rows; none where there are none."""
         mask = np.zeros(self._size, bool)
         mask[rows] = True
         names = [name for name in self._table.key if name in self._arrays]
-        keys = {name: self._arrays[name].take(pa.array(rows)).to_pylist() for name in names}
-        if not names or any(None in values for values in keys.values()):
-            return None
-        for name, values in keys.items():
-            distinct = tuple(dict.fromkeys(map(as_text, values)))
-            condition = Condition(name, "in", distinct)
-            if len(distinct) <= _MOST_ROWS and (self._match((condition,)) == mask).all():
-                return [(condition,)]
-        if len(rows) > _MOST_ROWS:
-            return None
-        named = [
-            tuple(Condition(name, "in", (as_text(keys[name][at]),)) for name in names)
-            for at in range(len(rows))
+        keys = {name: [self._list(name)[row] for row in rows] for name in names}
+        if len(rows) > _MOST_ROWS or any(None in values for values in keys.values()):
+            return []
+        texts = {name: [*map(as_text, values)] for name, values in keys.items()}
+        listed: list[list[tuple[Condition, ...]]] = [
+            [(Condition(name, "in", tuple(dict.fromkeys(texts[name]))),)] for name in names
         ]
-        picked = np.logical_or.reduce([*map(self._match, named)])
-        return named if (picked == mask).all() else None
+        listed.append(
+            [
+                tuple(Condition(name, "in", (text,)) for name, text in zip(names, row, strict=True))
+                for row in zip(*texts.values(), strict=True)
+            ]
+        )
+        for conditions in listed:
+            masks = [*map(self._match, conditions)]
+            if masks and (np.logical_or.reduce(masks) == mask).all():
+                return conditions
+        return []
+
+    def _list(self, name: str) -> list[Any]:
+        if name not in self._values:
+            self._values[name] = self._arrays[name].to_pylist()
+        return self._values[name]
 
     def _match(self, conditions: Sequence[Condition]) -> Mask:
-        """Mask of the rows that match conditions, evaluated on distinct values only."""
+        """Mask of the rows that match conditions."""
         matching = np.ones(self._size, bool)
         for condition in conditions:
-            if condition not in self._masks:
-                array = self._arrays[condition.column]
-                distinct = pc.unique(array)
-                held = pa.array(condition.matches(distinct.to_pylist()), pa.bool_())
-                wanted = distinct.filter(held)
-                if pa.types.is_dictionary(array.type):
-                    array, wanted = array.cast(pa.string()), wanted.cast(pa.string())
-                found = pc.is_in(array, value_set=wanted)
-                self._masks[condition] = found.to_numpy(zero_copy_only=False).astype(bool)
-            matching &= self._masks[condition]
+            values = self._list(condition.column)
+            distinct = [*dict.fromkeys(values)]
+            is_met = dict(zip(distinct, condition.matches(distinct), strict=True))
+            matching &= np.array([is_met[value] for value in values], bool)
         return matching
 
     def _overall(self, base: Availability, statements: list[Statement]) -> Availability:
@@ -279,14 +256,13 @@ class TableStatements:
         parts = [statement.availability for statement, mask in pairs if mask.any()]
         if not np.logical_or.reduce(masks).all():
             parts.insert(0, base)
-        return combine(parts) if len(parts) > 1 else parts[0]
+        return _combined(parts)
 
 
-def _alone(column: Column, signals: list[Signal], absent: bool, measured: bool) -> Availability:
-    """The availability of a column without its rows."""
-    if absent and not is_unmeasured(signals):
-        return _ABSENT
-    return _with_values(stated(column, signals), measured)
+def _combined(states: Iterable[Availability]) -> Availability:
+    """Combine states; one alone stays as it is."""
+    listed = [*states]
+    return combine(listed) if len(listed) > 1 else listed[0]
 
 
 def _with_values(state: Availability, measured: bool) -> Availability:
@@ -301,44 +277,13 @@ def _with_rows(state: Availability, rows: Sequence[Availability]) -> Availabilit
     return combine(rows if state == UNKNOWN else [state, *rows])
 
 
-def _is_number(column: Column) -> bool:
-    return column.dtype in ("Int64", "Float64") and not column.is_label
-
-
 def _of_some(column: Column, signals: Iterable[Signal]) -> list[Signal]:
     """The statements about single rows of a column, or single entries of its table."""
     return [
         signal
         for signal in signals
-        if signal.scope in ("row", "field")
-        and signal.target
-        and reach(signal.target, column.pattern) == "some"
+        if signal.scope in ("row", "field") and reach(signal.target or "", column.pattern) == "some"
     ]
-
-
-def state_of(
-    table: Table, column: Column, signals: list[Signal], absent: bool, measured: bool
-) -> Availability:
-    """The availability of a column: its narrowest statement, combined with those of its rows.
-
-    Parameters
-    ----------
-    table, column
-        The declared column.
-    signals
-        What the answer states about its availability.
-    absent
-        Whether the answer lacks the column's field.
-    measured
-        Whether the column holds any value: then it is not wholly unmeasured, whatever is stated.
-    """
-    if absent and not is_unmeasured(signals):
-        return _ABSENT
-    state = stated(column, signals)
-    if column.name not in table.key:
-        rows = [signal.availability for signal in _of_some(column, signals)]
-        state = _with_rows(state, [*dict.fromkeys(rows)])
-    return _with_values(state, measured)
 
 
 def section_state(signals: Iterable[Signal]) -> Availability | None:
@@ -347,9 +292,8 @@ def section_state(signals: Iterable[Signal]) -> Availability | None:
     Statements of one weight are combined. Those about some rows only are not among them.
     """
     whole = [signal for signal in signals if signal.scope == "section" and not signal.rows]
-    transport = [signal.availability for signal in whole if signal.rule == "transport"]
-    first = transport or [signal.availability for signal in whole]
-    return combine(first) if len(first) > 1 else next(iter(first), None)
+    first = [signal for signal in whole if signal.rule == "transport"] or whole
+    return _combined(signal.availability for signal in first) if first else None
 
 
 def is_unmeasured(signals: list[Signal]) -> bool:
@@ -382,10 +326,9 @@ def stated(column: Column, signals: list[Signal]) -> Availability:
         and not signal.rows
         and reach(signal.target or "", column.pattern) == "all"
     ]
-    narrowest = max((length for length, _ in reaches), default=0)
-    states = [state for length, state in reaches if length == narrowest]
-    if states:
-        return combine(states) if len(states) > 1 else states[0]
+    if reaches:
+        narrowest = max(length for length, _ in reaches)
+        return _combined(state for length, state in reaches if length == narrowest)
     return section_state(signals) or UNKNOWN
 
 
@@ -466,28 +409,28 @@ def signal_table(signals: list[Signal]) -> pd.DataFrame:
     import pandas as pd
 
     listed = signals or [Signal("section", None, UNKNOWN, None, None, "", "nothing found")]
-    states = [signal.availability for signal in listed]
-    frame = text_frame(
-        ("target", "rows", "cause", "reason", "evidence", "rule", "raw"),
-        [
-            (
-                signal.target,
-                " and ".join(map(str, signal.rows)) or None,
-                state.cause and str(state.cause),
-                state.reason,
-                signal.path,
-                signal.rule,
-                signal.raw,
-            )
-            for signal, state in zip(listed, states, strict=True)
-        ],
-    )
+    rows = [
+        (
+            signal.target,
+            " and ".join(map(str, signal.rows)) or None,
+            signal.availability.cause and str(signal.availability.cause),
+            signal.availability.reason,
+            signal.path,
+            signal.rule,
+            signal.raw,
+        )
+        for signal in listed
+    ]
+    frame = text_frame(("target", "rows", "cause", "reason", "evidence", "rule", "raw"), rows)
     sizes, _ = coerce_values([signal.sample_size for signal in listed], "Int64")
     moments, _ = coerce_values([signal.as_of for signal in listed], "timestamp")
-    scopes = ["section", "field", "row", "engine"]
-    frame.insert(0, "scope", pd.Series(pd.Categorical([each.scope for each in listed], scopes)))
-    words = [str(state.status) for state in states]
-    statuses = pd.Categorical(words, [str(status) for status in Status])
+    scopes = pd.Categorical(
+        [signal.scope for signal in listed], ["section", "field", "row", "engine"]
+    )
+    statuses = pd.Categorical(
+        [str(signal.availability.status) for signal in listed], [*map(str, Status)]
+    )
+    frame.insert(0, "scope", pd.Series(scopes))
     frame.insert(3, "status", pd.Series(statuses))
     frame.insert(6, "sample_size", pd.array(sizes.to_pylist(), dtype="Int64"))
     frame.insert(7, "as_of", moments.to_pandas())

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
-from functools import partial
 from itertools import chain
 from typing import Any, TypeVar
 
 from aatoolkit import sections
 from aatoolkit.availability.detect import Signal
-from aatoolkit.errors import AAToolkitError, PayloadError, SchemaDriftWarning
+from aatoolkit.errors import PayloadError, SchemaDriftWarning
 from aatoolkit.metadata.attrs import EMPTY
 from aatoolkit.normalizer.columns import BuiltTable
 from aatoolkit.normalizer.walk import DriftReport
@@ -87,7 +86,7 @@ def draft_of(answer: Any, name: str, declared: Section | None) -> Section | None
     """
     if isinstance(answer, Payload) and (not answer.body or answer.status >= 400):
         return None
-    drawn = attempt(partial(_proposed, answer, name))
+    drawn = _proposed(answer, name)
     if drawn is None or (declared is not None and all(table.rows.one for table in drawn)):
         return None
     tables = (
@@ -111,22 +110,6 @@ def _proposed(answer: Any, name: str) -> Section | None:
     except PayloadError:
         return None
     return section
-
-
-def attempt(draft: Callable[[], T]) -> T | None:
-    """Call a function that drafts; None with a warning where it fails, so no answer is lost."""
-    try:
-        return draft()
-    except (AAToolkitError, Warning):
-        raise
-    except Exception as error:
-        warnings.warn(
-            f"an answer could not be drafted ({type(error).__name__}: {error}), which is a fault "
-            "of aatoolkit; its values are in tables.extra",
-            SchemaDriftWarning,
-            stacklevel=2,
-        )
-        return None
 
 
 def warn_of_draft() -> None:

@@ -28,7 +28,7 @@ from aatoolkit.normalizer.column_availability import (
     signal_table,
 )
 from aatoolkit.normalizer.columns import BuiltTable, joined
-from aatoolkit.normalizer.draft import OWNER, attempt, draft_of, fits, resolve, warn_of_draft
+from aatoolkit.normalizer.draft import OWNER, draft_of, fits, resolve, warn_of_draft
 from aatoolkit.normalizer.provenance import provenance
 from aatoolkit.normalizer.rows import TablePlan, TableRows, plans, untaken
 from aatoolkit.normalizer.tables import AnswerAtHand, TableParts, Tables, at_hand, quietly
@@ -197,11 +197,8 @@ class _Reader:
         elif is_tentative and census.most_keys <= MAX_FIELDS:
             fitting = fits(tables.values(), report, signals)
             draft = None if fitting else draft_of(answer, declared.name, declared)
-            drafted = None
             if draft is not None:
-                drafted = attempt(partial(self.read, answer, draft, OWNER))
-            if drafted is not None:
-                return drafted
+                return self.read(answer, draft, OWNER)
         if owner == OWNER:
             warn_of_draft()
         else:

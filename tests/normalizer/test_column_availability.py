@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import aatoolkit as aa
@@ -12,10 +13,10 @@ from aatoolkit import Availability, Cause, Column, Section, Status, Table
 from aatoolkit.availability.detect import Signal
 from aatoolkit.jsontree.paths import Field, Position, Step
 from aatoolkit.normalizer.column_availability import (
+    TableStatements,
     in_words,
     section_state,
     signal_table,
-    state_of,
     target_steps,
 )
 from aatoolkit.sections import keyed, records
@@ -50,25 +51,21 @@ def signal(scope: str, target: str | None, state: Availability, rule: str = "tes
 def state(
     table: Table, name: str, *signals: Signal, absent: bool = False, measured: bool = True
 ) -> Availability:
-    return state_of(table, table[name], list(signals), absent, measured)
+    arrays = {table.key[0]: pa.array(["a", "b"])}
+    row = "kpis.{}" if table is KPIS else "points[{}]"
+
+    def path(number: int) -> str:
+        label = "ab"[number] if table is KPIS else number
+        return f"$.{row.format(label)}.{name}"
+
+    return (
+        TableStatements(table, signals, arrays, 2)
+        .describe(table[name], name, absent, measured, path)
+        .availability
+    )
 
 
 # --- rows -----------------------------------------------------------------------------------
-
-
-def test_rows_of_which_some_are_measured_make_a_column_partial() -> None:
-    rows = [signal("row", "points[0]", MISSING), signal("row", "points[1]", AVAILABLE)]
-    assert state(POINTS, "visibility", *rows).status == Status.PARTIAL
-    assert state(POINTS, "visibility", rows[1]).status == Status.AVAILABLE
-    assert state(POINTS, "visibility", rows[0], measured=False).status == Status.UNAVAILABLE
-
-
-def test_statements_about_rows_are_joined_with_those_about_the_whole() -> None:
-    whole = signal("section", None, AVAILABLE)
-    row = signal("row", "points[3]", Availability(Status.UNAVAILABLE, Cause.NOT_RUN, "Idle."))
-    assert state(POINTS, "visibility", whole, row) == Availability(
-        Status.PARTIAL, Cause.NOT_RUN, "Idle."
-    )
 
 
 def test_a_statement_about_a_row_applies_to_its_table_only_and_never_to_the_key() -> None:
@@ -86,12 +83,6 @@ def test_a_statement_about_a_cell_applies_to_its_column_only() -> None:
     cell = signal("row", "points[0].visibility", MISSING)
     assert state(POINTS, "visibility", whole, cell).status == Status.PARTIAL
     assert state(POINTS, "label", whole, cell) == AVAILABLE
-
-
-def test_an_entry_of_a_keyed_table_is_one_of_its_rows() -> None:
-    whole = signal("section", None, AVAILABLE)
-    entry = signal("field", "kpis.revenue", NOT_CONNECTED)
-    assert state(KPIS, "value", whole, entry) == Availability(Status.PARTIAL, Cause.NOT_CONNECTED)
 
 
 # --- fields ---------------------------------------------------------------------------------
