@@ -9,7 +9,7 @@ reason, where pandas would say 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
@@ -21,7 +21,7 @@ import pandas as pd
 from aatoolkit._util.show import Shown
 from aatoolkit._util.text import combined_reason
 from aatoolkit.availability import AbsentRows, Availability, Cause, Status, combine, join
-from aatoolkit.frame.aggregation_plan import Plan, Rules, Wholes, plan
+from aatoolkit.frame.aggregation_plan import Plan, Rules, plan
 from aatoolkit.frame.cell_status import (
     COVERAGE,
     NO_VALUE,
@@ -96,26 +96,28 @@ def aggregate(
     rules = with_flags(flat, known, columns, rules)
     plans = plan(flat, known, groups, columns, rules, shares=True)
     parts = part_periods(flat, by, groups, known)
-    several = _in_several(plans, flat, known, groups)
-    outcomes = [
-        _with_parts(_outcome(each, flat, known, groups, skip_missing), parts) for each in plans
-    ]
+    several: tuple[str, ...] = ()
+    tables = {known.columns[planned.described].table for planned in plans} & {*known.repeated}
+    if len(groups) > 1 and tables:  # a row of such a table may count in several groups
+        several = tuple(sorted(filter(Duplicates(flat, known, groups).is_in_several, tables)))
     kept: dict[Any, pd.Series] = {name: groups.keys[name] for name in groups.keys.columns}
     described = {str(name): known.columns[str(name)] for name in kept}
     keys = groups.keys[[name for name in kept if known.holds(str(name))]]
-    for each, outcome in zip(plans, outcomes, strict=True):
-        within = each.rule.within
+    for planned in plans:
+        outcome = _with_parts(_outcome(planned, flat, known, groups, skip_missing), parts)
+        within, name, own = planned.rule.within, planned.column, known.columns[planned.described]
         if within and within not in kept:
-            kept[within] = _last(flat[within], flat[each.column].notna().to_numpy(bool), groups)
+            use = (flat[name].notna() & flat[within].notna()).to_numpy(bool)
+            kept[within] = chosen(flat[within], use, groups, "last")
             described[within] = known.columns[within]
-        kept[each.column] = outcome.values
-        own = known.columns[each.described]
-        whole = ColumnMetadata(each.of or (own.of if own.table in several else None), outcome.whole)
+        kept[name] = outcome.values
+        of = planned.of or (own.of if own.table in several else None)
+        whole = ColumnMetadata(of, outcome.whole)
         whole = with_statements(whole, keys, outcome.states, outcome.codes)
-        described[each.column] = replace(whole.lacking(*outcome.absent), caution=each.caution)
-        is_stated = status or any(parts)
-        for name, values in _beside(each.column, outcome, skip_missing, is_stated).items():
-            kept[name], described[name] = values, _MEASURED
+        described[name] = replace(whole.lacking(*outcome.absent), caution=planned.caution)
+        beside = _beside(name, outcome, skip_missing, status or any(parts))
+        kept |= beside
+        described |= dict.fromkeys(beside, _MEASURED)
     key = tuple(str(name) for name in groups.keys.columns)
     result = Shown(kept, index=groups.keys.index)
     result = result.with_view(view_of(result))
@@ -124,48 +126,50 @@ def aggregate(
     return attach(result, FrameMetadata(described, key, known.sources, grains, several))
 
 
-def _in_several(
-    plans: Sequence[Plan], frame: pd.DataFrame, known: FrameMetadata, groups: Groups
-) -> tuple[str, ...]:
-    """The tables of which a row counts in several groups, so that the groups do not add."""
-    tables = {known.columns[each.described].table for each in plans} & {*known.repeated}
-    if not tables or len(groups) < 2:
-        return ()
-    duplicates = Duplicates(frame, known, groups)
-    return tuple(sorted(filter(duplicates.is_in_several, tables)))
-
-
 def _outcome(
-    each: Plan, frame: pd.DataFrame, known: FrameMetadata, groups: Groups, skip_missing: bool
+    planned: Plan, frame: pd.DataFrame, known: FrameMetadata, groups: Groups, skip_missing: bool
 ) -> _Outcome:
-    cells = cells_of_plan(each, frame, known, groups)
+    cells, wholes = cells_of_plan(planned, frame, known, groups), planned.wholes
     given, expected = groups.count(cells.given), groups.count(cells.applicable)
-    if each.wholes is not None:
-        expected = expected + each.wholes.lacking
+    if wholes is not None:
+        expected = expected + wholes.lacking
     full = (expected > 0) & (given == expected)
-    shown = given > 0 if skip_missing or each.rule.rule in _OVER_MEASURED else full
-    if each.wholes is not None and not skip_missing:
-        shown = shown & (each.wholes.lacking == 0)
-    values, undefined = _values(each, frame, cells, groups)
-    own = combine(known.columns[part].availability for part in each.parts)
+    shown = given > 0 if skip_missing or planned.rule.rule in _OVER_MEASURED else full
+    if wholes is not None and not skip_missing:
+        shown = shown & (wholes.lacking == 0)
+    values, undefined = _values(planned, frame, cells, groups)
+    own = combine(known.columns[part].availability for part in planned.parts)
     nothing = _NO_ROWS if own.status == Status.AVAILABLE else own
     empty = nothing if groups.keys.columns.empty or own.status in EMPTY else _NO_ROW
-    codes, states = _with_counts(*groups.combined(cells), expected - given, expected)
-    absent = [*of_groups(_absent(each, known), known, groups)]
+    codes, states = groups.combined(cells)
+    silent = np.array([state.reason == NO_VALUE.reason for state in states])[codes]
+    counts = {
+        at: _counted(states[codes[at]], int(expected[at] - given[at]), int(expected[at]))
+        for at in np.flatnonzero(silent).tolist()
+    }
+    states, codes = _replaced(states, codes, counts)
+    stated = dict.fromkeys(rows for part in planned.parts for rows in known.columns[part].absent)
+    absent = [*of_groups(stated, known, groups)]
     states, codes = in_groups(states, codes, absent)
-    if each.wholes is not None:
-        codes, states = _without_answers(codes, states, each.wholes)
-    lacking = [rows.availability for rows, concerned, _ in absent if concerned.any()]
+    if wholes is not None:
+        lost = {
+            at: f"{wholes.lacking[at]} of {wholes.total[at]} answers have no row of it"
+            for at in np.flatnonzero(wholes.lacking).tolist()
+        }
+        unsure = {at: Availability(Status.UNKNOWN, Cause.NO_ROW, why) for at, why in lost.items()}
+        changed = {at: combine([states[codes[at]], state]) for at, state in unsure.items()}
+        states, codes = _replaced(states, codes, changed)
+    # After the states as they are come the same of groups in part, then two of none.
     codes = np.where(shown & ~undefined & ~full, codes + len(states), codes)
-    codes = np.where(
-        undefined & (groups.count(cells.whole) == expected) & full, 2 * len(states), codes
-    )
+    is_nothing = undefined & (groups.count(cells.whole) == expected) & full
+    codes = np.where(is_nothing, 2 * len(states), codes)
     codes = np.where(groups.sizes > 0, codes, 2 * len(states) + 1)
     partial = [replace(state, status=Status.PARTIAL) for state in states]
     every = [*states, *partial, _ZERO, empty]
     used = [every[code] for code in distinct_codes(codes, len(every))[0].tolist()]
-    covered = coverage_of(each, frame, cells, groups)
+    covered = coverage_of(planned, frame, cells, groups)
     share = np.divide(covered, expected, out=np.full(len(groups), np.nan), where=expected > 0)
+    lacking = [rows.availability for rows, concerned, _ in absent if concerned.any()]
     return _Outcome(
         values.where(shown & ~undefined),
         every,
@@ -176,30 +180,24 @@ def _outcome(
     )
 
 
+def _replaced(
+    states: Sequence[Availability], codes: Codes, changed: Mapping[int, Availability]
+) -> tuple[list[Availability], Codes]:
+    """The states and their codes, with other states of some groups."""
+    codes, numbers = codes.copy(), dict[Availability, int]()
+    for at, state in changed.items():
+        codes[at] = numbers.setdefault(state, len(states) + len(numbers))
+    return [*states, *numbers], codes
+
+
 def coverage_of(
-    each: Plan, frame: pd.DataFrame, cells: Cells, groups: Groups
+    planned: Plan, frame: pd.DataFrame, cells: Cells, groups: Groups
 ) -> npt.NDArray[np.float64]:
     """By group the rows that were used; one that is an aggregate itself counts as it is covered."""
-    name = f"{each.column}{COVERAGE}"
+    name = f"{planned.column}{COVERAGE}"
     if name not in frame.columns or not pd.api.types.is_float_dtype(frame[name].dtype):
         return groups.count(cells.given).astype(np.float64)
     return added(np.nan_to_num(as_floats(frame[name]), nan=1.0), cells.given, groups)
-
-
-def _with_counts(
-    codes: Codes, states: list[Availability], missing: Codes, expected: Codes
-) -> tuple[Codes, list[Availability]]:
-    """Say of how many of a group's rows no value is given, where nothing else is known of it."""
-    silent = [state.reason == NO_VALUE.reason for state in states]
-    if not any(silent):
-        return codes, states
-    states, codes = [*states], codes.copy()
-    at = np.flatnonzero(np.array(silent)[codes])
-    kinds = np.stack([codes[at], missing[at], expected[at]])
-    each, inverse = np.unique(kinds, axis=1, return_inverse=True)
-    codes[at] = len(states) + inverse
-    states += [_counted(states[code], few, many) for code, few, many in each.T.tolist()]
-    return codes, states
 
 
 def _counted(state: Availability, few: int, many: int) -> Availability:
@@ -208,19 +206,6 @@ def _counted(state: Availability, few: int, many: int) -> Availability:
         return state
     rows = f"{few:,} of {many:,} row{'s' * (many != 1)}"
     return replace(state, reason=f"{rows} {'has' if few == 1 else 'have'} no value")
-
-
-def _without_answers(
-    codes: Codes, states: list[Availability], wholes: Wholes
-) -> tuple[Codes, list[Availability]]:
-    """Say in how many answers a group has no row, where that need not mean that there is none."""
-    states, codes = [*states], codes.copy()
-    for at in np.flatnonzero(wholes.lacking):
-        words = f"{wholes.lacking[at]} of {wholes.total[at]} answers have no row of it"
-        lacking = Availability(Status.UNKNOWN, Cause.NO_ROW, words)
-        states.append(combine([states[codes[at]], lacking]))
-        codes[at] = len(states) - 1
-    return codes, states
 
 
 def with_flags(
@@ -239,11 +224,6 @@ def with_flags(
     return {**flags, **rules}
 
 
-def _absent(each: Plan, known: FrameMetadata) -> Iterable[AbsentRows]:
-    """What is stated of the rows that lack in the columns that one is computed from."""
-    return dict.fromkeys(rows for part in each.parts for rows in known.columns[part].absent)
-
-
 def _with_parts(outcome: _Outcome, parts: Sequence[PartPeriod | None]) -> _Outcome:
     """The outcome with the groups partial whose period is not whole, such as a week of 3 days.
 
@@ -251,15 +231,14 @@ def _with_parts(outcome: _Outcome, parts: Sequence[PartPeriod | None]) -> _Outco
     """
     if not any(parts):
         return outcome
-    states, codes = list(outcome.states), outcome.codes.copy()
-    there = outcome.values.notna().to_numpy(bool)
+    there, changed = outcome.values.notna().to_numpy(bool), {}
     for at, part in enumerate(parts):
-        state = states[codes[at]]
-        unknown = state.status == Status.UNKNOWN and not there[at]
-        if part and state.status not in EMPTY and not unknown:
+        state = outcome.states[outcome.codes[at]]
+        is_unknown = state.status == Status.UNKNOWN and not there[at]
+        if part and state.status not in EMPTY and not is_unknown:
             reason = combined_reason((state.reason, str(part)))
-            codes[at] = len(states)
-            states.append(replace(state, status=Status.PARTIAL, reason=reason))
+            changed[at] = replace(state, status=Status.PARTIAL, reason=reason)
+    states, codes = _replaced(outcome.states, outcome.codes, changed)
     words = f"in part: {'; '.join(dict.fromkeys(str(part) for part in parts if part))}"
     whole = outcome.whole
     if whole.status in (Status.AVAILABLE, Status.PARTIAL):
@@ -289,85 +268,72 @@ def _over_all(
     status = reduce(join, (state.status for state in used), Status.NOT_APPLICABLE)
     if status == Status.NOT_APPLICABLE:
         return combine(used)
-    there = distinct_codes(cells.codes, len(cells.states))[0]
-    seen = [cells.states[code] for code in there.tolist()]
-    silent = [state.reason == NO_VALUE.reason for state in cells.states]
-    if any(silent):
-        few, many = int(np.array(silent)[cells.codes].sum()), int(cells.applicable.sum())
-        seen = [_counted(state, few, many) for state in seen]
-    empties = (each for each in used if each is empty)
+    codes = distinct_codes(cells.codes, len(cells.states))[0].tolist()
+    silent = np.array([state.reason == NO_VALUE.reason for state in cells.states])[cells.codes]
+    few, many = int(silent.sum()), int(cells.applicable.sum())
+    seen = [_counted(cells.states[code], few, many) for code in codes]
+    empties = (state for state in used if state is empty)
     return replace(combine([*seen, *lacking, *empties]), status=status)
 
 
-def cells_of_plan(each: Plan, frame: pd.DataFrame, known: FrameMetadata, groups: Groups) -> Cells:
+def cells_of_plan(
+    planned: Plan, frame: pd.DataFrame, known: FrameMetadata, groups: Groups
+) -> Cells:
     """The availability of the cells that a column is computed from."""
-    cells = reduce(together, (cells_of(frame, part, known) for part in each.parts))
+
+    def is_zero(name: str, rows: Mask) -> Mask:
+        return rows & (as_floats(frame[name]) == 0)
+
+    rule = planned.rule
+    cells = reduce(together, (cells_of(frame, part, known) for part in planned.parts))
     cells = _reported(cells, groups)
-    if each.repeats is not None:
-        cells = cells.without(each.repeats, "counted once")
-    for trials in each.trials:
-        none = cells_of(frame, trials, known).given & (as_floats(frame[trials]) == 0)
+    if planned.repeats is not None:
+        cells = cells.without(planned.repeats, "counted once")
+    for trials in planned.trials:
+        none = is_zero(trials, cells_of(frame, trials, known).given)
         cells = cells.without(none & ~cells.given, ZERO)
-    if each.rule.among and each.rule.among[0] in frame.columns:
-        nothing = _nothing_to_count(frame, each.rule.among, known)
+    if rule.among and rule.among[0] in frame.columns:
+        among, *kinds = rule.among
+        stated = cells_of(frame, among, known).given
+        other = stated & ~frame[among].isin(kinds).to_numpy(bool) if kinds else None
+        nothing = is_zero(among, stated) if other is None else other
         cells = cells.without(nothing & ~cells.given, "nothing to count")
-    if each.rule.over:
-        above, below = (as_floats(frame[part]) for part in each.rule.over)
-        counted = cells_of(frame, each.rule.over[1], known).whole
-        return cells.without(counted & (below == 0) & ~(np.abs(above) > 0), ZERO)
-    if each.rule.by:
-        weight = cells_of(frame, each.rule.by, known)
-        nothing = weight.whole & (as_floats(frame[each.rule.by]) == 0)
+    if rule.over:
+        above, below = rule.over
+        counted = is_zero(below, cells_of(frame, below, known).whole)
+        return cells.without(counted & ~(np.abs(as_floats(frame[above])) > 0), ZERO)
+    if rule.by:
+        nothing = is_zero(rule.by, cells_of(frame, rule.by, known).whole)
         return cells.without(nothing, "zero weight")
-    if each.rule.rule in ("first", "last"):
-        order = slice(None) if each.rule.rule == "last" else slice(None, None, -1)
+    if rule.rule in ("first", "last"):
+        order = slice(None) if rule.rule == "last" else slice(None, None, -1)
         turned = Groups(groups.ids[order], groups.keys)
         return cells.without(~turned.last(cells.applicable[order])[order], "another row is taken")
     return cells
 
 
-def _nothing_to_count(frame: pd.DataFrame, among: tuple[str, ...], known: FrameMetadata) -> Mask:
-    """The rows that are known to have nothing of what a column counts."""
-    stated: Mask = cells_of(frame, among[0], known).given
-    if len(among) > 1:
-        stated = stated & ~frame[among[0]].isin(among[1:]).to_numpy(bool)
-    else:
-        stated = stated & (as_floats(frame[among[0]]) == 0)
-    return stated
-
-
 def _values(
-    each: Plan, frame: pd.DataFrame, cells: Cells, groups: Groups
+    planned: Plan, frame: pd.DataFrame, cells: Cells, groups: Groups
 ) -> tuple[pd.Series, Mask]:
     """Compute each group's number from the rows that have one, and where it is undefined."""
-    parts = [frame[part] for part in each.parts]
-    rule, use = each.rule, cells.given
+    parts = [frame[part] for part in planned.parts]
+    rule, use = planned.rule, cells.given
     undefined = np.zeros(len(groups), bool)
     if rule.rule == "sum":
-        return sums(parts[0], use, groups, each.column), undefined
+        return sums(parts[0], use, groups, planned.column), undefined
     if rule.rule == "count":
         return like(pd.Series(pd.array(groups.count(use), "Int64")), parts[0]), undefined
     if rule.rule not in ("mean", "ratio"):
         return chosen(parts[0], use, groups, rule.rule), undefined
-    if rule.over:
-        above, below = (added(as_floats(part), use, groups) for part in parts)
-        if each.wholes is not None:
-            below = each.wholes.sums(as_floats(parts[1]), use, groups.ids)
-    elif rule.by:
-        weight = as_floats(parts[1])
-        above = added(as_floats(parts[0]) * weight, use, groups)
-        below = added(weight, use, groups)
-    else:
-        above = added(as_floats(parts[0]), use, groups)
-        below = groups.count(use).astype(float)
-    undefined = (groups.count(use) > 0) & (below == 0)
+    numbers = [*map(as_floats, parts)]
+    weights = numbers[1] if rule.over or rule.by else np.ones(len(frame))
+    above = added(numbers[0] if rule.over else numbers[0] * weights, use, groups)
+    below = added(weights, use, groups)
+    if planned.wholes is not None:
+        below = planned.wholes.sums(weights, use, groups.ids)
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = above / below
-    return like(pd.Series(pd.array(found, dtype="Float64")), parts[0]), undefined
-
-
-def _last(values: pd.Series, use: Mask, groups: Groups) -> pd.Series:
-    return chosen(values, use & values.notna().to_numpy(bool), groups, "last")
+        quotient = like(pd.Series(pd.array(above / below, dtype="Float64")), parts[0])
+    return quotient, (groups.count(use) > 0) & (below == 0)
 
 
 def _beside(
@@ -377,16 +343,14 @@ def _beside(
 
     A number that leaves out rows, or days of its period, says so unasked.
     """
-    shown = outcome.values.notna()
-    in_part = bool((outcome.coverage[shown] < 1).any())
+    there = outcome.values.notna().to_numpy(bool)
+    in_part = bool((outcome.coverage[there] < 1).any())
     beside = {f"{name}{COVERAGE}": outcome.coverage} if skip_missing or in_part else {}
-    is_one = len(distinct_codes(outcome.codes, len(outcome.states))[0]) < 2
-    if is_one and not is_stated:
+    if len(distinct_codes(outcome.codes, len(outcome.states))[0]) < 2 and not is_stated:
         return beside
-    groups = Cells(outcome.states, outcome.codes, outcome.values.notna().to_numpy(bool))
-    unstated = groups.given & groups.having(Status.UNKNOWN)
+    groups = Cells(outcome.states, outcome.codes, there)
     states = status_columns(outcome.states, outcome.codes, f"{name}_{ROW}")
-    states[unstated] = None
+    states[there & groups.having(Status.UNKNOWN)] = None
     words = states.iloc[:, 0]
     is_known = words.notna() & (words != str(Status.UNKNOWN))
     if is_stated or (is_known.any() and len(states.drop_duplicates()) > 1):

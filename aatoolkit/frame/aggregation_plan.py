@@ -14,7 +14,7 @@ import pandas as pd
 from aatoolkit import sections
 from aatoolkit.errors import AAToolkitWarning, AvailabilityError
 from aatoolkit.frame.cell_status import Codes, Mask, is_status_column
-from aatoolkit.frame.duplicates import DoubleCount, Duplicates, repeats_of, why_no_rule
+from aatoolkit.frame.duplicates import Duplicates, Refused, check_repeats, why_no_rule
 from aatoolkit.frame.groupby import Groups, as_floats, find
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.arrow_schema import declared
@@ -27,10 +27,6 @@ _PLAIN = ("sum", "mean", "min", "max", "first", "last", "count")
 _OF_NUMBERS = ("sum", "mean", "ratio")
 _COUNTED_ONCE = (*_OF_NUMBERS, "count")
 _OF_THE_ROWS_THEMSELVES = ("first", "last", "mean")
-
-
-class _Refused(Exception):
-    """A column cannot follow its rule here; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +94,6 @@ def plan(
         If a column that was asked for has no rule, or cannot follow it here; if none has one.
     """
     wanted = [columns] if isinstance(columns, str) else list(columns or ())
-    find(frame, [*wanted, *rules])
     names = wanted or [
         name
         for name in frame.columns
@@ -106,43 +101,45 @@ def plan(
         and name not in groups.keys.columns
         and not is_status_column(frame, name)
     ]
-    find(frame, names)
-    plans, refused = [], {}
+    find(frame, [*rules, *names])
+    plans: list[Plan] = []
+    refused: dict[str, str] = {}
     duplicates = Duplicates(frame, known, groups)
     for name in names:
         try:
             planned = _planned(frame, known, groups, name, rules, shares)
             plans.append(_once(planned, frame, known, groups, duplicates))
-        except _Refused as why:
+        except Refused as why:
             refused[name] = str(why)
     if not plans and not (wanted or rules):
-        plans = [
-            _once(counted, frame, known, groups, duplicates)
-            for counted in _count_of_rows(frame, known)
-        ]
-    if not plans:
-        raise _cannot(refused)
-    named = {name: why for name, why in refused.items() if name in (*wanted, *rules)}
-    if named:
-        raise _cannot(named)
-    _warn_of(refused, known)
+        counted = _count_of_rows(frame, known)
+        plans = [_once(counted, frame, known, groups, duplicates)] if counted else []
+    asked = {name: why for name, why in refused.items() if name in (*wanted, *rules)}
+    if asked or not plans:
+        raise _cannot(asked or refused)
+    # What has a rule and cannot follow it here is worth a warning.
+    lost = [
+        f"{name}: {why}"
+        for name, why in refused.items()
+        if (what := declared(known.columns[name])) and what.aggregate.rule not in ("none", "key")
+    ]
+    if lost:
+        warnings.warn(f"left out: {'; '.join(lost)}", AAToolkitWarning, stacklevel=5)
     return plans
 
 
-def _count_of_rows(frame: pd.DataFrame, known: FrameMetadata) -> list[Plan]:
+def _count_of_rows(frame: pd.DataFrame, known: FrameMetadata) -> Plan | None:
     """The count of the rows of a table that holds nothing to add up, such as ads."""
     tables = tables_of(known)
     if len(tables) != 1 or not known.key or not are_rows_of(known, tables[0]):
-        return []
+        return None
     of = [declared(known.columns[str(name)]) for name in frame.columns]
     if any(what is not None and what.aggregate.rule not in ("none", "key") for what in of):
-        return []
+        return None
     name = f"{tables[0].rpartition(':')[2].removesuffix('s')}_count"
-    return (
-        []
-        if name in frame.columns
-        else [Plan(name, Aggregation("count"), None, source=known.key[0])]
-    )
+    if name in frame.columns:
+        return None
+    return Plan(name, Aggregation("count"), None, source=known.key[0])
 
 
 def are_rows_of(known: FrameMetadata, table: str) -> bool:
@@ -159,21 +156,14 @@ def _once(
     duplicates: Duplicates,
 ) -> Plan:
     """Return the plan without rows that would count twice."""
-    table = known.columns[planned.described].table
-    if planned.rule.rule not in _COUNTED_ONCE:
+    table, rule = known.columns[planned.described].table, planned.rule.rule
+    if rule not in _COUNTED_ONCE:
         return planned
     if not table:
-        repeats = repeats_of(frame, groups, planned.column) if planned.rule.rule == "sum" else None
-        if repeats is not None and repeats.is_sure:
-            raise _Refused(str(repeats))
-        if repeats is not None:
-            warnings.warn(str(repeats), AAToolkitWarning, stacklevel=6)
+        if rule == "sum":
+            check_repeats(frame, groups, planned.column)
         return planned
-    try:
-        return replace(planned, repeats=duplicates.of(table, planned.parts))
-    except DoubleCount as error:
-        why = str(error)
-    raise _Refused(why)
+    return replace(planned, repeats=duplicates.of(table, planned.parts))
 
 
 def _cannot(refused: Mapping[str, str]) -> AvailabilityError:
@@ -181,22 +171,9 @@ def _cannot(refused: Mapping[str, str]) -> AvailabilityError:
     for name, why in refused.items():
         alike.setdefault(why, []).append(name)
     reasons = "; ".join(f"{', '.join(names)}: {why}" for why, names in alike.items())
-    reasons = reasons or "there are none"
     return AvailabilityError(
-        f"these columns cannot be aggregated: {reasons}", columns=dict(refused)
+        f"these columns cannot be aggregated: {reasons or 'there are none'}", columns=dict(refused)
     )
-
-
-def _warn_of(refused: Mapping[str, str], known: FrameMetadata) -> None:
-    """Warn of columns that have a rule and cannot follow it here."""
-    lost = {
-        name: why
-        for name, why in refused.items()
-        if (what := declared(known.columns[name])) and what.aggregate.rule not in ("none", "key")
-    }
-    if lost:
-        reasons = "; ".join(f"{name}: {why}" for name, why in lost.items())
-        warnings.warn(f"left out: {reasons}", AAToolkitWarning, stacklevel=6)
 
 
 def _planned(
@@ -208,7 +185,7 @@ def _planned(
     shares: bool,
 ) -> Plan:
     if name in groups.keys.columns:
-        raise _Refused("the rows are grouped by it")
+        raise Refused("the rows are grouped by it")
     share = _share(frame, known, groups, name) if shares and name not in rules else None
     if share is not None:
         return share
@@ -218,26 +195,40 @@ def _planned(
         planned = _approximate(frame, _of_one_kind(frame, _declared(frame, known, name)))
     rule = planned.rule
     if rule.rule in ("none", "key"):
-        raise _Refused(
-            rule.why
-            or f"its rule does not make one row of several{_rule_to_give(frame, rule, name)}"
-        )
+        default = f"its rule does not make one row of several{_rule_to_give(frame, rule, name)}"
+        raise Refused(rule.why or default)
     needed = [*planned.parts, *((rule.within,) if rule.within else ())]
-    missing = [part for part in needed if part not in frame.columns]
-    if missing:
-        bare = [part.rpartition(".")[2] for part in missing]
+    bare = [part.rpartition(".")[2] for part in needed if part not in frame.columns]
+    if bare:
         changed = [name for name in bare if known.is_lost(name)]
-        if changed:
-            raise _Refused(_overwritten(changed))
-        raise _Refused(f"its rule ({rule}) needs {', '.join(bare)}")
+        raise Refused(
+            _overwritten(changed) if changed else f"its rule ({rule}) needs {', '.join(bare)}"
+        )
     for part in planned.parts:
         _check_dtype(frame[part], part, rule)
-    _check_units(frame, known, groups, name)
+    units = row_units(frame, known, name)
+    if units is not None and (mixed := _mixed(frame, groups, name, units)):
+        shown = ", ".join(sorted(mixed)[:3])
+        raise Refused(f"a group mixes units ({shown}); choose one metric, or add it to by")
     if rule.within and rule.within not in groups.keys.columns:
-        _check_within(frame, known, groups, name, rule.within)
+        kinds = frame[rule.within].astype("string")
+        what = declared(known.columns[rule.within])
+        if what is not None and what.unit == ISO_4217:
+            kinds = kinds.str.strip().str.upper()
+        if _mixed(frame, groups, name, kinds):
+            raise Refused(f"a group holds more than one {rule.within}; add {rule.within!r} to by")
     if rule.across and planned.of:
         _check_across(frame, known, groups, planned)
     return planned
+
+
+def _mixed(frame: pd.DataFrame, groups: Groups, name: str, kinds: pd.Series) -> set[str]:
+    """The kinds, such as currencies, of values of which a group holds several; none is another."""
+    there = frame[name].notna().to_numpy(bool)
+    kinds, ids = kinds[there], groups.ids[there]
+    several = kinds.groupby(ids).nunique(dropna=False) > 1
+    unnamed = kinds.isna().groupby(ids).sum() > 1
+    return {*map(str, kinds)} if (several | unnamed).any() else set()
 
 
 def _of_one_kind(frame: pd.DataFrame, planned: Plan) -> Plan:
@@ -259,18 +250,13 @@ def _rule_to_give(frame: pd.DataFrame, rule: Aggregation, name: str) -> str:
     """How to aggregate a column nevertheless: to count a key, and to know more than is declared."""
     if rule.rule == "key":
         return f"; to count them: rules={{{name!r}: 'count'}}"
-    kind = frame[name].dtype
-    if not pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_bool_dtype(kind):
-        return ""
-    if pd.api.types.is_integer_dtype(kind):
+    if pd.api.types.is_integer_dtype(frame[name].dtype):
         return f"; if you know that they add up: rules={{{name!r}: 'sum'}}"
-    weights = [
-        other
-        for other in frame.columns
-        if other != name and pd.api.types.is_integer_dtype(frame[other].dtype)
-    ]
-    by = repr(weights[0]) if len(weights) == 1 else "COUNTS"
-    joined = "" if weights else ", with the table of the counts joined by df.aa.merge"
+    if not pd.api.types.is_float_dtype(frame[name].dtype):
+        return ""
+    counts = [other for other, kind in frame.dtypes.items() if pd.api.types.is_integer_dtype(kind)]
+    by = repr(counts[0]) if len(counts) == 1 else "COUNTS"
+    joined = "" if counts else ", with the table of the counts joined by df.aa.merge"
     return f"; weighted by its counts: rules={{{name!r}: aa.sections.weighted({by})}}{joined}"
 
 
@@ -292,19 +278,20 @@ def _share(frame: pd.DataFrame, known: FrameMetadata, groups: Groups, name: str)
 
 
 def _check_across(frame: pd.DataFrame, known: FrameMetadata, groups: Groups, planned: Plan) -> None:
-    """Refuse a sum over a dimension in which it is not known to hold."""
-    table = (planned.of or "").rpartition(".")[0]
-    names = {
-        what.of.rpartition(".")[2]: name
-        for name, what in known.columns.items()
-        if what.of and what.of.rpartition(".")[0] == table
-    }
-    lost = differing_keys(frame, groups, planned.rule, sections.table(table).key, names)
+    """Refuse a sum over a part of the key in which it is not known to hold."""
+    table, across = (planned.of or "").rpartition(".")[0], planned.rule.across
+    names = {what.of: name for name, what in known.columns.items()}
+    lost = []
+    for part in sections.table(table).key:
+        rows = pd.DataFrame({"group": groups.ids})
+        if (name := names.get(f"{table}.{part}")) is not None and name in frame.columns:
+            rows = rows.assign(part=frame[name].array).drop_duplicates()
+        if part not in across and rows["group"].duplicated().any():
+            lost.append(part)
     if lost:
-        shown = ", ".join(planned.rule.across)
-        raise _Refused(
-            f"it adds over {shown}, and nothing shows that it adds over {', '.join(lost)}; if it "
-            f"does, say rules={{{planned.column!r}: 'sum'}}"
+        raise Refused(
+            f"it adds over {', '.join(across)}, and nothing shows that it adds over "
+            f"{', '.join(lost)}; if it does, say rules={{{planned.column!r}: 'sum'}}"
         )
 
 
@@ -313,7 +300,7 @@ def _approximate(frame: pd.DataFrame, planned: Plan) -> Plan:
     why = _caution(frame, planned)
     if why is None:
         return planned
-    warnings.warn(f"{planned.column} is {why}", AAToolkitWarning, stacklevel=7)
+    warnings.warn(f"{planned.column} is {why}", AAToolkitWarning, stacklevel=6)
     return replace(planned, rule=Aggregation("mean", by=planned.rule.otherwise), caution=why)
 
 
@@ -322,16 +309,12 @@ def _caution(frame: pd.DataFrame, planned: Plan) -> str | None:
     rule = planned.rule
     counts = [part for part in planned.parts if part != planned.column]
     lacking = [part for part in counts if part not in frame.columns or frame[part].isna().all()]
-    names = [part.rpartition(".")[2] for part in lacking]
     if not lacking or rule.otherwise not in frame.columns or frame[planned.column].isna().all():
         return None
-    changed = [
-        name
-        for name, part in zip(names, lacking, strict=True)
-        if name != part and name in frame.columns
-    ]
+    names = [part.rpartition(".")[2] for part in lacking]
+    changed = [n for n in names if n not in lacking and n in frame.columns]
     if changed:
-        raise _Refused(_overwritten(changed))
+        raise Refused(_overwritten(changed))
     verb = "are" if len(names) > 1 else "is"
     return (
         f"approximate: weighted by {rule.otherwise}, as {' and '.join(names)} {verb} not reported"
@@ -345,14 +328,12 @@ def _overwritten(names: Sequence[str]) -> str:
 
 def caution(frame: pd.DataFrame, known: FrameMetadata, name: str) -> str | None:
     """Return the reason why aggregating a declared column is approximate; None if it is exact."""
-    if known.columns[name].caution:
+    what = declared(known.columns[name])
+    if known.columns[name].caution or what is None or not what.aggregate.otherwise:
         return known.columns[name].caution
-    column = declared(known.columns[name])
-    if column is None or not column.aggregate.otherwise:
-        return None
     try:
         return _caution(frame, _declared(frame, known, name))
-    except _Refused as why:
+    except Refused as why:
         return str(why)
 
 
@@ -368,24 +349,20 @@ def counts_of(known: FrameMetadata, name: str) -> tuple[str, str] | None:
     if column is None or column.aggregate.counts is None:
         return None
     table = known.columns[name].table
-    there = {what.of: here for here, what in known.columns.items() if what.of}
-    found = [there.get(f"{table}.{part}") for part in column.aggregate.counts]
-    missing = [
-        part for part, here in zip(column.aggregate.counts, found, strict=True) if here is None
-    ]
+    names = {what.of: here for here, what in known.columns.items()}
+    missing = [part for part in column.aggregate.counts if f"{table}.{part}" not in names]
     if missing:
-        raise AvailabilityError(
-            f"{name} has no interval: it needs {', '.join(missing)}",
-            columns={name: f"needs {', '.join(missing)}"},
-        )
-    return str(found[0]), str(found[1])
+        why = f"needs {', '.join(missing)}"
+        raise AvailabilityError(f"{name} has no interval: it {why}", columns={name: why})
+    above, below = column.aggregate.counts
+    return names[f"{table}.{above}"], names[f"{table}.{below}"]
 
 
 def _given(rule: Aggregation | str) -> Aggregation:
     if isinstance(rule, Aggregation):
         return rule
     if rule not in _PLAIN:
-        raise _Refused(f"{rule!r} is no rule; use one of {', '.join(_PLAIN)}")
+        raise Refused(f"{rule!r} is no rule; use one of {', '.join(_PLAIN)}")
     return Aggregation(rule)
 
 
@@ -394,38 +371,36 @@ def _declared(frame: pd.DataFrame, known: FrameMetadata, name: str) -> Plan:
     column = declared(known.columns[name])
     of = known.columns[name].of
     if column is None or of is None:
-        raise _Refused(why_no_rule(frame, known, name))
+        raise Refused(why_no_rule(frame, known, name))
     table, rule = of.partition(".")[0], column.aggregate
     if rule.rule == "sum" and column.unit == FRACTION and len(known.sources) > 1:
-        raise _Refused(rule.why or "shares of different wholes do not add")
+        raise Refused(rule.why or "shares of different wholes do not add")
     themselves = rule.rule in _OF_THE_ROWS_THEMSELVES and not rule.by
     if themselves and not are_rows_of(known, table):
-        raise _Refused(f"the {rule.rule} of rows that are no longer those of {table}")
+        raise Refused(f"the {rule.rule} of rows that are no longer those of {table}")
     names: dict[str, list[str]] = {}
     for there, what in known.columns.items():
         if what.of and what.of.startswith(f"{table}."):
             names.setdefault(what.of.partition(".")[2], []).append(there)
 
-    def here(part: str) -> str:
-        found = names.get(part, [part if part not in known.columns else f"{table}.{part}"])
-        if len(found) > 1:
-            raise _Refused(f"its rule needs one {part}, and there are {' and '.join(found)}")
-        return found[0]
+    def here(part: str | None) -> str | None:
+        if part is None:
+            return None
+        there = names.get(part, [part if part not in known.columns else f"{table}.{part}"])
+        if len(there) > 1:
+            raise Refused(f"its rule needs one {part}, and there are {' and '.join(there)}")
+        return there[0]
 
-    return Plan(
-        name,
-        replace(
-            rule,
-            by=here(rule.by) if rule.by else None,
-            over=(here(rule.over[0]), here(rule.over[1])) if rule.over else None,
-            within=here(rule.within) if rule.within else None,
-            otherwise=here(rule.otherwise) if rule.otherwise else None,
-            among=(here(rule.among[0]), *rule.among[1:]) if rule.among else (),
-            counts=(here(rule.counts[0]), here(rule.counts[1])) if rule.counts else None,
-        ),
-        of,
-        _trials(of, names) if rule.rule == "sum" else (),
+    resolved = replace(
+        rule,
+        **{part: here(getattr(rule, part)) for part in ("by", "within", "otherwise")},
+        **{
+            part: tuple(map(here, pair)) if (pair := getattr(rule, part)) else None
+            for part in ("over", "counts")
+        },
+        among=(str(here(rule.among[0])), *rule.among[1:]) if rule.among else (),
     )
+    return Plan(name, resolved, of, _trials(of, names) if rule.rule == "sum" else ())
 
 
 def _trials(of: str, names: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
@@ -442,73 +417,9 @@ def _check_dtype(values: pd.Series, name: str, rule: Aggregation) -> None:
     if rule.rule in _OF_NUMBERS and not (
         number or pd.api.types.is_bool_dtype(kind) or values.isna().all()
     ):
-        raise _Refused(f"{name} holds {kind}, not numbers")
+        raise Refused(f"{name} holds {kind}, not numbers")
     if rule.rule in ("min", "max") and isinstance(kind, pd.CategoricalDtype) and not kind.ordered:
-        raise _Refused("its levels have no order")
-
-
-def _check_units(frame: pd.DataFrame, known: FrameMetadata, groups: Groups, name: str) -> None:
-    """Refuse a group whose values are in several units, whichever rule was given."""
-    units = row_units(frame, known, name)
-    if units is None:
-        return
-    there = frame[name].notna().to_numpy(bool)
-    several = units[there].groupby(groups.ids[there]).nunique(dropna=False) > 1
-    if several.any():
-        shown = ", ".join(sorted(units[there].dropna().unique())[:3])
-        raise _Refused(f"a group mixes units ({shown}); choose one metric, or add it to by")
-
-
-def _check_within(
-    frame: pd.DataFrame, known: FrameMetadata, groups: Groups, name: str, within: str
-) -> None:
-    """Refuse a group whose values are of several kinds, such as several currencies.
-
-    A code of a currency is one in lower case, too.
-    """
-    there = frame[name].notna().to_numpy(bool)
-    kinds = frame.loc[there, within].astype("string")
-    column = declared(known.columns[within])
-    if column is not None and column.unit == ISO_4217:
-        kinds = kinds.str.strip().str.upper()
-    several = kinds.groupby(groups.ids[there]).nunique(dropna=False) > 1
-    unnamed = kinds.isna().groupby(groups.ids[there]).sum() > 1
-    if (several | unnamed).any():
-        raise _Refused(f"a group holds more than one {within}; add {within!r} to by")
-
-
-def differing_keys(
-    frame: pd.DataFrame,
-    groups: Groups,
-    rule: Aggregation,
-    key: Iterable[str],
-    names: Mapping[str, str],
-) -> list[str]:
-    """The parts of a key in which summed rows differ though the sum is not known to hold there.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        The rows.
-    groups : Groups
-        The rows that are added to each other.
-    rule : Aggregation
-        The rule of a column.
-    key : iterable of str
-        The key of the table that the column was declared in.
-    names : mapping of str to str
-        What its columns are called in the frame.
-    """
-    if not rule.across:
-        return []
-
-    def differs(name: str | None) -> bool:
-        rows = pd.DataFrame({"group": groups.ids})
-        if name in frame.columns:
-            rows = rows.assign(part=frame[name].array).drop_duplicates()
-        return bool(rows["group"].duplicated().any())
-
-    return [part for part in key if part not in rule.across and differs(names.get(part))]
+        raise Refused("its levels have no order")
 
 
 def row_units(frame: pd.DataFrame, known: FrameMetadata, name: str) -> pd.Series | None:
@@ -581,8 +492,7 @@ class Wholes:
     ) -> npt.NDArray[np.float64]:
         """The denominator of each group."""
         groups, rows = self.kept(used, ids)
-        found = np.bincount(groups, values[rows], minlength=len(self.lacking))
-        return found.astype(np.float64)
+        return np.bincount(groups, values[rows], minlength=len(self.lacking)).astype(np.float64)
 
 
 def wholes_of(
@@ -610,7 +520,9 @@ def wholes_of(
     grouped = [part for part in groups.keys.columns if part in apart]
     if not apart or not {*grouped} <= groups.by_value:
         return None
-    if not _add_up(known, name) and not _has_one_key(frame, known, groups, table):
+    what = declared(known.columns[name])
+    adds = what is not None and what.aggregate.rule == "sum"
+    if not adds and not _has_one_key(frame, known, groups, table):
         return None
     answers = frame.groupby(apart, dropna=False, sort=False, observed=True).ngroup()
     codes: Codes = np.asarray(answers, np.int64)
@@ -630,12 +542,6 @@ def wholes_of(
     total = np.bincount(group, minlength=len(groups))
     lacking = np.bincount(group[~is_sure], minlength=len(groups))
     return Wholes(codes, group[is_sure], rows[is_sure], lacking, total)
-
-
-def _add_up(known: FrameMetadata, name: str) -> bool:
-    """Whether the rows of one answer add up."""
-    column = declared(known.columns[name])
-    return column is not None and column.aggregate.rule == "sum"
 
 
 def _has_one_key(frame: pd.DataFrame, known: FrameMetadata, groups: Groups, table: str) -> bool:

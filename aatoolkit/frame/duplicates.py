@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -31,10 +31,9 @@ from aatoolkit.metadata.attrs import (
     stored_of,
     tables_of,
 )
-from aatoolkit.metadata.fingerprint import hash_cells
+from aatoolkit.metadata.fingerprint import hash_cells, row_hashes
 from aatoolkit.scope import FILTERS, Scope
 
-_MIXER = np.uint64(0x9E37_79B9_7F4A_7C15)
 _PARTITIONS = tuple(name for name in FILTERS if name != "brand")
 """The filters of which an observation has one value; an answer may name several brands."""
 
@@ -43,8 +42,8 @@ IN_SEVERAL = "what is in several groups"
 """In place of the key of a table of which one row is in several groups of an aggregate."""
 
 
-class DoubleCount(Exception):
-    """The rows of a column would be counted twice; the message says why."""
+class Refused(Exception):
+    """A column cannot be aggregated here, or would be counted twice; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -90,93 +89,76 @@ class Duplicates:
         The groups that its rows become.
     """
 
-    def __init__(self, frame: pd.DataFrame, known: FrameMetadata, groups: Groups) -> None:
-        self._frame, self._known, self._groups = frame, known, groups
-        self._found: dict[str, tuple[Codes, Mask, list[Answer]]] = {}
+    def __init__(self, frame: pd.DataFrame, metadata: FrameMetadata, groups: Groups) -> None:
+        self._frame, self._metadata, self._groups = frame, metadata, groups
+        self._seen: dict[str, tuple[Codes, list[Answer]]] = {}
+        self._context = [name for name in CONTEXT if name in frame.columns and metadata.holds(name)]
 
     def of(self, table: str, parts: Sequence[str]) -> Mask | None:
         """The rows to leave out of a measure of a table; None if there are none.
 
         Raises
         ------
-        DoubleCount
+        Refused
             If repeats cannot be identified, or they differ.
         """
-        if table not in self._found:
-            self._found[table] = self._repeats(table)
-        first, repeats, overlapping = self._found[table]
-        if not repeats.any():
+        if table not in self._seen:
+            self._seen[table] = self._first_rows(table)
+        first, overlapping = self._seen[table]
+        repeats = np.flatnonzero(first != np.arange(len(first)))
+        if not len(repeats):
             return None
-        at = np.flatnonzero(repeats)
         for part in parts:
-            values = self._frame[part].reset_index(drop=True)
-            one, two = values.iloc[at], values.iloc[first[at]].set_axis(at)
-            same = (one == two).fillna(False).to_numpy(bool) | (one.isna() & two.isna()).to_numpy()
-            if not same.all():
-                raise DoubleCount(_differing(part, overlapping))
-        return repeats
+            cells = hash_cells(self._frame[part].array)
+            if (cells[repeats] != cells[first[repeats]]).any():
+                raise Refused(_differing(part, overlapping))
+        return first != np.arange(len(first))
 
     def is_in_several(self, table: str) -> bool:
         """Whether a row of a table that a join repeated is in several groups."""
         grain, missing = self._grain(table)
-        if table not in self._known.repeated or missing or grain is None:
+        if table not in self._metadata.repeated or missing or grain is None:
             return False
-        keys = pd.concat([*(self._codes(name) for name in grain)], axis=1) if grain else None
-        rows = pd.DataFrame({"group": self._groups.ids})
-        if keys is None:
-            return len(rows.drop_duplicates()) > 1
-        keys = keys.set_axis([*range(keys.shape[1])], axis=1)
-        whole = pd.concat([rows, keys], axis=1)
-        return len(whole.drop_duplicates()) > len(keys.drop_duplicates())
+        keys = _alike([np.zeros(len(self._frame), np.int64), *self._columns(grain)])
+        pairs = _alike([self._groups.ids, keys])
+        return len(np.unique(pairs)) > len(np.unique(keys))
 
-    def _repeats(self, table: str) -> tuple[Codes, Mask, list[Answer]]:
-        """For each row, the first row of its key and group, and whether it repeats that one."""
+    def _columns(self, names: Iterable[str]) -> list[Any]:
+        return [self._frame[name].array for name in names]
+
+    def _first_rows(self, table: str) -> tuple[Codes, list[Answer]]:
+        """For each row, the first row of its key and group; and the answers that overlap."""
         answers, codes = self._answers(table)
+        pairs = [*combinations(answers, 2)]
         overlapping = [
-            answer
-            for pair in combinations(answers, 2)
-            if not pair[0].is_disjoint(pair[1])
-            for answer in pair
+            answer for pair in pairs if not pair[0].is_disjoint(pair[1]) for answer in pair
         ]
-        disjoint = any(one.is_disjoint(two) for one, two in combinations(answers, 2))
+        is_disjoint = len(pairs) * 2 > len(overlapping)
         grain, missing = self._grain(table)
-        nothing = np.zeros(len(self._frame), np.int64), np.zeros(len(self._frame), bool), answers
-        if self._is_repeated_plainly(table) and not overlapping:
-            places = [pd.Series(self._groups.ids), pd.Series(self._places)]
-            return *_first_and_repeats(places), overlapping
+        ids, every = self._groups.ids, np.arange(len(self._frame))
+        is_repeated = table in self._metadata.repeated
+        placed = check_of(self._frame).placed() if is_repeated else None
+        if placed and not overlapping and table not in stored_of(self._frame)[0].repeated:
+            return _alike([ids, placed[0]]), overlapping  # by plain pandas, and it is known which
         if missing or grain is None:
             self._check_without_key(table, missing, overlapping, codes)
-            return nothing
-        inner = [name for name in grain if name not in self._groups.by_value]
-        if grain and self._are_distinct(inner):
-            return nothing
-        columns = [pd.Series(self._groups.ids), *(self._codes(name) for name in inner)]
-        if codes is None and disjoint and (overlapping or table in self._known.repeated):
-            if pd.concat(columns, axis=1).duplicated().any():
-                raise DoubleCount(
+            return every, answers
+        columns = [ids, *self._columns(name for name in grain if name not in self._groups.by_value)]
+        first = _alike(columns)
+        if (first == every).all() and grain:
+            return every, answers
+        if codes is None and is_disjoint:
+            if (overlapping or is_repeated) and (first != every).any():
+                raise Refused(
                     "rows of several answers have one key; add df.aa.with_context() to each "
                     "frame before combining them"
                 )
-            return nothing
-        if codes is None and disjoint:
-            return nothing
+            return every, answers
         if codes is not None and not overlapping:
-            columns.append(pd.Series(codes))
-        first, repeats = _first_and_repeats(columns)
-        if codes is not None and overlapping and disjoint and repeats.any():
-            raise DoubleCount(_differing("the key", overlapping))
-        return first, repeats, overlapping
-
-    def _is_repeated_plainly(self, table: str) -> bool:
-        """Whether rows of a table were repeated by plain pandas, and it is known which."""
-        is_new = table in self._known.repeated and table not in stored_of(self._frame)[0].repeated
-        return is_new and self._places is not None
-
-    @cached_property
-    def _places(self) -> Codes | None:
-        """For each row which of the rows it is that were described; None where that is not sure."""
-        placed = check_of(self._frame).placed()
-        return None if placed is None else placed[0].astype(np.int64)
+            first = _alike([*columns, codes])
+        elif codes is not None and is_disjoint and (first != every).any():
+            raise Refused(_differing("the key", overlapping))
+        return first, overlapping
 
     def _check_without_key(
         self,
@@ -185,77 +167,49 @@ class Duplicates:
         overlapping: Sequence[Answer],
         codes: Codes | None,
     ) -> None:
-        several = several_answers = len(self._frame) > len(self._groups)
-        if codes is not None and several:
-            seen = pd.DataFrame({"group": self._groups.ids, "answer": codes}).drop_duplicates()
-            several_answers = len(seen) > len(self._groups)
+        is_summed = is_of_several = len(self._frame) > len(self._groups)
+        if codes is not None and is_summed:
+            seen = _alike([self._groups.ids, codes])
+            is_of_several = len(np.unique(seen)) > len(self._groups)
         keep = f"keep {' and '.join(missing)} in the frame" if missing else f"{table} has no key"
         rows = f"rows of {table}"
         if is_joined(table):
-            rows = f"rows of the frame with {self._column_of(table)}"
+            named = [name for name, what in self._metadata.columns.items() if what.table == table]
+            rows = f"rows of the frame with {named[-1]}"
             if not missing or missing == [NO_KEY]:
                 keep = "no column tells which of them are the same: aggregate before the join"
-        if missing == [IN_SEVERAL] and several:
-            raise DoubleCount(
+        if missing == [IN_SEVERAL] and is_summed:
+            raise Refused(
                 f"the groups overlap: {rows} are in several of them; aggregate the rows that "
                 "were grouped, not the groups"
             )
-        if table in self._known.repeated and several:
-            raise DoubleCount(f"{rows} were repeated by a join or stacked twice; {keep}")
-        if overlapping and several_answers:
-            raise DoubleCount(f"the answers overlap: {_two(overlapping)}; {keep}")
-
-    def _column_of(self, table: str) -> str:
-        """A column of a table, by which to name a frame that has no name."""
-        return [name for name, what in self._known.columns.items() if what.table == table][-1]
+        if table in self._metadata.repeated and is_summed:
+            raise Refused(f"{rows} were repeated by a join or stacked twice; {keep}")
+        if overlapping and is_of_several:
+            raise Refused(f"the answers overlap: {_two(overlapping)}; {keep}")
 
     def _grain(self, table: str) -> tuple[list[str] | None, list[str]]:
         """The columns that identify a row of a table, and those of them that the frame lacks."""
-        grain = self._known.grain(table, declared_key(table))
+        grain = self._metadata.grain(table, declared_key(table))
         if grain is None:
             return None, []
-        gone = [name for name in grain if name not in self._frame.columns]
-        gone += [name for name in grain if name not in gone and not self._known.holds(name)]
+        columns = self._frame.columns
+        gone = [n for n in grain if n not in columns or not self._metadata.holds(n)]
         if is_joined(table):
             return [*grain], gone
-        extra = [name for name in ("_row",) if name in self._frame.columns]
+        extra = [name for name in ("_row",) if name in columns]
         return [name for name in (*grain, *extra) if name not in CONTEXT], gone
 
     def _answers(self, table: str) -> tuple[list[Answer], Codes | None]:
         """The answers that rows of a table are from, and which of them each row is from."""
         if is_joined(table):
             return [], None
-        listed = {answer_of(each): None for each in self._known.sources if _has(each, table)}
-        if len(listed) < 2 and len(self._context) < 1:
-            return [*listed], None
-        named = [name for name in CONTEXT if name in self._context]
-        if not named:
-            return [*listed], None
-        rows = self._frame[named].astype("string")
-        codes = rows.groupby(named, dropna=False, sort=False).ngroup().to_numpy(np.int64)
-        distinct = rows.set_axis(range(len(rows))).drop_duplicates()
-        return [_of_row(dict(row)) for row in distinct.to_dict("records")], np.asarray(codes)
-
-    @cached_property
-    def _context(self) -> set[str]:
-        """The columns of context that the frame has, if they are those that were added."""
-        return {name for name in CONTEXT if name in self._frame.columns and self._known.holds(name)}
-
-    def _are_distinct(self, names: Sequence[str]) -> bool:
-        """Whether no two rows of a group have the same values, as far as hashes can tell.
-
-        Other hashes are other values. Equal ones may be of other values too, by chance: then
-        the rows are numbered by their values, which takes longer.
-        """
-        whole = self._groups.ids.astype(np.uint64)
-        for name in names:
-            cells = hash_cells(self._frame[name].array)
-            whole = (whole ^ (whole >> np.uint64(29))) * _MIXER + cells
-        whole.sort()
-        return not (whole[1:] == whole[:-1]).any()
-
-    def _codes(self, name: str) -> pd.Series:
-        return pd.Series(pd.factorize(self._frame[name])[0])
+        if not self._context:
+            sources = [source for source in self._metadata.sources if _has(source, table)]
+            return [*dict.fromkeys(map(answer_of, sources))], None
+        rows = self._frame[self._context].astype("string")
+        codes = rows.groupby(self._context, dropna=False, sort=False).ngroup().to_numpy(np.int64)
+        return [_of_row(row) for row in rows.drop_duplicates().to_dict("records")], codes
 
 
 def once(frame: pd.DataFrame) -> pd.DataFrame:
@@ -272,14 +226,14 @@ def once(frame: pd.DataFrame) -> pd.DataFrame:
     tables |= {name for name, key in grains.items() if key and check.exceeds_distinct(key)}
     if not tables:
         return frame
-    cells = [pd.Series(hash_cells(values.array)) for _, values in frame.items()]
+    cells = [hash_cells(values.array) for _, values in frame.items()]
     placed = check.placed()
     if placed is not None:
-        _, again = _first_and_repeats([*cells, pd.Series(placed[0])])
-        frame, cells = frame[~again], [cell[~again].reset_index(drop=True) for cell in cells]
+        first = _alike([*cells, placed[0]]) == np.arange(len(frame))
+        frame, cells = frame[first], [cell[first] for cell in cells]
         tables &= {*stored.repeated}
-    _, again = _first_and_repeats(cells)
-    if not tables or not again.any():
+    first = _alike(cells) == np.arange(len(frame))
+    if not tables or first.all():
         return frame
     keys = dict.fromkeys(name for table in sorted(tables) for name in grains.get(table, (NO_KEY,)))
     missing = [name for name in keys if name not in frame.columns]
@@ -288,16 +242,19 @@ def once(frame: pd.DataFrame) -> pd.DataFrame:
         keep = f"keep {' and '.join(missing)}" if is_named else "draw what was read before the join"
         why = "rows that are alike were repeated by a join or stacked twice, and nothing tells them"
         raise AvailabilityError(f"{why} apart; {keep}", columns=dict.fromkeys(missing, why))
-    return frame[~again]
+    return frame[first]
 
 
-def _first_and_repeats(columns: Sequence[pd.Series]) -> tuple[Codes, Mask]:
-    """For each row the first that is like it in some columns, and whether that is another one."""
-    whole = pd.concat(columns, axis=1).set_axis([*range(len(columns))], axis=1)
-    kinds = whole.groupby([*whole], dropna=False, sort=False).ngroup()
-    starts = kinds.drop_duplicates()
-    first = pd.Series(starts.index, index=starts.array).reindex(kinds)
-    return first.to_numpy(np.int64), whole.duplicated().to_numpy()
+def _alike(columns: Sequence[Any]) -> Codes:
+    """For each row the first that is like it, as far as hashes of 64 bits can tell."""
+    hashes = [
+        hash_cells(pd.array(values)) if isinstance(values, np.ndarray) else hash_cells(values)
+        for values in columns
+    ]
+    codes, distinct = pd.factorize(row_hashes(hashes))
+    first = np.empty(len(distinct), np.int64)
+    first[codes[::-1]] = np.arange(len(codes))[::-1]
+    return first[codes]
 
 
 def _has(source: Source, table: str) -> bool:
@@ -347,11 +304,8 @@ def _differing(name: str, overlapping: Sequence[Answer]) -> str:
     return f"rows of one key differ in {name}; aggregate before you join"
 
 
-_CHANCE, _PERHAPS = 0.01, 0.3
-"""Below which chance of being alike by accident values are repeats, and below which perhaps."""
-
-_MOST_COLUMNS = 8
-"""Among how many columns pairs are looked for that identify the repeated rows."""
+_CHANCE = 0.01
+"""Below which chance of being alike by accident values are repeats."""
 
 _SUFFIXES = ("_x", "_y")
 
@@ -399,31 +353,8 @@ def _tables_with(name: str) -> list[set[str]]:
     return found
 
 
-@dataclass(frozen=True)
-class RepeatedValues:
-    """Columns whose every value has one value of another column, over several rows of a group."""
-
-    name: str
-    columns: tuple[str, ...]
-    rows: int
-    chance: float
-
-    @property
-    def is_sure(self) -> bool:
-        """Whether the values would hardly be the same by chance."""
-        return self.chance < _CHANCE
-
-    def __str__(self) -> str:
-        several = "would count" if self.is_sure else "may count"
-        return (
-            f"{self.name} has one value per {' and '.join(self.columns)} over {self.rows:,} rows, "
-            f"so that a sum {several} it several times; aggregate before the merge, or join with "
-            "df.aa.merge, which counts each once"
-        )
-
-
-def repeats_of(frame: pd.DataFrame, groups: Groups, name: str) -> RepeatedValues | None:
-    """Find by which columns the values of a column seem to be repeated within groups.
+def check_repeats(frame: pd.DataFrame, groups: Groups, name: str) -> None:
+    """Refuse a sum of values that seem to be repeated within groups, as after a plain merge.
 
     Parameters
     ----------
@@ -435,43 +366,22 @@ def repeats_of(frame: pd.DataFrame, groups: Groups, name: str) -> RepeatedValues
         A column of numbers of which it is not known which rows they belong to.
     """
     there = frame[name].notna().to_numpy(bool)
-    held = frame.loc[there, name]
-    values, kinds = _codes(held)
-    if kinds < 2 or held.isin([0, 1]).all():  # counts of rows, and flags
-        return None
-    ids = groups.ids[there]
+    held, ids = frame.loc[there, name], groups.ids[there]
+    if held.nunique() < 2 or held.isin([0, 1]).all():  # counts of rows, and flags
+        return
+    values = _alike([held.array])
     coded: dict[str, Codes] = {}
-    for other in frame.columns:
-        if other != name and isinstance(other, str) and _is_word(frame, other):
-            codes, kinds = _codes(frame.loc[there, other])
-            if 1 < kinds < len(values):
-                coded[other] = codes
-    for names in ((other,) for other in coded):
-        chance = _chance(coded[names[0]], values, ids)
-        if chance < _PERHAPS:
-            return RepeatedValues(name, names, len(values), chance)
-    for one, two in combinations([*coded][:_MOST_COLUMNS], 2):
-        keys = coded[one] * (int(coded[two].max()) + 1) + coded[two]
-        chance = _chance(keys, values, ids)
-        if chance < _CHANCE:
-            return RepeatedValues(name, (one, two), len(values), chance)
-    return None
-
-
-def _is_word(frame: pd.DataFrame, name: str) -> bool:
-    """Whether a column could be a key: a text, a category or a day, named once, and no status."""
-    if (frame.columns == name).sum() != 1 or is_status_column(frame, name):
-        return False
-    kind = frame[name].dtype
-    return not (pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_bool_dtype(kind))
-
-
-def _codes(values: pd.Series) -> tuple[Codes, int]:
-    try:
-        codes, levels = pd.factorize(values, use_na_sentinel=False)
-    except TypeError:  # lists have no hash
-        return np.arange(len(values), dtype=np.int64), len(values)
-    return codes.astype(np.int64), len(levels)
+    for other, kind in frame.dtypes.items():
+        is_number = pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_bool_dtype(kind)
+        if other != name and not is_number and not is_status_column(frame, str(other)):
+            coded[str(other)] = _alike([frame.loc[there, other].array])
+    for names in (*((other,) for other in coded), *combinations([*coded][:8], 2)):
+        if _chance(_alike([coded[other] for other in names]), values, ids) < _CHANCE:
+            raise Refused(
+                f"{name} has one value per {' and '.join(names)} over {len(values):,} rows, so "
+                "that a sum would count it several times; aggregate before the merge, or join with "
+                "df.aa.merge, which counts each once"
+            )
 
 
 def _chance(keys: Codes, values: Codes, ids: Codes) -> float:
@@ -479,10 +389,11 @@ def _chance(keys: Codes, values: Codes, ids: Codes) -> float:
 
     Each further row of a key would have its value with the chance that two keys have the same.
     """
-    count = len(keys)
-    pairs = np.unique(keys * (int(values.max()) + 1) + values)
-    distinct = len(np.unique(keys))
-    if distinct < len(pairs) or len(np.unique(ids * (int(keys.max()) + 1) + keys)) == count:
+    count, distinct = len(keys), len(np.unique(keys))
+    _, first, codes = np.unique(values, return_index=True, return_inverse=True)
+    pairs = np.unique(_alike([keys, values]))
+    is_alone = len(np.unique(_alike([ids, keys]))) == count
+    if not 1 < distinct < count or distinct < len(pairs) or is_alone:
         return 1.0
-    shares = np.bincount(pairs % (int(values.max()) + 1)) / distinct
+    shares = np.bincount(codes[pairs], minlength=len(first)) / distinct
     return float((shares**2).sum() ** (count - distinct))

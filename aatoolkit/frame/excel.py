@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,18 +22,15 @@ from aatoolkit._util.text import escaped, visible
 from aatoolkit.errors import AAToolkitError, NotWritten
 from aatoolkit.frame.aggregate import aggregate
 from aatoolkit.frame.aggregation_plan import row_units
-from aatoolkit.frame.csv import as_texts, needs_guard
+from aatoolkit.frame.csv import as_texts
 from aatoolkit.frame.views import codebook_of
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import NOTHING, Source, metadata_of
 from aatoolkit.sections.aggregation import FRACTION, FRACTION_CHANGE, PER_UNIT, PROBABILITY, SCORE
 
 _DIGITS = 10**15
-ROWS, CELL, SHEET = 1_048_576, 32_767, 31
+_ROWS, _CELL, _SHEET = 1_048_576, 32_767, 31
 """The most rows of a sheet, characters of a cell, and characters of a sheet's name."""
-
-OVERVIEW = "Overview"
-"""The name of the first sheet."""
 
 _FIGURES, _BARS = 8, 10
 """The most key figures, and bars of the chart."""
@@ -54,7 +50,6 @@ _FORMATS = {
 }
 """How numbers of a unit are shown; the cell holds all of their digits."""
 
-_WIDTHS = {_DAY: 12, _MOMENT: 25, "0.0%": 9}
 _CUT = " … [cut here; the Parquet file has all of it]"
 _INITIALS = {"url": "URL", "urls": "URLs", "id": "ID", "http": "HTTP", "ai": "AI", "ttfb": "TTFB"}
 
@@ -83,18 +78,23 @@ class SheetTable(NamedTuple):
 
 
 def write_workbook(
-    tables: Iterable[SheetTable], path: str | os.PathLike[str], about: Sequence[Source] = ()
+    tables: Iterable[SheetTable],
+    path: str | os.PathLike[str],
+    about: Sequence[Source] = (),
+    created: datetime | None = None,
 ) -> Path:
     """Write tables to a workbook for readers; the file appears whole or not at all.
 
     Parameters
     ----------
     tables : iterable of SheetTable
-        The tables.
+        The tables. Moments are in UTC, which is how Excel shows them.
     path : str or path
         The file, which ends in ``.xlsx``.
     about : sequence of Source
-        The answers that they are from, which the first sheet lists.
+        The responses that they are from, which the first sheet lists.
+    created : datetime, optional
+        The moment that the workbook names as its own, in UTC; by default now.
 
     Raises
     ------
@@ -110,8 +110,23 @@ def write_workbook(
         raise NotWritten(
             f"{path.name} is no name of an Excel workbook; let it end in .xlsx", path=str(path)
         )
-    with writing(path) as temporary:
-        write_excel(tables, temporary, about=about)
+    with needed("Excel needs", "excel"):
+        import xlsxwriter  # noqa: F401  pandas writes by it
+    options = {"strings_to_formulas": False, "strings_to_urls": False}
+    with (
+        writing(path) as temporary,
+        open(temporary, "wb") as file,
+        pd.ExcelWriter(
+            file,
+            engine="xlsxwriter",
+            date_format=_DAY,
+            datetime_format=_MOMENT,
+            engine_kwargs={"options": options},
+        ) as writer,
+    ):
+        moment = (created or datetime.now(UTC)).replace(tzinfo=None)
+        writer.book.set_properties({"created": moment})
+        _Book(writer).write([*tables], about)
     return path
 
 
@@ -147,63 +162,51 @@ def codebook_sheet(frame: pd.DataFrame) -> pd.DataFrame:
     return book
 
 
-def write_excel(
-    tables: Iterable[SheetTable],
-    path: Path,
-    created: datetime | None = None,
-    about: Sequence[Source] = (),
-) -> None:
-    """Write tables to one workbook, one sheet each, after a sheet with an overview.
-
-    Parameters
-    ----------
-    tables : iterable of SheetTable
-        The tables. Moments are in UTC, which is how Excel shows them.
-    path : Path
-        The file.
-    created : datetime, optional
-        The moment that the workbook names as its own, in UTC; by default now.
-    about : sequence of Source
-        The answers that they are from.
-
-    Raises
-    ------
-    PackageMissing
-        If xlsxwriter is not installed.
-    """
-    with needed("Excel needs", "excel"):
-        import xlsxwriter
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        xlsxwriter.Workbook(path, {"constant_memory": True, "tmpdir": folder}) as book,
-    ):
-        book.set_properties({"created": (created or datetime.now(UTC)).replace(tzinfo=None)})
-        _Book(book).write([*tables], about)
-
-
 class _Book:
     """A workbook that is being written."""
 
-    def __init__(self, book: Any) -> None:
-        self._book = book
-        self._formats: dict[str, Any] = {}
+    def __init__(self, writer: pd.ExcelWriter[Any]) -> None:
+        self._writer, self._book = writer, writer.book
+        self._formats: dict[str | None, Any] = {None: None}
         self._bold = self._book.add_format({"bold": True})
         self._title = self._book.add_format({"bold": True, "font_size": 14})
-        self._quoted = self._book.add_format({"quote_prefix": True})
-        self._cut = 0
 
     def write(self, tables: Sequence[SheetTable], about: Sequence[Source]) -> None:
-        first = self._book.add_worksheet(OVERVIEW)
-        names: set[str] = {OVERVIEW.lower(), "history"}
+        first = self._book.add_worksheet("Overview")
+        names: set[str] = {"overview", "history"}
         rows: list[tuple[Any, ...]] = []
         for table in tables:
-            for start in range(0, max(len(table.frame), 1), ROWS - 1):
-                frame = table.frame.iloc[start : start + ROWS - 1]
+            for start in range(0, max(len(table.frame), 1), _ROWS - 1):
+                frame = table.frame.iloc[start : start + _ROWS - 1]
                 name = _sheet_name(table, names)
-                self._cut = 0
-                self._fill(self._book.add_worksheet(name), frame, table.is_plain)
-                rows.append((name, table.name, len(frame), table.doc, table.measured, self._cut))
+                self._fill(name, frame, table.is_plain)
+                rows.append((name, table.name, len(frame), table.doc, table.measured))
         self._overview(first, tables, about, rows)
+
+    def _fill(self, name: str, frame: pd.DataFrame, is_plain: bool) -> None:
+        """Write the rows, with formats by unit, widths, and notes at the headers."""
+        plain = plain_names(frame) if is_plain else {}
+        notes = header_notes(frame) if is_plain else {}
+        shown = number_formats(frame) if is_plain else {}
+        cells = [_as_excel(frame.iloc[:, at]) for at in range(frame.shape[1])]
+        whole = pd.DataFrame({at: pd.Series(c, dtype=object) for at, c in enumerate(cells)})
+        whole.to_excel(self._writer, sheet_name=name, index=False, header=False, startrow=1)
+        sheet = self._writer.sheets[name]
+        for at, (column, values) in enumerate(zip(map(str, frame.columns), cells, strict=True)):
+            header, formats = _fitted(plain.get(column, column)), shown.get(column, [])
+            usual = max({*formats}, key=formats.count, default=None)
+            sheet.write_string(0, at, header, self._bold)
+            sheet.set_column(at, at, _width([header, *values[:200]]), self._format(usual))
+            for row, (value, form) in enumerate(zip(values, formats, strict=False), 1):
+                if form != usual and value is not None:
+                    sheet.write(row, at, value, self._format(form))
+            if column in notes:
+                sheet.write_comment(0, at, notes[column], {"x_scale": 2.5, "y_scale": 1.5})
+        sheet.freeze_panes(1, 0)
+        if cells:
+            sheet.autofilter(0, 0, len(frame), len(cells) - 1)
+        _for_print(sheet)
+        sheet.repeat_rows(0)
 
     def _overview(
         self,
@@ -215,34 +218,26 @@ class _Book:
         """Fill the first sheet: the sources, the key figures, a chart, the sheets, a legend."""
         plain = [table for table in tables if table.is_plain]
         windows = dict.fromkeys(", ".join(_facts(of)[:2]) for of in about if of.host)
-        lines = ["What AI answer engines cite, mention and show", *windows]
-        for at, line in enumerate(lines):
-            self._put(sheet, at, 0, line, self._bold if at else self._title)
-        at = len(lines) + 1
+        sheet.write(0, 0, "What AI answer engines cite, mention and show", self._title)
+        for at, line in enumerate(windows, 1):
+            sheet.write(at, 0, _fitted(line), self._bold)
+        at = len(windows) + 2
         for label, value, shown in _figures(plain):
-            self._put(sheet, at, 0, label)
+            sheet.write(at, 0, _fitted(label))
             sheet.write_number(at, 1, value, self._format(shown))
             at += 1
         chart = self._chart(plain, rows)
         if chart is not None:
             sheet.insert_chart(at + 1, 0, chart)
             at += 17
-        heads = ("sheet", "table", "rows", "holds", "measured", "shortened cells")
-        used = [
-            place for place in range(len(heads)) if place < 4 or any(row[place] for row in rows)
-        ]
-        for number, row in enumerate([heads, *rows]):
-            for column, place in enumerate(used):
-                self._put(
-                    sheet, at + 1 + number, column, row[place], None if number else self._bold
-                )
-            if number:
-                link = "internal:'{}'!A1".format(str(row[0]).replace("'", "''"))
-                sheet.write_url(at + 1 + number, 0, link, string=str(row[0]))
+        sheet.write_row(at + 1, 0, ("sheet", "table", "rows", "holds", "measured"), self._bold)
+        for number, (name, *facts) in enumerate(rows, at + 2):
+            link = "internal:'{}'!A1".format(name.replace("'", "''"))
+            sheet.write_url(number, 0, link, string=name)
+            sheet.write_row(number, 1, [_fitted(f) if isinstance(f, str) else f for f in facts])
         read = [", ".join(_facts(of)) for of in about]
-        for number, line in enumerate([*_LEGEND, "", *read], at + len(rows) + 3):
-            self._put(sheet, number, 0, line)
-        for column, width in enumerate((28, 26, 9, 60, 30, 16)):
+        sheet.write_column(at + len(rows) + 3, 0, [*_LEGEND, "", *map(_fitted, read)])
+        for column, width in enumerate((28, 26, 9, 60, 30)):
             sheet.set_column(column, column, width)
         _for_print(sheet)
 
@@ -255,17 +250,11 @@ class _Book:
                 if place is None:
                     continue
                 (x, y), last = place, len(table.frame)
-                if kind == "bar":
-                    last = min(last, _BARS)
+                last = min(last, _BARS) if kind == "bar" else last
                 name, header = sheets[table.name], plain_names(table.frame)[table.frame.columns[y]]
                 chart = self._book.add_chart({"type": kind})
-                chart.add_series(
-                    {
-                        "name": header,
-                        "categories": [name, 1, x, last, x],
-                        "values": [name, 1, y, last, y],
-                    }
-                )
+                places = {"categories": [name, 1, x, last, x], "values": [name, 1, y, last, y]}
+                chart.add_series({"name": header, **places})
                 chart.set_title({"name": f"{header}, {_in_words(table.name).lower()}"})
                 chart.set_legend({"none": True})
                 chart.set_size({"width": 720, "height": 300})
@@ -275,57 +264,20 @@ class _Book:
                 return chart
         return None
 
-    def _fill(self, sheet: Any, frame: pd.DataFrame, is_plain: bool) -> None:
-        plain = plain_names(frame) if is_plain else {}
-        notes = header_notes(frame) if is_plain else {}
-        shown = number_formats(frame) if is_plain else {}
-        columns = []
-        for at, name in enumerate(map(str, frame.columns)):
-            values = _as_excel(frame.iloc[:, at])
-            formats = shown.get(name) or [_format_of(value) for value in values]
-            usual = max({*formats}, key=formats.count, default=None)
-            header = self._fitted(plain.get(name, name))
-            sheet.set_column(at, at, _width([header, *values[:200]], usual))
-            sheet.write_string(0, at, header, self._bold)
-            if name in notes:
-                sheet.write_comment(0, at, notes[name], {"x_scale": 2.5, "y_scale": 1.5})
-            columns.append([*zip(values, formats, strict=True)])
-        for row, cells in enumerate(zip(*columns, strict=True), 1):
-            for at, (value, form) in enumerate(cells):
-                if value is not None:
-                    self._put(sheet, row, at, value, self._format(form))
-        sheet.freeze_panes(1, 0)
-        if columns:
-            sheet.autofilter(0, 0, len(frame), len(columns) - 1)
-        _for_print(sheet)
-        sheet.repeat_rows(0)
-
     def _format(self, shown: str | None) -> Any:
         """The format of cells that are shown in a way."""
-        if shown is None:
-            return None
         if shown not in self._formats:
             self._formats[shown] = self._book.add_format({"num_format": shown})
         return self._formats[shown]
 
-    def _put(self, sheet: Any, row: int, column: int, value: Any, form: Any = None) -> None:
-        """Write a cell with its own type; text is not parsed for formulas, links or numbers."""
-        if isinstance(value, datetime):
-            sheet.write_datetime(row, column, value.replace(tzinfo=None), form)
-        elif isinstance(value, str):
-            text = self._fitted(value)
-            sheet.write_string(row, column, text, self._quoted if needs_guard(value) else form)
-        else:
-            sheet.write(row, column, value, form)
 
-    def _fitted(self, text: str) -> str:
-        """A text escaped as in CSV, truncated to fit a cell; Excel counts UTF-16 units."""
-        text = escaped(text)
-        if len(text) * 2 <= CELL or len(text.encode("utf-16-le")) <= 2 * CELL:
-            return text
-        self._cut += 1
-        room = 2 * (CELL - len(_CUT))
-        return text.encode("utf-16-le")[:room].decode("utf-16-le", "ignore") + _CUT
+def _fitted(text: str) -> str:
+    """A text escaped as in CSV, truncated to fit a cell; Excel counts UTF-16 units."""
+    text = escaped(text)
+    if len(text.encode("utf-16-le")) <= 2 * _CELL:
+        return text
+    room = 2 * (_CELL - len(_CUT))
+    return text.encode("utf-16-le")[:room].decode("utf-16-le", "ignore") + _CUT
 
 
 def _for_print(sheet: Any) -> None:
@@ -340,25 +292,24 @@ def _sheet_name(table: SheetTable, names: set[str]) -> str:
     """A unique name in plain words; Excel ignores case in them."""
     words = _in_words(table.name) if table.is_plain else visible(table.name)
     plain = re.sub(r"[\[\]:*?/\\]", "_", words).strip("'") or "table"
-    name, number = plain[:SHEET], 1
+    name, number = plain[:_SHEET], 1
     while name.lower() in names:
         number += 1
-        name = f"{plain[: SHEET - len(str(number)) - 1]} {number}"
+        name = f"{plain[: _SHEET - len(str(number)) - 1]} {number}"
     names.add(name.lower())
     return name
 
 
 def _figures(tables: Sequence[SheetTable]) -> Iterator[tuple[str, float, str | None]]:
     """Yield the key figures: rows that are metrics, else the first table's totals by its rules."""
-    for table in tables:
-        frame, known = table.frame, metadata_of(table.frame)
+    for frame in (table.frame for table in tables):
+        known = metadata_of(frame)
         for name, shown in number_formats(frame).items():
             what = declared(known.columns[name])
             if what is None or len(known.key) != 1 or not (what.units or what.unit == PER_UNIT):
                 continue
-            rows = zip(
-                frame[known.key[0]].astype("string"), _as_excel(frame[name]), shown, strict=True
-            )
+            labels = frame[known.key[0]].astype("string")
+            rows = zip(labels, _as_excel(frame[name]), shown, strict=True)
             for label, value, form in [row for row in rows if _is_number(row[1])][:_FIGURES]:
                 words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", str(label)).lower()
                 yield _in_words(words), value, form
@@ -368,11 +319,11 @@ def _figures(tables: Sequence[SheetTable]) -> Iterator[tuple[str, float, str | N
             total = aggregate(table.frame, None, None, True, {}, True)
         except AAToolkitError:
             return
-        formats, names = number_formats(total), plain_names(total)
-        for name in [name for name, form in formats.items() if form][:_FIGURES]:
+        names = plain_names(total)
+        for name, (form, *_) in [*number_formats(total).items()][:_FIGURES]:
             (value,) = _as_excel(total[name])
-            if _is_number(value) and name in table.frame.columns:
-                yield names[name], value, formats[name][0]
+            if form and _is_number(value) and name in table.frame.columns:
+                yield names[name], value, form
 
 
 def _is_number(value: Any) -> bool:
@@ -385,30 +336,28 @@ def _drawn(frame: pd.DataFrame, kind: str) -> tuple[int, int] | None:
     if len(known.key) != 1 or known.key[0] not in names or len(frame) < 2:
         return None
     is_time = pd.api.types.is_datetime64_any_dtype(frame[known.key[0]].dtype)
-    ruled = [
+    measures = [
         name
-        for name, form in number_formats(frame).items()
-        if form
-        and (what := declared(known.columns[name]))
-        and what.aggregate.rule in ("sum", "ratio")
+        for name in number_formats(frame)
+        if (what := declared(known.columns[name])) and what.aggregate.rule in ("sum", "ratio")
     ]
-    if is_time != (kind == "line") or not ruled:
+    if is_time != (kind == "line") or not measures:
         return None
-    return names.index(known.key[0]), names.index(ruled[0])
+    return names.index(known.key[0]), names.index(measures[0])
 
 
 def _as_excel(values: pd.Series) -> list[Any]:
     """Convert the cells of a column for Excel; None where missing."""
-    dtype = values.dtype
-    if pd.api.types.is_bool_dtype(dtype):
-        convert: Any = bool
-    elif pd.api.types.is_numeric_dtype(dtype):
+    convert: Any = _fitted
+    if pd.api.types.is_bool_dtype(values.dtype):
+        convert = bool
+    elif pd.api.types.is_numeric_dtype(values.dtype):
         convert = _number
-    elif pd.api.types.is_datetime64_any_dtype(dtype):
+    elif pd.api.types.is_datetime64_any_dtype(values.dtype):
         values = values.dt.tz_convert("UTC") if values.dt.tz is not None else values
         convert = _moment
     else:
-        values, convert = as_texts(values), str
+        values = as_texts(values)
     return [None if pd.isna(value) else convert(value) for value in values]
 
 
@@ -421,30 +370,25 @@ def _number(value: Any) -> Any:
 
 def _moment(value: pd.Timestamp) -> Any:
     """Convert a day or moment for Excel; text where it would be rounded, or before 1900-03-01."""
-    if value.tz_localize(None) < _FIRST_DAY or value.microsecond or value.nanosecond:
+    plain = value.tz_localize(None)
+    is_day = value.tz is None and plain == plain.normalize()
+    is_local = value.tz is None and not is_day
+    if plain < _FIRST_DAY or value.microsecond or value.nanosecond or is_local:
         return value.isoformat().replace("+00:00", "Z")
-    return value.to_pydatetime()
+    return plain.date() if is_day else plain.to_pydatetime()
 
 
-def _format_of(value: Any) -> str | None:
-    """How a cell of no declared unit is shown."""
-    if not isinstance(value, datetime):
-        return None
-    return _MOMENT if value.tzinfo else _DAY
+def _width(cells: Sequence[Any]) -> int:
+    """The width of a column in characters, of which the longest cell fits if it is short."""
 
+    def length(cell: Any) -> int:
+        if isinstance(cell, date):
+            return 23 if isinstance(cell, datetime) else 10
+        if isinstance(cell, int | float):
+            return len(f"{cell:,.4f}" if cell % 1 else f"{cell:,.0f}")
+        return len(str(cell))
 
-def _width(cells: Sequence[Any], shown: str | None) -> int:
-    """The width of a column in characters, of which the longest text fits if it is short."""
-    texts = (
-        f"{cell:,.4f}"
-        if isinstance(cell, float) and cell % 1
-        else f"{cell:,.0f}"
-        if isinstance(cell, int | float)
-        else str(cell)
-        for cell in cells
-        if cell is not None and not isinstance(cell, datetime)
-    )
-    return max(_WIDTHS.get(shown or "", 8), min(max(map(len, texts), default=8) + 2, 60))
+    return max(8, min(2 + max(length(cell) for cell in cells if cell is not None), 60))
 
 
 def plain_names(frame: pd.DataFrame) -> dict[str, str]:
@@ -468,8 +412,7 @@ def plain_names(frame: pd.DataFrame) -> dict[str, str]:
 
 
 def _in_words(name: str) -> str:
-    words = [_INITIALS.get(word, word) for word in visible(name).split("_")]
-    text = " ".join(words)
+    text = " ".join(_INITIALS.get(word, word) for word in visible(name).split("_"))
     return text[:1].upper() + text[1:]
 
 
@@ -485,10 +428,10 @@ def header_notes(frame: pd.DataFrame) -> dict[str, str]:
     return notes
 
 
-def number_formats(frame: pd.DataFrame) -> dict[str, list[str | None]]:
-    """Return how the cells of each column of numbers are shown."""
+def number_formats(frame: pd.DataFrame) -> dict[str, list[str]]:
+    """Return how the cells of each declared column of numbers are shown."""
     known = metadata_of(frame)
-    shown: dict[str, list[str | None]] = {}
+    shown: dict[str, list[str]] = {}
     for name, values in frame.items():
         what = declared(known.columns.get(str(name), NOTHING))
         is_flag = pd.api.types.is_bool_dtype(values.dtype)

@@ -15,7 +15,7 @@ import pandas as pd
 
 from aatoolkit.availability import Availability, Cause, Status, combine
 from aatoolkit.errors import ArgumentError, ItemNotFound
-from aatoolkit.frame.merge_keys import check_keys, dtypes_of_keys, keys_of
+from aatoolkit.frame.merge_keys import check_keys, keys_of
 from aatoolkit.metadata.arrow_schema import declared_key
 from aatoolkit.metadata.attrs import (
     EMPTY,
@@ -54,8 +54,6 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
         merged = _numbered(left, 0).merge(_numbered(right, 1), **options, indicator=side)
     except (KeyError, IndexError, TypeError, ValueError) as error:
         problem = str(error).strip("'\"").partition(". If you wish")[0] or type(error).__name__
-        if isinstance(error, ValueError) and "trying to merge on" in problem:
-            problem = dtypes_of_keys(left, right, options) or problem
     if problem:
         raise ArgumentError(f"the frames cannot be merged: {problem}")
     repeats = [bool(merged[name].dropna().duplicated().any()) for name in _ROWS]

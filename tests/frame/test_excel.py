@@ -13,7 +13,7 @@ import aatoolkit as aa
 from aatoolkit._util.text import escaped, unescaped
 from aatoolkit.errors import NotWritten
 from aatoolkit.frame.csv import csv_bytes
-from aatoolkit.frame.excel import SheetTable, plain_names, write_excel
+from aatoolkit.frame.excel import SheetTable, plain_names, write_workbook
 
 openpyxl = pytest.importorskip("openpyxl")
 
@@ -179,7 +179,7 @@ def test_what_steers_a_terminal_or_reorders_a_line_is_escaped_as_in_csv(tmp_path
     assert sheet["text"].tolist() == [escaped(text) for text in texts]
     assert [unescaped(text) for text in sheet["text"]] == texts
     tables = [SheetTable("t\x9b\u202e", "holds \u202e", frame)]
-    write_excel(tables, tmp_path / "named.xlsx")
+    write_workbook(tables, tmp_path / "named.xlsx")
     named = pd.read_excel(tmp_path / "named.xlsx", sheet_name=None)
     assert [*named] == ["Overview", "t_x9b_u202e"]
     assert r"holds \u202e" in named["Overview"].to_numpy()

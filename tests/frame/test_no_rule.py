@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from helpers.serving import demo_dataset
 
-from aatoolkit.errors import AAToolkitWarning, AvailabilityError
+from aatoolkit.errors import AvailabilityError
 
 
 def why(frame: pd.DataFrame, column: str, **rules: str) -> str:
@@ -55,12 +55,6 @@ def test_a_sum_of_values_that_a_plain_join_repeated_is_refused() -> None:
     )
     with pytest.raises(AvailabilityError, match="n has one value per a and b over 16 rows"):
         total(pairs)
-
-
-def test_few_rows_that_may_be_repeats_are_a_warning() -> None:
-    frame = pd.DataFrame({"k": [*"aabb"], "n": [1, 1, 2, 2]})
-    with pytest.warns(AAToolkitWarning, match="a sum may count it several times"):
-        assert total(frame) == 6
 
 
 @pytest.mark.parametrize(

@@ -18,9 +18,8 @@ BRANDS = pd.DataFrame({"brand": ["Acme CRM", "Café CRM", "Globex"], "n": [1, 2,
         (["acme crm", "Globex"], "'acme crm' is 'Acme CRM' on the left"),
         ([" globex\u00a0"], "right.replace({'name': {' globex\\xa0': 'Globex'}})"),
         (["Cafe CRM"], "'Cafe CRM' is 'Café CRM' on the left"),
-        (["Glbex"], "is 'Glbex' 'Globex'?"),
-        (["x", "y"], "no value of brand of the left frame is in name of the right one"),
-        ([1.5, 2.5], "no value of brand"),
+        (["x", "y"], "no key of the left frame (brand: 'Acme CRM', 'Café CRM', 'Globex') is in"),
+        ([1.5, 2.5], "no key of the left frame (brand"),
     ],
 )
 @pytest.mark.parametrize("how", ["left", "inner"])
@@ -36,7 +35,7 @@ def test_keys_that_do_not_meet_are_named(names: list[object], words: str, how: s
 def test_keys_of_several_columns_meet_row_by_row() -> None:
     left = pd.DataFrame({"engine": ["a", "b"], "day": [1, 2], "n": [1, 1]})
     right = pd.DataFrame({"engine": ["a", "b"], "day": [2, 1]})
-    with pytest.warns(errors.AAToolkitWarning, match="right frame has the engine, day"):
+    with pytest.warns(errors.AAToolkitWarning, match="no key of the left frame"):
         left.aa.merge(right, on=["engine", "day"])
 
 
@@ -51,27 +50,17 @@ def test_keys_that_meet_are_silent() -> None:
         BRANDS.aa.merge(pd.DataFrame({"brand": ["x"]}), how="left_anti", on="brand")
 
 
-def test_dtypes_that_do_not_meet_have_a_remedy_of_one_line() -> None:
-    with pytest.raises(errors.ArgumentError) as found:
-        BRANDS.aa.merge(pd.DataFrame({"brand": [1, 2]}), on="brand")
-    assert "pd.concat" not in str(found.value)
-    assert "right.astype({'brand': 'str'})" in str(found.value)
-
-
 @pytest.mark.parametrize(
     ("how", "words"),
     [
         (
             "left",
-            "1 of 2 keys of the right frame has no partner on the left ('Other'), and a merge with "
-            "how='left' leaves its rows out; 2 of 3 keys of the left frame have no partner on the "
-            "right ('Acme CRM', 'Café CRM'); how='outer' keeps all, indicator=True says which",
+            "1 of 2 keys of the right frame have no partner ('Other'), and how='left' leaves their "
+            "rows out; 2 of 3 keys of the left frame have no partner ('Acme CRM', 'Café CRM'); "
+            "how='outer' keeps all, indicator=True says which",
         ),
-        (
-            "right",
-            "('Acme CRM', 'Café CRM'), and a merge with how='right' leaves their rows out; 1",
-        ),
-        ("inner", "on the right ('Acme CRM', 'Café CRM'), and a merge with how='inner' leaves"),
+        ("right", "('Acme CRM', 'Café CRM'), and how='right' leaves their rows out; 1"),
+        ("inner", "('Acme CRM', 'Café CRM'), and how='inner' leaves"),
     ],
 )
 def test_keys_without_a_partner_are_counted_where_their_rows_are_left_out(
@@ -81,3 +70,8 @@ def test_keys_without_a_partner_are_counted_where_their_rows_are_left_out(
     with pytest.warns(errors.AAToolkitWarning) as found:
         BRANDS.aa.merge(own, how=how, on="brand")
     assert words in str(found[0].message)
+
+
+def test_dtypes_that_do_not_meet_are_named() -> None:
+    with pytest.raises(errors.ArgumentError, match="trying to merge on str and int64"):
+        BRANDS.aa.merge(pd.DataFrame({"brand": [1, 2]}), on="brand")

@@ -15,7 +15,7 @@ from aatoolkit.display.plot.style import NO_NUMBER, NO_VALUE, UNMEASURED, Style
 from aatoolkit.errors import AvailabilityError
 from aatoolkit.frame.aggregate import aggregate
 from aatoolkit.frame.cell_status import COVERAGE
-from aatoolkit.frame.duplicates import DoubleCount, Duplicates
+from aatoolkit.frame.duplicates import Duplicates, Refused
 from aatoolkit.frame.groupby import by_period, group
 from aatoolkit.sections.aggregation import FRACTION, RANK, SCORE
 from aatoolkit.stats.estimate import wilson
@@ -82,7 +82,7 @@ def each_once(data: PlotData, by: Sequence[str], columns: Sequence[str]) -> Plot
         refused = ""
         try:
             again = Duplicates(data.frame, data.metadata, groups).of(table, [name])
-        except DoubleCount as error:
+        except Refused as error:
             refused = str(error)
         if refused:
             why = f"{name} would be drawn more than once: {refused}"

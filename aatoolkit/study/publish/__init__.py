@@ -25,7 +25,7 @@ from aatoolkit._util.files import writing_folder
 from aatoolkit._util.text import json_text, visible
 from aatoolkit.errors import NotWritten
 from aatoolkit.frame.csv import csv_bytes
-from aatoolkit.frame.excel import SheetTable, write_excel
+from aatoolkit.frame.excel import SheetTable, write_workbook
 from aatoolkit.frame.parquet import arrow_table, write_arrow
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.study.publish import documents
@@ -123,7 +123,7 @@ def publish(
                 _new(folder, path_of(table.name, "csv")).write_bytes(csv_bytes(table.frame))
         if excel:
             sheets = (SheetTable(table.name, table.doc, table.frame) for table in published)
-            write_excel(sheets, folder / "tables.xlsx", facts["last"])
+            write_workbook(sheets, folder / "tables.xlsx", created=facts["last"])
         forms += [*(attached or {})]
         written: dict[str, str | bytes] = {
             **(attached or {}),
