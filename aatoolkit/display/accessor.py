@@ -212,7 +212,7 @@ class Accessor(NamesNear):
         >>> engines = aa.demo().read("overview", days=7)["overview_engines"]
         >>> found = engines.aa.explain("mention_rate")
         >>> found.row, found.missing.partition(";")[0]
-        ({'engine': 'google-ai-overview'}, 'the answer holds null here')
+        ({'engine': 'google-ai-overview'}, 'the response holds null here')
         """
         from aatoolkit.stats.explain.explainer import Explainer
 
@@ -812,7 +812,8 @@ class Accessor(NamesNear):
         >>> float(found["before"]), float(found["after"]), found["verdict"]
         (0.5, 0.75, 'no evidence')
         """
-        from aatoolkit.stats.compare import compare, previous_window
+        from aatoolkit.stats.compare import compare
+        from aatoolkit.stats.sides import previous_window
 
         if isinstance(baseline, str):
             measures = [column] if isinstance(column, str) else [*column]
@@ -894,7 +895,8 @@ class Accessor(NamesNear):
         3     left     0.0
         4    total     0.0
         """
-        from aatoolkit.stats.compare import decompose, previous_window
+        from aatoolkit.stats.compare import decompose
+        from aatoolkit.stats.sides import previous_window
 
         if isinstance(baseline, str):
             baseline = previous_window(self._frame, [column], baseline)

@@ -331,7 +331,7 @@ class Tables(Mapping[str, "pd.DataFrame"], NamesNear):
         >>> [each.column for each in tables.explain("$.rows[0]").children]
         ['brands.brand', 'brands.mention_count']
         """
-        from aatoolkit.stats.explain.answers import explain_path
+        from aatoolkit.stats.explain.responses import explain_path
 
         if not isinstance(path, str):
             raise ArgumentError(f"path is a {type(path).__name__}, no text", argument="path")

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from aatoolkit.availability import Availability, Cause, Status, combine
@@ -18,9 +17,11 @@ from aatoolkit.metadata.recorded import recorded
 from aatoolkit.stats.results import check_level, percent, result, verdict_of
 from aatoolkit.stats.trace import (
     One,
+    leaf,
     name_all,
     named,
     normal_quantile,
+    number,
     plain_value,
     setting,
     take,
@@ -195,37 +196,42 @@ def cited_and_mentioned(
 @recorded("cited_and_mentioned", "rows")
 def association(rows: pd.DataFrame, level: float) -> pd.DataFrame:
     """The association of citations and mentions, of one row an answer."""
-    whole = rows.dropna(subset=["cited", "prompt_id"])
-    codes = pd.factorize(whole["prompt_id"])[0]
-    counts = {
-        kind: np.bincount(codes[mask], minlength=int(codes.max(initial=-1)) + 1).astype(np.float64)
-        for kind, mask in _masks(whole).items()
-    }
-    values = _associated(counts, level)
-    p, ratio = float(values["p"]), float(values["odds_ratio"])
+    there = np.flatnonzero(rows[["cited", "prompt_id"]].notna().all(axis=1).to_numpy(bool))
+    codes, prompts = pd.factorize(rows["prompt_id"].iloc[there])
+    cited, mentioned = (rows[name].iloc[there].to_numpy(bool) for name in ("cited", "mentioned"))
+
+    def counted(kind: str) -> Any:
+        """The answers of a kind to each prompt."""
+        is_cited, is_mentioned = _KINDS[kind]
+        mask = (cited == is_cited) & (mentioned == is_mentioned)
+        counts = np.bincount(codes[mask], minlength=len(prompts)).astype(np.float64)
+
+        def part(recorder: Any, at: int) -> Any:
+            its = there[mask & (codes == at)]
+            words = f"{len(its)} answers that are {kind.replace('_', ' ')}"
+            key = {"prompt_id": prompts[at]}
+            return recorder.rows(kind, counts[at], rows, its, ("cited", "mentioned"), words, key)
+
+        return leaf(kind, counts, part)
+
+    values = _associated({kind: counted(kind) for kind in _KINDS}, setting("level", level))
+    numbers = {name: number(value) for name, value in values.items()}
+    p, ratio = numbers["p"], numbers["odds_ratio"]
     verdict = verdict_of(p, ratio - 1, level, ("more often", "less often"))
-    shares = [percent(float(values[name])) for name in ("mentioned_if_cited", "mentioned_if_not")]
-    why = f"{values['clusters']:g} prompts have answers of both kinds, which is too few"
+    shares = [percent(numbers[name]) for name in ("mentioned_if_cited", "mentioned_if_not")]
+    why = f"{numbers['clusters']:g} prompts have answers of both kinds, which is too few"
     if np.isfinite(p):
         why = (
             f"mentioned in {shares[0]} of answers that cite it, {shares[1]} of others; within "
             f"prompts the odds are {ratio:.2f} times as high "
-            f"({values['low']:.2f} to {values['high']:.2f})"
+            f"({numbers['low']:.2f} to {numbers['high']:.2f})"
         )
     known = metadata_of(rows)
     state = combine([known.columns[name].availability for name in ("mentioned", "cited")])
     method = "Mantel-Haenszel odds ratio by prompt; Robins-Breslow-Greenland interval"
     said = {"verdict": verdict, "why": why, "method": method}
+    values = {name: [value] for name, value in values.items()}
     return result("cited_and_mentioned", values | said, None, known.sources, state, level=level)
-
-
-def _masks(rows: pd.DataFrame) -> dict[str, npt.NDArray[np.bool_]]:
-    """The rows of each kind."""
-    cited, mentioned = (rows[name].to_numpy(bool) for name in ("cited", "mentioned"))
-    return {
-        kind: (cited == is_cited) & (mentioned == is_mentioned)
-        for kind, (is_cited, is_mentioned) in _KINDS.items()
-    }
 
 
 def _associated(counts: Mapping[str, Any], level: Any) -> dict[str, Any]:
@@ -282,30 +288,3 @@ def odds(a: Any, b: Any, c: Any, d: Any) -> Odds:
         variance = one / (2 * for_it**2) + two / (2 * (for_it * against))
         error = np.sqrt(variance + three / (2 * against**2))
         return named(Odds(for_it / against, error))
-
-
-def traced(cells: Any, at: int) -> dict[str, Any]:
-    """The numbers of the association, traced."""
-    del at  # there is one row
-    if "kinds" not in cells.shared:
-        frame = cells.inputs[0].frame
-        frame = frame[["cited", "mentioned", "prompt_id"]].assign(at=range(len(frame)))
-        frame = frame.dropna(subset=["cited", "prompt_id"])
-        cells.shared["kinds"] = {
-            kind: _leaf(cells, kind, frame[mask], [*dict.fromkeys(frame["prompt_id"])])
-            for kind, mask in _masks(frame).items()
-        }
-    return _associated(cells.shared["kinds"], setting("level", cells.arguments.get("level", 0.95)))
-
-
-def _leaf(cells: Any, kind: str, frame: pd.DataFrame, prompts: list[Any]) -> Any:
-    """The answers of a kind to each prompt."""
-    rows = [frame["at"][frame["prompt_id"].eq(name)].tolist() for name in prompts]
-    return cells.facts(
-        kind,
-        [len(part) for part in rows],
-        rows,
-        ("cited", "mentioned"),
-        lambda place: f"{len(rows[place])} answers that are {kind.replace('_', ' ')}",
-        lambda place: {"prompt_id": str(prompts[place])},
-    )

@@ -15,7 +15,7 @@ from aatoolkit.metadata.recorded import recorded
 from aatoolkit.stats.cluster_sums import Integers, Numbers, Rules, cluster_sums
 from aatoolkit.stats.estimate import long_run
 from aatoolkit.stats.results import amount, check_level, points, result
-from aatoolkit.stats.trace import One, drawn, name_all
+from aatoolkit.stats.trace import One, drawn, name_all, number, plain_value, take, under
 
 RATES, COUNTS, MEANS = "binomial", "Poisson", "normal"
 _WORDS = {RATES: "rate", COUNTS: "count", MEANS: "mean"}
@@ -24,6 +24,10 @@ _COLUMNS = (
     "from_day", "to_day", "verdict", "why",
 )  # fmt: skip
 MOST_DAYS = 1_100
+_SHUFFLED = (
+    "the share of this series and those of its days shuffled in blocks (seed 0) that "
+    "gain as much from a change"
+)
 _LEAST_DAYS = 20
 _SEGMENT = 5
 _PERMUTATIONS = 499
@@ -43,37 +47,42 @@ def changes(
     check_level(level)
     sums = cluster_sums(frame, column, None, date, rules, counts=True)
     order = np.argsort(sums.labels[sums.cluster])
-    days, y, n = sums.labels[sums.cluster][order], sums.y[order], sums.n[order]
+    days, (y, n) = sums.labels[sums.cluster][order], sums.of(order)
     if len(days) > MOST_DAYS:
         why = f"{len(days):,} days; {MOST_DAYS:,} are the most: aggregate to weeks first"
         raise AvailabilityError(f"{column}: {why}", columns={column: why})
     kind = COUNTS if sums.is_count else RATES if sums.is_rate else MEANS
-    ends = (days.min(), days.max()) if len(days) else (None, None)
-    none = {"from_day": ends[0], "to_day": ends[1], "n": n.sum(), "verdict": "cannot say"}
+    is_rate = kind == RATES
+    size = One.total(n)
+    row = dict.fromkeys(_COLUMNS) | {"n": size, "verdict": "cannot say"}
+    if len(days):
+        row |= {"from_day": days.min(), "to_day": days.max()}
+    rows = [row]
     if len(days) < _LEAST_DAYS:
-        rows = [
-            none | {"why": f"{len(days)} days with answers, and at least {_LEAST_DAYS} are needed"}
-        ]
+        row["why"] = f"{len(days)} days with answers, and at least {_LEAST_DAYS} are needed"
     else:
-        series = standard(y, n, kind)
-        starts, p, spread = _segments(*series, level, kind)
-        why = _unclear(*series, p, kind) if starts else ""
-        rate = y.sum() / n.sum()
-        none |= {"p": p, "before": rate, "after": rate, "why": why}
-        rows = [none]
-        if starts and not why:
-            spans = _spans(days, y, n, starts, kind == RATES)
-            within = [_day_interval(*series, *span, spread, level, kind) for span, _ in spans]
+        series = standard(plain_value(y), plain_value(n), kind)
+        starts, p_value, spread = _segments(*series, level, kind)
+        p = drawn("p", p_value, _SHUFFLED, y, n)
+        before = One.total(y) / size
+        name_all(before=before)
+        row |= {"p": p, "before": before, "after": under("after", before)}
+        row["why"] = _unclear(*series, p_value, kind) if starts else ""
+        if starts and not row["why"]:
+            bounds = [0, *starts, len(days)]
             rows = [
-                row | {"p": p, "first_day": days[first], "last_day": days[last]}
-                for (_, row), (first, last) in zip(spans, within, strict=True)
+                _step(days, y, n, low, start, high, is_rate)
+                for low, start, high in zip(bounds, starts, bounds[2:], strict=False)
             ]
-        elif not why:
-            fits = f"one {_WORDS[kind]} of {amount(rate, kind == RATES)} fits all {len(days)} days"
-            why = f"{fits}; small changes would not show"
-            rows = [none | {"verdict": "no evidence", "why": why}]
+            for step, low, high in zip(rows, bounds, bounds[2:], strict=False):
+                first, last = _day_interval(*series, low, high, spread, level, kind)
+                step |= {"p": p, "first_day": days[first], "last_day": days[last]}
+        elif not row["why"]:
+            fits = f"one {_WORDS[kind]} of {amount(number(before), is_rate)} fits all"
+            row["why"] = f"{fits} {len(days)} days; small changes would not show"
+            row["verdict"] = "no evidence"
     values: dict[str, Any] = {name: [row.get(name) for row in rows] for name in _COLUMNS}
-    values["clusters"] = [len(days)] * len(rows)
+    values["clusters"] = [One.count(n)] * len(rows)
     values["method"] = f"{kind} likelihood, exact segmentation, days shuffled in blocks"
     return result(
         "changes",
@@ -88,55 +97,28 @@ def changes(
     )
 
 
-def _spans(
-    days: pd.Index, y: Numbers, n: Numbers, starts: list[int], is_rate: bool
-) -> list[tuple[tuple[int, int], dict[str, Any]]]:
-    """The stretch of each change and of both levels about it, and what is said of them."""
-    bounds = [0, *starts, len(y)]
-    spans = []
-    for low, start, high in zip(bounds, starts, bounds[2:], strict=False):
-        before, after = (
-            float(y[a:b].sum() / n[a:b].sum()) for a, b in ((low, start), (start, high))
-        )
-        moved = f"{amount(before, is_rate)} to {amount(after, is_rate)}"
-        row = {
-            "day": days[start],
-            "before": before,
-            "after": after,
-            "change": after - before,
-            "n": float(n[low:high].sum()),
-            "from_day": days[low],
-            "to_day": days[high - 1],
-            "verdict": "up" if after > before else "down",
-            "why": f"{moved}, {points(after - before, is_rate)}",
-        }
-        spans.append(((low, high), row))
-    return spans
-
-
-def traced(cells: Any, at: int) -> dict[str, Any]:
-    """The numbers of a row of `changes`, traced."""
-    given = cells.arguments
-    sums = cells.sums(0, given["column"], None, given["date"], given.get("rules"), counts=True)
-    pairs = {pd.Timestamp(day): pair for day, pair in sums.pairs(0).items()}
-    first, day, last = (cells.flat[name].iloc[at] for name in ("from_day", "day", "to_day"))
-    there = [each for each in sorted(pairs) if first <= each <= last]
-    split = last + pd.Timedelta(days=1) if pd.isna(day) else day
-    y0, n0 = sums.of([pairs[each] for each in there if each < split], "0")
-    y1, n1 = sums.of([pairs[each] for each in there if each >= split], "1")
-    y, n = sums.of([pairs[each] for each in sorted(pairs)])
-    before, size = One.total(y0) / One.total(n0), One.total(n0)
-    name_all(before=before)
-    after = before
-    if n1.value.size:
-        after, size = One.total(y1) / One.total(n1), One.total(n0) + One.total(n1)
-        name_all(after=after)
-    words = (
-        "the share of this series and those of its days shuffled in blocks (seed 0) that "
-        "gain as much from a change"
-    )
-    columns = {"before": before, "after": after, "change": after - before, "n": size}
-    return columns | {"clusters": One.count(n), "p": drawn("p", cells.number(at, "p"), words, y, n)}
+def _step(
+    days: pd.Index, y: Any, n: Any, low: int, start: int, high: int, is_rate: bool
+) -> dict[str, Any]:
+    """A change, and the levels about it."""
+    spans = [np.arange(low, start), np.arange(start, high)]
+    (y0, y1), (n0, n1) = ([take(part, span) for span in spans] for part in (y, n))
+    name_all(y0=y0, n0=n0, y1=y1, n1=n1)
+    before, after = One.total(y0) / One.total(n0), One.total(y1) / One.total(n1)
+    name_all(before=before, after=after)
+    change = after - before
+    moved = f"{amount(number(before), is_rate)} to {amount(number(after), is_rate)}"
+    return {
+        "day": days[start],
+        "before": before,
+        "after": after,
+        "change": change,
+        "n": One.total(n0) + One.total(n1),
+        "from_day": days[low],
+        "to_day": days[high - 1],
+        "verdict": "up" if number(change) > 0 else "down",
+        "why": f"{moved}, {points(number(change), is_rate)}",
+    }
 
 
 def standard(y: Numbers, n: Numbers, kind: str) -> tuple[Numbers, Numbers]:
@@ -192,9 +174,9 @@ def _split_rates(y: Numbers, n: Numbers, *starts: Integers) -> Numbers:
     """Compute the rate of each day between some splits of each series."""
     segment = sum(np.arange(y.shape[1]) >= at[:, None] for at in starts)
     rate = np.zeros_like(y)
-    for number in range(len(starts) + 1):
-        inside = segment == number
-        sums = [np.where(inside, each, 0.0).sum(1, keepdims=True) for each in (y, n)]
+    for part in range(len(starts) + 1):
+        inside = segment == part
+        sums = [np.where(inside, values, 0.0).sum(1, keepdims=True) for values in (y, n)]
         with np.errstate(divide="ignore", invalid="ignore"):
             rate = np.where(inside, sums[0] / sums[1], rate)
     return rate

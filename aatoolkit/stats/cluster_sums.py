@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from aatoolkit import sections
 from aatoolkit.availability import Availability, Status
 from aatoolkit.errors import AvailabilityError
 from aatoolkit.frame.aggregate import cells_of_plan
@@ -23,6 +22,7 @@ from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
 from aatoolkit.sections.aggregation import FRACTION, Aggregation
 from aatoolkit.sections.column import Column
 from aatoolkit.stats.results import refusal
+from aatoolkit.stats.trace import Many, leaf
 
 Numbers = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -37,14 +37,18 @@ class ClusterSums:
 
     Parameters
     ----------
+    of_frame : pandas.DataFrame
+        The frame as it was given.
     frame : pandas.DataFrame
-        The frame, with named index levels as columns.
+        The same with named index levels as columns.
     known : FrameMetadata
         Its metadata.
     groups : Groups
         The groups, and which of them each row of the frame is in.
     labels : pandas.Index
         The clusters, such as prompts.
+    by_cluster : str or None
+        The column of the clusters.
     group, cluster : array of int
         The group and the cluster of each pair.
     y, n, squares : array of float
@@ -53,8 +57,8 @@ class ClusterSums:
         Whether every row counts ``y`` of ``n``.
     of_rows : bool
         Whether it is a mean over rows, each with the weight 1.
-    given, expected : array of int
-        The rows with a number, and those to which the column applies, by group.
+    given : array of int
+        The rows with a number, by group.
     states : list of Availability
         What is known of the column in each group.
     column : Column or None
@@ -65,10 +69,12 @@ class ClusterSums:
         The rule of the column, and the columns that it is computed from.
     """
 
+    of_frame: pd.DataFrame
     frame: pd.DataFrame
     known: FrameMetadata
     groups: Groups
     labels: pd.Index
+    by_cluster: str | None
     group: Integers
     cluster: Integers
     y: Numbers
@@ -77,7 +83,6 @@ class ClusterSums:
     is_rate: bool
     of_rows: bool
     given: Integers
-    expected: Integers
     states: list[Availability]
     column: Column | None
     rows: Integers
@@ -107,9 +112,20 @@ class ClusterSums:
         rows = self.groups.keys.astype(object).where(self.groups.keys.notna(), None)
         return {tuple(row): at for at, row in enumerate(rows.itertuples(index=False, name=None))}
 
-    def added(self, values: Numbers) -> Numbers:
-        """Sums over the clusters of each group."""
-        return np.bincount(self.group, values, minlength=len(self.groups)).astype(np.float64)
+    def row(self, pair: int) -> dict[str, Any]:
+        """What identifies a pair: its cluster, or without clusters its group."""
+        if self.by_cluster:
+            return {self.by_cluster: self.labels[self.cluster[pair]]}
+        return self.group_row(self.group[pair])
+
+    def group_row(self, group: int) -> dict[str, Any]:
+        """What identifies a group."""
+        return {str(name): value for name, value in self.groups.keys.iloc[group].items()}
+
+    @property
+    def many(self) -> Many:
+        """What adds up over the clusters of each group."""
+        return Many(self.group, len(self.groups), self.group_row)
 
     def pairs(self, group: int) -> dict[Any, int]:
         """By cluster, the number of its pair with a group."""
@@ -118,15 +134,21 @@ class ClusterSums:
         names = self.labels[self.cluster[start:end]].tolist()
         return dict(zip(names, range(start, end), strict=True))
 
-    def of(self, pairs: Iterable[int], end: str = "") -> tuple[Numbers, Numbers]:
-        """Σy and Σn of some pairs; what is traced is named after the end."""
-        del end
-        chosen = [*pairs]
-        return self.y[chosen], self.n[chosen]
+    def of(self, pairs: Iterable[int] | None = None, end: str = "") -> tuple[Any, Any]:
+        """Σy and Σn of some pairs, or of all; what is traced is named after the end."""
+        chosen = np.arange(len(self.y)) if pairs is None else np.array([*pairs], np.int64)
 
-    def squares_of(self, pairs: Iterable[int]) -> Numbers:
-        """Σy² of some pairs."""
-        return self.squares[[*pairs]]
+        def of(values: Numbers, name: str, which: int) -> Any:
+            part = values[chosen]
+            return leaf(name, part, lambda it, at: it.total(self, name, int(chosen[at]), which))
+
+        return of(self.y, f"y{end}", 0), of(self.n, f"n{end}", 1)
+
+    def squares_of(self, pairs: Iterable[int] | None = None) -> Any:
+        """Σy² of some pairs, or of all."""
+        chosen = np.arange(len(self.y)) if pairs is None else np.array([*pairs], np.int64)
+        values = self.squares[chosen]
+        return leaf("squares", values, lambda it, at: it.squares(self, int(chosen[at])))
 
 
 def cluster_sums(
@@ -178,10 +200,12 @@ def cluster_sums(
 
     group_of, cluster_of = np.divmod(pairs, max(len(labels), 1))
     return ClusterSums(
+        frame,
         flat,
         known,
         groups,
         labels,
+        cluster,
         group_of,
         cluster_of,
         added(y[given]),
@@ -190,7 +214,6 @@ def cluster_sums(
         whole,
         planned.rule.over is None and planned.rule.by is None,
         groups.count(given),
-        groups.count(cells.applicable),
         _states(cells, groups, given),
         declared(known.columns[column]),
         np.flatnonzero(given),
@@ -217,27 +240,14 @@ def without_counts(rule: Aggregation, known: FrameMetadata, name: str) -> str:
 
 def _not_pooled(rule: Aggregation, frame: FrameMetadata, name: str) -> str:
     """Return the reason why the rows of a column cannot be pooled."""
-    known = frame.columns[name]
-    column = declared(known)
+    column = declared(frame.columns[name])
     if column is None or column.aggregate.counts is None:
         return without_counts(rule, frame, name)
     parts = " of ".join(column.aggregate.counts)
-    other = _by_prompt((known.of or "").rpartition(":")[2].partition(".")[0], column.name)
-    where = f"; the table {other} has it by prompt" if other else ""
     return (
         f"it is a share ({parts}) of which one answer can hold several, so nothing says how it "
-        f"differs between answers; df.aa.interval({column.name!r}) gives that of each row{where}"
+        f"differs between answers; df.aa.interval({column.name!r}) gives that of each row"
     )
-
-
-def _by_prompt(table: str, name: str) -> str | None:
-    """The table of the same section in which a column is counted by prompt."""
-    for section in sections.all().values():
-        if table in section.names:
-            for each in section.tables:
-                if "prompt_id" in each.key and name in each.names and each.name != table:
-                    return each.name
-    return None
 
 
 def with_flags(frame: pd.DataFrame, known: FrameMetadata, column: str, rules: Rules) -> Rules:

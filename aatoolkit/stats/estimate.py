@@ -24,7 +24,7 @@ checked by simulation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -417,41 +417,12 @@ def long_run(residual: Numbers) -> Numbers:
     return factor
 
 
-def traced_adjusted(
-    row: int, tests: Mapping[int, float], correct: str | None, traced: Callable[[int], Any]
-) -> Any:
-    """The adjusted p-value of a row, traced.
-
-    Parameters
-    ----------
-    row : int
-        The row.
-    tests : mapping of int to float
-        The p-values, by row.
-    correct : {"holm", "bh", None}
-        How they are adjusted.
-    traced : callable
-        Gives the traced p-value of a row: that of the row that decides.
-    """
-    if correct is None:
-        return traced(row)
-    order = sorted(tests, key=lambda other: tests[other])
-    place, many = order.index(row), len(order)
-    factors = [many - rank if correct == "holm" else many / (rank + 1) for rank in range(many)]
-    among = range(place + 1) if correct == "holm" else range(place, many)
-    choose = max if correct == "holm" else min
-    best = choose(among, key=lambda rank: factors[rank] * tests[order[rank]])
-    count, rank = setting("tests", many), setting("rank", best + 1)
-    factor = count - rank + 1 if correct == "holm" else count / rank
-    return np.minimum(factor * traced(order[best]), 1.0)
-
-
-def adjusted(p: Numbers, correct: str | None) -> Numbers:
+def adjusted(p: Sequence[Any], correct: str | None) -> list[Any]:
     """Adjust p-values over all that are not missing.
 
     Parameters
     ----------
-    p : array of float
+    p : sequence of float
         The p-values; NaN where there is none.
     correct : {"holm", "bh", None}
         Holm's step-down method, which bounds the probability of any false alarm (*Scandinavian
@@ -460,19 +431,26 @@ def adjusted(p: Numbers, correct: str | None) -> Numbers:
 
     Examples
     --------
-    >>> adjusted(np.array([0.01, 0.04, np.nan, 0.03]), "holm").round(3).tolist()
+    >>> [round(value, 3) for value in adjusted([0.01, 0.04, float("nan"), 0.03], "holm")]
     [0.03, 0.06, nan, 0.06]
     """
-    found = p.copy()
-    there = np.flatnonzero(np.isfinite(p))
-    if correct is None or not len(there):
-        return found
-    order = there[np.argsort(p[there], kind="stable")]
-    count = len(order)
-    if correct == "holm":
-        steps = np.maximum.accumulate(p[order] * (count - np.arange(count)))
-    else:
-        scaled = p[order] * count / np.arange(1, count + 1)
-        steps = np.minimum.accumulate(scaled[::-1])[::-1]
-    found[order] = np.minimum(steps, 1.0)
-    return found
+    values = np.array([plain_value(value) for value in p], np.float64)
+    order = np.flatnonzero(np.isfinite(values))
+    order = order[np.argsort(values[order], kind="stable")]
+    corrected, many, best = [*p], len(order), None
+    if correct is None or not many:
+        return corrected
+    # Holm's method takes the largest from the smallest p-value on, the other one from the largest.
+    places = range(1, many + 1) if correct == "holm" else range(many, 0, -1)
+    for place in places:
+        rank, tests = setting("rank", place), setting("tests", many)
+        value = p[order[place - 1]]
+        scaled = value * (tests - rank + 1) if correct == "holm" else value * tests / rank
+        is_next = best is None or (
+            plain_value(scaled) > plain_value(best)
+            if correct == "holm"
+            else plain_value(scaled) < plain_value(best)
+        )
+        best = scaled if is_next else best
+        corrected[order[place - 1]] = np.minimum(best, 1.0)
+    return corrected

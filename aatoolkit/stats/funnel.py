@@ -19,7 +19,14 @@ from aatoolkit.metadata.recorded import recorded
 from aatoolkit.stats.cluster_sums import Numbers
 from aatoolkit.stats.estimate import wilson
 from aatoolkit.stats.results import MEASURED, check_level, percent, result
-from aatoolkit.stats.trace import One, name_all, normal_quantile, plain_value, setting
+from aatoolkit.stats.trace import (
+    Many,
+    cells_of,
+    name_all,
+    normal_quantile,
+    plain_value,
+    setting,
+)
 
 STAGES = ("crawled", "cited", "visited", "converted")
 COMPLETE = "complete"
@@ -90,8 +97,20 @@ class Stage:
     state: Availability
     why: str | None = None
     sources: tuple[Source, ...] = ()
-    rows: tuple[tuple[str, pd.Series, str], ...] = ()
+    rows: tuple[tuple[pd.DataFrame, pd.Series, str], ...] = ()
     """The tables that it was read from, the key of each of their rows, and the column."""
+
+    def numbers(self, keys: Sequence[Any], by: str | None) -> Any:
+        """The number of each key: the sum over the rows of the first table that has it."""
+        total: Any = np.full(len(keys), np.nan)
+        for frame, key, column in reversed(self.rows):
+            codes = pd.Index(keys).get_indexer(pd.Index(key))
+            rows = np.flatnonzero(codes >= 0)
+            many = Many(codes[rows], len(keys), lambda at: {by or "scope": keys[at]})
+            is_there = np.isin(np.arange(len(keys)), codes)
+            total = np.where(is_there, many.total(cells_of("c", frame, column, rows)), total)
+        is_known = self.values.reindex(keys).notna().to_numpy(bool)
+        return np.where(is_known, total, np.nan)
 
 
 def funnel(
@@ -139,66 +158,22 @@ def funnel_of(
 ) -> pd.DataFrame:
     """The stages, of the tables that were read."""
     tables = dict(zip(names, frames, strict=True))
-    stages = {stage: stage_of(tables, errors, by, stage) for stage in STAGES}
+    stages = {stage: stage_of(tables, errors, by, stage) for stage in (*STAGES, COMPLETE)}
+    complete = stages.pop(COMPLETE)
     _check_windows(stages)
     if all(stage.why for stage in stages.values()):
         why = "; ".join(dict.fromkeys(stage.why or "" for stage in stages.values()))
         raise AvailabilityError(f"there is no funnel: {why}", columns=dict.fromkeys(STAGES, why))
     keys = list(dict.fromkeys(key for stage in stages.values() for key in stage.values.index))
-
-    def numbers(stage: Stage) -> Numbers:
-        return stage.values.reindex(keys).to_numpy(np.float64, na_value=np.nan)
-
-    table = {name: numbers(stage) for name, stage in stages.items()}
-    complete = stage_of(tables, errors, by, COMPLETE)
-    is_complete = bool(complete.values.notna().any())
-    table["n"] = numbers(complete if is_complete else stages["visited"])
-    columns = [*map(tuple, -np.nan_to_num(np.column_stack([table[stage] for stage in STAGES])))]
-    order = sorted(range(len(keys)), key=lambda at: keys[at] if by == "day" else columns[at])
+    sizes = [-stage.values.reindex(keys).fillna(0) for stage in stages.values()]
+    largest = [*zip(*sizes, strict=True)]
+    order = sorted(range(len(keys)), key=lambda at: keys[at] if by == "day" else largest[at])
     keys = [keys[at] for at in order]
-    table = {name: values[order] for name, values in table.items()}
+    table = {name: stage.numbers(keys, by) for name, stage in stages.items()}
+    is_complete = bool(complete.values.notna().any())
+    table["n"] = complete.numbers(keys, by) if is_complete else table["visited"]
+    name_all(**table)
     return _described(keys, table, stages, by, level, is_complete=is_complete)
-
-
-def _rates(counts: Mapping[str, Any], level: Any) -> dict[str, Any]:
-    """The quotients of stages, plain or traced."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        columns = {}
-        if "crawled" in counts and "visited" in counts:
-            columns["crawl_to_refer"] = counts["crawled"] / counts["visited"]
-        if "converted" in counts and "n" in counts:
-            rate, q = counts["converted"] / counts["n"], normal_quantile((1 + level) / 2)
-            name_all(rate=rate, q=q)
-            low, high = wilson(rate, counts["n"], q)
-            columns |= {"conversion_rate": rate, "conversion_rate_low": low}
-            columns["conversion_rate_high"] = high
-    return columns
-
-
-def traced(cells: Any, at: int) -> dict[str, Any]:
-    """The numbers of a row of a funnel, traced."""
-    given = cells.arguments
-    names = given["names"]
-    if "rows" not in cells.shared:
-        tables = dict(zip(names, (made.frame for made in cells.inputs), strict=True))
-        cells.shared["rows"] = {
-            stage: stage_of(tables, {}, given.get("by"), stage) for stage in (*STAGES, COMPLETE)
-        }
-    key = cells.flat[cells.flat.columns[0]].iloc[at]
-    counts = {}
-    for stage, read in cells.shared["rows"].items():
-        for table, keys, column in read.rows:
-            places = np.flatnonzero(keys.eq(key).fillna(False).to_numpy(bool))
-            if len(places) and stage not in counts:
-                counts[stage] = One.total(cells.column("c", names.index(table), places, column))
-    name_all(**counts)
-    is_complete = cells.shared["rows"][COMPLETE].values.notna().any()
-    n = counts.pop(COMPLETE, None) if is_complete else counts.get("visited")
-    counts.pop(COMPLETE, None)
-    if n is None:
-        return counts | _rates(counts, 0.95)
-    rated = counts | ({"n": n} if plain_value(n) > 0 else {})
-    return counts | {"n": n} | _rates(rated, setting("level", given.get("level", 0.95)))
 
 
 def _check_windows(stages: Mapping[str, Stage]) -> None:
@@ -232,15 +207,23 @@ def _described(
     is_complete: bool,
 ) -> pd.DataFrame:
     """One row a key."""
-    rates = _rates(table, level)
     pages = np.array([by != "path" or is_page(str(key)) for key in keys], bool)
-    is_possible = (table["n"] > 0) & (table["converted"] <= table["n"])
-    for name, values in rates.items():
-        use = pages & (table["visited"] > 0) if name == "crawl_to_refer" else is_possible
-        rates[name] = np.where(use, values, np.nan)
+    plain = {name: plain_value(values) for name, values in table.items()}
+    is_possible = (plain["n"] > 0) & (plain["converted"] <= plain["n"])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        refer = table["crawled"] / table["visited"]
+        rate, q = (
+            table["converted"] / table["n"],
+            normal_quantile((1 + setting("level", level)) / 2),
+        )
+        name_all(rate=rate, q=q)
+        ends = wilson(rate, table["n"], q)
+    rates = {"crawl_to_refer": np.where(pages & (plain["visited"] > 0), refer, np.nan)}
+    for end, values in zip(("", "_low", "_high"), (rate, *ends), strict=True):
+        rates[f"conversion_rate{end}"] = np.where(is_possible, values, np.nan)
+    converted = plain_value(rates["conversion_rate"])
     verdicts = [
-        _verdict(key, at, table, float(rates["conversion_rate"][at]), stages)
-        for at, key in enumerate(keys)
+        _verdict(key, at, plain, float(converted[at]), stages) for at, key in enumerate(keys)
     ]
     of_visits = "Conversions per visit; too low where those of the last days are not complete."
     which = "conversions over all visits, also those of days that are not complete"
@@ -308,12 +291,12 @@ def stage_of(
     if by != "path" or stage != "cited":
         prefix = "ai_" if by is None and stage in _VISITS else ""
         columns = [f"{prefix}{column}" for column in _COUNTS[stage]]
-        return _read(tables[name], name, _keys(tables[name], by, key), columns)
-    cited = _of_one_path(tables[name], name)
+        return _read(tables[name], _keys(tables[name], by, key), columns)
+    cited = _of_one_path(tables[name])
     name = _READS[by][2][0]
     if name not in tables:
         return cited
-    more = _of_one_path(tables[name], name)
+    more = _of_one_path(tables[name])
     whole = pd.concat([cited.values, more.values[~more.values.index.isin(cited.values.index)]])
     return replace(
         cited,
@@ -330,7 +313,7 @@ def _nothing(why: str) -> Stage:
     return Stage(pd.Series([], dtype="Float64"), state, why)
 
 
-def _read(frame: pd.DataFrame, name: str, key: pd.Series, columns: Sequence[str]) -> Stage:
+def _read(frame: pd.DataFrame, key: pd.Series, columns: Sequence[str]) -> Stage:
     """A count of a table, added up by a key: missing where a part of it is."""
     column = next((column for column in columns if column in frame.columns), None)
     if column is None:
@@ -344,14 +327,14 @@ def _read(frame: pd.DataFrame, name: str, key: pd.Series, columns: Sequence[str]
         why = str(state) if state.status != Status.AVAILABLE else "nothing was counted"
         if state.status in (Status.AVAILABLE, Status.PARTIAL):
             state = replace(state, status=Status.UNAVAILABLE, cause=state.cause or Cause.NO_ROW)
-    rows = ((name, key.reset_index(drop=True), column),)
+    rows = ((frame, key.reset_index(drop=True), column),)
     return Stage(sums.astype("Float64"), state, why, metadata_of(frame).sources, rows)
 
 
-def _of_one_path(frame: pd.DataFrame, name: str) -> Stage:
+def _of_one_path(frame: pd.DataFrame) -> Stage:
     """Answers that cite a path, where no two spellings of it would count an answer twice."""
     key = _keys(frame, "path", "path")
-    stage = _read(frame, name, key, ["cited_answer_count"])
+    stage = _read(frame, key, ["cited_answer_count"])
     several = key[key.duplicated()].unique()
     values = stage.values.copy()
     values[values.index.isin(several) & (values != 0).fillna(False)] = pd.NA

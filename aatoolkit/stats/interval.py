@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +12,8 @@ import pandas as pd
 from aatoolkit.availability import Status, combine
 from aatoolkit.errors import ArgumentError, AvailabilityError
 from aatoolkit.frame.aggregation_plan import counts_of, plan
-from aatoolkit.frame.cell_status import cells_of, together
+from aatoolkit.frame.cell_status import cells_of as states_of
+from aatoolkit.frame.cell_status import together
 from aatoolkit.frame.groupby import By, Groups, find
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import FrameMetadata, attach, metadata_of
@@ -26,10 +26,18 @@ from aatoolkit.stats.cluster_sums import (
     cluster_sums,
     without_counts,
 )
-from aatoolkit.stats.compare import PROMPT
 from aatoolkit.stats.estimate import LEAST_CLUSTERS, Estimate, estimate, wilson
 from aatoolkit.stats.results import amount, check_level, refusal, result
-from aatoolkit.stats.trace import Many, One, name_all, normal_quantile, setting
+from aatoolkit.stats.sides import PROMPT
+from aatoolkit.stats.trace import (
+    cells_of,
+    kept,
+    name_all,
+    normal_quantile,
+    plain_value,
+    reordered,
+    setting,
+)
 
 PANELS = ("sampled", "fixed")
 
@@ -57,74 +65,44 @@ def interval(
     if panel not in PANELS:
         raise ArgumentError(f"panel={panel!r} is none of {', '.join(PANELS)}")
     sums = cluster_sums(frame, column, by, cluster, rules)
-    g = Many(sums.group, len(sums.groups))
-    estimates = estimate(g, sums.y, sums.n, level, panel, sums.squares, sums.is_rate)
-    why = [_why_not(sums, estimates, at, cluster, panel) for at in range(len(sums.groups))]
-    if why and all(why) and any("cannot say how" in each for each in why if each):
+    y, n = sums.of()
+    sure = setting("level", level)
+    made = estimate(sums.many, y, n, sure, panel, sums.squares_of(), sums.is_rate)
+    why = [_why_not(sums, made, at, cluster, panel) for at in range(len(sums.groups))]
+    if why and all(why) and any("cannot say how" in reason for reason in why if reason):
         raise refusal(column, "interval", str(why[0]))
-    described = _described(sums, estimates, why, column, level, cluster, panel)
-    if join:
-        return _joined(frame, sums, described, column)
-    return described
+    described = _described(sums, made, why, column, level, cluster, panel)
+    if not join:
+        return described
+    names = [str(name) for name in described.columns if str(name).startswith(f"{column}_")]
+    _check_free(frame, names)
+    reordered(sums.groups.ids)
+    rows = described[names].take(sums.groups.ids).set_axis(frame.index)
+    return _with_columns(frame, rows, described)
 
 
-def traced(cells: Any, at: int) -> dict[str, Any]:
-    """The numbers of a row of `interval`, traced."""
-    given = cells.arguments
-    column, cluster, rules = given["column"], given.get("cluster"), given.get("rules")
-    level = setting("level", given.get("level", 0.95))
-    if cluster is None:
-        parts = parts_of_rows(cells.inputs[0].frame, column, rules)
-        y, n = (
-            cells.cell(name, 0, at, part)
-            for name, part in zip(("hits", "trials"), parts, strict=True)
-        )
-        rate, q = y / n, normal_quantile((1 + level) / 2)
-        name_all(rate=rate, q=q)
-        low, high = wilson(rate, n, q)
-        return {f"{column}_low": low, f"{column}_high": high}
-    sums = cells.sums(0, column, given.get("by"), cluster, rules)
-    names = [str(name) for name in sums.sums.groups.keys.columns]
-    group = sums.sums.groups.ids[at] if given.get("join") else sums.group(cells.key(at, names))
-    pairs = [*sums.pairs(int(group)).values()]
-    y, n = sums.of(pairs)
-    panel = given.get("panel") or "sampled"
-    return _columns(column, estimate(One, y, n, level, panel, sums.squares_of(pairs), sums.is_rate))
-
-
-def _columns(column: str, made: Estimate) -> dict[str, Any]:
-    """The columns of an interval, by their names."""
-    ends = {f"{column}_{end}": getattr(made, end) for end in ("low", "high")}
-    rest = {f"{column}_{name}": getattr(made, name) for name in ("deff", "clusters")}
-    return {column: made.value, **ends, f"{column}_n": made.size, **rest}
-
-
-def _why_not(
-    sums: ClusterSums, estimates: Estimate, group: int, cluster: str, panel: str
-) -> str | None:
+def _why_not(sums: ClusterSums, made: Estimate, group: int, cluster: str, panel: str) -> str | None:
     """Return the reason why a group has no interval; None if it has one."""
     if not sums.given[group]:
         state = sums.states[group]
         return str(state) if state.status != Status.AVAILABLE else "no answers"
-    k = int(estimates.clusters[group])
+    k = int(plain_value(made.clusters)[group])
     if panel == "sampled" and k < LEAST_CLUSTERS:
         return (
             f"{k} different values of {cluster} cannot say how much such values differ, which "
             f"takes {LEAST_CLUSTERS}; panel='fixed' is about these alone, and without cluster "
             "the interval takes every answer for independent"
         )
-    if np.isnan(estimates.low[group]):
-        return (
-            f"one number for each value of {cluster} cannot say how much answers to one differ"
-            if panel == "fixed"
-            else f"{k} values of {cluster} that do not differ are too few to estimate an error"
-        )
-    return None
+    if np.isfinite(plain_value(made.low)[group]):
+        return None
+    if panel == "fixed":
+        return f"one number for each value of {cluster} cannot say how much answers to one differ"
+    return f"{k} values of {cluster} that do not differ are too few to estimate an error"
 
 
 def _described(
     sums: ClusterSums,
-    estimates: Estimate,
+    made: Estimate,
     why: list[str | None],
     column: str,
     level: float,
@@ -133,19 +111,24 @@ def _described(
 ) -> pd.DataFrame:
     """One row a group."""
     keys, is_rate = sums.groups.keys.reset_index(drop=True), sums.is_rate
-    ends = zip(estimates.low.tolist(), estimates.high.tolist(), why, strict=True)
+    lows, highs = (plain_value(end).tolist() for end in (made.low, made.high))
     verdicts = [
         f"cannot say: {reason}"
         if reason
         else f"{100 * level:g} % interval: {amount(low, is_rate)} to {amount(high, is_rate)}"
-        for low, high, reason in ends
+        for low, high, reason in zip(lows, highs, why, strict=True)
     ]
     taken = {str(name): sums.known.columns[str(name)] for name in keys.columns}
     return result(
         "interval",
         {
             **{name: keys[name] for name in keys.columns},
-            **_columns(column, estimates),
+            column: made.value,
+            f"{column}_low": made.low,
+            f"{column}_high": made.high,
+            f"{column}_deff": made.deff,
+            f"{column}_clusters": made.clusters,
+            f"{column}_n": made.size,
             f"{column}_method": [_method(is_rate, level, cluster, panel)] * len(keys),
             f"{column}_verdict": verdicts,
         },
@@ -169,16 +152,6 @@ def _method(is_rate: bool, level: float, cluster: str, panel: str) -> str:
     return f"{how}, {level:.0%}, for values of {cluster} like these (clusters)"
 
 
-def _joined(
-    frame: pd.DataFrame, sums: ClusterSums, described: pd.DataFrame, column: str
-) -> pd.DataFrame:
-    """The rows of the frame with the interval of their group."""
-    names = [str(name) for name in described.columns if str(name).startswith(f"{column}_")]
-    _check_free(frame, names)
-    rows = described[names].take(sums.groups.ids).set_axis(frame.index)
-    return _with_columns(frame, rows, described)
-
-
 def _check_free(frame: pd.DataFrame, names: list[str]) -> None:
     taken = [name for name in names if name in frame.columns]
     if taken:
@@ -200,21 +173,24 @@ def _of_rows(frame: pd.DataFrame, column: str, level: float, rules: Rules | None
     """Wilson's score interval of each row."""
     known = metadata_of(frame)
     parts = parts_of_rows(frame, column, rules)
-    cells = together(*(cells_of(frame, part, known) for part in parts))
-    hits, trials = (frame[part].to_numpy(np.float64, na_value=np.nan) for part in parts)
-    counted = cells.given & (trials > 0) & _are_fractions(frame, known, column)
-    use = counted & (hits >= 0) & (hits <= trials)
+    cells = together(*(states_of(frame, part, known) for part in parts))
+    every = np.arange(len(frame))
+    hits, trials = (
+        cells_of(name, frame, part, every)
+        for name, part in zip(("hits", "trials"), parts, strict=True)
+    )
+    counts = [plain_value(part) for part in (hits, trials)]
+    counted = cells.given & (counts[1] > 0) & _are_fractions(frame, known, column)
+    use = counted & (counts[0] >= 0) & (counts[0] <= counts[1])
     if counted.any() and not use.any():
         raise refusal(column, "interval", "its numerator is no part of its denominator")
     with np.errstate(divide="ignore", invalid="ignore"):
-        bounds = wilson(hits / trials, trials, normal_quantile((1 + level) / 2))
-    return pd.DataFrame(
-        {
-            f"{column}_{end}": pd.array(np.where(use, bound, np.nan), dtype="Float64")
-            for end, bound in zip(("low", "high"), bounds, strict=True)
-        },
-        index=frame.index,
-    )
+        rate, q = hits / trials, normal_quantile((1 + setting("level", level)) / 2)
+        name_all(rate=rate, q=q)
+        low, high = (np.where(use, bound, np.nan) for bound in wilson(rate, trials, q))
+    columns = kept({f"{column}_low": low, f"{column}_high": high})
+    arrays = {name: pd.array(values, dtype="Float64") for name, values in columns.items()}
+    return pd.DataFrame(arrays, index=frame.index)
 
 
 def parts_of_rows(frame: pd.DataFrame, column: str, rules: Rules | None) -> tuple[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,22 +15,26 @@ from aatoolkit.availability import Status, combine
 from aatoolkit.errors import ArgumentError, ItemNotFound
 from aatoolkit.frame.aggregate import cells_of_plan
 from aatoolkit.frame.aggregation_plan import plan
-from aatoolkit.frame.cell_status import Cells
-from aatoolkit.frame.groupby import Groups, find, flattened, group
-from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
+from aatoolkit.frame.groupby import find, flattened, group
+from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.metadata.recorded import recorded
 from aatoolkit.sections.aggregation import RANK
-from aatoolkit.stats.cluster_sums import ClusterSums, Numbers, Rules, cluster_sums
-from aatoolkit.stats.compare import PROMPT, names_of
+from aatoolkit.stats.cluster_sums import Numbers, Rules, cluster_sums
 from aatoolkit.stats.estimate import LEAST_CLUSTERS, wilson
-from aatoolkit.stats.results import check_level, refusal, result
+from aatoolkit.stats.results import check_level, in_order, refusal, result
+from aatoolkit.stats.sides import PROMPT, names_of
 from aatoolkit.stats.trace import (
     One,
     Traced,
+    cells_of,
+    derived,
     drawn,
+    leaf,
     name_all,
     named,
     normal_quantile,
+    number,
+    plain_value,
     setting,
     t_quantile,
     t_quantiles,
@@ -47,6 +51,9 @@ _LEAST_DRAWS = 20
 _FEW_RESAMPLES = 200
 LEAST = 20
 MEASURES = ("hhi", "effective", "top_share", "gini")
+_LIMITS = {"hhi": (0.0, 1.0), "effective": (1.0, math.inf)} | dict.fromkeys(
+    ("top_share", "gini"), (0.0, 1.0)
+)
 
 
 @recorded("rank", "frame")
@@ -55,141 +62,6 @@ def rank(
 ) -> pd.DataFrame:
     """Ranks with their confidence sets; see ``df.aa.rank``."""
     check_level(level)
-    members = members_of(frame, column, by, cluster, rules)
-    k, measured = len(members.influence), members.measured
-    if k < LEAST_CLUSTERS:
-        raise refusal(column, "ranks", f"{k} different values of {cluster}; it takes 5")
-    reach, _ = separations(members, level)
-    above, below = ((reach > 1).sum(axis=axis).astype(np.float64) for axis in (0, 1))
-    many = int(measured.sum())
-    places = pd.Series(np.where(measured, -members.oriented, np.nan)).rank(method="min")
-    low, high = (np.where(measured, end, np.nan) for end in (1.0 + above, many - below))
-    verdicts = [
-        "cannot say: not measured"
-        if np.isnan(best)
-        else f"rank {best:g}{'' if best == worst else f' to {worst:g}'} of {many}"
-        for best, worst in zip(low.tolist(), high.tolist(), strict=True)
-    ]
-    order = np.argsort(places.to_numpy(np.float64), kind="stable")
-    values = {
-        by: members.names,
-        "value": members.value,
-        "rank": places,
-        "rank_low": low,
-        "rank_high": high,
-        "n": members.size,
-        "clusters": [k] * len(low),
-        "verdict": verdicts,
-    }
-    how = f"simultaneous pairwise differences over {cluster}, multiplier bootstrap"
-    known = members.sums.known
-    return result(
-        "rank",
-        {name: pd.Series(part).iloc[order].reset_index(drop=True) for name, part in values.items()}
-        | {"method": [how] * len(low)},
-        {by: known.columns[by]},
-        known.sources,
-        known.columns[column].availability,
-        key=(by,),
-        unit=members.sums.column.unit if members.sums.column else None,
-        level=level,
-        column=column,
-        cluster=cluster,
-    )
-
-
-def traced_rank(cells: Any, at: int) -> dict[str, Any]:
-    """The numbers of a row of `rank`, traced."""
-    given = cells.arguments
-    column, by, cluster = (given[name] for name in ("column", "by", "cluster"))
-    source, rules = cells.inputs[0], given.get("rules")
-    if "members" not in cells.shared:
-        ranked = members_of(source.frame, column, by, cluster, rules)
-        cells.shared["members"] = ranked, separations(ranked, float(given.get("level", 0.95)))
-    members, (reach, p) = cells.shared["members"]
-    sums = cells.sums(0, column, by, cluster, rules, counts=True)
-    names = members.names.astype(object).where(members.names.notna(), None).tolist()
-    member = names.index(cells.text(at, by))
-
-    def size_and_value(place: int, name: str) -> tuple[Any, Any]:
-        y, n = sums.of([*sums.pairs(place).values()])
-        size = One.total(y if sums.is_count else n)
-        value = size if sums.is_count else One.total(y) / size
-        name_all(**{name: value})
-        return size, value
-
-    size, own = size_and_value(member, "own")
-    measured, oriented = members.measured, members.oriented
-    many = int(measured.sum())
-    quantile = (
-        "a difference whose p-value, by Student's t with its own degrees of freedom, is below "
-        f"{p:.3g}: that of the largest of all in {DRAWS} draws of normal multipliers of {cluster} "
-        "(seed 0)"
-    )
-    columns = {"value": own, "n": size}
-    for name, others, start, sign, how in (
-        ("rank", oriented > oriented[member], 1, 1, "with a better value"),
-        ("rank_low", reach[:, member] > 1, 1, 1, f"that are better by {quantile}"),
-        ("rank_high", reach[member] > 1, many, -1, f"that are worse by {quantile}"),
-    ):
-        places = np.flatnonzero(measured & others).tolist()
-        words = f"{start} {'+' if sign > 0 else '-'} {len(places)} members {how}"
-        its = [size_and_value(place, "its")[1] for place in places]
-        columns[name] = drawn(name, float(start + sign * len(places)), words, own, *its)
-    frame = flattened(source.frame)[cluster]
-    rows = np.flatnonzero((frame.notna() & ~frame.duplicated()).to_numpy())
-    first = f"different values of {cluster}, the first row of each"
-    count = [len(members.influence)]
-    counted = cells.facts("clusters", count, [rows], (cluster,), lambda _: first, lambda _: {})
-    return columns | {"clusters": One.total(counted)}
-
-
-@dataclass(frozen=True)
-class RankedMembers:
-    """The members that are ranked: the value of each, and the influence of each cluster on it.
-
-    Parameters
-    ----------
-    names : pandas.Series
-        The members.
-    value, size : array of float
-        Their values, and what these rest on; NaN where nothing was measured.
-    influence : array of float
-        For each cluster a row: what it adds to the value of each member.
-    sums : ClusterSums
-        The sums that they are made of.
-    """
-
-    names: pd.Series
-    value: Numbers
-    size: Numbers
-    influence: Numbers
-    sums: ClusterSums
-
-    @property
-    def oriented(self) -> Numbers:
-        """The values such that a larger one is better."""
-        is_rank = self.sums.unit == RANK and not self.sums.is_count
-        return -self.value if is_rank else self.value
-
-    @property
-    def measured(self) -> npt.NDArray[np.bool_]:
-        """The members that have a value."""
-        return np.isfinite(self.value)
-
-
-def members_of(
-    frame: pd.DataFrame, column: str, by: str, cluster: str, rules: Rules | None
-) -> RankedMembers:
-    """The members that are ranked.
-
-    Raises
-    ------
-    AvailabilityError
-        If there are too many.
-    ItemNotFound
-        If the frame lacks one of the columns.
-    """
     flat = flattened(frame)
     find(flat, [column, by])
     if cluster == PROMPT and cluster not in flat.columns:
@@ -204,21 +76,85 @@ def members_of(
     if len(names) > MOST_MEMBERS:
         why = f"{len(names):,} members; {MOST_MEMBERS} are the most: choose them before looking"
         raise refusal(column, "ranks", why)
-    y, n = np.zeros((2, len(sums.labels), len(names)))
+    k, influence = _influence(sums)
+    if k < LEAST_CLUSTERS:
+        raise refusal(column, "ranks", f"{k} different values of {cluster}; it takes 5")
+    (y, n), g = sums.of(), sums.many
+    with np.errstate(divide="ignore", invalid="ignore"):
+        size = g.total(y if sums.is_count else n)
+        is_there = plain_value(g.total(n)) > 0
+        value = np.where(is_there, size if sums.is_count else g.total(y) / size, np.nan)
+    name_all(value=value)
+    measured = np.isfinite(plain_value(value))
+    is_rank = sums.unit == RANK and not sums.is_count
+    oriented = -plain_value(value) if is_rank else plain_value(value)
+    reach, p = _separations(influence, np.where(measured, oriented, 0.0), measured, level)
+    places = pd.Series(np.where(measured, -oriented, np.nan)).rank(method="min")
+    better = np.where(measured, oriented, -np.inf)
+    quantile = (
+        "a difference whose p-value, by Student's t with its own degrees of freedom, is below "
+        f"{p:.3g}: that of the largest of all in {DRAWS} draws of normal multipliers of {cluster} "
+        "(seed 0)"
+    )
+    many = int(measured.sum())
+    columns: dict[str, list[Any]] = {name: [] for name in ("rank", "rank_low", "rank_high")}
+    verdicts = []
+    for member in range(len(names)):
+        for name, others, start, sign, how in (
+            ("rank", better > oriented[member], 1, 1, "with a better value"),
+            ("rank_low", reach[:, member] > 1, 1, 1, f"that are better by {quantile}"),
+            ("rank_high", reach[member] > 1, many, -1, f"that are worse by {quantile}"),
+        ):
+            there = np.flatnonzero(others)
+            words = f"{start} {'+' if sign > 0 else '-'} {len(there)} members {how}"
+            its = (member, *there) if isinstance(value, Traced) else ()
+            end = drawn(name, start + sign * len(there), words, *(take(value, at) for at in its))
+            columns[name].append(end if measured[member] else math.nan)
+        low, high = (number(columns[name][-1]) for name in ("rank_low", "rank_high"))
+        place = f"rank {low:g}{'' if low == high else f' to {high:g}'} of {many}"
+        verdicts.append(place if measured[member] else "cannot say: not measured")
+    known = sums.known
+    ranked = result(
+        "rank",
+        {
+            by: names,
+            "value": value,
+            **columns,
+            "n": size,
+            "clusters": [One.count(take(n, np.unique(sums.cluster, return_index=True)[1]))]
+            * len(names),
+            "verdict": verdicts,
+            "method": [f"simultaneous pairwise differences over {cluster}, multiplier bootstrap"]
+            * len(names),
+        },
+        {by: known.columns[by]},
+        known.sources,
+        known.columns[column].availability,
+        key=(by,),
+        unit=sums.column.unit if sums.column else None,
+        level=level,
+        column=column,
+        cluster=cluster,
+    )
+    return in_order(ranked, np.argsort(places.to_numpy(np.float64), kind="stable"))
+
+
+def _influence(sums: Any) -> tuple[int, Numbers]:
+    """The number of clusters, and what each adds to the value of each member: a row each."""
+    y, n = np.zeros((2, len(sums.labels), len(sums.groups)))
     y[sums.cluster, sums.group], n[sums.cluster, sums.group] = sums.y, sums.n
     is_there = n.any(axis=1)  # what was not measured for anybody is no cluster
     y, n = y[is_there], n[is_there]
     if sums.is_count:
-        size, value = y.sum(axis=0), np.where(n.any(axis=0), y.sum(axis=0), np.nan)
-        return RankedMembers(names, value, size, y - y.mean(axis=0) if len(y) else y, sums)
-    size = n.sum(axis=0)
+        return len(y), y - y.mean(axis=0) if len(y) else y
     with np.errstate(divide="ignore", invalid="ignore"):
-        value = y.sum(axis=0) / size
-        influence = np.nan_to_num((y - value * n) / size)
-    return RankedMembers(names, value, size, influence, sums)
+        size = n.sum(axis=0)
+        return len(y), np.nan_to_num((y - y.sum(axis=0) / size * n) / size)
 
 
-def separations(members: RankedMembers, level: float) -> tuple[Numbers, float]:
+def _separations(
+    influence: Numbers, value: Numbers, measured: npt.NDArray[np.bool_], level: float
+) -> tuple[Numbers, float]:
     """How far each member is better than each other, 1 where it is enough; and a probability.
 
     It is that of the largest of all standardised differences, in draws of normal multipliers of
@@ -226,8 +162,6 @@ def separations(members: RankedMembers, level: float) -> tuple[Numbers, float]:
     freedom, is as improbable: those of its variance (Satterthwaite), since of few clusters fewer
     still carry it. With k-1 for all, sets of 8 to 20 prompts and ten ties hold in 84 to 88 %.
     """
-    influence, measured = members.influence, members.measured
-    value = np.where(measured, members.oriented, 0.0)
     k, many = influence.shape
     rng = np.random.default_rng(0)
     draws = rng.standard_normal((DRAWS, k)) @ influence
@@ -270,90 +204,8 @@ def concentration(
     check_level(level)
     if top < 1:
         raise ArgumentError(f"top={top!r} is no whole number from 1")
-    base = counted(frame, column, by, rarefy)
-    codes, states = base.groups.combined(base.cells)
-    counts = [base.values[base.given & (base.groups.ids == at)] for at in range(len(base.groups))]
-    sizes = [int(part.sum()) for part in counts]
-    names = [f"{name}{end}" for name in MEASURES for end in ("", "_low", "_high")]
-    rows, verdicts = [], []
-    for part, size, code in zip(counts, sizes, codes.tolist(), strict=True):
-        row, state = dict.fromkeys(names, np.nan), states[code]
-        reason = f" ({state})" if state.status != Status.AVAILABLE else ""
-        verdict = f"cannot say: {size} in all, and it takes {LEAST}{reason}"
-        if size >= LEAST:
-            row = _measured(part, top, base.depth, level)
-            low, high = row["effective_low"], row["effective_high"]
-            span = f"{low:.1f} or more" if math.isinf(high) else f"{low:.1f} to {high:.1f}"
-            verdict = f"as concentrated as {row['effective']:.1f} equal ones ({span})"
-        rows.append(row)
-        verdicts.append(verdict)
-    keys = base.groups.keys.reset_index(drop=True)
-    taken = {str(name): base.known.columns[str(name)] for name in keys.columns}
-    at_depth = f", rarefied to {base.depth:,}" if base.depth else ""
-    return result(
-        "concentration",
-        {
-            **{str(name): keys[name] for name in keys.columns},
-            **{name: [row[name] for row in rows] for name in names},
-            "n": sizes,
-            "members": [len(part) for part in counts],
-            "depth": [base.depth or size for size in sizes],
-            "verdict": verdicts,
-            "method": [f"multinomial bootstrap, basic interval{at_depth}"] * len(rows),
-        },
-        taken,
-        base.known.sources,
-        combine(states[int(code)] for code in codes),
-        key=tuple(taken),
-        level=level,
-        column=column,
-        top=top,
-    )
-
-
-@dataclass(frozen=True)
-class CountedRows:
-    """The counts whose concentration is measured.
-
-    Parameters
-    ----------
-    flat : pandas.DataFrame
-        The frame, with the levels of its index as columns.
-    known : FrameMetadata
-        Its metadata.
-    groups : Groups
-        The group of each row.
-    cells : Cells
-        Which rows hold a number, and why others do not.
-    values : array of float
-        The counts.
-    given : array of bool
-        The rows that count.
-    depth : int or None
-        How many are drawn of each group; None for all.
-    """
-
-    flat: pd.DataFrame
-    known: FrameMetadata
-    groups: Groups
-    cells: Cells
-    values: Numbers
-    given: npt.NDArray[np.bool_]
-    depth: int | None
-
-
-def counted(
-    frame: pd.DataFrame, column: str, by: str | Sequence[str] | None, rarefy: bool
-) -> CountedRows:
-    """The counts whose concentration is measured.
-
-    Raises
-    ------
-    AvailabilityError
-        If the column is no count.
-    """
     keys = names_of(by)
-    flat = flattened(frame)
+    flat = derived(flattened(frame), frame)
     known = metadata_of(flat)
     find(flat, [column, *keys])
     groups = group(flat, keys, True)
@@ -363,107 +215,57 @@ def counted(
         raise refusal(column, "concentration", f"its rule ({planned.rule}) is no sum of counts")
     cells = cells_of_plan(planned, flat, known, groups)
     values = flat[column].to_numpy(np.float64, na_value=np.nan)
-    given = cells.given & (values > 0)
-    if (values[given] % 1 != 0).any():
+    use = cells.given & (values > 0)
+    if (values[use] % 1 != 0).any():
         why = "it holds fractions; name the count behind it"
         raise refusal(column, "concentration", why)
-    sizes = [int(values[given & (groups.ids == at)].sum()) for at in range(len(groups))]
-    usable = [size for size in sizes if size >= LEAST]
-    depth = min(usable) if rarefy and len(usable) > 1 else None
-    return CountedRows(flat, known, groups, cells, values, given, depth)
-
-
-@dataclass(frozen=True)
-class Spread:
-    """The measures of some counts, and how far the ends of their intervals are from them.
-
-    Parameters
-    ----------
-    points : mapping of str to float
-        Each measure.
-    shifts : mapping of str to pair of float
-        What the ends of its interval add to it.
-    words, point_words : str
-        How the shifts were drawn, and the measures where they were.
-    """
-
-    points: Mapping[str, float]
-    shifts: Mapping[str, tuple[float, float]]
-    words: str
-    point_words: str
-
-    limits = {"hhi": (0.0, 1.0), "effective": (1.0, math.inf)} | dict.fromkeys(
-        ("top_share", "gini"), (0.0, 1.0)
+    counts = [
+        cells_of("c", flat, column, np.flatnonzero(use & (groups.ids == at)))
+        for at in range(len(groups))
+    ]
+    sizes, members = [One.total(part) for part in counts], [One.count(part) for part in counts]
+    for n, m in zip(sizes, members, strict=True):
+        name_all(n=n, members=m)
+    usable = [size for size in sizes if number(size) >= LEAST]
+    depth = min(usable, key=number) if rarefy and len(usable) > 1 else None
+    codes, states = groups.combined(cells)
+    names = [f"{name}{end}" for name in MEASURES for end in ("", "_low", "_high")]
+    rows, verdicts = [], []
+    for part, size, m, code in zip(counts, sizes, members, codes.tolist(), strict=True):
+        state = states[code]
+        if number(size) >= LEAST:
+            row = _measured(part, size, m, top, depth, level)
+            effective, low, high = (number(row[f"effective{end}"]) for end in ("", "_low", "_high"))
+            span = f"{low:.1f} or more" if math.isinf(high) else f"{low:.1f} to {high:.1f}"
+            verdict = f"as concentrated as {effective:.1f} equal ones ({span})"
+        else:
+            row = dict.fromkeys(names, np.nan)
+            reason = f" ({state})" if state.status != Status.AVAILABLE else ""
+            verdict = f"cannot say: {number(size):g} in all, and it takes {LEAST}{reason}"
+        rows.append(row)
+        verdicts.append(verdict)
+    key_rows = groups.keys.reset_index(drop=True)
+    taken = {str(name): known.columns[str(name)] for name in key_rows.columns}
+    at_depth = f", rarefied to {number(depth):,.0f}" if depth is not None else ""
+    return result(
+        "concentration",
+        {
+            **{str(name): key_rows[name] for name in key_rows.columns},
+            **{name: [row[name] for row in rows] for name in names},
+            "n": sizes,
+            "members": members,
+            "depth": sizes if depth is None else [depth] * len(rows),
+            "verdict": verdicts,
+            "method": [f"multinomial bootstrap, basic interval{at_depth}"] * len(rows),
+        },
+        taken,
+        known.sources,
+        combine(states[int(code)] for code in codes),
+        key=tuple(taken),
+        level=level,
+        column=column,
+        top=top,
     )
-
-    @classmethod
-    def of(cls, counts: Numbers, top: int, depth: int | None, level: float) -> Spread:
-        """The measures of some counts, drawn with the seed 0."""
-        rng = np.random.default_rng(0)
-        size = int(counts.sum())
-        times = min(max(_CELLS // max(len(counts), 1), _LEAST_RESAMPLES), _RESAMPLES)
-        point_words = ""
-        if depth is None or depth >= size:
-            point = _all(counts[None, :], top)[0]
-        else:
-            whole = counts.astype(np.int64)
-            # The mean over draws settles sooner than how much they vary.
-            few = min(times, max(_CELLS // (4 * len(counts)), _LEAST_DRAWS))
-            drawn = rng.multivariate_hypergeometric(whole, depth, size=few, method="marginals")
-            point = np.nanmean(_all(drawn.astype(np.float64), top), axis=0)
-            point_words = f"the mean over {few} draws of {depth:,} of {size:,} (seed 0)"
-        draws = rng.multinomial(depth or size, counts / size, size=times).astype(np.float64)
-        found = _all(draws, top)
-        sample = f"{times} multinomial samples of {depth or size:,} (seed 0)"
-        if times < _FEW_RESAMPLES:
-            # Too few for quantiles, enough for how much they vary.
-            half = t_quantile((1 + level) / 2, times - 1) * np.nanstd(found, axis=0, ddof=1)
-            spread = np.stack([-half, half])
-            words_of = f"Student's t times the standard deviation of {sample}"
-        else:
-            tails = [(1 - level) / 2, (1 + level) / 2]
-            spread = np.nanquantile(found - np.nanmean(found, axis=0), tails, axis=0)
-            words_of = f"the quantile of {sample}, less their mean"
-        points = dict(zip(MEASURES, point.tolist(), strict=True))
-        shifts = {
-            name: (float(spread[0][at]), float(spread[1][at])) for at, name in enumerate(MEASURES)
-        }
-        # The effective number is 1 over the index, and so are its ends.
-        most, least = (max(points["hhi"] + shift, 0.0) for shift in shifts["hhi"])
-        ends = (1 / end if end > 0 else math.inf for end in (least, most))
-        low, high = (end - points["effective"] for end in ends)
-        shifts["effective"] = (low, high)
-        lowest = _least_top(counts, top, rng, level) - points["top_share"]
-        shifts["top_share"] = (min(lowest, shifts["top_share"][0]), shifts["top_share"][1])
-        return cls(points, shifts, words_of, point_words)
-
-
-def _least_top(counts: Numbers, top: int, rng: np.random.Generator, level: float) -> float:
-    """The lower end of the share of the largest few.
-
-    Those that lead in a sample have luck among their merits, the more of it the more they tie. So
-    the leaders of one half are counted in the other half, where luck is gone, over many halves.
-    """
-    whole = counts.astype(np.int64)
-    size = int(whole.sum())
-    times = min(max(_CELLS // (8 * max(len(counts), 1)), _LEAST_DRAWS), _LEAST_RESAMPLES)
-    halves = rng.multivariate_hypergeometric(whole, size // 2, size=times, method="marginals")
-    others = whole - halves
-    leaders = np.argsort(-halves, axis=1, kind="stable")[:, :top]
-    share = float((np.take_along_axis(others, leaders, 1).sum(1) / others.sum(1)).mean())
-    low, _ = wilson(np.array([share]), np.array([size]), normal_quantile((1 + level) / 2))
-    return float(low[0])
-
-
-def _measured(counts: Numbers, top: int, depth: int | None, level: float) -> dict[str, float]:
-    """Each measure with its interval."""
-    spread = Spread.of(counts, top, depth, level)
-    row = {}
-    for name, (least, most) in spread.limits.items():
-        row[name] = spread.points[name]
-        for end, shift in zip(("low", "high"), spread.shifts[name], strict=True):
-            row[f"{name}_{end}"] = float(np.clip(row[name] + shift, least, most))
-    return row
 
 
 @dataclass(frozen=True)
@@ -484,6 +286,94 @@ def measured(n: Any, squares: Any, largest: Any, ranked: Any, members: Any) -> M
         return named(Measured(hhi, np.where(hhi > 0, 1 / hhi, np.nan), largest / n, gini))
 
 
+def _measured(c: Any, n: Any, members: Any, top: int, depth: Any, level: float) -> dict[str, Any]:
+    """Each measure with its interval, of counts or of draws of so many of them (seed 0)."""
+    counts, size = plain_value(c), int(number(n))
+    order = np.argsort(counts, kind="stable")
+    ordered, largest = take(c, order), take(c, order[-top:])
+    rank = leaf(
+        "rank", np.arange(1.0, len(order) + 1), lambda it, at: it.setting("rank", at + 1, {})
+    )
+    name_all(ordered=ordered, largest=largest)
+    sums = One.total(c**2), One.total(largest), One.total(rank * ordered)
+    made = measured(n, *sums, members)
+    points = {name: getattr(made, name) for name in MEASURES}
+    rng = np.random.default_rng(0)
+    times = min(max(_CELLS // max(len(counts), 1), _LEAST_RESAMPLES), _RESAMPLES)
+    many = size if depth is None else int(number(depth))
+    if many < size:
+        # The mean over draws settles sooner than how much they vary.
+        few = min(times, max(_CELLS // (4 * len(counts)), _LEAST_DRAWS))
+        whole = counts.astype(np.int64)
+        draws = rng.multivariate_hypergeometric(whole, many, size=few, method="marginals")
+        means = np.nanmean(_all(draws.astype(np.float64), top), axis=0)
+        words = f"the mean over {few} draws of {many:,} of {size:,} (seed 0)"
+        points = {
+            name: drawn(name, float(mean), words, n)
+            for name, mean in zip(MEASURES, means, strict=True)
+        }
+    shifts, words = _shifts(counts, top, many, times, level, rng, points)
+    row = dict(points)
+    for name, (least, most) in _LIMITS.items():
+        for end, shift in zip(("low", "high"), shifts[name], strict=True):
+            moved = points[name] + drawn("shift", shift, words)
+            within = np.minimum(moved, setting("most", most))
+            row[f"{name}_{end}"] = np.maximum(within, setting("least", least))
+    return row
+
+
+def _shifts(
+    counts: Numbers,
+    top: int,
+    many: int,
+    times: int,
+    level: float,
+    rng: np.random.Generator,
+    points: dict[str, Any],
+) -> tuple[dict[str, tuple[float, float]], str]:
+    """What the ends of each interval add to the measure, and how that was drawn."""
+    draws = rng.multinomial(many, counts / counts.sum(), size=times).astype(np.float64)
+    values = _all(draws, top)
+    words = f"{times} multinomial samples of {many:,} (seed 0)"
+    if times < _FEW_RESAMPLES:
+        # Too few for quantiles, enough for how much they vary.
+        half = t_quantile((1 + level) / 2, times - 1) * np.nanstd(values, axis=0, ddof=1)
+        spread = np.stack([-half, half])
+        words = f"Student's t times the standard deviation of {words}"
+    else:
+        tails = [(1 - level) / 2, (1 + level) / 2]
+        spread = np.nanquantile(values - np.nanmean(values, axis=0), tails, axis=0)
+        words = f"the quantile of {words}, less their mean"
+    shifts = {
+        name: (float(low), float(high)) for name, low, high in zip(MEASURES, *spread, strict=True)
+    }
+    # The effective number is 1 over the index, and so are its ends.
+    most, least = (max(number(points["hhi"]) + shift, 0.0) for shift in shifts["hhi"])
+    ends = (1 / end if end > 0 else math.inf for end in (least, most))
+    low, high = (end - number(points["effective"]) for end in ends)
+    shifts["effective"] = (low, high)
+    lowest = _least_top(counts, top, rng, level) - number(points["top_share"])
+    shifts["top_share"] = (min(lowest, shifts["top_share"][0]), shifts["top_share"][1])
+    return shifts, words
+
+
+def _least_top(counts: Numbers, top: int, rng: np.random.Generator, level: float) -> float:
+    """The lower end of the share of the largest few.
+
+    Those that lead in a sample have luck among their merits, the more of it the more they tie. So
+    the leaders of one half are counted in the other half, where luck is gone, over many halves.
+    """
+    whole = counts.astype(np.int64)
+    size = int(whole.sum())
+    times = min(max(_CELLS // (8 * max(len(counts), 1)), _LEAST_DRAWS), _LEAST_RESAMPLES)
+    halves = rng.multivariate_hypergeometric(whole, size // 2, size=times, method="marginals")
+    others = whole - halves
+    leaders = np.argsort(-halves, axis=1, kind="stable")[:, :top]
+    share = float((np.take_along_axis(others, leaders, 1).sum(1) / others.sum(1)).mean())
+    low, _ = wilson(np.array([share]), np.array([size]), normal_quantile((1 + level) / 2))
+    return float(low[0])
+
+
 def _all(counts: Numbers, top: int) -> Numbers:
     """The measures of many samples: one a row."""
     ordered = np.sort(counts, axis=1)
@@ -492,46 +382,3 @@ def _all(counts: Numbers, top: int) -> Numbers:
     n, squares, largest, ranked = (each.sum(axis=1) for each in sums)
     made = measured(n, squares, largest, ranked, np.maximum(there.sum(axis=1), 1))
     return np.column_stack([getattr(made, name) for name in MEASURES])
-
-
-def traced_concentration(cells: Any, at: int) -> dict[str, Any]:
-    """The numbers of a row of `concentration`, traced."""
-    given = cells.arguments
-    column, top = given["column"], int(given.get("top", 5))
-    base = cells.shared.setdefault(
-        "base",
-        counted(cells.inputs[0].frame, column, given.get("by"), bool(given.get("rarefy", True))),
-    )
-
-    def counts(group: int) -> Any:
-        rows = np.flatnonzero(base.given & (base.groups.ids == group))
-        return cells.column("c", 0, rows, column)
-
-    c = counts(at)
-    n, members = One.total(c), One.count(c)
-    name_all(n=n, members=members)
-    columns = {"n": n, "members": members, "depth": n}
-    if base.depth is not None:
-        sizes = [One.total(counts(group)) for group in range(len(base.groups))]
-        columns["depth"] = min((x for x in sizes if x.value >= LEAST), key=lambda x: float(x.value))
-    order = np.argsort(c.value, kind="stable")
-    ordered = take(c, order)
-    rank = Traced(np.arange(1.0, len(order) + 1), name="rank")
-    rank.cells = cells.place_of(rank)
-    largest = take(c, order[-top:])
-    name_all(largest=largest, ordered=ordered)
-    made = measured(n, One.total(c**2), One.total(largest), One.total(rank * ordered), members)
-    spread = Spread.of(c.value, top, base.depth, float(given.get("level", 0.95)))
-    for name in MEASURES:
-        point = getattr(made, name)
-        if spread.point_words:
-            point = drawn(name, spread.points[name], spread.point_words, n)
-        columns[name] = point
-        least, most = (
-            setting(word, end)
-            for word, end in zip(("least", "most"), spread.limits[name], strict=True)
-        )
-        for end, shift in zip(("low", "high"), spread.shifts[name], strict=True):
-            moved = drawn("shift", shift, spread.words)
-            columns[f"{name}_{end}"] = np.maximum(np.minimum(point + moved, most), least)
-    return columns

@@ -5,7 +5,6 @@ The Jaccard index and rank-biased overlap of all pairs of answers, in means over
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -19,18 +18,25 @@ from aatoolkit.frame.groupby import find, flattened
 from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.metadata.recorded import recorded
 from aatoolkit.stats.cluster_sums import Integers, Numbers
-from aatoolkit.stats.estimate import LEAST_CLUSTERS, adjusted, detectable, traced_adjusted, varies
+from aatoolkit.stats.estimate import LEAST_CLUSTERS, adjusted, detectable, varies
 from aatoolkit.stats.results import check_level, percent, points, refusal, result, verdict_of
-from aatoolkit.stats.trace import One, name_all, plain_value, setting, t_quantile, two_sided
+from aatoolkit.stats.trace import (
+    One,
+    derived,
+    leaf,
+    name_all,
+    number,
+    plain_value,
+    setting,
+    t_quantile,
+    two_sided,
+    under,
+)
 
 MOST_REPEATS = 20
 """How many answers of one engine to one prompt are compared at most."""
 
 MOST_MEMBERS = 40
-_COLUMNS = (
-    "jaccard", "jaccard_low", "jaccard_high", "ceiling", "gap", "gap_low", "gap_high", "p",
-    "rbo", "rbo_low", "rbo_high", "rbo_ceiling", "n", "clusters",
-)  # fmt: skip
 _NAN = float("nan")
 
 
@@ -65,7 +71,7 @@ def overlap(
         raise ArgumentError(f"p={p!r} is not between 0 and 1")
     if isinstance(depth, bool) or not isinstance(depth, int) or depth < 1:
         raise ArgumentError(f"depth={depth!r} is no whole number from 1")
-    flat = flattened(frame)
+    flat = derived(flattened(frame), frame)
     find(flat, [column, *([order] if order else [])])
     lacking = [name for name in (between, by, repeat) if name not in flat.columns]
     if lacking:
@@ -83,44 +89,53 @@ def overlap(
     if len(members) > MOST_MEMBERS:
         why = f"{len(members)} different ones; {MOST_MEMBERS} are the most: choose some first"
         raise refusal(between, "overlap", why)
-    jaccard, biased, answers = mean_overlaps(lists, len(members), p, depth, order is not None)
+    means = mean_overlaps(lists, len(members), p, depth, order is not None)
     pairs = [*combinations(range(len(members)), 2)]
-    made = [
-        _pair({"jaccard": jaccard, "rbo": biased}, answers, pair, level, _plain_leaf)
-        for pair in pairs
-    ]
-    rows, gaps = [row for row, _ in made], [gap for _, gap in made]
-    tests = np.array([row["p"] for row in rows], np.float64)
-    corrected = adjusted(tests, "holm")
-    family = max(int(np.isfinite(tests).sum()), 1)
-    shown = [
-        detectable(gap.error, gap.k - 1, level, family) if gap.error > 0 else _NAN for gap in gaps
-    ]
-    verdicts = [
-        verdict_of(value, gap.value, level, ("more alike", "less alike"))
-        for value, gap in zip(corrected.tolist(), gaps, strict=True)
-    ]
+    rows, sure = [], setting("level", level)
+    for a, b in pairs:
+
+        def of_prompts(name: str, values: Any, mask: Any, what: str, a: int = a, b: int = b) -> Any:
+            """The values of the prompts that have one; each is of the rows about it."""
+            chosen = np.flatnonzero(mask)
+
+            def part(recorder: Any, place: int) -> Any:
+                prompt = lists.prompts[chosen[place]]
+                about = flat[between].astype(str).isin([members[a], members[b]])
+                about &= flat[by].eq(prompt).fillna(False) & flat[column].notna()
+                its = np.flatnonzero(about.to_numpy(bool))
+                words = f"{what}, of {len(its)} rows of {column}"
+                value = values[chosen[place]]
+                return recorder.rows(name, value, flat, its, (column,), words, {by: prompt})
+
+            return leaf(name, values[chosen], part)
+
+        rows.append(_pair(*means, (a, b), sure, of_prompts))
+    tests = [row["p"] for row in rows]
+    family = setting("tests", max(sum(np.isfinite(number(test)) for test in tests), 1))
+    for row, value in zip(rows, adjusted(tests, "holm"), strict=True):
+        gap = row.pop("of_gap")
+        least = _NAN
+        if number(gap.error) > 0:
+            least = detectable(gap.error, gap.k - 1, sure, family)
+        names = ("more alike", "less alike")
+        verdict = verdict_of(number(value), number(gap.value), level, names)
+        row |= {"p_adjusted": under("p_adjusted", value), "detectable": least, "verdict": verdict}
+        row["why"] = _why(row, number(gap.k), between, by, level)
     state = known.columns[column].availability
     limits = f"; {state}" if state.status not in (Status.AVAILABLE, Status.UNKNOWN) else ""
     ordered = f"; rank-biased overlap extrapolated, p = {p:g}, depth {depth}" if order else ""
     other = f"other_{between}"
-    values: dict[str, Any] = {between: [members[a] for a, _ in pairs]}
-    values[other] = [members[b] for _, b in pairs]
-    for name in _COLUMNS:
-        values[name] = [row[name] for row in rows]
-        if name == "p":
-            values |= {"p_adjusted": corrected, "detectable": shown}
-    values["verdict"] = verdicts
-    values["why"] = [
-        _why(row, gap.k, verdict, between, by, least, level) + limits
-        for row, gap, verdict, least in zip(rows, gaps, verdicts, shown, strict=True)
-    ]
-    values["method"] = [
-        f"mean over {by} of pairs of answers, Student's t, Holm's method{ordered}"
-    ] * len(rows)
+    names = [*rows[0]] if rows else []
     return result(
         "overlap",
-        values,
+        {
+            between: [members[a] for a, _ in pairs],
+            other: [members[b] for _, b in pairs],
+            **{name: [row[name] for row in rows] for name in names},
+            "why": [row["why"] + limits for row in rows],
+            "method": [f"mean over {by} of pairs of answers, Student's t, Holm's method{ordered}"]
+            * len(rows),
+        },
         None,
         known.sources,
         state,
@@ -133,30 +148,28 @@ def overlap(
     )
 
 
-def _plain_leaf(name: str, values: Any, mask: Any, words: str) -> Any:
-    """The values of the prompts that have one."""
-    del name, words
-    return values[mask]
-
-
 def _pair(
-    means: dict[str, Numbers],
+    jaccard: Numbers,
+    biased: Numbers,
     answers: Integers,
     pair: tuple[int, int],
     level: Any,
-    leaf: Callable[[str, Any, Any, str], Any],
-) -> tuple[dict[str, Any], PromptMean]:
-    """Two members, plain or traced: their overlap, that of repeats, and the difference."""
+    of_prompts: Any,
+) -> dict[str, Any]:
+    """Two members: their overlap, that of repeats, and the difference."""
     a, b = pair
     columns: dict[str, Any] = {}
-    is_there = np.isfinite(means["jaccard"][:, a, b])
+    is_there = np.isfinite(jaccard[:, a, b])
     with np.errstate(divide="ignore", invalid="ignore"):
-        for name, index in (("jaccard", "Jaccard index"), ("rbo", "rank-biased overlap")):
-            values, word = means[name][:, a, b], f"mean {index} of pairs of answers"
-            own = (means[name][:, a, a] + means[name][:, b, b]) / 2
+        for name, index, means in (
+            ("jaccard", "Jaccard index", jaccard),
+            ("rbo", "rank-biased overlap", biased),
+        ):
+            values, word = means[:, a, b], f"mean {index} of pairs of answers"
+            own = (means[:, a, a] + means[:, b, b]) / 2
             both = is_there & np.isfinite(own)
-            mean = mean_of(leaf(name[0], values, np.isfinite(values), word), level, name)
-            repeats = leaf("own", own, both, f"mean {index} of repeats")
+            mean = mean_of(of_prompts(name[0], values, np.isfinite(values), word), level, name)
+            repeats = of_prompts("own", own, both, f"mean {index} of repeats")
             ceiling = mean_of(repeats, level, "ceiling")
             ends = np.maximum(mean.low, 0.0), np.minimum(mean.high, 1.0)
             columns |= {name: mean.value, f"{name}_low": ends[0], f"{name}_high": ends[1]}
@@ -164,13 +177,13 @@ def _pair(
                 columns["rbo_ceiling"] = ceiling.value
                 continue
             columns |= {"ceiling": ceiling.value, "clusters": mean.k}
-            differences = leaf("between", values, both, word) - repeats
+            differences = of_prompts("between", values, both, word) - repeats
             name_all(g=differences)
             gap = mean_of(differences, level, "gap")
-    columns |= {"gap": gap.value, "gap_low": gap.low, "gap_high": gap.high, "p": gap.p}
     many = answers[:, list(pair)].sum(axis=1).astype(float)
-    columns["n"] = One.total(leaf("answers", many, is_there, "answers of both"))
-    return columns, gap
+    size = One.total(of_prompts("answers", many, is_there, "answers of both"))
+    columns |= {"gap": gap.value, "gap_low": gap.low, "gap_high": gap.high, "p": gap.p}
+    return columns | {"n": size, "of_gap": gap}
 
 
 def mean_of(values: Any, level: Any, name: str = "mean") -> PromptMean:
@@ -193,63 +206,9 @@ def mean_of(values: Any, level: Any, name: str = "mean") -> PromptMean:
     return PromptMean(mean, k, error, mean - half, mean + half, two_sided(mean / error, df))
 
 
-def traced(cells: Any, at: int) -> dict[str, Any]:
-    """The numbers of a row of `overlap`, traced."""
-    given = cells.arguments
-    column, between, by, repeat = (given[name] for name in ("column", "between", "by", "repeat"))
-    flat = flattened(cells.inputs[0].frame)
-    if "lists" not in cells.shared:
-        lists = answer_lists(flat, column, between, by, repeat, given.get("order"))
-        how = (float(given["p"]), int(given["depth"]), given.get("order") is not None)
-        there = flat[column].notna().to_numpy()
-        prompts = [*pd.factorize(flat[by][there])[1]]
-        means = mean_overlaps(lists, len(lists.members), *how)
-        cells.shared["lists"] = lists, means, prompts, there
-    lists, (jaccard, biased, answers), prompts, there = cells.shared["lists"]
-    names = [str(cells.text(at, name)) for name in (between, f"other_{between}")]
-    a, b = map(lists.members.index, names)
-    of_pair = there & flat[between].astype(str).isin(names).to_numpy()
-
-    def leaf(name: str, values: Any, mask: Any, what: str) -> Any:
-        chosen = np.flatnonzero(mask)
-        rows = [
-            np.flatnonzero(of_pair & flat[by].eq(prompts[x]).fillna(False).to_numpy(bool))
-            for x in chosen
-        ]
-        text = f"{what}, of {{}} rows of {column}"
-        return cells.facts(
-            name,
-            values[chosen],
-            rows,
-            (column,),
-            lambda place: text.format(len(rows[place])),
-            lambda place: {by: prompts[chosen[place]]},
-        )
-
-    level, tests = setting("level", given["level"]), cells.tests()
-    columns, gap = _pair({"jaccard": jaccard, "rbo": biased}, answers, (a, b), level, leaf)
-    if given.get("order") is None:
-        columns = {name: part for name, part in columns.items() if not name.startswith("rbo")}
-    if at in tests:
-        many = setting("tests", max(len(tests), 1))
-        columns["detectable"] = detectable(gap.error, gap.k - 1, level, many)
-        columns["p_adjusted"] = traced_adjusted(
-            at, tests, "holm", lambda row: gap.p if row == at else traced(cells, row)["p"]
-        )
-    return columns
-
-
-def _why(
-    row: dict[str, Any],
-    k: Any,
-    verdict: str,
-    between: str,
-    by: str,
-    least: float,
-    level: float,
-) -> str:
-    if verdict == "cannot say":
-        if not row["clusters"]:
+def _why(row: dict[str, Any], k: float, between: str, by: str, level: float) -> str:
+    if row["verdict"] == "cannot say":
+        if not number(row["clusters"]):
             return f"no {by} has answers of both"
         if k < LEAST_CLUSTERS:
             return (
@@ -257,14 +216,15 @@ def _why(
                 f"takes; it takes {LEAST_CLUSTERS}"
             )
         return f"nothing differs between {k:g} {by}, too few to estimate an error"
+    gap, ceiling = number(row["gap"]), number(row["ceiling"])
+    low, high = (points(number(row[name]), True) for name in ("gap_low", "gap_high"))
     why = (
-        f"{percent(row['gap'] + row['ceiling'])} in common, where repeats of one have "
-        f"{percent(row['ceiling'])}; {100 * level:g} % interval of the gap, for this row "
-        f"alone: {points(row['gap_low'], True)} to {points(row['gap_high'], True)}"
+        f"{percent(gap + ceiling)} in common, where repeats of one have {percent(ceiling)}; "
+        f"{100 * level:g} % interval of the gap, for this row alone: {low} to {high}"
     )
-    if verdict == "no evidence":
-        shown = points(least, True).lstrip("+")
-        why += f"; a gap of {shown} would have shown in 4 of 5 such samples"
+    if row["verdict"] == "no evidence":
+        least = points(number(row["detectable"]), True).lstrip("+")
+        why += f"; a gap of {least} would have shown in 4 of 5 such samples"
     return why
 
 
@@ -277,6 +237,7 @@ class AnswerLists:
     answer: Integers
     value: Integers
     members: list[str]
+    prompts: list[Any]
 
 
 def answer_lists(
@@ -295,6 +256,8 @@ def answer_lists(
         _check(name, int((codes[name] < 0).sum()), "names no list", "drop them first")
         if name == between:
             names = [str(level) for level in levels]
+        elif name == by:
+            asked = [*levels]
     if order:
         _check(order, int(np.isnan(place).sum()), "orders no list", "or leave order out")
     answer = codes[repeat]
@@ -310,9 +273,9 @@ def answer_lists(
     pair = answer[rows] * (int(value.max(initial=-1)) + 1) + value[rows]
     rows = rows[np.sort(np.unique(pair, return_index=True)[1])]
     prompts, own, answers, values = (
-        each[rows].astype(np.int64) for each in (codes[by], member, answer, value)
+        part[rows].astype(np.int64) for part in (codes[by], member, answer, value)
     )
-    return AnswerLists(prompts, own, answers, values, sorted(names))
+    return AnswerLists(prompts, own, answers, values, sorted(names), asked)
 
 
 def _check(name: str, lacking: int, what: str, remedy: str) -> None:

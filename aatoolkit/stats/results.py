@@ -56,11 +56,12 @@ from aatoolkit._util.show import Marks, ShowAs, Shown, row_ranges
 from aatoolkit._util.text import visible
 from aatoolkit.availability import Availability, Cause, Status
 from aatoolkit.errors import ArgumentError, AvailabilityError
-from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, Source, attach
+from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, Source, attach, metadata_of
 from aatoolkit.sections.aggregation import COUNT, FRACTION, PROBABILITY, RANK, REQUESTS, refused
 from aatoolkit.sections.column import Column
 from aatoolkit.sections.registry import remember
 from aatoolkit.sections.section import Table, records
+from aatoolkit.stats.trace import kept, reordered
 
 MEASURED = Availability(Status.AVAILABLE)
 _DTYPES = {"number": "Float64", "whole": "Int64", "text": "string", "day": "date"}
@@ -310,6 +311,7 @@ def result(
     **words
         What names and meanings depend on.
     """
+    values = kept(values)
     change = _UNITS["points"] if unit == FRACTION else unit
     words |= {"unit": unit or "-", "change": change or "-", "level": f"{level:.0%}"}
     columns, frame = [], {name: values[name] for name in values}
@@ -415,6 +417,12 @@ def _state(values: pd.Series, state: Availability) -> Availability:
     cause = state.cause or Cause.INSUFFICIENT_SAMPLE
     status = Status.PARTIAL if there.any() else Status.UNAVAILABLE
     return Availability(status, cause, state.reason or "see the verdict of each row")
+
+
+def in_order(frame: pd.DataFrame, rows: Any) -> pd.DataFrame:
+    """A result with its rows in another order."""
+    reordered(rows)
+    return attach(frame.take(rows).reset_index(drop=True), metadata_of(frame))
 
 
 def check_level(level: float) -> None:

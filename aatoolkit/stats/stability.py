@@ -15,7 +15,17 @@ from aatoolkit.metadata.recorded import recorded
 from aatoolkit.stats.cluster_sums import Integers, Numbers, cluster_sums
 from aatoolkit.stats.estimate import LEAST_CLUSTERS
 from aatoolkit.stats.results import check_level, percent, refusal, result
-from aatoolkit.stats.trace import Many, One, Weighted, drawn, name_all, t_quantile, take
+from aatoolkit.stats.trace import (
+    One,
+    Weighted,
+    drawn,
+    name_all,
+    normal_quantile,
+    number,
+    plain_value,
+    t_quantile,
+    take,
+)
 
 RESAMPLES = 999
 
@@ -30,34 +40,51 @@ def stability(
     sums = cluster_sums(frame, column, names, None)
     if not sums.is_rate:
         raise refusal(column, "agreement", "it is no column of true and false, and no rate")
-    y, n = sums.added(sums.y), sums.added(sums.n)
-    first = sums.groups.keys[names[0]][n >= 2]
-    y, n = y[n >= 2], n[n >= 2]
-    clusters = pd.factorize(first)[0]
-    values = _repeats(y, n, clusters)
-    many = int(values["clusters"])
-    values["icc"] = values["icc"] if len(n) > 1 and np.isfinite(values["icc"]) else math.nan
+    y, n = map(sums.many.total, sums.of())
+    often = np.flatnonzero(plain_value(n) >= 2)
+    y, n = take(y, often), take(n, often)
+    name_all(y=y, n=n)
+    clusters = pd.factorize(sums.groups.keys[names[0]].iloc[often])[0]
+    agreement, icc = _agreement(y, n, One), _icc(y, n, One)
+    icc = icc if len(often) > 1 and np.isfinite(number(icc)) else math.nan
+    many = One.count(take(n, np.sort(np.unique(clusters, return_index=True)[1])))
     ends = [math.nan] * 4
-    if many >= LEAST_CLUSTERS:
-        ends = [*_bootstrap(y, n, clusters, level), *_icc_ends(y, n, clusters, level)]
+    if number(many) >= LEAST_CLUSTERS:
+        plain = plain_value(y), plain_value(n), clusters, level
+        ends = [*_bootstrap(*plain), *_icc_ends(*plain)]
     low, high = (percent(end) for end in ends[:2])
-    verdict = f"two answers agree in {percent(values['agreement'])} of pairs ({low} to {high})"
-    if not len(n):
+    verdict = f"two answers agree in {percent(number(agreement))} of pairs ({low} to {high})"
+    if not len(often):
         verdict = "cannot say: no combination was asked twice"
-    elif many < LEAST_CLUSTERS:
+    elif number(many) < LEAST_CLUSTERS:
         takes = f"an interval takes {LEAST_CLUSTERS}"
-        verdict = f"cannot say: {many} {names[0]} were asked again; {takes}"
+        verdict = f"cannot say: {number(many):g} {names[0]} were asked again; {takes}"
+    words = [
+        f"the {share:g} % quantile of it in {RESAMPLES} samples of {names[0]} (seed 0)"
+        for share in (50 * (1 - level), 50 * (1 + level))
+    ]
+    words += [
+        f"the {end} end by jackknife over {names[0]}, on Fisher's scale"
+        for end in ("lower", "upper")
+    ]
+    columns = ("agreement_low", "agreement_high", "icc_low", "icc_high")
+    drawings = {
+        name: drawn(name, end, how, y, n)
+        for name, end, how in zip(columns, ends, words, strict=True)
+    }
     state = metadata_of(frame).columns[column].availability
     return result(
         "stability",
         {
-            "agreement": values["agreement"],
-            "agreement_low": ends[0],
-            "agreement_high": ends[1],
-            "icc": values["icc"],
-            "icc_low": ends[2],
-            "icc_high": ends[3],
-            **{name: values[name] for name in ("n", "cells", "clusters")},
+            "agreement": [agreement],
+            "agreement_low": [drawings["agreement_low"]],
+            "agreement_high": [drawings["agreement_high"]],
+            "icc": [icc],
+            "icc_low": [drawings["icc_low"]],
+            "icc_high": [drawings["icc_high"]],
+            "n": [One.total(n)],
+            "cells": [One.count(n)],
+            "clusters": [many],
             "verdict": verdict,
             "method": f"pairs of repeats within {' × '.join(names)}; bootstrap of {names[0]}, "
             "of the correlation the jackknife on Fisher's scale",
@@ -68,13 +95,6 @@ def stability(
         level=level,
         by=names[0],
     )
-
-
-def _repeats(y: Any, n: Any, clusters: Integers) -> dict[str, Any]:
-    """The agreement and correlation of combinations, plain or traced, and their counts."""
-    values = {"agreement": _agreement(y, n, One), "icc": _icc(y, n, One), "n": One.total(n)}
-    first = np.sort(np.unique(clusters, return_index=True)[1])
-    return values | {"cells": One.count(n), "clusters": One.count(take(n, first))}
 
 
 def _agreement(y: Any, n: Any, g: Any) -> Any:
@@ -99,36 +119,12 @@ def _icc(y: Any, n: Any, g: Any) -> Any:
         return (between - within) / (between + (common - 1) * within)
 
 
-def traced(cells: Any, at: int) -> dict[str, Any]:
-    """The numbers of `stability`, traced."""
-    given = cells.arguments
-    names = [given["by"]] if isinstance(given["by"], str) else [*given["by"]]
-    sums = cells.sums(0, given["column"], names, None)
-    plain = sums.sums
-    often = np.flatnonzero(plain.added(plain.n) >= 2)
-    g, pairs = Many(plain.group, len(plain.groups)), range(len(plain.y))
-    y, n = (take(g.total(part), often) for part in sums.of(pairs))
-    name_all(y=y, n=n)
-    columns = _repeats(y, n, pd.factorize(plain.groups.keys[names[0]].iloc[often])[0])
-    tail = 50 * (1 - float(given.get("level", 0.95)))
-    for end, share, word in (("low", tail, "lower"), ("high", 100 - tail, "upper")):
-        drawings = f"{RESAMPLES} samples of {names[0]} (seed 0)"
-        how = {
-            "agreement": f"the {share:g} % quantile of it in {drawings}",
-            "icc": f"the {word} end by jackknife over {names[0]}, on Fisher's scale",
-        }
-        for name, text in how.items():
-            column = f"{name}_{end}"
-            columns[column] = drawn(column, cells.number(at, column), text, y, n)
-    return columns
-
-
 def _bootstrap(y: Numbers, n: Numbers, clusters: Integers, level: float) -> list[float]:
     """Percentile intervals from resampled clusters (Davison & Hinkley 1997, 3.8)."""
     rng = np.random.default_rng(0)
     many = int(clusters.max()) + 1
-    drawn = rng.multinomial(many, np.full(many, 1 / many), size=RESAMPLES).astype(np.float64)
-    weights = drawn[:, clusters]
+    draws = rng.multinomial(many, np.full(many, 1 / many), size=RESAMPLES).astype(np.float64)
+    weights = draws[:, clusters]
     ends = [(1 - level) / 2, (1 + level) / 2]
     return [float(value) for value in np.nanquantile(_agreement(y, n, Weighted(weights)), ends)]
 
@@ -214,28 +210,21 @@ def samples(
     listed = [runs] if isinstance(runs, int) else list(runs)
     if not 0 < rate < 1 or not 0 < margin < 1 or not 0 <= icc <= 1:
         raise ArgumentError("rate and margin are between 0 and 1, icc from 0 to 1")
-    if not listed or any(each < 1 for each in listed):
+    if not listed or min(listed) < 1:
         raise ArgumentError("runs are whole numbers from 1")
     rows = []
-    for each in listed:
-        deff = 1 + (each - 1) * icc
-        single = math.sqrt(rate * (1 - rate) * deff / each)
-        low, high = LEAST_CLUSTERS, LEAST_CLUSTERS
-        while _half(single, high, level) > margin:
-            low, high = high, high * 2
-        while low < high:
-            middle = (low + high) // 2
-            low, high = (
-                (middle + 1, high) if _half(single, middle, level) > margin else (low, middle)
-            )
-        rows.append((each, high, high * each, deff, _half(single, high, level)))
-    names = ("runs", "prompts", "answers", "deff", "margin")
-    values: dict[str, Any] = dict(zip(names, zip(*rows, strict=True), strict=True))
-    values["verdict"] = [
-        f"{prompts:,} prompts × {count:,} runs give ±{100 * half:.1f} points"
-        for count, prompts, _, _, half in rows
-    ]
-    return result("samples", values, key=("runs",))
+    for count in listed:
+        deff = 1 + (count - 1) * icc
+        single = math.sqrt(rate * (1 - rate) * deff / count)
+        z = normal_quantile((1 + level) / 2)
+        prompts = max(LEAST_CLUSTERS, math.ceil((z * single / margin) ** 2))
+        while _half(single, prompts, level) > margin:  # Student's t takes a few more
+            prompts += 1
+        half = _half(single, prompts, level)
+        verdict = f"{prompts:,} prompts × {count:,} runs give ±{100 * half:.1f} points"
+        rows.append((count, prompts, prompts * count, deff, half, verdict))
+    names = ("runs", "prompts", "answers", "deff", "margin", "verdict")
+    return result("samples", dict(zip(names, zip(*rows, strict=True), strict=True)), key=("runs",))
 
 
 def _half(single: float, prompts: int, level: float) -> float:

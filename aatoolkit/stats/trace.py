@@ -1,23 +1,28 @@
 """Numbers that remember how they were computed, and the distributions that formulas take.
 
-A formula runs on arrays, and on these to explain. A statistic is a function of one group: it takes
-``g``, which adds up over the group's clusters: `Many` adds up many groups at once, `One` a single
-one. On plain arrays the function gives numbers; on `Traced` leaves, each of which stands for cells
-of a frame, it gives the same numbers with the tree of what they were computed from. Names are
-those of the fields that the function returns.
+A formula runs on arrays. To explain a result its statistic runs once more while a recorder is set
+(`recorder`): then `leaf`, `cells_of` and `setting` give `Traced` numbers, each of which stands for
+cells of a frame or for an argument, the same formulas give the tree of what they were computed
+from, and `kept` hands the columns of the result to the recorder. Outside all these are the plain
+numbers. A formula takes ``g``, which adds up over clusters: `Many` adds up many groups at once,
+`One` a single one. Names are those of the fields that a formula returns.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import fields
 from functools import lru_cache
 from statistics import NormalDist
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Numbers = npt.NDArray[np.float64]
 T = TypeVar("T")
@@ -26,14 +31,17 @@ _SIGNS = {
     "less": ("<", 0), "greater_equal": (">=", 0), "add": ("+", 1), "subtract": ("-", 1),
     "multiply": ("×", 2), "divide": ("/", 2),
 }  # fmt: skip
-_NAMES = {"absolute": "abs", "minimum": "min", "maximum": "max"}
+_NAMES = {"absolute": "abs", "minimum": "min", "maximum": "max", "inv_cdf": "normal_quantile"}
 _UFUNCS = frozenset((
-    *_SIGNS, *_NAMES, "power", "square", "negative", "sqrt", "log", "exp", "floor", "isfinite",
-    "greater",
+    *_SIGNS, *_NAMES, "power", "square", "negative", "sqrt", "log", "exp", "greater",
+    "isfinite",
 ))  # fmt: skip
 SETTING, DRAWN, LEAF, TOTAL, COUNT = "setting", "drawn", "leaf", "sum", "len"
-SAME, TAKEN, STACKED = "same", "taken", "stacked"
-"""The operations of a number under another name, of elements of a vector, of sums by group."""
+SAME, TAKEN, STACKED, COUNTED = "same", "taken", "stacked", "counted"
+"""The operations of a number under another name, of elements, of sums and counts by group."""
+
+RECORDER: ContextVar[Any] = ContextVar("recorder", default=None)
+"""What records the numbers of the statistic that runs, if it runs to be explained."""
 
 
 class Traced(np.lib.mixins.NDArrayOperatorsMixin):
@@ -50,7 +58,8 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
     name : str
         What it is called in the formulas that it is a part of.
     cells : callable, optional
-        Of a leaf: explains the element at a position, or the number itself.
+        Of a leaf: explains the element at a position, or the number itself; of sums by group: the
+        row of the group.
     words : str
         Of a drawn number: how it was drawn.
     index : array of int, optional
@@ -105,6 +114,11 @@ def plain_value(value: Any) -> Any:
     return value.value if isinstance(value, Traced) else value
 
 
+def number(value: Any) -> float:
+    """The number itself, as a float."""
+    return float(plain_value(value))
+
+
 def call(function: Callable[..., Any], *args: Any) -> Any:
     """Call a function of numbers, and trace it where one of them is traced."""
     plain = [
@@ -113,9 +127,7 @@ def call(function: Callable[..., Any], *args: Any) -> Any:
     ]
     value = function(*plain)
     is_traced = any(isinstance(arg, Traced) for arg in args)
-    name = function.__name__.removeprefix("_")
-    name = {"inv_cdf": "normal_quantile"}.get(name, name)
-    return Traced(value, name, args) if is_traced else value
+    return Traced(value, function.__name__.removeprefix("_"), args) if is_traced else value
 
 
 def t_quantile(probability: Any, df: Any) -> Any:
@@ -159,26 +171,66 @@ def name_all(**values: Any) -> None:
             value.name = name
 
 
-def setting(name: str, value: float) -> Traced:
+def setting(name: str, value: Any) -> Any:
     """An argument of a verb, or a constant of its method."""
-    return Traced(value, SETTING, name=name)
+    return value if RECORDER.get() is None else Traced(value, SETTING, name=name)
 
 
-def drawn(name: str, value: float, words: str, *inputs: Traced) -> Traced:
+def drawn(name: str, value: Any, words: str, *inputs: Any) -> Any:
     """A number that comes from random draws, whose seed the words give."""
-    return Traced(value, DRAWN, inputs, name, words=words)
+    return value if RECORDER.get() is None else Traced(value, DRAWN, inputs, name, words=words)
 
 
-def same(name: str, value: Traced) -> Traced:
+def under(name: str, value: Any) -> Any:
     """A number under another name."""
-    return Traced(value.value, SAME, (value,), name)
+    return Traced(value.value, SAME, (value,), name) if isinstance(value, Traced) else value
+
+
+def leaf(name: str, values: Any, part: Callable[[Any, int], Any]) -> Any:
+    """Numbers of which a recorder explains each, by its place."""
+    recorder = RECORDER.get()
+    if recorder is None:
+        return values
+    return Traced(values, LEAF, name=name, cells=lambda place: part(recorder, place))
+
+
+def cells_of(name: str, frame: pd.DataFrame, column: str, rows: Any) -> Any:
+    """The numbers of a column in some rows of a frame that a verb was given."""
+    values = frame[column].to_numpy(np.float64, na_value=np.nan)[rows]
+    return leaf(name, values, lambda recorder, at: recorder.cell(name, frame, rows[at], column))
+
+
+def derived(
+    frame: pd.DataFrame,
+    of: pd.DataFrame,
+    rows: Sequence[int] | None = None,
+    names: Mapping[str, str] | None = None,
+) -> pd.DataFrame:
+    """A frame whose cells are those of another, of some of its rows or under other names."""
+    recorder = RECORDER.get()
+    if recorder is not None:
+        recorder.derive(frame, of, rows, names or {})
+    return frame
+
+
+def kept(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The columns of a result as plain numbers, once a recorder has kept the traced ones."""
+    recorder = RECORDER.get()
+    return values if recorder is None else recorder.keep(values)
+
+
+def reordered(rows: Any) -> None:
+    """Tell a recorder that the rows of the result are now these of those that it kept."""
+    recorder = RECORDER.get()
+    if recorder is not None:
+        recorder.reorder(rows)
 
 
 def take(values: Any, index: Any) -> Any:
-    """Some elements of a vector."""
+    """Some elements of a vector, or one."""
     if not isinstance(values, Traced):
         return values[index]
-    return Traced(values.value[index], TAKEN, (values,), index=np.asarray(index))
+    return Traced(values.value[index], TAKEN, (values,), index=np.atleast_1d(index))
 
 
 class Many:
@@ -190,26 +242,36 @@ class Many:
         The group of each cluster.
     size : int
         How many groups there are.
+    row : callable, optional
+        What identifies a group.
     """
 
-    def __init__(self, group: npt.NDArray[np.int64], size: int) -> None:
-        self._group, self._size = group, size
+    def __init__(
+        self,
+        group: npt.NDArray[np.int64],
+        size: int,
+        row: Callable[[int], dict[str, Any]] | None = None,
+    ) -> None:
+        self._group, self._size, self._row = group, size, row
 
     def total(self, values: Any) -> Any:
         """The sums over the clusters of each group."""
-        plain = plain_value(values)
-        sums = np.bincount(self._group, plain, minlength=self._size).astype(np.float64)
-        if not isinstance(values, Traced):
-            return sums
-        return Traced(sums, STACKED, (values,), index=self._group)
+        sums = np.bincount(self._group, plain_value(values), self._size).astype(np.float64)
+        return self._traced(values, sums, STACKED)
 
-    def count(self, values: Numbers) -> Numbers:
+    def count(self, values: Any) -> Any:
         """The number of clusters of each group."""
-        return np.bincount(self._group, minlength=self._size).astype(np.float64)
+        counts = np.bincount(self._group, minlength=self._size).astype(np.float64)
+        return self._traced(values, counts, COUNTED)
 
     def each(self, values: Any) -> Any:
         """The number of each cluster's group."""
         return take(values, self._group)
+
+    def _traced(self, values: Any, sums: Numbers, op: str) -> Any:
+        if not isinstance(values, Traced):
+            return sums
+        return Traced(sums, op, (values,), index=self._group, cells=self._row)
 
 
 class One:
@@ -280,7 +342,7 @@ def _inner(node: Traced, place: int | None) -> list[tuple[Any, int | None]]:
     if node.op == TAKEN:
         index = node.index if place is None else [node.index[place]]
         return [(node.args[0], int(at)) for at in index]
-    if node.op == STACKED and place is not None:
+    if node.op in (STACKED, COUNTED) and place is not None:
         return [(node.args[0], int(at)) for at in np.flatnonzero(node.index == place)]
     return [(part, None if node.op in (TOTAL, COUNT) else place) for part in _chosen(node, place)]
 
@@ -296,59 +358,42 @@ def _chosen(node: Traced, place: int | None) -> tuple[Any, ...]:
 
 def words_of(node: Traced, place: int | None = None) -> str:
     """The formula of a number, in names."""
-    return _written(node, place, lambda part, _: part.name, top=True)[0]
+    return _written(node, place, in_numbers=False, top=True)[0]
 
 
 def numbers_of(node: Traced, place: int | None = None) -> str:
     """The formula of a number, in numbers; sums are the numbers that they come to."""
-
-    def number(part: Traced, at: int | None) -> str:
-        return short(part.value[at] if part.is_vector else part.value)
-
-    return _written(node, place, number, top=True, sums=number)[0]
+    return _written(node, place, in_numbers=True, top=True)[0]
 
 
 def short(value: Any) -> str:
     """A number with twelve digits, which is what sums agree in."""
-    given = float(f"{float(value):.12g}")
-    is_whole = given.is_integer() and abs(given) < 1e15
-    return str(int(given)) if is_whole else str(given)
+    rounded = float(f"{float(value):.12g}")
+    is_whole = rounded.is_integer() and abs(rounded) < 1e15
+    return str(int(rounded)) if is_whole else str(rounded)
 
 
 def _written(
-    node: Any,
-    place: int | None,
-    shown: Callable[[Traced, int | None], str],
-    *,
-    top: bool = False,
-    sums: Callable[[Traced, int | None], str] | None = None,
+    node: Any, place: int | None, *, in_numbers: bool, top: bool = False
 ) -> tuple[str, int]:
     """A formula, and how tightly its outermost sign binds."""
-    if not isinstance(node, Traced):
-        text = short(node)
+    op = node.op if isinstance(node, Traced) else ""
+    is_sum = op in (TOTAL, COUNT, STACKED, COUNTED)
+    is_atom = not op or (node.name and not top)
+    if is_atom or (is_sum and in_numbers):
+        text = node.name if op and not in_numbers else short(_element(node, place))
         return text, 3 if text.startswith("-") else 9
-    if node.name and not top:
-        text = shown(node, place)
-        return text, 3 if text.startswith("-") else 9
-
-    inside = None if node.op in (TOTAL, COUNT, STACKED) else place
+    args = node.args
 
     def inner(part: Any, least: int) -> str:
-        text, tightness = _written(part, inside, shown, sums=sums)
+        inside = None if is_sum else place
+        text, tightness = _written(part, inside, in_numbers=in_numbers)
         return text if tightness >= least else f"({text})"
 
-    op, args = node.op, node.args
-    if op in (SAME, TAKEN):
-        at = place if op == SAME or place is None else int(node.index[place])
-        return _written(args[0], at, shown, sums=sums)
-    if op == STACKED:
-        text = sums(node, place) if sums is not None else f"sum({inner(args[0], 0)})"
-        return text, 3 if text.startswith("-") else 9
-    if op == "where":
-        return _written(_chosen(node, place)[0], place, shown, sums=sums)
-    if op in (TOTAL, COUNT) and sums is not None:
-        text = sums(node, place)
-        return text, 3 if text.startswith("-") else 9
+    if op in (SAME, TAKEN, "where"):
+        if op == TAKEN and (place is not None or not node.is_vector):
+            place = int(node.index[place or 0])
+        return _written(_chosen(node, place)[0], place, in_numbers=in_numbers)
     if op in _SIGNS:
         sign, tightness = _SIGNS[op]
         right = tightness + (op in ("subtract", "divide"))
@@ -358,8 +403,14 @@ def _written(
         return f"{inner(args[0], 5)}{ {2: '²', 4: '⁴'}[int(exponent)] }", 4
     if op == "negative":
         return f"-{inner(args[0], 3)}", 3
-    listed = ", ".join(inner(arg, 0) for arg in args)
-    return f"{_NAMES.get(op, op)}({listed})", 9
+    word = {STACKED: TOTAL, COUNTED: COUNT}.get(op) or _NAMES.get(op, op)
+    return f"{word}({', '.join(inner(arg, 0) for arg in args)})", 9
+
+
+def _element(node: Any, place: int | None) -> Any:
+    """The number at a place of a vector, or the number itself."""
+    value = plain_value(node)
+    return value if place is None or np.ndim(value) == 0 else value[place]
 
 
 _NORMAL = NormalDist()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date as calendar_date
-from functools import partial, reduce
+from functools import reduce
 from operator import add
 from typing import Any
 
@@ -19,19 +19,15 @@ from aatoolkit.errors import ArgumentError, AvailabilityError
 from aatoolkit.frame.groupby import find, flattened
 from aatoolkit.metadata.recorded import recorded
 from aatoolkit.stats.cluster_sums import ClusterSums, Integers, Numbers, Rules, cluster_sums
-from aatoolkit.stats.estimate import (
-    LEAST_CLUSTERS,
-    adjusted,
-    detectable,
-    freedom,
-    traced_adjusted,
-    varies,
-)
+from aatoolkit.stats.estimate import LEAST_CLUSTERS, adjusted, detectable, freedom, varies
 from aatoolkit.stats.results import amount, check_level, points, result, verdict_of
 from aatoolkit.stats.trace import (
     Many,
     One,
+    derived,
+    leaf,
     name_all,
+    number,
     plain_value,
     setting,
     t_quantile,
@@ -163,63 +159,30 @@ def effect(
     find(flat, [column, by, date])
     day = day_of(since)
     groups = groups_of(flat, by, treated, control)
-    sums = cluster_sums(dated_by(flat, date), column, date, by, rules)
+    sums = cluster_sums(derived(dated_by(flat, date), series), column, date, by, rules)
     stamps = pd.to_datetime(sums.groups.keys[date])
     if stamps.isna().to_numpy()[sums.group].any():
         why = "rows with a number have none; drop them first"
         raise AvailabilityError(f"{date} names no day: {why}", columns={date: why})
-    panels = [_panel(sums, rows, day, sums.y, sums.n) for rows in _sides(sums, groups)]
-    estimates = _estimates(panels, day, level)
-    return _described(estimates, panels, sums, column, by, level, outside(day, stamps), day)
+    panels = [_panel(sums, names, stamps, day) for names in groups]
+    sure = setting("level", level)
+    changes = [change_within(*side) for side in zip(panels, (0.0, 0.0), WORDS, strict=True)]
+    made = [double_difference("effect", day, changes, sure), *checks(panels, day, sure)]
+    return _described(made, panels, sums, column, by, level, outside(day, stamps), day)
 
 
-def _sides(sums: ClusterSums, groups: Iterable[set[Any]]) -> list[Mask]:
-    """The pairs of each group."""
-    codes = (sums.labels.get_indexer(pd.Index(list(member))) for member in groups)
-    return [np.isin(sums.cluster, each) for each in codes]
+def _panel(sums: ClusterSums, names: set[Any], stamps: pd.Series, day: pd.Timestamp) -> PromptDays:
+    """The sums of a group by prompt and day."""
+    codes = sums.labels.get_indexer(pd.Index(list(names)))
+    pairs = np.flatnonzero(np.isin(sums.cluster, codes))
+    values = (stamps - day).dt.days.to_numpy(np.float64)[sums.group[pairs]]
 
+    def explained(recorder: Any, at: int) -> Any:
+        row = {**sums.row(int(pairs[at])), "day": values[at]}
+        return recorder.setting("day", values[at], row)
 
-def _panel(sums: ClusterSums, rows: Mask, day: pd.Timestamp, y: Any, n: Any) -> PromptDays:
-    stamps = pd.to_datetime(sums.groups.keys.iloc[:, 0])
-    days = (stamps - day).dt.days.to_numpy(np.float64)[sums.group]
-    return PromptDays(sums.cluster, days, y, n, max(len(sums.labels), 1)).only(rows)
-
-
-def _estimates(
-    panels: Sequence[PromptDays], day: pd.Timestamp, level: Any, span: Any = None
-) -> list[DoubleDifference]:
-    groups = [change_within(*side) for side in zip(panels, (0.0, 0.0), WORDS, strict=True)]
-    effect_of = double_difference("effect", day, groups, level)
-    return [effect_of, *checks(panels, day, level, span)]
-
-
-def traced(cells: Any, at: int) -> dict[str, Any]:
-    """The numbers of a row of `effect`, traced."""
-    given = cells.arguments
-    by, date = given.get("by", "prompt_id"), given.get("date", "date")
-    level = setting("level", given.get("level", 0.95))
-    if "estimates" not in cells.shared:
-        flat, day = flattened(cells.inputs[0].frame), day_of(given["since"])
-        groups = groups_of(flat, by, given["treated"], given.get("control"))
-        frame, column = dated_by(flat, date), given.get("column", "mentioned")
-        sums = cells.sums(0, column, date, by, given.get("rules"), frame)
-        panels = []
-        for rows in _sides(sums.sums, groups):
-            pairs = np.flatnonzero(rows)
-            plain = _panel(sums.sums, rows, day, sums.sums.y, sums.sums.n)
-            days = sums.labelled("day", pairs, plain.days)
-            y, n = sums.of(pairs)
-            panels.append(PromptDays(plain.prompt, days, y, n, plain.prompts))
-        cells.shared["estimates"] = _estimates(panels, day, level, partial(setting, "span"))
-    estimates: list[DoubleDifference] = cells.shared["estimates"]
-    made, tests = estimates[at], cells.tests(range(1, len(estimates)))
-    columns = _values_of(made)
-    if np.isfinite(cells.number(at, "p")):
-        many = setting("tests", max(len(tests), 1) if at else 1)
-        columns["detectable"] = detectable(made.error, made.df, level, many)
-        if at in tests:
-            columns["p_adjusted"] = traced_adjusted(at, tests, "holm", lambda row: estimates[row].p)
-    return columns
+    days = leaf("day", values, explained)
+    return PromptDays(sums.cluster[pairs], days, *sums.of(pairs), max(len(sums.labels), 1))
 
 
 def _values_of(made: DoubleDifference) -> dict[str, Any]:
@@ -277,20 +240,21 @@ def _described(
 ) -> pd.DataFrame:
     """One row an estimate, with its verdict."""
     is_rate = sums.is_rate
-    tests = np.array([_NAN, *(made.p for made in estimates[1:])], np.float64)
+    tests = [_NAN, *(made.p for made in estimates[1:])]
     corrected = adjusted(tests, "holm")
-    many = max(int(np.isfinite(tests).sum()), 1)
-    shown = [
-        float(detectable(made.error, made.df, level, many if at else 1))
-        if np.isfinite(made.p)
+    many = max(sum(np.isfinite(number(test)) for test in tests), 1)
+    sure = setting("level", level)
+    least = [
+        detectable(made.error, made.df, sure, setting("tests", many if at else 1))
+        if np.isfinite(number(made.p))
         else _NAN
         for at, made in enumerate(estimates)
     ]
     listed = [
-        _verdict(made, float(corrected[at] if at else made.p), shown[at], is_rate, by)
+        _verdict(made, number(corrected[at] if at else made.p), number(least[at]), is_rate, by)
         for at, made in enumerate(estimates)
     ]
-    doubt = _doubt(estimates, corrected, panels, day, by, is_rate)
+    doubt = _doubt(estimates, [*map(number, corrected)], panels, day, by, is_rate)
     verdict, why = listed[0]
     if verdict != "cannot say" and doubt:
         verdict, why = "cannot say", f"{doubt}; {why}"
@@ -309,13 +273,13 @@ def _described(
             "on": [made.on for made in estimates],
             **values,
             "p_adjusted": corrected,
-            "detectable": shown,
+            "detectable": least,
             **tail,
             "verdict": verdicts,
             "why": reasons,
             "method": [
-                f"{method}, clustered, t of {made.df:.3g} degrees of freedom"
-                if made.error > 0
+                f"{method}, clustered, t of {number(made.df):.3g} degrees of freedom"
+                if number(made.error) > 0
                 else method
                 for made in estimates
             ],
@@ -332,7 +296,7 @@ def _described(
 
 def _doubt(
     estimates: Sequence[DoubleDifference],
-    corrected: Numbers,
+    corrected: Sequence[float],
     panels: Sequence[PromptDays],
     day: pd.Timestamp,
     by: str,
@@ -342,19 +306,21 @@ def _doubt(
     effect, *rest = estimates
     failed = [
         made.kind if made.on is None else f"{made.kind} of {made.on:%Y-%m-%d}"
-        for made, p in zip(rest, corrected[1:].tolist(), strict=True)
-        if p < 1 - made.level
+        for made, p in zip(rest, corrected[1:], strict=True)
+        if p < 1 - number(made.level)
     ]
     if failed:
         return f"the groups differed before already ({', '.join(failed)})"
-    if not rest or not effect.p < 1 - effect.level:
+    if not rest or not number(effect.p) < 1 - number(effect.level):
         return None
     trend = own_trend(panels, day, effect.level)
-    error, df = float(np.hypot(effect.error, trend.error)), float(min(effect.df, trend.df))
-    beyond = (effect.value - trend.value) * np.sign(effect.value)
+    error = float(np.hypot(number(effect.error), number(trend.error)))
+    df = min(number(effect.df), number(trend.df))
+    value, moved = number(effect.value), number(trend.value)
+    beyond = (value - moved) * np.sign(value)
     if not np.isfinite(error) or beyond > t_quantile(_BEYOND, df) * error:
         return None
-    ends = f"{points(trend.value, is_rate)} of {points(effect.value, is_rate)}"
+    ends = f"{points(moved, is_rate)} of {points(value, is_rate)}"
     moving = f"the trend within both periods, gone on, comes to {ends}"
     return f"the treated {by} may have been moving already: {moving}"
 
@@ -365,22 +331,23 @@ def _verdict(
     """The verdict of one estimate, and what it rests on."""
     if not np.isfinite(p):
         lacking = [
-            f"{side.k:.0f} {word} {by} have answers before and after"
+            f"{number(side.k):.0f} {word} {by} have answers before and after"
             for side, word in ((made.treated, "treated"), (made.control, "control"))
-            if side.k < LEAST_CLUSTERS
+            if number(side.k) < LEAST_CLUSTERS
         ]
         if lacking:
             return "cannot say", f"{' and '.join(lacking)}; it takes {LEAST_CLUSTERS}"
         return "cannot say", f"nothing differs between {by}, too few to estimate an error"
-    low, high = (points(end, is_rate) for end in (made.low, made.high))
-    sides = (
-        f"treated {amount(made.treated.before, is_rate)} to {amount(made.treated.after, is_rate)}, "
-        f"control {amount(made.control.before, is_rate)} to {amount(made.control.after, is_rate)}"
+    low, high = (points(number(end), is_rate) for end in (made.low, made.high))
+    level = number(made.level)
+    sides = ", ".join(
+        f"{word} {amount(number(side.before), is_rate)} to {amount(number(side.after), is_rate)}"
+        for word, side in zip(WORDS, (made.treated, made.control), strict=True)
     )
-    which = f"{100 * made.level:g} % interval of the difference, for this row alone"
+    which = f"{100 * level:g} % interval of the difference, for this row alone"
     why = f"{sides}; {which}: {low} to {high}"
     names = ("up", "down") if made.kind == "effect" else ("differs", "differs")
-    verdict = verdict_of(p, made.value, made.level, names)
+    verdict = verdict_of(p, number(made.value), level, names)
     if verdict == "no evidence":
         shown = points(least, is_rate).lstrip("+")
         why += f"; one of {shown} would have shown in 4 of 5 such samples"
@@ -391,8 +358,8 @@ def _notes(panels: Sequence[PromptDays], by: str) -> list[str]:
     """Return a note on the prompts that have answers in one period only."""
     once = 0
     for panel in panels:
-        late = panel.of(panel.n, panel.days >= 0) > 0
-        early = panel.of(panel.n, panel.days < 0) > 0
+        late = plain_value(panel.of(panel.n, panel.days >= 0)) > 0
+        early = plain_value(panel.of(panel.n, panel.days < 0)) > 0
         once += int((late ^ early).sum())
     return [f"{once} {by} have answers in one period only and are left out"] if once else []
 
@@ -515,17 +482,14 @@ def _group(before: Any, after: Any, z: Any, m: Any, k: Any, n: Any) -> GroupChan
     return GroupChange(before, after, variance, freedom(m, z), k, n)
 
 
-def checks(
-    panels: Sequence[PromptDays], day: pd.Timestamp, level: Any, span: Any = None
-) -> list[DoubleDifference]:
+def checks(panels: Sequence[PromptDays], day: pd.Timestamp, level: Any) -> list[DoubleDifference]:
     """Compute the pre-trend and the placebo effects, from the days before alone."""
     early = [panel.only(panel.days < 0) for panel in panels]
     there = np.unique(np.concatenate([panel.days for panel in early]))
     if len(there) < _LEAST_DAYS:
         return []
     late = np.unique(np.concatenate([panel.days[panel.days >= 0] for panel in panels]))
-    length = float(late.mean() - there.mean()) if len(late) else _NAN
-    length = length if span is None else span(length)
+    length = setting("span", float(late.mean() - there.mean()) if len(late) else _NAN)
     trend = [slope_within([side], length, word) for side, word in zip(early, WORDS, strict=True)]
     made = [double_difference("pre-trend", None, trend, level)]
     middle = len(there) // 2
@@ -551,7 +515,7 @@ def _about_middle(panel: PromptDays) -> tuple[Any, Any, Any, Any]:
 def own_trend(panels: Sequence[PromptDays], day: pd.Timestamp, level: Any) -> DoubleDifference:
     """Compute what the difference of trends within both periods comes to between their middles."""
     days = np.unique(np.concatenate([panel.days for panel in panels]))
-    span = float(days[days >= 0].mean() - days[days < 0].mean())
+    span = setting("span", float(days[days >= 0].mean() - days[days < 0].mean()))
     periods = [(panel.only(panel.days < 0), panel.only(panel.days >= 0)) for panel in panels]
     return double_difference("trend", day, [slope_within(side, span) for side in periods], level)
 

@@ -921,7 +921,7 @@ class Study(metaclass=Chaptered):
         ...     tables = study.record(aa.demo()).read("overview", days=7)
         >>> again = aa.Study(f"{folder}/mine")
         >>> found = again.explain("overview.overview_kpis", {"metric": "mentionRate"}, "value")
-        >>> found.place.path, found.answer.found_in, found.answer.checked
+        >>> found.place.path, found.response.found_in, found.response.checked
         ('$.kpis.mentionRate.value', 'in the study mine', True)
         """
         tables = recorded_table(self, table, host, scope)

@@ -31,15 +31,11 @@ def small(study: aa.Study, tmp_path_factory: pytest.TempPathFactory) -> aa.Study
     return aa.Study(folder)
 
 
-def test_a_study_explains_a_number_with_chats(study: aa.Study) -> None:
+def test_a_study_explains_a_number(study: aa.Study) -> None:
     found = study.explain(*KPI, **IN_30)  # type: ignore[arg-type]
     assert found.is_complete
-    assert found.answer is not None
-    assert (found.answer.found_in, found.answer.checked) == ("in the study demo-study", True)
-    assert found.samples_note is not None
-    assert "sampled chats" in found.samples_note
-    by_engine = study.explain("overview_engines", {"engine": "chatgpt"}, "mention_rate", **IN_30)  # type: ignore[arg-type]
-    assert {chat["engine"] for chat in by_engine.samples} == {"chatgpt"}
+    assert found.response is not None
+    assert (found.response.found_in, found.response.checked) == ("in the study demo-study", True)
 
 
 def test_a_study_says_what_it_lacks(study: aa.Study) -> None:
@@ -146,7 +142,7 @@ def test_the_other_side_names_cells_and_what_no_column_took(dataset: aa.Dataset)
     kept = tables.explain("$.window.start")
     assert [each.operation for each in kept.children] == ["extra"]
     assert tables.explain("$.availability").statements
-    assert tables.explain("$.nowhere").missing == "the answer has no such path"
+    assert tables.explain("$.nowhere").missing == "the response has no such path"
     (pattern,) = tables.explain("trends.points[].mentionCount").children
     assert pattern.column == "overview_trend.mention_count"
     with pytest.raises(aa.errors.ArgumentError):
@@ -159,8 +155,8 @@ def test_frames_of_many_answers_keep_their_trails(study: aa.Study) -> None:
     stacked = aa.concat([each.aa.with_context() for each in both], ignore_index=True)
     at = len(both[0]) + 4
     found = stacked.aa.explain(at, "mention_count")
-    assert found.answer is not None
-    assert found.answer.scope == "days=30"
+    assert found.response is not None
+    assert found.response.scope == "days=30"
     assert found.place is not None
     assert found.place.path == "$.trends.points[4].mentionCount"
     assert isinstance(stacked, pd.DataFrame)

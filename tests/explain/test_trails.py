@@ -160,10 +160,10 @@ def test_why_is_this_missing() -> None:
     def missing(brand: str, column: str) -> str:
         return str(frame.aa.explain({"brand": brand}, column).missing)
 
-    assert missing("a", "rate") == "the answer holds null here"
-    assert missing("b", "rate") == "the answer has no such key here"
-    assert missing("b", "count").startswith("the answer holds -1 here, which is declared to mean")
-    assert missing("c", "rate").startswith('the answer holds "high" here, which is no Float64')
+    assert missing("a", "rate") == "the response holds null here"
+    assert missing("b", "rate") == "the response has no such key here"
+    assert missing("b", "count").startswith("the response holds -1 here, which is declared to mean")
+    assert missing("c", "rate").startswith('the response holds "high" here, which is no Float64')
     assert "states that it was not measured" in missing("d", "rate")
 
 
@@ -267,8 +267,8 @@ def test_why_a_value_is_missing_is_found_in_the_state_of_its_row() -> None:
     tables = aa.normalize(aa.Section("mine", "Items.", items), body)
     frame = tables.main
     found = frame.aa.explain("rate")
-    assert found.missing == "the answer holds null here; its data_state is PAUSED"
-    assert [each.why for each in found.causes][-1] == "the answer holds null here"
+    assert found.missing == "the response holds null here; its data_state is PAUSED"
+    assert [each.why for each in found.causes][-1] == "the response holds null here"
 
 
 def test_an_answer_that_mentions_nobody_is_explained_by_the_bytes_of_its_empty_list() -> None:

@@ -22,9 +22,9 @@ class Answers:
 
     def value(self, one: Explanation) -> Any:
         """What the bytes that a leaf names hold."""
-        assert one.answer is not None
+        assert one.response is not None
         assert one.place is not None
-        body = self._bodies[str(one.answer.sha256)]
+        body = self._bodies[str(one.response.sha256)]
         text = body[one.place.start : one.place.end]
         assert text.decode() == one.place.text
         return json.loads(text)

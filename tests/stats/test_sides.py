@@ -79,7 +79,7 @@ def test_an_answer_without_mentions_by_prompt_is_no_drift(ranking: aa.Tables) ->
 
 def test_refusals_name_what_would_do(ranking: aa.Tables) -> None:
     main, by_prompt = ranking.main, ranking["ranking_prompts"]
-    with pytest.raises(AvailabilityError, match="the table ranking_prompts has it by prompt"):
+    with pytest.raises(AvailabilityError, match="one answer can hold several"):
         main.aa.compare("previous", "share_of_voice", by="brand")
     with pytest.raises(ArgumentError, match="baseline='previous'") as caught:
         by_prompt.aa.compare("befor", "share_of_voice", by="brand")

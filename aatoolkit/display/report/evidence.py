@@ -22,11 +22,11 @@ from aatoolkit.display.report.wording import (
 )
 from aatoolkit.jsontree.paths import KEY_SIGN, Step, format_json_path, parse_path
 from aatoolkit.metadata.attrs import stored_of
-from aatoolkit.stats.explain import CitedAnswer, Explainer, Explanation, ValuePlace
-from aatoolkit.stats.explain.answers import TrailEnd
+from aatoolkit.stats.explain import CitedResponse, Explainer, Explanation, ValuePlace
+from aatoolkit.stats.explain.responses import TrailEnd
 from aatoolkit.stats.explain.explainer import replay
 from aatoolkit.stats.explain.explanation import same
-from aatoolkit.stats.explain.results import Made
+from aatoolkit.stats.explain.cells import Made
 
 if TYPE_CHECKING:
     from aatoolkit.client.dataset import Dataset
@@ -133,7 +133,7 @@ class SectionEvidence:
     def __init__(self, at: int, explain: CellExplainer, names: RowNames) -> None:
         self._at, self._explain, self._names = at, explain, names
         self._tables: dict[str, TableEvidence] = {}
-        self._answers: dict[CitedAnswer, str] = {}
+        self._answers: dict[CitedResponse, str] = {}
         self._stated: dict[str, int] = {}
 
     def of_table(self, table: str, frame: pd.DataFrame) -> TableEvidence:
@@ -232,7 +232,7 @@ class SectionEvidence:
         name = f'<a href="#r{entry.number}">{text(entry.label, 120)}</a>'
         return f"<li><p>{name}{where}{of}:</p>{numbers}</li>"
 
-    def _answer(self, answer: CitedAnswer) -> str:
+    def _answer(self, answer: CitedResponse) -> str:
         return self._answers.setdefault(answer, f"a{self._at}-{len(self._answers) + 1}")
 
     def _why(self, found: Explanation) -> Iterator[str]:
@@ -310,7 +310,7 @@ def shared_place(places: Sequence[ValuePlace]) -> str:
     return format_json_path(shared) if shared else ""
 
 
-def answer_words(answer: CitedAnswer) -> str:
+def answer_words(answer: CitedResponse) -> str:
     """A response in a sentence, as HTML."""
     parts = [
         f"the response for <b>{text(chapter_of(answer.section or 'all sections').title)}</b>",
@@ -370,7 +370,7 @@ class CellExplainer:
     """
 
     def __init__(self, dataset: Dataset) -> None:
-        self.any = Explainer(dataset, samples=False)
+        self.any = Explainer(dataset)
         self._made: dict[int, tuple[pd.DataFrame, Made | None]] = {}
         self._arrays: dict[tuple[int, str], Any] = {}
 

@@ -1,12 +1,12 @@
-"""Explain a number: from a cell of a frame back to the bytes of the answers it was made of.
+"""Explain a number: from a cell of a frame back to the bytes of the responses it was made of.
 
 In go a frame, a row and a column; out comes an `Explanation`, a tree. Nothing is computed until it
 is asked for. In reading order:
 
 - ``explanation``: `Explanation` and its parts, as text and as HTML;
-- ``answers``: finds answers and explains the cells of their tables, and the cells at a JSON path;
-- ``results``: explains the cells of what verbs and plain pandas made of them;
-- ``traced``: explains the results of statistics, which run once more on traced numbers;
+- ``responses``: finds responses, explains the cells of their tables and those at a JSON path;
+- ``cells``: explains the cells of what verbs and plain pandas made of them;
+- ``statistics``: explains the results of statistics by what they record when they run once more;
 - ``explainer``: `Explainer`, which makes a frame again, finds the row and checks its value.
 """
 
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from aatoolkit.stats.explain.explainer import Explainer
 from aatoolkit.stats.explain.explanation import (
-    CitedAnswer,
+    CitedResponse,
     Explanation,
     MissingRows,
     StatedAvailability,
@@ -22,7 +22,7 @@ from aatoolkit.stats.explain.explanation import (
 )
 
 __all__ = [
-    "CitedAnswer",
+    "CitedResponse",
     "Explainer",
     "Explanation",
     "MissingRows",

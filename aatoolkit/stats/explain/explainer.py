@@ -45,25 +45,15 @@ from aatoolkit.stats import (
     compare,
     funnel,
     headline,
+    interval,
     members,
     overlap,
     stability,
     treatment,
 )
-from aatoolkit.stats import interval as intervals
-from aatoolkit.stats.explain.answers import AnswerFinder, TableCells, TrailEnd, with_samples
-from aatoolkit.stats.explain.explanation import (
-    Explanation,
-    MissingRows,
-    matching,
-    plain,
-    same,
-    shown,
-)
-from aatoolkit.stats.explain.results import (
+from aatoolkit.stats.explain.cells import (
     AggregateCells,
     ArchivedCells,
-    Explains,
     Made,
     Result,
     View,
@@ -74,10 +64,18 @@ from aatoolkit.stats.explain.results import (
     merged_cells,
     renamed_cells,
     row_of,
-    same_cells,
     stacked_cells,
 )
-from aatoolkit.stats.explain.traced import TracedCells
+from aatoolkit.stats.explain.explanation import (
+    Explanation,
+    MissingRows,
+    matching,
+    plain,
+    same,
+    shown,
+)
+from aatoolkit.stats.explain.responses import ResponseFinder, TableCells, TrailEnd
+from aatoolkit.stats.explain.statistics import Recorder, StatisticCells
 
 _MOST = 5000
 """The most values among which near matches of one are looked for."""
@@ -96,8 +94,6 @@ class Explainer:
     ----------
     within : Study, Archive, Tables, Dataset, or several of these, optional
         Where the answers are looked for beside those that a frame still holds.
-    samples : bool
-        Whether the sampled chats behind a number are looked for.
 
     Examples
     --------
@@ -109,9 +105,8 @@ class Explainer:
     True
     """
 
-    def __init__(self, within: Any = None, *, samples: bool = True) -> None:
-        self.evidence = AnswerFinder(within)
-        self._samples = samples
+    def __init__(self, within: Any = None) -> None:
+        self.evidence = ResponseFinder(within)
         self._made: dict[str, Made | str] = {}
         self._changed: dict[tuple[int, str], bool] = {}
         self._frames: dict[int, tuple[pd.DataFrame, pd.DataFrame, FrameMetadata]] = {}
@@ -122,7 +117,7 @@ class Explainer:
         row: int | Hashable | Mapping[str, Any] | None = None,
         column: str | None = None,
     ) -> Explanation:
-        """Explain a number of a frame; with sampled chats, where ``within`` has them.
+        """Explain a number of a frame.
 
         Parameters
         ----------
@@ -155,13 +150,11 @@ class Explainer:
             )
         find(flat, [column])
         if row is not None:
-            found = self._explained(frame, _position_of(frame, row), column)
-        elif len(flat):
-            named: str = column
-            found = _without_row(flat, named, known, lambda at: self._explained(frame, at, named))
-        else:
-            found = self._of_no_rows(frame, column, known)
-        return with_samples(found, self.evidence) if self._samples else found
+            return self._explained(frame, _position_of(flat, frame, row), column)
+        if len(flat):
+            name: str = column
+            return _without_row(flat, name, known, lambda at: self._explained(frame, at, name))
+        return self._of_no_rows(frame, column, known)
 
     def _of_no_rows(self, frame: pd.DataFrame, column: str, known: FrameMetadata) -> Explanation:
         """A column of a frame without rows: what is known of why there are none."""
@@ -193,10 +186,10 @@ class Explainer:
         _, flat, known = self._seen_before(frame)
         stored, answers = stored_of(frame)
         self.evidence.hold(answers)
-        seen = self._seen(flat, at, column, known)
+        seen = _seen(flat, at, column, known)
         try:
             made = self._replayed(frame, stored)
-            there = self._position(frame, at, made, column, known)
+            there = _matched(frame, at, made, column)
             found = made.explain(there, column)
         except TrailEnd as end:
             return replace(seen, end=str(end))
@@ -230,11 +223,7 @@ class Explainer:
         ItemNotFound
             If there is no such column.
         """
-        find(frame, row)
-        mask = np.ones(len(frame), bool)
-        for name, value in row.items():
-            mask &= matching(frame[name], value)
-        return mask
+        return _rows_with(frame, row)
 
     def _replayed(self, frame: pd.DataFrame, stored: FrameMetadata) -> Made:
         if stored.recipe is None:
@@ -252,29 +241,28 @@ class Explainer:
             raise TrailEnd(made)
         return made
 
-    def _position(
-        self, frame: pd.DataFrame, at: int, made: Made, column: str, known: FrameMetadata
-    ) -> int:
-        """Find the row of the replayed frame that is a row of the frame."""
-        if column not in made.frame.columns:
-            raise TrailEnd(f"{column} was added or renamed by a plain pandas step")
-        found = _matched(frame, at, made.frame, made.known.key, column)
-        if isinstance(found, str):
-            raise TrailEnd(found)
-        return found
 
-    def _seen(self, frame: pd.DataFrame, at: int, column: str, known: FrameMetadata) -> Explanation:
-        """Explain a cell by the frame's own metadata, without its origin."""
-        metadata = known.columns[column]
-        what = declared(metadata)
-        return Explanation(
-            plain(frame[column].iloc[at]),
-            column,
-            row_of(known, frame, at),
-            unit=what.unit if what else None,
-            meaning=(what and what.doc) or None,
-            availability=str(metadata.availability),
-        )
+def _seen(frame: pd.DataFrame, at: int, column: str, known: FrameMetadata) -> Explanation:
+    """Explain a cell by the frame's own metadata, without its origin."""
+    metadata = known.columns[column]
+    what = declared(metadata)
+    return Explanation(
+        plain(frame[column].iloc[at]),
+        column,
+        row_of(known, frame, at),
+        unit=what.unit if what else None,
+        meaning=(what and what.doc) or None,
+        availability=str(metadata.availability),
+    )
+
+
+def _rows_with(frame: pd.DataFrame, row: Mapping[str, Any]) -> npt.NDArray[np.bool_]:
+    """Mask of the rows that have some values."""
+    find(frame, row)
+    mask = np.ones(len(frame), bool)
+    for name, value in row.items():
+        mask &= matching(frame[name], value)
+    return mask
 
 
 _MOST_READ = 200
@@ -319,7 +307,9 @@ def _without_row(
     return replace(found, causes=tuple(causes))
 
 
-def _position_of(frame: pd.DataFrame, row: int | Hashable | Mapping[str, Any]) -> int:
+def _position_of(
+    flat: pd.DataFrame, frame: pd.DataFrame, row: int | Hashable | Mapping[str, Any]
+) -> int:
     """Find the position of a row given by position, label, or the values of some columns.
 
     A mapping is matched by value. A whole number is the label of a row where the index has it, as
@@ -331,32 +321,32 @@ def _position_of(frame: pd.DataFrame, row: int | Hashable | Mapping[str, Any]) -
         If there is no such row, or several.
     """
     if isinstance(row, Mapping):
-        return _of_key(frame, row)
-    try:
-        found = frame.index.get_loc(row)
-    except (KeyError, TypeError):
-        found = None
-    if isinstance(found, int):
-        return found
-    if found is not None:
-        count = int(found.sum()) if isinstance(found, np.ndarray) else found.stop - found.start
+        return _of_key(flat, row)
+    places = _labelled(frame, row)
+    if len(places) == 1:
+        return int(places[0])
+    if len(places):
         raise ItemNotFound(
-            f"{count} rows have the label {row!r}; name the row by the values of its key",
+            f"{len(places)} rows have the label {row!r}; name the row by the values of its key",
             key=row,
         )
     size = len(frame)
     if isinstance(row, int | np.integer) and not isinstance(row, bool) and -size <= row < size:
         return int(row) % size
-    raise ItemNotFound(f"there is no row {row!r} among {len(frame)} rows", key=row)
+    raise ItemNotFound(f"there is no row {row!r} among {size} rows", key=row)
 
 
-def _of_key(frame: pd.DataFrame, row: Mapping[str, Any]) -> int:
-    flat = flattened(frame)
-    find(flat, row)
-    mask = np.ones(len(flat), bool)
-    for name, value in row.items():
-        mask &= matching(flat[name], value)
-    places = np.flatnonzero(mask)
+def _labelled(frame: pd.DataFrame, label: Any) -> npt.NDArray[np.intp]:
+    """The positions of the rows with a label."""
+    try:
+        place = frame.index.get_loc(label)
+    except (KeyError, TypeError):
+        return np.zeros(0, np.intp)
+    return np.atleast_1d(np.arange(len(frame))[place])
+
+
+def _of_key(flat: pd.DataFrame, row: Mapping[str, Any]) -> int:
+    places = np.flatnonzero(_rows_with(flat, row))
     if len(places) == 1:
         return int(places[0])
     described = ", ".join(f"{name} = {shown(value)}" for name, value in row.items())
@@ -373,76 +363,45 @@ def _of_key(frame: pd.DataFrame, row: Mapping[str, Any]) -> int:
     raise ItemNotFound(f"no row has {described}{f', {near}' if near else ''}", key=dict(row))
 
 
-def _matched(
-    frame: pd.DataFrame, at: int, base: pd.DataFrame, key: Sequence[str], besides: str
-) -> int | str:
-    """Find the row of a replayed frame that is a row of a frame, or why there is none.
+def _matched(frame: pd.DataFrame, at: int, made: Made, column: str) -> int:
+    """Find the row of a replayed frame that is a row of a frame.
 
     Rows are the same where their keys are; without a key, where all columns are that both have,
     except the one to be explained, and the label decides between several.
 
-    Parameters
-    ----------
-    frame, at
-        The frame as it is now, and the position of the row.
-    base : pandas.DataFrame
-        The frame as it was when its metadata was attached.
-    key : sequence of str
-        The columns that identify a row of it.
-    besides : str
-        The column to be explained, which may have been changed since.
+    Raises
+    ------
+    TrailEnd
+        If there is none, or several.
     """
-    now, then = arrays_of(frame), arrays_of(base)
-    label = _label(frame, at, base)
-    names = [name for name in key if name in now and name in then]
-    if key and len(names) == len(key):
-        if label is not None and all(same(then[name][label], now[name][at]) for name in names):
-            return label
-        mask = _rows_with(now, then, names, at, len(base))
-        places = np.flatnonzero(mask)
-        if len(places) == 1:
-            return int(places[0])
-        if not len(places):
-            return "no row that was read has its key: the key was changed since"
-    names = [name for name in now if name in then and name != besides]
-    if not names and label is None:
-        return "no column identifies its row any longer"
-    mask = _rows_with(now, then, names, at, len(base))
-    places = np.flatnonzero(mask)
-    if label is not None and label < len(base) and mask[label]:
-        return label
+    now, then = arrays_of(frame), arrays_of(made.frame)
+    if column not in made.frame.columns:
+        raise TrailEnd(f"{column} was added or renamed by a plain pandas step")
+    alike = frame.index.names == made.frame.index.names
+    labels = _labelled(made.frame, frame.index[at]) if alike else np.zeros(0, np.intp)
+    label = int(labels[0]) if len(labels) == 1 else None
+    key = [*made.known.key]
+    is_keyed = bool(key) and all(name in now and name in then for name in key)
+    names = [name for name in now if name in then and name != column]
+    if not names and not is_keyed and label is None:
+        raise TrailEnd("no column identifies its row any longer")
+    places = np.arange(len(made.frame))
+    for columns in [key, names] if is_keyed else [names]:
+        for name in columns:
+            wanted, cells = now[name][at], then[name].take(places).astype(object)
+            places = places[[same(cell, wanted) for cell in cells]]
+        if columns is key and not len(places):
+            raise TrailEnd("no row that was read has its key: the key was changed since")
+        if columns is key and (len(places) == 1 or label in places):
+            return label if label in places else int(places[0])
+    if label in places:
+        return int(label)
     if len(places) == 1:
         return int(places[0])
     if len(places):
         keep = f"; keep its key: {', '.join(key)}" if key else ""
-        return f"{len(places)} rows that were read could be this one{keep}"
-    return "no row that was read is like this one: its row was changed since"
-
-
-def _label(frame: pd.DataFrame, at: int, base: pd.DataFrame) -> int | None:
-    """Find the row with the same label in another frame, where labels are alike and unique."""
-    if frame.index.nlevels != base.index.nlevels or frame.index.names != base.index.names:
-        return None
-    try:
-        found = base.index.get_loc(frame.index[at])
-    except (KeyError, TypeError):
-        return None
-    return found if isinstance(found, int) else None
-
-
-def _rows_with(
-    now: Mapping[str, Any], then: Mapping[str, Any], names: Sequence[str], at: int, rows: int
-) -> npt.NDArray[np.bool_]:
-    places = np.arange(rows)
-    for name in names:
-        if not len(places):
-            break
-        wanted = now[name][at]
-        taken = then[name].take(places).astype(object) if len(places) < rows else then[name]
-        places = places[[same(cell, wanted) for cell in taken]]
-    mask = np.zeros(rows, bool)
-    mask[places] = True
-    return mask
+        raise TrailEnd(f"{len(places)} rows that were read could be this one{keep}")
+    raise TrailEnd("no row that was read is like this one: its row was changed since")
 
 
 def _adopt(frame: pd.DataFrame, frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
@@ -457,44 +416,42 @@ _OF_REQUEST = "from the request that was sent, or the window it answers"
 _OF_FRAME = "the same in all rows of its frame"
 
 
-def _passing(verb: Any, explains: Explains, *inputs: str) -> tuple[Any, Any, tuple[str, ...]]:
-    """A verb that takes cells over as they are."""
-    return verb, partial(Result, explains=explains), inputs
-
-
-def _traced(verb: Any, trace: Any, *inputs: str) -> tuple[Any, Any, tuple[str, ...]]:
-    """A statistic, which explains its numbers by running once more on traced ones."""
-    return verb, partial(TracedCells, trace=trace), inputs
+def _same(result: Result, at: int, column: str) -> Explanation:
+    return result.inputs[0].explain(at, column)
 
 
 VERBS: dict[str, tuple[Any, Any, tuple[str, ...]]] = {
-    "aggregate": (aggregate, AggregateCells, ("frame",)),
-    "merge": _passing(merge, merged_cells, "left", "right"),
-    "concat": _passing(concat, stacked_cells, "frames"),
-    "complete": _passing(complete, completed_cells, "frame", "availability"),
-    "rename": _passing(_rename, renamed_cells, "frame"),
-    "adopt": _passing(_adopt, same_cells, "frame", "frames"),
-    "to_long": _passing(to_long, long_cells, "frame"),
-    "with_context": _passing(with_context, partial(beside_cells, _OF_REQUEST), "frame"),
-    "with_constant": _passing(with_constant, partial(beside_cells, _OF_FRAME), "frame"),
-    "answers": _passing(answer_rows.answers_of, answers_cells, "whole", "mentions", "citations"),
-    "interval": _traced(intervals.interval, intervals.traced, "frame"),
-    "compare": _traced(compare.compare, compare.traced, "now", "before"),
-    "decompose": _traced(compare.decompose, compare.traced_parts, "now", "before"),
-    "changes": _traced(changes.changes, changes.traced, "frame"),
-    "rank": _traced(members.rank, members.traced_rank, "frame"),
-    "concentration": _traced(members.concentration, members.traced_concentration, "frame"),
-    "overlap": _traced(overlap.overlap, overlap.traced, "frame"),
-    "stability": _traced(stability.stability, stability.traced, "frame"),
-    "effect": _traced(treatment.effect, treatment.traced, "series"),
-    "cited_and_mentioned": _traced(answer_rows.association, answer_rows.traced, "rows"),
-    "funnel": _traced(funnel.funnel_of, funnel.traced, "frames"),
-    "headline": _traced(headline.headline_of, headline.traced, "frames"),
+    "aggregate": (aggregate, None, ("frame",)),
+    "merge": (merge, merged_cells, ("left", "right")),
+    "concat": (concat, stacked_cells, ("frames",)),
+    "complete": (complete, completed_cells, ("frame", "availability")),
+    "rename": (_rename, renamed_cells, ("frame",)),
+    "adopt": (_adopt, _same, ("frame", "frames")),
+    "to_long": (to_long, long_cells, ("frame",)),
+    "with_context": (with_context, partial(beside_cells, _OF_REQUEST), ("frame",)),
+    "with_constant": (with_constant, partial(beside_cells, _OF_FRAME), ("frame",)),
+    "answers": (answer_rows.answers_of, answers_cells, ("whole", "mentions", "citations")),
 }
-"""By verb: what it calls, what explains the cells of its result, and which arguments are frames."""
+"""By verb: what it calls, what explains a cell of its result, and which arguments are frames."""
+
+STATISTICS: dict[str, tuple[Any, tuple[str, ...]]] = {
+    "interval": (interval.interval, ("frame",)),
+    "compare": (compare.compare, ("now", "before")),
+    "decompose": (compare.decompose, ("now", "before")),
+    "changes": (changes.changes, ("frame",)),
+    "rank": (members.rank, ("frame",)),
+    "concentration": (members.concentration, ("frame",)),
+    "overlap": (overlap.overlap, ("frame",)),
+    "stability": (stability.stability, ("frame",)),
+    "effect": (treatment.effect, ("series",)),
+    "cited_and_mentioned": (answer_rows.association, ("rows",)),
+    "funnel": (funnel.funnel_of, ("frames",)),
+    "headline": (headline.headline_of, ("frames",)),
+}
+"""By verb: what it calls, and which arguments are frames; it records what its numbers are of."""
 
 
-def replay(recipe: Recipe, sources: Sequence[Source], finder: AnswerFinder) -> Made:
+def replay(recipe: Recipe, sources: Sequence[Source], finder: ResponseFinder) -> Made:
     """Make a frame again.
 
     Parameters
@@ -502,8 +459,8 @@ def replay(recipe: Recipe, sources: Sequence[Source], finder: AnswerFinder) -> M
     recipe : list
         How it was made.
     sources : sequence of Source
-        The answers that the recipe names by number.
-    finder : AnswerFinder
+        The responses that the recipe names by number.
+    finder : ResponseFinder
         Finds them.
 
     Raises
@@ -520,42 +477,42 @@ def replay(recipe: Recipe, sources: Sequence[Source], finder: AnswerFinder) -> M
         return View(base, changes_made, inner[1] if inner[0] == END else None)
     if kind == ARCHIVED:
         return ArchivedCells(finder.archived(rest[0], rest[1]), sources, finder)
-    if kind == DO and rest[0] in VERBS:
-        inputs = [replay(each, sources, finder) for each in rest[2]]
+    if kind == DO and rest[0] in {**VERBS, **STATISTICS}:
+        inputs = [replay(part, sources, finder) for part in rest[2]]
         return _done(rest[0], rest[1], inputs)
     raise TrailEnd(rest[0] if kind == END else f"{rest[0]} cannot be replayed by this version")
 
 
-def _read(number: int, name: str, sources: Sequence[Source], finder: AnswerFinder) -> Made:
+def _read(number: int, name: str, sources: Sequence[Source], finder: ResponseFinder) -> Made:
     if not 0 <= number < len(sources):
-        raise TrailEnd("its metadata does not name the answer it was read from")
-    answer = finder.find(sources[number])
+        raise TrailEnd("its metadata does not name the response it was read from")
+    response = finder.find(sources[number])
     table = name.rpartition(":")[2]
-    if table not in answer.tables:
-        raise TrailEnd(f"the answer has no table {table} as it is declared now")
-    return TableCells(answer, table)
+    if table not in response.tables:
+        raise TrailEnd(f"the response has no table {table} as it is declared now")
+    return TableCells(response, table)
 
 
 def _done(verb: str, arguments: dict[str, Any], inputs: Sequence[Made]) -> Made:
     """The result of a verb, replayed on the frames that went into it."""
-    function, kind, names = VERBS[verb]
-    given = {
+    function, *explains, names = (VERBS.get(verb) or STATISTICS.get(verb)) or ()
+    options = {
         name: _frames(value, inputs) if name in names else _argument(value)
         for name, value in arguments.items()
     }
     if verb == "complete":
-        given.setdefault("availability", None)
-    problem = ""
+        options.setdefault("availability", None)
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), Recorder(inputs) as recorder:
             warnings.simplefilter("ignore", AAToolkitWarning)
-            frame = function(**given)
+            frame = function(**options)
     except (AAToolkitError, LookupError, TypeError, ValueError) as error:
-        problem = str(error)
-    if problem:
-        raise TrailEnd(f"{verb} cannot be replayed: {problem}")
-    made: Made = kind(verb, frame, inputs, given)
-    return made
+        raise TrailEnd(f"{verb} cannot be replayed: {error}") from None
+    if verb in STATISTICS:
+        return StatisticCells(verb, frame, inputs, options, recorder=recorder)
+    if verb == "aggregate":
+        return AggregateCells(verb, frame, inputs, options)
+    return Result(verb, frame, inputs, options, explains[0])
 
 
 def _frames(value: Any, inputs: Sequence[Made]) -> Any:
@@ -567,7 +524,7 @@ def _frames(value: Any, inputs: Sequence[Made]) -> Any:
 def _argument(value: Any) -> Any:
     """An argument as it was given, from its JSON value."""
     if isinstance(value, list):
-        return [_argument(each) for each in value]
+        return [_argument(part) for part in value]
     if not isinstance(value, dict):
         return value
     (kind, body), *_ = value.items()
@@ -578,4 +535,4 @@ def _argument(value: Any) -> Any:
         return pd.Grouper(**body)
     if kind == "moment":
         return pd.Timestamp(body)
-    return {name: _argument(each) for name, each in body.items()}
+    return {name: _argument(part) for name, part in body.items()}

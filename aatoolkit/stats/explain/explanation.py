@@ -1,4 +1,4 @@
-"""`Explanation`: a tree from a number to the values of answers that it was computed from.
+"""`Explanation`: a tree from a number to the values of responses that it was computed from.
 
 It prints as an indented tree, and as folds without a script in a notebook.
 """
@@ -34,9 +34,9 @@ def plain(value: Any) -> Any:
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, list | tuple):
-        return [plain(each) for each in value]
+        return [plain(part) for part in value]
     if isinstance(value, dict):
-        return {str(name): plain(each) for name, each in value.items()}
+        return {str(name): plain(part) for name, part in value.items()}
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):
@@ -57,11 +57,11 @@ def shown(value: Any) -> str:
     >>> shown(None), shown(0.30000000000000004), shown("Acme")
     ('missing', '0.30000000000000004', 'Acme')
     """
-    given = plain(value)
-    return "missing" if given is None else clipped(str(given))
+    text = plain(value)
+    return "missing" if text is None else clipped(str(text))
 
 
-def same(one: Any, other: Any) -> bool:
+def same(value: Any, other: Any) -> bool:
     """Whether two cells are equal, whatever their dtypes.
 
     Examples
@@ -69,34 +69,23 @@ def same(one: Any, other: Any) -> bool:
     >>> same(3, 3.0), same(None, pd.NA), same("3", 3), same(0.1 + 0.2, 0.3)
     (True, True, False, True)
     """
-    one, other = plain(one), plain(other)
-    if isinstance(one, float) and isinstance(other, int | float):
-        return abs(one - other) <= 1e-12 * max(abs(one), abs(other))
-    return bool(one == other)
+    value, other = plain(value), plain(other)
+    if isinstance(value, float) and isinstance(other, int | float):
+        return abs(value - other) <= 1e-12 * max(abs(value), abs(other))
+    return bool(value == other)
 
 
 def matching(values: pd.Series, value: Any) -> npt.NDArray[np.bool_]:
-    """Mask of the rows that equal a value; a day may be given as text."""
+    """Mask of the rows that equal a value; a day or a number may be given as text."""
     wanted = plain(value)
-    return np.array([_alike(each, wanted) for each in values.astype(object)], bool)
 
+    def is_alike(cell: Any) -> bool:
+        here = plain(cell)
+        if not isinstance(wanted, str) or here is None or isinstance(here, str):
+            return same(here, wanted)
+        return wanted in (str(here), f"{here:g}" if isinstance(here, float) else "")
 
-def _alike(cell: Any, wanted: Any) -> bool:
-    given = plain(cell)
-    if given is not None and isinstance(wanted, str) and not isinstance(given, str):
-        return str(given) == wanted or (
-            isinstance(given, int | float)
-            and not isinstance(given, bool)
-            and _as_number(wanted, given)
-        )
-    return same(given, wanted)
-
-
-def _as_number(text: str, number: float) -> bool:
-    try:
-        return float(text) == number
-    except ValueError:
-        return False
+    return np.array([is_alike(cell) for cell in values.astype(object)], bool)
 
 
 def sum_in_words(values: list[object]) -> str:
@@ -114,13 +103,13 @@ def sum_in_words(values: list[object]) -> str:
 
 
 @dataclass(frozen=True)
-class CitedAnswer(Source):
-    """An answer that a number rests on: what ``df.aa.sources`` says of it, and where it is.
+class CitedResponse(Source):
+    """A response that a number rests on: what ``df.aa.sources`` says of it, and where it is.
 
     Parameters
     ----------
     status : int, optional
-        The HTTP status it came with; None where the answer is not at hand.
+        The HTTP status it came with; None where the response is not at hand.
     found_in : str, optional
         Where its bytes were found; None where they were not.
     checked : bool
@@ -133,7 +122,7 @@ class CitedAnswer(Source):
 
     def __str__(self) -> str:
         facts = [
-            f"answer of {self.section}" if self.section else "answer",
+            f"response of {self.section}" if self.section else "response",
             self.host and f"about {self.host}",
             self.scope,
             self.fetched_at and f"fetched {self.fetched_at}",
@@ -147,7 +136,7 @@ class CitedAnswer(Source):
 
 @dataclass(frozen=True)
 class ValuePlace:
-    """The place of a value in an answer: its path and bytes.
+    """The place of a value in a response: its path and bytes.
 
     Parameters
     ----------
@@ -155,7 +144,7 @@ class ValuePlace:
         Its JSON path; that of a key ends in ``~``.
     start, end : int, optional
         Its first byte and the one after its last, counted from 0: ``body[start:end]``. None where
-        the path is not in the answer, or its bytes are not at hand.
+        the path is not in the response, or its bytes are not at hand.
     text : str, optional
         The value as it is spelled there.
     """
@@ -172,7 +161,7 @@ class ValuePlace:
 
 @dataclass(frozen=True)
 class StatedAvailability:
-    """A statement of an answer about the availability of a value.
+    """A statement of a response about the availability of a value.
 
     Parameters
     ----------
@@ -230,7 +219,7 @@ class MissingRows:
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """The explanation of one number: a tree whose leaves are values in answers.
+    """The explanation of one number: a tree whose leaves are values in responses.
 
     It prints as an indented tree; in a notebook its branches fold.
 
@@ -251,27 +240,23 @@ class Explanation:
     rows : int, optional
         How many rows it was made of.
     place : ValuePlace, optional
-        Where in its answer it is.
-    answer : CitedAnswer, optional
-        The answer that holds it.
+        Where in its response it is.
+    response : CitedResponse, optional
+        The response that holds it.
     availability : str, optional
         Whether it could be measured.
     statements : tuple of StatedAvailability
-        What the answer states about its availability, with the evidence.
+        What the response states about its availability, with the evidence.
     missing : str, optional
         Why there is no value; None where there is one.
     causes : tuple of MissingRows
         Where no row was named: how many values of the column are missing, by reason.
     notes : tuple of str
         What else there is to know, such as what a row was filtered by.
-    samples : tuple of mapping
-        Sampled answers behind it, one mapping a chat: ``chat_id``, ``prompt``, ``engine`` ….
-    samples_note : str, optional
-        What the samples are, and which part of all.
     children : tuple of Explanation
         What it was made of.
     end : str, optional
-        Why the trail ends here, where it does before the bytes of an answer.
+        Why the trail ends here, where it does before the bytes of a response.
 
     Examples
     --------
@@ -285,7 +270,7 @@ class Explanation:
       Mentions.
       unknown
       at $.rows[0].mentionCount, bytes 44 to 45: 3
-      answer of mine, SHA-256 d5e76796fa17 (in memory)
+      response of mine, SHA-256 d5e76796fa17 (in memory)
     """
 
     value: Any
@@ -297,14 +282,12 @@ class Explanation:
     formula: str | None = None
     rows: int | None = None
     place: ValuePlace | None = None
-    answer: CitedAnswer | None = None
+    response: CitedResponse | None = None
     availability: str | None = None
     statements: tuple[StatedAvailability, ...] = ()
     missing: str | None = None
     causes: tuple[MissingRows, ...] = ()
     notes: tuple[str, ...] = ()
-    samples: tuple[Mapping[str, Any], ...] = ()
-    samples_note: str | None = None
     children: tuple[Explanation, ...] = ()
     end: str | None = None
 
@@ -312,24 +295,23 @@ class Explanation:
         """Yield the explanation and all its parts, each before its own parts."""
         pending = [self]
         while pending:
-            one = pending.pop()
-            yield one
-            pending += reversed(one.children)
+            part = pending.pop()
+            yield part
+            pending += reversed(part.children)
 
     @property
-    def sources(self) -> tuple[CitedAnswer, ...]:
-        """The answers that the number rests on, each once."""
-        found = (one.answer for one in self.walk())
-        return tuple(dict.fromkeys(answer for answer in found if answer is not None))
+    def sources(self) -> tuple[CitedResponse, ...]:
+        """The responses that the number rests on, each once."""
+        return tuple(dict.fromkeys(part.response for part in self.walk() if part.response))
 
     @property
     def ends(self) -> tuple[str, ...]:
-        """The reasons why the trail ends before the bytes of an answer, each once."""
-        return tuple(dict.fromkeys(one.end for one in self.walk() if one.end))
+        """The reasons why the trail ends before the bytes of a response, each once."""
+        return tuple(dict.fromkeys(part.end for part in self.walk() if part.end))
 
     @property
     def is_complete(self) -> bool:
-        """Whether every part was traced to the bytes of an answer."""
+        """Whether every part was traced to the bytes of a response."""
         return not self.ends
 
     def to_dict(self) -> dict[str, Any]:
@@ -340,8 +322,8 @@ class Explanation:
         >>> Explanation(3, "n", end="a plain pandas step").to_dict()
         {'value': 3, 'column': 'n', 'end': 'a plain pandas step'}
         """
-        found = {each.name: _as_json(getattr(self, each.name)) for each in fields(self)}
-        return {name: part for name, part in found.items() if name == "value" or part not in _EMPTY}
+        parts = {part.name: _as_json(getattr(self, part.name)) for part in fields(self)}
+        return {name: part for name, part in parts.items() if name == "value" or part not in _EMPTY}
 
     def with_notes(self, *notes: str) -> Explanation:
         """Return the explanation with further notes."""
@@ -363,8 +345,7 @@ class Explanation:
     _repr_pretty_ = wrapped_in_ipython
 
     def _repr_html_(self) -> str:
-        parts = fold(self, Written(), is_open=True)
-        return f'<div class="tex2jax_ignore aatoolkit-explanation">{parts}</div>'
+        return f'<div class="tex2jax_ignore aatoolkit-explanation">{fold(self, Written())}</div>'
 
 
 _EMPTY: tuple[Any, ...] = (None, [], {})
@@ -389,12 +370,12 @@ class Written:
     ----------
     lines : set of str
         Meanings and statements.
-    answer : CitedAnswer, optional
-        The answer that was cited last.
+    response : CitedResponse, optional
+        The response that was cited last.
     """
 
     lines: set[str] = field(default_factory=set)
-    answer: CitedAnswer | None = None
+    response: CitedResponse | None = None
 
     def new(self, line: str) -> Iterator[str]:
         """The line, if it was not written before."""
@@ -403,69 +384,55 @@ class Written:
             yield line
 
 
-def facts(one: Explanation, before: Written, above: Explanation | None = None) -> Iterator[str]:
+def facts(part: Explanation, before: Written, above: Explanation | None = None) -> Iterator[str]:
     """Write the facts of one number, a line each, without its parts and what was written before."""
-    if one.meaning:
-        yield from before.new(clipped(one.meaning))
-    if one.formula:
-        yield f"= {clipped(one.formula)}"
-    if one.missing:
-        yield f"missing: {clipped(joined(one.missing))}"
-    if (
-        one.availability
-        and one.availability not in (one.missing or "")
-        and (above is None or above.availability != one.availability)
-    ):
-        yield clipped(joined(one.availability))
+    if part.meaning:
+        yield from before.new(clipped(part.meaning))
+    if part.formula:
+        yield f"= {clipped(part.formula)}"
+    if part.missing:
+        yield f"missing: {clipped(joined(part.missing))}"
+    state = part.availability
+    if state and state not in (part.missing or "") and not (above and above.availability == state):
+        yield clipped(joined(state))
     # Of a missing value those count first that say it was not measured.
-    stated = sorted(
-        one.statements, key=lambda each: bool(one.missing) and each.status == "available"
-    )
-    for each in stated:
-        yield from before.new(f"stated: {each}")
-    if one.place is not None:
-        yield clipped(str(one.place))
-    if one.answer is not None and before.answer != one.answer:
-        before.answer = one.answer
-        yield str(one.answer)
-    yield from (clipped(note) for note in one.notes)
-    for cause in one.causes:
+    for said in sorted(
+        part.statements, key=lambda s: bool(part.missing) and s.status == "available"
+    ):
+        yield from before.new(f"stated: {said}")
+    if part.place is not None:
+        yield clipped(str(part.place))
+    if part.response is not None and before.response != part.response:
+        before.response = part.response
+        yield str(part.response)
+    yield from (clipped(note) for note in part.notes)
+    for cause in part.causes:
         first = ", ".join(f"{name} = {shown(value)}" for name, value in cause.first.items())
         where = f", such as {first}" if first else ""
-        why = "for this reason" if cause.why == one.missing else f"for another: {cause.why}"
+        why = "for this reason" if cause.why == part.missing else f"for another: {cause.why}"
         yield clipped(f"{cause.rows:,} of them {why}{where}")
-    if one.samples_note:
-        yield clipped(one.samples_note)
-    for chat in one.samples[:3]:
-        yield "  " + clipped(", ".join(f"{name} {shown(value)}" for name, value in chat.items()))
-    if one.end:
-        yield f"the trail ends here: {clipped(one.end)}"
+    if part.end:
+        yield f"the trail ends here: {clipped(part.end)}"
 
 
 def _lines(
-    one: Explanation, indent: str, before: Written, above: Explanation | None = None
+    part: Explanation, indent: str, before: Written, above: Explanation | None = None
 ) -> Iterator[str]:
     """Write an explanation as an indented tree, line by line."""
-    yield indent + one.headline
+    yield indent + part.headline
     inner = indent + "  "
-    yield from (inner + fact for fact in facts(one, before, above))
-    for child in one.children[:_IN_TREE]:
-        yield from _lines(child, inner, before, one)
-    if len(one.children) > _IN_TREE:
-        yield f"{inner}… {len(one.children) - _IN_TREE:,} more"
+    yield from (inner + fact for fact in facts(part, before, above))
+    for child in part.children[:_IN_TREE]:
+        yield from _lines(child, inner, before, part)
+    if len(part.children) > _IN_TREE:
+        yield f"{inner}… {len(part.children) - _IN_TREE:,} more"
 
 
-def fold(
-    one: Explanation,
-    before: Written,
-    above: Explanation | None = None,
-    *,
-    is_open: bool = False,
-) -> str:
+def fold(part: Explanation, before: Written, above: Explanation | None = None) -> str:
     """Render one number as a fold: headline, facts, and its parts as folds."""
-    listed = "".join(f"<li>{markup(fact)}</li>" for fact in facts(one, before, above))
-    parts = "".join(f"<li>{fold(child, before, one)}</li>" for child in one.children[:_ON_PAGE])
-    if len(one.children) > _ON_PAGE:
-        parts += f"<li>… {len(one.children) - _ON_PAGE:,} more</li>"
-    head = f"<details{' open' if is_open else ''}><summary>{markup(one.headline)}</summary>\n"
+    listed = "".join(f"<li>{markup(fact)}</li>" for fact in facts(part, before, above))
+    parts = "".join(f"<li>{fold(child, before, part)}</li>" for child in part.children[:_ON_PAGE])
+    if len(part.children) > _ON_PAGE:
+        parts += f"<li>… {len(part.children) - _ON_PAGE:,} more</li>"
+    head = f"<details{' open' * (above is None)}><summary>{markup(part.headline)}</summary>\n"
     return f"{head}<ul>{listed}{parts}</ul></details>"

@@ -18,14 +18,13 @@ import pandas as pd
 from aatoolkit.frame.aggregate import cells_of_plan, coverage_of, with_flags
 from aatoolkit.frame.aggregation_plan import Plan, plan
 from aatoolkit.frame.cell_status import CAUSE, COVERAGE, REASON, ROW, Cells, is_status_column
-from aatoolkit.frame.groupby import Groups, PartPeriod, flattened, group, part_periods
+from aatoolkit.frame.groupby import Groups, flattened, group, part_periods
 from aatoolkit.frame.merge import columns_after
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import FrameMetadata, attach, metadata_of
 from aatoolkit.metadata.column import Source
 from aatoolkit.metadata.recipe import load_rows, load_values
-from aatoolkit.stats.explain.answers import AnswerFinder, TableCells, TrailEnd
 from aatoolkit.stats.explain.explanation import (
     Explanation,
     matching,
@@ -34,6 +33,7 @@ from aatoolkit.stats.explain.explanation import (
     shown,
     sum_in_words,
 )
+from aatoolkit.stats.explain.responses import ResponseFinder, TableCells, TrailEnd
 
 
 class Made(Protocol):
@@ -64,8 +64,6 @@ class View:
         If it is not known which rows were taken.
     """
 
-    known: FrameMetadata
-
     def __init__(
         self, base: Made | None, changes: Mapping[str, Any], foreign: str | None = None
     ) -> None:
@@ -76,11 +74,10 @@ class View:
         self._base, self._foreign = base, foreign
         self._set = {name: load_values(body) for name, body in changes.get("values", {}).items()}
         self._unknown = {*changes.get("unknown", ())}
-        frame = (
-            pd.DataFrame(index=range(changes.get("size", 0)))
-            if base is None
-            else flattened(base.frame)
-        )
+        if base is None:
+            frame = pd.DataFrame(index=range(changes.get("size", 0)))
+        else:
+            frame = flattened(base.frame)
         if isinstance(base, View):
             # Between two views the metadata was attached anew, of the rows as they were then.
             frame = attach(frame.copy(deep=False), base.known)
@@ -92,17 +89,14 @@ class View:
         self.known = metadata_of(self.frame)
 
     def _changed(self, frame: pd.DataFrame, changes: Mapping[str, Any]) -> pd.DataFrame:
-        index = changes.get("index")
+        index, kept = changes.get("index"), changes.get("columns")
         if index == "range":
             frame = frame.reset_index(drop=True)
-        kept = changes.get("columns")
         if kept is not None:
             frame = frame[[name for name in kept if name in frame.columns]]
         frame = frame.drop(columns=[name for name in self._unknown if name in frame.columns])
-        if self._set:
-            frame = frame.assign(
-                **{name: values.set_axis(frame.index) for name, values in self._set.items()}
-            )
+        columns = {name: values.set_axis(frame.index) for name, values in self._set.items()}
+        frame = frame.assign(**columns) if columns else frame
         if isinstance(index, list) and any(index):
             frame = frame.set_index([name for name in index if name])
         return frame
@@ -113,12 +107,11 @@ class View:
 
     def explain(self, at: int, column: str) -> Explanation:
         """Explain the value of a column in a row, by position."""
-        if column in self._set or column in self._unknown or self._base is None:
-            why = self._foreign or f"{column} was set by a plain pandas step"
-            found = self._set.get(column)
-            value = None if found is None else plain(found.iloc[at])
-            return Explanation(value, column, row_of(self.known, self.frame, at), end=why)
-        return self._base.explain(int(self._rows[at]), column)
+        if column not in self._set and column not in self._unknown and self._base is not None:
+            return self._base.explain(int(self._rows[at]), column)
+        value = plain(self._set[column].iloc[at]) if column in self._set else None
+        why = self._foreign or f"{column} was set by a plain pandas step"
+        return Explanation(value, column, row_of(self.known, self.frame, at), end=why)
 
 
 Explains = Callable[["Result", int, str], Explanation]
@@ -167,7 +160,12 @@ class Result:
         """The result, with the levels of its index as columns."""
         return flattened(self.frame)
 
-    def described(self, at: int, column: str) -> Explanation:
+    @cached_property
+    def first(self) -> pd.DataFrame:
+        """The first frame that went into it, with the levels of its index as columns."""
+        return flattened(self.inputs[0].frame)
+
+    def described(self, at: int, column: str, *notes: str, **more: Any) -> Explanation:
         """Explain a cell by its metadata, without how it was made."""
         metadata = self.known.columns.get(column)
         what = None if metadata is None else declared(metadata)
@@ -179,6 +177,8 @@ class Result:
             meaning=(what.doc or None) if what else None,
             operation=self.verb,
             availability=str(metadata.availability) if metadata else None,
+            notes=notes,
+            **more,
         )
 
     def taken(
@@ -187,11 +187,11 @@ class Result:
         """Explain a cell that the verb took over from a row of an input unchanged."""
         return self.passed(self.inputs[side].explain(there, of or column), at, column, note)
 
-    def passed(self, found: Explanation, at: int, column: str, note: str) -> Explanation:
+    def passed(self, cell: Explanation, at: int, column: str, note: str) -> Explanation:
         """Explain a cell by that of which it is a copy."""
-        row = row_of(self.known, self.frame, at) or found.row
-        renamed = (f"{column} was {found.column} before",) if column != found.column else ()
-        return replace(found, column=column, row=row, notes=(*found.notes, note, *renamed))
+        row = row_of(self.known, self.frame, at) or cell.row
+        renamed = (f"{column} was {cell.column} before",) if column != cell.column else ()
+        return replace(cell, column=column, row=row, notes=(*cell.notes, note, *renamed))
 
 
 def row_of(known: FrameMetadata, frame: pd.DataFrame, at: int) -> dict[str, Any]:
@@ -200,19 +200,15 @@ def row_of(known: FrameMetadata, frame: pd.DataFrame, at: int) -> dict[str, Any]
     return {name: plain(flat[name].iloc[at]) for name in known.key if name in flat.columns}
 
 
-def same_cells(result: Result, at: int, column: str) -> Explanation:
-    return result.inputs[0].explain(at, column)
-
-
 def renamed_cells(result: Result, at: int, column: str) -> Explanation:
     names = {new: old for old, new in result.arguments["names"].items()}
     return result.taken(0, at, at, column, "by rename", names.get(column, column))
 
 
 def beside_cells(note: str, result: Result, at: int, column: str) -> Explanation:
-    if column in flattened(result.inputs[0].frame).columns:
+    if column in result.first.columns:
         return result.inputs[0].explain(at, column)
-    return replace(result.described(at, column), notes=(note,))
+    return result.described(at, column, note)
 
 
 def stacked_cells(result: Result, at: int, column: str) -> Explanation:
@@ -220,25 +216,26 @@ def stacked_cells(result: Result, at: int, column: str) -> Explanation:
     number = int(np.searchsorted(ends, at, side="right"))
     frame = result.inputs[number].frame
     there = at - int(ends[number] - len(frame))
-    of = f"by concat: row {there + 1} of frame {number + 1} of {len(result.inputs)}"
+    note = f"by concat: row {there + 1} of frame {number + 1} of {len(result.inputs)}"
     if column in flattened(frame).columns:
-        return result.taken(number, there, at, column, of)
-    found = replace(result.described(at, column), notes=(of,))
+        return result.taken(number, there, at, column, note)
+    cell = result.described(at, column, note)
     if column in result.frame.columns:
-        return replace(found, missing="its frame has no such column")
-    return replace(found, end="it is a label that concat was given")
+        return replace(cell, missing="its frame has no such column")
+    return replace(cell, end="it is a label that concat was given")
+
+
+_SIDES = ("left", "right")
 
 
 def merged_cells(result: Result, at: int, column: str) -> Explanation:
     if not result.shared:
-        options = {k: v for k, v in result.arguments.items() if k not in ("left", "right")}
+        options = {k: v for k, v in result.arguments.items() if k not in _SIDES}
         left, right = (made.frame for made in result.inputs)
-        numbered = [
-            frame.assign(**{side: range(len(frame))})
-            for frame, side in ((left, "_aatoolkit_left"), (right, "_aatoolkit_right"))
-        ]
-        whole = numbered[0].merge(numbered[1], **options)
-        result.shared["rows"] = [whole[f"_aatoolkit_{side}"] for side in ("left", "right")]
+        whole = left.assign(_row_of_left=range(len(left))).merge(
+            right.assign(_row_of_right=range(len(right))), **options
+        )
+        result.shared["rows"] = [whole[f"_row_of_{side}"] for side in _SIDES]
         result.shared["names"] = [
             {new: old for old, new in reversed(names.items())}
             for names in columns_after(left, right, options)
@@ -248,104 +245,139 @@ def merged_cells(result: Result, at: int, column: str) -> Explanation:
     sides = [side for side in (0, 1) if column in names[side]]
     for side in sides:
         if not pd.isna(rows[side]):
-            there, other = int(rows[side]), pd.isna(rows[1 - side])
+            there = int(rows[side])
             note = f"by merge: from the {_SIDES[side]} frame, its row {there + 1}"
-            note += "; the other side has no match" * bool(other)
+            note += "; the other side has no match" * bool(pd.isna(rows[1 - side]))
             return result.taken(side, there, at, column, note, names[side][column])
-    found = result.described(at, column)
     if sides:
-        return replace(found, missing=f"no row of the {_SIDES[sides[0]]} frame matches this one")
-    return replace(found, notes=("by merge: which of the sides has the row",))
-
-
-_SIDES = ("left", "right")
+        why = f"no row of the {_SIDES[sides[0]]} frame matches this one"
+        return result.described(at, column, missing=why)
+    return result.described(at, column, "by merge: which of the sides has the row")
 
 
 def completed_cells(result: Result, at: int, column: str) -> Explanation:
-    before = flattened(result.inputs[0].frame)
-    if at < len(before) and column in before.columns:
+    is_reported = at < len(result.first)
+    if is_reported and column in result.first.columns:
         return result.inputs[0].explain(at, column)
-    found = result.described(at, column)
-    if at < len(before):
-        return found.with_notes("by complete: the row was reported")
-    if found.value is None and not is_status_column(result.frame, column):
-        found = replace(found, missing="no answer has this row")
-    return found.with_notes("by complete: this row was added, as no answer has one for it")
+    if is_reported:
+        return result.described(at, column, "by complete: the row was reported")
+    note = "by complete: this row was added, as no answer has one for it"
+    cell = result.described(at, column, note)
+    if cell.value is None and not is_status_column(result.frame, column):
+        cell = replace(cell, missing="no answer has this row")
+    return cell
 
 
 def long_cells(result: Result, at: int, column: str) -> Explanation:
-    before = flattened(result.inputs[0].frame)
-    there = at % max(len(before), 1)
+    there = at % max(len(result.first), 1)
     measure = str(result.frame["variable"].iloc[at])
     if column == "value":
         note = f"by to_long: {measure} in row {there + 1}"
-        found = result.taken(0, there, at, column, note, measure)
-        return replace(found, column=f"value of {measure}")
+        cell = result.taken(0, there, at, column, note, measure)
+        return replace(cell, column=f"value of {measure}")
     if column in ("variable", "unit") or is_status_column(result.frame, column):
         note = f"by to_long: what is known of {measure} in row {there + 1}"
-        return result.described(at, column).with_notes(note)
-    old = column if column in before.columns else column.removesuffix("_")
+        return result.described(at, column, note)
+    old = column if column in result.first.columns else column.removesuffix("_")
     return result.taken(0, there, at, column, "by to_long", old)
 
 
 def answers_cells(result: Result, at: int, column: str) -> Explanation:
     """One row an answer: what it mentions and cites, of the rows about it."""
-    if not result.shared:
-        result.shared |= {
-            side: {plain(chat): rows for chat, rows in chats.indices.items()}
-            for side, made in enumerate(result.inputs)
-            for chats in [made.frame.groupby("chat_id")]
-        }
-    chat = plain(result.frame["chat_id"].iloc[at])
     whole, mentions, citations = result.inputs
-    row = int(result.shared[0][chat][0])
+    brand, chat = result.arguments.get("brand"), result.frame["chat_id"].iloc[at]
+
+    def rows_of(made: Made) -> Any:
+        return np.flatnonzero(made.frame["chat_id"].eq(chat).fillna(False).to_numpy(bool))
+
+    row = int(rows_of(whole)[0])
     if column in whole.frame.columns:
         return result.taken(0, row, at, column, "of the answer")
-    found = result.described(at, column)
+    cell = result.described(at, column)
     if column == "brand":
-        return replace(found, formula="the brand that was asked for, else the own ones")
+        return replace(cell, formula="the brand that was asked for, else the own ones")
     if column == "date":
         day = whole.explain(row, "ran_at")
-        return replace(found, formula="the day of ran_at", rows=1, children=(day,))
-    made, field = (citations, "domain_type") if column == "cited" else (mentions, "brand")
-    rows = result.shared[2 if column == "cited" else 1].get(chat, np.zeros(0, np.intp))
-    brand = result.arguments.get("brand")
+        return replace(cell, formula="the day of ran_at", rows=1, children=(day,))
+    made, name, missing = mentions, "own" if brand is None else "brand", None
+    words = f"whether it mentions {brand or 'an own brand'}"
+    rows = rows_of(made := citations if column == "cited" else mentions)
     if column == "cited":
-        words = "whether one of its citations is of an own page: domain_type is owned"
-    elif brand is None:
-        field, words = "own", "whether one of the brands it mentions is an own one"
-    else:
-        words = f"whether it mentions {brand}"
-    if column == "position" and len(rows):
-        own = made.frame["own"].fillna(False).to_numpy(bool)
-        named = own if brand is None else made.frame["brand"].eq(brand).to_numpy(bool)
+        name, words = "domain_type", "whether one of its citations is of an own page"
+    elif column == "position":
         words = "the smallest position of its mentions"
-        if named[rows].any():
-            rows, field = rows[named[rows]], "position"
-    missing = None
-    if found.value is None:
-        missing = (
-            "nothing says of any citation whose page it is"
-            if column == "cited"
-            else "it does not mention the brand"
-        )
+        is_named = made.frame["own"] if brand is None else made.frame["brand"].eq(brand)
+        named = rows[is_named.fillna(False).to_numpy(bool)[rows]]
+        rows, name = (named, column) if len(named) else (rows, name)
+    if cell.value is None:
+        missing = "it does not mention the brand"
+        if column == "cited":
+            missing = "nothing says of any citation whose page it is"
+    children = tuple(made.explain(int(there), name) for there in rows)
+    if not children:
+        children = (whole.explain(row, "chat_id"),)
+        place = children[0].place
+        if place is not None and isinstance(made, TableCells):
+            # In place of rows about the answer its response holds an empty list.
+            place = made.list_in(place.path.rpartition(".")[0])
+            children = (
+                replace(
+                    children[0],
+                    value=0,
+                    column=f"rows of {made.name}",
+                    meaning=None,
+                    operation="rows",
+                    place=place,
+                ),
+            )
     return replace(
-        found,
-        formula=f"{words}, of {len(rows)} rows" if missing is None else None,
+        cell,
+        formula=None if missing else f"{words}, of {len(rows)} rows",
         missing=missing,
         rows=len(rows),
-        children=tuple(made.explain(int(each), field) for each in rows)
-        or (_no_rows(whole.explain(row, "chat_id"), made),),
+        children=children,
     )
 
 
-def _no_rows(chat: Explanation, made: Made) -> Explanation:
-    """What the answer holds in place of the rows about a chat: an empty list, or none."""
-    if chat.place is None or not isinstance(made, TableCells):
-        return chat
-    place = made.list_in(chat.place.path.rpartition(".")[0])
-    name = f"rows of {made.name}"
-    return replace(chat, value=0, column=name, meaning=None, operation="rows", place=place)
+def side_of(
+    plan: Plan, frame: pd.DataFrame, which: int, rows: Sequence[int], explain: Any, name: str = ""
+) -> Explanation:
+    """The numerator (0) or denominator (1) of what a rule adds up over rows, with their cells."""
+    columns, rule = plan.parts, plan.rule
+    if which and not rule.over and not rule.by:
+        words = f"{len(rows)} row{'s' * (len(rows) != 1)} with {columns[0]}"
+        cells = explain(columns[0], rows)
+        return Explanation(
+            len(rows), name or "rows", operation="count", formula=words, children=cells
+        )
+    column = columns[which] if rule.over or which else columns[0]
+    values = [plain(frame[column].iloc[at]) for at in rows]
+    numbers = [float(value) if isinstance(value, bool) else value for value in values]
+    children = explain(column, rows)
+    if rule.by and not which:
+        children = tuple(
+            Explanation(
+                value.value * weight.value,
+                f"{columns[0]} × {columns[1]}",
+                value.row,
+                operation="product",
+                formula=f"{shown(value.value)} × {shown(weight.value)}",
+                children=(value, weight),
+            )
+            for value, weight in zip(children, explain(columns[1], rows), strict=False)
+        )
+        weights = frame[columns[1]].to_numpy(np.float64, na_value=np.nan)[rows]
+        numbers = (np.array(numbers, float) * weights).tolist()
+        column = " × ".join(columns)
+    total = float(np.sum(np.array(numbers, float)))
+    return Explanation(
+        int(total) if total.is_integer() else total,
+        name or f"sum of {column}",
+        operation="sum",
+        formula=f"sum of {column} = {sum_in_words(numbers)}",
+        rows=len(rows),
+        children=children,
+    )
 
 
 _WORDS = {"min": "the smallest", "max": "the largest", "first": "the first", "last": "the last"}
@@ -355,77 +387,58 @@ class AggregateCells(Result):
     """Cells that are aggregates of the rows of their groups."""
 
     @cached_property
-    def _flat(self) -> pd.DataFrame:
-        return flattened(self.inputs[0].frame)
-
-    @cached_property
     def _metadata(self) -> FrameMetadata:
-        return metadata_of(self._flat)
+        return metadata_of(self.first)
 
     @cached_property
     def groups(self) -> Groups:
         """The groups of the rows."""
-        return group(self._flat, self.arguments.get("by"), self.arguments.get("observed", True))
+        return group(self.first, self.arguments.get("by"), self.arguments.get("observed", True))
 
     @cached_property
-    def _parts(self) -> list[PartPeriod | None]:
-        return part_periods(self._flat, self.arguments.get("by"), self.groups, self._metadata)
-
-    @cached_property
-    def _plans(self) -> dict[str, Plan]:
+    def _plans(self) -> dict[str, tuple[Plan, Cells]]:
         rules = self.arguments.get("rules") or {}
         columns = self.arguments.get("columns")
-        rules = with_flags(self._flat, self._metadata, columns, rules)
-        planned = plan(self._flat, self._metadata, self.groups, columns, rules, shares=True)
-        return {each.column: each for each in planned}
+        rules = with_flags(self.first, self._metadata, columns, rules)
+        planned = plan(self.first, self._metadata, self.groups, columns, rules, shares=True)
+        return {
+            part.column: (part, cells_of_plan(part, self.first, self._metadata, self.groups))
+            for part in planned
+        }
 
     def explain(self, at: int, column: str) -> Explanation:
         """Explain the value of a column in the row at a position."""
-        found = self.described(at, column)
-        rows = np.flatnonzero(self.groups.ids == at).tolist()
+        cell = self.described(at, column)
+        rows = np.flatnonzero(self.groups.ids == at)
         if column in self.groups.keys.columns:
             note = f"the {len(rows)} rows of the group have it in common"
-            return replace(found, rows=len(rows), notes=(note,))
+            return replace(cell, rows=len(rows), notes=(note,))
         if column in self._plans:
-            return self._aggregate(found, at, self._plans[column], rows)
-        measure, ending = _beside(column, self._plans)
-        if measure is None:
-            each = [self.inputs[0].explain(row, column) for row in rows[-1:]]
-            words = "of the rows of its group"
-            return replace(found, rows=len(rows), children=(*each,), notes=(words,))
-        inner = self._aggregate(self.described(at, measure), at, self._plans[measure], rows)
-        if ending == COVERAGE:
-            used, could = self._counts(at, self._plans[measure])
-            formula = f"{shown(used)} rows used of {could} to which {measure} applies"
-            part = self._parts[at]
-            if part is not None:
-                formula = f"({formula}) × ({part})"
-            return replace(found, rows=len(rows), formula=formula, children=(inner,))
-        return replace(found, rows=len(rows), children=(inner,), notes=(f"of {measure}",))
-
-    def _cells(self, planned: Plan) -> Cells:
-        if planned.column not in self._known_cells:
-            self._known_cells[planned.column] = cells_of_plan(
-                planned, self._flat, self._metadata, self.groups
-            )
-        return self._known_cells[planned.column]
-
-    @cached_property
-    def _known_cells(self) -> dict[str, Cells]:
-        return {}
-
-    def _counts(self, at: int, planned: Plan) -> tuple[float, int]:
-        cells = self._cells(planned)
-        covered = float(coverage_of(planned, self._flat, cells, self.groups)[at])
-        used = int(covered) if covered.is_integer() else covered
-        return used, int(self.groups.count(cells.applicable)[at])
+            return self._aggregate(cell, at, *self._plans[column], rows)
+        endings = (COVERAGE, f"_{ROW}{CAUSE}", f"_{ROW}{REASON}", f"_{ROW}")
+        ending = next((e for e in endings if column.removesuffix(e) in self._plans), None)
+        if ending is None:
+            last = tuple(self.inputs[0].explain(int(row), column) for row in rows[-1:])
+            notes = ("of the rows of its group",)
+            return replace(cell, rows=len(rows), children=last, notes=notes)
+        measure = column.removesuffix(ending)
+        planned, states = self._plans[measure]
+        inner = self._aggregate(self.described(at, measure), at, planned, states, rows)
+        if ending != COVERAGE:
+            return replace(cell, rows=len(rows), children=(inner,), notes=(f"of {measure}",))
+        covered = float(coverage_of(planned, self.first, states, self.groups)[at])
+        could = int(self.groups.count(states.applicable)[at])
+        formula = f"{covered:g} rows used of {could} to which {measure} applies"
+        period = part_periods(self.first, self.arguments.get("by"), self.groups, self._metadata)[at]
+        if period is not None:
+            formula = f"({formula}) × ({period})"
+        return replace(cell, rows=len(rows), formula=formula, children=(inner,))
 
     def _aggregate(
-        self, found: Explanation, at: int, planned: Plan, rows: list[int]
+        self, cell: Explanation, at: int, planned: Plan, cells: Cells, rows: Any
     ) -> Explanation:
-        cells = self._cells(planned)
-        used = [row for row in rows if cells.given[row]]
-        left = [row for row in rows if not cells.given[row]]
+        is_used = cells.given[rows]
+        used, left = rows[is_used].tolist(), rows[~is_used].tolist()
         states = Counter(str(cells.states[int(cells.codes[row])]) for row in left)
         notes = [
             f"{count} row{'s' * (count > 1)} left out: {state}" for state, count in states.items()
@@ -438,95 +451,48 @@ class AggregateCells(Result):
             wholes = firsts[groups == at].tolist()
         formula, children = self._formula(planned, used, wholes)
         missing = None
-        if found.value is None:
+        if cell.value is None:
             formula = formula if used and not left else None
-            missing = _why_missing(planned, used, left, states)
-            children = (*children, *self._each(planned.parts[0], left))
+            missing = _why_missing(used, left, states)
+            children = (*children, *self._cells(planned.parts[0], left))
         notes += [
             f"grouped by {name}, which a plain pandas step set"
             for name in map(str, self.groups.keys.columns)
             if isinstance(self.inputs[0], View) and self.inputs[0].has_set(name)
         ]
         return replace(
-            found,
+            cell,
             formula=formula,
             rows=len(used),
             children=children,
             missing=missing,
-            notes=(*found.notes, *notes),
+            notes=(*cell.notes, *notes),
         )
 
-    def _each(self, part: str, rows: Sequence[int]) -> tuple[Explanation, ...]:
-        return tuple(self.inputs[0].explain(row, part) for row in rows)
-
-    def _numbers(self, part: str, rows: Sequence[int]) -> list[object]:
-        return [plain(self._flat[part].iloc[row]) for row in rows]
+    def _cells(self, column: str, rows: Sequence[int]) -> tuple[Explanation, ...]:
+        return tuple(self.inputs[0].explain(row, column) for row in rows)
 
     def _formula(
         self, planned: Plan, rows: list[int], wholes: list[int]
     ) -> tuple[str | None, tuple[Explanation, ...]]:
         """The formula with its numbers, and what it was made of."""
-        rule, parts = planned.rule, planned.parts
-        n = f"{len(rows)} row{'s' * (len(rows) != 1)}"
+        rule = planned.rule
+        count = f"{len(rows)} row{'s' * (len(rows) != 1)}"
+        if rule.rule not in ("sum", "mean", "ratio"):
+            return f"{_WORDS.get(rule.rule, rule.rule)} of {count}", self._cells(
+                planned.parts[0], rows
+            )
+        above = side_of(planned, self.first, 0, rows, self._cells)
         if rule.rule == "sum":
-            values = self._numbers(parts[0], rows)
-            return f"sum over {n}: {sum_in_words(values)}", self._each(parts[0], rows)
-        if rule.over:
-            above, below = self._sum(parts[0], rows), self._sum(parts[1], wholes)
-            answers = f" over {len(wholes)} answers" if planned.wholes is not None else ""
-            words = f"sum of {parts[0]} / sum of {parts[1]}{answers} over {n}"
-            return f"{words} = {shown(above.value)} / {shown(below.value)}", (above, below)
-        if rule.by:
-            return self._weighted(parts[0], parts[1], rows)
-        values = self._numbers(parts[0], rows)
-        if rule.rule == "mean":
-            return f"mean over {n}: ({sum_in_words(values)}) / {len(rows)}", self._each(
-                parts[0], rows
-            )
-        return f"{_WORDS.get(rule.rule, rule.rule)} of {n}", self._each(parts[0], rows)
-
-    def _sum(self, part: str, rows: list[int]) -> Explanation:
-        """The sum of one column over rows, as a part of a formula."""
-        values = self._numbers(part, rows)
-        return Explanation(
-            _total(values),
-            f"sum of {part}",
-            operation="sum",
-            formula=sum_in_words(values),
-            rows=len(rows),
-            children=self._each(part, rows),
-        )
-
-    def _weighted(
-        self, part: str, weight: str, rows: list[int]
-    ) -> tuple[str, tuple[Explanation, ...]]:
-        values, weights = self._numbers(part, rows), self._numbers(weight, rows)
-        products = [_product(*pair) for pair in zip(values, weights, strict=True)]
-        above, below = _total(products), _total(weights)
-        children = tuple(
-            Explanation(
-                product,
-                f"{part} times {weight}",
-                row_of(self._metadata, self._flat, row),
-                operation="product",
-                formula=f"{shown(value)} × {shown(by)}",
-                children=(*self._each(part, [row]), *self._each(weight, [row])),
-            )
-            for product, value, by, row in zip(products, values, weights, rows, strict=True)
-        )
-        words = f"sum of {part} × {weight} / sum of {weight} over {len(rows)} rows"
-        return f"{words} = {shown(above)} / {shown(below)}", children
+            numbers = str(above.formula).partition(" = ")[2]
+            return f"sum over {count}: {numbers}", above.children
+        below = side_of(planned, self.first, 1, wholes, self._cells)
+        answers = f" over {len(wholes)} answers" if planned.wholes is not None else ""
+        words = f"{above.column} / {below.column}{answers} over {count}"
+        return f"{words} = {shown(above.value)} / {shown(below.value)}", (above, below)
 
 
-def _beside(column: str, plans: dict[str, Plan]) -> tuple[str | None, str]:
-    """The measure that a column describes, and how."""
-    for ending in (COVERAGE, f"_{ROW}{CAUSE}", f"_{ROW}{REASON}", f"_{ROW}"):
-        if column.endswith(ending) and column.removesuffix(ending) in plans:
-            return column.removesuffix(ending), ending
-    return None, ""
-
-
-def _why_missing(planned: Plan, used: list[int], left: list[int], states: Counter[str]) -> str:
+def _why_missing(used: list[int], left: list[int], states: Counter[str]) -> str:
     if not used and not left:
         return "no row is in this group"
     if used and not left:
@@ -536,18 +502,6 @@ def _why_missing(planned: Plan, used: list[int], left: list[int], states: Counte
         return f"none of its {len(left)} rows has a number: {why}"
     count = f"{len(left)} of its {len(used) + len(left)} rows"
     return f"{count} have no number ({why}); skip_missing=True leaves them out"
-
-
-def _total(values: Sequence[object]) -> float | int:
-    numbers = [value for value in values if isinstance(value, int | float)]
-    whole = all(isinstance(value, int) for value in numbers)
-    return sum(numbers) if whole else float(np.sum(np.array(numbers, float)))
-
-
-def _product(value: object, weight: object) -> float | int | None:
-    if isinstance(value, int | float) and isinstance(weight, int | float):
-        return value * weight
-    return None
 
 
 _HISTORY = ("first_seen", "last_seen", "last_changed", "revisions")
@@ -564,12 +518,12 @@ class ArchivedCells(Result):
         The frame, read again.
     sources : sequence of Source
         The answers it was read from.
-    finder : AnswerFinder
+    finder : ResponseFinder
         Finds them.
     """
 
     def __init__(
-        self, frame: pd.DataFrame, sources: Sequence[Source], finder: AnswerFinder
+        self, frame: pd.DataFrame, sources: Sequence[Source], finder: ResponseFinder
     ) -> None:
         super().__init__("read", frame, [], {})
         self._sources, self._finder = sources, finder
@@ -591,13 +545,13 @@ class ArchivedCells(Result):
                 why = f"the value is in none of the {_MOST_TRIED} newest answers about the row"
                 break
             try:
-                answer = self._finder.find(source)
+                response = self._finder.find(source)
             except TrailEnd as end:
                 why = str(end)
                 continue
-            if table not in answer.tables:
+            if table not in response.tables:
                 continue
-            cells = TableCells(answer, table)
+            cells = TableCells(response, table)
             there = self._row(at, table, cells)
             if there is not None and same(cells.frame[name].iloc[there], found.value):
                 return self.passed(cells.explain(there, name), at, column, "kept in the archive")

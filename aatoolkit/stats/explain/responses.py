@@ -1,8 +1,8 @@
-"""Answers: found by their hash, read again, and explained cell by cell.
+"""Responses: found by their hash, read again, and explained cell by cell.
 
-In reading order: `AnswerFinder` finds answers in memory, a study or an archive; `TableCells`
+In reading order: `ResponseFinder` finds responses in memory, a study or an archive; `TableCells`
 explains the cells of one of their tables: path, bytes, statements, why a value is missing;
-`with_samples` adds sampled chats; `explain_path` goes from a JSON path to the cells that hold it.
+`explain_path` goes from a JSON path to the cells that hold it.
 """
 
 from __future__ import annotations
@@ -12,15 +12,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from aatoolkit.availability.detect import Signal
 from aatoolkit.errors import AAToolkitError, ArgumentError
 from aatoolkit.frame.aggregation_plan import row_units
-from aatoolkit.frame.cell_status import Cells, cells_of
+from aatoolkit.frame.cell_status import cells_of
 from aatoolkit.jsontree.byte_span import ByteIndex
 from aatoolkit.jsontree.paths import (
     KEY_SIGN,
@@ -43,20 +42,16 @@ from aatoolkit.normalizer.column_availability import (
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.sections.section import Column
 from aatoolkit.stats.explain.explanation import (
-    CitedAnswer,
+    CitedResponse,
     Explanation,
     StatedAvailability,
     ValuePlace,
-    matching,
     plain,
     shown,
 )
 
-if TYPE_CHECKING:
-    T = TypeVar("T")
-
 _NOWHERE = (
-    "its answer is no longer in memory; give a study or an archive that holds it, with within="
+    "its response is no longer in memory; give a study or an archive that holds it, with within="
 )
 
 
@@ -65,13 +60,13 @@ class TrailEnd(Exception):
 
 
 @dataclass(frozen=True, eq=False)
-class ReadAnswer:
-    """An answer that was found, checked and read again.
+class ReadResponse:
+    """A response that was found, checked and read again.
 
     Parameters
     ----------
     source : Source
-        Which answer it is.
+        Which response it is.
     tables : Tables
         Its tables.
     body : bytes
@@ -86,11 +81,11 @@ class ReadAnswer:
     found_in: str
 
     @cached_property
-    def cited(self) -> CitedAnswer:
-        """Return the answer as explanations cite it."""
+    def cited(self) -> CitedResponse:
+        """Return the response as explanations cite it."""
         payload = self.tables.payload
         digest = hashlib.sha256(self.body).hexdigest()
-        return CitedAnswer(
+        return CitedResponse(
             **asdict(self.source) | {"sha256": digest},
             status=None if payload is None else payload.status,
             found_in=self.found_in,
@@ -111,36 +106,33 @@ class ReadAnswer:
     @cached_property
     def extra(self) -> Mapping[str, tuple[str, str]]:
         """By path, what no column took: its JSON text, and why."""
-        frame = self.tables.extra
-        return {
-            path: (value, why)
-            for path, value, why in zip(frame["path"], frame["value"], frame["why"], strict=True)
-        }
+        rows = self.tables.extra[["path", "value", "why"]].itertuples(index=False, name=None)
+        return {path: (value, why) for path, value, why in rows}
 
 
-class AnswerFinder:
-    """The answers that are at hand, each read at most once.
+class ResponseFinder:
+    """The responses that are at hand, each read at most once.
 
     Parameters
     ----------
     within : study, archive, Tables, Dataset, or several of these
-        Where answers are looked for beside those that a frame still holds.
+        Where responses are looked for beside those that a frame still holds.
     """
 
     def __init__(self, within: Any = None) -> None:
         self._within = within
         self._held: dict[HeldAnswer, None] = {}
-        self._read: dict[Source, ReadAnswer | str] = {}
+        self._read: dict[Source, ReadResponse | str] = {}
 
-    def hold(self, answers: Iterable[HeldAnswer]) -> None:
-        """Look among further answers too."""
-        new = {each: None for each in answers if each not in self._held}
-        self._held |= new
-        if new:
-            self._read = {s: one for s, one in self._read.items() if isinstance(one, ReadAnswer)}
+    def hold(self, responses: Iterable[HeldAnswer]) -> None:
+        """Look among further responses too."""
+        size = len(self._held)
+        self._held |= dict.fromkeys(responses)
+        if len(self._held) > size:
+            self._read = {s: read for s, read in self._read.items() if not isinstance(read, str)}
 
-    def find(self, source: Source) -> ReadAnswer:
-        """The answer of a source.
+    def find(self, source: Source) -> ReadResponse:
+        """The response of a source.
 
         Raises
         ------
@@ -148,40 +140,38 @@ class AnswerFinder:
             If it is not at hand, or is damaged.
         """
         if source not in self._read:
-            self._read[source] = self._found(source)
-        found = self._read[source]
-        if isinstance(found, str):
-            raise TrailEnd(found)
-        return found
+            self._read[source] = self._looked_for(source)
+        response = self._read[source]
+        if isinstance(response, str):
+            raise TrailEnd(response)
+        return response
 
-    def _found(self, source: Source) -> ReadAnswer | str:
+    def _looked_for(self, source: Source) -> ReadResponse | str:
         why = _NOWHERE
-        for where, answer in self._candidates(source):
-            if isinstance(answer, str):
-                why = answer
+        for where, response in self._candidates(source):
+            if isinstance(response, str):
+                why = response
                 continue
             try:
-                body = answer.body
+                body = response.body
                 if body is None:
                     continue
                 if source.sha256 and hashlib.sha256(body).hexdigest() != source.sha256:
-                    why = f"the answer in {where} does not have the SHA-256 of its source"
+                    why = f"the response in {where} does not have the SHA-256 of its source"
                     continue
-                tables = answer.tables()
+                tables = response.tables()
             except AAToolkitError as error:
                 why = str(error)
                 continue
             if tables is not None:
                 damaged = "" if why == _NOWHERE else f"; {why}"
-                return ReadAnswer(source, tables, body, f"{where}{damaged}")
+                return ReadResponse(source, tables, body, f"{where}{damaged}")
         return why
 
     def _candidates(self, source: Source) -> Iterator[tuple[str, HeldAnswer | str]]:
-        """The answers that may be the one of a source, or why one that should be is not."""
+        """The responses that may be the one of a source, or why one that should be is not."""
         yield from _within(self._within, source)
-        for each in self._held:
-            if _fits(each.source, source):
-                yield "in memory", each
+        yield from (("in memory", held) for held in self._held if _fits(held.source, source))
 
     def archived(self, how: str, options: Mapping[str, Any]) -> pd.DataFrame:
         """A frame of an archive, read again.
@@ -194,19 +184,11 @@ class AnswerFinder:
         for store in self._within if isinstance(self._within, list | tuple) else [self._within]:
             if hasattr(store, "_archived_frame"):
                 try:
-                    return store._archived_frame(how, options)  # type: ignore[no-any-return]
+                    frame: pd.DataFrame = store._archived_frame(how, options)
                 except AAToolkitError as error:
                     raise TrailEnd(str(error)) from None
+                return frame
         raise TrailEnd("it was read from an archive, which is not at hand; give it with within=")
-
-    def sampled(self, source: Source) -> Iterator[Tables]:
-        """The sampled chats about a host under the same filters, where they are at hand."""
-        wanted = Source(host=source.host, section="chats", scope=source.scope)
-        for _, answer in _within(self._within, wanted):
-            if not isinstance(answer, str):
-                tables = answer.tables()
-                if tables is not None:
-                    yield tables
 
 
 def _fits(held: Source, wanted: Source) -> bool:
@@ -219,25 +201,21 @@ def _fits(held: Source, wanted: Source) -> bool:
 
 
 def _within(place: Any, source: Source) -> Iterator[tuple[str, HeldAnswer | str]]:
-    """Look for an answer in a study, archive, tables or several of these."""
+    """Look for a response in a study, archive, tables or several of these."""
     if place is None:
         return
     if isinstance(place, Tables):
-        for each in place._parts.held:
-            if _fits(each.source, source):
-                yield "in memory", each
+        held = (response for response in place._parts.held if _fits(response.source, source))
+        yield from (("in memory", response) for response in held)
     elif hasattr(place, "_stored_responses"):
         try:
             for response in place._stored_responses(source):
                 yield f"in {place._store_name}", response
         except AAToolkitError as error:
             yield "", str(error)
-    elif isinstance(place, Mapping):
-        for each in place.values():
-            yield from _within(each, source)
     elif isinstance(place, Iterable) and not isinstance(place, str | bytes):
-        for each in place:
-            yield from _within(each, source)
+        for part in place.values() if isinstance(place, Mapping) else place:
+            yield from _within(part, source)
     else:
         raise ArgumentError(
             f"within= is a study, an archive, Tables or a Dataset, not a {type(place).__name__}",
@@ -246,54 +224,53 @@ def _within(place: Any, source: Source) -> Iterator[tuple[str, HeldAnswer | str]
 
 
 _KEPT = {
-    WHY: "the answer holds {text} here, and states that it was not measured",
-    "wrong type": "the answer holds {text} here, which is no {dtype}; it is kept in tables.extra",
-    "missing": "the answer holds {text} here, which is declared to mean that there is no value",
-    "new level": "the answer holds {text} here, which is no declared level; it is in tables.extra",
-    "null key": "the answer holds {text} here",
+    WHY: "the response holds {text} here, and states that it was not measured",
+    "wrong type": "the response holds {text} here, which is no {dtype}; it is kept in tables.extra",
+    "missing": "the response holds {text} here, which is declared to mean that there is no value",
+    "new level": "the response holds {text} here, which is no declared level; see tables.extra",
+    "null key": "the response holds {text} here",
 }
-"""Why a value that the answer holds is not in its column."""
-
+"""Why a value that the response holds is not in its column."""
 
 _OF_STATE = re.compile(r"(?:^|_)(?:state|status|reason|cause|why|because)(?:_|$)", re.IGNORECASE)
 """Names of columns whose words may say why another column has no value."""
 
 
 class TableCells:
-    """The cells of one table of one answer.
+    """The cells of one table of one response.
 
     Parameters
     ----------
-    answer : ReadAnswer
-        The answer.
+    response : ReadResponse
+        The response.
     name : str
         The table's name.
     """
 
-    def __init__(self, answer: ReadAnswer, name: str) -> None:
-        self.answer, self.name, self.frame = answer, name, answer.tables[name]
+    def __init__(self, response: ReadResponse, name: str) -> None:
+        self.response, self.name, self.frame = response, name, response.tables[name]
         self.known = metadata_of(self.frame)
-        self._rows = answer.tables._parts.rows[name]
+        self._rows = response.tables._parts.rows[name]
+        self._key = [key for key in (*self.known.key, "_row") if key in self.frame.columns]
         self._computed: dict[tuple[str, str], Any] = {}
 
-    def _of(self, compute: Callable[[str], T], column: str) -> T:
+    def _once(self, what: str, column: str, compute: Callable[[], Any]) -> Any:
         """What is computed once of a column."""
-        key = compute.__name__, column
+        key = what, column
         if key not in self._computed:
-            self._computed[key] = compute(column)
-        result: T = self._computed[key]
-        return result
+            self._computed[key] = compute()
+        return self._computed[key]
 
     def value(self, at: int, column: str) -> Any:
         """The value of a column in a row, by position; None where it is missing."""
-        return plain(self._of(self._array, column)[at])
+        return plain(self._once("array", column, lambda: self.frame[column].array)[at])
 
     def explain(self, at: int, column: str, *, parts: bool = True) -> Explanation:
         """Explain the value of a column in a row, by position."""
         value = self.value(at, column)
         declared = self._declared(column)
         place = None if declared is None else self._place(at, declared)
-        cells = self._of(self._cells, column)
+        cells = self._once("cells", column, lambda: cells_of(self.frame, column, self.known))
         state = str(cells.states[int(cells.codes[at])])
         formula, children = (None, ()) if not parts else self._rate(at, column)
         why = self._why_missing(at, column, declared, place, state) if value is None else None
@@ -306,80 +283,55 @@ class TableCells:
             operation="read",
             formula=formula,
             place=place,
-            answer=self.answer.cited,
+            response=self.response.cited,
             availability=state,
-            statements=(*self._statements(at, column, place),),
+            statements=self._statements(at, column, place),
             missing=why,
             notes=(*_notes(declared, place, value),),
             children=children,
         )
 
-    def about(self, found: Explanation) -> Explanation:
-        """Add to an explanation what the answer states of the whole column."""
-        declared = self._declared(found.column)
+    def about(self, explanation: Explanation) -> Explanation:
+        """Add to an explanation what the response states of the whole column."""
+        declared = self._declared(explanation.column)
         return replace(
-            found,
+            explanation,
             meaning=(declared and declared.doc) or None,
-            answer=self.answer.cited,
-            statements=(*self._statements(None, found.column, None),),
+            response=self.response.cited,
+            statements=self._statements(None, explanation.column, None),
         )
-
-    @cached_property
-    def _key(self) -> list[str]:
-        return [name for name in (*self.known.key, "_row") if name in self.frame.columns]
 
     def row(self, at: int) -> dict[str, Any]:
         """The values of the key in a row."""
         return {name: self.value(at, name) for name in self._key}
 
     def path(self, at: int, column: Column) -> str | None:
-        """The JSON path of a value; None where no record of the answer encloses it."""
-        return self._of(self._path, column.name)(at)
+        """The JSON path of a value; None where no record of the response encloses it."""
+        path: str | None = self._once("path", column.name, lambda: self._rows.path_in(column))(at)
+        return path
 
     def list_in(self, record: str) -> ValuePlace:
         """The place of the list that holds the rows of the table within another record."""
         inner = [step for step in self._rows.table.rows.steps[:-1] if isinstance(step, Field)]
-        return self.answer.place(f"{record}{format_json_path(inner[-1:]).removeprefix('$')}")
+        return self.response.place(f"{record}{format_json_path(inner[-1:]).removeprefix('$')}")
 
     def _declared(self, column: str) -> Column | None:
-        try:
-            return self._rows.table[column]
-        except KeyError:
-            return None
-
-    def _array(self, column: str) -> Any:
-        return self.frame[column].array
-
-    def _cells(self, column: str) -> Cells:
-        return cells_of(self.frame, column, self.known)
-
-    def _units(self, column: str) -> pd.Series | None:
-        return row_units(self.frame, self.known, column)
-
-    def _path(self, column: str) -> Callable[[int], str | None]:
-        return self._rows.path_in(self._rows.table[column])
-
-    def _about(self, column: str) -> list[tuple[Signal, str]]:
-        """The statements about a column, and whether about all of it or some."""
-        declared = self._declared(column)
-        signals = [each for each in self.answer.tables._parts.signals if each.rule != INFERRED]
-        found = [(each, declared and _reach(each, declared)) for each in signals]
-        return [(signal, reached) for signal, reached in found if reached]
+        table = self._rows.table
+        return table[column] if column in table.names else None
 
     def _place(self, at: int, column: Column) -> ValuePlace | None:
         path = self.path(at, column)
         if path is None:
             return None
-        return ValuePlace(path) if _is_counted(column) else self.answer.place(path)
+        return ValuePlace(path) if _is_counted(column) else self.response.place(path)
 
     def _unit(self, at: int, column: str, declared: Column | None) -> str | None:
-        units = self._of(self._units, column)
+        units = self._once("units", column, lambda: row_units(self.frame, self.known, column))
         if units is not None:
             return str(units.iloc[at])
         unit = None if declared is None else declared.unit
-        if unit and unit.startswith("per `") and unit.strip("per `") in self.frame.columns:
-            return shown(self.value(at, unit[5:-1]))
-        return unit
+        other = unit.removeprefix("per ").strip("`") if unit and unit.startswith("per `") else ""
+        return shown(self.value(at, other)) if other in self.frame.columns else unit
 
     def _rate(self, at: int, column: str) -> tuple[str | None, tuple[Explanation, ...]]:
         """Explain a rate by its numerator and denominator, if the row has both and they agree."""
@@ -389,23 +341,36 @@ class TableCells:
         value, above, below = (self.value(at, name) for name in (column, *over))
         if not all(isinstance(count, int | float) for count in (above, below)):
             return None, ()
-        parts = tuple(self.explain(at, part, parts=False) for part in over)
         words = f"{over[0]} / {over[1]} = {above} / {below}"
         if below == 0:
-            return f"{words}: a rate of 0 answers does not exist", parts
-        if not isinstance(value, int | float):
+            words += ": a rate of 0 answers does not exist"
+        elif not isinstance(value, int | float):
             return None, ()
-        computed = above / below
-        if abs(computed - value) > 1e-9 * max(abs(value), 1e-3) and round(computed, 6) != value:
+        elif abs(above / below - value) <= 1e-9 or round(above / below, 6) == value:
+            words += ", as the response gives it"
+        else:
             return None, ()
-        return f"{words}, as the answer gives it", parts
+        return words, tuple(self.explain(at, part, parts=False) for part in over)
 
     def _statements(
         self, at: int | None, column: str, place: ValuePlace | None
-    ) -> Iterator[StatedAvailability]:
-        for signal, reached in self._of(self._about, column):
-            if self._concerns(signal, reached, at, place):
-                yield _stated(signal)
+    ) -> tuple[StatedAvailability, ...]:
+        """What the response states about a cell of a column, or without a row about all of it."""
+
+        def about() -> list[tuple[Signal, str | None]]:
+            declared = self._declared(column)
+            signals = self.response.tables._parts.signals
+            return [
+                (signal, _reach(signal, declared))
+                for signal in signals
+                if declared and signal.rule != INFERRED and _reach(signal, declared)
+            ]
+
+        return tuple(
+            _stated(signal)
+            for signal, reached in self._once("about", column, about)
+            if self._concerns(signal, reached, at, place)
+        )
 
     def _concerns(
         self, signal: Signal, reached: str, at: int | None, place: ValuePlace | None
@@ -416,12 +381,10 @@ class TableCells:
                 continue  # any row may be meant
             if not condition.matches([self.value(at, condition.column)])[0]:
                 return False
-        if reached == "some":
-            target = format_json_path(target_steps(signal.target or ""))
-            return place is not None and bool(
-                narrowest_path(place.path, {target: signal.availability})
-            )
-        return True
+        if reached != "some":
+            return True
+        target = format_json_path(target_steps(signal.target or ""))
+        return place is not None and bool(narrowest_path(place.path, {target: signal.availability}))
 
     def _why_missing(
         self,
@@ -431,7 +394,7 @@ class TableCells:
         place: ValuePlace | None,
         state: str,
     ) -> str:
-        """Explain why a cell has no value, by what the answer holds in its place."""
+        """Explain why a cell has no value, by what the response holds in its place."""
         stated = "" if state.startswith(("available", "unknown")) else f"; it is {state}"
         words = self._words_of_row(at, column)
         stated += f"; {words}" if words and words.split(" is ", 1)[1] not in stated else ""
@@ -441,29 +404,25 @@ class TableCells:
         if declared is None:
             return f"it is no column of the table {self.name}{stated}"
         if place is None:
-            return f"no record of the answer holds this field for the row{stated}"
-        held = self.answer.extra.get(place.path)
-        if held is not None and place.text is not None:
-            words = _KEPT.get(held[1], "the answer holds {text} here, which no column takes")
+            return f"no record of the response holds this field for the row{stated}"
+        if place.text is None:
+            return f"the response has no such key here{stated}"
+        if place.path in self.response.extra:
+            words = _KEPT.get(self.response.extra[place.path][1])
+            words = words or "the response holds {text} here, which no column takes"
             return words.format(text=shown(place.text), dtype=declared.dtype) + stated
         if place.text == "null":
-            return f"the answer holds null here{stated}"
-        if place.text is not None:
-            return (
-                f"the answer holds {shown(place.text)} here, which is no {declared.dtype}{stated}"
-            )
-        return f"the answer has no such key here{stated}"
+            return f"the response holds null here{stated}"
+        return f"the response holds {shown(place.text)} here, which is no {declared.dtype}{stated}"
 
     def _words_of_row(self, at: int, column: str) -> str:
         """What the row's own state or reason says, if rows with a value never say it."""
         if column not in self.frame.columns:
             return ""
-        lacking = self.frame[column].isna()
+        is_there = self.frame[column].notna()
         for name in self.frame.columns:
-            if name == column or not _OF_STATE.search(name):
-                continue
-            words = self.value(at, name)
-            if isinstance(words, str) and not self.frame.loc[~lacking, name].eq(words).any():
+            words = self.value(at, name) if name != column and _OF_STATE.search(name) else None
+            if isinstance(words, str) and not self.frame.loc[is_there, name].eq(words).any():
                 return f"its {name} is {shown(words)}"
         return ""
 
@@ -515,91 +474,19 @@ def _counts_of(column: Column | None) -> tuple[str, str] | None:
     return None if column is None else column.aggregate.over or column.aggregate.counts
 
 
-OF_ANSWERS = ("overview", "prompts", "domains", "urls", "perception", "ranking", "fanouts", "gaps")
-"""The sections whose numbers are counted from the answers of engines."""
-
-_SHOWN = ("chat_id", "engine", "prompt", "ran_at", "outcome", "answer_text")
-_MOST_CHATS = 20
-
-_OWN = ("engine", "prompt_id", "prompt")
-_BESIDE = {
-    "brand": ("chat_mentions", "brand"),
-    "source_domain": ("chat_citations", "source_domain"),
-    "url": ("chat_citations", "url"),
-}
-"""By column of a row, the table of chats and the column that say which chats it is about."""
-
-
-def with_samples(found: Explanation, finder: AnswerFinder) -> Explanation:
-    """Add the sampled chats that an explanation's row is about, where they are at hand."""
-    answer = found.answer or next(iter(found.sources), None)
-    if answer is None or answer.section not in OF_ANSWERS:
-        return found
-    wanted = Source(host=answer.host, section=answer.section, scope=answer.scope)
-    for tables in finder.sampled(wanted):
-        if "chats" in tables:
-            chats, used = _chosen(tables, found.row, "retriev" in found.column)
-            return replace(found, samples=_listed(chats), samples_note=_note(tables, chats, used))
-    return found
-
-
-def _chosen(
-    tables: Tables, row: Mapping[str, Any], retrieved: bool
-) -> tuple[pd.DataFrame, list[str]]:
-    """Select the chats that a row is about; return also the columns used.
-
-    A source counts where it is cited; where it was ``retrieved`` only, if that is what is asked.
-    """
-    chats = tables["chats"]
-    mask, used = np.ones(len(chats), bool), []
-    for name, value in row.items():
-        if name in _OWN and name in chats.columns:
-            mask &= matching(chats[name], value)
-        elif name == "date" and "ran_at" in chats.columns:
-            mask &= np.array([str(plain(ran))[:10] == str(value)[:10] for ran in chats["ran_at"]])
-        elif name in _BESIDE and _BESIDE[name][0] in tables:
-            beside, column = _BESIDE[name]
-            if column not in tables[beside].columns:
-                continue
-            about = matching(tables[beside][column], value)
-            if "cited" in tables[beside].columns and not retrieved:
-                about &= tables[beside]["cited"].fillna(False).to_numpy(bool)
-            ids = tables[beside].loc[about, "chat_id"]
-            mask &= chats["chat_id"].isin(ids).to_numpy(bool)
-        else:
-            continue
-        used.append(f"{name} = {value}")
-    return chats[mask], used
-
-
-def _listed(chats: pd.DataFrame) -> tuple[Mapping[str, Any], ...]:
-    names = [name for name in _SHOWN if name in chats.columns]
-    rows = chats[names].head(_MOST_CHATS).itertuples(index=False, name=None)
-    return tuple(dict(zip(names, map(plain, row), strict=True)) for row in rows)
-
-
-def _note(tables: Tables, chats: pd.DataFrame, used: list[str]) -> str:
-    about = f" with {', '.join(used)}" if used else ""
-    listed = f", the first {_MOST_CHATS} listed" if len(chats) > _MOST_CHATS else ""
-    return (
-        f"{len(chats):,} of {len(tables['chats']):,} sampled chats{about}{listed}; the service "
-        "samples and caps them: they are examples, and not all that was counted"
-    )
-
-
 _MOST_CELLS = 500
 """The most cells that are listed one by one."""
 
 _WHY = {
     "new": "no column is declared for it",
     "wrong type": "it is not of the type of its column",
-    "denied": "the answer states that it was not measured, so its cell is missing",
+    "denied": "the response states that it was not measured, so its cell is missing",
     "missing": "it is declared to mean that there is no value",
     "left out": "a filter of the declaration leaves its row out",
     "known": "it is known, and no row holds it",
-    "envelope": "it is about the answer, not of its data",
+    "envelope": "it is about the response, not of its data",
     "new level": "it is no declared level of its category",
-    "no answer": "the answer is an error, and has no rows",
+    "no answer": "the response is an error, and has no rows",
 }
 """Why no column took a value."""
 
@@ -610,48 +497,46 @@ def explain_path(tables: Tables, path: str) -> Explanation:
     try:
         steps = parse_path(path.removesuffix(KEY_SIGN))
     except ValueError as error:
-        problem = str(error)
-    else:
-        problem = ""
-    if problem:
-        raise ArgumentError(problem, argument="path")
+        raise ArgumentError(str(error), argument="path") from None
     is_pattern = any(isinstance(step, Each | Entries) for step in steps)
     target = format_path(steps) if is_pattern else format_json_path(steps) + KEY_SIGN * is_key
-    held = ((each.source, each.body) for each in tables._parts.held)
-    answers = (ReadAnswer(of, tables, body, "in memory") for of, body in held if body is not None)
-    answer = next(answers, None)
+    held = ((part.source, part.body) for part in tables._parts.held)
+    read = (ReadResponse(of, tables, body, "in memory") for of, body in held if body is not None)
+    response = next(read, None)
     place = None
     if not is_pattern:
-        place = answer.place(target) if answer else ValuePlace(target)
+        place = response.place(target) if response else ValuePlace(target)
     signals = tables._parts.signals
-    found = Explanation(
+    explanation = Explanation(
         place.text if place else None,
         target or "$",
         operation="path",
         place=place,
-        answer=answer.cited if answer else None,
+        response=response.cited if response else None,
         statements=tuple(
-            _stated(each) for each in signals if each.path and _is_within(each.path, target)
+            _stated(signal) for signal in signals if signal.path and _is_within(signal.path, target)
         ),
     )
-    if answer is not None and place is not None and place.start is None:
-        return replace(found, missing="the answer has no such path")
-    cells = [*_cells_at(tables, answer, target, is_pattern)]
+    if response is not None and place is not None and place.start is None:
+        return replace(explanation, missing="the response has no such path")
+    cells = [*_cells_at(tables, response, target, is_pattern)]
     kept = [] if is_pattern else [*_kept(tables, target)]
     notes = [f"{len(cells):,} cells hold it or a part of it"] if len(cells) != 1 else []
     if kept:
         notes.append(f"{len(kept):,} values of it are kept in tables.extra")
-    return replace(found, children=(*cells[:_MOST_CELLS], *kept[:_MOST_CELLS]), notes=(*notes,))
+    return replace(
+        explanation, children=(*cells[:_MOST_CELLS], *kept[:_MOST_CELLS]), notes=(*notes,)
+    )
 
 
 def _cells_at(
-    tables: Tables, answer: ReadAnswer | None, path: str, is_pattern: bool
+    tables: Tables, response: ReadResponse | None, path: str, is_pattern: bool
 ) -> Iterator[Explanation]:
     """Yield the cells that hold the value at a path, or values below it."""
     inside = path.removesuffix(KEY_SIGN)
     is_whole = not inside.removeprefix("$").removeprefix(".")
     for name, rows in tables._parts.rows.items():
-        cells = None if answer is None else TableCells(answer, name)
+        cells = None if response is None else TableCells(response, name)
         for column in rows.table.columns:
             label = f"{name}.{column.name}"
             if not is_whole and reach(inside, column.pattern) is None:
