@@ -23,10 +23,10 @@ from aatoolkit.display.report.wording import (
 from aatoolkit.jsontree.paths import KEY_SIGN, Step, format_json_path, parse_path
 from aatoolkit.metadata.attrs import stored_of
 from aatoolkit.stats.explain import CitedResponse, Explainer, Explanation, ValuePlace
-from aatoolkit.stats.explain.responses import TrailEnd
+from aatoolkit.stats.explain.cells import Made
 from aatoolkit.stats.explain.explainer import replay
 from aatoolkit.stats.explain.explanation import same
-from aatoolkit.stats.explain.cells import Made
+from aatoolkit.stats.explain.responses import TrailEnd
 
 if TYPE_CHECKING:
     from aatoolkit.client.dataset import Dataset
