@@ -206,11 +206,11 @@ def association(rows: pd.DataFrame, level: float) -> pd.DataFrame:
         mask = (cited == is_cited) & (mentioned == is_mentioned)
         counts = np.bincount(codes[mask], minlength=len(prompts)).astype(np.float64)
 
-        def part(recorder: Any, at: int) -> Any:
+        def part(tracer: Any, at: int) -> Any:
             its = there[mask & (codes == at)]
             words = f"{len(its)} answers that are {kind.replace('_', ' ')}"
             key = {"prompt_id": prompts[at]}
-            return recorder.rows(kind, counts[at], rows, its, ("cited", "mentioned"), words, key)
+            return tracer.rows(kind, counts[at], rows, its, ("cited", "mentioned"), words, key)
 
         return leaf(kind, counts, part)
 

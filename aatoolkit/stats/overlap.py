@@ -98,14 +98,14 @@ def overlap(
             """The values of the prompts that have one; each is of the rows about it."""
             chosen = np.flatnonzero(mask)
 
-            def part(recorder: Any, place: int) -> Any:
+            def part(tracer: Any, place: int) -> Any:
                 prompt = lists.prompts[chosen[place]]
                 about = flat[between].astype(str).isin([members[a], members[b]])
                 about &= flat[by].eq(prompt).fillna(False) & flat[column].notna()
                 its = np.flatnonzero(about.to_numpy(bool))
                 words = f"{what}, of {len(its)} rows of {column}"
                 value = values[chosen[place]]
-                return recorder.rows(name, value, flat, its, (column,), words, {by: prompt})
+                return tracer.rows(name, value, flat, its, (column,), words, {by: prompt})
 
             return leaf(name, values[chosen], part)
 

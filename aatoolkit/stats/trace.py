@@ -1,9 +1,9 @@
 """Numbers that remember how they were computed, and the distributions that formulas take.
 
-A formula runs on arrays. To explain a result its statistic runs once more while a recorder is set
-(`recorder`): then `leaf`, `cells_of` and `setting` give `Traced` numbers, each of which stands for
+A formula runs on arrays. To explain a result its statistic runs once more while a tracer is set
+(`tracer`): then `leaf`, `cells_of` and `setting` give `Traced` numbers, each of which stands for
 cells of a frame or for an argument, the same formulas give the tree of what they were computed
-from, and `kept` hands the columns of the result to the recorder. Outside all these are the plain
+from, and `kept` hands the columns of the result to the tracer. Outside all these are the plain
 numbers. A formula takes ``g``, which adds up over clusters: `Many` adds up many groups at once,
 `One` a single one. Names are those of the fields that a formula returns.
 """
@@ -40,7 +40,7 @@ SETTING, DRAWN, LEAF, TOTAL, COUNT = "setting", "drawn", "leaf", "sum", "len"
 SAME, TAKEN, STACKED, COUNTED = "same", "taken", "stacked", "counted"
 """The operations of a number under another name, of elements, of sums and counts by group."""
 
-RECORDER: ContextVar[Any] = ContextVar("recorder", default=None)
+TRACER: ContextVar[Any] = ContextVar("tracer", default=None)
 """What records the numbers of the statistic that runs, if it runs to be explained."""
 
 
@@ -173,12 +173,12 @@ def name_all(**values: Any) -> None:
 
 def setting(name: str, value: Any) -> Any:
     """An argument of a verb, or a constant of its method."""
-    return value if RECORDER.get() is None else Traced(value, SETTING, name=name)
+    return value if TRACER.get() is None else Traced(value, SETTING, name=name)
 
 
 def drawn(name: str, value: Any, words: str, *inputs: Any) -> Any:
     """A number that comes from random draws, whose seed the words give."""
-    return value if RECORDER.get() is None else Traced(value, DRAWN, inputs, name, words=words)
+    return value if TRACER.get() is None else Traced(value, DRAWN, inputs, name, words=words)
 
 
 def under(name: str, value: Any) -> Any:
@@ -187,17 +187,17 @@ def under(name: str, value: Any) -> Any:
 
 
 def leaf(name: str, values: Any, part: Callable[[Any, int], Any]) -> Any:
-    """Numbers of which a recorder explains each, by its place."""
-    recorder = RECORDER.get()
-    if recorder is None:
+    """Numbers of which a tracer explains each, by its place."""
+    tracer = TRACER.get()
+    if tracer is None:
         return values
-    return Traced(values, LEAF, name=name, cells=lambda place: part(recorder, place))
+    return Traced(values, LEAF, name=name, cells=lambda place: part(tracer, place))
 
 
 def cells_of(name: str, frame: pd.DataFrame, column: str, rows: Any) -> Any:
     """The numbers of a column in some rows of a frame that a verb was given."""
     values = frame[column].to_numpy(np.float64, na_value=np.nan)[rows]
-    return leaf(name, values, lambda recorder, at: recorder.cell(name, frame, rows[at], column))
+    return leaf(name, values, lambda tracer, at: tracer.cell(name, frame, rows[at], column))
 
 
 def derived(
@@ -207,23 +207,23 @@ def derived(
     names: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
     """A frame whose cells are those of another, of some of its rows or under other names."""
-    recorder = RECORDER.get()
-    if recorder is not None:
-        recorder.derive(frame, of, rows, names or {})
+    tracer = TRACER.get()
+    if tracer is not None:
+        tracer.derive(frame, of, rows, names or {})
     return frame
 
 
 def kept(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The columns of a result as plain numbers, once a recorder has kept the traced ones."""
-    recorder = RECORDER.get()
-    return values if recorder is None else recorder.keep(values)
+    """The columns of a result as plain numbers, once a tracer has kept the traced ones."""
+    tracer = TRACER.get()
+    return values if tracer is None else tracer.keep(values)
 
 
 def reordered(rows: Any) -> None:
-    """Tell a recorder that the rows of the result are now these of those that it kept."""
-    recorder = RECORDER.get()
-    if recorder is not None:
-        recorder.reorder(rows)
+    """Tell a tracer that the rows of the result are now these of those that it kept."""
+    tracer = TRACER.get()
+    if tracer is not None:
+        tracer.reorder(rows)
 
 
 def take(values: Any, index: Any) -> Any:

@@ -177,9 +177,9 @@ def _panel(sums: ClusterSums, names: set[Any], stamps: pd.Series, day: pd.Timest
     pairs = np.flatnonzero(np.isin(sums.cluster, codes))
     values = (stamps - day).dt.days.to_numpy(np.float64)[sums.group[pairs]]
 
-    def explained(recorder: Any, at: int) -> Any:
+    def explained(tracer: Any, at: int) -> Any:
         row = {**sums.row(int(pairs[at])), "day": values[at]}
-        return recorder.setting("day", values[at], row)
+        return tracer.setting("day", values[at], row)
 
     days = leaf("day", values, explained)
     return PromptDays(sums.cluster[pairs], days, *sums.of(pairs), max(len(sums.labels), 1))

@@ -75,7 +75,7 @@ from aatoolkit.stats.explain.explanation import (
     shown,
 )
 from aatoolkit.stats.explain.responses import ResponseFinder, TableCells, TrailEnd
-from aatoolkit.stats.explain.statistics import Recorder, StatisticCells
+from aatoolkit.stats.explain.statistics import Tracer, StatisticCells
 
 _MOST = 5000
 """The most values among which near matches of one are looked for."""
@@ -503,13 +503,13 @@ def _done(verb: str, arguments: dict[str, Any], inputs: Sequence[Made]) -> Made:
     if verb == "complete":
         options.setdefault("availability", None)
     try:
-        with warnings.catch_warnings(), Recorder(inputs) as recorder:
+        with warnings.catch_warnings(), Tracer(inputs) as tracer:
             warnings.simplefilter("ignore", AAToolkitWarning)
             frame = function(**options)
     except (AAToolkitError, LookupError, TypeError, ValueError) as error:
         raise TrailEnd(f"{verb} cannot be replayed: {error}") from None
     if verb in STATISTICS:
-        return StatisticCells(verb, frame, inputs, options, recorder=recorder)
+        return StatisticCells(verb, frame, inputs, options, tracer=tracer)
     if verb == "aggregate":
         return AggregateCells(verb, frame, inputs, options)
     return Result(verb, frame, inputs, options, explains[0])

@@ -1,6 +1,6 @@
 """Results of statistics: each number with the formula that computed it, down to the rows.
 
-The statistic runs once more, and a `Recorder` gives it traced numbers whose leaves are cells.
+The statistic runs once more, and a `Tracer` gives it traced numbers whose leaves are cells.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from aatoolkit.stats.explain.explanation import Explanation, plain, shown, sum_i
 from aatoolkit.stats.trace import (
     DRAWN,
     LEAF,
-    RECORDER,
+    TRACER,
     SETTING,
     STACKED,
     TAKEN,
@@ -38,7 +38,7 @@ _MOST_CELLS = 5000
 _TOO_MANY = "these are too many rows to list them all here"
 
 
-class Recorder:
+class Tracer:
     """What a statistic that runs to be explained takes its numbers from, and leaves them with.
 
     Parameters
@@ -53,12 +53,12 @@ class Recorder:
         self._numbers: Mapping[str, Any] = {}
         self._order: Any = None
 
-    def __enter__(self) -> Recorder:
-        self._token = RECORDER.set(self)
+    def __enter__(self) -> Tracer:
+        self._token = TRACER.set(self)
         return self
 
     def __exit__(self, *_: object) -> None:
-        RECORDER.reset(self._token)
+        TRACER.reset(self._token)
 
     def derive(
         self, frame: pd.DataFrame, of: pd.DataFrame, rows: Any, names: Mapping[str, str]
@@ -178,13 +178,13 @@ class StatisticCells(Result):
     ----------
     verb, frame, inputs, arguments
         As of `Result`.
-    recorder : Recorder
+    tracer : Tracer
         What was recorded.
     """
 
-    def __init__(self, *arguments: Any, recorder: Recorder) -> None:
+    def __init__(self, *arguments: Any, tracer: Tracer) -> None:
         super().__init__(*arguments)
-        self._recorder = recorder
+        self._tracer = tracer
 
     def explain(self, at: int, column: str) -> Explanation:
         """Explain the value of a column in the row at a position."""
@@ -198,7 +198,7 @@ class StatisticCells(Result):
         ]
         if column == "verdict":
             notes = notes[:1]
-        whole = None if cell.value is None else self._recorder.number(at, column)
+        whole = None if cell.value is None else self._tracer.number(at, column)
         if whole is None:
             missing = None
             if cell.value is None:
