@@ -75,7 +75,7 @@ from aatoolkit.stats.explain.explanation import (
     shown,
 )
 from aatoolkit.stats.explain.responses import ResponseFinder, TableCells, TrailEnd
-from aatoolkit.stats.explain.statistics import Tracer, StatisticCells
+from aatoolkit.stats.explain.statistics import StatisticCells, Tracer
 
 _MOST = 5000
 """The most values among which near matches of one are looked for."""

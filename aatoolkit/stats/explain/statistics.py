@@ -20,11 +20,11 @@ from aatoolkit.stats.explain.explanation import Explanation, plain, shown, sum_i
 from aatoolkit.stats.trace import (
     DRAWN,
     LEAF,
-    TRACER,
     SETTING,
     STACKED,
     TAKEN,
     TOTAL,
+    TRACER,
     Traced,
     numbers_of,
     parts_of,
