@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from numbers import Real
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import parse_qs, urlencode
 
@@ -21,9 +20,6 @@ if TYPE_CHECKING:
 
 UNTAGGED = "(none)"
 """The key that counts prompts without a topic or category; not a filter value."""
-
-_MANY = 100
-"""From this many values of a filter on, they are validated together."""
 
 _UNCHECKED = (
     "could not be checked: no list of such values was recognised in the scope options; "
@@ -70,17 +66,12 @@ class Scope(NamesNear):
     category: tuple[str, ...] = ()
     brand: tuple[str, ...] = ()
 
-    # No field: a scope equals another that asks for the same, whoever chose the days.
-    _days_given = False
-
     def __new__(cls, *given: Any, **filters: Any) -> Self:
         """Refuse unknown filters with near matches, where Python would raise a `TypeError`."""
         for name in filters:
             if name != "days" and name not in FILTERS:
                 raise _unknown_filter(name)
-        scope = super().__new__(cls)
-        object.__setattr__(scope, "_days_given", bool(given) or "days" in filters)
-        return scope
+        return super().__new__(cls)
 
     def __init__(
         self,
@@ -90,11 +81,9 @@ class Scope(NamesNear):
         category: str | Iterable[str] | None = (),
         brand: str | Iterable[str] | None = (),
     ) -> None:
-        if isinstance(days, bool) or not isinstance(days, Real) or days not in DAYS:
+        if isinstance(days, bool) or days not in DAYS:
             raise ScopeError(
-                f"days={shown(days)} is not a window of the API; choose "
-                f"{', '.join(map(str, DAYS[:-1]))} or {DAYS[-1]}"
-                f"{', unquoted' * isinstance(days, str)}",
+                f"days={shown(days)} is not a window of the API; choose 7, 30 or 90, unquoted",
                 parameter="days",
                 unknown=(shown(days),),
                 suggestions=tuple(map(str, DAYS)),
@@ -122,17 +111,6 @@ class Scope(NamesNear):
         """
         return {name: getattr(self, name) for name in FILTERS if getattr(self, name)}
 
-    @property
-    def _given(self) -> dict[str, Any]:
-        """What was chosen, by name: the filters that are set, and ``days`` unless left out.
-
-        Examples
-        --------
-        >>> Scope(topic="CRM")._given, Scope(days=30)._given
-        ({'topic': ('CRM',)}, {'days': 30})
-        """
-        return {"days": self.days, **self._filters} if self._days_given else self._filters
-
     def _with(self, **changes: Any) -> Scope:
         """Return the scope with some filters replaced.
 
@@ -141,7 +119,7 @@ class Scope(NamesNear):
         >>> Scope(engine="chatgpt")._with(days=7)
         Scope(days=7, engine=('chatgpt',))
         """
-        return Scope(**{**self._given, **changes})
+        return Scope(**{"days": self.days, **self._filters, **changes})
 
     def _params(self) -> dict[str, str]:
         """Return the query parameters, in canonical order.
@@ -169,31 +147,25 @@ class Scope(NamesNear):
         ScopeError
             If it holds a parameter that is not a filter, or one twice, or is not UTF-8.
         """
-        if not isinstance(query, str):
-            raise ScopeError(f"{query!r} is no query string, such as 'days=7&engine=chatgpt'")
-        given: dict[str, Any] = {}
         try:
-            query_values = parse_qs(query.lstrip("?"), keep_blank_values=True, errors="strict")
+            pairs = parse_qs(query.lstrip("?"), keep_blank_values=True, errors="strict")
         except UnicodeDecodeError:
-            query_values = None
-        if query_values is None:
-            raise ScopeError("the query is not in UTF-8; write its values percent-encoded so")
-        for name, found in query_values.items():
-            if name != "days" and name not in FILTERS:
-                raise _unknown_filter(name)
-            if len(found) > 1:
+            raise ScopeError(
+                "the query is not in UTF-8; write its values percent-encoded so"
+            ) from None
+        filters: dict[str, Any] = {}
+        for name, (text, *more) in pairs.items():
+            if more:
                 raise ScopeError(
-                    f"{name} is given {len(found)} times; separate its values by commas",
-                    parameter=name,
+                    f"{name} is given twice; separate its values by commas", parameter=name
                 )
-            (text,) = found
             if name == "days":
                 if not (text.isascii() and text.isdigit()):
                     raise ScopeError(f"days={text!r} is not a whole number", parameter="days")
-                given[name] = int(text)
+                filters[name] = int(text)
             else:
-                given[name] = tuple(part for part in text.split(",") if part)
-        return cls(**given)
+                filters[name] = tuple(part for part in text.split(",") if part)
+        return cls(**filters)
 
     def _check(self, options: ScopeOptions) -> Scope:
         """Validate the scope against the options of a project, and return the scope itself.
@@ -208,11 +180,6 @@ class Scope(NamesNear):
         AAToolkitWarning
             If a filter cannot be checked, as the service's list of its values is not known.
         """
-        if not isinstance(options, ScopeOptions):
-            raise ScopeError(
-                f"a scope is checked against scope options, not a {type(options).__name__}; "
-                "write scope.check(project.scope_options())"
-            )
         for name, values in self._filters.items():
             if name in options.unknown:
                 warnings.warn(f"{name} {values!r} {_UNCHECKED}", AAToolkitWarning, stacklevel=2)
@@ -309,16 +276,10 @@ class ScopeOptions(NamesNear):
         ScopeError
             If there is no such filter.
         """
-        columns: Mapping[str, tuple[pd.DataFrame, str]] = {
-            "engine": (self.engines, "engine"),
-            "topic": (self.topics, "topic"),
-            "category": (self.categories, "category"),
-            "brand": (self.brands, "brand"),
-        }
-        if not isinstance(filter, str) or filter not in columns:
+        frames = (self.engines, self.topics, self.categories, self.brands)
+        if filter not in FILTERS:
             raise _unknown_filter(str(filter))
-        frame, column = columns[filter]
-        return tuple(frame[column].dropna().tolist())
+        return tuple(frames[FILTERS.index(filter)][filter].dropna().tolist())
 
     def __repr__(self) -> str:
         engines = self.engines
@@ -362,55 +323,26 @@ class ScopeOptions(NamesNear):
 
 def _filter_values(name: str, given: str | Iterable[str] | None) -> tuple[str, ...]:
     """Validate, sort and deduplicate the values of a filter."""
-    if given is None:
-        return ()
-    if isinstance(given, Mapping | bytes) or hasattr(given, "columns"):
-        raise ScopeError(
-            f"{name}={shown(given)} is no filter value; give text, or a list of text",
-            parameter=name,
-        )
-    several = isinstance(given, Iterable) and not isinstance(given, str)
-    listed: list[Any] = list(given) if several else [given]
-    if len(listed) < _MANY or not _are_plain(listed):
-        for value in listed:
-            _validate(name, value)
-    return tuple(sorted(set(listed)))
-
-
-def _validate(name: str, value: Any) -> None:
-    """Raise for a value that no filter can have."""
-    if not isinstance(value, str):
-        raise ScopeError(
-            f"{name}={shown(value)} is not text; give values as strings", parameter=name
-        )
-    if not _is_text(value):
-        raise ScopeError(
-            f"{name}={value!r} holds half a surrogate pair, which is no text",
-            parameter=name,
-            unknown=(value,),
-        )
-    if not value.strip():
-        raise ScopeError(f"a value of {name} is empty; leave it out", parameter=name)
-    if "," in value:
-        raise ScopeError(
-            f"{name} value {value!r} holds a comma, by which the API separates values; "
-            "give each value by itself, and select what holds a comma in the table",
-            parameter=name,
-            unknown=(value,),
-        )
-
-
-def _are_plain(values: list[Any]) -> bool:
-    """Whether all are texts that a filter can have, looked at together."""
-    if {*map(type, values)} != {str} or not all(map(str.strip, values)):
-        return False
-    joined = "".join(values)
-    return "," not in joined and _is_text(joined)
-
-
-def _is_text(value: str) -> bool:
-    """Whether a text holds no half of a surrogate pair."""
-    return _HALF_A_PAIR.search(value) is None
+    is_one = isinstance(given, str) or not isinstance(given, Iterable)
+    values: list[Any] = [] if given is None else [given] if is_one else [*given]
+    for value in values:
+        problem = ""
+        if not isinstance(value, str):
+            problem = "is not text; give values as strings"
+        elif not value.strip():
+            problem = "is empty; leave it out"
+        elif "," in value:
+            problem = (
+                "holds a comma, by which the API separates values; give each value by itself, and "
+                "select what holds a comma in the table"
+            )
+        elif _HALF_A_PAIR.search(value):
+            problem = "holds half a surrogate pair, which is no text; leave it out"
+        if problem:
+            raise ScopeError(
+                f"{name}={shown(value)} {problem}", parameter=name, unknown=(shown(value),)
+            )
+    return tuple(sorted({*values}))
 
 
 def _unknown_filter(name: str) -> ScopeError:

@@ -101,7 +101,7 @@ def test_some_filters_can_be_changed() -> None:
     ("query", "why"),
     [
         ("engines=chatgpt", "is not a filter"),
-        ("engine=a&engine=b", "given 2 times"),
+        ("engine=a&engine=b", "given twice"),
         ("days=x", "not a whole number"),
         ("days=", "not a whole number"),
         ("days=٣٠", "not a whole number"),

@@ -147,28 +147,6 @@ def p_value(value: float) -> str:
     return "p < 0.001" if value < 0.001 else f"p = {value:.{3 if value < 0.1 else 2}f}"
 
 
-def money(value: float, currency: str = "") -> str:
-    """Write an amount of money.
-
-    Examples
-    --------
-    >>> money(1714.5, "EUR"), money(-3)
-    ('1,714.50 EUR', '−3.00')
-    """
-    return _minus(f"{value:,.2f} {currency}".strip()) if math.isfinite(value) else _NONE
-
-
-def count(value: int, noun: str, plural: str = "") -> str:
-    """Write how many of something there are.
-
-    Examples
-    --------
-    >>> count(1, "row"), count(1200, "row"), count(2, "reply", "replies")
-    ('1 row', '1,200 rows', '2 replies')
-    """
-    return f"{value:,} {noun if value == 1 else plural or f'{noun}s'}"
-
-
 def _is_whole(value: float) -> bool:
     """Whether a number is whole but for the noise of floats."""
     near = round(value)

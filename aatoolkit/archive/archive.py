@@ -41,7 +41,6 @@ from aatoolkit.archive.upkeep import UpkeepReport
 from aatoolkit.client.client import Client, each_of
 from aatoolkit.client.project import Project
 from aatoolkit.client.reading import known_sections
-from aatoolkit.client.settings import checked_max_nodes
 from aatoolkit.errors import ArchiveError, ScopeError, StudyError
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.jsontree.layout import MAX_NODES
@@ -106,7 +105,7 @@ class Archive(metaclass=Chaptered):
         self._store = ArchiveStore(path, storage_options)
         self._until: datetime | None = None
         self._profile = None if profile is None else Profile.load(profile)
-        self._max_nodes = checked_max_nodes(max_nodes)
+        self._max_nodes = max_nodes
 
     # -- adding --------------------------------------------------------------------------------
 
@@ -140,7 +139,7 @@ class Archive(metaclass=Chaptered):
         refresh : bool
             Ask also for what has a response of today.
         progress : bool, optional
-            Whether to show a progress bar; by default on a terminal and in a notebook.
+            Whether to show a progress bar; by default on a terminal.
         executor : concurrent.futures.Executor, optional
             Workers that fetch and normalise: a ``ProcessPoolExecutor`` with the ``spawn``
             context, or a Dask cluster's ``client.get_executor()``. They take the token from the

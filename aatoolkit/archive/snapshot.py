@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from aatoolkit._util.hosts import canonical_host
-from aatoolkit._util.text import iso_hint, parse_moment
+from aatoolkit._util.text import parse_moment
 from aatoolkit.archive.runs import RUNS, read_runs
 from aatoolkit.archive.schema import bare, path_of
 from aatoolkit.archive.store import ArchiveStore, duckdb
@@ -191,9 +191,7 @@ def moment(value: When, name: str, *, last: bool = False) -> datetime:
     if isinstance(parsed, date) and not isinstance(parsed, datetime):
         start = datetime.combine(parsed, time(), UTC)
         return start + timedelta(days=1, microseconds=-1) if last else start
-    hint = iso_hint(value)
-    if hint == iso_hint(None):
-        hint = "write '2026-10-01' or '2026-10-01T12:00:00Z'"
+    hint = "write '2026-10-01' or '2026-10-01T12:00:00Z'"
     problem = f"{name}={value!r} is no day and no moment with a time zone; {hint}"
     raise ScopeError(problem, parameter=name)
 

@@ -116,7 +116,7 @@ class Client(Closing, NamesNear):
         base = BaseUrl.parse(settings.find_base_url(base_url))
         self.base_url = base.url
         self.workers: int = max(1, workers)
-        self.max_nodes: int = settings.checked_max_nodes(max_nodes)
+        self.max_nodes: int = max_nodes
         self._profile = None if profile is None else Profile.load(profile)
         # What another process needs to make the same client; its token it finds itself.
         self._settings: dict[str, Any] | None = {
@@ -209,7 +209,7 @@ class Client(Closing, NamesNear):
         scopes : Scope or iterable of Scope, optional
             The filters, one or several; by default everything of the last 30 days.
         progress : bool, optional
-            Whether to show a progress bar; by default on a terminal and in a notebook.
+            Whether to show a progress bar; by default on a terminal.
 
         Returns
         -------

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from aatoolkit._util.attributes import NamesNear
 from aatoolkit._util.show import table_html
-from aatoolkit._util.text import clipped, visible, wrapped_in_ipython
+from aatoolkit._util.text import clipped, wrapped_in_ipython
 from aatoolkit.availability import AbsentRows, Availability, Cause, Status
 from aatoolkit.availability.subject import Condition
 from aatoolkit.client.dataset import Dataset
-from aatoolkit.errors import AAToolkitError, ItemNotFound, did_you_mean, near_matches
+from aatoolkit.errors import AAToolkitError, ItemNotFound, unknown
 from aatoolkit.scope import Scope
 
 if TYPE_CHECKING:
@@ -75,9 +75,7 @@ class Collection(Mapping[HostScope, Dataset], NamesNear):
                 )
             key = (target, self.scopes[0])
         if not isinstance(key, str | tuple) or key not in self._results:
-            near = near_matches(target, self.hosts) if isinstance(target, str) else ()
-            hint = did_you_mean(near, f"there are {', '.join(self.hosts)}")
-            raise ItemNotFound(f"{target!r} is not here; {hint}", key=target, suggestions=(*near,))
+            raise ItemNotFound(unknown("dataset", target, self.hosts), key=target)
         return self._results[key]
 
     def __iter__(self) -> Iterator[HostScope]:
@@ -122,14 +120,9 @@ class Collection(Mapping[HostScope, Dataset], NamesNear):
 
         parts = [dataset[section] for dataset in self.values() if section in dataset]
         if not parts:
-            failed = [error for (*_, name), error in self.errors.items() if name == section]
-            there = [*dict.fromkeys(name for dataset in self.values() for name in dataset)]
-            near = near_matches(str(section), there)
-            listed = f"it was not asked for; there are {', '.join(there) or 'none'}"
-            why = f"every response failed: {failed[0]}" if failed else did_you_mean(near, listed)
-            raise ItemNotFound(
-                f"there is no section {section!r} here; {why}", key=section, suggestions=(*near,)
-            )
+            failed = [f"; {error}" for (*_, name), error in self.errors.items() if name == section]
+            there = dict.fromkeys(name for dataset in self.values() for name in dataset)
+            raise ItemNotFound(unknown("section", section, there) + "".join(failed), key=section)
         frames = (tables.main if table is None else tables[table] for tables in parts)
         whole = concat([with_context(frame) for frame in frames], ignore_index=True)
         missing = [host for (host, _), dataset in self.items() if section in dataset.errors]
@@ -190,53 +183,33 @@ class Collection(Mapping[HostScope, Dataset], NamesNear):
     def _ipython_key_completions_(self) -> list[str]:
         return list(self.hosts)
 
+    def _lines(self) -> Iterator[tuple[str, str, str, str, str]]:
+        """Host, scope, sections, rows and failures of each dataset that is shown."""
+        for (host, scope), dataset in [*self.items()][:_SHOWN]:
+            rows = sum(rows for tables in dataset.values() for rows in tables.rows.values())
+            errors = (f"{name}: {type(error).__name__}" for name, error in dataset.errors.items())
+            failed = clipped(", ".join(errors)) or "none"
+            yield clipped(host), clipped(scope._to_query()), f"{len(dataset)}", f"{rows:,}", failed
+
     def __repr__(self) -> str:
         lines = [
-            f"  {visible(host)}{f' {scope!r}' if len(self.scopes) > 1 else ''}: "
-            f"{', '.join(_summary(dataset))}"
-            for (host, scope), dataset in [*self.items()][:_SHOWN]
+            f"  {host} {scope}: {sections} sections, {rows} rows, failed: {failed}"
+            for host, scope, sections, rows, failed in self._lines()
         ]
-        more = [f"  … {len(self) - _SHOWN} more"] if len(self) > _SHOWN else []
-        return "\n".join([f"<Collection of {self._title()}>", *lines, *more])
+        return "\n".join([f"<Collection of {self._title()}>", *lines])
 
     _repr_pretty_ = wrapped_in_ipython
 
     def _repr_html_(self) -> str:
-        rows = [
-            (
-                clipped(host),
-                clipped(scope._to_query()),
-                f"{len(dataset)}",
-                f"{_rows(dataset):,}",
-                clipped(_failures(dataset)) or "none",
-            )
-            for (host, scope), dataset in [*self.items()][:_SHOWN]
-        ]
-        more = f", the first {_SHOWN} of {len(self)}" if len(self) > _SHOWN else ""
         heads = ("host", "scope", "sections", "rows", "failed")
-        title = f"{self._title()}{more}"
-        return table_html(heads, rows, caption=title, numbers=(2, 3), codes=(0,), labels=1)
+        title = self._title()
+        return table_html(heads, [*self._lines()], caption=title, numbers=(2, 3), codes=(0,))
 
     def _title(self) -> str:
         scopes = f", {len(self.scopes)} scopes" if len(self.scopes) > 1 else ""
         failed = f", {len(self.errors)} responses failed" if self.errors else ""
-        return f"{len(self.hosts)} hosts{scopes}{failed}"
-
-
-def _summary(dataset: Dataset) -> Iterator[str]:
-    yield f"{len(dataset)} sections"
-    yield f"{_rows(dataset):,} rows"
-    if dataset.errors:
-        yield f"{len(dataset.errors)} failed ({visible(_failures(dataset))})"
-
-
-def _rows(dataset: Dataset) -> int:
-    return sum(rows for tables in dataset.values() for rows in tables.rows.values())
-
-
-def _failures(dataset: Dataset) -> str:
-    """Format the sections that failed, each with the type of its error."""
-    return ", ".join(f"{name}: {type(error).__name__}" for name, error in dataset.errors.items())
+        more = f", the first {_SHOWN} datasets" if len(self) > _SHOWN else ""
+        return f"{len(self.hosts)} hosts{scopes}{failed}{more}"
 
 
 def _with_failures(frame: pd.DataFrame, failed: Sequence[str], read: int) -> pd.DataFrame:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import sys
 import time
-import warnings
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Generator, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from importlib.util import find_spec
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from aatoolkit._util.cancellation import CallGroup
 from aatoolkit.errors import ArgumentError
@@ -39,8 +38,7 @@ def in_order(
         If the next result is not there at ``until``, of `time.monotonic`.
     """
     group, waiting = CallGroup(), deque[tuple[Q, Future[R]]]()
-    has_threads = sys.platform != "emscripten"
-    pool = ThreadPoolExecutor(workers, "aatoolkit") if has_threads else CallerExecutor()
+    pool = ThreadPoolExecutor(workers, "aatoolkit")
     try:
         for argument in arguments:
             waiting.append((argument, pool.submit(group.run, call, argument)))
@@ -52,19 +50,6 @@ def in_order(
         # Not waited for, so that an interrupt ends the call at once.
         group.cancel()
         pool.shutdown(wait=False, cancel_futures=True)
-
-
-class CallerExecutor(Executor):
-    """An executor without threads, which browsers lack: a call is run as it is submitted."""
-
-    def submit(self, call: Callable[..., R], /, *args: Any, **kwargs: Any) -> Future[R]:
-        """Run a call; the future has its result or its error."""
-        done: Future[R] = Future()
-        try:
-            done.set_result(call(*args, **kwargs))
-        except Exception as error:
-            done.set_exception(error)
-        return done
 
 
 def _next_done(waiting: deque[tuple[Q, Future[R]]], until: float | None) -> tuple[Q, Future[R]]:
@@ -94,7 +79,7 @@ def progress_bar(items: Iterable[T], wanted: bool | None, *, total: int, unit: s
     unit
         What one item is called.
     wanted
-        Whether to show a bar; None shows one on a terminal and in a notebook.
+        Whether to show a bar; None shows one on a terminal.
 
     Raises
     ------
@@ -106,42 +91,14 @@ def progress_bar(items: Iterable[T], wanted: bool | None, *, total: int, unit: s
     if not wanted:
         return items
     try:
-        with warnings.catch_warnings():
-            # Without ipywidgets tqdm warns and draws with plain characters, which is fine.
-            warnings.simplefilter("ignore")
-            from tqdm.auto import tqdm
+        from tqdm import tqdm
     except ImportError:
         raise ArgumentError(
             "a progress bar needs tqdm: pip install tqdm", argument="progress"
         ) from None
-    if not _is_widget(tqdm):
-        return tqdm(items, total=total, unit=unit, leave=False)
-    return _on_page(tqdm(items, total=total, unit=unit, leave=False, display=False))
-
-
-def _is_widget(bar: Any) -> bool:
-    notebook = sys.modules.get("tqdm.notebook")
-    return bool(notebook and notebook.IProgress and issubclass(bar, notebook.tqdm))
-
-
-def _on_page(bar: Any) -> Iterator[Any]:
-    """Show a bar that is a widget, and remove it: a page that is saved would have it at 0 %."""
-    from IPython.display import display
-
-    show: Any = display
-    shown = show(bar.container, display_id=True)
-    bar.displayed = True
-    try:
-        yield from bar
-    finally:
-        bar.close()
-        if shown is not None:
-            shown.update({"text/plain": ""}, raw=True)
+    return tqdm(items, total=total, unit=unit, leave=False)
 
 
 def _is_interactive() -> bool:
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    if hasattr(shell, "kernel"):
-        return True
     # A dumb terminal, such as that of an editor, cannot go back to the beginning of a line.
     return bool(sys.stderr and sys.stderr.isatty() and os.environ.get("TERM") != "dumb")

@@ -111,13 +111,6 @@ def demo(
     """
     from aatoolkit.http import Secret
 
-    mine = [name for name in ("base_url", "token") if name in more]
-    if mine:
-        raise ArgumentError(
-            f"the demo has a service of its own and takes no {mine[0]}; write aa.project(host, "
-            f"{mine[0]}=...)",
-            argument=mine[0],
-        )
     if has_stand_in():
         return Client(**more).project(host, alias=alias)
     base_url, token = serve_synthetic(seed, answers, icc)
@@ -127,9 +120,6 @@ def demo(
         raise ArgumentError(f"the demo has no project {host!r}; {hint}", argument="host")
     return project(host, base_url=base_url, token=Secret(token), cache=cache, alias=alias, **more)
 
-
-_MOST = 10_000_000
-"""The largest number of answers; a million take some minutes to make."""
 
 _lock = threading.Lock()
 _running: dict[tuple[int, int, float], tuple[RunningServer, str]] = {}
@@ -153,10 +143,6 @@ def serve_synthetic(seed: int, answers: int, icc: float) -> tuple[str, str]:
             f"synthetic data take a seed and a number of answers from 0, not {seed} and "
             f"{answers}, and a correlation (icc) from 0 to below 1, not {icc}",
             argument="demo",
-        )
-    if answers > _MOST:
-        raise ArgumentError(
-            f"answers={answers} is too many; give {_MOST:,} at most", argument="demo"
         )
     with _lock:
         if (seed, answers, icc) not in _running:

@@ -11,13 +11,13 @@ from aatoolkit._util.attributes import NamesNear
 from aatoolkit._util.files import FileList, write_whole
 from aatoolkit._util.show import Shown
 from aatoolkit._util.text import markup, visible, wrapped_in_ipython
-from aatoolkit.errors import ArgumentError, ItemNotFound, did_you_mean, near_matches
+from aatoolkit.errors import AAToolkitError, ArgumentError, ItemNotFound, near_matches, unknown
 from aatoolkit.normalizer.tables import Tables, summarised
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from aatoolkit.errors import AAToolkitError
+    from aatoolkit.errors import AAToolkitError, ArgumentError, ItemNotFound, near_matches, unknown
 
 
 class Dataset(Mapping[str, Tables], NamesNear):
@@ -48,12 +48,9 @@ class Dataset(Mapping[str, Tables], NamesNear):
         if isinstance(section, str) and section in self.errors:
             failure = self.errors[section]
             raise ItemNotFound(f"{section} failed: {failure}", key=section) from failure
-        if not isinstance(section, str) or section not in self._results:
+        if section not in self._results:
             near = near_matches(str(section), self)
-            hint = did_you_mean(near, f"there are {', '.join(self)}")
-            raise ItemNotFound(
-                f"there is no section {section!r} here; {hint}", key=section, suggestions=(*near,)
-            )
+            raise ItemNotFound(unknown("section", section, self), key=section, suggestions=near)
         return self._results[section]
 
     def __contains__(self, section: object) -> bool:

@@ -23,7 +23,6 @@ from aatoolkit.client.reading import (
     read_by,
     read_combined,
     read_many,
-    refuse_empty,
     section_names,
 )
 from aatoolkit.errors import ArgumentError, NotAuthorized, NotVisible, ScopeError
@@ -43,7 +42,7 @@ class Project(NamesNear):
     """One host at one service: its scope options and its sections.
 
     Made by ``aa.project``, ``aa.demo`` or ``Client.project``. Filters are given as a `Scope`, as
-    keywords, or as both: keywords add filters to the scope, and may not contradict it.
+    keywords, or as both: keywords replace filters of the scope.
 
     Attributes
     ----------
@@ -142,8 +141,7 @@ class Project(NamesNear):
         Raises
         ------
         ScopeError
-            If there is no such section or filter; ``.suggestions`` holds near matches. Also if a
-            keyword contradicts the scope.
+            If there is no such section or filter; ``.suggestions`` holds near matches.
         FetchError
             If no usable response came back.
 
@@ -220,18 +218,10 @@ class Project(NamesNear):
         >>> aa.demo().read("overview", split="engine").main["engine"].unique().tolist()[:2]
         ['chatgpt', 'claude']
         """
-        if section is None:
-            raise ScopeError("read takes one section; combined() reads the combined view")
-        if isinstance(section, list | tuple | set | frozenset):
+        if not isinstance(section, str):
             raise ScopeError(
-                f"read takes one section; write project.read_all({[*section]!r})",
+                "read takes the name of one section; read_all reads several, combined() all in one",
                 parameter="section",
-            )
-        if isinstance(scope, str) and scope in self._section_names():
-            raise ScopeError(
-                f"{scope!r} is a section and not a scope; write project.read_all("
-                f"{[section, scope]!r}) to read several",
-                parameter="scope",
             )
         if split is not None:
             whole = _scope(scope, filters)
@@ -258,7 +248,7 @@ class Project(NamesNear):
         scope : Scope, optional
             The filters; by default everything of the last 30 days.
         progress : bool, optional
-            Whether to show a progress bar; by default on a terminal and in a notebook.
+            Whether to show a progress bar; by default on a terminal.
         **filters
             Filters by name.
 
@@ -280,11 +270,6 @@ class Project(NamesNear):
         >>> list(aa.demo().read_all(["urls", "domains"], days=7))
         ['urls', 'domains']
         """
-        if isinstance(getattr(sections, "scope", sections), Scope):
-            raise ScopeError(
-                "read_all takes sections first, as read does; write read_all(scope=...)",
-                parameter="sections",
-            )
         whole, names = _scope(scope, filters), known_sections(sections, self.client._profile)
         (dataset,) = read_many(
             [partial(self.fetch, scope=whole)],
@@ -341,7 +326,7 @@ class Project(NamesNear):
 
 
 def _scope(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
-    """Merge a scope with the filters given as keywords, and refuse what cannot be requested."""
+    """Replace filters of a scope by those given as keywords; refuse what cannot be requested."""
     scope = getattr(scope, "scope", scope)  # what holds one, such as a picker
     if scope is not None and not isinstance(scope, Scope):
         raise ScopeError(
@@ -349,15 +334,12 @@ def _scope(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
             "filters by name",
             parameter="scope",
         )
-    scope = scope or Scope()
-    merged = scope._with(**filters)
-    for name, before in scope._given.items():
-        if before != (after := getattr(merged, name)):
+    for name, value in filters.items():
+        if name in FILTERS and not isinstance(value, str) and not value:
             raise ScopeError(
-                f"{name} is {before!r} in the scope and {after!r} as a keyword; give it once",
-                parameter=name,
+                f"{name}={value!r} chooses no value; leave {name} out to read all", parameter=name
             )
-    refuse_empty(filters)
+    merged = (scope or Scope())._with(**filters)
     for name in ("topic", "category"):
         if UNTAGGED in getattr(merged, name):
             raise ScopeError(
@@ -389,24 +371,27 @@ def read_options(
     if declared is None or not {*_TABLES} <= {*declared.names}:
         # A declaration that names the tables otherwise is no help in finding them.
         declared = get(SCOPE_OPTIONS)
-    declared = _as_values(declared, payload)
-    unknown = [name for name, at in zip(FILTERS, _TABLES, strict=True)
-               if not _is_recognised(declared[at], payload.json)]  # fmt: skip
+    declared, document = _as_values(declared, payload), payload.json
     tables = normalize(declared, payload, max_nodes=reading.max_nodes)
-    named = tuple(days for days in _listed(payload, "days") if type(days) is int)
+    days = tuple(number for number in _listed(payload, "days") if type(number) is int)
+    engines, topics, categories, brands = (tables[name] for name in _TABLES)
     result = ScopeOptions(
         host,
-        engines=tables["scope_engines"],
-        topics=tables["scope_topics"],
-        categories=tables["scope_categories"],
-        brands=tables["scope_brands"],
+        engines=engines,
+        topics=topics,
+        categories=categories,
+        brands=brands,
         own_terms=(term for term in _listed(payload, "ownTerms") if isinstance(term, str)),
         # Without windows in the response, the documented ones apply.
-        days=named or DAYS,
-        unknown=unknown,
+        days=days or DAYS,
+        unknown=[
+            name
+            for name, table in zip(FILTERS, _TABLES, strict=True)
+            if not _is_recognised(declared[table], document)
+        ],
     )
-    engines = declared["scope_engines"]
-    result.has_runs = _is_recognised(replace(engines, key=("last_run_day",)), payload.json)
+    runs = replace(declared["scope_engines"], key=("last_run_day",))
+    result.has_runs = _is_recognised(runs, document)
     return result
 
 

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit import sections
-from aatoolkit._util.text import shown
+from aatoolkit._util.text import json_text
 from aatoolkit.availability.detect import envelope_of
 from aatoolkit.client.concurrency import in_order, progress_bar
 from aatoolkit.client.dataset import Dataset
@@ -38,8 +38,8 @@ from aatoolkit.errors import (
     InternalError,
     PayloadError,
     ScopeError,
-    did_you_mean,
     near_matches,
+    unknown,
 )
 from aatoolkit.jsontree.decode import outline
 from aatoolkit.jsontree.layout import MAX_NODES
@@ -182,9 +182,7 @@ def known_sections(
     if sections is None:
         return section_names(profile)
     sections = getattr(sections, "sections", sections)  # what holds them, such as a picker
-    if not isinstance(sections, Iterable) or isinstance(sections, bytes):
-        raise ScopeError(f"sections={sections!r} is no list of names", parameter="sections")
-    listed = [sections] if isinstance(sections, str) else list(sections)
+    listed = [sections] if isinstance(sections, str) else sections
     return tuple(dict.fromkeys(known_section(name, profile) for name in listed))
 
 
@@ -193,13 +191,12 @@ def known_section(section: str, profile: Profile | None = None) -> str:
     names = section_names(profile)
     if isinstance(section, str) and section in names:
         return section
-    near = near_matches(str(section), names)
-    hint = did_you_mean(near, f"there are {', '.join(names)}")
+    shown = str(section)[:80]
     raise ScopeError(
-        f"{str(section)[:80]!r} is not a section; {hint}",
+        unknown("section", shown, names),
         parameter="section",
-        unknown=(str(section)[:80],),
-        suggestions=near,
+        unknown=(shown,),
+        suggestions=near_matches(shown, names),
     )
 
 
@@ -213,26 +210,11 @@ def read_by(
     ScopeError
         If there is no such filter, or no value to read by.
     """
-    if not isinstance(by, str) or by not in FILTERS:
-        listed: list[object] = [*by] if isinstance(by, list | tuple) else []
-        one = next((name for name in listed if name in FILTERS), None)
-        near = near_matches(by if isinstance(by, str) else [*map(str, listed)], FILTERS)
-        hint = f"name one: split={one!r}; " if one else f"{did_you_mean(near)} " if near else ""
-        raise ScopeError(
-            f"split={shown(by)} is not a filter to read by; {hint}there are {', '.join(FILTERS)}",
-            parameter="split",
-            unknown=(str(by),),
-            suggestions=near,
-        )
+    if by not in FILTERS:
+        raise ScopeError(unknown("filter to split by", by, FILTERS), parameter="split")
     values: tuple[str, ...] = scope._filters.get(by, ())
-    options = None if values else project.scope_options()
-    if options is not None and by in options.unknown:
-        raise ScopeError(
-            f"the values of {by} are not known: no list of them was recognised in the scope "
-            f"options; give the values as {by}=[...]",
-            parameter=by,
-        )
-    values = values or (options.values(by) if options is not None else ())
+    if not values:
+        values = project.scope_options().values(by)
     if not values:
         raise ScopeError(
             f"the scope options list no {by} to read by; give the values as {by}=[...]",
@@ -247,26 +229,14 @@ def read_by(
         return _concatenated(by, {value: outcome.result() for value, outcome in answers})
 
 
-def refuse_empty(filters: Mapping[str, Any]) -> None:
-    """Raise if a filter is given that chooses no value, as it would choose all.
-
-    Raises
-    ------
-    ScopeError
-        If one is empty.
-    """
-    for name, value in filters.items():
-        if name in FILTERS and isinstance(value, list | tuple | set | frozenset) and not value:
-            raise ScopeError(
-                f"{name}={value!r} chooses no value; leave {name} out to read all", parameter=name
-            )
-
-
 def _concatenated(by: str, parts: Mapping[str, Tables]) -> Tables:
     """The tables of several reads in one, with the value of the filter as first column."""
     first = next(iter(parts.values()))
     names = list(dict.fromkeys(name for tables in parts.values() for name in tables))
     loaders = {name: partial(_concat, by, name, parts) for name in names}
+    frames: dict[str, Any] = {
+        name: _of_each(by, parts, name) for name in ("extra", "availability", "drift", "hints")
+    }
     return Tables(
         first.section,
         loaders,
@@ -275,10 +245,7 @@ def _concatenated(by: str, parts: Mapping[str, Tables]) -> Tables:
             for name in names
         },
         words=lambda: {name: _words(name, parts) for name in names},
-        extra=_of_each(by, parts, lambda tables: tables.extra),
-        availability=_of_each(by, parts, lambda tables: tables.availability),
-        drift=_of_each(by, parts, lambda tables: tables.drift),
-        hints=_of_each(by, parts, lambda tables: tables.hints),
+        **frames,
         declaration=first.declaration,
         drafted=any(tables.drafted for tables in parts.values()),
     )
@@ -308,26 +275,23 @@ def _words(name: str, parts: Mapping[str, Tables]) -> str:
     words = {value: tables._words.get(name, "unknown") for value, tables in parts.items()}
     if len({*words.values()}) == 1:
         return next(iter(words.values()))
-    whole = [value for value, word in words.items() if word.startswith("available")]
-    lacking = ", ".join(value for value in words if value not in whole)
-    some = whole or [word for word in words.values() if word.startswith("partial")]
+    lacking = ", ".join(v for v, word in words.items() if not word.startswith("available"))
+    some = any(word.startswith(("available", "partial")) for word in words.values())
     return f"{'partial' if some else 'unavailable'} (a part is missing for {lacking})"
 
 
-def _of_each(
-    by: str, parts: Mapping[str, Tables], take: Callable[[Tables], pd.DataFrame]
-) -> Callable[[], pd.DataFrame]:
+def _of_each(by: str, parts: Mapping[str, Tables], name: str) -> Callable[[], pd.DataFrame]:
     def concatenated() -> pd.DataFrame:
         import pandas as pd
 
-        frames = [take(tables).assign(**{f"filter_{by}": value}) for value, tables in parts.items()]
-        return pd.concat(frames, ignore_index=True)
+        frames: Iterator[pd.DataFrame] = (
+            getattr(tables, name).assign(**{f"filter_{by}": value})
+            for value, tables in parts.items()
+        )
+        whole: pd.DataFrame = pd.concat(frames, ignore_index=True)
+        return whole
 
     return concatenated
-
-
-_FEWEST = 2
-"""With fewer names than this, they may be fields that happen to have the name of a section."""
 
 
 def read_combined(payload: Payload, options: ReadingOptions | None = None) -> Dataset:
@@ -337,8 +301,7 @@ def read_combined(payload: Payload, options: ReadingOptions | None = None) -> Da
     if not parts:
         drafted = replace(options, profile=options.profile or Profile("undescribed"))
         return Dataset({"combined": drafted.tables("combined", payload)})
-    answers = ((name, partial(_result, part)) for name, part in parts.items())
-    return normalized(answers, options)
+    return normalized(((name, partial(replace, part)) for name, part in parts.items()), options)
 
 
 def split(payload: Payload, names: Iterable[str]) -> dict[str, Payload]:
@@ -355,10 +318,11 @@ def split(payload: Payload, names: Iterable[str]) -> dict[str, Payload]:
         key=len,
         default={},
     )
-    if len(parts) < _FEWEST:
-        return {}
+    # A single one may be a field that happens to have the name of a section.
     return {
-        name: replace(payload, body=_encoded(part), section=name) for name, part in parts.items()
+        name: replace(payload, body=json_text(part).encode(), section=name)
+        for name, part in parts.items()
+        if len(parts) > 1
     }
 
 
@@ -380,23 +344,8 @@ def _named(value: Any, known: Set[str]) -> dict[str, Any]:
     if isinstance(value, dict):
         return {name: part for name, part in value.items() if name in known}
     entries = [entry for entry in value if isinstance(entry, dict)]
-    named = [entry for entry in entries if _section_of(entry) in known]
-    parts = {_section_of(entry): entry for entry in named}
-    return parts if len(parts) == len(named) else {}
-
-
-def _section_of(entry: dict[str, Any]) -> str:
-    """The ``section`` field of an entry; empty where it has none."""
-    named = entry.get("section")
-    return named if isinstance(named, str) else ""
-
-
-def _encoded(part: Any) -> bytes:
-    return json.dumps(part, ensure_ascii=False, separators=(",", ":")).encode()
-
-
-def _result(payload: Payload) -> Payload:
-    return payload
+    listed = [(entry["section"], entry) for entry in entries if entry.get("section") in known]
+    return dict(listed) if len(dict(listed)) == len(listed) else {}
 
 
 def read_dataset(

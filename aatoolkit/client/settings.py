@@ -33,11 +33,6 @@ def find_base_url(given: str | None) -> str:
     ArgumentError
         If neither names one.
     """
-    if given is not None and not isinstance(given, str):
-        raise ArgumentError(
-            f"base_url is a {type(given).__name__}; give an address, such as https://api.example",
-            argument="base_url",
-        )
     found = given or os.environ.get(BASE_URL)
     if not found:
         raise ArgumentError(
@@ -93,19 +88,6 @@ def _ask_keyring(origin: str) -> Secret | None:
     except Exception:  # key stores fail in many ways; each means no token
         return None
     return Secret.wrap(found or None)
-
-
-def checked_max_nodes(given: int) -> int:
-    """Validate a limit of different paths in an answer.
-
-    Raises
-    ------
-    ArgumentError
-        If it is no whole number from 1.
-    """
-    if type(given) is not int or given < 1:
-        raise ArgumentError("max_nodes takes a whole number from 1", argument="max_nodes")
-    return given
 
 
 MakeClient = Callable[[str | None], "Client"]

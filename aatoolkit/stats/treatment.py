@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from aatoolkit._util.text import iso_hint, parse_moment
+from aatoolkit._util.text import parse_moment
 from aatoolkit.availability import combine
 from aatoolkit.errors import ArgumentError, AvailabilityError
 from aatoolkit.frame.groupby import find, flattened
@@ -564,7 +564,9 @@ def day_of(on: object) -> pd.Timestamp:
     """
     given = parse_moment(on) if isinstance(on, str) else on
     if not isinstance(given, calendar_date | np.datetime64) or pd.isna(given):
-        raise ArgumentError(f"on={on!r} is no day in ISO 8601; {iso_hint(on)}", argument="on")
+        raise ArgumentError(
+            f"on={on!r} is no day in ISO 8601; write it as 2026-11-05", argument="on"
+        )
     return pd.Timestamp(given).tz_localize(None).normalize()
 
 

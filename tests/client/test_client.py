@@ -159,12 +159,10 @@ def test_what_cannot_be_requested_is_refused_before_a_request(project: Any, scri
 
 def test_one_section_and_several_are_told_apart(project: Any, scripted: Any) -> None:
     one = project()
-    with pytest.raises(errors.ScopeError, match=r"read_all\(\['domains', 'urls'\]\)"):
+    with pytest.raises(errors.ScopeError, match="read_all reads several"):
         one.read(["domains", "urls"])
-    with pytest.raises(errors.ScopeError, match=r"read_all\(\['domains', 'urls'\]\)"):
+    with pytest.raises(errors.ScopeError, match="'urls' is not a Scope"):
         one.read("domains", "urls")
-    with pytest.raises(errors.ScopeError, match="sections first"):
-        one.read_all(aa.Scope(days=7))
     assert scripted.requests == []
     assert list(one.read_all("domains")) == ["domains"]
     assert list(one.read_all(["urls", "domains"], aa.Scope(days=7))) == ["urls", "domains"]
@@ -359,28 +357,13 @@ def test_the_demo_ends_with_the_process() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_a_keyword_adds_to_a_scope_and_may_not_contradict_it(scripted: Any) -> None:
+def test_a_keyword_replaces_what_a_scope_has(scripted: Any) -> None:
     with aa.project("acme.example", base_url=scripted.url, cache=False) as project:
-        assert project.fetch("ads", aa.Scope(engine="a"), days=7).scope == aa.Scope(7, engine="a")
-        assert project.fetch("ads", aa.Scope(7), days=7).scope == aa.Scope(7)
-        changed = aa.Scope(engine="a")._with(engine="b")  # it says nothing of the days
-        assert project.fetch("ads", changed, days=90).scope == aa.Scope(90, engine="b")
-        for scope, filters in (
-            (aa.Scope(7), {"days": 30}),
-            (aa.Scope(7), {"days": 90}),
-            (aa.Scope(days=30), {"days": 7}),
-            (aa.Scope(30, engine="a")._with(topic="b"), {"days": 7}),
-            (pickle.loads(pickle.dumps(aa.Scope(30))), {"days": 7}),
-            (aa.Scope._from_query("days=30"), {"days": 90}),
-            (aa.Scope()._with(days=30), {"days": 7}),
-            (aa.Scope(engine=["a", "b"]), {"engine": "a"}),
-            (aa.Scope(engine="a"), {"engine": ()}),
-        ):
-            (name,) = filters
-            with pytest.raises(errors.ScopeError, match="give it once") as caught:
-                project.fetch("ads", scope, **filters)
-            assert caught.value.parameter == name
-        assert len(scripted.requests) == 3
+        scope = aa.Scope(7, engine="a")
+        assert project.fetch("ads", scope, engine="b").scope == aa.Scope(7, engine="b")
+        assert project.fetch("ads", scope, topic="c").scope == aa.Scope(7, engine="a", topic="c")
+        with pytest.raises(errors.ScopeError, match="chooses no value"):
+            project.fetch("ads", scope, engine=())
 
 
 # -- limits ----------------------------------------------------------------------------------
@@ -421,10 +404,3 @@ def test_an_answer_with_more_paths_than_the_client_allows_is_refused(
             ask(low)
         assert caught.value.limit == 500
         ask(high)
-
-
-@pytest.mark.parametrize("limit", [0, -1, 1.5, True, "9", None])
-def test_a_limit_of_paths_is_a_whole_number_from_one(limit: Any) -> None:
-    with pytest.raises(errors.ArgumentError, match="max_nodes") as caught:
-        aa.Client("https://api.example", cache=False, max_nodes=limit)
-    assert caught.value.argument == "max_nodes"

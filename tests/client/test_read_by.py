@@ -63,10 +63,9 @@ def test_answers_about_several_brands_are_not_added(project: aa.Project) -> None
 
 
 def test_what_cannot_be_read_by_is_refused_with_what_can(project: aa.Project) -> None:
-    with pytest.raises(ScopeError, match="engine, topic, category, brand") as caught:
+    with pytest.raises(ScopeError, match="did you mean 'engine'"):
         project.read("domains", split="engines")
-    assert caught.value.suggestions == ("engine",)
-    with pytest.raises(ScopeError, match="not a section"):
+    with pytest.raises(ScopeError, match="no section 'domain'"):
         project.read("domain", split="engine")
 
 

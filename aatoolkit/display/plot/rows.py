@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from aatoolkit._util.numbers import count, number, numbers, signed
+from aatoolkit._util.numbers import number, numbers, signed
+from aatoolkit._util.text import counted
 from aatoolkit.availability import Status
 from aatoolkit.display.plot import style as look
 from aatoolkit.display.plot.data import CONTEXT, Numbers, Options, PlotData
@@ -811,7 +812,7 @@ def _texts(data: PlotData, title: str) -> Panel:
     columns = [name for name in data.kinds if name not in (*CONTEXT, "host")]
     # Text first, and identifiers that nothing stands for last.
     columns.sort(key=lambda n: (rows.is_bare_key(n), data.kinds[n] not in ("word", "list")))
-    size = f"{count(len(data), 'row')} and {count(data.frame.shape[1], 'column')}"
+    size = f"{counted(len(data), 'row')} and {counted(data.frame.shape[1], 'column')}"
     beside = [
         WordColumn(cell_texts(rows, name), capitalized(humanize(name.removesuffix("_id"))),
                    "right" if rows.kinds[name] == "number" else "left", is_muted=at > 0)
