@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import pickle
-import runpy
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -169,16 +167,6 @@ def test_a_newer_major_version_is_refused_and_a_minor_one_read() -> None:
     newer = json.loads(body(version="1.7", also="this"))
     newer["sources"][0]["licence"] = "of a later version"
     assert FrameMetadata.loads(json.dumps(newer)) == KNOWN
-
-
-BENCH = Path(__file__).parents[1] / "bench" / "metadata.py"
-
-
-@pytest.mark.thorough
-def test_carrying_it_slows_a_chain_of_pandas_far_less_than_a_dict_does() -> None:
-    """The bound itself is `tests/bench/metadata.py`'s; here there is room for a busy machine."""
-    ratios = runpy.run_path(str(BENCH))["ratios"](9)
-    assert ratios["aatoolkit"] < 2 < ratios["a dict"]
 
 
 def test_levels_of_the_index_are_described_on_request(frame: pd.DataFrame) -> None:
