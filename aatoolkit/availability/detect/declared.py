@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from aatoolkit.availability.detect.entries import Entry, add_entry
-from aatoolkit.availability.detect.facts import Facts, Hint, raw
+from aatoolkit.availability.detect.facts import Facts, Hint, Member, raw
 from aatoolkit.availability.detect.words import (
     EMPTY,
     because,
@@ -33,7 +33,7 @@ _PLAIN = frozenset({REFERENCE.status, REFERENCE.engines, REFERENCE.fields, "stat
 _NOT_KNOWN = "a word that the rule of this place does not know"
 
 
-class Seen(NamedTuple):
+class Place(NamedTuple):
     """A value at the place of a rule: what it is about, the fields on the way, and its path."""
 
     scope: str
@@ -51,17 +51,14 @@ def read_rules(answer: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str
     """
     is_whole = False
     for rule in rules or (REFERENCE,):
-        before = len(answer.signals)
-        if rule.kind == "object":
-            stated = rule.find(answer.document)
-            if stated is not None and (rules or rule.is_whole(stated)):
-                _read_object(answer, rule, stated)
-                is_whole |= len(answer.signals) > before
+        if rule.kind != "object":
+            _read_places(answer, rule, headers)
             continue
-        _read_places(answer, rule, [*_places(answer, rule, headers)])
-        answer.signals[before:] = [
-            replace(signal, rule=rule.name) for signal in answer.signals[before:]
-        ]
+        stated = rule.find(answer.document)
+        if stated is not None and (rules or rule.is_whole(stated)):
+            before = len(answer.signals)
+            _read_object(answer, rule, stated)
+            is_whole |= len(answer.signals) > before
     return is_whole
 
 
@@ -96,86 +93,81 @@ def state_by(rule: Rule, value: Any, names: Names, reason: object = None) -> Ava
         return None
     text = word_of(value)
     word = rule.words.get(text, rule.words.get(text.lower()))
-    if word is None and isinstance(value, bool):
+    if word is not None:
+        return read_word(word, reason)
+    if isinstance(value, bool):
         name = next((name for name in reversed(names) if name not in _PLAIN), "")
-        state = flag(name, value)
-        if state is None and subject(name) > 0 and denial(name) is None:
-            state = state_of_flag(value, name)
+        named = subject(name) > 0 and denial(name) is None
+        state = flag(name, value) or (state_of_flag(value, name) if named else None)
         if state is not None:
             return because(state, reason if isinstance(reason, str) and reason else None)
-    sentence = in_prose(text) if word is None and " " in text.strip() else None
-    if sentence is not None and understand(text) is None:
-        return sentence.because(text)
-    return read_word(value if word is None else word, reason)
+    sentence = in_prose(text) if " " in text.strip() and understand(text) is None else None
+    return sentence.because(text) if sentence else read_word(value, reason)
 
 
-def _places(answer: Facts, rule: Rule, headers: Mapping[str, str]) -> Iterator[Seen]:
+def _places(answer: Facts, rule: Rule, headers: Mapping[str, str]) -> Iterator[Place]:
     """Yield the values at the place of a rule about a header, a map or rows."""
+    names = (*rule.steps,) if rule.kind != "header" else (rule.header,)
     if rule.kind == "header":
         for name, text in headers.items():
             if name.lower() == rule.header:
-                yield Seen("section", None, text, (rule.header,), f"header {rule.header}")
+                yield Place("section", None, text, names, f"header {rule.header}")
         return
     if rule.kind == "map":
-        value, path, names = answer.document, "$", (*rule.steps,)
+        holder = Member("", answer.document, "$", {})
         for name in names:
-            value, path = (
-                value.get(name) if isinstance(value, dict) else None,
-                path + key_step(name),
-            )
-        for name, item in value.items() if isinstance(value, dict) else ():
-            yield Seen("entry", name, item, names, path + key_step(name))
+            holder = holder.inner(name, holder.value.get(name) if holder.is_object else None)
+        for name, item in holder.value.items() if holder.is_object else ():
+            yield Place("entry", name, item, names, holder.inner(name, item).path)
         return
     whole = answer.whole.values if answer.whole else Vector.of(answer.document)
     *above, last = parse_pattern(rule.at)
     rows = whole.descend([*above, last] if isinstance(last, Each) else above)
     vector, names = (rows.field(last.name), (last.name,)) if isinstance(last, Field) else (rows, ())
     for at, item in enumerate(vector.values):
-        target = rows.path(at).removeprefix("$").removeprefix(".")
+        target, path = rows.path(at).removeprefix("$").removeprefix("."), vector.path(at)
         if isinstance(last, Entries) and isinstance(item, dict):
             for name, inner in item.items():
-                yield Seen(
-                    "part", target.rpartition(".")[0], inner, (), vector.path(at) + key_step(name)
-                )
+                yield Place("part", target.rpartition(".")[0], inner, (), path + key_step(name))
         elif type(item) in (str, int, bool):
             record = rows.value(at)
             named = name_of(record) if rule.of == "engine" and isinstance(record, dict) else None
             scope, about = named or (("section", None) if rule.of else ("row", target))
-            yield Seen(scope, about, item, names, vector.path(at))
+            yield Place(scope, about, item, names, path)
 
 
-def _read_places(answer: Facts, rule: Rule, places: list[Seen]) -> None:
+def _read_places(answer: Facts, rule: Rule, headers: Mapping[str, str]) -> None:
+    before, places = len(answer.signals), [*_places(answer, rule, headers)]
     # As keys, 1 and True are the same.
-    memory: dict[tuple[type, str], Availability | None] = {}
-    states = []
+    read = {(type(place.value), repr(place.value)): place for place in places}
+    states = {key: _understood(answer, rule, place) for key, place in read.items()}
+    stated = []
     for place in places:
-        key = (type(place.value), repr(place.value))
-        if key not in memory:
-            memory[key] = _understood(answer, rule, place)
-        states.append(state := memory[key])
+        state = states[type(place.value), repr(place.value)]
         if state is None:
             continue
+        stated.append(state)
         if place.scope == "entry":
             add_entry(answer, Entry(place.target or "", rule.of, place.value, place.path), state)
-        elif place.scope == "part":
-            # What an engine lacks is missing of its row, which others measure.
-            lacking = replace(state, status=Status.PARTIAL)
-            if state.status in EMPTY:
-                answer.add("row", place.target, lacking, place.path, rule.name, place.value)
-        else:
+        elif place.scope != "part":
             answer.add(place.scope, place.target, state, place.path, rule.name, place.value)
-    known = [state for state in states if state is not None]
+        elif state.status in EMPTY:
+            # What an engine lacks is missing of its row, which others measure.
+            state = replace(state, status=Status.PARTIAL)
+            answer.add("row", place.target, state, place.path, rule.name, place.value)
+    all_read = bool(places) and len(stated) == len(places)
     of_rows = rule.kind == "rows" and not rule.of and True not in answer.numbers
-    if of_rows and known and all(state and state.status in EMPTY for state in states):
-        answer.add("section", None, combine(known), places[0].path, rule.name, places[0].value)
-    if rule.kind == "map" and rule.of == "engine" and known and len(known) == len(states):
+    if all_read and of_rows and all(state.status in EMPTY for state in stated):
+        answer.add("section", None, combine(stated), places[0].path, rule.name, places[0].value)
+    if all_read and rule.kind == "map" and rule.of == "engine":
         # A map of each engine is one of the whole, which the engines add up to.
         path = "$" + "".join(map(key_step, rule.steps))
         value = {place.target: place.value for place in places}
-        answer.add("section", None, combine(known), path, rule.name, value)
+        answer.add("section", None, combine(stated), path, rule.name, value)
+    answer.signals[before:] = [replace(s, rule=rule.name) for s in answer.signals[before:]]
 
 
-def _understood(answer: Facts, rule: Rule, place: Seen) -> Availability | None:
+def _understood(answer: Facts, rule: Rule, place: Place) -> Availability | None:
     """The state that a value means; None for one that is not known, which is pointed out."""
     state = state_by(rule, place.value, place.names)
     if state is None or state.status != Status.UNKNOWN:
@@ -190,19 +182,18 @@ def _understood(answer: Facts, rule: Rule, place: Seen) -> Availability | None:
 def _read_object(answer: Facts, rule: Rule, stated: Mapping[str, Any]) -> None:
     names = (*rule.steps,)
     at = "$" + "".join(map(key_step, names))
-    listed = []
+    places = []
     if rule.status in stated:
         own = names if rule.is_bare(answer.document) else (*names, rule.status)
-        listed.append(Seen("section", None, stated, own, at))
+        places.append(Place("section", None, stated, own, at))
     for scope, name in (("field", rule.fields), ("engine", rule.engines)):
         narrower = stated.get(name)
         for target, state in narrower.items() if isinstance(narrower, dict) else ():
             given = state if isinstance(state, dict) else {rule.status: state}
             inner = (*names, name, *((rule.status,) if given is state else ()))
-            listed.append(
-                Seen(scope, target, given, inner, f"{at}{key_step(name)}{key_step(target)}")
-            )
-    for scope, target, given, inner, path in listed:
+            path = f"{at}{key_step(name)}{key_step(target)}"
+            places.append(Place(scope, target, given, inner, path))
+    for scope, target, given, inner, path in places:
         word, size, as_of = map(given.get, (rule.status, rule.sample_size, rule.as_of))
         size = size if type(size) is int else None
         as_of = as_of if isinstance(as_of, str) else None

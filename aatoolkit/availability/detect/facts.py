@@ -161,6 +161,11 @@ class Member(NamedTuple):
     pattern: str = ""
     """The path without wrappers and metadata, as columns spell it."""
 
+    @property
+    def is_object(self) -> bool:
+        """Whether its value has members itself."""
+        return isinstance(self.value, dict)
+
     def inner(self, name: str, value: Any) -> Member:
         """A member of the object that this one is."""
         pattern = f"{self.pattern}.{name}" if self.pattern else name
