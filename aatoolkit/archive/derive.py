@@ -1,7 +1,6 @@
 """From responses to rows: their tables, and what they say of themselves, as Arrow.
 
-Responses of one host, scope and run are read together, as `read_all` reads them: what they share is
-their envelope. Rows of many responses are gathered in a `TableBuffer` until they are written.
+Rows of many responses are gathered in a `TableBuffer` until they are written.
 """
 
 from __future__ import annotations
@@ -18,11 +17,10 @@ from aatoolkit import sections
 from aatoolkit.archive.archived import ArchivedResponse, context_table
 from aatoolkit.archive.schema import CONTEXT, CONTEXT_FIELDS, StoredTable, bare, fitted, united
 from aatoolkit.availability import Status
-from aatoolkit.availability.detect import envelope_of
 from aatoolkit.client.reading import to_tables
 from aatoolkit.errors import AAToolkitError, ArchiveError
 from aatoolkit.jsontree.coerce import coerce_values
-from aatoolkit.jsontree.decode import gc_paused, outline
+from aatoolkit.jsontree.decode import gc_paused
 from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata
 from aatoolkit.metadata.column import dump_state, dump_statements, load_state, load_statements
@@ -134,11 +132,8 @@ class DerivedResponse:
 def derive(
     payloads: Sequence[Payload], profile: Profile | None = None, max_nodes: int = MAX_NODES
 ) -> list[DerivedResponse]:
-    """The tables of responses of one host, scope and run, whose envelope is what they share."""
-    outlines = enumerate(outline(payload.body) for payload in payloads)
-    shared = envelope_of({str(at): value for at, value in outlines if value is not None})
-    how = {"profile": profile, "max_nodes": max_nodes, "envelope": shared}
-    return [_derived(payload, **how) for payload in payloads]
+    """The tables of responses of one host, scope and run."""
+    return [_derived(payload, profile=profile, max_nodes=max_nodes) for payload in payloads]
 
 
 def derive_many(

@@ -11,7 +11,6 @@ import json
 import os
 from collections.abc import (
     Callable,
-    Collection,
     Generator,
     Iterable,
     Iterator,
@@ -29,7 +28,6 @@ from typing import TYPE_CHECKING, Any
 
 from aatoolkit import sections
 from aatoolkit._util.text import json_text
-from aatoolkit.availability.detect import envelope_of
 from aatoolkit.client.concurrency import in_order, progress_bar
 from aatoolkit.client.dataset import Dataset
 from aatoolkit.errors import (
@@ -41,7 +39,6 @@ from aatoolkit.errors import (
     near_matches,
     unknown,
 )
-from aatoolkit.jsontree.decode import outline
 from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.metadata.column import Source
 from aatoolkit.normalizer.normalize import normalize
@@ -67,10 +64,10 @@ class ReadingOptions:
     strict: bool = False
     dtype_backend: str = "numpy_nullable"
 
-    def tables(self, section: str, payload: Payload, envelope: Collection[str] = ()) -> Tables:
+    def tables(self, section: str, payload: Payload) -> Tables:
         """Normalise a response, as `to_tables` does."""
         options = {field.name: getattr(self, field.name) for field in fields(self)}
-        return to_tables(section, payload, envelope=envelope, **options)
+        return to_tables(section, payload, **options)
 
 
 Fetch = Callable[[str], Payload]
@@ -106,22 +103,12 @@ def read_many(
 def normalized(
     answers: Iterable[tuple[str, Callable[[], Payload]]], options: ReadingOptions
 ) -> Dataset:
-    """Normalise a response of each section; one that fails is in ``.errors`` of the dataset.
-
-    Fields that most responses share are their envelope.
-    """
-    got: dict[str, Payload] = {}
+    """Normalise a response of each section; one that fails is in ``.errors`` of the dataset."""
     results: dict[str, Tables] = {}
     failed: dict[str, AAToolkitError] = {}
     for name, answer in answers:
         try:
-            got[name] = answer()
-        except AAToolkitError as error:
-            failed[name] = error
-    envelope = _envelope(got)
-    for name, payload in got.items():
-        try:
-            results[name] = options.tables(name, payload, envelope)
+            results[name] = options.tables(name, answer())
         except AAToolkitError as error:
             failed[name] = error
     return Dataset(results, failed)
@@ -148,11 +135,6 @@ def to_tables(section: str | Section, payload: Payload, **how: Any) -> Tables:
             section=name,
             payload=payload,
         ) from error
-
-
-def _envelope(payloads: Mapping[str, Payload]) -> set[str]:
-    outlines = {name: outline(payload.body) for name, payload in payloads.items()}
-    return envelope_of({name: found for name, found in outlines.items() if found is not None})
 
 
 def raise_if_all_refused(dataset: Dataset, *kinds: type[AAToolkitError]) -> None:

@@ -24,7 +24,7 @@ from aatoolkit._util.text import visible
 from aatoolkit.errors import DecodeError, PayloadError
 from aatoolkit.jsontree.layout import MAX_DEPTH, Census, Inexact
 
-__all__ = ["BOM", "MAX_DEPTH", "decode", "excerpt", "gc_paused", "outline"]
+__all__ = ["BOM", "MAX_DEPTH", "decode", "excerpt", "gc_paused"]
 
 T = TypeVar("T")
 
@@ -151,21 +151,6 @@ def decode_exactly(body: bytes, **facts: Any) -> Any:
         excerpt=excerpt(body),
         **facts,
     )
-
-
-def outline(body: bytes) -> Any:
-    """Decode a document without checks; None if it is not JSON, or orjson cannot decide.
-
-    Examples
-    --------
-    >>> outline(b'{"count": 1}'), outline(b'{"count"')
-    ({'count': 1}, None)
-    """
-    try:
-        with gc_paused():
-            return orjson.loads(body.removeprefix(BOM))
-    except orjson.JSONDecodeError:
-        return None
 
 
 def checked_value(answer: Any, **facts: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -66,7 +66,6 @@ def normalize(
     strict: bool = False,
     dtype_backend: str = "numpy_nullable",
     options: ScopeOptions | None = None,
-    envelope: Collection[str] = (),
     max_nodes: int = MAX_NODES,
 ) -> Tables:
     """Normalise the answer of one section to tidy tables, without a network.
@@ -93,8 +92,6 @@ def normalize(
         The kind of dtypes, as in pandas.
     options : ScopeOptions, optional
         The scope options of the project: they name engines that could not report.
-    envelope : collection of str
-        The paths that most sections share, where several answers were compared.
     max_nodes : int
         How many different JSON paths the answer may have values at.
 
@@ -142,7 +139,7 @@ def normalize(
             f"dtype_backend={shown(dtype_backend)} is not known; use 'numpy_nullable' or 'pyarrow'",
             argument="dtype_backend",
         )
-    reader = _Reader(strict, dtype_backend, options, envelope, max_nodes)
+    reader = _Reader(strict, dtype_backend, options, max_nodes)
     loaded = None if profile is None else Profile.load(profile)
     declared, tentative, owner = resolve(section, loaded)
     if declared is None:
@@ -175,7 +172,6 @@ class _Reader:
     strict: bool
     backend: str
     options: ScopeOptions | None
-    envelope: Collection[str]
     max_nodes: int
 
     def read(
@@ -269,7 +265,7 @@ class _Reader:
         Statements are looked for under every key, which takes far longer than to parse it. So
         what is very long is shortened before.
         """
-        about: dict[str, Any] = {"options": self.options, "envelope": self.envelope}
+        about: dict[str, Any] = {"options": self.options}
         if isinstance(answer, Payload):
             about |= {"status": answer.status, "headers": answer.headers}
         path = _longest_list(value) if census.keys > _MANY_KEYS else ()

@@ -293,22 +293,6 @@ def test_a_declared_rule_wins_over_recognition(read: Read) -> None:
     assert tables.availability.loc[0, ["rule", "evidence"]].tolist() == ["theirs", "$.meta.light"]
 
 
-def test_fields_that_sections_share_are_read_when_sections_are_read_together(
-    scripted: Any, reply: Any, project: aa.Project
-) -> None:
-    names = ["probe", "ads", "gaps", "urls"]
-    body = {"zq": {"verdict": "not_connected"}, "bots": [], "gaps": [], "urls": []}
-    scripted.script = reply(body)
-    with pytest.warns(errors.SchemaDriftWarning):
-        together = project.read_all(sections=names)
-    with pytest.warns(errors.SchemaDriftWarning):
-        alone = project.read("probe")
-    for tables in together.values():
-        assert tables.availability["rule"].tolist() == ["envelope"]
-        assert tables.availability["cause"].tolist() == ["not_connected"]
-    assert alone.availability["rule"].tolist() == ["nothing found"]
-
-
 def test_what_was_not_understood_is_pointed_out(read: Read) -> None:
     with pytest.warns(errors.SchemaDriftWarning):
         tables = read({"observability": "blind", "bots": []})

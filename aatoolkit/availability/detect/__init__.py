@@ -29,7 +29,6 @@ from aatoolkit.availability.detect.facts import (
     Hint,
     Signal,
     counts_in,
-    envelope_of,
     raw,
 )
 from aatoolkit.availability.detect.protocol import explains_absence, is_availability_header
@@ -46,7 +45,6 @@ __all__ = [
     "Signal",
     "counts_in",
     "detect",
-    "envelope_of",
     "explains_absence",
     "is_availability_header",
     "is_size",

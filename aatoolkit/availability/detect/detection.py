@@ -24,36 +24,33 @@ from __future__ import annotations
 import re
 import traceback
 import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from functools import cached_property, lru_cache
 from itertools import chain
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from aatoolkit._util.lexicon import ends, fits, fold, is_whole, names, tokens
+from aatoolkit._util.lexicon import ends, fits, fold, names, tokens
 from aatoolkit.availability.detect import rows, rules
 from aatoolkit.availability.detect.declared import read_rules
 from aatoolkit.availability.detect.facts import Facts, FullDocument, Hint, Signal
 from aatoolkit.availability.detect.places import find_hints
 from aatoolkit.availability.detect.protocol import (
-    may_be_error,
     read_counts,
-    read_errors,
     read_headers,
     read_status,
 )
 from aatoolkit.availability.detect.words import (
     EMPTY,
     STATED,
-    best,
+    STATES,
     denial,
     flag,
     flag_in_series,
     flag_of_nothing,
     in_prose,
     instead_of_number,
-    is_code,
     is_statement,
     is_word,
     kind_of_entries,
@@ -64,34 +61,28 @@ from aatoolkit.availability.detect.words import (
     suffix,
     understand,
 )
-from aatoolkit.availability.status import Availability, Cause, Status, combine
+from aatoolkit.availability.status import combine
 from aatoolkit.errors import SchemaDriftWarning
 from aatoolkit.scope import ScopeOptions
 from aatoolkit.sections.availability_rule import Rule, rules_of
 
-Engine = tuple[str, bool | None, bool | None]
-"""An engine's id, whether it is configured, and whether it ever ran, where that is known."""
+Engine = tuple[str, bool, bool]
+"""An engine's id, whether it is configured, and whether it ever ran, as far as is known."""
 
 
 def listed_engines(options: ScopeOptions | Mapping[str, Any] | None) -> list[Engine]:
     """The engines of scope options, parsed or as they came."""
     if isinstance(options, ScopeOptions):
         frame = options.engines
-        configured = (frame["configured"], frame["configured"].isna())
-        listed = zip(frame["engine"], *configured, frame["last_run_day"].notna(), strict=True)
-        return [
-            (str(name), None if na else bool(flag), ran if options.has_runs else None)
-            for name, flag, na, ran in listed
-        ]
+        ran = frame["last_run_day"].notna() if options.has_runs else [True] * len(frame)
+        configured = frame["configured"].fillna(True)
+        return [*zip(frame["engine"].astype(str), configured, ran, strict=True)]
     given = options.get("engines") if isinstance(options, Mapping) else None
+    listed = [item for item in given if isinstance(item, dict)] if isinstance(given, list) else []
     return [
-        (
-            engine["id"],
-            known if isinstance(known := engine.get("configured"), bool) else None,
-            engine["lastRunDay"] is not None if "lastRunDay" in engine else None,
-        )
-        for engine in (given if isinstance(given, list) else ())
-        if isinstance(engine, dict) and isinstance(engine.get("id"), str)
+        (item["id"], item.get("configured") is not False, item.get("lastRunDay", "") is not None)
+        for item in listed
+        if isinstance(item.get("id"), str)
     ]
 
 
@@ -99,9 +90,8 @@ def _read_options(answer: Facts, engines: list[Engine]) -> None:
     """Read the scope options: the engines that could not report and are not in the response."""
     stated = {fold(signal.target or "") for signal in answer.signals if signal.scope == "engine"}
     for name, configured, ran in engines:
-        cause = Cause.NOT_CONFIGURED if configured is False else Cause.NOT_RUN
-        if (configured is False or ran is False) and fold(name) not in stated:
-            state = Availability(Status.UNAVAILABLE, cause)
+        state = STATES["not_run" if configured else "not_configured"]
+        if not (configured and ran) and fold(name) not in stated:
             answer.add("engine", name, state, "scope options", "options", name)
 
 
@@ -112,7 +102,6 @@ def detect(
     status: int = 200,
     headers: Mapping[str, str] | None = None,
     options: ScopeOptions | Mapping[str, Any] | None = None,
-    envelope: Collection[str] = (),
     whole: FullDocument | None = None,
 ) -> Detection:
     """Detect what a response states about its own availability. Never raises.
@@ -129,8 +118,6 @@ def detect(
         The response headers.
     options : ScopeOptions or mapping, optional
         The project's scope options, which name engines and list those that cannot report.
-    envelope : collection of str
-        The paths that most sections share, as `envelope_of` finds them.
     whole : FullDocument, optional
         All of the response, where ``document`` has only the beginning of its longest list.
 
@@ -155,7 +142,7 @@ def detect(
     'unavailable (not connected): No CNAME.'
     """
     engines = listed_engines(options)
-    answer = Facts(document, [name for name, _, _ in engines], envelope, whole)
+    answer = Facts(document, [name for name, _, _ in engines], whole)
     failure, is_ruled = None, False
     try:
         is_ruled = _read(answer, rules_of(rule), status, headers or {})
@@ -218,9 +205,7 @@ def _read(
     """Read a response by its rules or the general ones; whether the reference's stated all."""
     if read_status(answer, status):
         return False
-    silent = answer.whole is None and not answer.envelope and says_nothing(answer.document)
-    if not silent:
-        read_errors(answer)
+    silent = answer.whole is None and says_nothing(answer.document)
     own = {rule.header for rule in declared if rule.kind == "header"}
     read_headers(answer, {name: text for name, text in headers.items() if name.lower() not in own})
     if (declared or not silent) and read_rules(answer, declared, headers):
@@ -234,7 +219,6 @@ def _read(
         # The list that was cut short is a statement: it is read in full, and the rest again.
         answer.restart(before)
         _read_body(answer, headers)
-    rows.read_codes(answer)
     rows.read_rows(answer)
     _read_silence(answer)
     return False
@@ -314,23 +298,14 @@ def _told_by(key: str, place: str) -> tuple[frozenset[type], bool]:
     if not tokens(key):
         return frozenset(), False
     key = key.rpartition(".")[2] if key.startswith("@") else key
-    about = place == "about"
-    table: tuple[Any, ...] = (*rules.ENVELOPE, *rules.FORMS) if about else rows.ROWS
-    inner = (rules.any_key, kind_of_entries, rules.is_engines, rules.is_spanning)
-    found = [r for r in table if r.key not in inner and r.name != "cell" and r.key(key)]
+    table: tuple[Any, ...] = (*rules.ENVELOPE, *rules.FORMS) if place == "about" else rows.ROWS
+    apart = (rules.any_key, kind_of_entries)
+    found = [r for r in table if r.key not in apart and r.name != "cell" and r.key(key)]
     told = {kind for rule in found if not rule.by_word for kind in rule.kinds} - {bool}
-    if not about:
-        told |= {int} if fits(key, "answered") or fits(key, "wanted") else set()
-        told |= {dict} if subject(key) == STATED else set()
-    elif rows.explains(key) or may_be_error(key):
-        told |= {str, int, float, list, dict}
-    elif is_whole(key, "covered"):
-        told |= {dict}
-    if rules.is_lacking(f"{key} engines"):
-        told.add(list)
-    return frozenset(told), any(rule.by_word for rule in found) or (
-        is_word(key) and place != "rows"
-    )
+    told |= {dict} if subject(key) == STATED else set()
+    told |= {list} if rules.is_lacking(f"{key} engines") else set()
+    by_word = any(rule.by_word for rule in found) or (is_word(key) and place != "rows")
+    return frozenset(told), by_word
 
 
 def _is_map(key: str) -> bool:
@@ -386,34 +361,16 @@ def _has_siblings(keys: frozenset[str]) -> bool:
 
 
 def _read_silence(answer: Facts) -> None:
-    """Read the whole response as unmeasured, if nothing was counted and its signals say so.
+    """Read the whole response as unmeasured, if nothing was counted and no engine could report.
 
-    A map of what lacks alone, such as ``nullReasons``, leaves open what the other engines did, and
-    an object of data, such as ``revenue``, is not all of a response.
+    A map of what lacks alone, such as ``nullReasons``, leaves open what the other engines did.
     """
     signals = answer.signals
-    if not signals or answer.has_section or True in answer.numbers:
-        return
-    of_engines = len(signals) > 1 and all(map(_is_of_each_engine, signals))
-    of_data = len(signals) == 1 and _is_of_data(answer, signals[0])
     states = [signal.availability for signal in signals]
-    if (of_engines or of_data) and all(state.status in EMPTY for state in states):
+    of_engines = len(signals) > 1 and all(map(_is_of_each_engine, signals))
+    if of_engines and True not in answer.numbers and all(s.status in EMPTY for s in states):
         first = signals[0]
         answer.add("section", None, combine(states), first.path, first.rule, first.raw)
-
-
-def _is_of_data(answer: Facts, signal: Signal) -> bool:
-    """Whether an object at the top gives nothing but a state, by a code about data or runs."""
-    document = answer.document if isinstance(answer.document, dict) else {}
-    given = document.get(signal.target or "")
-    if signal.rule != "field" or not isinstance(given, dict):
-        return False
-    codes = [value for value in given.values() if isinstance(value, str) and is_code(value)]
-    word = best(codes)
-    about = word is not None and (
-        word.canonical in ("not_run", "pending") or any("data" in tokens(code) for code in codes)
-    )
-    return about and not any(isinstance(value, dict | list) for value in given.values())
 
 
 def _is_of_each_engine(signal: Signal) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from aatoolkit._util.lexicon import ends, fits, fold, is_whole, names, tokens, words
+from aatoolkit._util.lexicon import ends, fits, fold, is_whole, names, tokens
 from aatoolkit.availability.detect.facts import Facts, Member
 from aatoolkit.availability.detect.words import (
     ABSENT,
@@ -48,7 +48,6 @@ from aatoolkit.availability.status import Availability, Cause, Status
 from aatoolkit.errors import SchemaDriftWarning
 from aatoolkit.jsontree.paths import key_step
 
-_WHOLE = ("*", "all", "overall", "section", "default", "total")
 _DEEPEST = 12
 
 
@@ -78,7 +77,7 @@ def entries_in(value: Any, path: str, scope: str | None = None) -> list[Entry]:
 def add_entry(answer: Facts, entry: Entry, state: Availability) -> None:
     """Add a signal about the field or engine of an entry, or about the section by its own name."""
     name, scope, value, path = entry
-    if name == answer.section or (scope is None and name in _WHOLE):
+    if name == answer.section or (scope is None and name == "overall"):
         answer.add("section", None, state, path, "map", value)
     elif scope == "engine" or (scope is None and answer.is_engine(name)):
         state = weighed(state, answer.numbers) if state.cause == Cause.PENDING else state
@@ -101,8 +100,7 @@ def read_states(answer: Facts, key: str, entries: list[Entry], *, trusted: bool 
     """Read a map from fields or engines to their states; return whether it is one."""
     states = [state_of(entry.value, key) for entry in entries]
     stated = trusted or subject(key) == STATED
-    numbers = any(type(entry.value) in (int, float) for entry in entries)
-    if numbers or not any(states) or (None in states and not stated):
+    if not any(states) or (None in states and not stated):
         return False
     is_sure = (
         trusted
@@ -188,27 +186,6 @@ def read_lists(answer: Facts, member: Member) -> bool:
     return denied or len(answer.signals) > before
 
 
-def read_reason(answer: Facts, member: Member) -> bool:
-    """Read an object that is the reason of what a key denies, or of an empty response."""
-    key, value = member.key, member.value
-    state = denial(key)
-    if state is not None and any(ends(name, "reason") for name in value):
-        state = explained(state, value)
-        if state.status == Status.UNAVAILABLE and answer.numbers:
-            state = replace(state, status=Status.PARTIAL)
-        answer.add_whole(state, member, "statement")
-        return True
-    texts = [item for item in value.values() if isinstance(item, str)]
-    if state is not None or not fits(key, "reasons") or not (value.keys() & words("coded")):
-        return False
-    if answer.is_bare and len(tokens(key)) == 1:
-        word = sure(texts)
-        stated = word.availability if word and word.is_lack else ABSENT
-        reason = reason_in(value) or next(iter(texts), None)
-        answer.add_whole(replace(stated, reason=reason), member, "reason")
-    return True
-
-
 def read_listed(answer: Facts, member: Member) -> bool:
     """Read records or words of engines, fields or sections, by what each could report."""
     key, value, scope = member.key, member.value, kind_of_entries(member.key)
@@ -232,17 +209,6 @@ def read_listed(answer: Facts, member: Member) -> bool:
     read_states(answer, key, entries, trusted=True)
     answer.read_lists.add(member.path)
     return True
-
-
-def read_abilities(answer: Facts, member: Member) -> bool:
-    """Read engines' abilities: ``{"fanouts": {"chatgpt": true}}``; return whether it is that."""
-    before = len(answer.signals)
-    for name, item in member.value.items():
-        if isinstance(item, dict) and all(map(answer.is_engine, item)):
-            listed = entries_in(item, member.path + key_step(name), "engine")
-            if all(isinstance(entry.value, bool) for entry in listed):
-                read_states(answer, member.key, listed, trusted=True)
-    return len(answer.signals) > before
 
 
 # --- statements ------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -30,7 +29,7 @@ from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, ke
 from aatoolkit.jsontree.vectors import MISSING, Vector
 
 _LONGEST_RAW = 500
-_DEEPEST, _DEEPEST_ABOUT, _DEEPEST_SHARED = 24, 4, 8
+_DEEPEST, _DEEPEST_ABOUT = 24, 4
 _WORD = re.compile(r"[^\W_]+")
 MOST_FIELDS = 300
 """An object with more keys than this holds data by key: its keys are no field names."""
@@ -183,13 +182,11 @@ class Facts:
         self,
         document: Any,
         engines: Collection[str] = (),
-        envelope: Collection[str] = (),
         whole: FullDocument | None = None,
     ) -> None:
         self.document, self.whole = document, whole
         self.listed_engines = frozenset(engines)
         self.engines = {fold(name): name for name in (*words("known_engine"), *engines)}
-        self.envelope = frozenset(envelope)
         self.signals: list[Signal] = []
         self.prose: list[Member] = []
         self.read_lists: set[str] = set()
@@ -272,21 +269,6 @@ class Facts:
         """Whether a name is the id of an engine."""
         return fold(name) in self.engines
 
-    def engines_in(self, text: str) -> list[str]:
-        """The ids of the engines that a sentence names."""
-        longest = sorted(self._engine_names, key=len, reverse=True)
-        pattern = rf"\b({'|'.join(map(re.escape, longest))})s?\b"
-        ids = re.findall(pattern, " ".join(_WORD.findall(text.lower())))
-        return [*dict.fromkeys(map(self._engine_names.__getitem__, ids))]
-
-    @cached_property
-    def _engine_names(self) -> dict[str, str]:
-        """Ids of engines as sentences spell them; those of the service's own go before others."""
-        own = (fact.values.values for fact in self.facts if fact.in_list and fact.key == "engine")
-        listed = {value for values in own for value in values if type(value) is str}
-        ids = (*words("known_engine"), *sorted(listed), *sorted(self.listed_engines))
-        return {" ".join(_WORD.findall(name.lower())).removesuffix("s"): name for name in ids}
-
     @cached_property
     def days(self) -> set[str]:
         """The days of the response's records, as text."""
@@ -354,8 +336,7 @@ class Facts:
             holder, depth = waiting.pop()
             for key, value in holder.value.items() if isinstance(holder.value, dict) else ():
                 listed.append(member := holder.inner(key, value))
-                outer = fits(key, "outer") or (isinstance(value, dict) and "conditions" in value)
-                if outer and depth < _DEEPEST_ABOUT:
+                if fits(key, "outer") and depth < _DEEPEST_ABOUT:
                     waiting.append((member, depth + 1))
         return listed
 
@@ -474,35 +455,3 @@ class Records:
         place = self.rows.path(at) if about is None else self.rows.field(about).path(at)
         target = place.removeprefix("$").removeprefix(".")
         self._keep("row", target, state, field.path(at), rule, field.values[at])
-
-
-def envelope_of(documents: Mapping[str, Any]) -> set[str]:
-    """The paths that most sections share although they share no schema: the envelope.
-
-    Parameters
-    ----------
-    documents : mapping of str to object
-        The decoded response of each section.
-
-    Returns
-    -------
-    set of str
-        Paths of fields outside lists, of more than half of at least three sections.
-
-    Examples
-    --------
-    >>> bare = {name: {"meta": {"state": "x"}, name: []} for name in ("ads", "gaps", "urls")}
-    >>> sorted(envelope_of(bare))
-    ['meta', 'meta.state']
-    """
-    if len(documents) < 3:
-        return set()
-    counted: Counter[tuple[str, ...]] = Counter()
-    waiting: list[tuple[tuple[str, ...], Any]] = [((), document) for document in documents.values()]
-    while waiting:
-        above, value = waiting.pop()
-        if isinstance(value, dict) and len(above) < _DEEPEST_SHARED:
-            waiting += [((*above, name), item) for name, item in value.items()]
-            counted.update((*above, name) for name in value)
-    shared = (path for path, count in counted.items() if count * 2 > len(documents))
-    return {format_path(tuple(map(Field, path))) for path in shared}

@@ -7,17 +7,14 @@ hold nothing, or 0.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from aatoolkit._util.lexicon import ends, fits, fold, is_whole, names, tokens, words
-from aatoolkit.availability.detect.facts import MOST_FIELDS, Facts, Member, Records, States
-from aatoolkit.availability.detect.rules import any_key, footnotes_in, form
+from aatoolkit._util.lexicon import ends, fits, fold, is_whole, names, tokens
+from aatoolkit.availability.detect.facts import MOST_FIELDS, Facts, Records, States
+from aatoolkit.availability.detect.rules import any_key, form
 from aatoolkit.availability.detect.words import (
-    ABSENT,
     EMPTY,
     PLAIN,
     STATED,
@@ -28,23 +25,17 @@ from aatoolkit.availability.detect.words import (
     flag_in_series,
     flag_of_nothing,
     instead_of_number,
-    is_echo,
-    lack,
     lack_of_code,
     measures,
-    name_of,
     observed,
     row_word,
     state_in,
     state_of_sibling,
     subject,
     suffix,
-    sure,
-    understand,
     weighed,
 )
-from aatoolkit.availability.status import Availability, Cause, Status
-from aatoolkit.jsontree.paths import format_path, key_step
+from aatoolkit.availability.status import Status
 
 
 class RowRule(NamedTuple):
@@ -60,7 +51,6 @@ class RowRule(NamedTuple):
 
 def read_rows(answer: Facts) -> None:
     """Read what the records of every list state about their own data."""
-    notes = _marked_notes(answer)
     for records in answer.records:
         for name in records.names if len(records.names) <= MOST_FIELDS else ():
             kinds = records.kinds(name)
@@ -72,8 +62,6 @@ def read_rows(answer: Facts) -> None:
                         records.add(name, at, state, rule.name, about)
                     if states is not None:
                         break
-            if notes and is_whole(name, "footnote"):
-                _read_marks(records, name, notes)
             if dict in kinds and not fits(name, "absence"):
                 _read_statements(records, name)
 
@@ -207,197 +195,3 @@ def _read_statements(records: Records, name: str) -> None:
         state = state_in(value, STRONG)
         if state is not None and (stated or state.status != Status.AVAILABLE):
             records.add(name, at, state, "row statement", None if stated else name)
-
-
-def _marked_notes(answer: Facts) -> dict[str, str]:
-    """The footnotes of a response by their marks."""
-    listed = (m for m in answer.members if is_whole(m.key, "footnote"))
-    notes = (note for m in listed if isinstance(m.value, dict | list) for note in footnotes_in(m))
-    return {mark: text for marks, text, _ in notes for mark in marks}
-
-
-def _read_marks(records: Records, name: str, notes: dict[str, str]) -> None:
-    """Read marks of footnotes, where a number that others have is null."""
-    for at, value in records.given(name):
-        marks = value if isinstance(value, list) else [value]
-        word = lack(notes[str(mark)] for mark in marks if str(mark) in notes)
-        if word and (records.lacking(at) or records.is_idle(at, zero=isinstance(value, list))):
-            reason = next(notes[str(mark)] for mark in marks if str(mark) in notes)
-            records.add(name, at, word.because(reason), "footnote")
-
-
-# --- codes with an explanation -----------------------------------------------------------------
-
-_MEANS = re.compile(
-    r"(?i)^(?:(?:a|the|any) )?(?:(?:value|values|entry|cell|number) (?:of )?)?"
-    r"[\"'(]?(-?\d+(?:\.\d+)?)[\"')]?"
-    r"\s+(?:means|stands for|denotes|indicates|=|is|marks)\s+(.+)$"
-)
-_CLAUSES = re.compile(r"[;,.()](?=\s|$)|\s[(]|\s[-–—]\s")
-_UNLIKE = re.compile(r"-\d+(\.\d+)?|0|9{2,}")
-"""Numbers that fields of numbers seldom hold, unlike ``404`` of a status."""
-
-Codes = dict[str, Availability]
-"""What codes mean, each as text."""
-
-
-def explains(key: str) -> bool:
-    """Whether a key may hold a legend, sentinels, or texts that declare them."""
-    return fits(key, "sentinel") or fits(key, "explaining")
-
-
-def read_codes(answer: Facts) -> None:
-    """Read legends and declared sentinels, and the cells that they explain."""
-    members = [member for member in answer.members if explains(member.key)]
-    records = [r for r in answer.records if members and not explains(_list_of(r))]
-    for member in members:
-        codes = _legend(member)
-        used = [_read_legend(listed, codes) for listed in records if codes]
-        if codes and True not in used:
-            _read_alone(answer, member, codes)
-    for name, codes in [*_sentinels(members)]:
-        for listed in records:
-            _replace(listed, codes, listed.names if name is None else [name])
-        if name is None:
-            _read_single(answer, codes)
-
-
-def _list_of(records: Records) -> str:
-    """The name of the list that holds records."""
-    return re.split(r"[.\[\]\"]+", records.rows.path(0).rpartition("[")[0])[-1]
-
-
-def _legend(member: Member) -> Codes:
-    """Read a legend of codes about availability; empty if no code surely is."""
-    texts = dict(_texts(member.value)) if names(member.key, "legend") else {}
-    # The word that a label means is that of all of it, or the surest of its parts.
-    meant = {
-        code: sure([text]) or understand(text) or best(re.split(r"[,;:(]\s*", text))
-        for code, text in texts.items()
-    }
-    if not lack(texts.values()) and not any(lack([text]) for text in texts.values()):
-        return {}
-    states = {code: word.because(texts[code]) for code, word in meant.items() if word}
-    return states if len(states) == len(texts) else {}
-
-
-def _texts(value: Any) -> Iterator[tuple[str, str]]:
-    """Codes with their texts: an object, or a list of records of both."""
-    if isinstance(value, dict):
-        yield from ((code, text) for code, text in value.items() if isinstance(text, str))
-    for given in value if isinstance(value, list) else ():
-        record = given if isinstance(given, dict) else {}
-        texts = [v for k, v in record.items() if k in words("meaning") and isinstance(v, str)]
-        code = next((v for k, v in record.items() if k in words("code")), None)
-        if type(code) in (int, str) and texts:
-            yield str(code), texts[0]
-
-
-def _sentinels(members: list[Member]) -> Iterator[tuple[str | None, Codes]]:
-    """Yield the values that a response declares to mean missing, by field or for all of them.
-
-    They stand under a key of their own, also in the record of a field, or in a sentence such as
-    ``-1 means not measured``, which is about the field that it is under.
-    """
-    waiting: list[tuple[str | None, str, Any, int]] = [
-        (None, member.key, member.value, 0) for member in members
-    ]
-    for name, key, value, depth in waiting:  # it grows meanwhile
-        if fits(key, "sentinel"):
-            listed = value if isinstance(value, list) else [value]
-            codes = _lacking(_texts(value))
-            if all(type(item) in (int, float, str) for item in listed):
-                codes = dict.fromkeys(map(str, listed), ABSENT)
-            yield name, codes
-        elif isinstance(value, str):
-            clauses = _CLAUSES.split(value) if name else [value.rstrip(". ")]
-            matches = [match for text in clauses if (match := _MEANS.match(text.strip()))]
-            codes = _lacking((match[1], match[2]) for match in matches)
-            yield (
-                name,
-                {code: s for code, s in codes.items() if not name or _UNLIKE.fullmatch(code)},
-            )
-        elif isinstance(value, dict) and depth < 4:
-            named = name_of(value)
-            waiting += [(named[1] if named else k, k, v, depth + 1) for k, v in value.items()]
-        elif isinstance(value, list) and depth < 4:
-            waiting += [(name, "", item, depth + 1) for item in value[:MOST_FIELDS]]
-
-
-def _lacking(texts: Iterator[tuple[str, str]]) -> Codes:
-    meant = {code: (lack([text]), text) for code, text in texts}
-    states = {code: word.because(text) for code, (word, text) in meant.items() if word}
-    return {code: state for code, state in states.items() if state.status in EMPTY}
-
-
-def _read_legend(records: Records, codes: Codes) -> bool:
-    """Read a column of codes, if every row without a number has a code for a lack."""
-    for name in records.names:
-        used = {at: str(v) for at, v in records.given(name) if type(v) in (str, int) and v != ""}
-        if not used or not {*used.values()} <= codes.keys():
-            continue
-        thin = (Cause.INSUFFICIENT_SAMPLE, Cause.PENDING)
-        rows = [
-            at
-            for at, code in used.items()
-            if codes[code].status in EMPTY and codes[code].cause not in thin
-        ]
-        empty = all(map(records.lacking, rows)) or all(
-            records.is_idle(at, zero=True, apart=name) for at in rows
-        )
-        if rows and empty:
-            for at, code in used.items():
-                state = codes[code]
-                if state.cause in thin and not records.lacking(at):
-                    state = replace(state, status=Status.PARTIAL)
-                records.add(name, at, state, "legend")
-            return True
-    return False
-
-
-def _read_alone(answer: Facts, legend: Member, codes: Codes) -> None:
-    """Read a field beside the legend that holds one of its codes for the whole response."""
-    above = legend.path[: -len(key_step(legend.key))]
-    for name, value in legend.beside.items():
-        if type(value) not in (str, int) or str(value) not in codes or is_echo(name):
-            continue
-        folded, parts = fold(name), tokens(legend.key)
-        akin = any(part.startswith(folded) or folded.startswith(part) for part in parts)
-        if isinstance(value, str) or akin:
-            field = Member(name, value, above + key_step(name), legend.beside)
-            answer.add_whole(codes[str(value)], field, "legend")
-            return
-
-
-def _replace(records: Records, codes: Codes, fields: list[str]) -> None:
-    """Read cells that hold a sentinel where others hold numbers."""
-    for name in fields if codes else ():
-        values = records.given(name) if name in records.names and not names(name, "when") else []
-        if any(type(value) in (int, float) or _is_number(value) for _, value in values):
-            for at, value in values:
-                state = _state(codes, value)
-                if state is not None:
-                    records.add(name, at, state, "sentinel", name)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, str) and re.fullmatch(r"-?\d+([.,]\d+)*%?", value.strip()) is not None
-
-
-def _read_single(answer: Facts, codes: Codes) -> None:
-    """Read fields outside lists that hold a numeric sentinel."""
-    for fact in answer.facts if codes else ():
-        if len(fact.steps) < 2 or fact.in_list or len(fact.values) != 1:
-            continue
-        value = fact.values.value(0)
-        state = None if isinstance(value, str) else _state(codes, value)
-        if state is not None:
-            path = fact.values.path(0)
-            answer.add("field", format_path(fact.steps), state, path, "sentinel", value)
-
-
-def _state(codes: Codes, value: object) -> Availability | None:
-    if type(value) not in (int, float, str):
-        return None
-    is_whole_number = isinstance(value, float) and value.is_integer()
-    return codes.get(f"{value:.0f}" if is_whole_number else str(value))

@@ -1,50 +1,55 @@
 """Rules: the forms in which a response states its availability, as rows of one table.
 
-A `Form` says at which keys and kinds of value it looks, and reads what they give. The rules of a
-place are tried in order, and the first that reads a value ends; the forms of many services, which
+A `Form` says at which keys and kinds of value it looks, and reads what they give. The forms of the
+envelope are tried in order, and the first that reads a value ends; those of many services, which
 need evidence elsewhere in the response, are tried beside them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import reduce
+from operator import getitem
 from typing import Any, NamedTuple
 
 from aatoolkit._util.lexicon import ends, fits, fold, is_whole, names, spaced, tokens, words
 from aatoolkit.availability.detect.entries import (
-    read_abilities,
     read_lacks,
     read_listed,
     read_lists,
     read_object,
-    read_reason,
     read_siblings,
     read_statement,
 )
 from aatoolkit.availability.detect.facts import Facts, Member
 from aatoolkit.availability.detect.words import (
     ABSENT,
+    FAILED,
     PARTIAL,
     STATED,
     STATES,
+    STATUSES,
+    Word,
     affirms_beside,
     because,
     best,
+    codes_in,
     coverage,
     denial,
     explained,
     flag,
     in_prose,
     is_code,
+    is_coverage,
     is_echo,
+    is_loss,
     kind_of_entries,
     lack,
     lack_of_code,
     loss,
     name_of,
-    phrase,
     reason_in,
     subject,
     suffix,
@@ -53,10 +58,10 @@ from aatoolkit.availability.detect.words import (
     weighed,
 )
 from aatoolkit.availability.status import Availability, Cause, Status
-from aatoolkit.availability.subject import Condition, after
-from aatoolkit.jsontree.paths import key_step
+from aatoolkit.availability.subject import after
+from aatoolkit.jsontree.paths import format_path, key_step
 
-_DEEPEST, _LONGEST = 12, 300
+_DEEPEST = 12
 _UNFINISHED, TRUNCATED = STATES["pending"], STATES["truncated"]
 _LATE = replace(PARTIAL, cause=Cause.PENDING)
 _WAITING = ("forbidden", "error", "pending", "not_run")
@@ -74,12 +79,17 @@ class Form(NamedTuple):
     kinds: set[type]
     read: Callable[[Facts, Member], Reading]
     by_word: bool = False
-    """Whether a text says nothing unless it means a lack."""
+    """Whether a text says nothing unless it has a word of a state."""
 
 
 def form(name: str) -> Callable[[str], bool]:
     """Whether a key has a form of the lexicon."""
     return lambda key: fits(key, name)
+
+
+def whole(concept: str) -> Callable[[str], bool]:
+    """Whether a key is a word of a concept."""
+    return lambda key: is_whole(key, concept)
 
 
 def any_key(key: str) -> bool:
@@ -96,11 +106,12 @@ def read_envelope(answer: Facts) -> None:
 def read_forms(answer: Facts) -> None:
     """Read the forms of many services."""
     for member in answer.members:
-        for rule in FORMS:
-            _apply(answer, rule, member)
+        for form_ in FORMS:
+            apply(answer, form_, member)
 
 
-def _apply(answer: Facts, rule: Form, member: Member) -> bool:
+def apply(answer: Facts, rule: Form, member: Member) -> bool:
+    """Read a member by a form; return whether it did."""
     if type(member.value) not in rule.kinds or not rule.key(member.key):
         return False
     state = rule.read(answer, member)
@@ -118,13 +129,11 @@ def _read_about(answer: Facts, about: Member, depth: int) -> None:
         if name in read or is_echo(key):
             continue
         member = about.inner(name, value)._replace(key=key)
-        if any(_apply(answer, rule, member) for rule in ENVELOPE) or not isinstance(value, dict):
+        if any(apply(answer, rule, member) for rule in ENVELOPE) or not member.is_object:
             continue
         wrapped = is_whole(key, "wrapper")
-        shared = any(place.startswith(f"{member.path[2:]}.") for place in answer.envelope)
-        if depth < _DEEPEST and (ends(key, "holder") or wrapped or shared):
-            inner = member if wrapped else member._replace(pattern="")
-            _read_about(answer, inner, depth + 1)
+        if depth < _DEEPEST and (wrapped or ends(key, "holder")):
+            _read_about(answer, member if wrapped else member._replace(pattern=""), depth + 1)
         else:
             read_object(answer, member)
 
@@ -136,13 +145,6 @@ _ASIDE = re.compile(
 )
 """Notices that are about the call, and not about data."""
 
-_OF_ENGINES = (
-    *("not_run", "unavailable", "not_configured", "not_connected"),
-    *("not_applicable", "pending"),
-)
-_SPAN = re.compile(r"(?i)\b(between|from|since|until|till|on|during|before|after|for)\b[^.]*\d")
-"""A time in a sentence: what it says is of that time and not of all."""
-
 _IDLE = ("id", "name", "key", "section", "property", "path")
 """Names in a notice that are the notice's own, not those of a field."""
 
@@ -152,118 +154,53 @@ def _notices(answer: Facts, member: Member) -> bool:
     key, value = member.key, member.value
     # Remarks are about anything; where nothing was measured, they may give the reason.
     is_note, remark = fits(key, "note"), is_whole(key, "remark") and not answer.numbers
-    is_read, of_engines = is_note or remark or fits(key, "notice"), False
+    is_read, before = is_note or remark or fits(key, "notice"), len(answer.signals)
     notices = [member]
     if isinstance(value, list):
         notices = [member.element(at, item) for at, item in enumerate(value)]
+    elif isinstance(value, dict) and is_whole(key, "footnote"):
+        notices = [member.inner(name, {"field": name, "text": v}) for name, v in value.items()]
     for notice in notices:
-        text = reason_in(notice.value) if isinstance(notice.value, dict) else notice.value
-        if _read_engines(answer, notice, text):
-            of_engines = True
-        elif is_note and isinstance(text, str) and text.strip():
+        text = reason_in(notice.value) if notice.is_object else notice.value
+        if is_note and isinstance(text, str) and text.strip():
             word = understand(text) if is_code(text) else None
             cause = word.availability.cause if word else None
             state = Availability(Status.PARTIAL, cause, text)
             answer.add("section", None, state, notice.path, "note", notice.value)
-        elif is_read and not is_note:
-            _read_notice(answer, notice)
-    return is_read or of_engines
+        elif not is_note:
+            _read_notice(answer, notice, of_whole=is_read)
+    return is_read or len(answer.signals) > before
 
 
-def _read_engines(answer: Facts, notice: Member, text: Any) -> bool:
-    """Read sentences that name engines without data; return whether one does."""
-    before = len(answer.signals)
-    for sentence in re.split(r"(?<=[.!?;])\s+", text) if isinstance(text, str) else ():
-        word = in_prose(sentence) if " " in sentence and len(sentence) <= _LONGEST else None
-        if word is None or word.canonical not in _OF_ENGINES:
-            continue
-        state = word.because(sentence)
-        if _SPAN.search(sentence):
-            state = replace(state, status=Status.PARTIAL)
-        for engine in answer.engines_in(sentence):
-            answer.add("engine", engine, state, notice.path, "note", notice.value)
-    return len(answer.signals) > before
-
-
-def _read_notice(answer: Facts, notice: Member) -> None:
-    """Read a notice with a code; defer one in prose until all else is read."""
-    item = notice.value
-    given = item if isinstance(item, dict) else {"": item}
+def _read_notice(answer: Facts, notice: Member, *, of_whole: bool) -> None:
+    """Read a notice of its fields, or with a code; defer one in prose until all else is read."""
+    given = notice.value if notice.is_object else {"": notice.value}
     texts = [text for text in given.values() if isinstance(text, str)]
-    lists = {name: value for name, value in given.items() if isinstance(value, list)}
-    targets = [name for name in targets_of(lists) if answer.is_engine(name) or answer.has(name)]
+    targets = [name for name in targets_of(given) if answer.is_engine(name) or answer.has(name)]
     word = sure(texts) if targets else None
     if word and word.canonical != "available":
-        reason = next((text for text in texts if " " in text), None)
+        state = word.because(next((text for text in texts if " " in text), None))
+        # What holds numbers all the same is measured in part.
+        part = replace(state, status=Status.PARTIAL)
         for name in targets:
-            _add_target(answer, name, word.because(reason), notice, "notice")
-    if word or any(map(answer.is_engine, targets)):
+            if answer.is_engine(name):
+                answer.add("engine", name, state, notice.path, "notice", notice.value)
+            elif of_whole or not answer.counts(name):
+                own = part if answer.counts(name) else state
+                answer.add("field", answer.about(name), own, notice.path, "notice", notice.value)
+    if word or not of_whole or any(map(answer.is_engine, targets)):
         return
-    for text in texts:
-        state = lack_of_code(text)
-        if state is not None:
-            state = weighed(because(state, reason_in(given) or text), answer.numbers)
-            named = name_of({name: value for name, value in given.items() if name not in _IDLE})
-            scope, target = named or ("section", None)
-            target = answer.about(target) if scope == "field" and target else target
-            answer.add(scope, target, state, notice.path, "notice", item)
-            return
+    for text in filter(lack_of_code, texts):
+        named = name_of({name: value for name, value in given.items() if name not in _IDLE})
+        scope, target = named or ("section", None)
+        target = answer.about(target) if scope == "field" and target else target
+        state = because(lack_of_code(text) or ABSENT, reason_in(given) or text)
+        state = weighed(state, answer.numbers)
+        answer.add(scope, target, state, notice.path, "notice", notice.value)
+        return
     prose = ends(notice.key, "prose") or is_whole(notice.key, "remark")
     if prose and not any(map(_ASIDE.search, texts)):
         answer.prose += [notice._replace(key=text) for text in texts]
-
-
-def _add_target(answer: Facts, name: str, state: Availability, note: Member, rule: str) -> None:
-    """Keep what a note says of an engine or field; one with numbers is measured in part."""
-    if answer.is_engine(name):
-        answer.add("engine", name, state, note.path, rule, note.value)
-    else:
-        state = replace(state, status=Status.PARTIAL) if answer.counts(name) else state
-        answer.add("field", answer.about(name), state, note.path, rule, note.value)
-
-
-def read_prose(answer: Facts) -> None:
-    """Read the notices of prose, where nothing else is about the section."""
-    for notice in () if answer.has_section else answer.prose:
-        text = notice.value if isinstance(notice.value, str) else notice.key
-        word = None if _ASIDE.search(text) else understand(text) or in_prose(text)
-        if word is None:
-            continue
-        # Everyday words are trusted only where they are the code.
-        coded = is_code(text) and word.canonical not in ("available", "unavailable", "error")
-        if word.is_lack or coded:
-            state = weighed(word.because(text), answer.numbers)
-            if state.status == Status.UNAVAILABLE and True in answer.numbers:
-                state = replace(state, status=Status.PARTIAL)
-            answer.add("section", None, state, notice.path, "notice", notice.value)
-            return
-
-
-def _footnotes(answer: Facts, member: Member) -> bool:
-    """Read footnotes that name their field or engine; return whether any did."""
-    before = len(answer.signals)
-    for marks, text, note in footnotes_in(member):
-        word = lack([text])
-        for name in marks:
-            is_named = answer.is_engine(name) or (answer.has(name) and not answer.counts(name))
-            if word is not None and is_named:
-                _add_target(answer, name, word.because(text), note, "footnote")
-    return len(answer.signals) > before
-
-
-def footnotes_in(member: Member) -> Iterator[tuple[list[str], str, Member]]:
-    """Yield footnotes with what they are about: marks, and names of fields or engines."""
-    if isinstance(member.value, dict):
-        for mark, text in member.value.items():
-            if isinstance(text, str):
-                yield [mark], text, member.inner(mark, text)
-        return
-    for at, item in enumerate(member.value):
-        given = item if isinstance(item, dict) else {}
-        text = reason_in(given) or given.get("code")
-        marks = [str(v) for k, v in given.items() if is_whole(k, "mark") and type(v) in (int, str)]
-        if isinstance(text, str):
-            yield [*dict.fromkeys([*targets_of(given), *marks])], text, member.element(at, item)
 
 
 def targets_of(given: Mapping[str, Any]) -> list[str]:
@@ -273,6 +210,126 @@ def targets_of(given: Mapping[str, Any]) -> list[str]:
     targets = [named[1]] if named else []
     targets += [name for listed in lists for name in listed if isinstance(name, str)]
     return [*dict.fromkeys(targets)]
+
+
+def read_prose(answer: Facts) -> None:
+    """Read the notices of prose, where nothing else is about the section."""
+    for notice in () if answer.has_section else answer.prose:
+        text = notice.value if isinstance(notice.value, str) else notice.key
+        word = None if _ASIDE.search(text) else understand(text) or lack([text])
+        # Everyday words are trusted only where they are the code.
+        everyday = word and word.canonical in ("available", "unavailable", "error")
+        if word and (word.is_lack or (is_code(text) and not everyday)):
+            state = weighed(word.because(text), answer.numbers)
+            if state.status == Status.UNAVAILABLE and True in answer.numbers:
+                state = replace(state, status=Status.PARTIAL)
+            answer.add("section", None, state, notice.path, "notice", notice.value)
+            return
+
+
+# --- errors inside a body --------------------------------------------------------------------
+
+
+def word_of(texts: Iterable[str]) -> Word | None:
+    """The surest word of an error's codes, or the first word of absence in its sentences."""
+    listed = [*texts]
+    return best(filter(is_code, listed)) or next(filter(None, map(in_prose, listed)), None)
+
+
+def texts_of(body: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
+    """Yield the texts of an error body, also of an error object nested in it."""
+    if isinstance(body, list) and body:
+        body = body[0]
+    if not isinstance(body, dict) or depth > 3:
+        return
+    for key, value in body.items():
+        if is_whole(key, "error"):
+            if isinstance(value, str):
+                yield "detail" if " " in value else "code", value
+            yield from texts_of(value, depth + 1)
+    for key, value in body.items():
+        if isinstance(value, str) and key != "type":
+            yield key, value
+
+
+def is_error_key(key: str) -> bool:
+    """Whether a key may be one of an error: its own, a part of one, or that of a failure."""
+    flat = re.match(r"(error|fault)(code|message|detail)", fold(key))
+    return bool(flat) or is_whole(key, "error") or key in ("success", "ok", "code", "status")
+
+
+def _error(answer: Facts, member: Member) -> Reading:
+    """Read an error in the body of a response that came with a good status."""
+    key, value, beside = member.key, member.value, member.beside
+    texts = [text for text in beside.values() if isinstance(text, str)]
+    if member.path.count(".") > 2 or answer.has_section:
+        return None
+    if key == "errors" and isinstance(value, list) and _read_located(answer, value):
+        return True
+    error: Any = None
+    if is_whole(key, "error"):
+        error = value if _is_error(value) else None
+    elif key in ("success", "ok"):
+        error = beside if value is False else None
+    elif key == "status":
+        titled = type(value) is int and value >= 400 and isinstance(beside.get("title"), str)
+        failed = isinstance(value, str) and understand(value) == understand("error")
+        named = failed and len(beside) <= 6 and reason_in(beside)
+        error = beside if titled or named else None
+    elif lack(texts):
+        parts = {fold(name): part for name, part in beside.items()}
+        if key != "code":
+            parts = {name[5:]: v for name, v in parts.items() if re.match("error|fault", name)}
+        error = (beside if key == "code" else parts) if _is_error(parts) else None
+    if error is None:
+        return None
+    texts_by = dict(texts_of(error if isinstance(error, dict) else {"error": error}))
+    codes = (text for text in (*texts_by.values(), *codes_in(error)) if is_code(text))
+    word = best(codes) or word_of(texts_by.values())
+    given = error[0] if isinstance(error, list) else error
+    numbers = given.values() if isinstance(given, dict) else ()
+    state = next((STATUSES[v] for v in numbers if type(v) is int and v in STATUSES), FAILED)
+    state = word.availability if word and word.is_lack else state
+    state = replace(state, status=Status.PARTIAL) if answer.numbers else state
+    reason = reason_in(texts_by) or (error if isinstance(error, str) else None)
+    answer.add("section", None, replace(state, reason=reason), member.path, "error", error)
+    return True
+
+
+def _is_error(value: Any) -> bool:
+    if isinstance(value, str):
+        return bool(value.strip())
+    if isinstance(value, list):
+        return bool(value) and all(isinstance(v, str | dict) and _is_error(v) for v in value)
+    if not isinstance(value, dict) or isinstance(value.get("path"), str):
+        return False
+    parts = {fold(name) for name in value}
+    worded = parts & {"message", "detail", "title", "description"}
+    return bool(parts & {"message", "code", "detail"}) and (
+        parts <= words("error_field")
+        or bool(worded and parts & {"code", "type", "status", "reason"})
+    )
+
+
+def _read_located(answer: Facts, errors: list[Any]) -> bool:
+    """Read errors that have the path of their field; return whether there are any."""
+    located = [error for error in errors if isinstance(error, dict) and error.get("path")]
+    for error in located if all(isinstance(error["path"], list) for error in located) else ():
+        path, word = error["path"], sure([*codes_in(error), reason_in(error)])
+        state = replace(word.availability if word else FAILED, reason=reason_in(error))
+        certain = word is not None or path[0] in ("data", "result")
+        for root in ([], ["data"], ["result"])[0 if certain else 1 :]:
+            try:
+                holder = reduce(getitem, (*root, *path[:-1]), answer.document)
+            except (LookupError, TypeError):
+                continue
+            if isinstance(holder, dict) and holder.get(path[-1]) in (None, []):
+                steps = (f"[{s}]" if isinstance(s, int) else key_step(s) for s in (*root, *path))
+                scope = "row" if any(isinstance(step, int) for step in path) else "field"
+                target, at = "".join(steps).removeprefix("."), errors.index(error)
+                answer.add(scope, target, state, f"$.errors[{at}]", "error", error)
+                break
+    return bool(located)
 
 
 # --- members of the envelope -----------------------------------------------------------------
@@ -286,7 +343,7 @@ def _flag(answer: Facts, member: Member) -> Reading:
     if state.cause == Cause.WITHHELD and answer.numbers:
         return None
     soft = value and understand(spaced(key, ("is",)))
-    if soft and soft.strength < 2 and not (answer.is_listing or answer.is_bare):
+    if soft and not soft.is_lack and not (answer.is_listing or answer.is_bare):
         return None
     return explained(state, member.beside)
 
@@ -314,38 +371,29 @@ def _work(answer: Facts, member: Member) -> Reading:
 
 
 def _message(answer: Facts, member: Member) -> Reading:
-    if answer.is_bare:
-        answer.prose.append(member)
-    return answer.is_bare
-
-
-def _shared_word(answer: Facts, member: Member) -> Reading:
-    """Read a word in the envelope that most sections share, whatever its key."""
-    word = understand(member.value) if member.path[2:] in answer.envelope else None
-    if word is None or word.canonical == "available":
+    """Defer a message of an empty response; an object for one is the reason in any words."""
+    if not answer.is_bare:
         return None
-    return explained(word.availability, member.beside)
+    if isinstance(member.value, str):
+        answer.prose.append(member)
+        return True
+    texts = [text for text in member.value.values() if isinstance(text, str)]
+    word, reason = lack(texts), reason_in(member.value)
+    return replace(word.availability if word else ABSENT, reason=reason) if reason else None
 
 
-def _named_reason(_: Facts, member: Member) -> Reading:
-    """Read a reason whose key names the absence: ``emptyReason``, ``noDataReason``."""
-    state = denial(" ".join(tokens(member.key)[:-1]))
-    return explained(state, {"reason": member.value}) if state and member.value.strip() else None
+def _named_reason(answer: Facts, member: Member) -> Reading:
+    """Read a reason whose key names the absence, ``emptyReason``, or that is an object of it."""
+    given = member.value if member.is_object else {"reason": member.value}
+    of = " ".join(tokens(member.key) if member.is_object else tokens(member.key)[:-1])
+    state = denial(of) if reason_in(given) else None
+    if state and member.is_object and state.status == Status.UNAVAILABLE and answer.numbers:
+        state = replace(state, status=Status.PARTIAL)
+    return explained(state, given) if state else None
 
 
 def _coverage(_: Facts, member: Member) -> Reading:
-    of_data = {*tokens(member.key)} <= words("part_data")
-    return coverage(member.key, member.value, listed=member.path.count(".") > 1 and of_data)
-
-
-def _right(answer: Facts, member: Member) -> Reading:
-    """Read that the account may not see the section."""
-    section = answer.section or ""
-    if member.value.get(section) is not False or answer.numbers:
-        return None
-    path = member.path + key_step(section)
-    answer.add("section", None, STATES["forbidden"], path, "flag", member.value)
-    return True
+    return coverage(member.key, member.value, listed=member.path.count(".") > 1)
 
 
 def _source(answer: Facts, member: Member) -> Reading:
@@ -354,44 +402,24 @@ def _source(answer: Facts, member: Member) -> Reading:
     return None if member.value or answer.numbers or taken else STATES["not_connected"]
 
 
-def _sampling(_: Facts, member: Member) -> Reading:
-    records = member.value and all(isinstance(item, dict) for item in member.value)
-    return PARTIAL if records and tokens(member.key)[:1] == ("sampling",) else None
-
-
 def _is_flag(key: str) -> bool:
     return flag(key, True) is not None or flag(key, False) is not None
 
 
-def _is_loss(key: str) -> bool:
-    text = spaced(key).removesuffix(" count")
-    return fits(text, "loss") or fits(key, "since") or fits(key, "sample_rate")
-
-
-def _is_coverage(key: str) -> bool:
-    parts = {*tokens(key)}
-    return bool(parts) and (
-        parts <= words("without") or parts <= words("part_data") or fits(key, "part_of_data")
-    )
-
-
 def _is_noted(key: str) -> bool:
-    noted = any(is_whole(key, concept) for concept in ("remark", "footnote", "message"))
+    noted = any(is_whole(key, concept) for concept in ("remark", "footnote"))
     return noted or fits(key, "note") or fits(key, "notice")
 
 
-def _is_named_reason(key: str) -> bool:
-    return ends(key, "reason") and (suffix(key) or ("", ""))[1] == "reason"
+def _ends_in_reason(key: str) -> bool:
+    return (suffix(key) or ("", ""))[1] == "reason"
 
 
 def is_lacking(key: str) -> bool:
     """Whether a map or list under a key may be about what lacks, or what does not."""
+    affirmed = kind_of_entries(key) == "engine" and affirms_beside(key)
     faults = names(key, "failure") or fits(key, "reasons")
-    return (
-        denial(key) is not None
-        or faults
-        or (kind_of_entries(key) == "engine" and affirms_beside(key))
-    )
+    return denial(key) is not None or faults or affirmed
 
 
 Kinds = set[type]
@@ -401,8 +429,9 @@ _DICT: Kinds = {dict}
 _BOOL: Kinds = {bool}
 _NUMBER: Kinds = {int, float}
 ENVELOPE = (
-    Form("footnote", lambda key: is_whole(key, "footnote"), _LIST | _DICT, _footnotes),
-    Form("count", _is_loss, _NUMBER | _LIST | _TEXT, lambda _, m: loss(m.key, m.value)),
+    Form("error", is_error_key, _LIST | _DICT | _BOOL | {int}, _error),
+    Form("error", is_error_key, _TEXT, _error, by_word=True),
+    Form("count", is_loss, _NUMBER | _LIST | _TEXT, lambda _, m: loss(m.key, m.value)),
     Form("flag", _is_flag, _BOOL, _flag),
     Form("source", form("no_source"), _LIST | {type(None)}, _source),
     Form("statement", subject, _DICT, read_statement),
@@ -410,51 +439,24 @@ ENVELOPE = (
     Form("statement", lambda key: subject(key) == STATED, _TEXT, read_statement),
     Form("statement", subject, _TEXT, read_statement, by_word=True),
     Form("status", form("stage"), _TEXT, _work, by_word=True),
-    Form("notice", lambda key: is_whole(key, "message"), _TEXT, _message, by_word=True),
-    Form("envelope", any_key, _TEXT, _shared_word),
-    Form("reason", _is_named_reason, _TEXT, _named_reason),
+    Form("reason", whole("message"), _TEXT, _message, by_word=True),
+    Form("reason", whole("message"), _DICT, _message),
+    Form("reason", _ends_in_reason, _TEXT, _named_reason),
     Form("list", any_key, _DICT, read_lists),
-    Form("reason", is_lacking, _DICT, read_reason),
+    Form("reason", denial, _DICT, _named_reason),
     Form("map", is_lacking, _DICT | _LIST, read_lacks),
     Form("map", kind_of_entries, _DICT | _LIST, read_listed),
-    Form("count", _is_coverage, _DICT, _coverage),
+    Form("count", is_coverage, _DICT, _coverage),
     Form("status", form("process"), _DICT, _work),
-    Form("map", form("ability"), _DICT, read_abilities),
-    Form("flag", form("right"), _DICT, _right),
     Form("statement", subject, _LIST, read_statement),
-    Form("sampling", lambda key: tokens(key)[:1] == ("sampling",), _LIST, _sampling),
 )  # fmt: skip
-"""What members of the envelope state: the first rule that reads one ends."""
+"""What members of the envelope state: the first form that reads one ends."""
 
 
 # --- forms of many services ------------------------------------------------------------------
 
-_FALSE, _TRUE = ("false", "unknown", "no"), ("true", "yes")
 _OF = re.compile(r"(\d{1,9})\s*(?:of|/|out of)\s*(\d{1,9})\b")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
-
-
-def _conditions(answer: Facts, member: Member) -> Reading:
-    """Read conditions with a type and a status that are false, or name a problem."""
-    listed = [c for c in member.value if isinstance(c, dict) and isinstance(c.get("type"), str)]
-    holds = [str(condition.get("status")).lower() for condition in listed]
-    if len(listed) < len(member.value) or not {*holds} <= {*_FALSE, *_TRUE}:
-        return None
-    for at, (condition, held) in enumerate(zip(listed, holds, strict=True)):
-        kind, inner = condition["type"], member.element(at, condition)
-        texts = [t for name in ("reason", "message") if isinstance(t := condition.get(name), str)]
-        word = phrase(tokens(kind)) if held in _TRUE else lack(texts)
-        state = word.availability if word and word.is_lack else None
-        if held in _FALSE:
-            state = flag(kind, False) or state or (ABSENT if names(kind, "engine") else None)
-        named = name_of({k: v for k, v in condition.items() if k not in ("type", "id", "name")})
-        if state:
-            state = because(state, next(filter(None, reversed(texts)), None))
-            if named and (named[0] == "engine" or answer.is_engine(named[1])):
-                answer.add("engine", named[1], state, inner.path, "condition", condition)
-            else:
-                answer.add_whole(state, inner, "condition")
-    return None
 
 
 def _progress(_: Facts, member: Member) -> Reading:
@@ -463,8 +465,8 @@ def _progress(_: Facts, member: Member) -> Reading:
     if isinstance(value, dict):
         numbers = {n: v for n, v in value.items() if type(v) in (int, float)}
         part = next((v for n, v in numbers.items() if names(n, "done")), None)
-        whole = next((v for n, v in numbers.items() if names(n, "all")), None)
-        if part is not None and whole is not None and 0 <= part < whole:
+        total = next((v for n, v in numbers.items() if names(n, "all")), None)
+        if part is not None and total is not None and 0 <= part < total:
             return _UNFINISHED
     for text in value.values() if isinstance(value, dict) else [value]:
         share = _OF.search(text) if isinstance(text, str) else None
@@ -491,111 +493,61 @@ def _total(answer: Facts, member: Member) -> Reading:
         for name, item in member.beside.items()
         if type(item) is int and item in answer.lengths and fits(name, "given_rows")
     ]
-    alone = (
-        len(answer.lengths) == 1
-        and fits(member.key, "row_total")
-        and "page" not in tokens(member.key)
-    )
+    alone = len(answer.lengths) == 1 and fits(member.key, "row_total")
     rows = counted or (answer.lengths if alone else ())
     return TRUNCATED if any(0 < item < member.value for item in rows) else None
 
 
-def _engine_runs(answer: Facts, member: Member) -> Reading:
-    """Read runs, answers or last moments by engine; one with 0 or null did not report."""
-    if len(member.value) < 2 or not all(map(answer.is_engine, member.value)):
-        return None
-    runs = fits(member.key, "runs_by_engine")
-    for name, item in member.value.items():
-        if item is None or (runs and type(item) is int and item == 0):
-            path = member.inner(name, item).path
-            answer.add("engine", name, STATES["not_run"], path, "map", item)
-    return None
-
-
-def _engine_answers(answer: Facts, member: Member) -> Reading:
-    """Read records of engines whose requested runs have no answers."""
-    for at, record in enumerate(member.value):
-        named = name_of(record) if isinstance(record, dict) else None
-        counts = {spaced(n): v for n, v in record.items() if type(v) is int} if named else {}
-        done = [v for name, v in counts.items() if fits(name, "answered")]
-        wanted = [v for name, v in counts.items() if fits(name, "wanted")]
-        if named is None or not (named[0] == "engine" or answer.is_engine(named[1])):
-            continue
-        if done == [0] and any(wanted):
-            state = replace(ABSENT, reason=reason_in(record))
-            answer.add("engine", named[1], state, f"{member.path}[{at}]", "count", record)
-    return None
-
-
-def _day(value: Any) -> str | None:
-    return value[:10] if isinstance(value, str) and _DAY.match(value) else None
-
-
-def _span(given: Any) -> tuple[str | None, str | None]:
-    """The first and the last day of a window."""
-    days = {k: day for k, v in given.items() if (day := _day(v))} if isinstance(given, dict) else {}
-    first = next((day for name, day in days.items() if is_whole(name, "span_from")), None)
-    return first, next((day for name, day in days.items() if is_whole(name, "span_to")), None)
-
-
-def _window(answer: Facts, member: Member) -> Reading:
-    """Read a covered window that is shorter than the requested one."""
-    wanted = next((v for n, v in member.value.items() if is_whole(n, "asked_for")), None)
-    name = next((n for n in member.value if is_whole(n, "covered")), "")
-    covered = member.inner(name, member.value.get(name))
-    (start, end), (first, last) = _span(wanted), _span(covered.value)
-    if start and first and first > start:
-        rows = (Condition("date", "<", (first,)),)
-        answer.add("section", None, PARTIAL, covered.path, "window", covered.value, rows=rows)
-    if end and last and last < end:
-        answer.add("section", None, _LATE, covered.path, "window", covered.value, rows=after(last))
-    return None
-
-
-def _outages(answer: Facts, member: Member) -> Reading:
-    """Read spans without data: whole days are unmeasured, other days measured in part."""
-    for at, item in enumerate(member.value):
-        first, last = _span(item)
-        if first is None or last is None or not any(first <= day <= last for day in answer.days):
-            continue
-        rows = (Condition("date", ">=", (first,)), Condition("date", "<=", (last,)))
-        texts = (v for v in item.values() if isinstance(v, str) and " " in v)
-        state = replace(PARTIAL, reason=reason_in(item) or next(texts, None))
-        answer.add("section", None, state, f"{member.path}[{at}]", "outage", item, rows=rows)
-    return None
-
-
 def _through(answer: Facts, member: Member) -> Reading:
     """Read the day up to which data are complete, if the response's days go on."""
-    day = _day(member.value)
-    ends_at = [_span(member.beside.get(name))[1] for name in ("window", "period", "range")]
-    if day and any(end and end > day for end in (*ends_at, *answer.days)):
-        rows, value = after(member.value), member.value
-        answer.add("section", None, _LATE, member.path, "through", value, rows=rows, as_of=day)
+    value = member.value
+    ends_at = [
+        day
+        for name in ("window", "period", "range")
+        if isinstance(span := member.beside.get(name), dict)
+        for key, day in span.items()
+        if is_whole(key, "span_to") and isinstance(day, str)
+    ]
+    if _DAY.match(value) and any(day[:10] > value[:10] for day in (*ends_at, *answer.days)):
+        rows, as_of = after(value), value[:10]
+        answer.add("section", None, _LATE, member.path, "through", value, rows=rows, as_of=as_of)
     return None
 
 
-def is_engines(key: str) -> bool:
-    """Whether a list under a key holds engines."""
-    return kind_of_entries(key) == "engine"
+def _sentinels(answer: Facts, member: Member) -> Reading:
+    """Read the values that a response declares to mean missing, and the cells that hold them."""
+    if isinstance(member.value, dict):
+        words_of = {code: lack([text]) for code, text in member.value.items()}
+        codes = {code: w.because(member.value[code]) for code, w in words_of.items() if w}
+    else:
+        listed = member.value if isinstance(member.value, list) else [member.value]
+        codes = dict.fromkeys(map(str, listed), ABSENT)
+    for fact in answer.facts:
+        values = fact.values.values if fact.steps and not fact.is_list else ()
+        if names(fact.key, "when") or not any(map(_is_number, values)):
+            continue
+        for at, value in enumerate(values):
+            state = codes.get(f"{value:.0f}" if type(value) is float else str(value))
+            if state is not None and type(value) in (int, float, str):
+                path = fact.values.path(at)
+                scope = "row" if fact.in_list else "field"
+                target = path.removeprefix("$.") if fact.in_list else format_path(fact.steps)
+                answer.add(scope, target, state, path, "sentinel", value)
+    return None
 
 
-def is_spanning(key: str) -> bool:
-    """Whether an object under a key is a window of time."""
-    return fits(key, "spanning")
+def _is_number(value: object) -> bool:
+    text = value if isinstance(value, str) else ""
+    return type(value) in (int, float) or re.fullmatch(r"-?\d+([.,]\d+)*%?", text) is not None
 
 
 FORMS = (
-    Form("condition", lambda key: key == "conditions", _LIST, _conditions),
-    Form("count", is_engines, _LIST, _engine_answers),
-    Form("outage", form("outages"), _LIST, _outages),
     Form("progress", form("working"), _DICT | _TEXT, _progress),
     Form("progress", form("percent_done"), _NUMBER, _percent),
-    Form("map", form("by_engine"), _DICT, _engine_runs),
-    Form("window", is_spanning, _DICT, _window),
     Form("cap", form("more"), _BOOL, _more),
     Form("cap", form("next_page"), _TEXT | {int}, _more),
     Form("cap", form("total"), {int}, _total),
     Form("through", form("through"), _TEXT, _through),
+    Form("sentinel", form("sentinel"), _TEXT | _NUMBER | _LIST | _DICT, _sentinels),
 )  # fmt: skip
 """Forms that are believed for their shape together with evidence elsewhere in the response."""

@@ -51,6 +51,21 @@ WORDS: Mapping[str, tuple[Status, Cause | None]] = {
 
 STATES = {word: Availability(*meaning) for word, meaning in WORDS.items()}
 ABSENT, PARTIAL, AVAILABLE = STATES["unavailable"], STATES["partial"], STATES["available"]
+STATUSES: Mapping[int, Availability] = {
+    status: STATES[word]
+    for word, statuses in {
+        "pending": (202, 425, 429, 503),
+        "unavailable": (204, 205, 404, 410),
+        "partial": (206,),
+        "forbidden": (401, 402, 403, 423, 451),
+        "not_connected": (409, 424, 428),
+        "not_applicable": (501,),
+    }.items()
+    for status in statuses
+}
+"""The statuses that mean more than that a call failed."""
+
+FAILED = STATES["error"]
 EMPTY = (Status.UNAVAILABLE, Status.NOT_APPLICABLE)
 
 _STRENGTHS = {"weak": WEAK, "strong": STRONG, "plain": PLAIN}
@@ -664,6 +679,19 @@ def coverage(key: str, value: Mapping[str, Any], *, listed: bool = False) -> Ava
             return Availability(status_of_part(part, whole))
     lost = wholes and any({*name} & words("part_lost") and n > 0 for name, n in numbers.items())
     return PARTIAL if lost else None
+
+
+def is_coverage(key: str) -> bool:
+    """Whether an object under a key may hold a part and a whole."""
+    parts = {*tokens(key)}
+    of_data = bool(parts) and (parts <= words("without") or parts <= words("part_data"))
+    return of_data or fits(key, "part_of_data")
+
+
+def is_loss(key: str) -> bool:
+    """Whether a count, list or moment under a key may mean that data lack."""
+    text = spaced(key).removesuffix(" count")
+    return fits(text, "loss") or fits(key, "since") or fits(key, "sample_rate")
 
 
 def status_of_part(part: float, whole: float = 1) -> Status:
