@@ -52,7 +52,7 @@ def settle_keys(relations: list[Relation], year: str | None) -> list[str]:
         if not relation.columns:
             _add_position(relation, "position")
         for column in [*relation.columns]:
-            column.reading = read_values(column.values, column.name, label=column.label)
+            column.reading = read_values(column.values, column.name)
             if year and column.reading.dtype == "string" and not column.label:
                 column.reading = as_month_days(column.values, column.reading, year)
             if column.reading.parse == "money":

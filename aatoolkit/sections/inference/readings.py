@@ -1,52 +1,52 @@
 """Find how values are to be read: numbers in text, dates, flags in words, sentinels.
 
-A reading says how to declare a column, and what was set aside as missing. Nothing is read as a
-number that is an identifier, and a sentinel is one only where it breaks the range of the rest.
+A reading says how to declare a column, and what was set aside as missing. It holds if the parser of
+that declaration reads every value. Nothing is read as a number that is an identifier, and a
+sentinel is one only where it breaks the range of the rest.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date
 from typing import Any
 
 import numpy as np
 
 from aatoolkit._util.lexicon import words as lexicon
-from aatoolkit.jsontree.text_values import (
-    compact_day,
-    currency,
-    day_first,
-    duration,
-    iso_month,
-    iso_week,
-    money,
-    month_day,
-    month_day_year,
-    month_first,
-    utc_instant,
-)
+from aatoolkit.jsontree.coerce import read_as
+from aatoolkit.jsontree.text_values import currency
 from aatoolkit.jsontree.vectors import MISSING
+from aatoolkit.sections.column import Reading
 from aatoolkit.sections.inference.words import is_flag_name, is_id_name, is_time_name, meaning
 
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
 
-_FEWEST_DAYS, _FEWEST_HOURS = 5, 3
-_SENTINELS = (999, 9999, 99999, 999999, -999, -9999, -99)
-_SPACE = " \u00a0\u2009\u202f"
-_NUMBER = re.compile(
-    rf"#?\s?[+\-\u2212±]?\s?(?:\d{{1,3}}(?:[,{_SPACE}'’]\d{{3}})+|\d+)(?:\.\d+)?"
-    r"\s?(?:%|[kKM](?!\w))?",
-    re.S,
-)
-_COMMA = re.compile(r"[+\-\u2212]?(?:\d{1,3}(?:\.\d{3})+|\d+)(?:,\d+)?\s?%?")
+SILENT = "no value in any response"
+_SENTINELS = {999, 9999, 99999, 999999, -999, -9999, -99}
 _POINTS = re.compile(r"[+\-\u2212]?[1-9]\d{0,2}(?:\.\d{3})+")
 _ONE_COMMA = re.compile(r"[+\-\u2212]?\d{1,3},\d{3}")
 _SIGN = re.compile(r"[$€£¥₹₩₽₺₪₫₴₦฿]|[A-Z]{3}|kr\.?|zł|Kč|Ft")
 _SMALL = ("position", "rank", "share", "score", "probability", "milliseconds", "seconds")
-_YES_NO = {*["yes", "no", "true", "false", "y", "n", "on", "off"]}
+
+# fmt: off
+_MOMENTS = (
+    # dtype, parse, form, whether only under the name of a time, what is said of it
+    ("date", None, r"\d{4}-\d\d-\d\d", False, "days as YYYY-MM-DD"),
+    ("timestamp", None, r"\d{4}-.*(Z|[+-]\d\d:?\d\d)", False, "instants"),
+    ("timestamp", "utc", r"\d{4}-\d\d-\d\d.+", False, "instants, no zone"),
+    ("date", "iso week", r".*W.*", False, "ISO weeks, read as their Monday"),
+    ("date", "iso month", r"\d{4}-\w\w", False, "months, read as their first day"),
+    ("date", "DD/MM/YYYY", r"\d.*\d{4}", False, "days, day first"),
+    ("date", "MM/DD/YYYY", r"\d.*\d{4}", False, "days, month first"),
+    ("date", "month day year", r".*[A-Za-z].*\d", False, "days, month in words"),
+    ("date", "YYYYMMDD", r"(19|20)\d{6}", True, "days as YYYYMMDD"),
+    ("timestamp", "epoch ms", r"1\d{12}", True, "milliseconds since 1970"),
+    ("timestamp", "epoch s", r"1\d{9}(\.0*)?", True, "seconds since 1970"),
+    ("date", "epoch days", r"1[5-9]\d{3}|2[0-4]\d{3}", True, "days since 1970"),
+)
+# fmt: on
 
 
 @dataclass(frozen=True)
@@ -88,22 +88,13 @@ class FieldReading:
         return self.dtype == "string" and self.parse is None
 
 
-def read_values(values: Sequence[Any], name: str, *, label: bool = False) -> FieldReading:
+def read_values(values: Sequence[Any], name: str) -> FieldReading:
     """Find how to read the values of a column, by the values first and the name second.
-
-    Parameters
-    ----------
-    values : sequence
-        JSON values, `MISSING` where there is none.
-    name : str
-        The column's name.
-    label : bool
-        Whether the values are keys of a map or labels of an axis, which are text.
 
     Examples
     --------
-    >>> one = read_values(["1,204", "n/a", "17"], "hits")
-    >>> one.dtype, one.parse, one.missing
+    >>> reading = read_values(["1,204", "n/a", "17"], "hits")
+    >>> reading.dtype, reading.parse, reading.missing
     ('Int64', 'number', ('n/a',))
     >>> read_values([4, -1, 7, 9, 12], "position").missing
     (-1,)
@@ -113,26 +104,24 @@ def read_values(values: Sequence[Any], name: str, *, label: bool = False) -> Fie
     there = [value for value in values if value is not MISSING and value is not None]
     kinds = {*map(type, there)}
     if not kinds:
-        empty = np.full(len(values), np.nan)
-        return FieldReading(_dtype_of(name), evidence="no value in any answer", numbers=empty)
+        return FieldReading(_dtype_of(name), evidence=SILENT, numbers=np.full(len(values), np.nan))
     if kinds in ({list}, {bool}):
         return FieldReading("boolean" if kinds == {bool} else "list<string>", evidence="JSON's own")
+    several = FieldReading("string", evidence="values of several kinds")
     if not kinds <= {str, int, float}:
-        return FieldReading("string", evidence="values of several kinds")
+        return several
     words = {value: value.strip() for value in there if type(value) is str}
     lacking = lexicon("nothing") | {""}
     nothing = tuple(sorted(word for word in words if words[word].lower() in lacking))
-    rest = [words[word] for word in words if word not in nothing]
+    texts = [text for word, text in words.items() if word not in nothing]
     numbers = [value for value in there if type(value) is not str]
-    if rest and not numbers:
-        return _text(values, rest, name, nothing)
-    if rest and not all(map(_NUMBER.fullmatch, rest)):
-        return FieldReading("string", evidence="values of several kinds")
-    if rest:
-        return _parsed(values, rest, "number", parse_number, nothing)
-    if numbers:
-        return _number(values, numbers, name, nothing)
-    return FieldReading("string", None, nothing, "no value in any answer")
+    if texts and numbers:
+        return _in_text(values, texts, "number", nothing) or several
+    if texts:
+        return _of_texts(values, texts, name, nothing)
+    return _of_numbers(values, numbers, name, nothing) if numbers else replace(
+        several, missing=nothing, evidence=SILENT
+    )  # fmt: skip
 
 
 def _dtype_of(name: str) -> str:
@@ -145,62 +134,70 @@ def _dtype_of(name: str) -> str:
     return "Float64" if kind in ("share", "score", "position", "money", "change") else "string"
 
 
+def _parsed(values: Sequence[Any], dtype: str, parse: str | None, missing: Any) -> Any:
+    """The values as a column reads them; None if it cannot read them all."""
+    parsed = read_as(values, Reading(dtype, parse, None, None, missing))
+    return None if parsed.odd else parsed.array
+
+
 # --- numbers ------------------------------------------------------------------------------------
 
 
-def _number(
+def _of_numbers(
     values: Sequence[Any], there: list[Any], name: str, nothing: tuple[str, ...]
 ) -> FieldReading:
     distinct = {*there}
-    is_whole = {*map(type, there)} == {int} or all(float(value).is_integer() for value in distinct)
-    if distinct <= {0, 1} and is_flag_name(name) and is_whole:
+    if distinct <= {0, 1} and is_flag_name(name):
         return FieldReading("boolean", "boolean", evidence="0 and 1 under the name of a flag")
-    missing = _sentinels(distinct, name)
-    kept = [value for value in there if value not in missing]
-    is_moment = meaning(name).kind in ("", "time", "id", "rank") or is_time_name(name)
-    # Hours to the millisecond are no numbers of anything else.
-    is_moment |= len(distinct) >= _FEWEST_HOURS and all(n % 3_600_000 == 0 for n in kept)
-    moment = _moment({*kept}, is_time_name(name)) if is_whole and kept and is_moment else None
+    odd = _sentinels(distinct, name)
+    missing, kept = (*odd, *nothing), distinct.difference(odd)
+    moment = _moment(kept, name)
     if moment is not None:
-        return replace(moment, missing=(*missing, *nothing))
-    evidence = f"{len(kept)} numbers from {min(kept):g} to {max(kept):g}" if kept else "numbers"
-    if missing:
-        evidence += f"; {', '.join(map(str, missing))} breaks the range of the rest"
-    numbers = _floats(values, missing, lambda one: None if type(one) is str else float(one))
+        return replace(moment, missing=missing)
+    evidence = f"{len(there)} numbers from {min(kept):g} to {max(kept):g}"
+    evidence += f"; {odd[0]} breaks the range of the rest" if odd else ""
     dtype = "Int64" if all(type(value) is int for value in kept) else "Float64"
-    decimals = 0 if dtype == "Int64" else max(map(_decimals, {*kept}), default=0)
-    missing = (*missing, *nothing)
+    decimals = 0 if dtype == "Int64" else max(map(_decimals, kept))
+    numbers = _floats(read_as(values, Reading(dtype, None, None, None, missing)).array)
     return FieldReading(dtype, None, missing, evidence, decimals=decimals, numbers=numbers)
 
 
 def _sentinels(distinct: set[Any], name: str) -> tuple[Any, ...]:
-    """Find numbers that stand for missing: they are outside the range of the rest."""
-    negative = {value for value in distinct if value < 0}
+    """Find a number that stands for missing: it is outside the range of the rest."""
+    negative = [value for value in distinct if value < 0]
     is_signed = meaning(name).kind in ("change", "score") or "net" in name
-    if len(negative) == 1 < len(distinct) and negative <= {-1, -99, -999, -9999} and not is_signed:
-        return tuple(negative)
-    for value in distinct.intersection(_SENTINELS):
+    if len(negative) == 1 < len(distinct) and negative[0] in (-1, *_SENTINELS) and not is_signed:
+        return (negative[0],)
+    for value in distinct & _SENTINELS:
         rest = [abs(other) for other in distinct if other != value]
         if len(rest) >= 3 and abs(value) >= 10 * max(rest):
             return (value,)
     return ()
 
 
-def _moment(distinct: set[Any], named: bool) -> FieldReading | None:
-    """Detect days or instants written as whole numbers."""
-    low, high = min(distinct), max(distinct)
-    if low >= 1_000_000_000_000 and high < 2_200_000_000_000:
-        return FieldReading("timestamp", "epoch ms", evidence="milliseconds since 1970")
-    # Of numbers in this range one in thirty is a day by chance.
-    is_many = named or len(distinct) >= _FEWEST_DAYS
-    if is_many and low >= 19_000_101 and high <= 21_001_231:
-        is_day = all(_reads(compact_day, str(int(value))) for value in distinct)
-        return FieldReading("date", "YYYYMMDD", evidence="days as YYYYMMDD") if is_day else None
-    is_hourly = len(distinct) >= _FEWEST_HOURS and all(value % 3600 == 0 for value in distinct)
-    if (named or is_hourly) and low >= 900_000_000 and high < 2_200_000_000:
-        return FieldReading("timestamp", "epoch s", evidence="seconds since 1970")
-    if named and low >= 14_610 and high < 25_568:
-        return FieldReading("date", "epoch days", evidence="days since 1970")
+def _moment(distinct: set[Any], name: str) -> FieldReading | None:
+    """Detect days or instants written as whole numbers, by their range, steps and name."""
+    low, high, is_named = min(distinct), max(distinct), is_time_name(name)
+    is_whole = all(float(value).is_integer() for value in distinct)
+    # Hours to the second or millisecond are no numbers of anything else.
+    steps = [unit for unit in (3_600_000, 3600) if all(value % unit == 0 for value in distinct)]
+    is_hourly = len(distinct) >= 3 and bool(steps)
+    is_plain = is_named or is_hourly or meaning(name).kind in ("", "time", "id", "rank")
+    if not (is_whole and is_plain):
+        return None
+    # Of numbers that may be days one in thirty is one by chance.
+    is_day = (is_named or len(distinct) >= 5) and low >= 19_000_101 and high <= 21_001_231
+    days = [str(int(value)) for value in distinct]
+    if is_day and _parsed(days, "date", "YYYYMMDD", ()) is not None:
+        return FieldReading("date", "YYYYMMDD", evidence="days as YYYYMMDD")
+    ranges = (
+        ("timestamp", "epoch ms", "milliseconds", 10**12, 22 * 10**11, True),
+        ("timestamp", "epoch s", "seconds", 9 * 10**8, 22 * 10**8, is_named or is_hourly),
+        ("date", "epoch days", "days", 14_610, 25_568, is_named),
+    )
+    for dtype, parse, words, least, most, fits in ranges:
+        if fits and least <= low and high < most:
+            return FieldReading(dtype, parse, evidence=f"{words} since 1970")
     return None
 
 
@@ -210,151 +207,76 @@ def _decimals(value: Any) -> int:
     return 0 if is_whole else len(text.partition(".")[2])
 
 
-def _floats(
-    values: Sequence[Any], missing: Iterable[Any], number: Callable[[Any], float | None]
-) -> Numbers:
-    if not missing and {*map(type, values)} <= {int, float}:
-        return np.fromiter(values, np.float64, len(values))
-    numbers, known = np.full(len(values), np.nan), {*missing, None}
-    for at, value in enumerate(values):
-        if value is not MISSING and value not in known:
-            parsed = number(value)
-            numbers[at] = np.nan if parsed is None else parsed
-    return numbers
+def _floats(array: Any) -> Numbers:
+    numbers = array.to_numpy(zero_copy_only=False)
+    return np.asarray(numbers, np.float64)
 
 
 # --- texts --------------------------------------------------------------------------------------
 
-Form = tuple[str, str | None, Callable[[str], Any], str]
-"""A way to write values: dtype, parse, what reads a text, and what is said of it."""
 
-
-def _day(text: str) -> date | None:
-    return date.fromisoformat(text) if re.fullmatch(r"\d{4}-\d{2}-\d{2}", text) else None
-
-
-def _zoned(text: str) -> Any:
-    return utc_instant(text, None) if re.search(r"(?:Z|[+-]\d{2}:?\d{2})$", text) else None
-
-
-def _utc(text: str) -> Any:
-    return utc_instant(re.sub(r"\s?(?:UTC|GMT)$", "", text), None)
-
-
-def _digits(form: str) -> Callable[[str], Any]:
-    return re.compile(form).fullmatch
-
-
-def _priced(text: str) -> float | None:
-    return money(text) if _SIGN.fullmatch(currency(text) or "") else None
-
-
-# fmt: off
-_MOMENTS: tuple[Form, ...] = (
-    ("date", None, _day, "days as YYYY-MM-DD"),
-    ("timestamp", None, _zoned, "instants"),
-    ("timestamp", "utc", _utc, "instants, no zone"),
-    ("date", "iso week", lambda text: iso_week(text, None), "ISO weeks, read as their Monday"),
-    ("date", "iso month", lambda text: iso_month(text, None), "months, read as their first day"),
-    ("date", "DD/MM/YYYY", lambda text: day_first(text, None), "days, day first"),
-    ("date", "MM/DD/YYYY", lambda text: month_first(text, None), "days, month first"),
-    ("date", "month day year", lambda text: month_day_year(text, None), "days, month in words"),
-)
-_NAMED_MOMENTS: tuple[Form, ...] = (
-    ("date", "YYYYMMDD", lambda text: compact_day(text, None), "days as YYYYMMDD"),
-    ("timestamp", "epoch ms", _digits(r"1\d{12}"), "milliseconds since 1970"),
-    ("timestamp", "epoch s", _digits(r"1\d{9}(?:\.0*)?"), "seconds since 1970"),
-    ("date", "epoch days", _digits(r"1[5-9]\d{3}|2[0-4]\d{3}"), "days since 1970"),
-)
-_AMOUNTS: tuple[Form, ...] = (
-    ("Float64", "money", _priced, "amounts with a currency"),
-    ("Float64", "duration", duration, "durations in words"),
-)
-# fmt: on
-
-
-def _reads(read: Callable[..., Any], *texts: Any) -> bool:
-    """Whether a function reads all of some texts."""
-    try:
-        return all(
-            (read(text) if read is not compact_day else read(text, None)) is not None
-            for text in texts
-        )
-    except (ValueError, OverflowError):
-        return False
-
-
-def _text(
-    values: Sequence[Any], words: list[str], name: str, nothing: tuple[str, ...]
+def _of_texts(
+    values: Sequence[Any], texts: list[str], name: str, nothing: tuple[str, ...]
 ) -> FieldReading:
-    forms = [*_MOMENTS, *(_NAMED_MOMENTS if is_time_name(name) else ())]
-    fits = [form for form in forms if _reads(form[2], *words)]
-    order = {form[1] for form in fits}
-    if fits and not order >= {"DD/MM/YYYY", "MM/DD/YYYY"}:
-        dtype, parse, _, evidence = fits[0]
-        return FieldReading(dtype, parse, nothing, evidence)
-    low = {word.lower() for word in words}
-    is_named = is_flag_name(name)
-    if (low <= _YES_NO and (len(low) == 2 or is_named)) or (low <= {"0", "1"} and is_named):
-        return FieldReading("boolean", "boolean", nothing, "yes and no in words")
+    fits = [
+        FieldReading(dtype, parse, nothing, evidence)
+        for dtype, parse, form, is_named, evidence in _MOMENTS
+        if all(re.fullmatch(form, text, re.S) for text in texts)
+        and (not is_named or is_time_name(name))
+        and _parsed(values, dtype, parse, nothing) is not None
+    ]
     empty = tuple(word for word in nothing if word == "")
+    as_text = FieldReading("string", None, empty, f"text, {len(texts)} different")
+    if {"DD/MM/YYYY", "MM/DD/YYYY"} <= {fit.parse for fit in fits}:
+        return replace(as_text, evidence="text; may be days, day or month first")
     if fits:
-        return FieldReading("string", None, empty, "text; may be days, day or month first")
-    if not is_id_name(name) and not any(re.fullmatch(r"0\d+", word) for word in words):
-        mark = decimal_mark(words, name)
-        if mark is None:
-            evidence = f"text; may be numbers, such as {words[0]!r}, in two ways"
-            return FieldReading("string", None, empty, evidence)
-        if mark == "." and all(map(_NUMBER.fullmatch, words)):
-            return _parsed(values, words, "number", parse_number, nothing)
-        if all(map(_COMMA.fullmatch, words)):
-            return _parsed(values, words, "decimal comma", _decimal_comma, nothing)
-        for _, parse, read, evidence in _AMOUNTS:
-            if parse and _reads(read, *words):
-                found = _parsed(values, words, parse, read, nothing)
-                return replace(found, dtype="Float64", evidence=evidence)
-        readers = (_NUMBER.fullmatch, _COMMA.fullmatch, _priced)
-        numbers = [word for word in words if any(_reads(read, word) for read in readers)]
-        if 2 * len(numbers) >= len(words):
-            some = "some " * (len(numbers) < len(words))
-            evidence = f"text; {some}may be numbers, such as {numbers[0]!r}"
-            return FieldReading("string", None, empty, evidence)
-    return FieldReading("string", None, empty, f"text, {len(words)} different")
+        return fits[0]
+    low, is_flag = {text.lower() for text in texts}, is_flag_name(name)
+    is_pair = len(low) == 2 and not low & {"0", "1"}
+    if (is_pair or is_flag) and _parsed(values, "boolean", "boolean", nothing) is not None:
+        return FieldReading("boolean", "boolean", nothing, "yes and no in words")
+    if is_id_name(name) or any(re.fullmatch(r"0\d+", text) for text in texts):
+        return as_text
+    mark = decimal_mark(texts, name)
+    if mark is None:
+        evidence = f"text; may be numbers, such as {texts[0]!r}, in two ways"
+        return replace(as_text, evidence=evidence)
+    is_priced = all(_SIGN.fullmatch(currency(text) or "") for text in texts)
+    ways = [*["number"] * (mark == "."), "decimal comma", *["money"] * is_priced, "duration"]
+    for parse in ways:
+        reading = _in_text(values, texts, parse, nothing)
+        if reading is not None:
+            return reading
+    numbers = [text for text in texts for way in ways if _in_text([text], [text], way, ())]
+    if 2 * len({*numbers}) >= len(texts):
+        some = "some " * (len({*numbers}) < len(texts))
+        evidence = f"text; {some}may be numbers, such as {numbers[0]!r}"
+        return replace(as_text, evidence=evidence)
+    return as_text
 
 
-def _parsed(
-    values: Sequence[Any],
-    words: list[str],
-    parse: str,
-    read: Callable[[str], float | None],
-    nothing: tuple[str, ...],
-) -> FieldReading:
-    def number(value: Any) -> float | None:
-        return read(value) if type(value) is str else float(value)
-
-    numbers = _floats(values, nothing, number)
-    known = numbers[~np.isnan(numbers)]
-    mark = "," if parse == "decimal comma" else "."
-    found = [re.search(rf"{re.escape(mark)}(\d+)\s?\D*$", word) for word in words]
-    decimals = max(len(match[1]) if match else 0 for match in found)
-    is_percent = all("%" in word for word in words)
-    is_whole = decimals == 0 and bool((known == np.floor(known)).all()) and not is_percent
-    evidence = f"numbers in text, such as {words[0]!r}"
-    if nothing:
-        evidence += f"; {', '.join(map(repr, nothing))} for none"
-    return FieldReading(
-        "Int64" if is_whole else "Float64",
-        parse,
-        nothing,
-        evidence,
-        is_percent,
-        all(word.startswith("#") for word in words),
-        decimals,
-        numbers=numbers,
-    )
+def _in_text(
+    values: Sequence[Any], texts: list[str], parse: str, nothing: tuple[str, ...]
+) -> FieldReading | None:
+    """Read numbers in text; None if some are none."""
+    mark = {"number": "[.]", "decimal comma": ","}.get(parse, "[.,]")
+    matches = filter(None, (re.search(rf"{mark}(\d+)\s?\D*$", text) for text in texts))
+    decimals = max((len(match[1]) for match in matches), default=0)
+    is_percent = all("%" in text for text in texts)
+    is_whole = parse in ("number", "decimal comma") and not is_percent and not decimals
+    for dtype in ("Int64", "Float64") if is_whole else ("Float64",):
+        array = _parsed(values, dtype, parse, nothing)
+        if array is not None:
+            evidence = f"numbers in text, such as {texts[0]!r}"
+            is_ordinal = all(text.startswith("#") for text in texts)
+            return FieldReading(
+                dtype, parse, nothing, evidence, is_percent, is_ordinal, decimals,
+                numbers=_floats(array),
+            )  # fmt: skip
+    return None
 
 
-def decimal_mark(words: list[str], name: str) -> str | None:
+def decimal_mark(texts: list[str], name: str) -> str | None:
     """Detect the decimal mark of numbers in text, ``.`` or ``,``; None if ambiguous.
 
     A point before three digits may stand between thousands, and so may a comma. What else is in
@@ -369,53 +291,33 @@ def decimal_mark(words: list[str], name: str) -> str | None:
     """
     named = meaning(name)
     is_small = named.kind in _SMALL
-    points = [word for word in words if "." in word]
-    commas = [word for word in words if "," in word]
+    points = [text for text in texts if "." in text]
+    commas = [text for text in texts if "," in text]
     if points and not commas and all(map(_POINTS.fullmatch, points)):
         is_counted = named.kind in ("count", "bytes") and not named.mean
-        if is_counted or any(word.count(".") > 1 for word in points):
+        if is_counted or any(text.count(".") > 1 for text in points):
             return ","
         # Thousands are written alike: where one has no point, points are decimal ones.
-        is_plain = any(word.isdigit() and len(word) > 3 for word in words)
+        is_plain = any(text.isdigit() and len(text) > 3 for text in texts)
         return "." if is_small or named.mean or is_plain else None
-    if commas and not points and is_small and all(map(_ONE_COMMA.fullmatch, words)):
-        return ","
-    return "."
-
-
-def parse_number(value: str) -> float | None:
-    """Parse a number in text; None if it is none.
-
-    Examples
-    --------
-    >>> parse_number("11 735"), parse_number("34.5%"), parse_number("−5"), parse_number("#3")
-    (11735.0, 34.5, -5.0, 3.0)
-    """
-    text = value.strip()
-    if not _NUMBER.fullmatch(text):
-        return None
-    factor = {"k": 1e3, "K": 1e3, "M": 1e6}.get(text[-1], 1.0)
-    digits = re.sub(rf"[#±,%kKM{_SPACE}'’]", "", text).replace("\u2212", "-")
-    return float(digits) * factor
-
-
-def _decimal_comma(value: str) -> float | None:
-    return parse_number(value.replace(".", "").replace(",", "."))
+    is_comma = commas and not points and is_small and all(map(_ONE_COMMA.fullmatch, texts))
+    return "," if is_comma else "."
 
 
 # --- what stands beside -------------------------------------------------------------------------
 
 
 def as_month_days(values: Iterable[Any], reading: FieldReading, year: str) -> FieldReading:
-    """Read texts as days without a year where all are such, and the answer has the year.
+    """Read texts as days without a year where all are such, and the response has the year.
 
     Examples
     --------
     >>> as_month_days(["Nov 3", "Nov 4"], FieldReading("string"), "$.to").parse
     'month day'
     """
-    words = [v for v in values if v is not MISSING and v is not None and v not in reading.missing]
-    if not words or not _reads(lambda word: month_day(word, "2024"), *words):
+    texts = [v for v in values if v is not MISSING and v is not None and v not in reading.missing]
+    way = Reading("date", "month day", None, None, ())
+    if not texts or not all(type(text) is str for text in texts) or read_as(texts, way, "2024").odd:
         return reading
     evidence = f"days without a year, which {year} has"
     return replace(reading, dtype="date", parse="month day", year=year, evidence=evidence)

@@ -17,7 +17,7 @@ from aatoolkit import sections
 from aatoolkit.jsontree.paths import Each, Entries, Step, format_path
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.sections import NONE, Aggregation
-from aatoolkit.sections.inference.readings import FieldReading
+from aatoolkit.sections.inference.readings import SILENT, FieldReading
 from aatoolkit.sections.inference.words import Meaning, meaning, specific_name
 
 T = TypeVar("T")
@@ -216,7 +216,7 @@ class ColumnFinding:
         """The lowest confidence of a number's applied findings; for others, that of the type."""
         if self.is_key or not self.reading.is_number:
             seen = self.reading.evidence
-            is_open = seen == "no value in any answer" or "may be" in seen
+            is_open = seen == SILENT or "may be" in seen
             return OPEN if is_open and not self.is_key else PROVED
         order = (OPEN, LIKELY, PROVED, SETTLED)
         return order[min(order.index(self.unit.confidence), order.index(self.rule.confidence))]
