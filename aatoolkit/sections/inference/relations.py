@@ -46,13 +46,16 @@ class Evidence:
 
     Attributes
     ----------
-    ratios, wholes, unseen : list of Ratio
-        Ratios of shown counts that hold on every row, denominators that make it whole on every
-        row, and counts of which it is the share of a total that is shown nowhere.
+    ratios, wholes : list of Ratio
+        Ratios of shown counts that hold on every row, and denominators that make it whole on every
+        row.
     weights : dict of str to int
         Counts by which the parts pool to the whole, and on how many rows.
-    verdict : Verdict, optional
-        The outcome of narrowing the answer to single engines.
+    outcome : str
+        That of narrowing the response to single engines: ``adds``, ``distinct`` (more than the
+        largest part and less than the sum), ``between``, ``differs``; empty if nothing was tested.
+    tested : int
+        The rows that it was tested on, with two or more parts that were not zero.
     sums : list of str
         Totals that its rows, or its children's, were seen to sum to.
     equals : list of ColumnFinding
@@ -65,19 +68,14 @@ class Evidence:
 
     ratios: list[Any] = field(default_factory=list)
     wholes: list[Any] = field(default_factory=list)
-    unseen: list[Any] = field(default_factory=list)
     weights: dict[str, int] = field(default_factory=dict)
-    verdict: Any = None
+    outcome: str = ""
+    tested: int = 0
     sums: list[str] = field(default_factory=list)
     equals: list[ColumnFinding] = field(default_factory=list)
     across: set[str] = field(default_factory=set)
     siblings: tuple[str, ...] = ()
     whole: float = 0.0
-
-    @property
-    def outcome(self) -> str:
-        """The outcome of the experiment; empty where there was none."""
-        return self.verdict.outcome if self.verdict is not None else ""
 
     @property
     def adds(self) -> bool:

@@ -2,61 +2,61 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from aatoolkit._util.lexicon import words as lexicon
 from aatoolkit.sections import MAX, MIN, NONE, Aggregation, ratio, refused, weighted
 from aatoolkit.sections.inference.evidence import Ratio
 from aatoolkit.sections.inference.relations import LIKELY, OPEN, PROVED, ColumnFinding, Finding
-from aatoolkit.sections.inference.words import Meaning, tokens
+from aatoolkit.sections.inference.words import tokens
 
 Rule = Finding[Aggregation]
 
-_EXTREMES = (("least", MIN, "least"), ("most", MAX, "most"))
-_MOMENTS = ((MIN, "earliest"), (MAX, "latest_word"))
 _OVERLAP = refused("distinct things: the parts overlap")
+_POOLED = ("share", "position", "score", "milliseconds", "seconds")
 
 
 def settle_rule(column: ColumnFinding) -> None:
     """Find how rows of a column combine, unless its unit has settled that."""
+    words = {*tokens(column.name)}
     if column.is_key or column.label or column.rule.value is not None:
         return
-    words = {*tokens(column.name)}
     if column.reading.is_number:
         column.rule = _of_number(column, words)
     elif column.dtype in ("date", "timestamp"):
-        rules = (rule for rule, concept in _MOMENTS if words & lexicon(concept))
-        rule = next(rules, None)
+        moments = ((MIN, "earliest"), (MAX, "latest_word"))
+        rule = next((rule for rule, concept in moments if words & lexicon(concept)), None)
         column.rule = Finding(rule, LIKELY, "name") if rule else Finding(NONE, PROVED)
 
 
 def _of_number(column: ColumnFinding, words: set[str]) -> Rule:
     named, seen = column.meaning, column.seen
-    if words & lexicon("median"):
-        return Finding(refused("medians of parts do not give that of the whole"), LIKELY, "name")
-    if named.kind in ("rank", "probability", "id", "status"):
-        return Finding(refused(f"a {named.kind} of rows does not combine"), LIKELY, "name")
-    for outcome, rule, concept in _EXTREMES:
-        if seen.outcome == outcome and words & lexicon(concept):
-            return Finding(rule, PROVED, _tested(column, f"the {outcome} of the parts"))
-    named = Meaning("share") if seen.siblings else named
-    if named.kind == "change":
-        return Finding(refused("a change is taken anew from the sums"), LIKELY, "name")
-    if named.kind in ("share", "position", "score", "milliseconds", "seconds") or named.mean:
-        return _pooled(column, named, words)
-    if seen.outcome == "distinct" and seen.verdict.rows >= 2 and not seen.sums:
-        reason = _tested(column, "less than the sum of the parts, as of distinct things")
-        return Finding(_OVERLAP, PROVED, reason)
+    kind = "share" if seen.siblings else named.kind
+    tested = f"over engine on {seen.tested} rows"
+    refusals = (
+        ("medians do not combine", words & lexicon("median")),
+        (f"a {kind} of rows does not combine", kind in ("rank", "probability", "id", "status")),
+        ("a change is taken anew from the sums", kind == "change"),
+    )
+    for why, fits in refusals:
+        if fits:
+            return Finding(refused(why), LIKELY, "name")
+    pooled = _pooled(column, kind == "share", words)
+    if kind in _POOLED or named.mean:
+        return pooled
+    if seen.outcome == "distinct" and seen.tested >= 2 and not seen.sums:
+        return Finding(_OVERLAP, PROVED, f"less than the sum of the parts {tested}")
     if words & lexicon("distinct"):
         return Finding(_OVERLAP, LIKELY, "name")
     if seen.adds:
         total = Aggregation("sum", within=_currency(column), across=_across(column))
-        tested = [_tested(column, "adds up")] if seen.outcome == "adds" else []
-        return Finding(total, PROVED, "; ".join(dict.fromkeys([*tested, *seen.sums])))
-    pooled = _pooled(column, named, words)
+        reasons = [f"adds up {tested}"] if seen.outcome == "adds" else []
+        return Finding(total, PROVED, "; ".join(dict.fromkeys([*reasons, *seen.sums])))
     if pooled.value is not None:
         return pooled
     if words & lexicon("quota"):
         return Finding(refused("a limit, not a measure of rows"), LIKELY, "name")
-    reason = _tested(column, seen.outcome) if seen.outcome else ""
+    reason = f"{seen.outcome} {tested}" if seen.outcome else ""
     return Finding(None, OPEN, reason or "nothing shows whether its rows add up")
 
 
@@ -70,24 +70,20 @@ def _across(column: ColumnFinding) -> tuple[str, ...]:
 
 
 def _currency(column: ColumnFinding) -> str | None:
-    """The column that holds the currency of an amount, if there is one."""
+    """The column that holds the currency of an amount: beside it, or from its signs."""
     if column.unit.value != "currency":
         return None
-    names = column.relation.names
-    if f"{column.name}_currency" in names:
-        return f"{column.name}_currency"
     beside = column.source.rpartition(".")[0]
-    return next(
-        (
-            other.name
-            for other in column.relation.columns
-            if "currency" in tokens(other.name) and other.source.rpartition(".")[0] == beside
-        ),
-        None,
+    names = (
+        other.name
+        for other in column.relation.columns
+        if "currency" in tokens(other.name)
+        and (other.source == column.source or other.source.rpartition(".")[0] == beside)
     )
+    return next(names, None)
 
 
-def _pooled(column: ColumnFinding, named: Meaning, words: set[str]) -> Rule:
+def _pooled(column: ColumnFinding, is_share: bool, words: set[str]) -> Rule:
     """The ratio or weighted mean that the evidence leaves, if it leaves exactly one."""
     seen = column.seen
     shown = [one for one in seen.ratios if one.numerator is not None]
@@ -96,20 +92,21 @@ def _pooled(column: ColumnFinding, named: Meaning, words: set[str]) -> Rule:
     left = _agreed(column)
     if left and words & lexicon("picked"):
         return Finding(None, OPEN, "each row may speak of another: it is that of one picked out")
-    if len(left) == 1:
-        (by,) = left
-        if "." in by or by.startswith("sum of "):
-            return Finding(None, OPEN, f"a mean over {by}, which is no column of this table")
-        mean = Aggregation("mean", by=by, why=f"a ratio over {by}")
-        return Finding(
-            mean if named.kind == "share" else weighted(by), PROVED, _weighing(column, by)
-        )
-    unseen = {one.numerator.name: one for one in seen.unseen}
-    if not left and len(unseen) == 1:
-        return _share_of_whole(*unseen.values())
-    if left:
+    if not left:
+        return Finding(None, OPEN, "the counts that it is made of are not in the response")
+    if len(left) > 1:
         return Finding(None, OPEN, f"a mean with weights from one of {_listed(sorted(left))}")
-    return Finding(None, OPEN, "the counts that it is made of are not in the response")
+    (by,) = left
+    if "." in by or by.startswith("sum of "):
+        return Finding(None, OPEN, f"a mean over {by}, which is no column of this table")
+    reasons = [
+        *(f"a whole number over {by} on {w.rows} rows" for w in seen.wholes
+          if w.denominator.name == by),
+        *(f"the engines pool to the whole by {by} on {rows} rows"
+          for name, rows in seen.weights.items() if name == by),
+    ]  # fmt: skip
+    mean = Aggregation("mean", by=by, why=f"a ratio over {by}") if is_share else weighted(by)
+    return Finding(mean, PROVED, "; ".join(reasons))
 
 
 def _ratio(shown: list[Ratio], agreed: set[str]) -> Rule:
@@ -117,24 +114,18 @@ def _ratio(shown: list[Ratio], agreed: set[str]) -> Rule:
     own = [one for one in shown if one.numerator and one.numerator.own and one.denominator.own]
     names = {(one.numerator and one.numerator.name, one.denominator.name) for one in shown}
     left = own if len(names) == 1 else [one for one in own if {one.denominator.name} == agreed]
+    first = shown[0]
     if len(left) == 1 and left[0].numerator:
         over = left[0].numerator.name, left[0].denominator.name
         rival = "no other pair of counts" if len(names) == 1 else "the engines pool by it"
-        reason = f"{left[0]} on {left[0].rows} rows, {rival}"
-        return Finding(ratio(*over), PROVED, reason)
+        return Finding(ratio(*over), PROVED, f"{left[0]} on {left[0].rows} rows, {rival}")
     # Several totals of the same rows: whichever it is, the parts are divided anew.
-    if len(names) == 1 or (len({name for name, _ in names}) == 1 and not own):
-        return _share_of_whole(shown[0])
-    return Finding(None, OPEN, f"one of {_listed(map(str, shown))}")
-
-
-def _share_of_whole(one: Ratio) -> Rule:
-    """A rule that refuses a ratio over a total that is no column, with what to do instead."""
-    if one.numerator is None or not one.numerator.own:
-        return Finding(None, OPEN, f"{one}, which are no columns of this table")
-    above = one.numerator.name
-    why = f"ratio of {above} over {one.denominator.name}: add {above} and divide by that anew"
-    return Finding(refused(why), PROVED, f"{one} on {one.rows} rows")
+    is_of_total = len({name for name, _ in names}) == 1 and (len(names) == 1 or not own)
+    if is_of_total and first.numerator and first.numerator.own:
+        above, below = first.numerator.name, first.denominator.name
+        why = f"ratio of {above} over {below}: add {above} and divide by that anew"
+        return Finding(refused(why), PROVED, f"{first} on {first.rows} rows")
+    return Finding(None, OPEN, f"one of {_listed(map(str, shown))}, not all columns of this table")
 
 
 def _agreed(column: ColumnFinding, *kinds: set[str]) -> set[str]:
@@ -144,22 +135,6 @@ def _agreed(column: ColumnFinding, *kinds: set[str]) -> set[str]:
     return set.intersection(*left) if left else set()
 
 
-def _weighing(column: ColumnFinding, by: str) -> str:
-    reasons = [
-        f"a whole number over {by} on {one.rows} rows"
-        for one in column.seen.wholes
-        if one.denominator.name == by
-    ]
-    if by in column.seen.weights:
-        rows = column.seen.weights[by]
-        reasons.append(f"the engines pool to the whole by {by} on {rows} rows")
-    return "; ".join(reasons)
-
-
-def _tested(column: ColumnFinding, words: str) -> str:
-    return f"{words} over engine on {column.seen.verdict.rows} rows"
-
-
-def _listed(names: object) -> str:
-    listed = list(dict.fromkeys(map(str, names)))  # type: ignore[call-overload]
+def _listed(names: Iterable[str]) -> str:
+    listed = list(dict.fromkeys(names))
     return ", ".join(listed[:4]) + (" …" if len(listed) > 4 else "")
