@@ -1,9 +1,9 @@
 """Gather the evidence of a section: identities, sums and experiments, column by column.
 
 Everything is a group of rows beside a total: the rows of a response beside its totals, of a list
-beside the record around it, of one table beside another's by its key, of the parts of a response
-beside the whole. An identity is tested on all rows at once, within the rounding of what is
-printed; one that holds may still be chance, or one of several that these rows cannot tell apart.
+beside the record around it, of the parts of a response beside the whole. An identity is tested on
+all rows at once, within the rounding of what is printed; one that holds may still be chance, or one
+of several that these rows cannot tell apart.
 """
 
 from __future__ import annotations
@@ -66,8 +66,6 @@ class Totals:
         The columns of the key that are summed over.
     target : ColumnFinding, optional
         The column of the totals.
-    is_joined : bool
-        Whether groups are found by a key elsewhere: one large one proves nothing then.
     """
 
     place: Places
@@ -76,12 +74,11 @@ class Totals:
     where: str
     over: set[str]
     target: ColumnFinding | None = None
-    is_joined: bool = False
 
 
 def _find_sums(relation: Relation, relations: list[Relation]) -> None:
     """Record the totals that the rows of each column sum to."""
-    totals = [*_totals_beside(relation, relations)]
+    totals = [*_totals_around(relation)]
     for column in relation.columns if relation.kept.any() else ():
         if not column.may_add:
             continue
@@ -92,27 +89,19 @@ def _find_sums(relation: Relation, relations: list[Relation]) -> None:
             column.seen.across |= total.over
             if total.target is not None:
                 column.seen.equals.append(total.target)
-                if not total.is_joined:
-                    total.target.seen.sums.append(f"the rows of {relation.name} sum to it")
+                total.target.seen.sums.append(f"the rows of {relation.name} sum to it")
 
 
-def _totals_beside(relation: Relation, relations: list[Relation]) -> Iterator[Totals]:
-    """Yield the counts of enclosing rows, and of tables whose key is part of these rows' key."""
-    key, chain = {*relation.key}, dict([*relation.chain()][1:])
-    for other in relations:
-        over, where = key, "rows"
-        place = chain.get(other)
-        if place is not None:
-            paths = {other[name].path for name in other.key}
-            over = {name for name in key if relation[name].path not in paths}
-            where = "rows" if other.steps else "responses"
-        elif (joined := _joined(relation, other)) is not None:
-            over, place = key - {joined[0]}, joined[1]
-        for column in other.columns if place is not None else ():
+def _totals_around(relation: Relation) -> Iterator[Totals]:
+    """Yield the counts of the rows that enclose these."""
+    for other, place in [*relation.chain()][1:]:
+        paths = {other[name].path for name in other.key}
+        over = {name for name in relation.key if relation[name].path not in paths}
+        where = "rows" if other.steps else "responses"
+        for column in other.columns:
             if column.may_add:
                 label = f"{other.name}.{column.name}"
-                is_joined = other not in chain
-                yield Totals(place, column.numbers, label, where, over, column, is_joined)
+                yield Totals(place, column.numbers, label, where, over, column)
 
 
 def _totals_of(column: ColumnFinding, relations: list[Relation]) -> Iterator[Totals]:
@@ -140,20 +129,6 @@ def _by_response(column: ColumnFinding) -> Numbers:
     return np.bincount(place, column.numbers[keep], _RESPONSES).astype(np.float64)
 
 
-def _joined(relation: Relation, other: Relation) -> tuple[str, Places] | None:
-    """The part of a key that is the key of another table, and each row's row there."""
-    if len(other.key) != 1 or len(relation.key) < 2:
-        return None
-    keys = zip(other.response.tolist(), map(repr, other[other.key[0]].values), strict=True)
-    rows = {key: at for at, key in enumerate(keys) if other.kept[at]}
-    for name in relation.key:
-        values = map(repr, relation[name].values)
-        pairs = [*zip(relation.response.tolist(), values, strict=True)]
-        if pairs and relation[name].reading.is_text and rows.keys() >= {*pairs}:
-            return name, np.array([rows[pair] for pair in pairs], np.intp)
-    return None
-
-
 def _sums_to(column: ColumnFinding, total: Totals) -> bool:
     """Whether rows sum to totals in too many groups, or to too large ones, to be chance."""
     keep, size = column.relation.kept & ~np.isnan(column.numbers), len(total.numbers)
@@ -168,7 +143,7 @@ def _sums_to(column: ColumnFinding, total: Totals) -> bool:
     several = known & (parts >= 2)
     is_large = np.nanmax(total.numbers) >= _LARGE and parts[several].sum() >= 3
     is_often = several.sum() >= FEWEST and len(np.unique(total.numbers[known])) >= 3
-    return bool(is_often or (is_large and not total.is_joined))
+    return bool(is_often or is_large)
 
 
 # --- ratios -------------------------------------------------------------------------------------
@@ -228,6 +203,9 @@ def _find_ratios(relation: Relation) -> None:
                     relation[above.name].seen.across |= {*relation.key}
             if not made and named.kind == "share" and not named.points:
                 seen.wholes += _whole_numerators(numbers, half, factor, counts)
+        is_open = is_share and not seen.ratios and not seen.wholes and not named.points
+        for factor in factors if is_open and named.kind == "share" and least >= 0 else ():
+            seen.ratios += _hidden(numbers, half, factor, counts, relation)
         if named.kind in ("position", "rank") or named.mean:
             seen.wholes += _whole_numerators(numbers, half, 1.0, counts)
 
@@ -275,6 +253,26 @@ def _ratios(
             is_named = stem in name and half < 0.001
             if count >= (_SMALL if is_small else FEWEST - is_named):
                 yield Ratio(above, below, factor, count)
+
+
+def _hidden(
+    numbers: Numbers, half: float, factor: float, counts: list[Operand], relation: Relation
+) -> Iterator[Ratio]:
+    """Yield counts of which the numbers are shares of a total that no response shows.
+
+    Each row fixes the total within its rounding, and those of a response must fix the same one.
+    """
+    total = np.full(len(numbers), np.nan)
+    for above in (count for count in counts if count.own):
+        rows = (numbers > half) & ~np.isnan(above.numbers)
+        place, rates, parts = relation.response[rows], numbers[rows], above.numbers[rows]
+        low, high = _range(factor * parts / (rates + half), place, _RESPONSES)[1], _range(
+            factor * parts / (rates - half), place, _RESPONSES)[0]  # fmt: skip
+        pairs = np.unique(np.stack([place, rates, parts]), axis=1).shape[1]
+        free = pairs - len(np.unique(place))
+        is_one = (low <= high)[place].all() and free >= FEWEST
+        if is_one and (2 * half / np.ptp(rates)) ** free <= _CHANCE**2:
+            yield Ratio(above, Operand("a total that is not shown", total, False), factor, pairs)
 
 
 def _whole_numerators(

@@ -8,7 +8,7 @@ from aatoolkit._util.lexicon import words as lexicon
 from aatoolkit.sections import MAX, MIN, NONE, Aggregation, ratio, refused, weighted
 from aatoolkit.sections.inference.evidence import Ratio
 from aatoolkit.sections.inference.relations import LIKELY, OPEN, PROVED, ColumnFinding, Finding
-from aatoolkit.sections.inference.words import tokens
+from aatoolkit.sections.inference.words import METRICS, VALUES, tokens
 
 Rule = Finding[Aggregation]
 
@@ -33,7 +33,11 @@ def _of_number(column: ColumnFinding, words: set[str]) -> Rule:
     named, seen = column.meaning, column.seen
     kind = "share" if seen.siblings else named.kind
     tested = f"over engine on {seen.tested} rows"
+    is_mixed = {*tokens(column.name)} <= VALUES and any(
+        METRICS & {*tokens(name)} for name in column.relation.key
+    )
     refusals = (
+        ("rows are different measures: choose one metric", is_mixed),
         ("medians do not combine", words & lexicon("median")),
         (f"a {kind} of rows does not combine", kind in ("rank", "probability", "id", "status")),
         ("a change is taken anew from the sums", kind == "change"),

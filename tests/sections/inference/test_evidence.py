@@ -99,28 +99,7 @@ def test_a_share_of_the_sum_of_rows_proves_that_the_rows_add_up():
     assert "add mentions" in str(columns["domains.share"].aggregate)
 
 
-@pytest.mark.parametrize("factor", [1, 100])
-def test_a_change_has_the_unit_of_what_it_is_the_difference_of(factor):
-    before, after = ([(50 - n) / 1000 for n in range(11, 21)], [n * n / 1e4 for n in range(11, 21)])
-    change = [round(factor * (b - a), 4) for a, b in zip(before, after, strict=True)]
-    column = found(rows(rateBefore=before, rateAfter=after, change=change))["domains.change"]
-    assert (column.unit.confidence, column.unit.value) == ("proved", "absolute pp as fraction")
-    assert column.scale == 1 / factor
-    assert "subtract anew" in str(column.aggregate)
-
-
 # --- sums -------------------------------------------------------------------------------------
-
-
-def test_rows_that_sum_to_a_column_of_another_table_by_its_key_add_up():
-    split = {h: {"alpha": n // 2, "beta": n - n // 2 - 1, "gamma": 1}
-             for h, n in zip(HOSTS, COUNTS, strict=True)}  # fmt: skip
-    answer = {**rows(citationCount=COUNTS), "bySite": split}
-    column = found(answer)["domains_by_site.value"]
-    assert (column.rule.confidence, column.unit.value) == ("proved", "count")
-    assert column.aggregate.across == ("engine",)
-    answer["rows"][3]["citationCount"] += 1
-    assert found(answer)["domains_by_site.value"].unit.value is None
 
 
 @pytest.mark.parametrize(("factor", "is_proved"), [(10, True), (1, False)])
@@ -172,14 +151,6 @@ def test_a_list_as_long_as_the_others_may_lack_what_was_cut_from_it():
     other = {"rows": [{"host": f"x{h}", "hits": 1} for h in HOSTS]}
     parts = [rows(hits=[n // 2 for n in COUNTS]), rows(hits=[n - n // 2 for n in COUNTS]), other]
     assert found(rows(hits=COUNTS), *parts)["domains.hits"].rule.confidence == "open"
-
-
-@pytest.mark.parametrize(("pick", "name"), [(min, "lowest"), (max, "highest")])
-def test_the_extreme_of_the_parts_is_seen(pick, name):
-    whole = [pick(pair) for pair in zip(FIRST, SECOND, strict=True)]
-    parts = (rows(**{f"{name}Hits": part}) for part in (FIRST, SECOND))
-    column = found(rows(**{f"{name}Hits": whole}), *parts)[f"domains.{name}_hits"]
-    assert column.aggregate.rule == pick.__name__
 
 
 def test_the_weight_by_which_rates_pool_is_found():
