@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
 from functools import partial
@@ -160,40 +159,51 @@ def read_as(values: Sequence[Any], reading: Reading | _Plain, year: Any = None) 
     >>> parsed.array.to_pylist(), parsed.odd, parsed.missing
     ([1204.0, 34.5, None, None, None, 7.0], [3], [2])
     """
+    dtype, scale = reading.dtype, reading.scale
     marks = {_identity(mark) for mark in reading.missing}
     missing = (
         [row for row, value in enumerate(values) if _identity(value) in marks] if marks else []
     )
-    absent = {*missing}
-    values = [
-        None if value is MISSING or row in absent else value for row, value in enumerate(values)
-    ]
-    dtype, kind = reading.dtype, ARROW[reading.dtype]
-    read = _READ[dtype]
-    if reading.parse is not None:
-        read = partial(_PARSERS[reading.parse], dtype, year)
-    else:
-        try:
-            return _scaled(
-                Parsed(exact_array(values, {*map(type, values)}, dtype), (), missing), reading.scale
-            )
-        except (ValueError, OverflowError):
-            pass
-    memo: dict[Any, Any] = {}
-    rows: list[Any] = []
+    rows = [None if value is MISSING else value for value in values]
+    for row in missing:
+        rows[row] = None
     odd: list[int] = []
-    for row, value in enumerate(values):
+    if reading.parse is None:
+        exact = _EXACT[dtype]
+        strange = [row for row, value in enumerate(rows) if type(value) not in exact]
+        odd += _read_rows(rows, strange, _READ[dtype])
+        try:
+            return Parsed(_scaled(exact_array(rows, exact, dtype), scale), odd, missing)
+        except (ValueError, OverflowError):
+            read = _READ[dtype]
+    else:
+        read = partial(_PARSERS[reading.parse], dtype, year)
+    odd += _read_rows(rows, range(len(rows)), read)
+    return Parsed(_scaled(pa.array(rows, ARROW[dtype]), scale), sorted(odd), missing)
+
+
+def _read_rows(rows: list[Any], numbers: Iterable[int], read: Callable[[Any], Any]) -> list[int]:
+    """Read the values in some rows one by one, equal texts once; return the rows that are odd."""
+    memo: dict[str, Any] = {}
+    odd: list[int] = []
+    for row in numbers:
+        value = rows[row]
+        if value is None:
+            continue
         is_text = type(value) is str
-        result = memo.get(value) if is_text else None
-        if result is None and value is not None:
-            with suppress(ValueError, OverflowError):
+        if is_text and value in memo:
+            result = memo[value]
+        else:
+            try:
                 result = read(value)
-            if result is None:
-                odd.append(row)
-            elif is_text:
+            except (ValueError, OverflowError):
+                result = None
+            if is_text:
                 memo[value] = result
-        rows.append(result)
-    return _scaled(Parsed(pa.array(rows, kind), odd, missing), reading.scale)
+        rows[row] = result
+        if result is None:
+            odd.append(row)
+    return odd
 
 
 class _Plain(NamedTuple):
@@ -213,16 +223,16 @@ def _identity(value: Any) -> Any:
     return number, type(value) is bool
 
 
-def _scaled(parsed: Parsed, scale: float | None) -> Parsed:
+def _scaled(array: pa.Array, scale: float | None) -> pa.Array:
     """Multiply numbers by a scale; divide where that is exact: 34.5 percent are 0.345."""
     if scale is None:
-        return parsed
+        return array
     import pyarrow.compute as pc
 
     inverse = 1 / scale
     if scale < 1 and abs(inverse - round(inverse)) < 1e-9 * inverse:
-        return parsed._replace(array=pc.divide(parsed.array, float(round(inverse))))
-    return parsed._replace(array=pc.multiply(parsed.array, float(scale)))
+        return pc.divide(array, float(round(inverse)))
+    return pc.multiply(array, float(scale))
 
 
 class _Memo(dict[Any, Any]):

@@ -223,10 +223,10 @@ class Vector:
         if below is None:
             values = self.records.get(name)
             if values is None and dict in self.kinds and not self._records:
-                values = [
-                    value.get(name, MISSING) if type(value) is dict else MISSING
-                    for value in self.values
-                ]
+                objects = self.values
+                if self.kinds != {dict}:
+                    objects = [value if type(value) is dict else {} for value in objects]
+                values = [value.get(name, MISSING) for value in objects]
             below = self._below[name] = Vector(
                 [MISSING] * len(self.values) if values is None else values,
                 self.level,

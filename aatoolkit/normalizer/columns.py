@@ -158,9 +158,7 @@ class BuiltTable:
                 report.keep(place, _held(index, there), "new level")
             else:
                 levels = pa.array([*column.levels, *new], pa.string())
-        return pa.DictionaryArray.from_arrays(
-            pc.index_in(text, levels), levels, ordered=column.ordered
-        )
+        return _encoded(text, levels, column.ordered)
 
     def _mask(self, report: DriftReport) -> None:
         """Mask the numbers that the answer denies, and keep them in ``extra``."""
@@ -237,6 +235,12 @@ def joined(parts: Sequence[BuiltTable]) -> BuiltTable:
     first, *others = parts
     for name in first.arrays if others else ():
         pieces = [first.arrays[name], *(part.arrays.pop(name) for part in others)]
+        if pa.types.is_dictionary(pieces[0].type):
+            column = first.table[name]
+            text = pa.concat_arrays([piece.dictionary_decode() for piece in pieces])
+            new = {level for piece in pieces for level in piece.dictionary.to_pylist()}
+            levels = pa.array([*column.levels, *sorted(new - {*column.levels})], pa.string())
+            pieces = [_encoded(text, levels, column.ordered)]
         first.arrays[name] = pa.concat_arrays(pieces)
     first.size += sum(part.size for part in others)
     first._blocks = [(array, [name]) for name, array in first.arrays.items()]
@@ -272,6 +276,10 @@ def _values(column: pa.Array) -> list[Any]:
     if column.null_count:
         return column.to_pylist()  # type: ignore[no-any-return]
     return column.to_numpy(zero_copy_only=False).tolist()  # type: ignore[no-any-return]
+
+
+def _encoded(text: pa.Array, levels: pa.Array, ordered: bool) -> pa.DictionaryArray:
+    return pa.DictionaryArray.from_arrays(pc.index_in(text, levels), levels, ordered=ordered)
 
 
 @lru_cache

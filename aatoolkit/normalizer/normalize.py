@@ -312,15 +312,21 @@ class _Reader:
                 if not detection.is_ruled or detection.hints or any(map(_is_of_rows, signals)):
                     raise NotInParts
                 others = _built(document, chosen[1], before, signals, source, report)
-            report.extend(walk(document, declared, census))
+                if report.differences:
+                    raise NotInParts
+            own = walk(document, declared, census)
             census.keys -= envelope.keys
-            piece = _built(document, chosen[0], before, signals, source, report)
-            if report.differences or any(table.rows.is_null for table in piece.values()):
+            piece = _built(document, chosen[0], before, signals, source, own)
+            if any(table.rows.is_null for table in piece.values()):
                 raise NotInParts
-            report.kept.clear()
+            for place, drift in own.differences.items():
+                if drift.kind != "new level":
+                    raise NotInParts
+                report.differences[place] = drift.joined(report.differences.get(place))
             for table in piece.values():
                 del table.rows
             pieces.append(piece)
+        report.kept.clear()
         if census.most_keys > MAX_FIELDS or keys_in(parts.body) != census.keys:
             raise NotInParts
         tables = {

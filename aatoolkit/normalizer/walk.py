@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -141,6 +141,13 @@ class Drift:
         if not self.kind.endswith(" key"):
             place = f"$.{place}" if place else "$"
         return f"{self.kind}{times}{shown} @ {place}"
+
+    def joined(self, other: Drift | None) -> Drift:
+        """The same difference, levels of a category, in two parts of an answer."""
+        if other is None:
+            return self
+        example = min(self.example or "", other.example or "")
+        return replace(self, count=self.count + other.count, example=example)
 
 
 @dataclass
