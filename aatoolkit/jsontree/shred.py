@@ -62,7 +62,7 @@ import pyarrow as pa
 from aatoolkit.errors import MetadataError, PayloadError
 from aatoolkit.jsontree.decode import EXACT_FLOAT, decode, gc_paused
 from aatoolkit.jsontree.layout import MAX_NODES, Census, are_keyed, regular
-from aatoolkit.jsontree.vectors import MISSING
+from aatoolkit.jsontree.vectors import MISSING, Missing
 
 __all__ = ["shred", "unshred"]
 
@@ -75,9 +75,7 @@ INTEGER, BIG, NUMBER, STRING, BOOLEAN = "integer", "big", "number", "string", "b
 PLAN = b"aatoolkit.shred"
 """The key of the plan in a table's schema metadata."""
 
-VERSION = 1
 _LONGEST = 160
-_OURS = frozenset((PARENT, PLACE, KEY, VALUE))
 _SPECIAL = re.compile(r'[\x00-\x1f\x7f%.\[\]{}@~/\\:*?"<>|]')
 _ARROW = {
     INTEGER: pa.int64(),
@@ -88,13 +86,12 @@ _ARROW = {
 }
 """The Arrow type of each kind; integers beyond 64 bits are decimal text."""
 
-_KINDS = ["missing", "null", "object", "array", "entries", *sorted(_ARROW)]
-"""The values of a kind column."""
+_BARE = ("missing", "null", "object")
+"""The kinds that no column holds."""
 
-_KIND_OF = {int: INTEGER, float: NUMBER, str: STRING, bool: BOOLEAN, type(None): "null"}
-_KIND_OF |= {dict: "object", list: "array"}
-_Rows = np.ndarray[tuple[int], np.dtype[np.int64]]
-_Cell = dict[str, Any]
+_KINDS = {int: INTEGER, float: NUMBER, str: STRING, bool: BOOLEAN, type(None): "null"}
+_KINDS |= {dict: "object", list: "array", Missing: "missing"}
+_Plan = dict[str, Any]
 
 
 @gc_paused()
@@ -126,12 +123,11 @@ def shred(answer: bytes | str | Any, *, max_nodes: int = MAX_NODES) -> dict[str,
     >>> {name: table.num_rows for name, table in tables.items()}
     {'$': 1, 'rows[]': 3}
     """
-    census = Census(max_nodes)
-    waiting = [_Table(DOCUMENT, [decode(answer)], census)]
+    census, waiting = Census(max_nodes), [_Table(DOCUMENT, [decode(answer)])]
     tables: dict[str, pa.Table] = {}
     while waiting:
         table = waiting.pop()
-        tables[_short(table.name)] = table.arrow()
+        tables[_short(table.name)] = table.arrow(census)
         waiting += reversed(table.below)
     return tables
 
@@ -139,139 +135,105 @@ def shred(answer: bytes | str | Any, *, max_nodes: int = MAX_NODES) -> dict[str,
 class _Table:
     """One table: its rows, and the tables below it."""
 
-    def __init__(self, name: str, values: list[Any], census: Census) -> None:
-        self.name, self.values, self.census = name, values, census
-        self.size = len(values)
+    def __init__(self, name: str, values: Sequence[Any]) -> None:
+        self.name, self.values = name, values
         self.columns: dict[str, pa.Array] = {}
         self.below: list[_Table] = []
 
-    def arrow(self) -> pa.Table:
-        every = np.arange(self.size)
-        plan = {
-            "version": VERSION,
-            "table": self.name,
-            "rows": self.size,
-            "cell": self._cell(self.values, every, "", every),
-        }
+    def arrow(self, census: Census) -> pa.Table:
+        cell = self._cell(self.values, "", census)
+        plan = {"table": self.name, "rows": len(self.values), "cell": cell}
         text = json.dumps(plan, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
         return pa.table(self.columns).replace_schema_metadata({PLAN: text.encode()})
 
-    def _cell(self, values: Sequence[Any], rows: _Rows, label: str, around: _Rows) -> _Cell:
-        """Add the columns of values in some rows; return the plan: which column holds which kind.
-
-        They are in objects that are in the rows ``around``.
-        """
-        self.census.add(1)
-        column, cell = label or VALUE, _Cell()
-        kinds = _by_kind(values, rows)
-        rest = ["missing"] * (len(rows) < len(around))
-        rest += [kind for kind in ("null", "object") if kind in kinds]
-        if len(rest) > 1:
-            cell["kind"] = column + KIND
-            codes = np.full(self.size, -1, np.int16)
-            codes[around] = 0
-            for kind, (_, there) in kinds.items():
-                codes[there] = _KINDS.index(kind)
-            numbers = pa.array(codes, mask=codes < 0 if len(around) < self.size else None)
-            kind_array = pa.DictionaryArray.from_arrays(numbers, pa.array(_KINDS), safe=False)
-            self.columns[cell["kind"]] = kind_array
-        elif rest:
-            cell["rest"] = rest[0]
-        scalars = {kind: kinds[kind] for kind in sorted(kinds) if kind in _ARROW}
-        if {INTEGER, NUMBER} <= scalars.keys() and BIG not in scalars:
-            (whole, ats), (floats, at) = scalars[INTEGER], scalars[NUMBER]
-            is_exact = min(whole) >= -EXACT_FLOAT and max(whole) <= EXACT_FLOAT
-            if is_exact and not any(map(float.is_integer, floats)):
-                del scalars[INTEGER]
-                scalars[NUMBER] = [*map(float, whole), *floats], np.concatenate((ats, at))
-                cell["whole"] = INTEGER
-        for kind, (held, there) in scalars.items():
-            name = column if len(scalars) == 1 else f"{column}@{kind}"
-            cell.setdefault("scalars", {})[kind] = name
-            self.columns[name] = self._column(held, there, _ARROW[kind])
-        if rest == ["null"] and not scalars and not {"array", "entries"} & kinds.keys():
-            self.columns[column] = pa.nulls(self.size)
+    def _cell(self, values: Sequence[Any], label: str, census: Census) -> _Plan:
+        """Add the columns of values, one a row; return the plan: which column holds which kind."""
+        census.add(1)
+        column, plan = label or VALUE, _Plan()
+        kinds = [*map(_KINDS.__getitem__, map(type, values))]
+        present = {*kinds}
+        if INTEGER in present and not all(
+            -(2**63) <= value < 2**63 for value in values if type(value) is int
+        ):
+            for row, value in enumerate(values):
+                if type(value) is int and not -(2**63) <= value < 2**63:
+                    kinds[row], present = BIG, {*present, BIG}
+            values = [str(v) if k == BIG else v for v, k in zip(values, kinds, strict=True)]
+        elif {INTEGER, NUMBER} <= present and _are_distinguishable(values):
+            kinds = [NUMBER if kind == INTEGER else kind for kind in kinds]
+            present, plan["whole"] = present - {INTEGER}, True
+        objects = [value for value in values if type(value) is dict]
+        if objects and are_keyed(objects):
+            kinds = ["entries" if kind == "object" else kind for kind in kinds]
+            present = present - {"object"} | {"entries"}
+        bare = [kind for kind in _BARE if kind in present]
+        if len(bare) > 1:
+            plan["kind"] = column + KIND
+            self.columns[plan["kind"]] = pa.array(kinds).dictionary_encode()
+        elif bare:
+            plan["bare"] = bare[0]
+        scalars = sorted(present & _ARROW.keys() & {*kinds})
+        plan["scalars"] = {k: column if len(scalars) == 1 else f"{column}@{k}" for k in scalars}
+        for kind, name in plan["scalars"].items():
+            held = _of_kind(values, kinds, kind)
+            self.columns[name] = pa.array(held, _ARROW[kind])
+        if present == {"null"} or (present == {"null", "missing"} and label):
+            self.columns[column] = pa.nulls(len(values))
         for kind, sign in (("array", ITEMS), ("entries", ENTRIES)):
-            if kind in kinds:
-                cell[sign] = self._child(*kinds[kind], label, sign)
-        if "object" in kinds:
-            objects, there = kinds["object"]
-            fields = _fields(objects, there)
-            cell["fields"] = {
-                key: self._cell(*fields[key], _field(label, key), there) for key in sorted(fields)
-            }
-        return cell
+            if kind in present:
+                self.columns[column + sign] = self._child(
+                    _of_kind(values, kinds, kind), label, sign
+                )
+                plan[sign] = [column + sign, self.below[-1].name]
+        if "object" in present:
+            columns: Mapping[str, Sequence[Any]] = {}
+            if present == {"object"}:
+                columns = regular(values)
+            names = sorted(columns or {*chain.from_iterable(objects)})
+            records = [value if type(value) is dict else {} for value in values]
+            plan["fields"] = {}
+            for name in names:
+                below = columns.get(name) or [record.get(name, MISSING) for record in records]
+                plan["fields"][name] = self._cell(below, _field(label, name), census)
+        return plan
 
-    def _column(self, values: Sequence[Any], rows: _Rows, kind: pa.DataType) -> pa.Array:
-        if len(rows) == self.size and (rows[1:] > rows[:-1]).all():
-            return pa.array(values, kind)
-        column = np.full(self.size, None, object)
-        column[rows] = _objects(values)
-        return pa.array(column, kind)
-
-    def _child(
-        self, containers: Sequence[Any], rows: _Rows, label: str, sign: str
-    ) -> dict[str, str]:
+    def _child(self, containers: Sequence[Any], label: str, sign: str) -> pa.Array:
         """Open the table of the elements of arrays, or of the entries of objects."""
-        column = (label or VALUE) + sign
-        lengths = np.fromiter(map(len, containers), np.int32, len(containers))
-        self.columns[column] = self._column(lengths.tolist(), rows, pa.int32())
         above = "" if self.name == DOCUMENT else self.name
         name = f"{above}.{label}{sign}" if above and label else f"{above}{label}{sign}"
-        lists = containers if sign == ITEMS else map(dict.values, containers)
-        child = _Table(name, [*chain.from_iterable(lists)], self.census)
+        held = [container or () for container in containers]
+        lists = [c.values() if isinstance(c, dict) else c for c in held]
+        child = _Table(name, [*chain.from_iterable(lists)])
+        lengths = np.fromiter(map(len, held), np.int64, len(held))
         starts = (lengths.cumsum() - lengths).repeat(lengths)
-        child.columns[PARENT] = pa.array(rows.repeat(lengths))
-        child.columns[PLACE] = pa.array(np.arange(child.size, dtype=np.int32) - starts, pa.int32())
+        child.columns[PARENT] = pa.array(np.arange(len(held)).repeat(lengths))
+        child.columns[PLACE] = pa.array(np.arange(len(starts)) - starts, pa.int32())
         if sign == ENTRIES:
-            child.columns[KEY] = pa.array([*chain.from_iterable(containers)], pa.string())
+            child.columns[KEY] = pa.array([*chain.from_iterable(held)], pa.string())
         self.below.append(child)
-        return {"column": column, "table": name}
+        return pa.array([None if c is None else len(c) for c in containers], pa.int32())
 
 
-def _by_kind(values: Sequence[Any], rows: _Rows) -> dict[str, tuple[Sequence[Any], _Rows]]:
-    """Group values by their kind, each with its rows."""
-    types = [*map(type, values)]
-    distinct = {*types}
-    kinds: dict[str, tuple[Sequence[Any], _Rows]] = {}
-    for kind in distinct:
-        part, there = values, rows
-        if len(distinct) > 1:
-            part = [value for value in values if type(value) is kind]
-            there = rows[np.fromiter((other is kind for other in types), bool, len(types))]
-        if kind is int and not -(2**63) <= min(part) <= max(part) < 2**63:
-            fits = np.fromiter((-(2**63) <= value < 2**63 for value in part), bool, len(part))
-            big = [str(value) for value, fit in zip(part, fits, strict=True) if not fit]
-            kinds[BIG] = big, there[~fits]
-            part = [value for value, fit in zip(part, fits, strict=True) if fit]
-            there = there[fits]
-        name = "entries" if kind is dict and are_keyed(part) else _KIND_OF[kind]
-        if len(part):
-            kinds[name] = part, there
-    return kinds
+def _are_distinguishable(values: Sequence[Any]) -> bool:
+    """Whether integers among numbers can be told from floats in a column of floats."""
+    return all(
+        not value.is_integer() if type(value) is float else abs(value) <= EXACT_FLOAT
+        for value in values
+        if type(value) in (int, float)
+    )
 
 
-def _fields(
-    objects: Sequence[dict[str, Any]], rows: _Rows
-) -> dict[str, tuple[Sequence[Any], _Rows]]:
-    """Group the values of objects by their keys, each with its rows."""
-    columns = regular(objects)
-    if columns:
-        return {key: (column, rows) for key, column in columns.items()}
-    found: dict[str, tuple[list[Any], list[int]]] = {}
-    for row, value in zip(rows.tolist(), objects, strict=True):
-        for key, inner in value.items():
-            if key not in found:
-                found[key] = [], []
-            found[key][0].append(inner)
-            found[key][1].append(row)
-    return {key: (values, np.array(at, np.int64)) for key, (values, at) in found.items()}
+def _of_kind(values: Sequence[Any], kinds: list[str], kind: str) -> Sequence[Any]:
+    """The values of a kind, None in the place of others."""
+    if {*kinds} == {kind}:
+        return values
+    return [value if k == kind else None for value, k in zip(values, kinds, strict=True)]
 
 
 def _field(record: str, key: str) -> str:
     """The name of a field of an object; characters with a meaning in names become ``%2E``."""
     step = _SPECIAL.sub(lambda sign: f"%{ord(sign[0]):02X}", key) or "%"
-    step = f"%5F{key[1:]}" if key in _OURS else step
+    step = f"%5F{key[1:]}" if key in (PARENT, PLACE, KEY, VALUE) else step
     return f"{record}.{step}" if record else step
 
 
@@ -293,7 +255,7 @@ def unshred(tables: Mapping[str, pa.Table]) -> Any:
     Raises
     ------
     MetadataError
-        If a table has no plan, or one of a later version.
+        If a table has no plan.
     PayloadError
         If a table, column or row is missing or not as planned.
 
@@ -302,126 +264,83 @@ def unshred(tables: Mapping[str, pa.Table]) -> Any:
     >>> unshred(shred('{"chats": [{"id": 1}, {}], "total": null}'))
     {'chats': [{'id': 1}, {}], 'total': None}
     """
-    rebuilder = _Rebuilder(tables)
+    held: dict[str, tuple[pa.Table, _Plan]] = {}
+    for name, table in tables.items():
+        try:
+            plan = json.loads(table.schema.metadata[PLAN])
+            held[plan["table"]] = table, plan
+        except (AttributeError, KeyError, TypeError, ValueError):
+            raise MetadataError(
+                f"the table {name} has no plan that can be read; give unshred the tables that "
+                "shred made, with the metadata of their schemas"
+            ) from None
     try:
-        (value,) = rebuilder.values(DOCUMENT)
+        (value,) = _values(held, DOCUMENT)
         return value
     except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
-        if isinstance(error, PayloadError):
-            raise
-        problem = f"{type(error).__name__}: {error}"
-    raise _broken(f"the tables do not fit their plans ({problem})")
-
-
-class _Rebuilder:
-    """The tables of a document, by their whole names, with their plans."""
-
-    def __init__(self, tables: Mapping[str, pa.Table]) -> None:
-        planned = [(_plan(name, table), table) for name, table in tables.items()]
-        self.tables = {plan["table"]: table for plan, table in planned}
-        self.plans = {plan["table"]: plan for plan, _ in planned}
-
-    def values(self, name: str) -> list[Any]:
-        """Rebuild the JSON value of each row of a table."""
-        if name not in self.tables:
-            raise _broken(f"the table {_short(name)} is missing")
-        rows = self.plans[name]["rows"]
-        if self.tables[name].num_columns and self.tables[name].num_rows != rows:
-            raise _broken(f"the table {_short(name)} had {rows} rows")
-        return self._cell(name, self.plans[name]["cell"], rows)
-
-    def _cell(self, name: str, cell: _Cell, rows: int) -> list[Any]:
-        """Rebuild the values of a column group; `MISSING` where a row has none."""
-        parts = [self._scalars(name, cell, *pair) for pair in cell.get("scalars", {}).items()]
-        parts += [self._below(name, cell[sign], sign) for sign in (ITEMS, ENTRIES) if sign in cell]
-        kinds = np.array(self._column(name, cell["kind"]).to_pylist()) if "kind" in cell else None
-        if kinds is None and len(parts) == 1 and parts[0][0].all():
-            return parts[0][1]
-        found = np.full(rows, MISSING if cell.get("rest") == "missing" else None, object)
-        if kinds is not None:
-            found[kinds == "missing"] = MISSING
-        for valid, values in parts:
-            found[valid] = _objects(values)[valid]
-        if "fields" in cell:
-            at = np.ones(rows, bool) if kinds is None else kinds == "object"
-            for valid, _ in parts:
-                at &= ~valid
-            found[at] = _objects(self._records(name, cell["fields"], rows))[at]
-        return found.tolist()
-
-    def _scalars(self, name: str, cell: _Cell, kind: str, column: str) -> tuple[Any, list[Any]]:
-        array = self._column(name, column)
-        values = array.to_pylist()
-        if kind == BIG:
-            values = [None if value is None else int(value) for value in values]
-        if kind == NUMBER and cell.get("whole") == INTEGER:
-            values = [int(v) if v is not None and v.is_integer() else v for v in values]
-        return _valid(array), values
-
-    def _below(self, name: str, below: dict[str, str], sign: str) -> tuple[Any, list[Any]]:
-        """Rebuild the arrays of a column group, or the objects that became rows."""
-        lengths, child = self._column(name, below["column"]), below["table"]
-        values = self.values(child)
-        sizes = lengths.fill_null(0).to_numpy()
-        if int(sizes.sum()) != self.plans[child]["rows"]:
-            problem = "does not have the rows that its parent refers to"
-            raise _broken(f"the table {_short(child)} {problem}")
-        parents = self._column(child, PARENT).to_numpy()
-        if not np.array_equal(parents, np.repeat(np.arange(len(sizes)), sizes)):
-            raise _broken(f"the rows of the table {_short(child)} are not in their order")
-        ends = np.cumsum(sizes)
-        bounds = list(zip((ends - sizes).tolist(), ends.tolist(), strict=True))
-        if sign == ITEMS:
-            return _valid(lengths), [values[start:end] for start, end in bounds]
-        keys = self._column(child, KEY).to_pylist()
-        objects = [dict(zip(keys[a:b], values[a:b], strict=True)) for a, b in bounds]
-        return _valid(lengths), objects
-
-    def _records(self, name: str, fields: dict[str, _Cell], rows: int) -> list[dict[str, Any]]:
-        records: list[dict[str, Any]] = [{} for _ in range(rows)]
-        for key, cell in fields.items():
-            for record, value in zip(records, self._cell(name, cell, rows), strict=True):
-                if value is not MISSING:
-                    record[key] = value
-        return records
-
-    def _column(self, name: str, column: str) -> pa.ChunkedArray:
-        try:
-            return self.tables[name].column(column)
-        except KeyError:
-            raise _broken(f"the table {_short(name)} lacks its column {column}") from None
-
-
-def _plan(name: str, table: pa.Table) -> dict[str, Any]:
-    if not hasattr(table, "schema"):
-        raise MetadataError(f"the table {name} is a {type(table).__name__}; give Arrow tables")
-    text = (table.schema.metadata or {}).get(PLAN)
-    remedy = "give unshred the tables that shred made, with the metadata of their schemas"
-    if text is None:
-        raise MetadataError(f"the table {name} has no plan; {remedy}")
-    try:
-        plan: dict[str, Any] = json.loads(text)
-        version = plan["version"]
-    except (ValueError, KeyError, TypeError):
-        raise MetadataError(f"the plan of the table {name} cannot be read; {remedy}") from None
-    if version != VERSION:
-        raise MetadataError(
-            f"the table {name} was made by a later version of aatoolkit; install that",
-            version=str(version),
-        )
-    return plan
-
-
-def _broken(problem: str) -> PayloadError:
-    return PayloadError(
+        problem = f"the tables do not fit their plans ({type(error).__name__}: {error})"
+    raise PayloadError(
         f"{problem}; give unshred all tables that shred made, as they were",
         problems=[f"{problem} @ $"],
     )
 
 
-def _valid(array: pa.ChunkedArray) -> Any:
-    return array.is_valid().to_numpy()
+def _values(tables: dict[str, tuple[pa.Table, _Plan]], name: str) -> list[Any]:
+    """Rebuild the JSON value of each row of a table."""
+    if name not in tables:
+        raise ValueError(f"the table {_short(name)} is missing")
+    table, plan = tables[name]
+    if table.num_columns and table.num_rows != plan["rows"]:
+        raise ValueError(f"the table {_short(name)} had {plan['rows']} rows")
+
+    def rebuilt(plan: _Plan) -> list[Any]:
+        kinds = table.column(plan["kind"]).to_pylist() if "kind" in plan else []
+        values: list[Any] = [MISSING if plan.get("bare") == "missing" else None] * len(rows)
+        for row, kind in enumerate(kinds):
+            if kind == "missing":
+                values[row] = MISSING
+        for kind, column in plan["scalars"].items():
+            for row, value in enumerate(table.column(column).to_pylist()):
+                if value is not None:
+                    is_whole = kind == NUMBER and "whole" in plan and value.is_integer()
+                    values[row] = int(value) if kind == BIG or is_whole else value
+        for sign in (ITEMS, ENTRIES):
+            if sign in plan:
+                column, below = plan[sign]
+                for row, value in _containers(
+                    tables, table.column(column).to_pylist(), below, sign
+                ):
+                    values[row] = value
+        if "fields" in plan:
+            objects = [row for row in rows if not kinds or kinds[row] == "object"]
+            objects = [row for row in objects if values[row] is None]
+            for row in objects:
+                values[row] = {}
+            for key, cell in plan["fields"].items():
+                inner = rebuilt(cell)
+                for row in objects:
+                    if inner[row] is not MISSING:
+                        values[row][key] = inner[row]
+        return values
+
+    rows = range(plan["rows"])
+    return rebuilt(plan["cell"])
 
 
-def _objects(values: Sequence[Any]) -> Any:
-    return np.fromiter(values, object, len(values))
+def _containers(
+    tables: dict[str, tuple[pa.Table, _Plan]], lengths: list[int | None], name: str, sign: str
+) -> list[tuple[int, Any]]:
+    """Rebuild the arrays, or the objects that became rows, with the row of each."""
+    values, child = _values(tables, name), tables[name][0]
+    parents = [row for row, length in enumerate(lengths) for _ in range(length or 0)]
+    if child.column(PARENT).to_pylist() != parents:
+        raise ValueError(f"the table {_short(name)} does not have the rows that are referred to")
+    keys = child.column(KEY).to_pylist() if sign == ENTRIES else []
+    listed: list[tuple[int, Any]] = []
+    start = 0
+    for row, length in enumerate(lengths):
+        if length is not None:
+            part = slice(start, start := start + length)
+            pairs = zip(keys[part], values[part], strict=True) if keys else ()
+            listed.append((row, values[part] if sign == ITEMS else dict(pairs)))
+    return listed

@@ -270,18 +270,10 @@ def test_a_missing_table_is_named(name: str) -> None:
         unshred(tables)
 
 
-@pytest.mark.parametrize(
-    ("plan", "match"),
-    [
-        (None, "has no plan"),
-        (b"{", "cannot be read"),
-        (b"[]", "cannot be read"),
-        (b'{"version": 2}', "later version"),
-    ],
-)
-def test_a_plan_that_cannot_be_read_is_refused(plan: bytes | None, match: str) -> None:
+@pytest.mark.parametrize("plan", [None, b"{", b"[]", b"{}"])
+def test_a_plan_that_cannot_be_read_is_refused(plan: bytes | None) -> None:
     metadata = {b"aatoolkit.shred": plan} if plan else None
-    with pytest.raises(MetadataError, match=match):
+    with pytest.raises(MetadataError, match="has no plan that can be read"):
         unshred(broken("a[]", lambda table: table.replace_schema_metadata(metadata)))
 
 
