@@ -279,7 +279,7 @@ class Dataset(Mapping[str, Tables], NamesNear):
         the window before, or since an earlier dataset, and what cannot be said, as `compare`
         finds it. Then come the sections in reading order. Each number leads to where it comes
         from: its formula, its place in the answer, the answer with its SHA-256. Of each section
-        the columns that say most stand open; all else is folded, and not printed.
+        the columns that say most stand open; other tables are folded, and not printed.
 
         The page is self-contained: it opens offline, loads nothing, runs no script, prints, fits
         a phone, and follows the reader's light or dark setting. Nothing in an answer can run or

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from datetime import UTC, datetime
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 from serving import shared_dataset
 
 import aatoolkit as aa
@@ -63,7 +65,7 @@ def test_it_opens_offline_without_a_complaint(page: Any, report: Path, shots: Pa
     heads = page.locator("h2").all_inner_texts()
     assert heads[:3] == ["Summary", "Overview", "Brands and share of voice"]
     assert heads[-2:] == ["Technical state of the site", "What was measured"]
-    assert page.locator("figure svg").count() >= 4
+    assert page.locator("figure img").count() >= 4
     assert page.evaluate("document.scripts.length") == 0
     assert not page.evaluate(TOO_WIDE), "tables scroll in their own frames"
 
@@ -120,7 +122,7 @@ def test_a_number_leads_to_its_evidence_and_back(page: Any, report: Path) -> Non
 def test_every_picture_is_announced_by_what_it_shows(page: Any, report: Path) -> None:
     page.goto(report.as_uri())
     pictures = page.get_by_role("img")
-    assert pictures.count() == page.locator("figure svg").count()
+    assert pictures.count() == page.locator("figure img").count()
     named = page.get_by_role("img", name="Mention rate by")
     assert named.count() == 1
 
@@ -143,7 +145,10 @@ def test_nothing_in_an_answer_runs(page: Any, hostile: Path) -> None:
     page.evaluate("document.querySelectorAll('details').forEach((each) => each.open = true)")
     assert page.evaluate("window.hacked") is None
     assert page.evaluate("document.scripts.length") == 0
-    assert page.locator("iframe, img, object, embed, form, base").count() == 0
+    assert (
+        page.locator("iframe, img:not([src^='data:image/svg']), object, embed, form, base").count()
+        == 0
+    )
     links = page.eval_on_selector_all("a", "all => all.map(a => a.getAttribute('href'))")
     assert all(link.startswith("#") for link in links)
     assert page.url == hostile.as_uri()
@@ -167,12 +172,12 @@ def test_the_policy_would_stop_what_got_through(page: Any, hostile: Path, seen: 
 def test_it_follows_the_light(page: Any, report: Path, scheme: str, shots: Path | None) -> None:
     page.emulate_media(color_scheme=scheme)
     page.goto(report.as_uri())
-    paper, ink = page.evaluate(
-        """() => {
-          const body = getComputedStyle(document.body);
-          const label = getComputedStyle(document.querySelector("figure svg text"));
-          return [body.backgroundColor, label.fill];
-        }"""
+    style = "getComputedStyle(document.body)"
+    paper, ink = page.evaluate(f"[{style}.backgroundColor, {style}.color]")
+    # The pictures follow too: their corner is paper.
+    corner = page.locator("figure img").first.screenshot()
+    assert Image.open(io.BytesIO(corner)).convert("RGB").getpixel((2, 2)) == (
+        (255, 255, 255) if scheme == "light" else (13, 17, 23)
     )
     light = {"rgb(255, 255, 255)": "rgb(31, 35, 40)"}
     dark = {"rgb(13, 17, 23)": "rgb(230, 237, 243)"}

@@ -146,9 +146,11 @@ def is_dark_paper(ax: Axes | None) -> bool:
     return luminance(to_hex(paper)) < 0.2
 
 
-def draw(spec: Spec, size: tuple[float, float] | None, palette: Palette) -> Picture:
+def draw(
+    spec: Spec, size: tuple[float, float] | None, palette: Palette, width: float = WIDTH
+) -> Picture:
     """Draw a picture on a figure of its own, which pyplot does not manage."""
-    wide = (WIDE if spec.across > 1 else 1.0) * WIDTH
+    wide = (WIDE if spec.across > 1 else 1.0) * width
     layout = place(spec, size[0] * 72, size[1] * 72) if size else place(spec, wide)
     figure = Figure((layout.width / 72, layout.height / 72), facecolor=palette["paper"])
     figure.set_layout_engine("none")

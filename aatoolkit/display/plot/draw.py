@@ -113,10 +113,12 @@ def _check(
             raise ArgumentError(why, argument=name)
 
 
-def picture_of(frame: pd.DataFrame) -> Picture | None:
-    """Draw a frame; None if there is nothing to draw."""
+def picture_of(frame: pd.DataFrame, width: float) -> Picture | None:
+    """Draw a frame in a width in points; None if there is nothing to draw."""
     spec = spec_of(plot_data(frame), Options(), None)
-    return None if spec.kind in _WITHOUT_PICTURE else draw(spec, None, Palette.of(is_dark=False))
+    if spec.kind in _WITHOUT_PICTURE:
+        return None
+    return draw(spec, None, Palette.of(is_dark=False), width)
 
 
 # --- the whole picture ------------------------------------------------------------------------

@@ -8,10 +8,9 @@ reading order:
 
 - ``page``: the page as a whole; ``outline``: the order of the sections, their titles, and which
   tables and columns stand open.
-- ``summary``: what is, what is shown to have changed and what cannot be said, in sentences;
-  ``measured``: what was measured, table by table.
-- ``grid``: frames as HTML tables, escaping and elements; ``wording``: names, units and values in
-  words; ``picture``: pictures as SVG; ``style``: the style sheet.
+- ``summary``: what is, what is shown to have changed and what cannot be said, in sentences.
+- ``grid``: tables, pictures and elements as HTML; ``wording``: names, units and values in words;
+  ``style``: the style sheet.
 - ``evidence``: the evidence of each number, row by row, each response read once.
 """
 

@@ -30,7 +30,6 @@ from aatoolkit.stats.explain.responses import TrailEnd
 
 if TYPE_CHECKING:
     from aatoolkit.client.dataset import Dataset
-    from aatoolkit.display.plot.axes import Picture
 
 _MOST_NAMES = 4
 """The most values of a key that name a row."""
@@ -147,20 +146,6 @@ class SectionEvidence:
                 self._names,
             )
         return self._tables[table]
-
-    def drawn(self, picture: Picture, row: int, column: str, label: str, shown: str) -> str:
-        """A number of the caption of a picture as a link to its evidence."""
-        known = self._tables.setdefault(
-            "",
-            TableEvidence(
-                "The picture",
-                f"{self._at}-0",
-                lambda at, name: picture.explain(at, name, within=self._explain.any),
-            ),
-        )
-        link = known.link(row, column, label, shown)
-        here = known.anchor(row)
-        return f'<span id="{here}">{link}</span>' if here else link
 
     def anchor(self, table: str, column: str, label: str) -> str:
         """The anchor of the evidence of a number; empty if it is not shown."""

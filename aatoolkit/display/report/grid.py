@@ -9,12 +9,15 @@ from typing import Protocol
 
 import numpy as np
 
-from aatoolkit._util.numbers import number as format_number
+from aatoolkit._util.numbers import number
 from aatoolkit._util.text import visible
 from aatoolkit.display.plot.data import PlotData
+from aatoolkit.display.plot.style import DARK, LIGHT
 from aatoolkit.display.report.outline import title_of
 from aatoolkit.display.report.wording import RowNames, column_title, plain, unit_words, value_words
 
+_PAPER = ("ink", "muted", "grid", "paper", "lack", "hatch")
+"""The colours that follow the theme of the page."""
 _DASH = '<td class="missing"><span aria-label="missing">–</span></td>'
 _MANY = 4  # columns that do not fit a phone
 
@@ -41,8 +44,8 @@ def table_of(
     name: str,
     most: int,
     names: RowNames,
-    columns: Sequence[str] = (),
-    links: NumberLinks | None = None,
+    columns: Sequence[str],
+    links: NumberLinks,
 ) -> str:
     """The first rows of a table under plain heads.
 
@@ -57,31 +60,27 @@ def table_of(
     names
         The names of rows that it refers to.
     columns
-        The columns to show, as far as they are there; all of them if left out.
+        The columns to show, as far as they are there; all of them if there are none.
     links
         Makes of the numbers links to their evidence.
     """
-    listed = [column for column in columns if column in data.kinds]
-    listed = listed or _without_surplus(data)
-    shown = PlotData(data.frame.head(most), data.metadata)
-    rows = len(shown)
-    head = _row_head(data, listed)
-    labels = names.texts(shown, head) if head else [f"row {at}" for at in range(1, rows + 1)]
-    cells = [
-        [element("th", text(label), scope="row") for label in labels]
-        if column == head
-        else _cells(shown, column, names, labels, links)
-        for column in listed
-    ]
-    of = f"first {rows:,} of {len(data):,} rows" if rows < len(data) else "all rows"
-    caption = f"<b>{text(title_of(name))}</b> ({of})"
-    heads = "".join(_head(data, column) for column in listed)
+    listed = [column for column in columns if column in data.kinds] or _without_surplus(data)
+    first, part = listed[0] if listed else "", PlotData(data.frame.head(most), data.metadata)
+    labels = [f"row {at}" for at in range(1, len(part) + 1)]
+    cells = []
+    if data.kinds.get(first) in ("word", "time"):
+        labels, listed = names.texts(part, first), listed[1:]
+        cells = [[element("th", text(label), scope="row") for label in labels]]
+    cells += [_cells(part, column, names, labels, links) for column in listed]
+    of = f"first {len(part):,} of {len(data):,} rows" if len(part) < len(data) else "all rows"
+    heads = [*([first] if len(cells) > len(listed) else []), *listed]
     body = [
-        element("tr", "".join(row), **({"id": here} if here else {}))
+        element("tr", "".join(row), **({"id": anchor} if anchor else {}))
         for at, row in enumerate(zip(*cells, strict=True))
-        for here in [links.anchor(at) if links else ""]
+        for anchor in [links.anchor(at)]
     ]
-    return _framed(title_of(name), caption, heads, body, len(listed))
+    return _framed(title_of(name), f"<b>{text(title_of(name))}</b> ({of})",
+                   "".join(_head(data, head) for head in heads), body, len(heads))  # fmt: skip
 
 
 def bars(data: PlotData, name: str, column: str, names: RowNames) -> str:
@@ -98,7 +97,7 @@ def bars(data: PlotData, name: str, column: str, names: RowNames) -> str:
         + element(
             "dd",
             f'<i style="width:{70 * values[at] / most:.0f}%"></i>'
-            + text(format_number(float(values[at]), units[at])),
+            + text(number(float(values[at]), units[at])),
         )
         for at in order
     )
@@ -117,12 +116,6 @@ def _without_surplus(data: PlotData) -> list[str]:
     own = next((key for key in data.keys if key.endswith("_id")), None) if label else None
     others = [name for name in data.kinds if name != own or name == label]
     return [label, *(name for name in others if name != label)] if label in others else others
-
-
-def _row_head(data: PlotData, listed: Sequence[str]) -> str | None:
-    """The column that names the rows: the first one, if it has words or days."""
-    first = listed[0] if listed else None
-    return first if first is not None and data.kinds[first] in ("word", "time") else None
 
 
 def _framed(name: str, caption: str, head: str, rows: Iterable[str], columns: int) -> str:
@@ -147,41 +140,32 @@ def _head(data: PlotData, name: str) -> str:
 
 
 def _cells(
-    data: PlotData, name: str, names: RowNames, labels: Sequence[str], links: NumberLinks | None
+    data: PlotData, name: str, names: RowNames, labels: Sequence[str], links: NumberLinks
 ) -> list[str]:
-    kind = data.kinds[name]
-    missing = data.frame[name].isna()
+    kind, lacking, frame = data.kinds[name], data.frame[name].isna(), data.frame
     if kind == "number":
-        values = data.frame[name].to_numpy(float, na_value=float("nan"))
-        numbers = [
-            format_number(float(value), unit)
-            for value, unit in zip(values, data.units(name), strict=True)
-        ]
-        if links is not None:
-            return [
-                element("td", links.link(at, name, label, "–" if lacks else number), "number")
-                for at, (label, number, lacks) in enumerate(
-                    zip(labels, numbers, missing, strict=True)
-                )
-            ]
-        shown = [element("td", text(number), "number") for number in numbers]
+        values = frame[name].to_numpy(float, na_value=float("nan"))
+        cells = zip(labels, values.tolist(), data.units(name), lacking, strict=True)
+        return [
+            element("td", links.link(at, name, label, "–" if lacks else number(value, unit)),
+                    "number")
+            for at, (label, value, unit, lacks) in enumerate(cells)
+        ]  # fmt: skip
+    if kind == "flag":
+        words = ["yes" if value else "no" for value in frame[name].fillna(False)]
     elif kind == "list":
-        shown = [_listed(value) for value in data.frame[name]]
-    elif kind == "flag":
-        shown = [
-            element("td", "yes" if value else "no") for value in data.frame[name].fillna(False)
+        words = [
+            ", ".join(value_words(str(part)) for part in value)
+            if isinstance(value, Iterable) and not isinstance(value, str)
+            else str(value)
+            for value in frame[name]
         ]
     else:
-        styles = "time" if kind == "time" else ""
         words = data.text(name) if kind == "time" else names.texts(data, name)
-        shown = [element("td", text(word), styles) for word in words]
-    return [_DASH if lacks else cell for cell, lacks in zip(shown, missing, strict=True)]
-
-
-def _listed(value: object) -> str:
-    if isinstance(value, str) or not isinstance(value, Iterable):
-        return element("td", text(value))
-    return element("td", text(", ".join(value_words(str(each)) for each in value)))
+    return [
+        _DASH if lacks else element("td", text(word), "time" * (kind == "time"))
+        for word, lacks in zip(words, lacking, strict=True)
+    ]
 
 
 _RIGHT_TO_LEFT = re.compile(
@@ -216,6 +200,26 @@ def element(name: str, inside: str, kind: str = "", **attributes: object) -> str
     listed = {**given, **attributes}
     written = "".join(f' {key}="{html.escape(str(value))}"' for key, value in listed.items())
     return f"<{name}{written}>{inside}</{name}>"
+
+
+def fold(head: str, inside: str, kind: str = "") -> str:
+    """A part of a page that opens at its head; both are HTML."""
+    return element("details", f"<summary>{head}</summary>{inside}", kind)
+
+
+def image(svg: str, alt: str) -> str:
+    """A picture as an image, in which nothing runs, with the colours of the reader's setting."""
+    for name, colour in LIGHT.items():
+        if name in _PAPER:
+            svg = svg.replace(colour, f"var(--{name})")
+    light, dark = (
+        ";".join(f"--{name}:{colours[name]}" for name in _PAPER) for colours in (LIGHT, DARK)
+    )
+    themes = f"svg{{{light}}}@media(prefers-color-scheme:dark){{svg{{{dark}}}}}"
+    start = svg.index(">", svg.index("<svg")) + 1
+    svg = f"{svg[svg.index('<svg') : start]}<style>{themes}</style>{svg[start:]}"
+    source = " ".join(svg.replace("%", "%25").replace("#", "%23").split())
+    return f'<img alt="{text(alt, 700)}" src="data:image/svg+xml,{html.escape(source)}">'
 
 
 def slug(name: str, at: int) -> str:

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from aatoolkit._util.text import counted
 from aatoolkit.display.plot.labels import describe_scope
 from aatoolkit.display.report.evidence import CellExplainer, SectionEvidence
-from aatoolkit.display.report.grid import bars, element, grid, slug, table_of, text
-from aatoolkit.display.report.measured import measured, statements
+from aatoolkit.display.report.grid import bars, element, fold, grid, image, slug, table_of, text
 from aatoolkit.display.report.outline import Chapter, chapter_of, in_reading_order, title_of
 from aatoolkit.display.report.style import STYLE
 from aatoolkit.display.report.summary import summary
-from aatoolkit.display.report.wording import RowNames, plain, state_words
+from aatoolkit.display.report.wording import (
+    RowNames,
+    column_title,
+    path_words,
+    plain,
+    state_words,
+    value_words,
+)
 from aatoolkit.errors import ArgumentError
 from aatoolkit.metadata.attrs import Source, metadata_of
 
@@ -25,8 +32,8 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri
 POLICY += "form-action 'none'"
 """The content security policy: nothing but inline styles and data images."""
 
-_PICTURES = 6
-"""The most pictures of a page; each takes a third of a second to draw."""
+_PICTURES, _WIDE = 7, 345.0
+"""The most pictures of a page, each of which takes a sixth of a second, and how wide they are."""
 
 
 def page(dataset: Dataset, rows: int, before: Dataset | None = None) -> str:
@@ -94,95 +101,64 @@ class _Page:
         doc = "" if tables.declaration is None else plain(tables.declaration.doc)
         main = next(iter(tables))
         opened = {table: cols.split() for table, cols in chapter.shown.items() if table in tables}
-        opened = opened or {main: []}
+        opened, picture = opened or {main: []}, self._picture(tables, chapter)
         body = [
             f'<section aria-labelledby="{anchor}"><h2 id="{anchor}">{text(chapter.title)}</h2>',
             element("p", text(doc), "lead"),
             element("p", text(state_words(tables._shown(main)), 600), "state"),
-            *(pictures := [*filter(None, self._pictures(tables, chapter, at, evidence))]),
-            *(
-                self._open(tables, table, cols, evidence, chapter, is_folded=bool(pictures))
-                for table, cols in opened.items()
-            ),
+            picture,
         ]
+        for table, columns in opened.items():
+            if not tables.rows[table]:
+                state = text(state_words(tables._shown(table)))
+                body.append(element("p", f"<b>{text(title_of(table))}</b>: {state}"))
+                continue
+            shown = self._table(tables, table, evidence, min(self._rows, chapter.rows), columns)
+            # Below a picture a table is folded on screens, and open on paper.
+            head = f"Table: {text(title_of(table))}"
+            body.append(fold(head, shown, "table") if picture else shown)
+        others = [table for table in tables if tables.rows[table] and table not in opened]
+        folds = [
+            fold(f"{text(title_of(table))}, {counted(tables.rows[table], 'row')}",
+                 self._table(tables, table, evidence, self._rows, ()))
+            for table in others
+        ]  # fmt: skip
+        if notes := statements(tables):
+            listed = "".join(element("li", note) for note in notes)
+            folds.append(fold("What the service says of these figures", f"<ul>{listed}</ul>"))
+        names = ", ".join(title_of(table).lower() for table in others)
+        more = fold(text(f"More{f': {names}' if names else ''}", 300), "".join(folds), "more")
         # The folds before the evidence, which is of their numbers too.
-        folded = self._folded(tables, [*opened], evidence)
-        body += [evidence.html(), folded, "</section>"]
+        body += [evidence.html(), more if folds else "", "</section>"]
         return "\n".join(part for part in body if part)
 
-    def _open(
-        self,
-        tables: Tables,
-        table: str,
+    def _table(
+        self, tables: Tables, table: str, evidence: SectionEvidence, rows: int,
         columns: Sequence[str],
-        evidence: SectionEvidence,
-        chapter: Chapter,
-        *,
-        is_folded: bool,
-    ) -> str:
-        """A table of a section; below a picture it is folded on screens, and open on paper."""
+    ) -> str:  # fmt: skip
+        """A table of a section."""
         frame = tables[table]
-        if not len(frame):
-            return element(
-                "p", f"<b>{text(title_of(table))}</b>: {text(state_words(tables._shown(table)))}"
-            )
-        most = min(self._rows, chapter.rows)
-        data = self._names.data(frame)
-        columns = [name for name in columns if name in data.kinds] or [*data.kinds]
         links = evidence.of_table(table, frame)
-        shown = table_of(data, table, most, self._names, columns, links)
-        head = f"<summary>Table: {text(title_of(table))}</summary>"
-        return f'<details class="table">{head}{shown}</details>' if is_folded else shown
+        return table_of(self._names.data(frame), table, rows, self._names, columns, links)
 
-    def _folded(self, tables: Tables, opened: Sequence[str], evidence: SectionEvidence) -> str:
-        """Everything else of a section: its other tables, and the open ones with all columns."""
-        notes = "".join(element("li", note) for note in statements(tables))
-        listed = [table for table in tables if tables.rows[table]]
-        folds = [
-            f"<details><summary>{text(title_of(table))}, "
-            f"{counted(tables.rows[table], 'row')}</summary>"
-            + table_of(
-                self._names.data(tables[table]),
-                table,
-                self._rows,
-                self._names,
-                links=evidence.of_table(table, tables[table]),
-            )
-            + "</details>"
-            for table in listed
-        ]
-        if notes:
-            folds.append(
-                "<details><summary>What the service says of these figures</summary>"
-                f'<ul class="statements">{notes}</ul></details>'
-            )
-        others = ", ".join(title_of(table).lower() for table in listed if table not in opened)
-        head = f"All tables and columns{f': {others}' if others else ''}"
-        return (
-            f'<details class="more"><summary>{text(head, 300)}</summary>{"".join(folds)}</details>'
-            if folds
-            else ""
-        )
-
-    def _pictures(
-        self, tables: Tables, chapter: Chapter, at: int, evidence: SectionEvidence
-    ) -> Iterator[str]:
-        """The picture of a section, as far as the page has room for it."""
-        from aatoolkit.display.report.picture import drawn
-
+    def _picture(self, tables: Tables, chapter: Chapter) -> str:
+        """The picture of a section, as far as the page has time for it."""
         table, _, column = (chapter.picture or "").partition(" ")
-        table = next(iter(tables)) if chapter.picture is None else table
-        if column and table in tables and column in tables[table]:
-            yield bars(self._names.data(tables[table]), table, column, self._names)
-            return
-        if table and table not in tables and not tables.keys() & chapter.shown.keys():
-            table = next(iter(tables))  # a service with tables of its own
-        if table not in tables or not len(tables[table]) or self._drawn == _PICTURES:
-            return
-        made = drawn(tables[table], f"p{at}", link=evidence.drawn)
-        if made:
-            self._drawn += 1
-            yield made
+        if chapter.picture is None or (table and not tables.keys() & chapter.shown.keys()):
+            table, column = next(iter(tables)), ""  # a service with tables of its own
+        if table not in tables or not len(tables[table]):
+            return ""
+        if column in tables[table]:
+            return bars(self._names.data(tables[table]), table, column, self._names)
+        if self._drawn == _PICTURES:
+            return ""
+        from aatoolkit.display.plot.draw import picture_of
+
+        picture = picture_of(tables[table], _WIDE)
+        if picture is None:
+            return ""
+        self._drawn += 1
+        return element("figure", image(picture.svg(table), picture.finding))
 
 
 def _head(host: str, sources: list[Source]) -> str:
@@ -203,7 +179,7 @@ def _head(host: str, sources: list[Source]) -> str:
         + element(
             "p",
             "What is folded on the page is not printed: where each number comes from, and all "
-            "further tables and columns.",
+            "further tables.",
             "note paper",
         )
         + "</header>\n<main>"
@@ -228,8 +204,8 @@ def _foot(sources: list[Source]) -> str:
     table = grid(
         "The responses that this page was made from", ("Section", "SHA-256", "Fetched"), rows
     )
-    head = f"<summary>Sources: {counted(len(sources), 'response')}</summary>"
-    return f"</main>\n<footer><details>{head}{table}</details></footer>"
+    folded = fold(f"Sources: {counted(len(sources), 'response')}", table)
+    return f"</main>\n<footer>{folded}</footer>"
 
 
 def _moment(moment: str) -> str:
@@ -240,3 +216,75 @@ def _sources(dataset: Dataset) -> list[Source]:
     """The responses that the main tables were read from, each once."""
     found = [source for tables in dataset.values() for source in metadata_of(tables.main).sources]
     return list(dict.fromkeys(found))
+
+
+# --- what was measured -------------------------------------------------------------------------
+
+_STATES = {
+    "●": "measured",
+    "◐": "measured in part",
+    "○": "not measured",
+    "–": "not applicable",
+    "?": "unknown",
+}
+
+_MOST_STATEMENTS = 8
+
+
+def measured(dataset: Dataset) -> str:
+    """Render the availability of each table as HTML."""
+    words = [tables._shown(table) for tables in dataset.values() for table in tables]
+    kinds = Counter(_STATES.get(word[:1], "unknown") for word in words)
+    counts = ", ".join(f"{kinds[state]} {state}" for state in _STATES.values() if kinds[state])
+    rows = [row for name in in_reading_order(dataset) for row in _states(name, dataset[name])]
+    heads = ("Section", "Tables and their rows", "Availability")
+    caption = f"What could be measured in {len(words)} tables, and why not"
+    table = grid(caption, heads, rows)
+    return (
+        '<section aria-labelledby="measured"><h2 id="measured">What was measured</h2>'
+        + element("p", f"Of {len(words)} tables: {counts or 'none'}.", "lead")
+        + (fold("Table by table", table) if rows else "")
+        + "</section>"
+    )
+
+
+def _states(name: str, tables: Tables) -> Iterator[str]:
+    """A row for each availability of a section's tables."""
+    states = dict.fromkeys(tables._shown(table) for table in tables)
+    for at, words in enumerate(states):
+        listed = [
+            f"{text(title_of(table))} ({tables.rows[table]:,})"
+            for table in tables
+            if tables._shown(table) == words
+        ]
+        title = text(chapter_of(name).title)
+        head = element("th", title, scope="rowgroup", rowspan=len(states)) if at == 0 else ""
+        shown = element("td", text(state_words(words), 400), "state")
+        yield head + element("td", ", ".join(listed)) + shown
+
+
+def statements(tables: Tables) -> list[str]:
+    """The statements of an answer about its fields, rows and engines, each once, as HTML."""
+    stated = tables.availability
+    stated = stated[(stated["scope"] != "section") & (stated["status"] != "available")]
+    stated = stated.drop_duplicates(["target", "status", "reason"])
+    rows = stated.head(_MOST_STATEMENTS)
+    listed = [
+        f"{text(_subject(str(scope), target))}: {text(str(status).replace('_', ' '))}"
+        + (f": {text(reason, 300)}" if isinstance(reason, str) else "")
+        for scope, target, status, reason in rows[
+            ["scope", "target", "status", "reason"]
+        ].itertuples(index=False)
+    ]
+    more = len(stated) - len(rows)
+    return [*listed, f"and {more:,} more statements"] if more > 0 else listed
+
+
+def _subject(scope: str, target: object) -> str:
+    """Describe the subject of a statement: an engine, a field or a row."""
+    if not isinstance(target, str):
+        return scope
+    if scope == "engine":
+        return target
+    words = path_words(target) if any(sign in target for sign in ".[{$") else value_words(target)
+    return column_title(words) if scope == "field" and words == target else words

@@ -34,10 +34,8 @@ a { color: var(--link); }
 .skip:focus { left: 1rem; top: 1rem; background: var(--paper); padding: .5rem; }
 nav ul { display: flex; flex-wrap: wrap; gap: .25rem 1rem; list-style: none; padding: 0; }
 ul { margin: .25rem 0 .75rem; padding-left: 1.2rem; overflow-wrap: anywhere; }
-figure { margin: 1rem 0; max-width: 46rem; }
-figure svg { display: block; width: 100%; height: auto; }
-svg * { stroke-linejoin: round; stroke-linecap: butt; }
-svg text { font-family: "DejaVu Sans", Verdana, system-ui, sans-serif; }
+figure { margin: 1rem 0; max-width: 34rem; }
+figure img { display: block; width: 100%; height: auto; }
 figcaption { color: var(--muted); font-size: .85rem; overflow-wrap: anywhere; }
 /* Shadows at the edges show that a table goes on; they move with it until its end is reached. */
 .wide { overflow-x: auto; margin: .75rem 0; scrollbar-width: thin;
@@ -128,6 +126,6 @@ code { font-size: .95em; overflow-wrap: anywhere; }
   .why:not([open]), footer:not(:has([open])) { display: none; }
   summary { padding: 0; font-size: 7.5pt; list-style: none; }
   .more:not([open]) > summary::before { content: "Folded on the page: "; }
-  svg * { print-color-adjust: exact; }
+  img { print-color-adjust: exact; }
 }
 """

@@ -12,7 +12,7 @@ from aatoolkit._util.numbers import number, p_value, points, signed
 from aatoolkit._util.text import visible
 from aatoolkit.display.plot.data import Numbers, PlotData, plot_data
 from aatoolkit.display.plot.labels import capitalized, humanize
-from aatoolkit.display.report.grid import element, text
+from aatoolkit.display.report.grid import element, fold, text
 from aatoolkit.display.report.outline import chapter_of, in_reading_order
 from aatoolkit.display.report.wording import plain, state_words
 from aatoolkit.errors import AAToolkitError
@@ -52,34 +52,51 @@ def summary(dataset: Dataset, before: Dataset | None, figure: Figure) -> str:
     except AAToolkitError as error:
         lacking = element("p", f"What changed cannot be said: {text(plain(str(error)), 400)}")
     since = "the earlier dataset" if before else "the window before"
-    verdicts = {
-        verdict: [row for row in rows if row["verdict"] == verdict]
-        for verdict in ("up", "down", "no evidence", "cannot say")
-    }
     evidence: list[str] = []
-    changed = [_linked(row, evidence) for row in (*verdicts["up"], *verdicts["down"])]
-    unshown = [_linked(row, evidence) for row in verdicts["no evidence"]]
+    changed, unshown = (
+        [_linked(row, evidence) for verdict in verdicts for row in rows
+         if row["verdict"] == verdict]
+        for verdicts in (("up", "down"), ("no evidence",))
+    )  # fmt: skip
     head = f"Whether anything changed since {since} cannot be said." if rows else ""
-    if changed or unshown:
+    if unshown:
         head = f"Nothing is shown to have changed since {since}; what is seen may be chance."
     head = f"Shown to have changed since {since}:" if changed else head
+    untested: dict[str, list[str]] = {}
+    for row in rows:
+        if row["verdict"] == "cannot say":
+            untested.setdefault(str(row["why"]), []).append(_name(row))
+    failed = [
+        f"<b>{text(chapter_of(name).title)}</b> failed: {text(str(error), 400)}"
+        for name, error in dataset.errors.items()
+    ]
     parts = [
         _cards(dataset, figure, rows),
         element("p", f"<b>{head}</b>") if head else "",
         _list(changed),
-        element("p", _unsayable(verdicts["cannot say"])) if changed or unshown else "",
+        _unsayable([name for names in untested.values() for name in names]),
         lacking,
+        _list(failed),
         _fold("Not shown to differ; what is seen may be chance", unshown),
-        _fold("Changes that cannot be tested", [*_unsaid(verdicts["cannot say"])]),
-        _failed(dataset),
+        _fold("Changes that cannot be tested", [
+            f"{text(capitalized(', '.join(names)), 400)}: {text(plain(why), 400)}"
+            for why, names in untested.items()
+        ]),
         _fold("Not measured, or only in part", [*_unmeasured(dataset)]),
         _how(evidence, methods),
-    ]
+    ]  # fmt: skip
     return (
         '<section aria-labelledby="changed"><h2 id="changed">Summary</h2>'
-        + "".join(part for part in parts if part)
-        + "</section>"
+        f"{''.join(parts)}</section>"
     )
+
+
+def _unsayable(names: Sequence[str]) -> str:
+    """One sentence on the changes that cannot be tested; empty without any."""
+    listed = [*dict.fromkeys(names)]
+    more = f" and {len(listed) - 3} more" if len(listed) > 3 else ""
+    words = text(", ".join(listed[:3]) + more, 300)
+    return element("p", f"Whether these changed cannot be tested: {words}.") if listed else ""
 
 
 _VERDICTS = {
@@ -88,21 +105,6 @@ _VERDICTS = {
     "no evidence": "may be chance",
     "cannot say": "cannot be tested",
 }
-
-
-def _unsayable(rows: Sequence[Row]) -> str:
-    """One sentence on the changes that cannot be tested; empty without any."""
-    if not rows:
-        return ""
-    names = dict.fromkeys(_name(row) for row in rows)
-    more = f" and {len(names) - _FIRST} more" if len(names) > _FIRST else ""
-    return (
-        f"Whether these changed cannot be tested: {text(', '.join([*names][:_FIRST]) + more, 300)}."
-    )
-
-
-_FIRST = 3
-"""How many changes are named in a sentence."""
 
 
 def _verdict(rows: Sequence[Row], column: str) -> str:
@@ -184,22 +186,6 @@ def _spark(values: Numbers) -> str:
     return f'<svg viewBox="0 0 {_WIDE} {_HIGH}" aria-hidden="true">{path}</svg>'
 
 
-def _unsaid(rows: Sequence[Row]) -> Iterator[str]:
-    """Yield the changes that cannot be tested, grouped by the reason."""
-    for why in dict.fromkeys(str(row["why"]) for row in rows):
-        names = ", ".join(_name(row) for row in rows if str(row["why"]) == why)
-        yield f"{text(capitalized(names), 400)}: {text(plain(why), 400)}"
-
-
-def _failed(dataset: Dataset) -> str:
-    return _list(
-        [
-            f"<b>{text(chapter_of(name).title)}</b> failed: {text(str(error), 400)}"
-            for name, error in dataset.errors.items()
-        ]
-    )
-
-
 def _unmeasured(dataset: Dataset) -> Iterator[str]:
     """Yield what was not wholly measured, each reason once."""
     reasons: dict[str, dict[str, None]] = {}
@@ -220,41 +206,28 @@ def _list(items: Sequence[str]) -> str:
 
 def _fold(head: str, items: Sequence[str]) -> str:
     """A folded list under what it is and how long it is."""
-    if not items:
-        return ""
-    return element("details", f"<summary>{head} ({len(items)})</summary>{_list(items)}", "rest")
+    return fold(f"{head} ({len(items)})", _list(items)) if items else ""
 
 
 def _linked(row: Row, evidence: list[str]) -> str:
     """A change in words, with a link to how it was computed."""
-    anchor, unit = f"c{len(evidence) + 1}", _unit(row)
+    anchor, unit = f"c{len(evidence) + 1}", None if pd.isna(row.get("unit")) else str(row["unit"])
+    name = text(capitalized(_name(row)), 200)
     evidence.append(
-        f'<li id="{anchor}"><b>{text(capitalized(_name(row)))}</b>: {_numbers(row)} '
+        f'<li id="{anchor}"><b>{name}</b>: {_numbers(row)} '
         f"{text(plain(str(row['why'])).rstrip('. '), 600)}.</li>"
     )
+
+    def written(value: Any) -> str:
+        return points(float(value)) if unit == FRACTION else signed(float(value), unit)
+
     moved = " to ".join(number(float(row[side]), unit, exact=True) for side in ("before", "after"))
-    change, low, high = (_difference(row[part], unit) for part in ("change", "low", "high"))
-    around = f"{change}, likely between {low} and {high}"
+    around = f"{written(row['change'])}, likely between {written(row['low'])} and "
+    around += written(row["high"])
     if row["verdict"] == "no evidence" and not pd.isna(row["detectable"]):
-        least = float(row["detectable"])
-        possible = unit != FRACTION or least <= 1
-        around += (
-            f"; a change of {_difference(least, unit).lstrip('+')} or more would likely have shown"
-            if possible
-            else "; no possible change would have shown"
-        )
-    return (
-        f'{text(capitalized(_name(row)), 200)} <a href="#{anchor}">{text(moved)}</a>: '
-        f"{text(around, 200)}"
-    )
-
-
-def _unit(row: Row) -> str | None:
-    return None if pd.isna(row.get("unit")) else str(row["unit"])
-
-
-def _difference(value: Any, unit: str | None) -> str:
-    return points(float(value)) if unit == FRACTION else signed(float(value), unit)
+        least = written(row["detectable"]).lstrip("+")
+        around += f"; a change of {least} or more would likely have shown"
+    return f'{name} <a href="#{anchor}">{text(moved)}</a>: {text(around, 200)}'
 
 
 def _numbers(row: Row) -> str:
@@ -278,11 +251,8 @@ def _how(evidence: Sequence[str], methods: Sequence[str]) -> str:
         "names something. Intervals are of 95%, each for its row alone. "
         + " ".join(f"{capitalized(plain(method))}." for method in methods)
     )
-    return (
-        '<details class="why"><summary>How these changes were computed</summary>'
-        + element("p", text(note, 900), "note")
-        + f"<ul>{''.join(evidence)}</ul></details>"
-    )
+    inside = element("p", text(note, 900), "note") + element("ul", "".join(evidence))
+    return fold("How these changes were computed", inside, "why")
 
 
 def _name(row: Row) -> str:
