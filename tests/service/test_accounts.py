@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from contextlib import closing
-from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
@@ -37,16 +35,6 @@ def test_without_a_token_nothing_is_reported(api: Any, path: str, header: str | 
     assert response.status_code == 401
     assert response.headers["WWW-Authenticate"] == "Bearer"
     assert api.error_of(response)["code"] == "unauthorized"
-
-
-def test_two_authorizations_are_none(api: Any) -> None:
-    connection = HTTPConnection(api.base_url.removeprefix("http://"), timeout=20)
-    with closing(connection):
-        connection.putrequest("GET", f"/api/domains/{HOST}/scope-options")
-        for _ in range(2):
-            connection.putheader("Authorization", f"Bearer {TOKEN}")
-        connection.endheaders()
-        assert connection.getresponse().status == 401
 
 
 def test_a_foreign_host_and_an_unknown_one_look_alike(api: Any) -> None:

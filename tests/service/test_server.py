@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import gc
 import os
 import socket
 import subprocess
@@ -11,7 +9,6 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 import requests
@@ -21,10 +18,7 @@ import aatoolkit.service
 from aatoolkit.service import (
     Accounts,
     RunningServer,
-    SectionAnswer,
-    SectionAvailability,
     Service,
-    ServiceSection,
     Store,
     start_server,
 )
@@ -86,14 +80,6 @@ def ask(server: RunningServer, path: str = "scope-options") -> int:
     return requests.get(url, headers=headers, timeout=20).status_code
 
 
-def open_sockets() -> int:
-    """The sockets of this process that are not closed."""
-    gc.collect()
-    return sum(
-        isinstance(found, socket.socket) and found.fileno() >= 0 for found in gc.get_objects()
-    )
-
-
 @pytest.fixture
 def service(tiny_store: Store) -> Service:
     """A service over the tiny store, which nothing serves yet."""
@@ -118,69 +104,12 @@ def test_a_connection_kept_open_does_not_hold_up_the_end(service: Service) -> No
         assert time.monotonic() - began < 3
 
 
-def test_requests_under_way_finish_before_the_end(tiny_store: Store) -> None:
-    entered, leave = threading.Event(), threading.Event()
-
-    def slow(_: Any) -> SectionAnswer:
-        entered.set()
-        leave.wait(5)
-        return SectionAnswer({}, SectionAvailability())
-
-    sections = {"slow": ServiceSection("slow", slow)}
-    server = start_server(Service(tiny_store, Accounts.single(TOKEN), sections=sections))
-    statuses: list[int] = []
-    path = "agent-analytics?section=slow"
-    asking = threading.Thread(target=lambda: statuses.append(ask(server, path)))
-    asking.start()
-    assert entered.wait(5)
-    stopping = threading.Thread(target=server.stop)
-    stopping.start()
-    leave.set()
-    stopping.join(20)
-    asking.join(20)
-    assert statuses == [200]
-
-
 def test_a_port_that_is_taken_is_an_error_at_once(service: Service) -> None:
     threads = threading.active_count()
     with socket.create_server(("127.0.0.1", 0)) as taken:
         with pytest.raises(OSError, match=r"[Aa]ddress"):
             start_server(service, port=taken.getsockname()[1])
         assert threading.active_count() <= threads
-
-
-def test_a_service_that_cannot_start_is_an_error_and_leaves_nothing(
-    service: Service, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(*_: object) -> None:
-        raise ImportError("no such module")
-
-    threads, sockets = threading.active_count(), open_sockets()
-    monkeypatch.setattr("uvicorn.Config.load", fail)
-    with pytest.raises(RuntimeError, match="did not start") as caught:
-        start_server(service)
-    assert caught.value.__cause__ is not None
-    assert threading.active_count() <= threads
-    assert open_sockets() <= sockets
-
-
-def test_it_starts_beside_a_loop_that_runs_already(service: Service) -> None:
-    async def notebook() -> int:
-        with start_server(service) as server:
-            return await asyncio.to_thread(ask, server)
-
-    assert asyncio.run(notebook()) == 200
-
-
-@pytest.mark.skipif(not socket.has_ipv6, reason="this computer has no IPv6")
-def test_an_address_of_ipv6_stands_in_brackets(service: Service) -> None:
-    try:
-        server = start_server(service, host="::1")
-    except OSError:
-        pytest.skip("this computer has no IPv6 loopback")
-    with server:
-        assert server.base_url.startswith("http://[::1]:")
-        assert ask(server) == 200
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are those of POSIX")

@@ -177,13 +177,6 @@ def test_what_can_be_converted_without_loss_is() -> None:
     assert held({**tables(), "own_terms": terms}, "own_terms", "term") == ["acme"]
 
 
-def test_the_same_tables_give_the_same_bytes(tmp_path: Path) -> None:
-    for folder in ("one", "two"):
-        write_store(tmp_path / folder, tables())
-    assert contents(tmp_path / "one") == contents(tmp_path / "two")
-    assert set(contents(tmp_path / "one")) == {f"{name}.parquet" for name in tables()}
-
-
 def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
@@ -195,14 +188,6 @@ def test_tables_that_were_not_observed_are_there_without_rows() -> None:
         names = [column[0] for column in result.description]
         assert names == [column.name for column in declared.columns]
     assert store.connection.execute("SELECT * FROM store.visits").fetchall() == []
-
-
-def test_a_row_may_not_point_to_another_host() -> None:
-    given = tables()
-    given["projects"] = pd.DataFrame({"host": [HOST, "globex.example"], "as_of": NOON})
-    given["citations"] = given["citations"].assign(host="globex.example")
-    with pytest.raises(StoreError, match=r"citations\.host\+chat_id"):
-        Store.of(given)
 
 
 def put_text(folder: Path) -> str:
@@ -240,13 +225,6 @@ def test_a_file_that_is_no_table_is_named(put: Callable[[Path], str], tmp_path: 
         Store.open(tmp_path)
     (problem,) = caught.value.problems
     assert problem.startswith(name)
-
-
-def test_notes_may_lie_beside_the_tables(tmp_path: Path) -> None:
-    write_store(tmp_path, tables())
-    for name in (".hidden", "README", "README.txt", "about.json", "notes.md"):
-        (tmp_path / name).write_text("by the way")
-    assert Store.open(tmp_path).hosts == [HOST]
 
 
 def test_tables_of_another_store_are_not_mixed_in(tmp_path: Path) -> None:

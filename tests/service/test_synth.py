@@ -10,7 +10,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
-from effort import one_in
 
 from aatoolkit.service import SECTIONS, Question, Store, synthesize, write_synthetic_store
 
@@ -55,7 +54,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-@pytest.mark.parametrize("answers", one_in(4, [301, 0, 1, 12]))
+@pytest.mark.parametrize("answers", [301, 0])
 def test_there_are_as_many_answers_as_requested(answers: int) -> None:
     drawn = synthesize(answers=answers)
     assert len(drawn["answers"]) == answers
@@ -70,40 +69,6 @@ def test_less_than_nothing_cannot_be_drawn() -> None:
     for icc in (-0.1, 1.0, float("nan")):
         with pytest.raises(ValueError, match="icc"):
             synthesize(icc=icc)
-
-
-@pytest.mark.parametrize("icc", [0.0, 0.3, 0.7])
-def test_answers_to_one_prompt_resemble_each_other_as_much_as_requested(icc: float) -> None:
-    drawn = synthesize(1, 4000, icc)
-    found = [correlation(drawn, brand) for brand in RIVALS]
-    # With 22 prompts and four brands the mean has a standard error of about 0.05.
-    assert abs(sum(found) / len(found) - icc) < 0.15
-    assert icc or max(map(abs, found)) < 0.05
-
-
-RIVALS = ("Globex", "Initech", "Monday.example", "Café CRM")
-
-
-def correlation(drawn: dict[str, pa.Table], brand: str) -> float:
-    """The intra-class correlation of mentions by prompt, by analysis of variance."""
-    answers = drawn["answers"].filter(
-        (pc.field("host") == ACME) & (pc.field("outcome") == "answered")
-    )
-    mentions = drawn["mentions"].filter((pc.field("host") == ACME) & (pc.field("brand") == brand))
-    hits = set(mentions["chat_id"].to_pylist())
-    runs: dict[str, list[bool]] = {}
-    for prompt, chat in zip(
-        *(answers[n].to_pylist() for n in ("prompt_id", "chat_id")), strict=True
-    ):
-        runs.setdefault(prompt, []).append(chat in hits)
-    sizes = [len(each) for each in runs.values()]
-    rates = [sum(each) / len(each) for each in runs.values()]
-    total, k = sum(sizes), len(sizes)
-    mean = sum(n * p for n, p in zip(sizes, rates, strict=True)) / total
-    between = sum(n * (p - mean) ** 2 for n, p in zip(sizes, rates, strict=True)) / (k - 1)
-    within = sum(n * p * (1 - p) for n, p in zip(sizes, rates, strict=True)) / (total - k)
-    size = (total - sum(n * n for n in sizes) / total) / (k - 1)
-    return (between - within) / (between + (size - 1) * within)
 
 
 def test_it_says_that_it_is_synthetic(drawn: dict[str, pa.Table], tmp_path: Path) -> None:
@@ -209,16 +174,3 @@ def test_there_is_something_to_find(store: Store) -> None:
     kinds = {insight["type"] for insight in found}
     assert {"competitor_citation_gain", "citation_loss"} <= kinds
     assert "seen" in {insight["state"] for insight in found}
-
-
-def test_experiments_end_differently(store: Store) -> None:
-    with store.observe(Question(ACME, 90)) as o:
-        answer = SECTIONS["impact"].ask(o)
-    verdicts = {one["actionId"]: one["verdict"] for one in answer.body["actions"]}
-    assert verdicts == {
-        # It gained 24 points, and is about three prompts.
-        "act_5": "no_detectable_change",
-        "act_6": "no_detectable_change",
-        "act_7": "too_early",
-    }
-    assert "1 of 3 completed actions is about fewer than 5 prompts" in answer.availability.reason
