@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit.availability import Status, combine
-from aatoolkit.errors import ArgumentError
-from aatoolkit.frame.groupby import By, flattened
+from aatoolkit.errors import ArgumentError, AvailabilityError
+from aatoolkit.frame.aggregation_plan import row_units
+from aatoolkit.frame.groupby import By, flattened, group
 from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
 from aatoolkit.metadata.recorded import recorded
 from aatoolkit.stats.cluster_sums import ClusterSums, Rules, cluster_sums
@@ -52,11 +53,14 @@ from aatoolkit.stats.sides import (
 from aatoolkit.stats.trace import (
     One,
     Traced,
+    cells_of,
+    derived,
     name_all,
     named,
     normal_quantile,
     number,
     setting,
+    take,
     two_sided,
     under,
 )
@@ -159,10 +163,19 @@ def compared(
 ) -> Iterator[ComparedRow]:
     """The comparisons of one measure, a group each, not yet corrected."""
     frames = (now, before)
-    sides = [
-        cluster_sums(frame, measure, by, pair or cluster, own, counts=bool(pair or cluster))
-        for frame, own in zip(frames, rules_of(frames, measure, rules), strict=True)
-    ]
+    try:
+        sides = [
+            cluster_sums(frame, measure, by, pair or cluster, own, counts=bool(pair or cluster))
+            for frame, own in zip(frames, rules_of(frames, measure, rules), strict=True)
+        ]
+    except AvailabilityError as error:
+        rows = [_single_rows(frame, measure, by) for frame in frames]
+        if None in rows:
+            raise
+        why = overlapping(now, before, measure)
+        why = why or f"nothing says how it varies: {error.columns.get(measure, error)}"
+        yield from _of_single_rows(frames, rows, measure, by, level, why)
+        return
     names = side_names(*([metadata_of(frame, levels=True)] for frame in frames))
     unit, is_rate = sides[0].unit or sides[1].unit, all(side.is_rate for side in sides)
     refused = overlapping(now, before, measure)
@@ -176,6 +189,50 @@ def compared(
             why = refused or lacking or why
             row = replace(row, change=change, method=method, why=why, notes=(*moved, *notes))
         yield row
+
+
+def _single_rows(
+    frame: pd.DataFrame, measure: str, by: Sequence[str]
+) -> dict[tuple[Any, ...], int] | None:
+    """The row of each group; None where one has several, or the measure was lost."""
+    flat = flattened(frame)
+    groups = group(flat, [*by], True)
+    if metadata_of(flat).is_lost(measure) or len(np.unique(groups.ids)) < len(flat):
+        return None
+    keys = [*groups.keys.itertuples(index=False, name=None)]
+    return {keys[number] if by else (): at for at, number in enumerate(groups.ids)}
+
+
+def _of_single_rows(
+    frames: Sequence[pd.DataFrame],
+    rows: Sequence[Any],
+    measure: str,
+    by: Sequence[str],
+    level: float,
+    why: str,
+) -> Iterator[ComparedRow]:
+    """The comparisons of rows that do not add up, such as key figures: each by itself.
+
+    Where its own counts say how it varies it is tested, else its values are shown.
+    """
+    for key in dict.fromkeys([*rows[0], *rows[1]]):
+        places = [part.get(key) for part in rows]
+        if by and None not in places:
+            now, before = (
+                derived(frame.iloc[[at]], frame, rows=[at])
+                for frame, at in zip(frames, places, strict=True)
+            )
+            for row in compared(now, before, measure, (), None, None, level):
+                yield replace(row, key=key)
+            continue
+        after, before = (
+            _NAN if at is None else take(cells_of(name, flattened(frame), measure, [at]), 0)
+            for name, frame, at in zip(("after", "before"), frames, places, strict=True)
+        )
+        change = replace(NOTHING, after=after, before=before, change=after - before)
+        units = row_units(frames[0], metadata_of(frames[0]), measure)
+        unit = None if units is None or not len(units) else str(units.iloc[0])
+        yield ComparedRow(measure, key, change, unit, unit == "fraction", why=why)
 
 
 def _tested(
@@ -265,11 +322,11 @@ def _limits(
 ) -> tuple[str, tuple[str, ...]]:
     """Why there is nothing to compare, and which sides were measured in part only."""
     lacking, in_part = "", {}
-    for side, group, name in zip(sides, groups, names, strict=True):
-        if group is None or not side.given[group]:
-            lacking = lacking or f"{name}: {'no row' if group is None else side.states[group]}"
-        elif side.states[group].status == Status.PARTIAL:
-            in_part.setdefault(str(side.states[group]), []).append(name)
+    for side, at, name in zip(sides, groups, names, strict=True):
+        if at is None or not side.given[at]:
+            lacking = lacking or f"{name}: {'no row' if at is None else side.states[at]}"
+        elif side.states[at].status == Status.PARTIAL:
+            in_part.setdefault(str(side.states[at]), []).append(name)
     return lacking, tuple(f"{' and '.join(part)}: {state}" for state, part in in_part.items())
 
 

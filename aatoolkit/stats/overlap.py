@@ -73,14 +73,15 @@ def overlap(
         raise ArgumentError(f"depth={depth!r} is no whole number from 1")
     flat = derived(flattened(frame), frame)
     find(flat, [column, *([order] if order else [])])
+    if repeat not in flat.columns and between in flat.columns and order is None:
+        return _of_sets(flat, column, between)
     lacking = [name for name in (between, by, repeat) if name not in flat.columns]
     if lacking:
         why = (
-            "it compares the lists of single answers, one row for each entry, and this frame has "
-            f"no {' and no '.join(lacking)}: {repeat} names the answer (repeat=), {between} what "
-            f"is compared (between=), {by} what is asked (by=); such as "
-            "chats['chat_citations'].aa.merge(chats['chats'][['chat_id', 'prompt_id', 'engine']], "
-            "on='chat_id')"
+            f"there is no {' and no '.join(lacking)} in this frame: {between} names what is "
+            f"compared (between=); with {repeat} for the answer (repeat=) and {by} for what was "
+            "asked (by=) lists of single answers are compared, else one list of each, such as "
+            "project.read('urls', split='engine').main.aa.overlap('url')"
         )
         raise ItemNotFound(f"{column} has no overlap: {why}", columns=dict.fromkeys(lacking, why))
     known = metadata_of(flat)
@@ -145,6 +146,54 @@ def overlap(
         by=by,
         p=p,
         depth=depth,
+    )
+
+
+def _of_sets(flat: pd.DataFrame, column: str, between: str) -> pd.DataFrame:
+    """What two members have in common, where each has one list: no repeat, and so no interval."""
+    there = flat[[column, between]].notna().all(axis=1)
+    rows = flat[there].groupby(between, observed=True)[column].unique()
+    sets = {str(name): {*values} for name, values in rows.items()}
+    pairs = [*combinations(sorted(sets), 2)]
+    both, either = (
+        [kind(sets[a], sets[b]) for a, b in pairs] for kind in (set.__and__, set.__or__)
+    )
+
+    def counted(name: str, members: list[set[Any]]) -> Any:
+        def part(tracer: Any, at: int) -> Any:
+            about = flat[between].astype(str).isin(pairs[at]) & flat[column].isin(members[at])
+            its = np.flatnonzero(about.to_numpy(bool))
+            words = f"different values of {column} in {len(its)} rows"
+            return tracer.rows(name, len(members[at]), flat, its, (column,), words)
+
+        return leaf(name, np.array([len(part) for part in members], np.float64), part)
+
+    shared, different = counted("shared", both), counted("different", either)
+    known = metadata_of(flat)
+    other = f"other_{between}"
+    return result(
+        "overlap",
+        {
+            between: [a for a, _ in pairs],
+            other: [b for _, b in pairs],
+            "jaccard": shared / different,
+            **dict.fromkeys(("jaccard_low", "jaccard_high", "ceiling"), [_NAN] * len(pairs)),
+            "shared": shared,
+            "different": different,
+            "verdict": [
+                f"{len(one):,} of {len(two):,} in common"
+                for one, two in zip(both, either, strict=True)
+            ],
+            "method": [f"sets of {column}, one list of each {between}: no interval"] * len(pairs),
+        },
+        None,
+        known.sources,
+        known.columns[column].availability,
+        key=(between, other),
+        between=between,
+        by=column,
+        p=0.9,
+        depth=10,
     )
 
 

@@ -183,7 +183,9 @@ concentration
 overlap
     {between}            text    -           One {between}.
     other_{between}      text    -           The {between} that it is compared with.
-    jaccard              number  fraction    Jaccard index of an answer of one and one of the other, mean.
+    jaccard              number  fraction    Jaccard index of an answer of one and one of the other, mean; of one list each, of these.
+    shared               whole   count       What is in both lists, where each has one.
+    different            whole   count       What is in one of them or both.
     jaccard_low          number  fraction    Lower end of its {level} interval, over {by}.
     jaccard_high         number  fraction    Upper end of its {level} interval, over {by}.
     ceiling              number  fraction    The same between two answers of one {between}, mean of both, where both repeat.

@@ -173,7 +173,14 @@ def test_a_hundred_thousand_rows_take_a_second_or_two() -> None:
     assert time.process_time() - began < 3
 
 
-def test_a_frame_without_answers_is_told_what_it_takes() -> None:
-    engines = aa.demo().read("domains")["source_domain_engines"]
-    with pytest.raises(ItemNotFound, match=r"no prompt_id and no chat_id: .*chat_citations"):
-        engines.aa.overlap("source_domain")
+def test_lists_of_engines_without_answers_are_compared_as_sets() -> None:
+    rows = [("x", "a"), ("x", "b"), ("y", "b"), ("y", "c"), ("y", "b"), ("z", None)]
+    frame = pd.DataFrame(rows, columns=["engine", "url"])
+    found = frame.aa.overlap("url")
+    assert found[["engine", "other_engine", "shared", "different"]].to_numpy().tolist() == [
+        ["x", "y", 1, 3]
+    ]
+    assert found["jaccard"].item() == pytest.approx(1 / 3)
+    assert found["jaccard_low"].isna().all()
+    with pytest.raises(ItemNotFound, match="no engine"):
+        frame[["url"]].aa.overlap("url")

@@ -79,8 +79,11 @@ def test_an_answer_without_mentions_by_prompt_is_no_drift(ranking: aa.Tables) ->
 
 def test_refusals_name_what_would_do(ranking: aa.Tables) -> None:
     main, by_prompt = ranking.main, ranking["ranking_prompts"]
-    with pytest.raises(AvailabilityError, match="one answer can hold several"):
-        main.aa.compare("previous", "share_of_voice", by="brand")
+    # A share of which an answer can hold several has its values, and nothing to test them by.
+    shares = main.aa.compare("previous", "share_of_voice", by="brand")
+    assert shares["change"].notna().all()
+    assert set(shares["verdict"]) == {"cannot say"}
+    assert "one answer can hold several" in shares["why"].iloc[0]
     with pytest.raises(ArgumentError, match="baseline='previous'") as caught:
         by_prompt.aa.compare("befor", "share_of_voice", by="brand")
     assert caught.value.argument == "baseline"
@@ -154,3 +157,16 @@ def test_shares_of_mentions_raise_few_false_alarms(icc: float) -> None:
         found = estimate.changed(*now, *before, 0.95, is_rate=True)
         alarms += found.p < 0.05
     assert alarms / tries <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / tries)
+
+
+def test_key_figures_are_compared_each_by_itself_also_without_their_counts() -> None:
+    figures = shared_client().project("acme.example").read("overview")["overview_kpis"]
+    whole = figures.aa.compare("previous", "value", by="metric").set_index("metric")
+    assert set(whole["verdict"]) > {"cannot say"}
+    assert whole.loc["visibilityScore", "verdict"] == "cannot say"
+    alone = figures[figures["metric"] == "mentionRate"][["metric", "value", "previous_value"]]
+    found = alone.aa.compare("previous", "value").iloc[0]
+    value = figures.set_index("metric")["value"]["mentionRate"]
+    assert (found["after"], found["verdict"]) == (value, "cannot say")
+    assert found["change"] == whole.loc["mentionRate", "change"]
+    assert alone.aa.compare("previous", "value").aa.explain(0, "change").is_complete
