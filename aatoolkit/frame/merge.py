@@ -7,14 +7,14 @@ frame, and combined where several frames meet in one column; `adopt` restores wh
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
 from aatoolkit.availability import Availability, Cause, Status, combine
-from aatoolkit.errors import ArgumentError, ItemNotFound
+from aatoolkit.errors import ArgumentError
 from aatoolkit.frame.merge_keys import check_keys, keys_of
 from aatoolkit.metadata.arrow_schema import declared_key
 from aatoolkit.metadata.attrs import (
@@ -57,17 +57,15 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
     if problem:
         raise ArgumentError(f"the frames cannot be merged: {problem}")
     repeats = [bool(merged[name].dropna().duplicated().any()) for name in _ROWS]
-    merged = merged.drop(columns=[*_ROWS])
     counts = merged[side].value_counts()
     lacking_left, lacking_right = int(counts["right_only"]), int(counts["left_only"])
-    if not shown:
-        merged = merged.drop(columns=side)
+    merged = merged.drop(columns=[*_ROWS, *(() if shown else (side,))])
     stored = metadata_of(left, levels=True), metadata_of(right, levels=True)
     keys = keys_of(left, right, options)
     tabled = [as_table(*side) for side in zip((left, right), stored, keys, strict=True)]
-    knowns = [known for known, _ in tabled]
+    knowns = [metadata for metadata, _ in tabled]
     shared = _shared(left, right, options)
-    names = _merged_names(left, right, shared, options.get("suffixes", ("_x", "_y")))
+    names = columns_after(left, right, options)
     columns = {
         names[place][name]: without_rows(column.renamed(names[place]), lacking, len(merged))
         for place, lacking in enumerate((lacking_left, lacking_right))
@@ -76,14 +74,31 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
     }
     own = next((table for _, table in tabled if table), "")
     for name in shared:
-        both = [known.columns.get(name, NOTHING) for known in stored]
-        found = _of_key(*both, only_left=lacking_right, only_right=lacking_left)
-        is_known = found.of or found.availability.status != Status.UNKNOWN or not own
-        columns[name] = found if is_known else replace(found, of=f"{own}.{name}")
+        both = [metadata.columns.get(name, NOTHING) for metadata in stored]
+        column = _of_key(*both, only_left=lacking_right, only_right=lacking_left)
+        is_known = column.of or column.availability.status != Status.UNKNOWN or not own
+        columns[name] = column if is_known else replace(column, of=f"{own}.{name}")
     key = _merged_key(merged, knowns, names, shared)
-    pairs = _in_place(keys, names, str(options.get("how") or "inner"))
-    grains, repeated = _merged_grains(knowns, names, repeats, pairs)
-    return attach(merged, FrameMetadata(columns, key, sources_of(knowns), grains, repeated))
+    # Of the side whose rows may have no match, the other's keys stand in the place of its own.
+    in_place: dict[str, str] = {}
+    if str(options.get("how") or "inner") in ("left", "inner"):
+        for one, two in zip(*keys, strict=False):
+            if isinstance(one, str) and isinstance(two, str):
+                in_place.setdefault(two, names[0].get(one, one))
+    grains: dict[str, tuple[str, ...]] = {}
+    repeated = {table for metadata in knowns for table in metadata.repeated}
+    for place, metadata in enumerate(knowns):
+        tables = tables_of(metadata)
+        repeated |= {*tables} if repeats[place] else set()
+        for table in tables:
+            grain = metadata.grain(table, declared_key(table))
+            if grain is not None:
+                new = names[place] | (in_place if place and is_joined(table) else {})
+                grains[table] = tuple(new.get(name, name) for name in grain)
+    for table in {*tables_of(knowns[0])} & {*tables_of(knowns[1])}:
+        grains.pop(table, None)
+    described = FrameMetadata(columns, key, sources_of(knowns), grains, tuple(sorted(repeated)))
+    return attach(merged, described)
 
 
 def _numbered(frame: pd.DataFrame, side: int) -> pd.DataFrame:
@@ -91,70 +106,23 @@ def _numbered(frame: pd.DataFrame, side: int) -> pd.DataFrame:
     return frame.assign(**{_ROWS[side]: range(len(frame))})
 
 
-def _merged_grains(
-    knowns: Sequence[FrameMetadata],
-    names: Sequence[Mapping[str, str]],
-    repeats: Sequence[bool],
-    pairs: Sequence[Mapping[str, str]],
-) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...]]:
-    """The columns that identify the rows of each table, and the tables whose rows repeat."""
-    grains: dict[str, tuple[str, ...]] = {}
-    repeated: set[str] = set()
-    tables = [tables_of(known) for known in knowns]
-    for known, new, repeats_rows, own, other in zip(
-        knowns, names, repeats, tables, pairs, strict=True
-    ):
-        repeated |= {*known.repeated} | ({*own} if repeats_rows else set())
-        for table in own:
-            grain = known.grain(table, declared_key(table))
-            if grain is not None:
-                grains[table] = in_names_of(grain, other if is_joined(table) else {}, new)
-    for table in {*tables[0]} & {*tables[1]}:
-        grains.pop(table, None)
-    return grains, tuple(sorted(repeated))
-
-
-def _in_place(
-    keys: Sequence[Sequence[Any]], names: Sequence[Mapping[str, str]], how: str
-) -> list[dict[str, str]]:
-    """For each side, its keys and those of the other side that every row has in their place.
-
-    So of the side whose rows have no match the key is known too, and one that is called
-    otherwise on both sides may be dropped.
-    """
-    pairs: list[dict[str, str]] = [{}, {}]
-    if how in ("left", "inner"):
-        for one, two in zip(*keys, strict=False):
-            if isinstance(one, str) and isinstance(two, str):
-                pairs[1].setdefault(two, names[0].get(one, one))
-    return pairs
-
-
 def rename(frame: pd.DataFrame, *arguments: Any, **options: Any) -> pd.DataFrame:
     """``frame.rename(…)`` with the metadata of each column under its new name."""
-    problem = ""
-    try:
-        renamed: pd.DataFrame = frame.rename(*arguments, **options)
-    except (KeyError, IndexError, NotImplementedError, TypeError, ValueError) as error:
-        problem = str(error).strip("'\"") or type(error).__name__
-        is_missing = isinstance(error, KeyError)
-    if problem and is_missing:
-        raise ItemNotFound(f"the frame cannot be renamed: {problem}")
-    if problem:
-        raise ArgumentError(f"the frame cannot be renamed: {problem}", argument="columns")
+    renamed: pd.DataFrame = frame.rename(*arguments, **options)
     with checked_once():
-        known = metadata_of(frame, levels=True)
+        metadata = metadata_of(frame, levels=True)
         names = dict(zip(map(str, frame.columns), map(str, renamed.columns), strict=True))
         columns = {
-            names.get(name, name): column.renamed(names) for name, column in known.columns.items()
+            names.get(name, name): column.renamed(names)
+            for name, column in metadata.columns.items()
         }
-        key = tuple(names.get(name, name) for name in known.key)
+        key = tuple(names.get(name, name) for name in metadata.key)
         grains = {
             table: tuple(names.get(name, name) for name in grain)
-            for table in tables_of(known)
-            if (grain := known.grain(table, declared_key(table))) is not None
+            for table in tables_of(metadata)
+            if (grain := metadata.grain(table, declared_key(table))) is not None
         }
-        attach(renamed, FrameMetadata(columns, key, known.sources, grains, known.repeated))
+        attach(renamed, FrameMetadata(columns, key, metadata.sources, grains, metadata.repeated))
         record(renamed, "rename", {"frame": frame, "names": names}, ("frame",))
     return renamed
 
@@ -209,29 +177,19 @@ def _shared(left: pd.DataFrame, right: pd.DataFrame, options: Mapping[str, Any])
     return [str(a) for a, b in pairs if scalar(a) and scalar(b) and a == b]
 
 
-def _merged_names(
-    left: pd.DataFrame,
-    right: pd.DataFrame,
-    shared: Sequence[str],
-    suffixes: Sequence[str | None],
+def columns_after(
+    left: pd.DataFrame, right: pd.DataFrame, options: Mapping[str, Any]
 ) -> list[dict[str, str]]:
-    """For each side the names that its columns have after the merge."""
-    both = {str(name) for name in left.columns.intersection(right.columns)} - {*shared}
+    """For each side of a merge the names that its columns have after it."""
+    both = {*map(str, left.columns.intersection(right.columns))}
+    both -= {*_shared(left, right, options)}
     return [
         {
             str(name): f"{name}{suffix or ''}" if str(name) in both else str(name)
             for name in (*frame.columns, *frame.index.names)
         }
-        for frame, suffix in zip((left, right), suffixes, strict=True)
+        for frame, suffix in zip((left, right), options.get("suffixes", ("_x", "_y")), strict=True)
     ]
-
-
-def columns_after(
-    left: pd.DataFrame, right: pd.DataFrame, options: Mapping[str, Any]
-) -> list[dict[str, str]]:
-    """For each side of a merge the names that its columns have after it."""
-    shared = _shared(left, right, options)
-    return _merged_names(left, right, shared, options.get("suffixes", ("_x", "_y")))
 
 
 def _of_key(
@@ -379,35 +337,19 @@ def _is_foreign(column: ColumnMetadata) -> bool:
 
 
 def _grain(
-    frame: pd.DataFrame, known: FrameMetadata, own: Sequence[str], keys: Sequence[str]
+    frame: pd.DataFrame, metadata: FrameMetadata, own: Sequence[str], keys: Sequence[str]
 ) -> tuple[str, ...]:
     """The columns that identify the rows of a frame: the fewest that do, keys of a merge first."""
     levels = [name for name in frame.index.names if name not in (None, *frame.columns)]
     rows = frame.reset_index(levels) if levels else frame
-    there = [name for name in rows.columns if isinstance(name, str)]
-    there = [name for name in there if there.count(name) == 1]
-    for names in _candidates(rows, known, own, keys, there):
-        if {*names} <= {*there} and _are_distinct(rows, names):
-            return names
-    return (NO_KEY,)
-
-
-def _candidates(
-    rows: pd.DataFrame,
-    known: FrameMetadata,
-    own: Sequence[str],
-    keys: Sequence[str],
-    there: Sequence[str],
-) -> Iterator[tuple[str, ...]]:
-    yield tuple(dict.fromkeys(keys))
-    if known.key:
-        yield known.key
+    there = [n for n in rows.columns if isinstance(n, str) and [*rows.columns].count(n) == 1]
     words = [name for name in there if not pd.api.types.is_float_dtype(rows[name].dtype)]
-    for name in words:
-        yield tuple(dict.fromkeys((*keys, name)))
-    yield tuple(dict.fromkeys((*keys, *words)))
-    yield tuple(dict.fromkeys((*keys, *own)))
-    yield tuple(there)
+    candidates = [keys, *([metadata.key] if metadata.key else []), *([*keys, w] for w in words)]
+    for names in (*candidates, [*keys, *words], [*keys, *own], there):
+        grain = tuple(dict.fromkeys(names))
+        if {*grain} <= {*there} and _are_distinct(rows, grain):
+            return grain
+    return (NO_KEY,)
 
 
 def _are_distinct(rows: pd.DataFrame, names: Sequence[str]) -> bool:
@@ -417,20 +359,3 @@ def _are_distinct(rows: pd.DataFrame, names: Sequence[str]) -> bool:
         return not rows.duplicated([*names]).any()
     except TypeError:  # lists have no hash
         return False
-
-
-def in_names_of(
-    grain: tuple[str, ...], pairs: Mapping[str, str], names: Mapping[str, str]
-) -> tuple[str, ...]:
-    """Return a key in the names of a merged frame.
-
-    Parameters
-    ----------
-    grain : tuple of str
-        The key of a table, in the names of its side.
-    pairs : mapping of str to str
-        For columns of that side, those of the other side that every row has in their place.
-    names : mapping of str to str
-        What the other columns of the side are called after the merge.
-    """
-    return tuple(pairs.get(name) or names.get(name, name) for name in grain)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pandas as pd
 import pytest
 from carried import (
@@ -17,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import aatoolkit as aa
-from aatoolkit.availability import AbsentRows, Availability, Cause, Status, combine
+from aatoolkit.availability import Availability, Cause, Status, combine
 from tests.helpers.effort import examples
 
 MEASURED = Availability(Status.AVAILABLE)
@@ -89,19 +87,6 @@ def test_groups_of_the_hosts_that_answered_are_whole() -> None:
     assert state(renamed[renamed["site"] == "acme.example"]) == MEASURED
 
 
-def test_frames_that_lack_rows_are_concatenated_again(tmp_path: Path) -> None:
-    both = aa.concat([visits("acme", 2), visits("initech", 0, NOT_CONNECTED)])
-    three = aa.concat([both, visits("globex", 1)])
-    file = tmp_path / "three.parquet"
-    three.aa.to_parquet(file)
-    turned = aa.concat([visits("globex", 1), both]).sort_values("host")
-    for frame in (three, aa.read_parquet(file), turned):
-        assert state(frame).reason == "Create the CNAME."
-        assert cells(frame) == {"available"}
-        assert state(frame[frame["host"] == "globex.example"]) == MEASURED
-        assert total(frame, "host")["requests"].tolist() == [4, 2]
-
-
 PARTS = st.lists(st.tuples(st.integers(0, 2), st.sampled_from(STATES)), min_size=1, max_size=4)
 
 
@@ -123,12 +108,3 @@ def test_the_whole_is_the_join_of_all_answers_and_a_row_is_of_its_own(
         for number, (rows, own) in enumerate(parts):
             here = found[found["host"] == f"h{number}.example"]
             assert here["availability"].tolist() == [str(own.status)] * rows
-
-
-def test_many_answers_without_rows_are_stated_in_short() -> None:
-    empty = [visits(f"h{number}", 0, NOT_CONNECTED) for number in range(40)]
-    column = metadata_of(aa.concat([visits("acme", 1), *empty])).columns["requests"]
-    [absent] = column.absent
-    assert isinstance(absent, AbsentRows)
-    assert absent.rows is not None
-    assert len(absent.rows.values) == 40

@@ -8,11 +8,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from carried import ColumnMetadata, FrameMetadata, attach
-from serving import shared_dataset
 
 import aatoolkit as aa
-from aatoolkit import Availability, Cause, Status
+from aatoolkit import Status
 
 SAMPLES = Path(__file__).parents[2] / "data" / "samples"
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -42,16 +40,6 @@ def test_availability_is_one_row_a_column(frame: pd.DataFrame) -> None:
     assert known["cause"].isna().all()
 
 
-def test_availability_says_why() -> None:
-    lacking = Availability(Status.UNAVAILABLE, Cause.NOT_CONNECTED, "Create the CNAME.")
-    frame = attach(
-        pd.DataFrame({"a": [None], "b": [1]}), FrameMetadata({"a": ColumnMetadata("t.a", lacking)})
-    )
-    known = frame.aa.availability
-    assert known.loc["a"].tolist() == ["unavailable", "not_connected", "Create the CNAME."]
-    assert known.loc["b"].tolist() == ["unknown", pd.NA, pd.NA]
-
-
 def test_the_codebook_says_what_each_column_is(frame: pd.DataFrame) -> None:
     book = frame.assign(mine=1.5).aa.codebook
     facts = ["dtype", "unit", "aggregation", "doc", "availability", "caution", "of"]
@@ -68,13 +56,6 @@ def test_the_codebook_says_what_each_column_is(frame: pd.DataFrame) -> None:
     assert book.loc["source_domain", "aggregation"] == "key"
     assert book["doc"].drop(index="mine").str.endswith(".").fillna(False).all()
     assert book.loc["mine"].tolist() == ["float64", *[pd.NA] * 3, "unknown", pd.NA, pd.NA]
-
-
-def test_a_column_of_a_declaration_of_ones_own_has_no_meaning_here() -> None:
-    known = FrameMetadata({"a": ColumnMetadata("no_such_table.a"), "b": ColumnMetadata("nonsense")})
-    frame = attach(pd.DataFrame({"a": [1], "b": [2]}), known)
-    assert frame.aa.codebook[["unit", "doc"]].isna().to_numpy().all()
-    assert frame.aa.codebook["of"].tolist() == ["no_such_table.a", "nonsense"]
 
 
 def test_sources_are_the_answers_it_was_read_from(frame: pd.DataFrame) -> None:
@@ -129,10 +110,3 @@ def test_its_first_line_says_what_was_measured(frame: pd.DataFrame) -> None:
     assert first == f"<df.aa of {columns} columns: {known}>"
     assert any(line.startswith("  explain ") for line in verbs)
     assert repr(pd.DataFrame().aa).startswith("<df.aa of 0 columns: none>\n")
-
-
-def test_columns_to_require_or_measure_may_come_as_a_list() -> None:
-    frame = shared_dataset()["prompts"].main
-    names = ["mention_rate", "answer_count"]
-    assert frame.aa.measured(names).equals(frame.aa.measured(*names))
-    assert frame.aa.require(names) is frame

@@ -99,26 +99,6 @@ def test_worked_sums(frame: pd.DataFrame, skip_missing: bool, value: object, sta
     assert state == status
 
 
-def test_a_column_that_could_not_be_measured_is_missing_with_its_cause() -> None:
-    frame = pd.DataFrame({"g": ["a", "b"], "x": pd.array([None, None], "Int64")})
-    frame = described(frame, x=("nowhere.x", NOT_CONNECTED))
-    result = frame.aa.aggregate("g", rules={"x": "sum"}, skip_missing=True)
-    assert result["x"].isna().all()
-    assert result["x"].dtype == "Int64"
-    assert result.aa.availability.loc["x"].tolist() == [
-        "unavailable",
-        "not_connected",
-        "Create the CNAME.",
-    ]
-    assert result["x_coverage"].tolist() == [0.0, 0.0]
-
-
-def test_coverage_is_the_fraction_of_rows_that_hold_a_value() -> None:
-    frame = rows((1, None), (None, "unavailable"), (3, "partial"), (None, "not_applicable"))
-    result = frame.aa.aggregate(skip_missing=True, rules={"x": "sum"})
-    assert result.loc[0, ["x", "x_coverage"]].tolist() == [4, pytest.approx(2 / 3)]
-
-
 def test_where_groups_differ_each_says_what_is_known_of_it() -> None:
     frame = rows((1, None), (None, "unavailable"), (None, "not_applicable"))
     frame["availability_cause"] = pd.array([None, "not_run", "not_supported"], "string")
@@ -191,14 +171,6 @@ def test_a_rate_is_that_of_the_rows_of_which_both_sides_were_measured(lacking: s
     assert part.loc[0, "mention_rate_coverage"] == pytest.approx(2 / 3)
 
 
-def test_a_mean_is_that_of_the_rows_that_have_a_weight() -> None:
-    frame = overview(position_count=[5, None, 0])
-    result = frame.aa.aggregate(columns="average_position")
-    assert result["average_position"].tolist() == [frame["average_position"].iloc[0]]
-    assert result["average_position_coverage"].tolist() == [0.5]
-    assert result.aa.availability.loc["average_position", "status"] == "partial"
-
-
 @pytest.mark.parametrize("absent", [True, False])
 def test_a_mean_whose_weights_are_not_reported_is_approximate_and_says_so(absent: bool) -> None:
     frame = overview(position_count=[None, None, None], mention_count=[1, 3, 0])
@@ -207,22 +179,6 @@ def test_a_mean_whose_weights_are_not_reported_is_approximate_and_says_so(absent
     with pytest.warns(AAToolkitWarning, match="average_position is approximate: weighted by"):
         result = frame.aa.aggregate(columns="average_position")
     assert result["average_position"].tolist() == [pytest.approx((1 * 1 + 3 * 3) / 4)]
-
-
-def test_a_rate_whose_counts_are_not_reported_is_approximate_and_says_so() -> None:
-    frame = pd.DataFrame(
-        {
-            "brand": ["a", "b"],
-            "mention_count": pd.array([10, 30], "Int64"),
-            "first_position_rate": pd.array([0.5, 0.1], "Float64"),
-        }
-    )
-    frame = described(frame, "brand", **{n: f"ranking_leaderboard.{n}" for n in frame.columns})
-    with pytest.warns(AAToolkitWarning, match="first_position_count and position_count are not"):
-        result = frame.aa.aggregate(columns="first_position_rate")
-    assert result["first_position_rate"].tolist() == [pytest.approx(0.2)]
-    again = aa.concat([result, result]).aa.codebook["caution"]["first_position_rate"]
-    assert again.startswith("approximate: weighted by mention_count")
 
 
 def test_a_ratio_whose_part_was_overwritten_is_refused_and_names_the_part() -> None:
@@ -298,13 +254,6 @@ def test_rules_of_ones_own(rule: Aggregation | str, value: float) -> None:
     assert result["x"].tolist() == [pytest.approx(value if rule != weighted("w") else 11 / 4)]
 
 
-def test_the_last_value_is_that_of_the_last_row_to_which_it_applies() -> None:
-    frame = rows((None, "unavailable"), (2, None), (None, "not_applicable"))
-    for rule, value in (("last", 2), ("first", pd.NA)):
-        found = frame.aa.aggregate(rules={"x": rule})["x"].tolist()
-        assert found == [value]
-
-
 def products(*currencies: str | None) -> pd.DataFrame:
     frame = pd.DataFrame(
         {
@@ -327,16 +276,6 @@ def test_money_adds_up_within_one_currency() -> None:
     ]
     with pytest.raises(AvailabilityError, match="more than one currency; add 'currency' to by"):
         result.aa.aggregate(columns="price_min")
-
-
-@pytest.mark.parametrize("currencies", [("EUR", "USD"), ("EUR", None), (None, None)])
-def test_money_of_several_currencies_is_refused(currencies: tuple[str | None, ...]) -> None:
-    frame = products(*currencies)
-    with pytest.warns(AAToolkitWarning, match="left out: price_min: a group holds more than one"):
-        result = frame.aa.aggregate()
-    assert [*result.columns] == ["mention_count"]
-    with pytest.raises(AvailabilityError, match="more than one currency"):
-        frame.aa.aggregate(columns=["price_min"])
 
 
 def test_a_rule_whose_other_columns_are_gone_is_refused() -> None:
@@ -394,19 +333,6 @@ def test_what_is_no_number_is_refused(values: object, rule: str, problem: str) -
         pd.DataFrame({"x": values}).aa.aggregate(rules={"x": rule})
 
 
-def test_days_and_ordered_levels_have_a_first_and_a_last() -> None:
-    levels = pd.CategoricalDtype(["low", "high"], ordered=True)
-    frame = pd.DataFrame(
-        {
-            "day": pd.to_datetime(["2026-11-02", "2026-11-01"]),
-            "level": pd.Series(["high", "low"], dtype=levels),
-        }
-    )
-    result = frame.aa.aggregate(rules={"day": "min", "level": "max"})
-    assert result.loc[0].tolist() == [pd.Timestamp("2026-11-01"), "high"]
-    assert result.dtypes.tolist() == frame.dtypes.tolist()
-
-
 def test_a_missing_key_is_a_group_and_levels_of_the_index_are_keys() -> None:
     frame = pd.DataFrame({"g": pd.array(["a", None, None], "string"), "x": [1, 2, 3]})
     for given in (frame, frame.set_index("g")):
@@ -421,20 +347,6 @@ def test_a_key_that_is_not_there_is_refused_with_near_matches(by: str | list[str
     with pytest.raises(ItemNotFound, match="there is no column") as caught:
         frame.aa.aggregate(by, rules={"x": "sum"})
     assert ("did you mean 'engine'" in str(caught.value)) == (by == "enginee")
-
-
-def test_what_cannot_be_grouped_by_is_refused() -> None:
-    given = (SAMPLES / "gaps.json").read_bytes()
-    arrow = aa.normalize("gaps", given, dtype_backend="pyarrow")["gap_domains"]
-    with pytest.raises(AvailabilityError, match="cannot be grouped by"):
-        arrow.aa.aggregate("engines")
-    tuples = aa.normalize("gaps", given)["gap_domains"]
-    assert len(tuples.aa.aggregate("engines")) == tuples["engines"].nunique()
-    with pytest.raises(AvailabilityError, match="the rows are grouped by it"):
-        overview().aa.aggregate("date", "date")
-    gaps = pd.DataFrame({"d": pd.to_datetime(["2026-11-01", None]), "x": [1, 2]})
-    with pytest.raises(AvailabilityError, match="1 rows have no value to bin by"):
-        gaps.aa.aggregate(pd.Grouper(key="d", freq="D"), rules={"x": "sum"})
 
 
 @pytest.mark.parametrize("section", one_in(3, aa.sections.names()))
@@ -468,23 +380,6 @@ def test_a_rule_that_was_given_is_followed_or_refused() -> None:
     assert nothing["x"].tolist() == [pd.NA]
 
 
-def test_bins_of_a_grouper_are_keys() -> None:
-    days = pd.to_datetime(["2026-11-01", "2026-11-03"])
-    frame = described(pd.DataFrame({"day": days, "x": [1, 2]}), x="nowhere.x")
-    result = frame.aa.aggregate(pd.Grouper(key="day", freq="D"), rules={"x": "sum"})
-    assert result["x"].tolist() == [1, pd.NA, 2]
-    assert result["x_availability_cause"].tolist() == [pd.NA, "no_row", pd.NA]
-    with pytest.raises(AvailabilityError, match="cannot be grouped by"):
-        frame.aa.aggregate(pd.Grouper(key="week", freq="D"), rules={"x": "sum"})
-
-
-def test_a_row_to_which_one_side_of_a_rate_does_not_apply_is_left_out() -> None:
-    frame = overview(answer_count=[10, 30, 7], mention_count=[5, 3, None])
-    frame["mention_count_availability"] = ["available", "available", "not_applicable"]
-    result = frame.aa.aggregate(columns=["mention_rate", "answer_count"])
-    assert result.loc[0].tolist() == [pytest.approx(8 / 40), 47]
-
-
 def test_a_number_that_was_taken_out_is_missing_whatever_is_stated_beside_it() -> None:
     frame = rows((1, None), (None, "unavailable")).assign(g=["a", "b"])
     result = described(frame, x=("nowhere.x", MEASURED)).aa.aggregate("g", rules={"x": "sum"})
@@ -493,30 +388,6 @@ def test_a_number_that_was_taken_out_is_missing_whatever_is_stated_beside_it() -
     value, status = total(taken)
     assert value is pd.NA
     assert status == "unknown"
-
-
-def test_a_rule_that_could_mean_either_of_two_columns_is_refused() -> None:
-    frame = overview().assign(other=1)
-    of = {name: f"overview_trend.{name}" for name in [*frame.columns][:-1]}
-    frame = described(frame, "date", other="overview_trend.mention_count", **of)
-    with pytest.raises(AvailabilityError, match="there are mention_count and other"):
-        frame.aa.aggregate(columns="mention_rate")
-
-
-def test_a_weight_that_is_nothing_so_far_is_not_nothing() -> None:
-    frame = pd.DataFrame({"x": [2.0], "w": [0], "availability": ["partial"]})
-    result = frame.aa.aggregate(rules={"x": weighted("w")})
-    assert result["x"].isna().all()
-    assert result.aa.availability.loc["x", "status"] == "partial"
-
-
-def test_of_a_number_of_which_nothing_is_known_nothing_is_stated_and_it_counts() -> None:
-    frame = rows((1, None), (None, "unavailable")).assign(g=["a", "b"])
-    result = frame.aa.aggregate("g", rules={"x": "sum"})
-    assert result["x_availability"].isna().tolist() == [True, False]
-    again = result.aa.aggregate("g", rules={"x": "sum"})
-    assert again["x"].tolist() == [1, pd.NA]
-    assert again.aa.availability.loc["x", "status"] == "unknown"
 
 
 def money(currency: str) -> pd.DataFrame:

@@ -80,13 +80,6 @@ def test_what_could_not_be_measured_still_does() -> None:
     assert without.aa.aggregate("query", "occurrences")["occurrences"].tolist() == [0, 5]
 
 
-def test_what_scope_options_suggest_speaks_of_new_rows_only() -> None:
-    options = ENGINES.assign(target=[None, "chatgpt", "gemini", "copilot"], rule="options")
-    whole = queries().aa.complete(engine=["gemini"], availability=options)
-    assert whole["availability"].tolist() == ["available"] * 3 + ["unavailable"] * 2
-    assert whole["availability_cause"].tolist()[3:] == ["not_run"] * 2
-
-
 def test_an_engine_that_cannot_report_is_not_applicable() -> None:
     whole = queries().aa.complete(engine=["claude", "gemini", "copilot"], availability=ENGINES)
     added = whole.iloc[3:].drop_duplicates("engine").set_index("engine")[AVAILABILITY]
@@ -165,26 +158,6 @@ def test_rows_of_what_could_not_be_measured_say_so() -> None:
     assert whole["occurrences"].dtype == "Int64"
 
 
-def test_plain_frames_days_and_categories() -> None:
-    frame = pd.DataFrame(
-        {
-            "day": pd.to_datetime(["2026-11-01"]),
-            "kind": pd.Categorical(["a"], ["a", "b"]),
-            "n": [2**60 + 1],
-            "on": [True],
-        }
-    )
-    days = pd.date_range("2026-11-01", "2026-11-02")
-    whole = frame.aa.complete(day=days, kind=["b", "c"])
-    assert len(whole) == 5
-    assert whole["kind"].cat.categories.tolist() == ["a", "b", "c"]
-    assert whole["day"].dtype == frame["day"].dtype
-    assert whole["n"].tolist() == [2**60 + 1] + [pd.NA] * 4
-    assert [str(whole[name].dtype) for name in ("n", "on")] == ["Int64", "boolean"]
-    assert frame.columns.tolist() == ["day", "kind", "n", "on"]
-    assert frame["kind"].cat.categories.tolist() == ["a", "b"]
-
-
 @pytest.mark.parametrize(
     ("levels", "problem"),
     [
@@ -229,22 +202,6 @@ def test_require_gives_the_frame_or_says_what_lacks_and_why() -> None:
         frame.aa.require("w")
 
 
-def test_what_was_not_measured_is_dropped_but_for_the_key_and_what_is_known() -> None:
-    frame = unmeasured()
-    kept = frame.aa.measured(drop=True)
-    assert [*kept.columns] == ["k", "y", "z"]
-    assert kept.aa.availability.loc["y", "status"] == "partial"
-    assert [*frame.columns] == ["k", "x", "y", "z", "n_a"]
-
-
-def test_sums_of_parts_stay_so_whatever_is_stated_of_engines() -> None:
-    stained = queries(Availability(Status.PARTIAL, None, "gemini: No run yet."))
-    sums = stained.aa.aggregate("engine", skip_missing=True)
-    known = sums.aa.complete(availability=ENGINES)
-    assert known.aa.availability.loc["occurrences", "status"] == "partial"
-    assert known.aa.aggregate().aa.availability.loc["occurrences", "status"] == "partial"
-
-
 def overview() -> pd.DataFrame:
     return shared_dataset()["overview"]["overview_engines"]
 
@@ -277,25 +234,6 @@ def test_a_column_without_a_value_in_the_rows_that_are_left_is_unknown() -> None
     assert frame.iloc[:0].aa.availability.loc["n", "status"] == "available"
 
 
-def test_a_group_that_no_row_has_is_unknown_after_a_join_that_repeats_rows() -> None:
-    engines = overview()
-    own = pd.DataFrame({"engine": ["chatgpt", "chatgpt", "claude"], "w": [1, 2, 3]})
-    whole = engines.aa.merge(own, on="engine", how="left").aa.complete(engine=["new", "chatgpt"])
-    counts = whole.aa.aggregate("engine", "mention_count").set_index("engine")
-    assert counts.loc["new", "mention_count_availability"] == "unknown"
-    expected = engines.set_index("engine")["mention_count"]
-    assert counts.loc["chatgpt", "mention_count"] == expected["chatgpt"]
-
-
-def test_what_depends_on_a_part_of_the_key_is_known_of_new_rows_too() -> None:
-    counts = shared_dataset()["domains"]["source_domain_engines"]
-    names = counts["engine"].unique().tolist()
-    makers = pd.DataFrame({"engine": names, "maker": [f"maker of {name}" for name in names]})
-    whole = counts.aa.merge(makers, on="engine", how="left").aa.complete(engine=names)
-    assert len(whole) > len(counts)
-    assert (whole["maker"] == "maker of " + whole["engine"].astype("string")).all()
-
-
 def test_an_attribute_of_a_known_key_is_as_measured_in_new_rows_as_in_old_ones() -> None:
     data = shared_dataset()["prompts"]
     topics = data.main[["prompt_id", "topic"]]
@@ -309,17 +247,3 @@ def test_an_attribute_of_a_known_key_is_as_measured_in_new_rows_as_in_old_ones()
     assert strange[strange["prompt_id"] == "pr_1"].aa.availability.loc["topic", "status"] == (
         "available"
     )
-
-
-def test_a_column_of_words_about_what_is_measured_is_itself_no_gap() -> None:
-    frame = pd.DataFrame({"engine": ["claude"], "support": ["not_applicable"]})
-    columns = {
-        "engine": ColumnMetadata("ad_engine_support.engine", Availability(Status.AVAILABLE)),
-        "support": ColumnMetadata(
-            "ad_engine_support.support", Availability(Status.NOT_APPLICABLE, None, "No ads.")
-        ),
-    }
-    frame = attach(frame, FrameMetadata(columns, ("engine",)))
-    assert frame.aa.availability.loc["support", "reason"] == "No ads."
-    frame["support"] = "observed"
-    assert frame.aa.availability.loc["support", "reason"] == "overwritten"

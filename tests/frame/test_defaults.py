@@ -80,15 +80,6 @@ def test_a_day_without_answers_has_nothing_to_add(
     assert pd.isna(found) if total is None else found == total
 
 
-def test_an_answer_that_failed_has_no_length_to_add() -> None:
-    chats = aa.normalize("chats", (SAMPLES / "chats.json").read_bytes()).main
-    given = chats["answer_characters"]
-    assert given.isna().any()
-    assert {*chats.loc[given.isna(), "outcome"]} <= {"empty", "refused", "error"}
-    total = chats.aa.aggregate(columns="answer_characters")
-    assert total.loc[0, "answer_characters"] == given.sum()
-
-
 def aggregated(frame: pd.DataFrame, by: str | None) -> list[tuple[str, pd.DataFrame]]:
     """The columns that have a rule, and what becomes of them."""
     with warnings.catch_warnings():
@@ -107,10 +98,3 @@ def of_key(frame: pd.DataFrame, by: str, value: object) -> pd.DataFrame:
 def rule(known: ColumnMetadata) -> str | None:
     column = declared(known)
     return column.aggregate.rule if column else None
-
-
-def test_a_column_that_was_overwritten_is_refused_where_it_is_required() -> None:
-    frame = aa.demo().read("domains").main
-    frame.aa.require("citation_count")
-    with pytest.raises(AvailabilityError, match="overwritten"):
-        frame.assign(citation_count=0).aa.require("citation_count")

@@ -81,19 +81,6 @@ def test_a_join_without_the_key_is_refused_and_says_what_to_keep() -> None:
         total(renamed.drop(columns="d"), "citation_count_x")
 
 
-def test_a_selection_without_the_key_still_adds_up() -> None:
-    assert total(domains({"a": 6, "b": 4})[["citation_count"]]) == 10
-    assert total(domains({"a": 6, "b": 4, "c": 1}).aa.aggregate("domain_type")) == 11
-
-
-def test_what_was_aggregated_and_joined_counts_once_too() -> None:
-    types = domains({"a": 6, "b": 4, "c": 1}).aa.aggregate("domain_type")
-    plain = pd.DataFrame({"domain_type": ["review", "review", "news"], "k": [1, 2, 3]})
-    both = types.aa.merge(plain, on="domain_type")
-    assert both["citation_count"].sum() == 18
-    assert total(both) == 11
-
-
 def test_rows_that_were_repeated_by_plain_pandas_count_once() -> None:
     frame = domains({"a": 6, "b": 4})
     assert total(pd.concat([frame, frame])) == 10
@@ -168,15 +155,6 @@ def test_rows_repeated_without_their_key_count_once_or_not_at_all(name: str) -> 
             assert frame.aa.plot(x="domain_type").data["citation_count"].sum() == 11
 
 
-PLAINLY = ("pd.concat", "repeat", "take", "sample", "reindex", "after a pickle")
-
-
-@pytest.mark.parametrize("name", PLAINLY)
-def test_rows_that_plain_pandas_repeated_are_drawn_once(name: str) -> None:
-    shown = REPEATED[name]().aa.plot().data
-    assert shown["citation_count"].tolist() == [6, 4, 1]
-
-
 def test_repeated_rows_with_their_key_are_drawn_once() -> None:
     frame = domains(COUNTS)
     for twice in (aa.concat([frame, frame]), pd.concat([frame, frame]), frame.take([0, 0, 1, 2])):
@@ -184,34 +162,6 @@ def test_repeated_rows_with_their_key_are_drawn_once() -> None:
         assert twice.aa.concentration("citation_count")["n"].tolist() == [11]
     drawn = joined().aa.plot(y="citation_count").data
     assert drawn["source_domain"].tolist() == ["a", "b", "c"]
-
-
-def test_a_picture_of_repeated_rows_says_what_to_keep() -> None:
-    for name in ("a merge that repeats", "concat, then cut", "df.aa.merge"):
-        with pytest.raises(AvailabilityError, match="keep source_domain"):
-            REPEATED[name]().aa.plot()
-
-
-def test_rows_that_are_alike_and_different_are_all_drawn() -> None:
-    frame = domains({"a": 1, "b": 4, "c": 1})[KEPT]
-    assert len(frame.aa.plot().data) == 3
-    cut = frame[frame["citation_count"] < 4].reset_index(drop=True)
-    assert cut["domain_type"].tolist() == ["review", "review"]
-    assert len(cut.aa.plot().data) == 2
-    pages = domains(COUNTS).aa.merge(urls(), on="source_domain")
-    assert len(pages.aa.plot(y="citation_count_x", x="url").data) == 4
-    assert len(pages.aa.plot(y="citation_count_y", kind="bars").data) == 4
-    assert "Number of rows" in str(pages.aa.plot(kind="counts", x="page_type"))
-    by_type = pages.aa.plot(kind="counts", x="domain_type")
-    assert "source domains by domain type: review: rows 1" in str(by_type)
-
-
-def test_rows_that_stay_apart_without_their_key_add_up() -> None:
-    frame = without_key()
-    is_large = frame["citation_count"] > 4
-    assert total(aa.concat([frame[is_large], frame[~is_large]])) == 11
-    assert total(frame.sample(frac=1, random_state=1)) == 11
-    assert total(frame.loc[frame.index.repeat(2)]) == 11, "a label is of one row"
 
 
 @pytest.mark.parametrize("ignore_index", [True, False])
@@ -232,10 +182,6 @@ def test_windows_that_overlap_are_refused_by_name(order: int, ignore_index: bool
         named.aa.aggregate("days", "citation_count").aa.aggregate()
 
 
-def test_the_same_key_with_the_same_value_counts_once() -> None:
-    assert total(aa.concat([domains({"a": 6}), domains({"a": 6}, source(**WEEK))])) == 6
-
-
 def test_answers_that_are_disjoint_add() -> None:
     first = domains({"a": 6, "b": 4})
     others = {
@@ -253,22 +199,6 @@ def test_answers_that_are_disjoint_add() -> None:
     assert total(aa.concat([each.aa.with_context() for each in engines])) == 12
     with pytest.raises(AvailabilityError, match=r"one key; add df\.aa\.with_context"):
         total(aa.concat([*engines, domains({"a": 13})]))
-
-
-def test_of_no_trials_a_count_is_nothing() -> None:
-    frame = pd.DataFrame(
-        {
-            "date": pd.to_datetime(["2026-11-19", "2026-11-20"]),
-            "answer_count": pd.array([4, 0], "Int64"),
-            "mention_count": pd.array([3, None], "Int64"),
-        }
-    )
-    columns = {name: ColumnMetadata(f"overview_trend.{name}", MEASURED) for name in frame}
-    attach(frame, FrameMetadata(columns, ("date",), (source("overview"),)))
-    assert total(frame, "mention_count") == 3
-    assert frame.iloc[1:].aa.aggregate()["mention_count"].isna().all()
-    unknown = frame.assign(answer_count=pd.array([4, 1], "Int64"))
-    assert pd.isna(total(unknown, "mention_count"))
 
 
 def test_answers_about_several_brands_overlap() -> None:

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import aatoolkit as aa
-from aatoolkit.errors import ItemNotFound, NotWritten
+from aatoolkit.errors import ItemNotFound
 
 
 @pytest.fixture(scope="module")
@@ -42,11 +42,6 @@ def test_other_engines_take_the_accessor(tables: aa.Tables) -> None:
     assert rows == relation.num_rows == len(tables.main)
 
 
-def test_what_arrow_cannot_hold_is_refused() -> None:
-    with pytest.raises(NotWritten, match="the frame"):
-        pa.table(pd.DataFrame({"x": [1, "a"]}).aa)
-
-
 def test_only_what_was_measured() -> None:
     frame = pd.DataFrame(
         {
@@ -64,12 +59,3 @@ def test_only_what_was_measured() -> None:
         frame.aa.measured("engin")
     assert isinstance(caught.value, KeyError)
     assert [*caught.value.columns] == ["engin"]
-
-
-def test_rows_of_an_engine_that_did_not_run_are_left_out() -> None:
-    frame = aa.demo().read("overview")["overview_engines"]
-    assert frame.aa.availability.loc["mention_rate", "status"] == "partial"
-    left = frame.aa.measured("mention_rate")
-    lacking = frame.loc[frame["mention_rate"].isna(), "engine"]
-    assert {*frame["engine"]} - {*left["engine"]} == {*lacking} != set()
-    assert left.aa.availability.loc["mention_rate", "status"] == "available"

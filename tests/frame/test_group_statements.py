@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import reduce
 from pathlib import Path
-from random import Random
 
 import pandas as pd
 import pytest
@@ -86,18 +85,6 @@ def test_a_column_of_an_aggregate_has_the_status_of_the_groups_that_are_left(
         assert column.statements
 
 
-def test_two_keys_are_named_only_where_one_does_not_tell() -> None:
-    cells = {
-        (engine, day, "prices"): LACKING[1] if engine == "gemini" else MEASURED
-        for engine in ("chatgpt", "gemini")
-        for day in ("2026-11-19", "2026-11-20")
-    }
-    by, rules = ["engine", "date"], {"mention_count": "sum"}
-    found = stated(cells, False).aa.aggregate(by, "mention_count", rules=rules)
-    statements = metadata_of(found).columns["mention_count"].statements
-    assert statements == (Statement(LACKING[1], (Condition("engine", "in", ("gemini",)),)),)
-
-
 @pytest.mark.thorough
 def test_an_engine_of_the_demo_is_available_once_others_are_filtered_out(tmp_path: Path) -> None:
     engines = aa.demo().read("overview")["overview_engines"]
@@ -114,21 +101,6 @@ def test_an_engine_of_the_demo_is_available_once_others_are_filtered_out(tmp_pat
     read = aa.read_parquet(file)
     assert status(read) == "partial"
     assert status(read[read["engine"] == "claude"]) == "available"
-
-
-def test_more_groups_than_can_be_named_have_the_status_of_all() -> None:
-    draw = Random(7)
-    cells = {
-        (f"e{n}", f"{m}", "prices"): draw.choice((MEASURED, *LACKING))
-        for n in range(24)
-        for m in range(24)
-    }
-    by, rules = ["engine", "date"], {"mention_count": "sum"}
-    found = stated(cells, False).aa.aggregate(by, "mention_count", rules=rules)
-    column = metadata_of(found).columns["mention_count"]
-    assert not column.statements
-    assert column.availability.status == Status.PARTIAL
-    assert found["mention_count_availability"].nunique() == 3
 
 
 def status(frame: pd.DataFrame, column: str = "mention_rate") -> str:

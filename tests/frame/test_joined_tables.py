@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -22,7 +21,6 @@ PAGES = pd.DataFrame(
     }
 )
 MONEY = pd.DataFrame({"domain": ["a", "b"], "revenue": [100.0, 200.0]})
-MONTHS = pd.DataFrame({"source_domain": [*"aab"], "month": [*"xyx"], "revenue": [1, 2, 4]})
 KEYS = {"left_on": "source_domain", "right_on": "domain"}
 
 pytestmark = pytest.mark.filterwarnings("ignore::aatoolkit.errors.AAToolkitWarning")
@@ -69,30 +67,6 @@ def test_a_column_of_a_joined_frame_counts_once_a_row_of_it(
     assert total(frame) == 300
 
 
-def test_it_does_so_in_groups_after_filters_and_files(tmp_path: Path) -> None:
-    frame = joined()
-    assert total(frame, "page_type") == [100, 300]
-    assert total(frame, "source_domain")[:2] == [100, 200]
-    assert total(frame[frame["url"] != "b/1"]) == 100
-    frame.aa.to_parquet(tmp_path / "joined.parquet")
-    assert total(aa.read_parquet(tmp_path / "joined.parquet")) == 300
-    mean = frame.aa.aggregate(columns="revenue", rules={"revenue": "mean"})
-    assert mean["revenue"].item() == 150
-
-
-def test_rows_of_several_a_key_count_each_once() -> None:
-    both = PAGES.aa.merge(MONTHS, on="source_domain", how="left")
-    assert total(both) == 7
-    assert total(both, "month")[:2] == [5, 2]
-    with pytest.raises(AvailabilityError, match="keep source_domain and month in the frame"):
-        total(both[["url", "revenue"]])
-    equal = pd.DataFrame({"source_domain": ["a", "a"], "revenue": [1, 1]})
-    with pytest.raises(AvailabilityError, match="no column tells which of them are the same"):
-        total(PAGES.aa.merge(equal, on="source_domain"))
-    assert total(PAGES.head(1).aa.merge(equal, on="source_domain")) == 2
-    assert total(PAGES.aa.merge(pd.DataFrame({"revenue": [7]}), how="cross")) == 7
-
-
 @pytest.mark.thorough
 def test_groups_that_share_a_row_do_not_add() -> None:
     made = joined().aa.aggregate(
@@ -105,28 +79,6 @@ def test_groups_that_share_a_row_do_not_add() -> None:
         "source_domain", "revenue", skip_missing=True, rules={"revenue": "sum"}
     )
     assert total(apart) == 300
-
-
-def test_two_files_stacked_are_no_one_file() -> None:
-    other = MONEY.assign(revenue=[1.0, 2.0])
-    once = [
-        aa.concat([each]).aa.merge(PAGES[3:], left_on="domain", right_on="source_domain")
-        for each in (MONEY, other)
-    ]
-    assert total(aa.concat(once)) == 202
-    often = [PAGES.aa.merge(each, **KEYS) for each in (MONEY, other)]
-    with pytest.raises(AvailabilityError, match="rows of the frame with revenue were repeated"):
-        total(aa.concat(often))
-
-
-def test_a_missing_value_has_its_reason() -> None:
-    made = joined().aa.aggregate(columns="revenue", rules={"revenue": "sum"})
-    assert made["revenue"].isna().all()
-    assert made.aa.availability.loc["revenue", "reason"] == "1 of 3 rows has no value"
-    by_type = joined().aa.aggregate(
-        "page_type", "revenue", skip_missing=True, rules={"revenue": "sum"}
-    )
-    assert by_type["revenue_availability_reason"].tolist()[0] == "1 of 2 rows has no value"
 
 
 @pytest.mark.hypothesis

@@ -92,14 +92,6 @@ def test_where_pandas_says_zero_it_stays_missing(
     assert ours() is pd.NA
 
 
-@pytest.mark.parametrize("skip_missing", [False, True])
-def test_what_no_row_has_is_unknown_for_want_of_a_row(skip_missing: bool) -> None:
-    result = levelled().aa.aggregate("g", rules=SUM, observed=False, skip_missing=skip_missing)
-    assert result["x"].tolist() == [pd.NA, 2, pd.NA, 1, pd.NA]
-    assert result.aa.availability.loc["x", ["status", "cause"]].tolist() == ["unknown", "no_row"]
-    assert levelled().aa.aggregate("g", rules=SUM)["x"].tolist() == [2, 1]
-
-
 @pytest.mark.parametrize(
     ("state", "status", "reason"),
     [
@@ -190,20 +182,6 @@ def test_it_is_the_model_and_zero_only_where_all_was_measured(
     if statuses:
         joined = reduce(join, statuses)
         assert result.aa.availability.loc["x", "status"] == joined
-
-
-@pytest.mark.thorough
-@settings(deadline=None, max_examples=examples(60))
-@given(tables.flatmap(lambda frame: st.tuples(st.just(frame), st.permutations(range(len(frame))))))
-def test_the_order_of_rows_never_matters(drawn: tuple[pd.DataFrame, list[int]]) -> None:
-    frame, order = drawn
-    for skip_missing in (False, True):
-        there, back = (
-            each.aa.aggregate("g", rules=SUM, skip_missing=skip_missing)
-            for each in (frame, frame.iloc[order])
-        )
-        pd.testing.assert_frame_equal(there, back)
-        assert there.aa.availability.equals(back.aa.availability)
 
 
 @pytest.fixture(scope="module")

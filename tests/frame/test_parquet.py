@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 from contextlib import suppress
@@ -10,12 +9,11 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from carried import ATTRIBUTE, metadata_of
+from carried import metadata_of
 from effort import effort, one_in
 from serving import demo_dataset
 
@@ -60,45 +58,6 @@ def test_every_table_comes_back_as_it_was(name: str, backend: str, tmp_path: Pat
             pd.testing.assert_frame_equal(again, frame, check_flags=False)
 
 
-@pytest.mark.parametrize("name", one_in(3, SECTIONS))
-def test_pandas_alone_reads_every_table_with_its_metadata(name: str, tmp_path: Path) -> None:
-    for table, frame in read(name).items():
-        plain = pd.read_parquet(write_parquet(frame, tmp_path / f"{table}.parquet"))
-        assert metadata_of(plain) == metadata_of(frame)
-        lists = [c for c, d in frame.dtypes.items() if str(d).startswith("list")]
-        pd.testing.assert_frame_equal(
-            plain.drop(columns=lists), frame.drop(columns=lists), check_flags=False
-        )
-
-
-@pytest.mark.parametrize("name", one_in(3, SECTIONS))
-def test_another_engine_reads_every_table(name: str, tmp_path: Path) -> None:
-    for table, frame in read(name).items():
-        path = write_parquet(frame, tmp_path / f"{table}.parquet")
-        assert duckdb.sql(f"FROM '{path}'").columns == [*frame.columns]
-        counts = ", ".join(f'count("{column}")' for column in frame.columns)
-        found = duckdb.sql(f"SELECT count(*), {counts} FROM '{path}'").fetchall()
-        assert found == [(len(frame), *frame.notna().sum())]
-
-
-def test_the_file_says_what_each_column_is(tmp_path: Path) -> None:
-    frame = read("domains").main
-    path = write_parquet(frame, tmp_path / "domains.parquet")
-    known = json.loads(pq.read_schema(path).metadata[ATTRIBUTE.encode()])
-    assert known["version"] == "2.1"
-    assert known["key"] == ["source_domain"]
-    column = known["columns"]["citation_count"]
-    assert known["states"][0] == {"status": "available"}
-    assert column == {
-        "unit": "count",
-        "aggregation": "sum",
-        "description": sections.table("source_domains")["citation_count"].doc,
-    }
-    assert known == json.loads(pq.read_metadata(path).metadata[ATTRIBUTE.encode()])
-    (source,) = aa.read_metadata(path).sources
-    assert source.host == "acme.example"
-
-
 def test_metadata_is_small_beside_small_tables(tmp_path: Path) -> None:
     dataset = demo_dataset()
     paths = [
@@ -122,23 +81,6 @@ def test_lists_come_back_as_they_were(backend: str, tmp_path: Path) -> None:
     assert again["features"].isna().equals(frame["features"].isna())
     assert [*map(list, again["features"].dropna())] == [*map(list, frame["features"].dropna())]
     assert again.index.tolist() == frame.index.tolist()
-
-
-def test_pandas_alone_takes_lists(tmp_path: Path) -> None:
-    frame = read("chats").main
-    features = frame["features"]
-    assert set(map(type, features.dropna())) == {tuple}
-    assert len(pd.concat([frame, frame]).drop_duplicates()) == len(frame)
-    assert features.value_counts().sum() == features.notna().sum()
-    assert frame.describe(include="all").loc["count", "features"] == features.notna().sum()
-    assert features.explode().dropna().map(type).eq(str).all()
-    frame.to_parquet(tmp_path / "plain.parquet")
-    frame.to_feather(tmp_path / "plain.feather")
-    for plain in (
-        pd.read_parquet(tmp_path / "plain.parquet"),
-        pd.read_feather(tmp_path / "plain.feather"),
-    ):
-        assert [*map(tuple, plain["features"].dropna())] == [*features.dropna()]
 
 
 def test_a_file_of_anybody_can_be_read(tmp_path: Path) -> None:
@@ -238,14 +180,6 @@ def test_what_is_no_ordinary_file_is_not_opened(tmp_path: Path) -> None:
         for read_file in (aa.read_parquet, aa.read_metadata):
             with pytest.raises(NotRead, match="no ordinary file"):
                 read_file(path)
-
-
-def test_metadata_that_are_nested_without_end_are_damaged() -> None:
-    frame = pd.DataFrame({"n": [1]})
-    for text in ("[" * 100_000, '{"version": "1.0", "recipe": ' + "[" * 100_000):
-        frame.attrs["aatoolkit"] = text
-        with pytest.raises(MetadataError, match="damaged"):
-            repr(frame.aa)
 
 
 def test_a_damaged_file_of_a_dataset_is_among_its_errors(tmp_path: Path) -> None:

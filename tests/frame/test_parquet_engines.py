@@ -133,20 +133,6 @@ def test_every_reader_of_arrow_gives_the_types_back(drop: list[str], tmp_path: P
     ]
 
 
-def test_types_that_parquet_lacks_come_back(tmp_path: Path) -> None:
-    odd = pd.DataFrame(
-        {
-            "took": pd.to_timedelta([1, 2], "s"),
-            "at": pd.to_datetime(["2026-11-01", None]).as_unit("ns"),
-            "there": pd.to_datetime(["2026-11-01T10:00", None]).tz_localize("Europe/Madrid"),
-            "small": pd.array([1, None], "Int8"),
-        }
-    )
-    path = odd.aa.to_parquet(tmp_path / "odd.parquet")
-    for again in (aa.read_parquet(path), pd.read_parquet(path)):
-        pd.testing.assert_frame_equal(again, odd)
-
-
 def by_duckdb(path: Path, out: Path) -> None:
     duckdb.sql(f"COPY (FROM '{path}') TO '{out}' (FORMAT parquet)")
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 from carried import ColumnMetadata, FrameMetadata, attach
-from serving import shared_client
 
 from aatoolkit import Availability, Status
-from aatoolkit.errors import ArgumentError, AvailabilityError
+from aatoolkit.errors import ArgumentError
 from aatoolkit.sections import ratio
 
 SUM = {"n": "sum"}
@@ -52,12 +51,6 @@ def test_a_part_week_says_how_many_days_it_has() -> None:
     )
     assert hours.aa.aggregate(freq="W", rules=SUM)["n_availability"].tolist()[1] == "partial"
     assert "n_availability" not in hours.aa.aggregate(freq="h", rules=SUM)
-
-
-def test_what_does_not_add_up_over_days_is_refused() -> None:
-    history = shared_client().project("acme.example").read("ranking")["ranking_history"]
-    with pytest.raises(AvailabilityError, match="rank: its rule does not make one row of several"):
-        history.aa.aggregate("brand", "rank", freq="W")
 
 
 @pytest.mark.parametrize(
@@ -117,24 +110,6 @@ def test_coverage_is_that_of_the_period_that_was_asked_for(skip_missing: bool) -
             assert rest[f"{name}_coverage"].tolist() == [1.0] * len(rest)
             assert rest[f"{name}_availability"].tolist() == ["available"] * len(rest)
         assert part["n"].tolist() == [90, 90]
-
-
-def test_days_without_a_value_lower_the_coverage_of_a_part_month_further() -> None:
-    found = october(hole=0).aa.aggregate("engine", freq="MS", rules=RATE, skip_missing=True)
-    assert found["n_coverage"].tolist() == pytest.approx([8 / 31, 9 / 31, 1, 1])
-    steps = str(found.aa.explain(1, "n_coverage"))
-    assert "(9 rows used of 9 to which n applies) × (9 of the 31 days from 2026-10-01" in steps
-    # Without a value for each day, a sum is missing, and has no number that could be partial.
-    whole = october(hole=0).aa.aggregate("engine", freq="MS", rules=RATE)
-    assert whole["n"].isna().tolist() == [True, False, False, False]
-
-
-def test_the_first_and_the_last_week_have_the_coverage_of_their_days() -> None:
-    frame = days("2026-11-05", 14)  # a Thursday to a Wednesday
-    found = frame.aa.aggregate(freq="W", rules=SUM)
-    assert found["n_coverage"].tolist() == pytest.approx([4 / 7, 1, 3 / 7])
-    assert found["n_availability"].tolist()[::2] == ["partial", "partial"]
-    assert "n_coverage" not in days("2026-11-02", 14).aa.aggregate(freq="W", rules=SUM)
 
 
 def test_weeks_and_months_that_are_aggregated_further_count_as_such() -> None:

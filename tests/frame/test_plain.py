@@ -11,8 +11,6 @@ import pandas as pd
 import pytest
 from serving import demo_dataset
 
-import aatoolkit as aa
-
 TABLES = [(section, table) for section, tables in demo_dataset().items() for table in tables]
 
 
@@ -52,12 +50,3 @@ def test_lists_are_json_and_moments_are_in_utc() -> None:
     assert plain["flag"].tolist() == [True, None]
     assert plain["large"].tolist() == [2**60 + 1, None]
     assert pd.DataFrame().aa.plain().empty
-
-
-def test_the_pyarrow_backend_becomes_the_same() -> None:
-    body = demo_dataset()["urls"].rebuild()
-    frames = [
-        aa.normalize("urls", body, dtype_backend=kind).main.aa.plain()
-        for kind in ("numpy_nullable", "pyarrow")
-    ]
-    pd.testing.assert_frame_equal(*frames)

@@ -87,12 +87,6 @@ def test_whole_numbers_stay_whole_or_are_refused() -> None:
         frame.aa.to_long(["n", "s"])
 
 
-def test_a_frame_without_numbers_has_an_empty_long_form() -> None:
-    long = pd.DataFrame({"s": ["t"]}).aa.to_long()
-    assert len(long) == 0
-    assert [*long.columns][:3] == ["s", "variable", "value"]
-
-
 def test_context_stands_before_the_columns() -> None:
     frame = read("domains", days=7, engine=["gemini", "chatgpt"]).main
     whole = frame.aa.with_context()
@@ -113,11 +107,6 @@ def test_context_stands_before_the_columns() -> None:
     assert empty.dtypes.tolist() == whole.dtypes.tolist()
     with pytest.raises(AvailabilityError, match="already has"):
         whole.aa.with_context()
-
-
-def test_context_that_is_not_known_is_missing() -> None:
-    frame = attach(pd.DataFrame({"n": [1]}), FrameMetadata(sources=(Source(),)))
-    assert frame.aa.with_context().iloc[0, :9].isna().all()
 
 
 @pytest.mark.parametrize("sources", [(), (Source("a.example"), Source("b.example"))])

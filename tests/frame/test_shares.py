@@ -58,12 +58,6 @@ def test_an_answer_that_may_have_left_out_a_row_is_no_zero() -> None:
     assert some.loc[name, "mention_rate_availability"] == "partial"
 
 
-def test_rates_of_several_brands_still_do_not_become_one() -> None:
-    brands = tables("overview", "engine")["overview_top_brands"]
-    with pytest.raises(AvailabilityError, match="not additive across brands"):
-        brands.aa.aggregate("engine", "mention_rate")
-
-
 def test_rows_are_counted_by_name_too() -> None:
     ads = tables("ads").main
     with pytest.raises(AvailabilityError, match=r"rules=\{'ad_id': 'count'\}"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import pickle
 from typing import Any
 
 import pandas as pd
@@ -95,20 +94,6 @@ def test_a_frame_without_metadata_is_unknown() -> None:
     found = metadata_of(pd.DataFrame({"a": [1], 5: [2]}))
     assert found == FrameMetadata({"a": ColumnMetadata(), "5": ColumnMetadata()})
     assert found.columns["a"].availability == UNKNOWN
-
-
-def test_steps_of_pandas_keep_it(frame: pd.DataFrame) -> None:
-    for step in (
-        frame[["n", "gone"]],
-        frame.query("n > 1"),
-        frame.sort_values("n"),
-        frame.assign(m=frame["n"] * 2),
-        frame.copy(),
-        pickle.loads(pickle.dumps(frame)),
-    ):
-        assert metadata_of(step).columns["n"].availability == PARTIAL
-    assert metadata_of(frame.assign(m=0)).columns["m"] == ColumnMetadata()
-    assert metadata_of(frame[["n"]]).key == ()
 
 
 def test_a_column_that_could_not_be_measured_and_holds_values_was_overwritten(

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pytest
 from effort import one_in
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aatoolkit.metadata.fingerprint import arrays_of, fingerprint_of, hash_cells
+from aatoolkit.metadata.fingerprint import fingerprint_of
 from aatoolkit.normalizer.to_pandas import to_frame
 
 KINDS: dict[str, tuple[pa.DataType, st.SearchStrategy[Any]]] = {
@@ -42,19 +41,6 @@ def tables(draw: st.DrawFn) -> pa.Table:
             for name, (kind, values) in KINDS.items()
         }
     )
-
-
-@pytest.mark.parametrize("backend", one_in(2, ["numpy_nullable", "pyarrow"]))
-@given(tables(), st.data())
-def test_a_frame_and_its_table_have_the_same_hashes(
-    backend: str, table: pa.Table, data: st.DataObject
-) -> None:
-    rows = range(len(table))
-    places = sorted(data.draw(st.sets(st.sampled_from(rows)))) if rows else []
-    frame, at = to_frame(table, backend), np.array(places, np.intp)
-    for name, array in arrays_of(table).items():
-        found = hash_cells(array.take(at)).tolist()
-        assert found == hash_cells(frame[name].array.take(at)).tolist(), name
 
 
 @pytest.mark.parametrize("backend", one_in(2, ["numpy_nullable", "pyarrow"]))
