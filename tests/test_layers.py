@@ -38,7 +38,7 @@ ONLY = {
     "urllib3": "aatoolkit/http/",
     "duckdb": ("aatoolkit/service/", "aatoolkit/archive/store.py"),
     "deltalake": "aatoolkit/archive/store.py",
-    "dask": "aatoolkit/archive/query.py",
+    "dask": "aatoolkit/archive/reading.py",
     "starlette": "aatoolkit/service/",
     "uvicorn": "aatoolkit/service/",
     "xlsxwriter": "aatoolkit/frame/excel.py",

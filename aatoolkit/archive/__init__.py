@@ -4,20 +4,18 @@ In come a client, a study or payloads (`Archive.add`); out come frames with meta
 SQL and files that any engine reads. In reading order:
 
 - ``archive``: `Archive`, the public class.
-- ``store``: Delta tables by name, with typed errors; ``schema``: declared tables as Delta schemas;
-  ``tables``: made where missing, extended where declarations grow.
+- ``store``: Delta tables by name, with typed errors; ``schema``: declared tables as Delta tables,
+  made where missing, extended where declarations grow.
 - ``runs``: the log of runs, by which a run is whole or not there; ``checksums``: of every file.
 - ``snapshot``: the rows of committed runs as views of SQL, and which of them are wanted.
-- ``responses``: one response as a row, and which there are; ``responses``: the archive as a store.
-- ``derive``: responses to rows, and rows of many until they are written; ``writer``: one run;
-  ``add``: fetching and resuming; ``workers``: fetching and normalising elsewhere.
-- ``reading``: one table of a snapshot, its rows and history; ``frames``: rows as frames with
-  availability, units and sources; ``query``: SQL, Dask and what there is.
-- ``upkeep``: compact, sweep and forget; ``check``: verify; ``rebuild``: tables anew from the
-  responses.
+- ``responses``: responses as rows, which there are, and the archive as a store of them.
+- ``derive``: responses to rows of tables; ``writing``: one run; ``adding``: fetching and resuming;
+  ``workers``: fetching and normalising elsewhere.
+- ``reading``: one table as rows, history and frames; an overview of all; Dask.
+- ``upkeep``: compact, sweep and forget; ``check``: verify, and tables anew from the responses.
 """
 
 from __future__ import annotations
 
-from aatoolkit.archive.add import AddReport as AddReport
+from aatoolkit.archive.adding import AddReport as AddReport
 from aatoolkit.archive.archive import Archive as Archive

@@ -11,32 +11,33 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from aatoolkit._util.attributes import Chaptered
-from aatoolkit._util.show import Shown, table_html
-from aatoolkit._util.text import clipped, code, visible, wrapped_in_ipython
-from aatoolkit.archive import check, tables, upkeep, workers
-from aatoolkit.archive.add import (
+from aatoolkit._util.show import Shown
+from aatoolkit._util.text import code, visible, wrapped_in_ipython
+from aatoolkit.archive import check, schema, upkeep, workers
+from aatoolkit.archive.adding import (
     Adder,
     AddReport,
     fetch_groups,
     group_payloads,
     payloads_of,
     plan,
-    study_payloads,
 )
-from aatoolkit.archive.archived import USABLE, ResponseIndex, groups_of
 from aatoolkit.archive.check import ArchiveCheck
-from aatoolkit.archive.frames import frame_of, source_of
-from aatoolkit.archive.query import dask_frame, frame_of_query, overview, relation
-from aatoolkit.archive.reading import TableReader
-from aatoolkit.archive.rebuild import rebuild
+from aatoolkit.archive.reading import (
+    TableReader,
+    between,
+    dask_frame,
+    overview,
+    recipe_of,
+    sql_tables,
+)
+from aatoolkit.archive.responses import USABLE, ResponseIndex, groups_of, source_of
 from aatoolkit.archive.runs import read_runs
-from aatoolkit.archive.schema import ADDED, StoredTable
-from aatoolkit.archive.snapshot import Selection, Snapshot, When, changes_of, quoted
+from aatoolkit.archive.schema import ADDED, CHANGES, CHANGES_SCHEMA
+from aatoolkit.archive.snapshot import Selection, Snapshot, When, quoted
 from aatoolkit.archive.store import ArchiveStore, duckdb, engine, typed
-from aatoolkit.archive.tables import CHANGES_SCHEMA
 from aatoolkit.archive.upkeep import UpkeepReport
 from aatoolkit.client.client import Client, each_of
 from aatoolkit.client.project import Project
@@ -181,23 +182,18 @@ class Archive(metaclass=Chaptered):
         targets = [(project, scope) for project in projects.values() for scope in listed]
         declared = [source.profile[name] for name in names if name in source.profile]
         with self._store.typed():
-            tables.check(self._store, declared)
+            schema.check(self._store, declared)
             index = ResponseIndex(self._store, [*projects])
-            planned = plan(self._store, index, targets, names, refresh=refresh)
+            left, resumed, skipped = plan(self._store, index, targets, names, refresh=refresh)
         max_nodes = max(self._max_nodes, source.max_nodes)
-        adder = Adder(self._store, profile, progress, max_nodes)
         groups = (
-            fetch_groups(source, planned.targets)
+            fetch_groups(source, left)
             if executor is None
-            else workers.fetch_groups(source, planned.targets, executor, profile, max_nodes)
+            else workers.fetch_groups(source, left, executor, profile, max_nodes)
         )
-        return adder.add(
-            groups,
-            index,
-            total=len(planned.targets),
-            resumed=planned.resumed,
-            skipped=planned.skipped,
-        )
+        counts = {"total": len(left), "resumed": resumed, "skipped": skipped}
+        adder = Adder(self._store, profile, max_nodes)
+        return adder.add(groups, index, progress=progress, **counts)  # type: ignore[arg-type]
 
     def _add_payloads(
         self,
@@ -211,24 +207,22 @@ class Archive(metaclass=Chaptered):
         max_nodes = self._max_nodes
         if isinstance(source, Study):
             max_nodes = max([max_nodes, *(record.max_nodes for record in source.records)])
-            source = study_payloads(source)
-        wanted_hosts = None if hosts is None else set(Selection.of(hosts).hosts or ())
-        wanted_scopes = None if scopes is None else set(each_of(scopes, Scope))
-        names = None if sections is None else set(known_sections(sections, self._profile))
-        chosen = (
+        names = None if sections is None else known_sections(sections, self._profile)
+        allowed = {
+            "host": Selection.of(hosts).hosts,
+            "scope": None if scopes is None else each_of(scopes, Scope),
+            "section": names,
+        }
+        groups = group_payloads(
             payload
             for payload in payloads_of(source)
-            if (wanted_hosts is None or payload.host in wanted_hosts)
-            and (wanted_scopes is None or payload.scope in wanted_scopes)
-            and (names is None or payload.section in names)
+            if all(v is None or getattr(payload, name) in v for name, v in allowed.items())
         )
         with self._store.typed():
             index = ResponseIndex(self._store)
-        groups = group_payloads(chosen)
         if executor is not None:
             groups = workers.derive_groups(groups, executor, self._profile, max_nodes)
-        adder = Adder(self._store, self._profile, progress, max_nodes)
-        return adder.add(groups, index, total=0)
+        return Adder(self._store, self._profile, max_nodes).add(groups, index, progress=progress)
 
     def _check_place(self) -> None:
         """Raise if a folder holds something else than an archive."""
@@ -251,13 +245,13 @@ class Archive(metaclass=Chaptered):
     # -- reading -------------------------------------------------------------------------------
 
     def _snapshot(self) -> Snapshot:
-        found = Snapshot(self._store)
-        if not found.exists:
+        snapshot = Snapshot(self._store)
+        if not snapshot.exists:
             raise ArchiveError(
                 f"there is no archive at {self._store.root} yet; adding responses begins one",
                 path=self._store.root,
             )
-        return found
+        return snapshot
 
     @typed
     def read(
@@ -305,10 +299,7 @@ class Archive(metaclass=Chaptered):
         """
         reader = TableReader(self._snapshot(), section, table)
         selection = Selection.of(hosts, since, until, scope).before(self._until)
-        responses, failed = reader.responses(selection)
-        rows = reader.rows(selection)
-        key = ("host", "days", *_FILTERS, "fetched_at")
-        made = recipe_of(
+        recipe = recipe_of(
             "read",
             section=section,
             table=reader.stored.table.name,
@@ -317,9 +308,9 @@ class Archive(metaclass=Chaptered):
             until=selection.until,
             scope=scope,
         )
-        return frame_of(
-            rows, reader.stored, responses, context=CONTEXT, key=key, failed=failed, recipe=made
-        )
+        rows, states = reader.rows(selection), reader.states(selection)
+        key = ("host", "days", *_FILTERS, "fetched_at")
+        return reader.frame(rows, states, recipe, context=CONTEXT, key=key)
 
     @typed
     def history(
@@ -375,31 +366,23 @@ class Archive(metaclass=Chaptered):
                 scope=scope,
             )
         selection = Selection.of(hosts, None, None, scope).before(self._until).before(limit)
-        responses, failed = reader.responses(selection)
+        states = reader.states(selection)
         rows = reader.history(selection, withdrawn=withdrawn)
-        rows = _between(rows, reader.stored, Selection.of(since=since, until=until))
+        rows = between(rows, str(reader.stored.moment), Selection.of(since=since, until=until))
         context = ["host", *(n for n in _FILTERS if rows[n].null_count < rows.num_rows)]
-        return frame_of(
-            rows,
-            reader.stored,
-            responses,
-            context=context,
-            added=ADDED,
-            key=context,
-            failed=failed,
-            moment="last_seen",
-            recipe=recipe_of(
-                "history",
-                section=section,
-                table=reader.stored.table.name,
-                hosts=[*selection.hosts] if selection.hosts else None,
-                since=since,
-                until=until,
-                scope=scope,
-                as_of=selection.until,
-                withdrawn=withdrawn,
-            ),
+        recipe = recipe_of(
+            "history",
+            section=section,
+            table=reader.stored.table.name,
+            hosts=[*selection.hosts] if selection.hosts else None,
+            since=since,
+            until=until,
+            scope=scope,
+            as_of=selection.until,
+            withdrawn=withdrawn,
         )
+        how = {"added": ADDED, "moment": "last_seen"}
+        return reader.frame(rows, states, recipe, context=context, key=context, **how)  # type: ignore[arg-type]
 
     @typed
     def sql(self, query: str) -> Any:
@@ -437,11 +420,14 @@ class Archive(metaclass=Chaptered):
         >>> archive.sql("SELECT count(DISTINCT host) FROM source_domains").fetchall()
         [(1,)]
         """
-        return relation(self._snapshot(), query, self._until)
+        snapshot = self._snapshot()
+        return snapshot.relation(query, sql_tables(snapshot), self._until)
 
     def _sql_frame(self, query: str) -> pd.DataFrame:
-        """The rows of a query, whose errors are all typed."""
-        return frame_of_query(self._snapshot(), query, self._until)
+        """The rows of a query; what fails while they are computed is typed too."""
+        with self._snapshot().typed(()):
+            frame: pd.DataFrame = self.sql(query).df()
+            return frame
 
     @typed
     def dask(self, section: str, table: str | None = None) -> Any:
@@ -469,7 +455,8 @@ class Archive(metaclass=Chaptered):
     @typed
     def changes(self) -> pd.DataFrame:
         """The changes of tables and their columns, and when: one row each."""
-        rows = sorted(changes_of(self._snapshot()), key=lambda row: row["at"])
+        rows = self._snapshot().store.rows_of(CHANGES) or []
+        rows.sort(key=lambda row: row["at"])
         return Shown(to_frame(pa.Table.from_pylist(rows, CHANGES_SCHEMA)))
 
     @property
@@ -494,10 +481,10 @@ class Archive(metaclass=Chaptered):
         >>> aa.Archive(tempfile.mkdtemp()).as_of("2026-10-01")  # doctest: +ELLIPSIS
         <Archive at ... as of 2026-10-01 23:59:59, empty>
         """
-        found = Archive.__new__(Archive)
-        found._store, found._until = self._store, Selection.of(until=when).until
-        found._profile, found._max_nodes = self._profile, self._max_nodes
-        return found
+        archive = Archive.__new__(Archive)
+        archive.__dict__.update(self.__dict__)
+        archive._until = Selection.of(until=when).until
+        return archive
 
     # -- explaining ----------------------------------------------------------------------------
 
@@ -527,10 +514,9 @@ class Archive(metaclass=Chaptered):
         options : mapping
             Its arguments.
         """
-        given = dict(options)
-        if given.get("scope") is not None:
-            given["scope"] = Scope._from_query(given["scope"])
-        return self.history(**given) if how == "history" else self.read(**given)
+        scope = options.get("scope")
+        options = {**options, "scope": None if scope is None else Scope._from_query(scope)}
+        return self.history(**options) if how == "history" else self.read(**options)
 
     @typed
     def explain(
@@ -685,7 +671,7 @@ class Archive(metaclass=Chaptered):
         """
         self._writable()
         known = self._profile if profile is None else Profile.load(profile)
-        problems = rebuild(self._store, known, self._max_nodes, progress)
+        problems = check.rebuild(self._store, known, self._max_nodes, progress)
         return AddReport(None, problems=problems)
 
     def study(
@@ -768,45 +754,4 @@ class Archive(metaclass=Chaptered):
     _repr_pretty_ = wrapped_in_ipython
 
     def _repr_html_(self) -> str:
-        _, exists = read_runs(self._store)
-        if not exists:
-            return code(repr(self))
-        heads = ("section", "table", "rows", "hosts", "first_day", "last_day", "bytes")
-        rows = [
-            tuple(clipped(_cell(row[name])) for name in heads)
-            for row in self.tables[[*heads]].to_dict("records")
-        ]
-        title = f"{self._store.root}{self._dated()}: {self._summary()}"
-        return table_html(heads, rows, caption=clipped(title), numbers=(2, 3, 6), codes=(1,))
-
-
-def _between(rows: pa.Table, table: StoredTable, selection: Selection) -> pa.Table:
-    """The rows that are about a time."""
-    days = rows[str(table.moment)].cast(pa.timestamp("us", tz="UTC"))
-    keep = pa.array([True] * rows.num_rows, pa.bool_())
-    for limit, compare in ((selection.since, pc.greater_equal), (selection.until, pc.less_equal)):
-        if limit is not None:
-            bound = pa.scalar(limit, pa.timestamp("us", tz="UTC"))
-            keep = pc.and_(keep, pc.fill_null(compare(days, bound), False))
-    return rows.filter(keep)
-
-
-def recipe_of(how: str, **options: Any) -> list[Any]:
-    """The recipe of a frame that is read from an archive."""
-    scope = options.pop("scope", None)
-    written = {
-        name: value.isoformat() if hasattr(value, "isoformat") else value
-        for name, value in options.items()
-        if value not in (None, False)
-    }
-    if scope is not None:
-        written["scope"] = scope._to_query()
-    return ["archived", how, written]
-
-
-def _cell(value: Any) -> str:
-    if value is None or value is pd.NaT or value is pd.NA:
-        return "–"
-    if isinstance(value, pd.Timestamp):
-        return f"{value:%Y-%m-%d}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
+        return code(repr(self))

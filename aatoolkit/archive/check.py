@@ -1,21 +1,40 @@
-"""Verify an archive: every file, every response against its hash, every table against these."""
+"""The tables against the responses that they are made of: verify them, and make them anew."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping
+import contextlib
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from aatoolkit._util.text import visible
-from aatoolkit.archive import tables as declared
-from aatoolkit.archive.archived import RESPONSES, USABLE, groups_of
-from aatoolkit.archive.checksums import FOLDER, Checksums
-from aatoolkit.archive.derive import BESIDE, FRAMES, TableBuffer, derive_stored
-from aatoolkit.archive.runs import RUNS
-from aatoolkit.archive.snapshot import Snapshot, identifier, run
-from aatoolkit.archive.store import ArchiveStore
-from aatoolkit.errors import ArchiveError
+from aatoolkit.archive.checksums import FOLDER, Checksums, note_all
+from aatoolkit.archive.derive import BESIDE, FRAMES, DerivedResponse, TableBuffer, derive
+from aatoolkit.archive.responses import RESPONSES, USABLE, ArchivedResponse, groups_of
+from aatoolkit.archive.runs import RUNS, log, new_run, read_runs
+from aatoolkit.archive.schema import (
+    CHANGES,
+    Change,
+    StoredTable,
+    bare,
+    declaration_of,
+    differences,
+    fitted,
+    prepare,
+    record,
+    stored_tables,
+    united,
+)
+from aatoolkit.archive.snapshot import Snapshot, identifier
+from aatoolkit.archive.store import ArchiveStore, engine, written
+from aatoolkit.archive.upkeep import all_tables
+from aatoolkit.client.concurrency import progress_bar
+from aatoolkit.errors import AAToolkitError, ArchiveConflict, ArchiveError
 from aatoolkit.scope import FILTERS
 from aatoolkit.sections import Profile
 
@@ -25,6 +44,9 @@ if TYPE_CHECKING:
 _PLACE = ("run", "host", "days", *(f"filter_{name}" for name in FILTERS), "fetched_at")
 _LISTED = 20
 _AT_ONCE = 2000
+_SPOOL_BYTES = 1 << 27
+
+# -- verify ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, repr=False)
@@ -77,23 +99,20 @@ class ArchiveCheck:
 def verify(
     store: ArchiveStore, profile: Profile | None, max_nodes: int, *, replay: bool
 ) -> ArchiveCheck:
-    """Check every file, response and table; with ``replay``, also that answers give these rows."""
+    """Check every file, response and table; with ``replay``, also that these give the rows."""
     checksums = Checksums(store, anew=True)
-    found: list[tuple[str, str]] = [
-        (FOLDER, f"the file {name} is not what was written") for name in checksums.damaged
-    ]
+    found = [(FOLDER, f"the file {name} is not what was written") for name in checksums.damaged]
     # Files are compared before any is read as a table, which damage would end.
-    logs = (RUNS, declared.CHANGES)
-    names = dict.fromkeys((*logs, RESPONSES, *BESIDE, *checksums.files))
+    names = dict.fromkeys((RUNS, CHANGES, RESPONSES, *BESIDE, *checksums.files))
     found += [(name, problem) for name in names for problem in checksums.problems(name)]
     responses = 0
     if not found:
         snapshot = Snapshot(store)
         if not snapshot.exists:
             raise ArchiveError(f"there is no archive at {store.root} yet", path=store.root)
-        unwritten = declared.stored_tables(store).keys() - names.keys()
-        names |= dict.fromkeys(unwritten)
-        found += [(name, problem) for name in unwritten for problem in checksums.problems(name)]
+        for name in stored_tables(store).keys() - names.keys():
+            names[name] = None
+            found += [(name, problem) for problem in checksums.problems(name)]
         lost = snapshot.runs.committed - checksums.runs
         if lost:
             problem = f"those of {len(lost)} runs are gone; compact() records files as they are"
@@ -103,49 +122,42 @@ def verify(
     if not found and snapshot.has(RESPONSES):
         try:
             responses, problems = _responses(snapshot)
-            found += problems
-            found += _counts(snapshot, declared.stored_tables(store))
+            found += problems or [*_counts(snapshot)]
             if replay and not found:
                 found += _replayed(snapshot, profile, max_nodes)
         except ArchiveError as error:
             found.append(("archive", error.message))
-    return ArchiveCheck(
-        store.root, responses, len(names) - len(logs), tuple(found), checksums.unchecked
-    )
+    return ArchiveCheck(store.root, responses, len(names) - 2, tuple(found), checksums.unchecked)
 
 
 def _responses(snapshot: Snapshot) -> tuple[int, list[tuple[str, str]]]:
     """Check every body against its hash, and that no response is there twice."""
     count, problems = 0, []
     for group in groups_of(snapshot):
-        for response in group:
+        for row in group:
             count += 1
-            if response.body is None:
-                problems.append(f"{' '.join(response.question)}: its body is nowhere")
-            elif hashlib.sha256(response.body).hexdigest() != response.sha256:
-                problems.append(f"{' '.join(response.question)}: its body is not that of its hash")
+            try:
+                row.payload()
+            except ArchiveError as error:
+                problems.append((RESPONSES, error.message))
     twice = snapshot.rows(
         f"SELECT host, section, scope, fetched_at, count(*) AS n FROM responses WHERE {USABLE} "
         "GROUP BY host, section, scope, fetched_at, sha256 HAVING n > 1",
         RESPONSES,
     )
-    problems += [
-        f"{row['host']} {row['section']} {row['scope']}, {row['fetched_at']}: "
-        f"it is there {row['n']} times"
-        for row in twice
-    ]
-    return count, [(RESPONSES, problem) for problem in problems]
+    for row in twice:
+        *place, times = map(str, row.values())
+        problems.append((RESPONSES, f"{' '.join(place)}: it is there {times} times"))
+    return count, problems
 
 
-def _counts(snapshot: Snapshot, names: Mapping[str, tuple[str, str]]) -> list[tuple[str, str]]:
+def _counts(snapshot: Snapshot) -> Iterator[tuple[str, str]]:
     """Compare the number of rows of each table with what its responses gave."""
-    found: list[tuple[str, str]] = []
-    if not snapshot.has(FRAMES):
-        return found
     place = ", ".join(_PLACE)
     same = " AND ".join(f"f.{column} IS NOT DISTINCT FROM t.{column}" for column in _PLACE)
-    for name, (section, table) in names.items():
-        rows = snapshot.query(
+    tables = stored_tables(snapshot.store).items() if snapshot.has(FRAMES) else ()
+    for name, values in tables:
+        rows = snapshot.rows(
             f"WITH f AS (SELECT {place}, sum(rows) AS n FROM frames WHERE rows > 0 AND "
             'section = $1 AND "table" = $2 GROUP BY ALL), '
             f"t AS (SELECT {place}, count(*) AS n FROM stored GROUP BY ALL) "
@@ -153,49 +165,195 @@ def _counts(snapshot: Snapshot, names: Mapping[str, tuple[str, str]]) -> list[tu
             f"coalesce(t.n, 0) AS there FROM f FULL JOIN t ON {same} "
             f"WHERE f.n IS DISTINCT FROM t.n LIMIT {_LISTED}",
             FRAMES,
-            values=[section, table],
+            values=[*values],
             stored=name,
-        ).to_pylist()
-        found += [
-            (name, f"{row['host']}: {row['there']} rows, and its responses gave {row['wanted']}")
-            for row in rows
-        ]
-    return found
+        )
+        for row in rows:
+            yield name, f"{row['host']}: {row['there']} rows, its responses gave {row['wanted']}"
 
 
 def _replayed(snapshot: Snapshot, profile: Profile | None, max_nodes: int) -> list[tuple[str, str]]:
     """Derive the tables again from the responses, and compare them with the rows stored."""
     found: list[tuple[str, str]] = []
     buffer = TableBuffer()
-    for response, derived in derive_stored(groups_of(snapshot), profile, max_nodes):
+    for row, derived in derive_stored(groups_of(snapshot), profile, max_nodes):
         if derived.error is None:
-            buffer.add(response, derived)
+            buffer.add(row, derived)
         if len(buffer) > _AT_ONCE:
             found += _compared(snapshot, buffer)
             buffer = TableBuffer()
-    return found + _compared(snapshot, buffer)
+    return [*found, *_compared(snapshot, buffer)]
 
 
-def _compared(snapshot: Snapshot, buffer: TableBuffer) -> list[tuple[str, str]]:
-    """The tables in which a derived row is missing; surplus rows show in the counts."""
-    found: list[tuple[str, str]] = []
+def _compared(snapshot: Snapshot, buffer: TableBuffer) -> Iterator[tuple[str, str]]:
+    """Yield the tables in which a derived row is missing; surplus rows show in the counts."""
     for name in buffer.declared:
-        stored = declared.load(snapshot.store, name)
-        if stored is None:
-            found.append((name, "the table is missing"))
-            continue
-        table = buffer.rows(name, stored[1].schema())
+        table = buffer.rows(name, declaration_of(snapshot.store, name).schema())
         if table is None:
             continue
-        with snapshot.connect({"stored": name}) as connection:
-            connection.register("derived", table)
-            names = ", ".join(map(identifier, table.column_names))
-            differ = run(
-                connection,
-                f"SELECT host FROM (SELECT {names} FROM derived EXCEPT ALL "
-                f"SELECT {names} FROM stored SEMI JOIN derived USING (run, host))",
+        names = ", ".join(map(identifier, table.column_names))
+        sql = (
+            f"SELECT host FROM (SELECT {names} FROM derived EXCEPT ALL "
+            f"SELECT {names} FROM stored SEMI JOIN derived USING (run, host))"
+        )
+        hosts = snapshot.query(sql, stored=name, derived=table)["host"].to_pylist()
+        if hosts:
+            place = ", ".join(sorted({*hosts})[:3])
+            yield name, f"{place}: {len(hosts)} rows are others; rebuild()"
+
+
+def derive_stored(
+    groups: Iterable[Sequence[ArchivedResponse]], profile: Profile | None, max_nodes: int
+) -> Iterator[tuple[ArchivedResponse, DerivedResponse]]:
+    """Yield stored responses, grouped by host, scope and run, each with what is derived of it."""
+    for group in groups:
+        payloads = []
+        for row in group:
+            try:
+                payloads.append((row, row.payload()))
+            except ArchiveError as error:
+                yield row, DerivedResponse(None, error=error)
+        derived = derive([payload for _, payload in payloads], profile, max_nodes)
+        yield from zip((row for row, _ in payloads), derived, strict=True)
+
+
+# -- rebuild -----------------------------------------------------------------------------------
+
+
+def rebuild(
+    store: ArchiveStore, profile: Profile | None, max_nodes: int, progress: bool | None
+) -> dict[str, AAToolkitError]:
+    """Replace the rows of every table by those derived of the responses today.
+
+    Each table changes in one commit. Until all have, nothing can be added; a rebuild that was
+    interrupted is done again, and so ended. Returns the responses that give no tables, and why.
+    """
+    before, exists = read_runs(store)
+    if not exists:
+        raise ArchiveError(f"there is no archive at {store.root} yet", path=store.root)
+    name = new_run()
+    log(store, name, "rebuilding", note={})
+    problems: dict[str, AAToolkitError] = {}
+    with tempfile.TemporaryDirectory(prefix="aatoolkit-") as folder:
+        spool = _Spool(Path(folder))
+        watched = progress_bar(groups_of(Snapshot(store)), progress, total=0, unit="host")
+        for row, derived in derive_stored(watched, profile, max_nodes):
+            if derived.error is not None:
+                problems[row.name] = derived.error
+            else:
+                spool.add(row, derived)
+        spool.flush()
+        if name not in read_runs(store)[0].rebuilding:
+            raise ArchiveConflict(
+                "the tables were made anew by another process meanwhile; nothing is left to do",
+                path=store.root,
             )
-        if differ.num_rows:
-            hosts = ", ".join(sorted({*differ["host"].to_pylist()})[:3])
-            found.append((name, f"{hosts}: {differ.num_rows} rows are others; rebuild()"))
-    return found
+        _replace(store, spool)
+    for run in (*sorted(before.rebuilding), name):
+        log(store, run, "rebuilt", note={})
+    tables = all_tables(store)
+    note_all(store, tables, anew={*tables} - {RESPONSES, RUNS})
+    return problems
+
+
+class _Spool:
+    """Rows of all tables in temporary files, until every response has been read."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._buffer, self._count = folder, TableBuffer(), 0
+        self.tables: dict[str, StoredTable] = {}
+        self._files: dict[str, list[Path]] = {}
+
+    def add(self, row: ArchivedResponse, derived: DerivedResponse) -> None:
+        self._buffer.add(row, derived)
+        if self._buffer.size > _SPOOL_BYTES or len(self._buffer) >= _AT_ONCE:
+            self.flush()
+
+    def flush(self) -> None:
+        buffer, self._buffer = self._buffer, TableBuffer()
+        for name, table in buffer.declared.items():
+            self.tables[name] = united(self.tables.get(name, table), table)
+        tables = [(name, buffer.rows(name, t.schema())) for name, t in buffer.declared.items()]
+        for name, rows in (*tables, *buffer.beside()):
+            if rows is not None:
+                path = self._folder / f"{self._count}.parquet"
+                self._count += 1
+                pq.write_table(rows, path, compression="zstd")
+                self._files.setdefault(name, []).append(path)
+
+    def batches(self, name: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        """The rows of a table as a stream, in its schema."""
+        for path in self._files.get(name, []):
+            with pq.ParquetFile(path) as file:
+                for batch in file.iter_batches(batch_size=65_536):
+                    rows = fitted(pa.Table.from_batches([batch]), bare(schema), as_text=True)
+                    yield from rows.cast(schema).to_batches()
+
+
+def _replace(store: ArchiveStore, spool: _Spool) -> None:
+    """Replace the rows that are there, table by table."""
+    there = stored_tables(store)
+    changes: list[Change] = []
+    for name, table in spool.tables.items():
+        with contextlib.suppress(ArchiveError):  # metadata that is damaged is made anew
+            changes += _changes(declaration_of(store, name), table) if name in there else ()
+        prepare(store, [table])
+        facts = {"description": table.table.doc, "configuration": table.configuration()}
+        delta = store.create(name, table.schema(), **facts)
+        _overwrite(store, name, delta, table.schema(), spool)
+        with store.errors(name):
+            delta.update_incremental()
+            delta.alter.set_table_properties(table.configuration(), raise_if_not_exists=False)
+    for name, (section, short) in there.items():
+        if name not in spool.tables:
+            delta = store.open(name)
+            if delta is not None:
+                with store.errors(name):
+                    delta.delete()
+            changes.append((section, short, None, "no longer declared", None, None))
+    for name, schema in BESIDE.items():
+        _overwrite(store, name, store.create(name, schema), schema, spool)
+    record(store, changes)
+
+
+def _overwrite(
+    store: ArchiveStore, name: str, delta: Any, schema: pa.Schema, spool: _Spool
+) -> None:
+    """Replace the rows of a table in one commit."""
+    batches = spool.batches(name, schema)
+    # A stream without rows commits nothing, and would leave the old ones.
+    first = next((batch for batch in batches if batch.num_rows), None)
+    with store.errors(name):
+        if first is None:
+            delta.delete()
+            if pa.schema(delta.schema().to_arrow()).equals(schema, check_metadata=True):
+                return
+            first = pa.RecordBatch.from_pylist([], schema)
+
+        def rows() -> Iterator[pa.RecordBatch]:
+            yield first
+            yield from batches
+
+        engine().write_deltalake(
+            delta,
+            pa.RecordBatchReader.from_batches(schema, rows()),
+            mode="overwrite",
+            schema_mode="overwrite",
+            writer_properties=written(),
+        )
+
+
+def _changes(old: StoredTable, new: StoredTable) -> Iterator[Change]:
+    place = (new.section, new.table.name)
+    for what, before, after in differences(old.table, new.table):
+        column, _, fact = what.partition(": ")
+        yield *place, column, f"changed {fact or what}", before, after
+    sides: list[tuple[Mapping[str, Any], Mapping[str, Any], str]] = [
+        (new.columns, old.columns, "new column"),
+        (old.columns, new.columns, "no longer declared"),
+    ]
+    for columns, others, what in sides:
+        for name in columns.keys() - others.keys():
+            dtype = columns[name].dtype
+            is_new = what == "new column"
+            yield *place, name, what, None if is_new else dtype, dtype if is_new else None

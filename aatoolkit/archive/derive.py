@@ -6,19 +6,19 @@ Rows of many responses are gathered in a `TableBuffer` until they are written.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from aatoolkit import sections
-from aatoolkit.archive.archived import ArchivedResponse, context_table
+from aatoolkit.archive.responses import ArchivedResponse, context_table
 from aatoolkit.archive.schema import CONTEXT, CONTEXT_FIELDS, StoredTable, bare, fitted, united
 from aatoolkit.availability import Status
 from aatoolkit.client.reading import to_tables
-from aatoolkit.errors import AAToolkitError, ArchiveError
+from aatoolkit.errors import AAToolkitError
 from aatoolkit.jsontree.coerce import coerce_values
 from aatoolkit.jsontree.decode import gc_paused
 from aatoolkit.jsontree.layout import MAX_NODES
@@ -91,11 +91,6 @@ def load_states(text: str, columns: Iterable[str]) -> dict[str, ColumnMetadata]:
 
 # -- responses to rows ---------------------------------------------------------------------------
 
-G = TypeVar("G", bound=Sequence[Any])
-
-_TOGETHER_BYTES = 1 << 22
-"""Responses are made tables together until their bodies have so many bytes."""
-
 
 @dataclass(frozen=True)
 class DerivedResponse:
@@ -134,44 +129,6 @@ def derive(
 ) -> list[DerivedResponse]:
     """The tables of responses of one host, scope and run."""
     return [_derived(payload, profile=profile, max_nodes=max_nodes) for payload in payloads]
-
-
-def derive_many(
-    groups: Sequence[Sequence[Payload]],
-    profile: Profile | None = None,
-    max_nodes: int = MAX_NODES,
-) -> list[list[DerivedResponse]]:
-    """The tables of responses, group by group: those of each host, scope and run."""
-    return [derive(group, profile, max_nodes) for group in groups]
-
-
-def derive_stored(
-    groups: Iterable[Sequence[ArchivedResponse]], profile: Profile | None, max_nodes: int
-) -> Iterator[tuple[ArchivedResponse, DerivedResponse]]:
-    """Yield stored responses, grouped by host, scope and run, each with what is derived of it."""
-    for group in groups:
-        usable = [response.payload() for response in group if response.has_body]
-        derived = iter(derive(usable, profile, max_nodes))
-        for response in group:
-            yield response, next(derived) if response.has_body else _lost(response)
-
-
-def _lost(response: ArchivedResponse) -> DerivedResponse:
-    return DerivedResponse(None, error=ArchiveError(f"the body of {response.name} is missing"))
-
-
-def in_batches(groups: Iterable[G], size: Callable[[Any], int]) -> Iterator[list[G]]:
-    """Groups of responses, as many as are made tables by one process at a time."""
-    waiting: list[G] = []
-    total = 0
-    for group in groups:
-        waiting.append(group)
-        total += sum(map(size, group))
-        if total >= _TOGETHER_BYTES:
-            yield waiting
-            waiting, total = [], 0
-    if waiting:
-        yield waiting
 
 
 def _derived(payload: Payload, **how: Any) -> DerivedResponse:

@@ -1,25 +1,440 @@
-"""An archive as a store of responses: what was asked is looked up, and whatever comes is added."""
+"""Responses as rows of an archive, and back; a body that did not change is stored once.
+
+`ResponseIndex` knows which there are; `groups_of` reads them with their bodies; `ArchiveResponses`
+is the archive as a store of responses.
+"""
 
 from __future__ import annotations
 
+import json
 import threading
 import warnings
-from collections.abc import Iterator
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from datetime import UTC, date, datetime
+from functools import cached_property
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
 
-from aatoolkit.archive.archived import RESPONSES, USABLE, ArchivedResponse, groups_of
+import orjson
+import pyarrow as pa
+
+from aatoolkit._util.text import json_text
 from aatoolkit.archive.checksums import Checksums
-from aatoolkit.archive.runs import RUNS
+from aatoolkit.archive.runs import RUNS, RunLog
+from aatoolkit.archive.schema import CONTEXT_FIELDS, bare
 from aatoolkit.archive.snapshot import Snapshot, in_list
-from aatoolkit.errors import AAToolkitWarning, ArchiveError
-from aatoolkit.payload import Payload, Request, Response
-from aatoolkit.scope import Scope
+from aatoolkit.archive.store import ArchiveStore
+from aatoolkit.errors import AAToolkitError, AAToolkitWarning, ArchiveError, StatusError
+from aatoolkit.metadata.column import Source
+from aatoolkit.payload import Payload, Request, Response, window_of
+from aatoolkit.scope import FILTERS, Scope
 from aatoolkit.sections.profile import SCOPE_OPTIONS
 from aatoolkit.study.recording import response_of
 
 if TYPE_CHECKING:
     from aatoolkit.archive.archive import Archive
+
+RESPONSES = "responses"
+
+SCHEMA = pa.schema(
+    [
+        *CONTEXT_FIELDS,
+        pa.field("section", pa.string()),
+        pa.field("scope", pa.string()),
+        pa.field("status", pa.int64()),
+        pa.field("size", pa.int64()),
+        pa.field("stale", pa.bool_()),
+        pa.field("url", pa.string()),
+        pa.field("headers", pa.string()),
+        pa.field("error", pa.string()),
+        pa.field("has_body", pa.bool_()),
+        pa.field("body", pa.binary(), metadata={"comment": "zstd; null where stored before"}),
+    ]
+)
+
+_CODEC = "zstd"
+_LEVEL = 9
+
+USABLE = "error IS NULL"
+"""The condition of SQL that a row is a usable response."""
+
+Identity = tuple[str, str, str, datetime, str]
+Question = tuple[str, str, str]
+"""Host, section and scope, as a query string."""
+
+
+@dataclass(frozen=True)
+class ArchivedResponse:
+    """One response of an archive: where, when and what; a failed request has an error.
+
+    Parameters
+    ----------
+    run : str
+        The run that it was added by.
+    host, section, scope : str
+        The question; the scope as a query string.
+    fetched_at : datetime.datetime
+        When the service gave it, in UTC.
+    status : int
+        The HTTP status; 0 where no response came.
+    sha256 : str or None
+        The SHA-256 of its body; None for a failed request without one.
+    size : int
+        The length of its body in bytes.
+    window_start, window_end : datetime.date or None
+        The days that it says it covers.
+    stale : bool
+        Whether it came from a cache after it had expired.
+    url : str
+        The address of the request.
+    headers : str
+        The response headers that are kept, as JSON.
+    error : str or None
+        The error, as JSON.
+    body : bytes or None
+        The body as it came; None where it is elsewhere.
+    """
+
+    run: str
+    host: str
+    section: str
+    scope: str
+    fetched_at: datetime
+    status: int
+    sha256: str | None
+    size: int
+    window_start: date | None
+    window_end: date | None
+    stale: bool
+    url: str
+    headers: str
+    error: str | None
+    body: bytes | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, run: str, payload: Payload) -> ArchivedResponse:
+        """The row of a usable response.
+
+        Raises
+        ------
+        ArchiveError
+            If it does not say of which host, section and scope it is.
+        """
+        if payload.host is None or payload.section is None or payload.scope is None:
+            raise ArchiveError(
+                "a response without host, section and scope cannot be archived; give payloads "
+                "as project.fetch returns them"
+            )
+        try:
+            start, end = map(_day, window_of(orjson.loads(payload.body)))
+        except orjson.JSONDecodeError:
+            start = end = None
+        return cls(
+            run,
+            payload.host,
+            payload.section,
+            payload.scope._to_query(),
+            payload.fetched_at.astimezone(UTC),
+            payload.status,
+            payload.sha256,
+            len(payload.body),
+            start,
+            end,
+            payload.stale,
+            payload.url,
+            json_text(dict(payload.headers)),
+            None,
+            payload.body,
+        )
+
+    @classmethod
+    def of_error(
+        cls, run: str, question: Question, error: AAToolkitError, moment: datetime
+    ) -> ArchivedResponse:
+        """The row of a request that failed."""
+        body = error.body if isinstance(error, StatusError) else None
+        facts = {"kind": type(error).__name__, "message": error.message}
+        return cls(
+            run,
+            *question,
+            moment,
+            int(getattr(error, "status", None) or 0),
+            None,
+            len(body or b""),
+            None,
+            None,
+            False,
+            str(getattr(error, "url", None) or ""),
+            "{}",
+            json_text(facts),
+            body or None,
+        )
+
+    @property
+    def question(self) -> Question:
+        """The key of the request: host, section and scope."""
+        return self.host, self.section, self.scope
+
+    @property
+    def identity(self) -> Identity:
+        """The key that no two responses of an archive share."""
+        return *self.question, self.fetched_at, self.sha256 or ""
+
+    @property
+    def month(self) -> str:
+        """The month that it was fetched in."""
+        return f"{self.fetched_at:%Y-%m}"
+
+    @property
+    def has_body(self) -> bool:
+        """Whether the body is stored in this row."""
+        return self.body is not None
+
+    def payload(self) -> Payload:
+        """The response, as it was read when it was added."""
+        if self.body is None:
+            raise ArchiveError(f"the body of {self.name} is not at hand")
+        payload = Payload(
+            self.body,
+            url=self.url,
+            status=self.status,
+            fetched_at=self.fetched_at,
+            from_cache=True,
+            stale=self.stale,
+            section=self.section,
+            scope=Scope._from_query(self.scope),
+            host=self.host,
+            headers=json.loads(self.headers),
+        )
+        if payload.sha256 != self.sha256:
+            raise ArchiveError(f"the body of {self.name} is not what was added; verify it")
+        return payload
+
+    @property
+    def name(self) -> str:
+        """The response in words, for messages."""
+        return f"{self.section} of {self.host}, {self.scope}, {self.fetched_at:%Y-%m-%d %H:%M}"
+
+    @cached_property
+    def context(self) -> dict[str, Any]:
+        """The values of the context columns in the rows of its tables."""
+        scope = Scope._from_query(self.scope)
+        return {
+            "month": self.month,
+            "host": self.host,
+            "days": scope.days,
+            "window_start": self.window_start,
+            "window_end": self.window_end,
+            **{
+                f"filter_{name}": ",".join(scope._filters.get(name, ())) or None for name in FILTERS
+            },
+            "fetched_at": self.fetched_at,
+            "run": self.run,
+            "sha256": self.sha256,
+        }
+
+
+def to_arrow(responses: Iterable[ArchivedResponse]) -> pa.Table:
+    """Build the rows of the table ``responses``; bodies are compressed."""
+    codec = pa.Codec(_CODEC, _LEVEL)
+    rows = []
+    for response in responses:
+        body = None if response.body is None else codec.compress(response.body, asbytes=True)
+        facts = {name: getattr(response, name) for name in SCHEMA.names if hasattr(response, name)}
+        rows.append({**facts, **response.context, "body": body})
+    return pa.Table.from_pylist(rows, schema=bare(SCHEMA))
+
+
+def from_row(row: Mapping[str, Any]) -> ArchivedResponse:
+    """A response from its row, with its body where the row has it.
+
+    Raises
+    ------
+    ArchiveError
+        If a body cannot be decompressed.
+    """
+    facts = {field.name: row[field.name] for field in fields(ArchivedResponse)}
+    body, problem = facts["body"], ""
+    if body is not None:
+        try:
+            # Nothing can be decompressed to nothing.
+            codec = pa.Codec(_CODEC)
+            body = codec.decompress(body, row["size"], asbytes=True) if row["size"] else b""
+        except (pa.ArrowException, OSError, ValueError):
+            problem = "the body of a response is damaged and cannot be decompressed"
+    if problem:
+        raise ArchiveError(problem)
+    moment = facts["fetched_at"].astimezone(UTC)
+    return ArchivedResponse(**facts | {"body": body, "fetched_at": moment})
+
+
+def context_table(responses: Iterable[ArchivedResponse]) -> pa.Table:
+    """The context of responses, one row each."""
+    contexts = [response.context for response in responses]
+    return pa.table(
+        {
+            field.name: pa.array([context[field.name] for context in contexts], field.type)
+            for field in CONTEXT_FIELDS
+        }
+    )
+
+
+def _day(text: str | None) -> date | None:
+    return None if text is None else date.fromisoformat(text)
+
+
+def source_of(row: Mapping[str, Any]) -> Source:
+    """The source that a response's row describes."""
+    moment = row["fetched_at"].astimezone(UTC)
+    return Source(
+        row["host"],
+        row["section"],
+        row["scope"],
+        row["url"],
+        moment.isoformat(timespec="seconds").replace("+00:00", "Z"),
+        row["sha256"],
+        bool(row["stale"]),
+        row["window_start"] and row["window_start"].isoformat(),
+        row["window_end"] and row["window_end"].isoformat(),
+    )
+
+
+# -- which there are ---------------------------------------------------------------------------
+
+
+class ResponseIndex:
+    """The responses of an archive month by month, each loaded when it is first needed.
+
+    Parameters
+    ----------
+    store
+        The archive.
+    hosts
+        The hosts that matter; all if None.
+    """
+
+    def __init__(self, store: ArchiveStore, hosts: Collection[str] | None = None) -> None:
+        self._snapshot = Snapshot(store)
+        self.runs: RunLog = self._snapshot.runs
+        self._where = USABLE if hosts is None else f"{USABLE} AND {in_list('host', hosts)}"
+        self._months: set[str] = set()
+        self._seen: set[Identity] = set()
+        self._bodies: set[tuple[str, ...]] = set()
+        self._answered: set[tuple[Question, date]] = set()
+
+    def _load(self, month: str) -> None:
+        """Load the index of a month, and of the month before it."""
+        wanted = {month, _before(month)} - self._months
+        self._months |= wanted
+        if not wanted or not self._snapshot.has(RESPONSES):
+            return
+        rows = self._snapshot.rows(
+            "SELECT host, section, scope, fetched_at, sha256, has_body FROM responses "
+            f"WHERE {self._where} AND {in_list('month', wanted)}",
+            RESPONSES,
+        )
+        for row in rows:
+            question, when = (row["host"], row["section"], row["scope"]), row["fetched_at"]
+            self._seen.add((*question, when.astimezone(UTC), row["sha256"]))
+            self._answered.add((question, when.astimezone(UTC).date()))
+            if row["has_body"]:
+                self._bodies.add((*question, row["sha256"]))
+
+    def has(self, response: ArchivedResponse) -> bool:
+        """Whether this response is in the archive already."""
+        self._load(response.month)
+        return response.error is None and response.identity in self._seen
+
+    def is_answered(self, question: Question, day: date) -> bool:
+        """Whether a question has a response of a day."""
+        self._load(f"{day:%Y-%m}")
+        return (question, day) in self._answered
+
+    def has_body(self, response: ArchivedResponse) -> bool:
+        """Whether the body of a response is stored with an earlier response to its question."""
+        self._load(response.month)
+        return (*response.question, response.sha256 or "") in self._bodies
+
+    def add(self, response: ArchivedResponse) -> None:
+        """Enter a response that was stored into the index."""
+        if response.error is None:
+            self._seen.add(response.identity)
+            if response.body is not None:
+                self._bodies.add((*response.question, response.sha256 or ""))
+
+
+def _before(month: str) -> str:
+    """The month before a month.
+
+    Examples
+    --------
+    >>> _before("2026-01"), _before("2026-11")
+    ('2025-12', '2026-10')
+    """
+    year, number = map(int, month.split("-"))
+    return f"{year - 1}-12" if number == 1 else f"{year}-{number - 1:02d}"
+
+
+def groups_of(
+    snapshot: Snapshot, where: str = USABLE, *, most: int = 2000
+) -> Iterator[list[ArchivedResponse]]:
+    """Responses that meet a condition, those of one run, host and scope together.
+
+    A response whose body is nowhere has None.
+
+    Parameters
+    ----------
+    snapshot
+        The archive; bodies are looked for in the rows of all runs that it sees.
+    where
+        What the rows meet, in SQL; by default the usable ones.
+    most : int
+        How many responses are loaded at a time, unless a host has more in a month.
+
+    Yields
+    ------
+    list of ArchivedResponse
+        The responses of one run, host and scope, with their bodies.
+    """
+    if not snapshot.has(RESPONSES):
+        return
+    places = snapshot.rows(
+        f"SELECT month, host, count(*) AS n FROM responses WHERE {where} GROUP BY ALL", RESPONSES
+    )
+    counts = Counter({(row["month"], row["host"]): row["n"] for row in places})
+    for month, hosts in _chunks(counts, most):
+        chunk = f"({where}) AND month = '{month}' AND {in_list('host', hosts)}"
+        rows = snapshot.rows(
+            f"WITH chunk AS (SELECT * FROM responses WHERE {chunk}), bodies AS ("
+            "SELECT sha256, any_value(body) AS kept FROM responses WHERE has_body AND sha256 IN "
+            "(SELECT sha256 FROM chunk WHERE NOT has_body) GROUP BY sha256) "
+            "SELECT chunk.* REPLACE (coalesce(body, kept) AS body) FROM chunk "
+            "LEFT JOIN bodies USING (sha256)",
+            RESPONSES,
+        )
+        responses = [from_row(row) for row in rows]
+        responses.sort(key=lambda a: (a.run, a.host, a.scope, a.section, a.fetched_at))
+        for _, group in groupby(responses, key=lambda a: (a.run, a.host, a.scope)):
+            yield [*group]
+
+
+def _chunks(counts: Counter[tuple[str, str]], most: int) -> Iterator[tuple[str, list[str]]]:
+    """Hosts of one month, as many as have about so many responses."""
+    hosts: list[str] = []
+    before, size = "", 0
+    for (month, host), count in sorted(counts.items()):
+        if hosts and (month != before or size + count > most):
+            yield before, hosts
+            hosts, size = [], 0
+        before, size = month, size + count
+        hosts.append(host)
+    if hosts:
+        yield before, hosts
+
+
+# -- the archive as a store ---------------------------------------------------------------------
 
 
 class ArchiveResponses:
@@ -68,7 +483,9 @@ class ArchiveResponses:
             self._check()
             rows = [row for group in groups_of(snapshot, where) for row in group]
             rows.sort(key=lambda row: (row.fetched_at, row.run))
-            return {response.key: response for response in map(_response, rows)}
+            return {
+                response.key: response for response in (response_of(row.payload()) for row in rows)
+            }
 
     def _check(self) -> None:
         """Raise if the files that responses are read from are not what was written."""
@@ -81,7 +498,3 @@ class ArchiveResponses:
             for problem in checksums.problems(name):
                 raise ArchiveError(f"{name}: {problem}", path=self._store.root)
         self._checked = versions
-
-
-def _response(row: ArchivedResponse) -> Response:
-    return response_of(row.payload())

@@ -21,8 +21,7 @@ import pyarrow as pa
 from aatoolkit import __version__
 from aatoolkit._util.text import json_text
 from aatoolkit.archive.schema import MOMENT
-from aatoolkit.archive.store import TRIES, ArchiveStore, wait
-from aatoolkit.errors import ArchiveConflict
+from aatoolkit.archive.store import ArchiveStore, again
 
 RUNS = "runs"
 
@@ -106,21 +105,14 @@ def read_runs(store: ArchiveStore) -> tuple[RunLog, bool]:
     return RunLog(rows or []), rows is not None
 
 
-def _rows(store: ArchiveStore, table: Any) -> list[dict[str, Any]]:
-    with store.errors(RUNS):
-        found = store.dataset(RUNS, table).to_table()
-    return list(found.to_pylist())
-
-
 def log(
     store: ArchiveStore,
     run: str,
     state: str,
     *,
-    responses: int | None = None,
-    failed: int | None = None,
     note: Mapping[str, Any] | None = None,
-    check: Callable[[RunLog], None] | None = None,
+    check: Callable[[RunLog], None] = lambda _: None,
+    **counts: int,
 ) -> None:
     """Append a row to the log; ``check`` sees what was appended before it, and may raise.
 
@@ -129,27 +121,18 @@ def log(
     ArchiveConflict
         If other writers were first time and again.
     """
-    facts = json_text(note if note is not None else software())
-    row = {
-        "run": [run],
-        "state": [state],
-        "at": [datetime.now(UTC)],
-        "responses": [responses],
-        "failed": [failed],
-        "note": [facts],
-    }
-    data = pa.table(row, schema=SCHEMA)
-    for tried in range(TRIES):
+    facts = json_text(software() if note is None else note)
+    row = {"run": run, "state": state, "at": datetime.now(UTC), "note": facts, **counts}
+    data = pa.Table.from_pylist([row], SCHEMA)
+
+    def append() -> None:
         table = store.create(RUNS, SCHEMA, partitioned=False, description="runs, and their states")
-        if check is not None:
-            check(RunLog(_rows(store, table)))
-        try:
-            store.append(table, data, transaction=int(table.version()))
-            return
-        except ArchiveConflict:
-            if tried == TRIES - 1:
-                raise
-        wait(tried)
+        with store.errors(RUNS):
+            rows = store.dataset(RUNS, table).to_table().to_pylist()
+        check(RunLog(rows))
+        store.append(table, data, transaction=int(table.version()))
+
+    again(append)
 
 
 def software() -> dict[str, str]:

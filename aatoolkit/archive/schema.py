@@ -11,15 +11,18 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.dataset as ds
 
+from aatoolkit._util.text import json_text
+from aatoolkit.archive.store import ArchiveStore, again, engine
 from aatoolkit.errors import ArchiveError
 from aatoolkit.normalizer.draft import OWNER as DRAFT
 from aatoolkit.scope import FILTERS
+from aatoolkit.sections import Section
 from aatoolkit.sections.profile_json import dump_table, load_table
 from aatoolkit.sections.registry import remember
 from aatoolkit.sections.section import Column, Table
@@ -139,7 +142,7 @@ class StoredTable:
         return {
             SECTION: self.section,
             PREFIX: self.prefix,
-            DECLARATION: _json(dump_table(self.table)),
+            DECLARATION: json_text(dump_table(self.table)),
         }
 
     @classmethod
@@ -153,18 +156,18 @@ class StoredTable:
         """
         try:
             declared = load_table(json.loads(configuration[DECLARATION]))
-            found = cls(configuration[SECTION], declared, configuration[PREFIX])
+            stored = cls(configuration[SECTION], declared, configuration[PREFIX])
         except (KeyError, ValueError, TypeError):
-            found = None
-        if found is None:
+            stored = None
+        if stored is None:
             raise ArchiveError(
                 f"the metadata of {path or 'a table'} is damaged; archive.rebuild() makes the "
                 "tables anew from the responses",
                 path=path,
             )
-        if found.prefix:
-            remember(found.prefix + declared.name, declared)
-        return found
+        if stored.prefix:
+            remember(stored.prefix + declared.name, declared)
+        return stored
 
 
 def path_of(section: str, table: str) -> str:
@@ -203,21 +206,6 @@ def bare(schema: pa.Schema) -> pa.Schema:
     return pa.schema([pa.field(field.name, field.type) for field in schema])
 
 
-def among(column: str, values: Iterable[str]) -> ds.Expression:
-    """The condition that a column of text has one of some values, of which there may be none."""
-    return ds.field(column).isin(pa.array(sorted(values), pa.string()))
-
-
-def meaning(column: Column) -> dict[str, Any]:
-    """The facts on which two declarations of a column must agree to share one column."""
-    return {
-        "dtype": column.dtype,
-        "unit": column.unit,
-        "units": dict(column.units) or None,
-        "aggregation": str(column.aggregate),
-    }
-
-
 _WIDER = {
     frozenset({"Int64", "Float64"}): "Float64",
     frozenset({"date", "timestamp"}): "timestamp",
@@ -247,14 +235,6 @@ def united(one: StoredTable, two: StoredTable) -> StoredTable:
     return replace(newer, table=load_table(json.loads(json.dumps(facts))))
 
 
-def text_of(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column as text; of a list its elements, with commas."""
-    if pa.types.is_list(column.type):
-        words = [None if v is None else ", ".join(map(str, v)) for v in column.to_pylist()]
-        return pa.chunked_array([pa.array(words, pa.string())])
-    return column if _is_text(column.type) else column.cast(pa.string())
-
-
 def fitted(table: pa.Table, schema: pa.Schema, *, as_text: bool = False) -> pa.Table:
     """Conform a table to the columns of a schema; missing ones are null.
 
@@ -273,10 +253,11 @@ def fitted(table: pa.Table, schema: pa.Schema, *, as_text: bool = False) -> pa.T
         if field.name not in table.column_names:
             columns.append(pa.nulls(table.num_rows, field.type))
             continue
+        column = table[field.name]
         try:
-            columns.append(_cast(table[field.name], field.type, as_text))
+            columns.append(_cast(column, field.type, as_text))
         except (pa.ArrowException, ValueError) as error:
-            problem = f"{field.name} holds {table[field.name].type}, not {field.type}: {error}"
+            problem = f"{field.name} holds {column.type}, not {field.type}: {error}"
             break
     if problem:
         raise ArchiveError(f"{problem}; archive.rebuild() makes the tables anew")
@@ -286,18 +267,152 @@ def fitted(table: pa.Table, schema: pa.Schema, *, as_text: bool = False) -> pa.T
 def _cast(column: pa.ChunkedArray, kind: pa.DataType, as_text: bool) -> pa.ChunkedArray:
     if pa.types.is_dictionary(column.type):
         column = pc.cast(column, column.type.value_type)
-    if as_text and pa.types.is_string(kind):
-        column = text_of(column)
-    if column.type == kind:
-        return column
-    if pa.types.is_string(kind) and not _is_text(column.type):
+    if as_text and pa.types.is_string(kind) and pa.types.is_list(column.type):
+        words = [None if v is None else ", ".join(map(str, v)) for v in column.to_pylist()]
+        return pa.chunked_array([pa.array(words, kind)])
+    is_text = column.type in (pa.string(), pa.large_string(), pa.null())
+    if pa.types.is_string(kind) and not (is_text or as_text):
         raise ValueError("it is not text")
     return column.cast(kind)
 
 
-def _is_text(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or kind == pa.null())
+# -- the tables of an archive ------------------------------------------------------------------
+
+CHANGES = "changes"
+_CHANGE = ("section", "table", "column", "change", "before", "after")
+CHANGES_SCHEMA = pa.schema(
+    [pa.field("at", MOMENT), *(pa.field(name, pa.string()) for name in _CHANGE)]
+)
+
+Change = tuple[str, str, str | None, str, str | None, str | None]
+"""Section, table, column, change, before, after."""
+
+_NEW = "new table"
 
 
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+def stored_tables(store: ArchiveStore) -> dict[str, tuple[str, str]]:
+    """The declared tables that an archive has: section and table by path, main tables first.
+
+    They are those that ``changes`` calls new: an object store has no folders to look for.
+    """
+    rows = [row for row in store.rows_of(CHANGES) or [] if row["change"] == _NEW]
+    rows.sort(key=lambda row: (row["section"], row["at"]))
+    return {path_of(row["section"], row["table"]): (row["section"], row["table"]) for row in rows}
+
+
+def declaration_of(store: ArchiveStore, path: str) -> StoredTable:
+    """The declaration of a table.
+
+    Raises
+    ------
+    ArchiveError
+        If the table is missing, or its metadata is damaged.
+    """
+    table = store.peek(path)
+    if table is None:
+        raise ArchiveError(f"the table {path} of the archive is missing; try rebuild()")
+    return StoredTable.load(table.metadata().configuration, path)
+
+
+def prepare(store: ArchiveStore, tables: Iterable[StoredTable]) -> None:
+    """Enter tables into the list of changes before they are created."""
+    there = stored_tables(store)
+    new = [table for table in tables if table.name not in there]
+    record(store, [(table.section, table.table.name, None, _NEW, None, None) for table in new])
+
+
+def ensure(store: ArchiveStore, wanted: StoredTable) -> Any:
+    """The Delta table for a declared table, with all its columns.
+
+    Raises
+    ------
+    ArchiveError
+        If its rows could not stand beside those that are there: another dtype, unit, rule or key.
+    """
+    return again(lambda: _ensured(store, wanted))
+
+
+def _ensured(store: ArchiveStore, wanted: StoredTable) -> Any:
+    table = store.open(wanted.name)
+    if table is None:
+        facts = {"description": wanted.table.doc, "configuration": wanted.configuration()}
+        return store.create(wanted.name, wanted.schema(), **facts)
+    old = StoredTable.load(table.metadata().configuration, wanted.name)
+    if wanted.is_draft:
+        # Drafts differ from response to response; the table may hold the rows of this one too.
+        wanted = united(old, wanted)
+    _refuse(store, wanted, old.table)
+    names = {field.name for field in table.schema().fields}
+    new = {name: column for name, column in wanted.columns.items() if name not in names}
+    if new:
+        schema = pa.schema([field_of(name, column) for name, column in new.items()])
+        with store.errors(wanted.name):
+            table.alter.add_columns(engine().Schema.from_arrow(schema).fields)
+    if new or (old.prefix != wanted.prefix and not wanted.is_draft):
+        facts = replace(wanted, table=united(old, wanted).table).configuration()
+        with store.errors(wanted.name):
+            table.alter.set_table_properties(facts, raise_if_not_exists=False)
+    place = (wanted.section, wanted.table.name)
+    added = [(*place, name, "new column", None, column.dtype) for name, column in new.items()]
+    record(store, added)
+    return store.open(wanted.name) if new else table
+
+
+def check(store: ArchiveStore, sections: Iterable[Section]) -> None:
+    """Raise ArchiveError if new rows could not be stored beside those that are there."""
+    there = stored_tables(store)
+    for section in sections:
+        for table in section:
+            wanted = StoredTable(section.name, table)
+            if wanted.name in there and store.peek(wanted.name) is not None:
+                _refuse(store, wanted, declaration_of(store, wanted.name).table)
+
+
+def _refuse(store: ArchiveStore, wanted: StoredTable, old: Table) -> None:
+    """Raise if the rows of a declaration cannot stand beside those that are there."""
+    name = wanted.table.name
+    found = tuple(f"{name}.{what}: {a} -> {b}" for what, a, b in differences(old, wanted.table))
+    if found:
+        raise ArchiveError(
+            f"the declaration of {name} has changed ({'; '.join(found[:3])}), and its rows cannot "
+            "stand beside the old ones; archive.rebuild() makes the tables anew from the responses",
+            path=store.root,
+            problems=found,
+        )
+
+
+def differences(old: Table, new: Table) -> list[tuple[str, str, str]]:
+    """List how two declarations differ such that their rows cannot share a table."""
+
+    def meaning(column: Column) -> dict[str, str]:
+        units = dict(column.units) or None
+        facts = {"dtype": column.dtype, "unit": column.unit, "units": units}
+        return {name: str(fact) for name, fact in facts.items()} | {
+            "aggregation": str(column.aggregate)
+        }
+
+    found = []
+    if tuple(old.key) != tuple(new.key):
+        found.append(("key", ", ".join(old.key), ", ".join(new.key)))
+    columns = {column.name: meaning(column) for column in (*old.columns, ROW)}
+    for column in new.columns:
+        after = meaning(column)
+        before = columns.get(column.name, after)
+        found += [
+            (f"{column.name}: {name}", before[name], after[name])
+            for name in after
+            if before[name] != after[name]
+        ]
+    return found
+
+
+def record(store: ArchiveStore, changes: Iterable[Change]) -> None:
+    """Append changes of declarations to the table ``changes``, one a microsecond."""
+    now = datetime.now(UTC)
+    rows = [
+        {"at": now + timedelta(microseconds=at), **dict(zip(_CHANGE, change, strict=True))}
+        for at, change in enumerate(changes)
+    ]
+    if rows:
+        table = store.create(CHANGES, CHANGES_SCHEMA, partitioned=False, description="changes")
+        store.append(table, pa.Table.from_pylist(rows, schema=CHANGES_SCHEMA))

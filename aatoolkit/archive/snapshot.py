@@ -1,4 +1,4 @@
-"""Snapshots: the rows of committed runs as of one moment, and which of them are wanted.
+"""Snapshots: the rows of committed runs as of one moment, which of them are wanted, and SQL.
 
 Runs are read before a table and after it. What was committed before is seen; rows of any run that
 had begun by then and was not committed before are not, so that no run is seen in part. Whatever is
@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import json
 import os
-from collections.abc import Collection, Iterable, Mapping
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cache, cached_property
@@ -22,16 +24,13 @@ import pyarrow.dataset as ds
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import parse_moment
 from aatoolkit.archive.runs import RUNS, read_runs
-from aatoolkit.archive.schema import bare, path_of
+from aatoolkit.archive.schema import CHANGES, bare, path_of
 from aatoolkit.archive.store import ArchiveStore, duckdb
-from aatoolkit.errors import ArchiveError, ScopeError
+from aatoolkit.errors import ArchiveError, ScopeError, did_you_mean, near_matches
 from aatoolkit.scope import FILTERS, Scope
 
-OWN = (RUNS, "responses", "frames", "availability", "drift", "hints", "changes")
+OWN = (RUNS, "responses", "frames", "availability", "drift", "hints", CHANGES)
 """The tables of an archive beside the declared ones."""
-
-_FACTS = ("path", "size_bytes", "num_records", "min.run", "max.run")
-
 
 # -- SQL ---------------------------------------------------------------------------------------
 
@@ -66,33 +65,19 @@ def in_list(column: str, values: Iterable[str]) -> str:
     return f"{identifier(column)} IN ({listed})" if listed else "false"
 
 
-def run(connection: Any, sql: str, values: list[Any] | None = None) -> pa.Table:
-    """The result of a query as an Arrow table.
-
-    Raises
-    ------
-    ArchiveError
-        If it cannot be answered.
-    """
-    problem = ""
-    try:
-        return connection.sql(sql, params=values).to_arrow_table()
-    except duckdb().Error as error:
-        problem = str(error)
-    raise ArchiveError(f"the query failed: {problem}")
-
-
 @cache
 def _database(process: int) -> Any:
     """The engine of a process, which takes long to start; what a cursor makes is its own."""
     atexit.register(_database.cache_clear)
-    return new_database()
+    return _new_database()
 
 
-def new_database() -> Any:
+def _new_database() -> Any:
     """An engine in memory that fetches nothing."""
     config = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
-    return duckdb().connect(config=config)
+    connection = duckdb().connect(config=config)
+    connection.execute("SET TimeZone = 'UTC'")
+    return connection
 
 
 # -- which rows --------------------------------------------------------------------------------
@@ -135,15 +120,15 @@ class Selection:
         ScopeError
             If a host is no domain, a day or moment cannot be read, or the first is after the last.
         """
-        listed: Iterable[Any] = (
-            hosts if isinstance(hosts, Iterable) and not isinstance(hosts, str) else [hosts]
-        )
         if scope is not None and not isinstance(scope, Scope):
             raise ScopeError(f"{scope!r} is not a Scope; write aa.Scope(days=7)", parameter="scope")
         first = None if since is None else moment(since, "since")
         last = None if until is None else moment(until, "until", last=True)
         if first and last and first > last:
             raise ScopeError(f"since={since!r} is after until={until!r}", parameter="since")
+        listed: Iterable[Any] = [hosts]
+        if isinstance(hosts, Iterable) and not isinstance(hosts, str):
+            listed = hosts
         names = None if hosts is None else tuple(dict.fromkeys(map(canonical_host, listed)))
         return cls(names, first, last, scope)
 
@@ -263,58 +248,88 @@ class Snapshot:
         return self.files(name).table is not None
 
     def _visible(self, name: str, table: Any) -> VisibleFiles:
-        with self.store.errors(name):
-            actions = pa.table(table.get_add_actions(flatten=True))
-        unseen: frozenset[str] = frozenset()
-        if "min.run" in actions.column_names:
-            unseen = read_runs(self.store)[0].begun - self.seen
-        rows = actions.select([n for n in _FACTS if n in actions.column_names]).to_pylist()
-        kept: list[dict[str, Any]] = []
-        hidden: set[str] = set()
-        for row in rows:
-            low, high = row.get("min.run"), row.get("max.run")
-            if low is None or high is None:
-                hidden |= unseen
-            elif low == high and low in unseen:
-                continue
-            else:
-                hidden |= {run for run in unseen if low <= run <= high}
-            kept.append(row)
+        actions = self.store.actions(name, table)
+        has_runs = any("min.run" in row for row in actions)
+        unseen = read_runs(self.store)[0].begun - self.seen if has_runs else frozenset[str]()
+        paths, hidden, size = [], set[str](), 0
         addresses = {uri.rsplit("/", 1)[-1]: self.store.address(uri) for uri in table.file_uris()}
-        paths = tuple(addresses[row["path"].rsplit("/", 1)[-1]] for row in kept)
-        size = sum(row["size_bytes"] or 0 for row in kept)
-        return VisibleFiles(table, paths, frozenset(hidden), size)
+        for row in actions:
+            low, high = row.get("min.run"), row.get("max.run")
+            if low is not None and low == high and low in unseen:
+                continue
+            hidden |= {run for run in unseen if low is None or high is None or low <= run <= high}
+            paths.append(addresses[row["path"].rsplit("/", 1)[-1]])
+            size += row["size_bytes"] or 0
+        return VisibleFiles(table, tuple(paths), frozenset(hidden), size)
 
     def query(
-        self, sql: str, *names: str, values: list[Any] | None = None, **views: str
+        self, sql: str, *names: str, values: list[Any] | None = None, **views: Any
     ) -> pa.Table:
-        """The result of a query of tables, by their own names or by those of views."""
-        with self.connect({**{name: name for name in names}, **views}) as connection:
-            return run(connection, sql, values)
+        """The result of a query of tables, by their own names or by those of views.
 
-    def rows(self, sql: str, *names: str, values: list[Any] | None = None) -> list[dict[str, Any]]:
+        A view is of a table's path, or of a table of Arrow.
+
+        Raises
+        ------
+        ArchiveError
+            If it cannot be computed.
+        """
+        problem = ""
+        with _database(os.getpid()).cursor() as connection:
+            connection.execute("SET TimeZone = 'UTC'")
+            for view, path in {**{name: name for name in names}, **views}.items():
+                if isinstance(path, pa.Table):
+                    connection.register(view, path)
+                else:
+                    self._add_view(connection, view, path)
+            try:
+                return connection.sql(sql, params=values).to_arrow_table()
+            except duckdb().Error as error:
+                problem = self.store.masked(str(error))
+        raise ArchiveError(f"the query failed: {problem}", path=self.store.root)
+
+    def rows(self, sql: str, *names: str, **options: Any) -> list[dict[str, Any]]:
         """The rows of such a result."""
-        return list(self.query(sql, *names, values=values).to_pylist())
+        return list(self.query(sql, *names, **options).to_pylist())
 
-    def connect(self, views: Mapping[str, str]) -> Any:
-        """A connection with a view for each table; names are mapped to paths."""
-        connection = _database(os.getpid()).cursor()
-        connection.execute("SET TimeZone = 'UTC'")
-        for view, path in views.items():
-            self.view(connection, view, path)
-        return connection
-
-    def view(self, connection: Any, view: str, path: str) -> None:
-        """Add a view of a table to a connection.
+    def _add_view(self, connection: Any, view: str, path: str, where: str = "true") -> None:
+        """Add a view of a table's rows to a connection.
 
         Raises
         ------
         ArchiveError
             If there is no such table, or a file of it cannot be read.
         """
-        problem = ""
+        files, problem = self.files(path), ""
+        if files.table is None:
+            raise ArchiveError(
+                f"the archive at {self.store.root} has no table {path}; archive.rebuild() makes "
+                "tables of its responses",
+                path=self.store.root,
+            )
+        if files.hidden:
+            where += f" AND NOT {in_list('run', files.hidden)}"
+        # Files lack columns that were added after them, and there may be no file.
+        empty = f"{view} without rows"
+        connection.register(empty, files.schema.empty_table())
+        sources = [identifier(empty)]
+        if files.paths and self.store.is_local:
+            partitioned = bool(files.table.metadata().partition_columns)
+            listed = ", ".join(map(quoted, files.paths))
+            sources.append(
+                f"read_parquet([{listed}], hive_partitioning={partitioned}, "
+                f"hive_types_autocast=false, union_by_name={path in self._grown})"
+            )
+        elif files.paths:
+            connection.register(f"{view} with rows", self._dataset(path, files))
+            sources.append(identifier(f"{view} with rows"))
+        rows = " UNION ALL BY NAME ".join(f"SELECT * FROM {source}" for source in sources)
+        columns = ", ".join(identifier(field.name) for field in files.schema)
         try:
-            self._view(connection, view, path)
+            connection.execute(
+                f"CREATE TEMP VIEW {identifier(view)} AS SELECT {columns} FROM ({rows}) "
+                f"WHERE {where}"
+            )
         except duckdb().Error as error:
             problem = self.store.masked(str(error).partition("LINE 1:")[0])
         if problem:
@@ -322,39 +337,6 @@ class Snapshot:
                 f"{path} cannot be read: {problem}; archive.verify() says more, and "
                 "archive.rebuild() makes tables anew from the responses",
                 path=self.store.root,
-            )
-
-    def _view(self, connection: Any, view: str, path: str) -> None:
-        files = self.files(path)
-        if files.table is None:
-            hint = "" if path in (RUNS, "responses") else "; archive.rebuild() makes it"
-            raise ArchiveError(
-                f"the archive at {self.store.root} has no table {path}{hint}", path=self.store.root
-            )
-        names, is_local = {field.name for field in files.schema}, self.store.is_local
-        where = f" WHERE NOT {in_list('run', files.hidden)}" if files.hidden else ""
-        if files.paths and is_local:
-            # Columns that were added later are in no file but those written since.
-            is_uneven = "true" if path in self._grown else "false"
-            is_partitioned = "true" if files.table.metadata().partition_columns else "false"
-            listed = ", ".join(map(quoted, files.paths))
-            connection.execute(
-                f"CREATE TEMP VIEW {identifier(view)} AS SELECT * FROM read_parquet([{listed}], "
-                f"hive_partitioning={is_partitioned}, hive_types_autocast=false, "
-                f"union_by_name={is_uneven}){where}"
-            )
-            described = connection.execute(f"DESCRIBE {identifier(view)}").fetchall()
-            if names <= {row[0] for row in described}:
-                return
-            connection.execute(f"DROP VIEW {identifier(view)}")
-        rows: Any = files.schema.empty_table()
-        if files.paths:
-            rows = self._dataset(path, files)
-        connection.register(f"{view} unfiltered" if where else view, rows)
-        if where:
-            connection.execute(
-                f"CREATE TEMP VIEW {identifier(view)} AS "
-                f"SELECT * FROM {identifier(f'{view} unfiltered')}{where}"
             )
 
     def _dataset(self, path: str, files: VisibleFiles) -> ds.Dataset:
@@ -369,11 +351,89 @@ class Snapshot:
         """The tables that have columns which older files lack."""
         return frozenset(
             path_of(row["section"], row["table"])
-            for row in changes_of(self)
+            for row in self.store.rows_of(CHANGES) or []
             if row["change"] == "new column"
         )
 
+    # -- queries of users ----------------------------------------------------------------------
 
-def changes_of(snapshot: Snapshot) -> list[dict[str, Any]]:
-    """The rows of the table ``changes``; none where nothing changed yet."""
-    return snapshot.store.rows_of("changes") or []
+    def relation(self, query: str, tables: Mapping[str, Any], until: datetime | None) -> Any:
+        """Ask a query of views of the tables; it can reach no other file, and no setting.
+
+        Parameters
+        ----------
+        query
+            One SELECT.
+        tables
+            By its name in SQL, each table's path, or what makes a table of Arrow.
+        until
+            The moment of fetch up to which rows are seen.
+
+        Raises
+        ------
+        ArchiveError
+            If the query is not valid, or is no question.
+        """
+        engine = duckdb()
+        with self.typed(tables):
+            # A database of its own, for what locks it down holds for all of its connections.
+            connection = _new_database()
+            statements = []
+            if isinstance(query, str):
+                query.encode()  # DuckDB's own error would say nothing of it
+                statements = connection.extract_statements(query)
+            if len(statements) != 1 or statements[0].type != engine.StatementType.SELECT:
+                raise ArchiveError("sql takes one SELECT, which changes nothing")
+            # Not get_table_names, which binds a query before there are tables, and fails at USING.
+            ((tree,),) = connection.execute("SELECT json_serialize_sql($1)", [query]).fetchall()
+            files: list[str] = []
+            for name in sorted({*_table_names(json.loads(tree))} & {*tables}):
+                path = tables[name]
+                if isinstance(path, list):
+                    raise ArchiveError(
+                        f"two sections have a table {name}; write SECTION__{name} in the query"
+                    )
+                if callable(path):
+                    connection.register(name, path())
+                    continue
+                is_fetched = until and self.has(path) and "host" in self.files(path).schema.names
+                where = Selection(until=until).where if is_fetched else "true"
+                self._add_view(connection, name, path, where)
+                files += self.files(path).paths if self.store.is_local else ()
+            connection.execute("SET allowed_paths = $1", [files])
+            connection.execute("SET enable_external_access = false")
+            connection.execute("SET lock_configuration = true")
+            return connection.sql(query)
+
+    @contextlib.contextmanager
+    def typed(self, tables: Iterable[str]) -> Iterator[None]:
+        """Convert the errors of DuckDB to `ArchiveError`, with what to do."""
+        problem = ""
+        try:
+            yield
+        except duckdb().Error as error:
+            problem = self.store.masked(str(error))
+            unknown = _UNKNOWN_TABLE.search(problem)
+            if unknown:  # DuckDB suggests its own tables, and knows no other yet
+                hint = did_you_mean(near_matches(unknown["name"], [*tables]))
+                problem = "; ".join(filter(None, (f"there is no table {unknown['name']!r}", hint)))
+            elif "disabled by configuration" in problem or "has been locked" in problem:
+                problem += (
+                    "; a query reads the archive's tables alone, which help(Archive.sql) lists"
+                )
+        except UnicodeError:
+            problem = "it is not text that can be encoded; take out lone surrogates"
+        if problem:
+            raise ArchiveError(f"the query failed: {problem}", path=self.store.root)
+
+
+_UNKNOWN_TABLE = re.compile(r"Table with name (?P<name>\S+) does not exist!")
+
+
+def _table_names(tree: Any) -> Iterator[str]:
+    """Yield the names of tables in the syntax tree of a query."""
+    for name, part in tree.items() if isinstance(tree, dict) else enumerate(tree):
+        if name == "table_name" and isinstance(part, str):
+            yield part.strip('"')
+        elif isinstance(part, dict | list):
+            yield from _table_names(part)

@@ -261,25 +261,28 @@ class ArchiveStore:
         if transaction is not None:
             marked = deltalake.Transaction("aatoolkit", transaction)
             commit = deltalake.CommitProperties(app_transactions=[marked])
-        for tried in range(TRIES):
-            try:
-                with self.errors(table.metadata().name or "a table"):
-                    deltalake.write_deltalake(
-                        table,
-                        data,
-                        mode="append",
-                        writer_properties=deltalake.WriterProperties(
-                            compression="ZSTD", compression_level=6
-                        ),
-                        commit_properties=commit,
-                    )
-                return
-            except ArchiveConflict:
-                if transaction is not None or tried == TRIES - 1:
-                    raise
-            wait(tried)
-            with self.errors("a table"):
-                table.update_incremental()
+
+        def commit_rows() -> None:
+            with self.errors(table.metadata().name or "a table"):
+                deltalake.write_deltalake(
+                    table,
+                    data,
+                    mode="append",
+                    writer_properties=written(),
+                    commit_properties=commit,
+                )
+
+        if transaction is None:
+            again(commit_rows, table.update_incremental)
+        else:
+            commit_rows()
+
+    def actions(self, name: str, table: Any) -> list[dict[str, Any]]:
+        """The data files of an open table: path, bytes, rows, and the range of their runs."""
+        with self.errors(name):
+            actions = pa.table(table.get_add_actions(flatten=True))
+        kept = [name for name in _FACTS if name in actions.column_names]
+        return list(actions.select(kept).to_pylist())
 
     @contextlib.contextmanager
     def errors(self, what: str, hint: str = "") -> Iterator[None]:
@@ -366,6 +369,25 @@ def typed(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any,
     return whole
 
 
-def wait(tried: int) -> None:
-    """Wait a little, longer each time, so that writers that met do not meet again."""
-    time.sleep(random.uniform(0.0, 0.02 * 2 ** min(tried, 6)))
+def again(act: Callable[[], R], before: Callable[[], Any] = int) -> R:
+    """Do what other writers may overtake, again where one did; each time after a longer wait.
+
+    ``before`` is called before it is done again.
+    """
+    for tried in range(TRIES):
+        try:
+            return act()
+        except ArchiveConflict:
+            if tried == TRIES - 1:
+                raise
+        time.sleep(random.uniform(0.0, 0.02 * 2 ** min(tried, 6)))
+        before()
+    raise AssertionError("unreachable")
+
+
+def written() -> Any:
+    """How data files are written."""
+    return engine().WriterProperties(compression="ZSTD", compression_level=6)
+
+
+_FACTS = ("path", "size_bytes", "num_records", "partition.month", "min.run", "max.run")

@@ -11,14 +11,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from aatoolkit.archive import tables as declared
-from aatoolkit.archive.archived import RESPONSES, SCHEMA
 from aatoolkit.archive.checksums import note_all
 from aatoolkit.archive.derive import BESIDE
+from aatoolkit.archive.responses import RESPONSES, SCHEMA
 from aatoolkit.archive.runs import RUNS, log, new_run, read_runs
-from aatoolkit.archive.schema import bare
+from aatoolkit.archive.schema import CHANGES, bare, stored_tables
 from aatoolkit.archive.snapshot import Snapshot, in_list, quoted
-from aatoolkit.archive.store import TRIES, ArchiveStore, engine, wait
+from aatoolkit.archive.store import ArchiveStore, again, engine, written
 from aatoolkit.errors import ArchiveConflict, ArchiveError
 
 LARGE = 1 << 30
@@ -61,13 +60,13 @@ class UpkeepReport:
 
 def names_of(store: ArchiveStore) -> list[str]:
     """The tables that have rows of hosts: the responses, the declared tables and those beside."""
-    return [RESPONSES, *declared.stored_tables(store), *BESIDE]
+    return [RESPONSES, *stored_tables(store), *BESIDE]
 
 
-def all_tables(store: ArchiveStore) -> dict[str, Any | None]:
-    """Every table of an archive, open, by name."""
-    names = (*names_of(store), RUNS, declared.CHANGES)
-    return {name: store.open(name) for name in names}
+def all_tables(store: ArchiveStore) -> dict[str, Any]:
+    """Every table of an archive that there is, open, by name."""
+    tables = {name: store.open(name) for name in (*names_of(store), RUNS, CHANGES)}
+    return {name: table for name, table in tables.items() if table is not None}
 
 
 def compact(store: ArchiveStore, *, keep_hours: float, rows: int = 0) -> UpkeepReport:
@@ -77,80 +76,61 @@ def compact(store: ArchiveStore, *, keep_hours: float, rows: int = 0) -> UpkeepR
     before = _measured(store)
     _sweep(store)
     busy = []
-    for name in names_of(store):
+    for name, table in all_tables(store).items():
         try:
-            _compact(store, name, keep_hours)
+            _compact(store, name, table, keep_hours)
         except ArchiveConflict:
             busy.append(name)
-    for name in (RUNS, declared.CHANGES):
-        table = store.open(name)
-        if table is not None and len(table.file_uris()) > 1:
-            try:
-                with store.errors(name):
-                    table.optimize.compact(writer_properties=_written())
-                    _vacuum(table, keep_hours)
-            except ArchiveConflict:
-                busy.append(name)
     note_all(store, all_tables(store))
     after = _measured(store)
-    return UpkeepReport(
-        (before[0], after[0]), (before[1], after[1]), rows, _hosts(store), tuple(busy)
-    )
+    hosts = 0
+    if store.peek(RESPONSES) is not None:
+        sql = "SELECT count(DISTINCT host) AS n FROM responses"
+        hosts = int(Snapshot(store).rows(sql, RESPONSES)[0]["n"])
+    files, sizes = zip(before, after, strict=True)
+    return UpkeepReport(files, sizes, rows, hosts, tuple(busy))
 
 
 def _sweep(store: ArchiveStore) -> None:
     """Remove the rows of dead runs, which cannot be committed after that."""
     runs, _ = read_runs(store)
-    dead = runs.dead(datetime.now(UTC))
-    if not dead:
-        return
-    for run in sorted(dead - runs.removing):
-        log(store, run, "removing", note={})
-    _delete(store, in_list("run", sorted(dead)))
-    for run in sorted(dead):
+    dead = sorted(runs.dead(datetime.now(UTC)))
+    for run in dead:
+        if run not in runs.removing:
+            log(store, run, "removing", note={})
+    if dead:
+        _delete(store, in_list("run", dead))
+    for run in dead:
         log(store, run, "removed", note={})
 
 
-def _compact(store: ArchiveStore, name: str, keep_hours: float) -> None:
-    table = store.open(name)
-    if table is None:
-        return
+def _compact(store: ArchiveStore, name: str, table: Any, keep_hours: float) -> None:
     # Read after the table: every run with rows in it is known by now.
-    runs, _ = read_runs(store)
-    live = runs.unfinished
-    with store.errors(name):
-        actions = pa.table(table.get_add_actions(flatten=True)).to_pylist()
-    files: Counter[str] = Counter()
-    sizes: Counter[str] = Counter()
+    live = read_runs(store)[0].unfinished if name not in (RUNS, CHANGES) else frozenset()
+    files: Counter[str | None] = Counter()
+    sizes: Counter[str | None] = Counter()
     touched = set()
-    for row in actions:
-        month = str(row["partition.month"])
+    for row in store.actions(name, table):
+        month = row.get("partition.month")
         files[month] += 1
         sizes[month] += row["size_bytes"] or 0
         low, high = row.get("min.run"), row.get("max.run")
         if any(low is None or high is None or low <= run <= high for run in live):
             touched.add(month)
     with store.errors(name):
-        for month in sorted(files):
+        for month, count in files.items():
             # Rows of an unfinished run stay in files of their own, so that readers can pass over.
-            if files[month] > 1 and month not in touched:
-                only = [("month", "=", month)]
-                if sizes[month] > LARGE:
-                    table.optimize.compact(only, writer_properties=_written())
-                else:
-                    table.optimize.z_order(["host"], only, writer_properties=_written())
-        _vacuum(table, keep_hours)
-
-
-def _vacuum(table: Any, keep_hours: float) -> None:
-    options = {"dry_run": False, "enforce_retention_duration": False}
-    hours = math.ceil(keep_hours)
-    table.vacuum(hours, **options)
-    table.vacuum(max(hours, _ORPHANS), full=True, **options)
-
-
-def _written() -> Any:
-    return engine().WriterProperties(compression="ZSTD", compression_level=6)
+            if count < 2 or month in touched:
+                continue
+            only = None if month is None else [("month", "=", month)]
+            if month is None or sizes[month] > LARGE:
+                table.optimize.compact(only, writer_properties=written())
+            else:
+                table.optimize.z_order(["host"], only, writer_properties=written())
+        options = {"dry_run": False, "enforce_retention_duration": False}
+        hours = math.ceil(keep_hours)
+        table.vacuum(hours, **options)
+        table.vacuum(max(hours, _ORPHANS), full=True, **options)
 
 
 def forget(
@@ -163,14 +143,10 @@ def forget(
     condition = {"hosts": None if hosts is None else len(hosts), "before": before and f"{before}"}
     # From here on no run that began before can be committed: it may refer to what goes.
     log(store, new_run(), "forgotten", note=condition)
-    parts = []
-    if hosts is not None:
-        parts.append(in_list("host", hosts) if hosts else "false")
+    parts = [] if hosts is None else [in_list("host", hosts)]
     if before is not None:
-        parts.append(f"month <= '{before:%Y-%m}'")
-        parts.append(f"fetched_at < {_literal(before)}")
-    removed = _delete(store, " AND ".join(parts), before)
-    report = compact(store, keep_hours=0, rows=removed)
+        parts += [f"month <= '{before:%Y-%m}'", f"fetched_at < {_literal(before)}"]
+    report = compact(store, keep_hours=0, rows=_delete(store, " AND ".join(parts), before))
     # On an object store this takes minutes and may not end; there Delta's retention removes them.
     for name in names_of(store) if store.is_local else ():
         _drop_log(store, name)
@@ -185,17 +161,10 @@ def _literal(moment: datetime) -> str:
 
 def _delete(store: ArchiveStore, condition: str, before: datetime | None = None) -> int:
     """Remove rows from all tables, table by table; returns how many."""
-    removed = 0
-    for name in names_of(store):
-        for tried in range(TRIES):
-            try:
-                removed += _delete_from(store, name, condition, before)
-                break
-            except ArchiveConflict:
-                if tried == TRIES - 1:
-                    raise
-            wait(tried)
-    return removed
+    return sum(
+        again(lambda name=name: _delete_from(store, name, condition, before))  # type: ignore[misc]
+        for name in names_of(store)
+    )
 
 
 def _delete_from(store: ArchiveStore, name: str, condition: str, before: datetime | None) -> int:
@@ -203,31 +172,26 @@ def _delete_from(store: ArchiveStore, name: str, condition: str, before: datetim
     table = store.open(name)
     if table is None:
         return 0
-    rows = None
+    columns = bare(pa.schema(table.schema().to_arrow()))
+    rows = columns.empty_table()
     if name == RESPONSES and before is not None:
-        rows = _heirs(
-            Snapshot(store, read_runs(store)[0].begun, {RESPONSES: table}), quoted(before)
-        )
+        begun = read_runs(store)[0].begun
+        rows = _heirs(Snapshot(store, begun, {RESPONSES: table}), quoted(before)).cast(columns)
         if rows.num_rows:
             later = in_list("sha256", {*rows["sha256"].to_pylist()})
             condition = f"(({condition}) OR ({later} AND fetched_at >= {_literal(before)}))"
-    there = _rows(table)
-    schema = bare(pa.schema(table.schema().to_arrow()))
+
+    def count() -> int:
+        return sum(row["num_records"] for row in store.actions(name, table))
+
+    there = count()
     # Not DeltaTable.delete: the files that it writes have view types, which pyarrow cannot filter.
     with store.errors(name):
         engine().write_deltalake(
-            table,
-            schema.empty_table() if rows is None else rows.cast(schema),
-            mode="overwrite",
-            predicate=condition,
-            writer_properties=_written(),
+            table, rows, mode="overwrite", predicate=condition, writer_properties=written()
         )
         table.update_incremental()
-    return there - _rows(table)
-
-
-def _rows(table: Any) -> int:
-    return sum(pa.table(table.get_add_actions(flatten=True))["num_records"].to_pylist())
+    return there - count()
 
 
 def _heirs(snapshot: Snapshot, before: str) -> pa.Table:
@@ -274,18 +238,5 @@ _RETENTION = "delta.logRetentionDuration"
 
 def _measured(store: ArchiveStore) -> tuple[int, int]:
     """Count the data files of all tables, and their bytes."""
-    files = size = 0
-    for table in all_tables(store).values():
-        if table is not None:
-            rows = pa.table(table.get_add_actions(flatten=True))
-            files += rows.num_rows
-            size += sum(rows["size_bytes"].to_pylist())
-    return files, size
-
-
-def _hosts(store: ArchiveStore) -> int:
-    snapshot = Snapshot(store)
-    if not snapshot.has(RESPONSES):
-        return 0
-    rows = snapshot.rows("SELECT count(DISTINCT host) AS n FROM responses", RESPONSES)
-    return int(rows[0]["n"])
+    rows = [row for name, table in all_tables(store).items() for row in store.actions(name, table)]
+    return len(rows), sum(row["size_bytes"] or 0 for row in rows)

@@ -7,28 +7,24 @@ coordinator itself.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from aatoolkit.archive.add import Group, Outcome, checked, outcome
-from aatoolkit.archive.derive import DerivedResponse, derive, derive_many, in_batches
+from aatoolkit.archive.adding import Group, Outcome, Target, fetched, outcome
+from aatoolkit.archive.derive import DerivedResponse, derive
 from aatoolkit.client.client import Client
 from aatoolkit.errors import AAToolkitError, ArchiveError, ArgumentError
 from aatoolkit.payload import Payload
 from aatoolkit.scope import Scope
 from aatoolkit.sections import Profile
 
-if TYPE_CHECKING:
-    from aatoolkit.client.project import Project
-
 _AHEAD = 4
 """How many tasks for each worker are submitted before a result is taken."""
 
-DeriveTask = tuple[int, list[list[Payload]], Profile | None, int]
-"""The number of a task, the usable responses of each of its groups, and how they are read."""
+_TOGETHER_BYTES = 1 << 22
+"""Groups of responses are one task until their bodies have so many bytes."""
 
 _clients: dict[Any, Client] = {}
 """The clients of this process, one for each service and setting."""
@@ -47,9 +43,19 @@ class FetchTask:
     names: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class DeriveTask:
+    """The responses that a worker normalises, by group."""
+
+    number: int
+    groups: list[list[Payload]]
+    profile: Profile | None
+    max_nodes: int
+
+
 def fetch_groups(
     client: Client,
-    targets: Sequence[tuple[Project, Scope, list[str]]],
+    targets: Sequence[Target],
     executor: Executor,
     profile: Profile | None,
     max_nodes: int,
@@ -59,31 +65,17 @@ def fetch_groups(
     Raises
     ------
     ArgumentError
-        If the client does not response from a service of which workers could make their own.
+        If the client does not answer from a service of which workers could make their own.
     """
-    settings = client._settings
-    if settings is None:
+    if client._settings is None:
         raise ArgumentError(
             "workers cannot replay a study; add without an executor, or give the study itself",
             argument="executor",
         )
-    tasks = [
-        FetchTask(
-            client.base_url,
-            tuple(sorted(settings.items())),
-            profile,
-            max_nodes,
-            p.host,
-            scope,
-            tuple(names),
-        )
-        for p, scope, names in targets
-    ]
-
-    def here(task: FetchTask) -> Group:
-        return _fetched(client, task)
-
-    yield from _done(executor, fetch_task, tasks, here)
+    settings = tuple(sorted(client._settings.items()))
+    facts = (client.base_url, settings, profile, max_nodes)
+    tasks = [FetchTask(*facts, p.host, scope, tuple(names)) for p, scope, names in targets]
+    yield from _done(executor, fetch_task, tasks, lambda task: _fetch(client, task))
 
 
 def fetch_task(task: FetchTask) -> Group:
@@ -91,59 +83,64 @@ def fetch_task(task: FetchTask) -> Group:
     key = (task.base_url, task.settings)
     if key not in _clients:
         _clients[key] = Client(task.base_url, profile=task.profile, **dict(task.settings))
-    return _fetched(_clients[key], task)
+    return _fetch(_clients[key], task)
 
 
-def _fetched(client: Client, task: FetchTask) -> Group:
+def _fetch(client: Client, task: FetchTask) -> Group:
     project = client.project(task.host)
     outcomes: list[Outcome] = []
     for name in task.names:
-        got = outcome(lambda name=name: checked(client, project.fetch(name, task.scope)))  # type: ignore[misc]
-        outcomes.append(((task.host, name, task.scope._to_query()), got))
-    return derived(outcomes, task.profile, task.max_nodes)
+        result = outcome(lambda name=name: fetched(client, project, name, task.scope))  # type: ignore[misc]
+        outcomes.append(((task.host, name, task.scope._to_query()), result))
+    return outcomes, derive(_usable(outcomes), task.profile, task.max_nodes)
 
 
-def derived(outcomes: list[Outcome], profile: Profile | None, max_nodes: int) -> Group:
-    """Pair the outcomes of one host and scope with what is derived of the usable ones."""
-    usable = [got for _, got in outcomes if isinstance(got, Payload)]
-    return outcomes, derive(usable, profile, max_nodes)
+def _usable(outcomes: Iterable[Outcome]) -> list[Payload]:
+    return [result for _, result in outcomes if isinstance(result, Payload)]
 
 
 def derive_groups(
     groups: Iterable[Group], executor: Executor, profile: Profile | None, max_nodes: int
 ) -> Iterator[Group]:
     """Have workers normalise responses that are at hand, those of several groups together."""
-    outcomes: dict[int, list[list[Outcome]]] = {}
+    sent: dict[int, list[list[Outcome]]] = {}
 
     def tasks() -> Iterator[DeriveTask]:
-        listed = (found for found, _ in groups)
-        for number, some in enumerate(in_batches(listed, _size)):
-            outcomes[number] = some
-            payloads = [[got for _, got in one if isinstance(got, Payload)] for one in some]
-            yield number, payloads, profile, max_nodes
+        waiting: list[list[Outcome]] = []
+        size = 0
+        for outcomes, _ in groups:
+            waiting.append(outcomes)
+            size += sum(len(payload.body) for payload in _usable(outcomes))
+            if size >= _TOGETHER_BYTES:
+                yield task(waiting)
+                waiting, size = [], 0
+        if waiting:
+            yield task(waiting)
 
-    for number, found in _done(executor, derive_task, tasks(), derive_task):
-        yield from zip(outcomes.pop(number), found, strict=True)
+    def task(waiting: list[list[Outcome]]) -> DeriveTask:
+        sent[len(sent)] = waiting
+        return DeriveTask(len(sent) - 1, [*map(_usable, waiting)], profile, max_nodes)
 
-
-def _size(pair: Outcome) -> int:
-    return len(pair[1].body) if isinstance(pair[1], Payload) else 0
+    for number, derived in _done(executor, derive_task, tasks(), derive_task):
+        yield from zip(sent[number], derived, strict=True)
+        sent[number] = []
 
 
 def derive_task(task: DeriveTask) -> tuple[int, list[list[DerivedResponse]]]:
     """Normalise in a worker; the responses themselves do not travel back."""
-    number, groups, profile, max_nodes = task
-    return number, derive_many(groups, profile, max_nodes)
+    return task.number, [derive(group, task.profile, task.max_nodes) for group in task.groups]
 
 
-def _done(executor: Executor, work: Any, tasks: Iterable[Any], here: Any) -> Generator[Any]:
+def _done(
+    executor: Executor, work: Callable[..., Any], tasks: Iterable[Any], here: Callable[..., Any]
+) -> Generator[Any]:
     """The results of tasks as they are done, a bounded number of them at a time."""
     from concurrent.futures import wait
 
     most = _AHEAD * int(getattr(executor, "_max_workers", 8) or 8)
     running: dict[Any, Any] = {}
     left = iter(tasks)
-    orphans: deque[Any] = deque()
+    orphans: list[Any] = []
     is_broken = False
     try:
         while True:
@@ -158,7 +155,11 @@ def _done(executor: Executor, work: Any, tasks: Iterable[Any], here: Any) -> Gen
                     orphans.append(task)
             if not running:
                 break
-            for future in _first(running, wait):
+            # The futures of other packages wait when they are asked for their result.
+            done = [next(iter(running))]
+            if all(isinstance(future, Future) for future in running):
+                done = [*wait(running, return_when=FIRST_COMPLETED).done]
+            for future in done:
                 task = running.pop(future)
                 try:
                     yield future.result()
@@ -168,7 +169,7 @@ def _done(executor: Executor, work: Any, tasks: Iterable[Any], here: Any) -> Gen
                 except AAToolkitError:
                     raise
                 except Exception as error:
-                    if not _is_death(error):
+                    if type(error).__name__ not in _DEATHS:
                         raise ArchiveError(
                             f"a worker failed ({type(error).__name__}: {error}); its executor "
                             "must be able to import aatoolkit and pickle its results"
@@ -181,14 +182,5 @@ def _done(executor: Executor, work: Any, tasks: Iterable[Any], here: Any) -> Gen
             future.cancel()
 
 
-def _first(running: Mapping[Any, Any], wait: Any) -> list[Any]:
-    """Wait until a future is done, and return those that are."""
-    if all(isinstance(future, Future) for future in running):
-        return list(wait(running, return_when=FIRST_COMPLETED).done)
-    future = next(iter(running))
-    return [future]
-
-
-def _is_death(error: Exception) -> bool:
-    """Whether a worker died, as Dask says it."""
-    return type(error).__name__ in ("KilledWorker", "FutureCancelledError", "CommClosedError")
+_DEATHS = ("KilledWorker", "FutureCancelledError", "CommClosedError")
+"""The errors by which Dask says that a worker died."""

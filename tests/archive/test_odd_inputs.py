@@ -128,7 +128,7 @@ def test_an_archive_without_a_committed_run_is_empty_and_whole(
 
     archive = aa.Archive(place, profile=PROFILE)
     with monkeypatch.context() as patched:
-        patched.setattr("aatoolkit.archive.writer.RunWriter.commit", dies)
+        patched.setattr("aatoolkit.archive.writing.RunWriter.commit", dies)
         with pytest.raises(KeyboardInterrupt):
             archive.add([response(5, 3)], progress=False)
     assert archive.verify(replay=True)

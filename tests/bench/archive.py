@@ -38,8 +38,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 import figures
 
 import aatoolkit as aa
-from aatoolkit.archive import derive, runs, tables
-from aatoolkit.archive.archived import RESPONSES, SCHEMA
+from aatoolkit.archive import derive, runs, schema
+from aatoolkit.archive.responses import RESPONSES, SCHEMA
 from aatoolkit.archive.schema import CONTEXT_FIELDS, StoredTable, bare, fitted
 from aatoolkit.archive.store import ArchiveStore
 from aatoolkit.payload import Payload
@@ -139,9 +139,9 @@ def fill(place: Path, rows: int, *, daily: bool = False) -> int:
     hosts = max(1, rows // (DAYS * WINDOW))
     run = runs.new_run()
     runs.log(store, run, "begun")
-    tables.prepare(store, [wanted])
-    delta = tables.ensure(store, wanted)
-    schema = pa.schema(delta.schema().to_arrow())
+    schema.prepare(store, [wanted])
+    delta = schema.ensure(store, wanted)
+    columns = pa.schema(delta.schema().to_arrow())
     for name, kind in ((RESPONSES, SCHEMA), *derive.BESIDE.items()):
         store.create(name, kind)
     chance = np.random.default_rng(0)
@@ -155,7 +155,7 @@ def fill(place: Path, rows: int, *, daily: bool = False) -> int:
         for start in range(0, hosts, part):
             some = names[start : start + part]
             table = _rows(some, fetched, run, chance)
-            store.append(delta, fitted(table, schema))
+            store.append(delta, fitted(table, columns))
             context = _context(some, fetched, run, 1)
             frames = {
                 **context,

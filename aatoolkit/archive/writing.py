@@ -8,8 +8,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from aatoolkit.archive import tables as declared
-from aatoolkit.archive.archived import (
+from aatoolkit.archive import schema
+from aatoolkit.archive.checksums import note
+from aatoolkit.archive.derive import BESIDE, DerivedResponse, TableBuffer
+from aatoolkit.archive.responses import (
     RESPONSES,
     SCHEMA,
     USABLE,
@@ -19,8 +21,6 @@ from aatoolkit.archive.archived import (
     groups_of,
     to_arrow,
 )
-from aatoolkit.archive.checksums import note
-from aatoolkit.archive.derive import BESIDE, DerivedResponse, TableBuffer
 from aatoolkit.archive.runs import RUNS, RunLog, log, new_run
 from aatoolkit.archive.snapshot import Snapshot, in_list
 from aatoolkit.archive.store import ArchiveStore
@@ -36,11 +36,11 @@ Derive = Callable[[Sequence[ArchivedResponse]], list[DerivedResponse]]
 
 
 class _Doubled(Exception):
-    """Other runs that were committed meanwhile may hold the same responses."""
+    """Other runs that were committed meanwhile hold some of the same responses."""
 
-    def __init__(self, runs: frozenset[str]) -> None:
+    def __init__(self, identities: set[Identity]) -> None:
         super().__init__()
-        self.runs = runs
+        self.identities = identities
 
 
 class RunWriter:
@@ -57,21 +57,36 @@ class RunWriter:
     """
 
     def __init__(self, store: ArchiveStore, index: ResponseIndex, derive: Derive) -> None:
-        self.store, self.index, self._derive = store, index, derive
-        self.run = new_run()
+        self.store, self._derive = store, derive
         self.problems: dict[str, AAToolkitError] = {}
+        self._buffer = TableBuffer()
+        self._tables: dict[str, Any] = {}
+        self._restart(index)
+
+    def _restart(self, index: ResponseIndex) -> None:
+        self.run, self.index = new_run(), index
         self.responses = self.failed = 0
         # What was committed since the index was read may hold the same responses.
         self._seen, self._began = index.runs, RunLog([])
         self._has_begun = False
-        self._buffer = TableBuffer()
-        self._tables: dict[str, Any] = {}
 
-    def _begin(self) -> None:
-        """Append ``begun`` to the log of runs, before the first row is written."""
-        if not self._has_begun:
+    def put(self, responses: Iterable[ArchivedResponse]) -> list[ArchivedResponse]:
+        """Store responses in one commit; returns those that were not there already."""
+        fresh = [replace(row, run=self.run) for row in responses if not self.index.has(row)]
+        rows = []
+        for row in fresh:
+            is_kept = row.error is None and self.index.has_body(row)
+            rows.append(replace(row, body=None) if is_kept else row)
+            self.index.add(rows[-1])
+        if rows and not self._has_begun:
             log(self.store, self.run, "begun", check=self._look)
             self._has_begun = True
+        if rows:
+            self.store.append(self._table(RESPONSES, SCHEMA), to_arrow(rows))
+        failed = sum(row.error is not None for row in rows)
+        self.failed += failed
+        self.responses += len(rows) - failed
+        return fresh
 
     def _look(self, runs: RunLog) -> None:
         if runs.rebuilding:
@@ -82,32 +97,15 @@ class RunWriter:
             )
         self._began = runs
 
-    def put(self, responses: Iterable[ArchivedResponse]) -> list[ArchivedResponse]:
-        """Store responses in one commit; returns those that were not there already."""
-        fresh = [
-            replace(response, run=self.run)
-            for response in responses
-            if not self.index.has(response)
-        ]
-        rows = []
-        for response in fresh:
-            known = response.error is None and self.index.has_body(response)
-            rows.append(replace(response, body=None) if known else response)
-            self.index.add(rows[-1])
-        if rows:
-            self._begin()
-            self.store.append(self._table(RESPONSES, SCHEMA), to_arrow(rows))
-        self.responses += sum(response.error is None for response in rows)
-        self.failed += sum(response.error is not None for response in rows)
-        return fresh
-
     def take(
         self, responses: Sequence[ArchivedResponse], derived: Sequence[DerivedResponse]
     ) -> None:
         """Buffer the derived rows of stored responses; many of them are written at once."""
-        for response, found in zip(responses, derived, strict=True):
-            if found.error is None:
-                self._buffer.add(response, found)
+        for response, tables in zip(responses, derived, strict=True):
+            if tables.error is None:
+                self._buffer.add(response, tables)
+            else:
+                self.problems[response.name] = tables.error
         if self._buffer.size > FLUSH_BYTES or len(self._buffer) > FLUSH_RESPONSES:
             self.flush()
             log(self.store, self.run, "alive")
@@ -115,27 +113,29 @@ class RunWriter:
     def flush(self) -> None:
         """Write the buffered rows; nobody sees them before the run is committed."""
         buffer, self._buffer = self._buffer, TableBuffer()
-        declared.prepare(
-            self.store, (t for name, t in buffer.declared.items() if name not in self._tables)
-        )
-        left_out: set[tuple[str, str]] = set()
+        new = (table for name, table in buffer.declared.items() if name not in self._tables)
+        schema.prepare(self.store, new)
+        left_out: list[str] = []
         for name, stored in buffer.declared.items():
             try:
                 table = self._tables.get(name)
                 names = set() if table is None else {f.name for f in table.schema().fields}
-                if table is None or not {*stored.columns} <= names:
-                    table = self._tables[name] = declared.ensure(self.store, stored)
+                if not {*stored.columns, "host"} <= names:
+                    table = self._tables[name] = schema.ensure(self.store, stored)
                 rows = buffer.rows(name, pa.schema(table.schema().to_arrow()))
             except ArchiveConflict:
                 raise
             except ArchiveError as error:
                 self.problems[name] = error
-                left_out.add((stored.section, stored.table.name))
+                left_out.append(f"{stored.section}.{stored.table.name}")
                 continue
             if rows is not None:
                 self.store.append(table, rows)
         for name, rows in buffer.beside():
-            self.store.append(self._table(name, BESIDE[name]), _without(rows, left_out))
+            if left_out and "table" in rows.column_names:
+                names = zip(rows["section"].to_pylist(), rows["table"].to_pylist(), strict=True)
+                rows = rows.filter(pa.array([".".join(pair) not in left_out for pair in names]))
+            self.store.append(self._table(name, BESIDE[name]), rows)
 
     def commit(self) -> str | None:
         """Make the run visible, whole; returns its name, or None if nothing of it was new.
@@ -148,23 +148,26 @@ class RunWriter:
         if not self._has_begun:
             return None
         self.flush()
-        changes = self.store.peek(declared.CHANGES)
-        note(self.store, {**self._tables, declared.CHANGES: changes}, [self.run])
-        doubled: frozenset[str] | None = None
+        changes = self.store.peek(schema.CHANGES)
+        note(self.store, {**self._tables, schema.CHANGES: changes}, [self.run])
+        counts = {"responses": self.responses, "failed": self.failed}
+        doubled: set[Identity] = set()
         try:
-            log(
-                self.store,
-                self.run,
-                "committed",
-                responses=self.responses,
-                failed=self.failed,
-                check=self._check,
-            )
+            log(self.store, self.run, "committed", **counts, check=self._check)
+        except _Doubled as error:
+            doubled = error.identities
+        if not doubled:
             note(self.store, {RUNS: self.store.peek(RUNS)})
             return self.run
-        except _Doubled as found:
-            doubled = found.runs
-        return self._again(doubled)
+        # Written again under another name, without what others have committed.
+        old = self.run
+        self._restart(ResponseIndex(self.store))
+        snapshot = Snapshot(self.store, self._seen.committed | {old})
+        for group in groups_of(snapshot, in_list("run", [old])):
+            fresh = self.put(row for row in group if row.identity not in doubled)
+            usable = [row for row in fresh if row.error is None]
+            self.take(usable, self._derive(usable))
+        return self.commit()
 
     def _check(self, runs: RunLog) -> None:
         """Raise unless the run may be committed after what was committed before it."""
@@ -184,9 +187,9 @@ class RunWriter:
             )
         new = runs.committed - self._seen.committed
         if new:
-            mine = self._identities(frozenset({self.run}))
-            if mine & self._identities(new):
-                raise _Doubled(new)
+            theirs = self._identities(new)
+            if theirs & self._identities(frozenset({self.run})):
+                raise _Doubled(theirs)
             self._seen = runs
 
     def _identities(self, runs: frozenset[str]) -> set[Identity]:
@@ -201,36 +204,7 @@ class RunWriter:
         )
         return {tuple(row.values()) for row in rows}
 
-    def _again(self, others: frozenset[str]) -> str | None:
-        """Write the run again under another name, without what others have committed."""
-        doubled = self._identities(others)
-        old = self.run
-        self.run, self.index = new_run(), ResponseIndex(self.store)
-        self._seen = self.index.runs
-        snapshot = Snapshot(self.store, self._seen.committed | {old})
-        self.responses = self.failed = 0
-        self._has_begun = False
-        for group in groups_of(snapshot, in_list("run", [old])):
-            left = [response for response in group if response.identity not in doubled]
-            fresh = self.put(left)
-            usable = [response for response in fresh if response.error is None]
-            self.take(usable, self._derive(usable))
-        return self.commit()
-
-    def _table(self, name: str, schema: pa.Schema) -> Any:
+    def _table(self, name: str, columns: pa.Schema) -> Any:
         if name not in self._tables:
-            self._tables[name] = self.store.create(name, schema)
+            self._tables[name] = self.store.create(name, columns)
         return self._tables[name]
-
-
-def _without(rows: pa.Table, left_out: set[tuple[str, str]]) -> pa.Table:
-    """The statement rows without those of tables that could not be written."""
-    if not left_out or "table" not in rows.column_names:
-        return rows
-    keep = [
-        (section, table) not in left_out
-        for section, table in zip(
-            rows["section"].to_pylist(), rows["table"].to_pylist(), strict=True
-        )
-    ]
-    return rows.filter(pa.array(keep))
