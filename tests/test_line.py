@@ -154,24 +154,6 @@ def test_rates_equal_their_numerators_over_denominators(
     assert empty.loc[(empty[denominator] == 0).fillna(False), rate].isna().all()
 
 
-def test_an_unconnected_host_has_no_crawl_and_no_zeros(client: aa.Client) -> None:
-    for host in ("globex.example", "initech.example"):
-        crawl = client.project(host).read("crawl")
-        state = crawl.availability.iloc[0]
-        assert (state["status"], state["cause"]) == ("unavailable", "not_connected")
-        assert len(crawl.main) == 0
-        assert len(crawl["crawl_gateway"]) == 1
-        for name in set(crawl) - {"crawl_gateway"}:
-            assert (crawl[name].aa.availability["status"] == Status.UNAVAILABLE).all()
-
-
-def test_unobserved_stretches_are_missing(whole: aa.Dataset) -> None:
-    trend = whole["overview"]["overview_trend"]
-    quiet = trend[trend["answer_count"] == 0]
-    assert len(quiet), "the synthetic store has days without a run"
-    assert quiet.drop(columns=["date", "answer_count"]).isna().to_numpy().all()
-
-
 def test_an_engine_that_cannot_report_is_named_in_the_availability(whole: aa.Dataset) -> None:
     availability = whole["fanouts"].availability
     engine = availability[availability["scope"] == "engine"].set_index("target")["status"]

@@ -12,7 +12,7 @@ import requests
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aatoolkit import Payload, Scope, errors
+from aatoolkit import Payload, Scope
 from aatoolkit.jsontree import decode
 from aatoolkit.payload import Request, Response
 
@@ -58,64 +58,6 @@ def test_a_payload_escapes_what_it_shows() -> None:
     shown = a_payload(section="<script>")._repr_html_()
     assert "<script>" not in shown
     assert "&lt;script&gt;" in shown
-
-
-def test_a_payload_that_is_not_json_names_what_was_requested() -> None:
-    payload = a_payload(b"<html>", section="urls", scope=Scope(days=7), url="https://api.example/x")
-    with pytest.raises(errors.DecodeError) as caught:
-        _ = payload.json
-    error = caught.value
-    assert (error.problem, error.section, error.scope) == ("html", "urls", Scope(days=7))
-    assert (error.url, error.status) == ("https://api.example/x", 200)
-
-
-REFUSED = {
-    "nothing": (b"", "empty"),
-    "white space": (b" \n", "empty"),
-    "a login page": (b"\n<!doctype html><title>Log in</title>", "html"),
-    "UTF-16 with a mark": ('{"a": 1}'.encode("utf-16"), "encoding"),
-    "UTF-16 without": ('{"a": 1}'.encode("utf-16-le"), "encoding"),
-    "Latin-1": ('{"a": "ü"}'.encode("latin-1"), "encoding"),
-    "half a surrogate pair": (rb'{"a": "\ud800"}', "encoding"),
-    "half a surrogate pair in a key": (rb'{"\udfff": 1}', "encoding"),
-    "NaN": (b'{"a": NaN}', "not_finite"),
-    "Infinity": (b'{"a": -Infinity}', "not_finite"),
-    "1e400": (b'{"a": 1e400}', "not_finite"),
-    "a key given twice": (b'{"a": {"b": 1, "b": 2}}', "duplicate_key"),
-    "a second document": (b'{"a": 1} {"b": 2}', "not_json"),
-    "a comment": (b'{"a": 1} // one', "not_json"),
-    "text": (b"Service Unavailable", "not_json"),
-    "129 lists": (b"[" * 129 + b"]" * 129, "too_deep"),
-    "200,000 lists": (b"[" * 200_000, "too_deep"),
-    "4,301 digits": (b"[" + b"9" * 4301 + b"]", "not_json"),
-    "a cut list": (b'[1, 2, {"a": "b', "truncated"),
-}
-
-
-@pytest.mark.parametrize(("body", "problem"), REFUSED.values(), ids=REFUSED)
-def test_what_is_not_one_document_is_refused(body: bytes, problem: str) -> None:
-    with pytest.raises(errors.DecodeError) as caught:
-        decode.decode(body)
-    assert caught.value.problem == problem
-    assert caught.value.__cause__ is None
-    assert caught.value.__context__ is None
-
-
-ACCEPTED = {
-    "a byte-order mark": (b'\xef\xbb\xbf{"a": 1}', {"a": 1}),
-    "a whole pair": (rb'["\ud83d\ude00"]', ["😀"]),
-    "an escaped backslash before u": (rb'["\\ud800"]', [r"\ud800"]),
-    "brackets in text": (b'["' + b"[{" * 500 + b'"]', ["[{" * 500]),
-    "128 lists": (b"[" * 128 + b"]" * 128, json.loads("[" * 128 + "]" * 128)),
-    "the same key in two objects": (b'[{"a": 1}, {"a": 2}]', [{"a": 1}, {"a": 2}]),
-    "more than 64 bits": (b"[18446744073709551617]", [2**64 + 1]),
-    "a scalar": (b"null", None),
-}
-
-
-@pytest.mark.parametrize(("body", "value"), ACCEPTED.values(), ids=ACCEPTED)
-def test_what_is_one_document_is_read_exactly(body: bytes, value: Any) -> None:
-    assert decode.decode(body) == value
 
 
 def test_an_excerpt_neither_steers_a_terminal_nor_turns_text_around() -> None:

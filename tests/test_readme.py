@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from commands import understood
 
-from aatoolkit._util.defaults import EXTRAS
+from aatoolkit._util import defaults
 
 ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "README.md").read_text("utf-8")
@@ -62,7 +62,7 @@ def test_every_command_is_understood(
 
 def test_every_extra_is_in_the_table() -> None:
     table = TEXT.partition("| extra |")[2].partition("\n\n")[0]
-    assert {*EXTRAS} == {name for row in table.splitlines()[2:] for name in named(row)}
+    assert {*defaults.EXTRAS} == {name for row in table.splitlines()[2:] for name in named(row)}
 
 
 def named(row: str) -> list[str]:

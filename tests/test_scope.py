@@ -45,21 +45,6 @@ def test_what_is_not_narrowed_is_not_shown() -> None:
     assert Scope(engine=None)._filters == {}  # type: ignore[arg-type]
 
 
-def test_parameters_are_in_the_order_of_the_api() -> None:
-    scope = Scope(brand="b", category="c", topic="t", engine=("y", "x"), days=90)
-    assert list(scope._params().items()) == [
-        ("days", "90"),
-        ("engine", "x,y"),
-        ("topic", "t"),
-        ("category", "c"),
-        ("brand", "b"),
-    ]
-
-
-def test_a_whole_number_of_another_type_is_the_same_window() -> None:
-    assert Scope(days=30.0)._to_query() == "days=30"  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize("days", [1, 0, -7, True, "30", None, 31, 30.5])
 def test_only_documented_windows_are_accepted(days: object) -> None:
     with pytest.raises(ScopeError, match="choose 7, 30 or 90") as refused:
@@ -88,15 +73,6 @@ def test_what_the_api_cannot_express_is_refused_with_the_reason(
     assert refused.value.parameter == name
 
 
-def test_some_filters_can_be_changed() -> None:
-    scope = Scope(days=7, engine="chatgpt")
-    assert scope._with(engine=("gemini",), topic="CRM") == Scope(7, engine="gemini", topic="CRM")
-    assert scope == Scope(days=7, engine="chatgpt")
-    with pytest.raises(ScopeError, match="'engines' is not a filter") as refused:
-        scope._with(engines="gemini")
-    assert refused.value.suggestions == ("engine",)
-
-
 @pytest.mark.parametrize(
     ("query", "why"),
     [
@@ -111,17 +87,6 @@ def test_some_filters_can_be_changed() -> None:
 def test_a_query_string_that_is_no_scope_is_refused(query: str, why: str) -> None:
     with pytest.raises(ScopeError, match=why):
         Scope._from_query(query)
-
-
-def test_an_empty_query_string_is_the_default() -> None:
-    assert Scope._from_query("") == Scope()
-    assert Scope._from_query("engine=") == Scope()
-
-
-def test_a_query_in_another_encoding_is_refused_not_bent() -> None:
-    with pytest.raises(ScopeError, match="not in UTF-8"):
-        Scope._from_query("topic=caf%E9")
-    assert Scope._from_query("topic=caf%C3%A9").topic == ("café",)
 
 
 # --- allowed filter values ------------------------------------------------------------------

@@ -12,7 +12,7 @@ import tomllib
 from pathlib import Path
 
 import aatoolkit as aa
-from aatoolkit._util.defaults import EXTRAS
+from aatoolkit._util import defaults
 from aatoolkit.errors import AAToolkitError, PackageMissing
 
 ROOT = Path(aa.__file__).parents[1]
@@ -67,7 +67,7 @@ print(json.dumps(found))
 
 
 def test_where_no_extra_is_installed_each_call_says_what_to_install(tmp_path: Path) -> None:
-    absent = sorted({package for packages in EXTRAS.values() for package in packages})
+    absent = sorted({package for packages in defaults.EXTRAS.values() for package in packages})
     given = [json.dumps(absent), json.dumps(list(CALLS)), str(tmp_path)]
     done = subprocess.run(
         [sys.executable, "-c", LIGHT, *given],
@@ -105,4 +105,4 @@ def test_the_extras_are_those_of_the_project() -> None:
         for extra, packages in declared["optional-dependencies"].items()
         if extra not in ("test", "browser")
     }
-    assert extras == EXTRAS
+    assert extras == defaults.EXTRAS

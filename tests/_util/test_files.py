@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from effort import effort, examples
 
-from aatoolkit._util.files import sweep, write_whole, writing, writing_folder
+from aatoolkit._util import files
 from aatoolkit.errors import NotWritten
 
 ROOT = Path(__file__).parents[2]
@@ -115,15 +115,6 @@ def test_a_full_disk_leaves_the_old_version(kind: str, small_disk: Path) -> None
 
 @posix
 @each_kind
-def test_a_file_that_may_not_grow_leaves_the_old_version(kind: str, tmp_path: Path) -> None:
-    found = crashing("small_files", kind, tmp_path / "place")
-    assert found["refused"] > 2
-    assert found["written"] > 0
-    assert found["left"] == 0
-
-
-@posix
-@each_kind
 def test_of_processes_that_write_together_the_last_one_wins_whole(
     kind: str, tmp_path: Path
 ) -> None:
@@ -134,53 +125,6 @@ def test_of_processes_that_write_together_the_last_one_wins_whole(
 
 
 CALLS = ("mkdir", "open", "close", "fsync", "replace", "stat", "scandir", "access", "chmod")
-
-
-@pytest.mark.parametrize("call", CALLS)
-@pytest.mark.parametrize("kind", ["file", "folder"])
-def test_whichever_call_of_python_fails_the_old_version_or_the_new_is_there(
-    call: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What strace does where it can be run, by the functions of ``os`` everywhere."""
-    real, path = getattr(os, call), tmp_path / "deep" / "a"
-
-    def write(content: str) -> None:
-        if kind == "file":
-            write_whole(path, content.encode())
-        else:
-            with writing_folder(path, overwrite=True) as temporary:
-                (temporary / "b").write_text(content)
-
-    for nth in range(1, 40):
-        shutil.rmtree(tmp_path / "deep", ignore_errors=True)
-        if nth % 2:
-            write("old")
-        seen = 0
-
-        def failing(*args: Any, nth: int = nth, **options: Any) -> Any:
-            nonlocal seen
-            seen += 1
-            if seen == nth:
-                raise OSError(errno.EIO, "Input/output error")
-            return real(*args, **options)
-
-        with monkeypatch.context() as patch:
-            patch.setattr(os, call, failing)
-            try:
-                write("new")
-                expected = "new"
-            except NotWritten as error:
-                expected, in_place, words = "old", error.in_place, str(error)
-        found = path / "b" if kind == "folder" else path
-        now = found.read_text() if found.exists() else None
-        assert now in ("new", "old" if nth % 2 else None)
-        assert now == "new" or expected == "old"
-        assert expected == "new" or in_place == (now == "new") == ("in place" in words)
-        # What may not be durable was not saved.
-        assert expected == "old" or seen < nth or call != "fsync"
-        if seen < nth:
-            return
-    pytest.fail("it never came to an end")
 
 
 @posix
@@ -200,13 +144,13 @@ def test_all_is_made_durable_before_it_takes_its_place_and_the_place_after(
 
     monkeypatch.setattr("os.fsync", synced)
     monkeypatch.setattr("os.replace", replaced)
-    write_whole(tmp_path / "a", b"a")
+    files.write_whole(tmp_path / "a", b"a")
     assert done == ["file", "replace", "folder"]
     done.clear()
-    write_whole(tmp_path / "new" / "er" / "a", b"a")
+    files.write_whole(tmp_path / "new" / "er" / "a", b"a")
     assert done == ["folder", "folder", "file", "replace", "folder"]
     done.clear()
-    with writing_folder(tmp_path / "folder") as temporary:
+    with files.writing_folder(tmp_path / "folder") as temporary:
         (temporary / "b").mkdir()
         (temporary / "b" / "c").touch()
         (temporary / "d").touch()
@@ -218,33 +162,15 @@ def test_all_is_made_durable_before_it_takes_its_place_and_the_place_after(
 
 
 def test_what_is_being_written_is_found_by_no_pattern_and_not_swept(tmp_path: Path) -> None:
-    with writing(tmp_path / "a.parquet") as first, writing_folder(tmp_path / "b") as second:
+    with (
+        files.writing(tmp_path / "a.parquet") as first,
+        files.writing_folder(tmp_path / "b") as second,
+    ):
         first.write_bytes(b"half")
         assert [*tmp_path.glob("*.parquet")] == []
-        assert sweep(tmp_path) == []
+        assert files.sweep(tmp_path) == []
         assert {path.name for path in tmp_path.iterdir()} == {first.name, second.name}
     assert names(tmp_path) == ["a.parquet", "b"]
-
-
-@posix
-def test_a_writer_of_another_process_is_not_swept_until_it_is_dead(tmp_path: Path) -> None:
-    code = (
-        "import sys; from aatoolkit._util.files import writing\n"
-        "with writing(sys.argv[1]): print('at work', flush=True); sys.stdin.read()"
-    )
-    with subprocess.Popen(
-        [sys.executable, "-c", code, str(tmp_path / "a")],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    ) as writer:
-        assert writer.stdout is not None
-        assert writer.stdout.readline() == b"at work\n"
-        assert sweep(tmp_path) == []
-        writer.kill()
-        writer.wait(timeout=20)
-    assert len(sweep(tmp_path)) == 1
-    assert names(tmp_path) == []
 
 
 def test_only_what_is_ours_is_swept(tmp_path: Path) -> None:
@@ -253,7 +179,7 @@ def test_only_what_is_ours_is_swept(tmp_path: Path) -> None:
     for path in (ours, *theirs):
         path.touch()
         os.utime(path, (0, 0))
-    assert sweep(tmp_path) == [ours]
+    assert files.sweep(tmp_path) == [ours]
     assert {*tmp_path.iterdir()} == {*theirs}
 
 
@@ -263,7 +189,7 @@ def test_a_folder_that_was_moved_aside_by_a_writer_that_died_is_moved_back(tmp_p
         (tmp_path / f".old-0123456789abcdef-{name}").mkdir()
         (tmp_path / f".old-0123456789abcdef-{name}" / "a").write_text("old")
     (tmp_path / "replaced").mkdir()
-    sweep(tmp_path)
+    files.sweep(tmp_path)
     assert names(tmp_path) == ["lost", "lost/a", "replaced"]
 
 
@@ -277,42 +203,20 @@ def test_permissions_are_those_of_the_file_before_or_of_any_new_file(tmp_path: P
 
     plain = tmp_path / "plain"
     plain.touch()
-    path = write_whole(tmp_path / "a", b"a")
+    path = files.write_whole(tmp_path / "a", b"a")
     assert mode(path) == mode(plain)
     path.chmod(0o640)
-    assert mode(write_whole(path, b"b")) == 0o640
-    secret = write_whole(tmp_path / "new" / "secret", b"c", private=True)
+    assert mode(files.write_whole(path, b"b")) == 0o640
+    secret = files.write_whole(tmp_path / "new" / "secret", b"c", private=True)
     assert (mode(secret), mode(secret.parent)) == (0o600, 0o700)
-    assert mode(write_whole(path, b"d", private=True)) == 0o600
-    with writing_folder(tmp_path / "b", private=True) as temporary:
+    assert mode(files.write_whole(path, b"d", private=True)) == 0o600
+    with files.writing_folder(tmp_path / "b", private=True) as temporary:
         assert mode(temporary) == 0o700
     assert mode(tmp_path / "b") == 0o700
 
 
-@posix
-@pytest.mark.parametrize("what", ["folder", "device", "pipe"])
-def test_only_a_file_is_replaced_by_a_file(what: str, tmp_path: Path) -> None:
-    path = tmp_path / "a"
-    {"folder": Path.mkdir, "device": _null, "pipe": os.mkfifo}[what](path)
-    with pytest.raises(NotWritten, match="no regular file"):
-        write_whole(path, b"a")
-    assert not path.is_file()
-    assert names(tmp_path) == ["a"]
-
-
 def _null(path: Path) -> None:
     path.symlink_to(os.devnull)
-
-
-@pytest.mark.skipif(
-    not hasattr(os, "geteuid") or os.geteuid() == 0, reason="this user may write to anything"
-)
-def test_a_write_protected_file_stays(tmp_path: Path) -> None:
-    path = write_whole(tmp_path / "a", b"raw data")
-    path.chmod(0o444)
-    with pytest.raises(NotWritten, match="write-protected"):
-        write_whole(path, b"a")
-    assert path.read_bytes() == b"raw data"
 
 
 @pytest.mark.parametrize("full", [True, False])
@@ -323,31 +227,9 @@ def test_a_folder_with_something_in_it_is_replaced_on_request_only(
     path.mkdir()
     if full:
         (path / "old").touch()
-        with pytest.raises(NotWritten, match="is not empty") as refused, writing_folder(path):
+        with pytest.raises(NotWritten, match="is not empty") as refused, files.writing_folder(path):
             pytest.fail("it must be said before any work")
         assert (refused.value.path, refused.value.errno) == (str(path), errno.EEXIST)
-    with writing_folder(path, overwrite=full) as temporary:
+    with files.writing_folder(path, overwrite=full) as temporary:
         (temporary / "new").touch()
     assert names(tmp_path) == ["a", "a/new"]
-
-
-def test_a_file_is_not_replaced_by_a_folder(tmp_path: Path) -> None:
-    (tmp_path / "a").write_text("old")
-    with pytest.raises(NotWritten), writing_folder(tmp_path / "a", overwrite=True):
-        pytest.fail("it must be said before any work")
-    assert (tmp_path / "a").read_text() == "old"
-
-
-@pytest.mark.parametrize("kind", [ValueError, KeyboardInterrupt])
-def test_an_error_of_the_writer_passes_and_leaves_nothing(
-    kind: type[BaseException], tmp_path: Path
-) -> None:
-    def half(write: Any) -> None:
-        with write(tmp_path / "a") as temporary:
-            (temporary / "b" if temporary.is_dir() else temporary).write_text("half")
-            raise kind
-
-    for write in (writing, writing_folder):
-        with pytest.raises(kind):
-            half(write)
-    assert names(tmp_path) == []

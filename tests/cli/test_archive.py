@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from serving import TOKEN, shared_client
 
 import aatoolkit as aa
 from aatoolkit.cli import main
@@ -14,9 +15,7 @@ from aatoolkit.cli import main
 
 @pytest.fixture
 def service(monkeypatch: pytest.MonkeyPatch) -> None:
-    from aatoolkit.client.connect import serve_synthetic
-
-    base_url, token = serve_synthetic(0, 5000, 0.3)
+    base_url, token = shared_client().base_url, TOKEN
     monkeypatch.setenv("AATOOLKIT_BASE_URL", base_url)
     monkeypatch.setenv("AATOOLKIT_TOKEN", token)
 

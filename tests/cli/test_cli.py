@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -303,24 +302,3 @@ def test_a_synthetic_store_is_served(tmp_path: Path) -> None:
             assert process.wait(timeout=20) == 0
         finally:
             process.kill()
-
-
-def test_a_reader_that_stops_reading_is_no_error(base_url: str) -> None:
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(ROOT),
-        "AATOOLKIT_BASE_URL": base_url,
-        "AATOOLKIT_TOKEN": TOKEN,
-    }
-    command = [sys.executable, "-m", "aatoolkit", "read", "acme.example", "chats", "--no-cache"]
-    with subprocess.Popen(
-        [*command, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
-    ) as process:
-        process.stdout.read(10)
-        process.stdout.close()
-        stderr = process.stderr.read().decode()
-        deadline = time.monotonic() + 20
-        while process.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.05)
-        assert process.returncode == 0, stderr
-    assert "Traceback" not in stderr

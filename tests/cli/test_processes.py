@@ -55,16 +55,3 @@ def test_a_file_of_each_suffix_is_written(command: list[str], tmp_path: Path) ->
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
     assert (tmp_path / command[-1]).stat().st_size > 0
-
-
-@pytest.mark.thorough
-def test_a_study_is_published_and_an_archive_made(tmp_path: Path) -> None:
-    for command, written in (
-        (["study", "record", "acme.example", "s", "--no-cache", "--section", "urls"], "s"),
-        (["study", "publish", "s", "open", "--excel", "--csv"], "open/tables.xlsx"),
-        (["archive", "add", "acme.example", "--dir", "a", "--no-cache", "--section", "urls"], "a"),
-        (["collect", "acme.example", "-o", "out", "--no-cache", "--section", "urls"], "out"),
-    ):
-        done = run(command, tmp_path)
-        assert done.returncode == 0, (command, done.stderr)
-        assert (tmp_path / written).exists(), command

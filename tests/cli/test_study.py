@@ -57,13 +57,6 @@ def test_a_second_recording_goes_on_with_the_first(capsys: pytest.CaptureFixture
     assert "cite it by its digest" in capsys.readouterr().err
 
 
-def test_what_fails_is_printed_and_recorded(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([*RECORD, "--section", "urls", "--engine", "chatgbt"]) == 1
-    assert "urls failed" in capsys.readouterr().err
-    assert [record.status for record in aa.Study("mine").records] == [200, 400]
-    assert main(["study", "record", "acme.example", "x", "--section", "nope"]) == 2
-
-
 def test_diff_has_the_exit_codes_of_diff(capsys: pytest.CaptureFixture[str]) -> None:
     main([*RECORD, "--section", "urls"])
     main(["study", "record", "acme.example", "other", "--no-cache", "--section", "ads"])

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import os
-import pty
 import signal
-import struct
 import subprocess
 import sys
-import termios
 import threading
 from collections.abc import Iterator
-from fcntl import ioctl
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from serving import TOKEN, shared_client
+from serving import TOKEN
 
 ROOT = Path(__file__).parents[2]
 
@@ -29,38 +25,6 @@ def environment(base_url: str, **more: str) -> dict[str, str]:
         "AATOOLKIT_TOKEN": TOKEN,
         **more,
     }
-
-
-def on_a_terminal(command: list[str], rows: int, columns: int, **more: str) -> tuple[str, int]:
-    """What a command writes to a terminal of this size, and its exit code."""
-    ours, theirs = pty.openpty()
-    ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-    child = subprocess.Popen(
-        [sys.executable, "-m", "aatoolkit", *command],
-        stdout=theirs,
-        stderr=theirs,
-        env=environment(shared_client().base_url, **more),
-    )
-    os.close(theirs)
-    written = b""
-    with open(ours, "rb", buffering=0) as terminal:
-        try:
-            while part := terminal.read(1 << 16):
-                written += part
-        except OSError:  # Linux says so at its end
-            pass
-    return written.decode().replace("\r\n", "\n"), child.wait(timeout=60)
-
-
-@pytest.mark.thorough
-def test_a_table_fits_the_terminal() -> None:
-    columns = 60
-    text, status = on_a_terminal(["read", "acme.example", "chats", "--no-cache"], 24, columns)
-    assert status == 0
-    assert len(text.splitlines()) < 24
-    assert max(map(len, text.splitlines()[:-2])) <= columns
-    assert "fit here" in text
-    assert "\x1b" not in text
 
 
 @pytest.fixture

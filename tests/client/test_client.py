@@ -234,34 +234,6 @@ def test_scope_options_are_read_and_refreshed(project: Any, scripted: Any) -> No
     assert [request.params for request in scripted.requests] == [{}, {"refresh": "1"}]
 
 
-def test_scope_options_may_be_plain_values(project: Any, scripted: Any, reply: Any) -> None:
-    one = project()
-    plain = {
-        "engines": ["chatgpt", "gemini"],
-        "topics": ["Preise"],
-        "brands": ["Acme"],
-        "categories": [],
-        "ownTerms": [],
-        "days": [7, 30],
-    }
-    scripted.script = reply(plain)
-    options = one.scope_options()
-    assert options.values("engine") == ("chatgpt", "gemini")
-    assert [options.values(name) for name in ("topic", "brand")] == [("Preise",), ("Acme",)]
-    assert aa.Scope(engine="gemini")._check(options) == aa.Scope(engine="gemini")
-    assert options.engines["last_run_day"].isna().all()
-    assert "2 engines, 1 topics" in repr(options)
-
-
-def test_the_documented_read_failure_is_typed(project: Any, scripted: Any, reply: Any) -> None:
-    one = project()
-    scripted.script = reply({}, 502, AT_ONCE)
-    with pytest.raises(errors.ServerFailed) as caught:
-        one.scope_options()
-    assert caught.value.status == 502
-    assert len(scripted.requests) == 3
-
-
 # -- many answers ----------------------------------------------------------------------------
 
 
@@ -311,26 +283,6 @@ def test_to_be_refused_is_one_error(
 # -- the combined view -----------------------------------------------------------------------
 
 
-def test_a_section_that_is_null_in_the_combined_view_is_not_left_out(
-    project: Any, scripted: Any, reply: Any
-) -> None:
-    one = project()
-    scripted.script = reply({"urls": sample("urls"), "domains": None})
-    with pytest.warns(errors.SchemaDriftWarning, match="domains"):
-        dataset = one.combined()
-    assert list(dataset) == ["urls", "domains"]
-    assert dataset["domains"].payload.body == b"null"
-
-
-def test_a_combined_view_with_nothing_in_it_is_an_error(
-    project: Any, scripted: Any, reply: Any
-) -> None:
-    one = project()
-    scripted.script = reply({})
-    with pytest.raises(errors.PayloadError, match="can be made a table"):
-        one.combined()
-
-
 # -- the demo --------------------------------------------------------------------------------
 
 
@@ -347,16 +299,6 @@ def test_the_demo_answers_and_is_shared() -> None:
         assert not one.fetch("urls").from_cache
 
 
-@pytest.mark.thorough
-def test_the_demo_ends_with_the_process() -> None:
-    code = "import aatoolkit as aa; print(aa.demo(answers=0).scope_options().days)"
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, timeout=60
-    )
-    assert done.stdout == "(7, 30, 90)\n"
-    assert (done.returncode, done.stderr) == (0, "")
-
-
 def test_a_keyword_replaces_what_a_scope_has(scripted: Any) -> None:
     with aa.project("acme.example", base_url=scripted.url, cache=False) as project:
         scope = aa.Scope(7, engine="a")
@@ -367,40 +309,3 @@ def test_a_keyword_replaces_what_a_scope_has(scripted: Any) -> None:
 
 
 # -- limits ----------------------------------------------------------------------------------
-
-
-def branches(name: str, depth: int) -> Any:
-    """Objects in objects, of three fields each that no other has."""
-    return {f"{name}{n}": branches(f"{name}{n}", depth - 1) for n in "xyz"} if depth else 1
-
-
-@pytest.mark.filterwarnings("ignore::aatoolkit.errors.SchemaDriftWarning")
-def test_an_answer_with_more_paths_than_the_client_allows_is_refused(
-    project: Callable[..., aa.Project], scripted: Any, reply: Any
-) -> None:
-    many = {"more": branches("f", 6)}  # some 1,100 paths
-
-    def script(request: Any) -> Any:
-        found = answer(request)
-        for part in found.get("sections", {"": found}).values():
-            part |= many
-        return reply(found)
-
-    def domains(dataset: aa.Dataset) -> aa.Tables:
-        if dataset.errors:
-            raise dataset.errors["domains"]
-        return dataset["domains"]
-
-    scripted.script = script
-    low, high = project(max_nodes=500), project(max_nodes=10_000)
-    for ask in (
-        lambda one: one.read("domains"),
-        lambda one: domains(one.read_all(sections=["domains"])),
-        lambda one: domains(one.combined()),
-        lambda one: domains(one.client.collect([HOST], sections=["domains"])[HOST]),
-        lambda one: one.scope_options(),
-    ):
-        with pytest.raises(errors.PayloadError) as caught:
-            ask(low)
-        assert caught.value.limit == 500
-        ask(high)

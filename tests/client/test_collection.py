@@ -11,11 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from serving import client_of
 
 import aatoolkit as aa
-from aatoolkit import errors, sections
-from aatoolkit.service import Store, synthesize
+from aatoolkit import errors
 
 SAMPLES = Path(__file__).parents[2] / "data" / "samples"
 HOSTS = [f"host-{number}.example" for number in range(6)]
@@ -43,12 +41,6 @@ def client(scripted: Any, reply: Any) -> Iterator[Callable[..., aa.Client]]:
     yield make
     for one in made:
         one.close()
-
-
-@pytest.fixture(scope="module")
-def service() -> Iterator[aa.Client]:
-    with client_of(Store.of(synthesize(seed=3, answers=600))) as client:
-        yield client
 
 
 # -- what is asked ---------------------------------------------------------------------------
@@ -91,13 +83,6 @@ def test_what_cannot_be_requested_is_refused_before_anything_goes_out(
     assert scripted.requests == []
 
 
-def test_nothing_requested_is_nothing_collected(client: Any, scripted: Any) -> None:
-    assert len(client().collect([])) == 0
-    empty = client().collect(["a.example"], sections=[])
-    assert [len(dataset) for dataset in empty.values()] == [0]
-    assert scripted.requests == []
-
-
 # -- what comes back -------------------------------------------------------------------------
 
 
@@ -133,24 +118,6 @@ def test_a_wrong_token_is_one_error_and_soon(client: Any, scripted: Any, reply: 
 
 
 # -- one table of all ------------------------------------------------------------------------
-
-
-@pytest.mark.thorough
-@pytest.mark.filterwarnings("ignore::aatoolkit.errors.SchemaDriftWarning")
-def test_every_table_of_every_section_can_be_put_together(service: aa.Client) -> None:
-    scopes = [aa.Scope(days=7), aa.Scope(days=30, engine="chatgpt")]
-    collected = service.collect(["acme.example", "initech.example"], scopes=scopes)
-    assert collected.errors == {}
-    for section in sections.names():
-        for table in aa.sections.get(section).tables:
-            parts = [dataset[section][table.name] for dataset in collected.values()]
-            whole = collected.concat(section, table.name)
-            assert len(whole) == sum(map(len, parts))
-            assert list(whole.columns[:2]) == ["host", "days"]
-            assert whole.dtypes[parts[0].columns].equals(parts[0].dtypes), table.name
-    chats = collected.concat("chats")
-    assert set(chats["filter_engine"].dropna()) == {"chatgpt"}
-    assert len(chats.aa.sources) == 4
 
 
 def test_what_failed_is_not_forgotten_in_the_whole(client: Any, scripted: Any, reply: Any) -> None:
@@ -202,31 +169,3 @@ def test_an_interrupt_ends_collecting_at_once(client: Any, scripted: Any, reply:
             assert not thread.is_alive(), "nothing goes on"
     release.set()
     assert len(scripted.requests) == 2, "what waited was left out"
-
-
-def test_no_more_are_under_way_than_there_are_workers(
-    client: Any, scripted: Any, reply: Any
-) -> None:
-    lock, now, most = threading.Lock(), 0, 0
-
-    def count(request: Any) -> Any:
-        nonlocal now, most
-        with lock:
-            now += 1
-            most = max(most, now)
-        scripted.closing.wait(0.02)
-        with lock:
-            now -= 1
-        return reply(sample(request.params["section"]))
-
-    scripted.script = count
-    client(workers=3).collect(HOSTS, sections=SOME)
-    assert most == 3
-
-
-def test_one_bar_for_all(client: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    client().collect(HOSTS, sections=SOME, progress=True)
-    shown = capsys.readouterr().err
-    assert "/12 [" in shown
-    client().collect(HOSTS, sections=SOME)
-    assert capsys.readouterr().err == ""

@@ -76,19 +76,6 @@ def test_sections_are_found_however_deep_they_sit(
         )
 
 
-@settings(max_examples=examples(50), deadline=None)
-@given(chosen, st.data())
-def test_a_section_of_another_name_is_left_in_the_answer(
-    names: list[str], data: st.DataObject
-) -> None:
-    renamed = data.draw(st.sampled_from(names))
-    answer = {f"my {name}" if name == renamed else name: SAMPLES[name] for name in names}
-    expected = [name for name in names if name != renamed]
-    assert [*reading.split(payload(answer), sections.names())] == (
-        expected if len(expected) > 1 else []
-    )
-
-
 @pytest.mark.thorough
 @settings(
     max_examples=examples(30, fast=10),

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 import aatoolkit as aa
-from aatoolkit.client.project import read_options
-from aatoolkit.client.reading import ReadingOptions
+from aatoolkit.client import project, reading
 from aatoolkit.errors import AAToolkitWarning, ArgumentError, SchemaDriftWarning, ScopeError
 from aatoolkit.payload import Payload
 from aatoolkit.sections import Profile, scope_options
@@ -29,8 +28,10 @@ def options_of(document: Any, profile: Profile | None = None) -> aa.ScopeOptions
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SchemaDriftWarning)
         body = json.dumps(document).encode()
-        return read_options(
-            "a.example", Payload(body, fetched_at=datetime.now(UTC)), ReadingOptions(profile)
+        return project.read_options(
+            "a.example",
+            Payload(body, fetched_at=datetime.now(UTC)),
+            reading.ReadingOptions(profile),
         )
 
 
@@ -48,14 +49,6 @@ def test_a_list_that_is_not_recognised_is_unknown_and_one_that_is_empty_is_empty
     assert options_of({name: [] for name in ("engines", "topics", "brands")}).unknown == (
         "category",
     )
-
-
-def test_a_picker_takes_a_value_of_a_list_that_is_not_known() -> None:
-    picker = aa.ScopePicker(options_of(FOREIGN))
-    with pytest.warns(AAToolkitWarning, match="could not be checked"):
-        picker.scope = aa.Scope(7, engine="kuu")
-    assert picker.scope.engine == ("kuu",)
-    assert picker.vanished == {}
 
 
 def test_a_profile_says_where_the_lists_are() -> None:

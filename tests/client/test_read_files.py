@@ -39,20 +39,6 @@ def test_it_has_what_the_first_one_had(dataset: Dataset, folder: Path) -> None:
         assert len(one) == 1
 
 
-def test_it_does_what_the_first_one_did(dataset: Dataset, folder: Path) -> None:
-    again = aa.read_dataset(str(folder))
-    assert again.funnel().equals(dataset.funnel())
-    first, second = (
-        data["overview"]["overview_engines"].aa.explain({"engine": "chatgpt"}, "mention_rate")
-        for data in (dataset, again)
-    )
-    assert first.value == second.value
-    before, after = (
-        data["domains"].main.aa.aggregate(columns="citation_count") for data in (dataset, again)
-    )
-    assert before.equals(after)
-
-
 def test_one_section_and_changed_values(folder: Path, tmp_path: Path) -> None:
     (only,) = aa.read_dataset(folder / "urls").values()
     only.main["citation_count"] = 7
@@ -74,14 +60,6 @@ def test_what_is_incomplete_or_made_otherwise_is_an_error_of_its_own(
     assert isinstance(found.errors["urls"], PayloadError)
     with pytest.raises(KeyError, match="another profile"):
         found["domains"]
-
-
-def test_without_a_request_it_says_how_to_make_the_tables(dataset: Dataset, tmp_path: Path) -> None:
-    plain = aa.normalize("urls", dataset["urls"].rebuild())
-    plain.to_parquet(tmp_path)
-    error = aa.read_dataset(tmp_path).errors["urls"]
-    assert "aa.normalize('urls', aa.rebuild(" in str(error)
-    assert aa.normalize("urls", aa.rebuild(tmp_path / "urls")) == plain
 
 
 def test_a_folder_without_tables(folder: Path, tmp_path: Path) -> None:

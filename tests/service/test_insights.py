@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from aatoolkit.service import SECTIONS, Question, Store
-from aatoolkit.service.significance import adjusted, clustered_interval, windows_differ
+from aatoolkit.service import SECTIONS, Question, Store, significance
 
 HOST = "acme.example"
 
@@ -110,19 +109,19 @@ def test_a_change_of_all_prompts_is_found() -> None:
 
 
 def test_few_prompts_never_show_much() -> None:
-    assert windows_differ([(0, 30, 30, 30)] * 4) > 0.04
-    assert windows_differ([(0, 30, 30, 30)] * 25) < 0.001
-    assert windows_differ([(3, 30, 3, 30)] * 25) == 1.0
-    assert windows_differ([(3, 30, 0, 0)]) == 1.0
-    assert windows_differ([]) == 1.0
+    assert significance.windows_differ([(0, 30, 30, 30)] * 4) > 0.04
+    assert significance.windows_differ([(0, 30, 30, 30)] * 25) < 0.001
+    assert significance.windows_differ([(3, 30, 3, 30)] * 25) == 1.0
+    assert significance.windows_differ([(3, 30, 0, 0)]) == 1.0
+    assert significance.windows_differ([]) == 1.0
 
 
 def test_adjusted_p_values_are_those_of_benjamini_and_hochberg() -> None:
     # The adjusted p-values of R's p.adjust(c(0.01, 0.04, 0.03, 0.005, 0.8), "BH").
-    assert adjusted([0.01, 0.04, 0.03, 0.005, 0.8]) == pytest.approx(
+    assert significance.adjusted([0.01, 0.04, 0.03, 0.005, 0.8]) == pytest.approx(
         [0.025, 0.05, 0.05, 0.025, 0.8]
     )
-    assert adjusted([]) == []
+    assert significance.adjusted([]) == []
 
 
 def test_the_interval_over_prompts_is_that_of_the_field() -> None:
@@ -134,4 +133,6 @@ def test_the_interval_over_prompts_is_that_of_the_field() -> None:
     t, n = stats.t.ppf(0.975, 5), rate * (1 - rate) / variance
     centre = (rate + t**2 / (2 * n)) / (1 + t**2 / n)
     half = t / (1 + t**2 / n) * np.sqrt(rate * (1 - rate) / n + t**2 / (4 * n**2))
-    assert clustered_interval(prompts) == pytest.approx((centre - half, centre + half), rel=5e-3)
+    assert significance.clustered_interval(prompts) == pytest.approx(
+        (centre - half, centre + half), rel=5e-3
+    )
