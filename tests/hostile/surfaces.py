@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import copy
 import io
-import json
-import logging
 import pickle
 import traceback
 from collections.abc import Callable, Iterator
@@ -14,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import rich
-from IPython.core.formatters import DisplayFormatter
 from IPython.core.ultratb import VerboseTB
 from rich.console import Console
 from rich.traceback import Traceback
@@ -55,26 +52,13 @@ def _inspected(thing: Any) -> str:
     return str(console.file.getvalue())  # type: ignore[attr-defined]
 
 
-def _displayed(thing: Any) -> str:
-    return repr(DisplayFormatter().format(thing))
-
-
-def _record(thing: Any) -> str:
-    made = logging.LogRecord("a", 10, "f", 1, "%s %r", (thing, thing), None)
-    return logging.Formatter().format(made)
-
-
 WAYS: dict[str, Callable[[Any], Any]] = {
     "repr": repr,
-    "format": "{}".format,
-    "log record": _record,
     "attributes": _attributes,
     "vars, all the way down": lambda thing: " ".join(walked(thing)),
-    "json of vars": lambda thing: json.dumps(thing, default=lambda each: {**vars(each)}),
     "pickle": pickle.dumps,
     "deepcopy": lambda thing: repr(vars(copy.deepcopy(thing))),
     "HTML": lambda thing: thing._repr_html_() if hasattr(thing, "_repr_html_") else "",
-    "notebook output": _displayed,
     "rich inspect": _inspected,
 }
 """How things are shown, copied and written."""

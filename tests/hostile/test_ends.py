@@ -127,16 +127,6 @@ def test_an_address_that_does_not_answer_ends_by_the_deadline(fetcher: Any) -> N
         assert caught.value.status is None
 
 
-@pytest.mark.thorough
-def test_the_next_address_gets_its_share_of_the_time(
-    fetcher: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with black_hole() as hole, HostileServer(replying(whole())) as server:
-        leading_to(monkeypatch, hole, hole, ("127.0.0.1", server.port))
-        url = server.url.replace("127.0.0.1", "localhost")
-        assert ask(fetcher(url, deadline=4.5)) == {"ok": True}
-
-
 def test_refusal_by_one_address_is_not_the_end(
     fetcher: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -220,21 +210,6 @@ def test_an_interrupt_ends_a_call_at_once_and_nothing_is_left(fetcher: Any, scri
         assert len(server.heads) == heads + 1, "what came later was kept"
         asking.close()
     assert open_sockets(server.port) == 0
-
-
-@pytest.mark.usefixtures("_signals")
-def test_an_interrupt_ends_a_look_up(fetcher: Any, silent_dns: list[str]) -> None:
-    asking = fetcher("https://slow.example", deadline=20)
-    with interrupted():
-        ask(asking)
-
-
-@pytest.mark.usefixtures("_signals")
-def test_an_interrupt_ends_connecting(fetcher: Any) -> None:
-    with black_hole() as (host, port):
-        asking = fetcher(f"http://{host}:{port}", deadline=20)
-        with interrupted():
-            ask(asking)
 
 
 @pytest.mark.usefixtures("_signals")

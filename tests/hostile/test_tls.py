@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 import trustme
-from hostile.cases import CASES, DEADLINE, MAX_BODY, TOKEN
+from hostile.cases import DEADLINE, TOKEN
 from hostile.measure import open_sockets
 from hostile.server import SLACK, HostileServer, Script, Wire, one_by_one, replying, whole
 
@@ -112,14 +112,6 @@ def test_a_service_that_cannot_prove_who_it_is_gets_nothing(
     assert server.connections == 1, "another attempt does not help"
 
 
-def test_what_the_environment_does_not_trust_is_not_trusted(
-    authority: trustme.CA, fetcher: Any
-) -> None:
-    with HostileServer(replying(whole()), proving(authority.issue_cert("localhost"))) as server:
-        fails(fetcher(server.url), "could not prove who it is")
-    assert server.heads == []
-
-
 @pytest.mark.parametrize("content", [None, "no certificate"])
 def test_certificates_that_are_not_there_are_named(
     fetcher: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str | None
@@ -171,35 +163,6 @@ def test_a_handshake_ends_at_the_deadline(fetcher: Any, script: Script) -> None:
         assert time.monotonic() - began < DEADLINE + SLACK
 
 
-OVER_TLS = [
-    "gzip", "headers that never end", "a length too long", "silence in the body",
-    "another answer a little later", "a body that never ends",
-]  # fmt: skip
-
-
-@pytest.mark.usefixtures("_trusted")
-@pytest.mark.parametrize("name", OVER_TLS)
-def test_misbehaviour_over_tls_comes_to_the_same(
-    authority: trustme.CA, fetcher: Any, name: str
-) -> None:
-    case = CASES[name]
-    context = proving(authority.issue_cert("localhost"))
-    found: Any = None
-    with HostileServer(case.script, context) as server:
-        asking = fetcher(server.url, deadline=DEADLINE if case.is_slow else 10, max_body=MAX_BODY)
-        began = time.monotonic()
-        for turn in range(case.calls):
-            time.sleep(case.pause if turn else 0)
-            try:
-                found = ask(asking, str(turn))
-            except errors.FetchError as error:
-                found = type(error)
-        assert time.monotonic() - began < case.within + case.pause * case.calls
-        asking.close()
-    assert found == case.outcome
-    assert open_sockets(server.port) == 0
-
-
 # -- proxies ---------------------------------------------------------------------------------
 
 
@@ -245,23 +208,6 @@ def test_a_proxy_sees_no_token(
     assert b"Authorization: Bearer" not in seen
 
 
-def test_a_proxy_set_later_is_used_from_then_on(
-    fetcher: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    client = fetcher("https://api.example")
-    with (
-        HostileServer(replying(whole(b"{}", "502 No"))) as first,
-        HostileServer(replying(whole(b"{}", "502 No"))) as second,
-    ):
-        for proxy in (first, second):
-            monkeypatch.setenv("HTTPS_PROXY", proxy.url)
-            fails(client, "no response")
-        heads = len(first.heads)
-        monkeypatch.setenv("REQUESTS_CA_BUNDLE", "no such file")
-        fails(client, "REQUESTS_CA_BUNDLE")
-        assert heads == len(first.heads) > 0 < len(second.heads)
-
-
 @pytest.mark.parametrize(
     "script",
     [
@@ -280,26 +226,6 @@ def test_a_proxy_that_fails_is_an_error_without_its_password(
         error = fails(fetcher("https://api.example"), "no response")
     assert "proxy-password" not in repr(vars(error)) + str(error)
     assert all(TOKEN.encode() not in head for head in proxy.heads)
-
-
-@pytest.mark.parametrize(
-    "script",
-    [
-        Wire.stall,
-        replying(Wire.stall),
-        replying(lambda w: w.drip_for_ever(b"HTTP/1.1")),
-        replying(lambda w: w.flood(b"HTTP/1.1 200 OK\r\nA: b\r\n")),
-    ],
-)
-def test_a_proxy_is_bounded_too(
-    fetcher: Any, monkeypatch: pytest.MonkeyPatch, script: Script
-) -> None:
-    with HostileServer(script) as proxy:
-        monkeypatch.setenv("https_proxy", proxy.url)
-        began = time.monotonic()
-        with pytest.raises((errors.DeadlineExceeded, errors.ConnectionFailed)):
-            ask(fetcher("https://api.example", deadline=DEADLINE))
-        assert time.monotonic() - began < DEADLINE + SLACK
 
 
 @pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:9", "socks5h://127.0.0.1:9", "ftp://a:1"])

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import copy
 import http.client
 import io
 import logging
 import pickle
-import runpy
 import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -54,9 +52,6 @@ class World:
             yield from of_error(name, error)
         yield from of_folder("files", self.folder)
         yield from self.streams.items()
-
-    def leaks(self) -> list[str]:
-        return [name for name, text in self.surfaces() if holds_canary(text)]
 
 
 ECHO = b'{"error": {"message": "Bearer %b is no good", "code": "%b"}}' % ((CANARY.encode(),) * 2)
@@ -108,17 +103,12 @@ def provoke(world: World) -> None:
     """Have every kind of error happen."""
     for name, script in FAULTS.items():
         with HostileServer(script) as server:
-            late = name.startswith("late")
-            # On a busy machine a short deadline may end before the request is sent.
-            for deadline in (0.3, 3, 20) if late else (5,):
-                project = project_of(server, world.folder / "cache", deadline=deadline)
-                project.client._source._retry.__dict__["sleep"] = lambda _: None
-                world.errors[name] = failing(project)
-                project.client.close()
-                sent = any(f"Bearer {CANARY}".encode() in head for head in server.heads)
-                if sent:
-                    break
-            assert sent
+            deadline = 2 if name.startswith("late") else 5
+            project = project_of(server, world.folder / "cache", deadline=deadline)
+            project.client._source._retry.__dict__["sleep"] = lambda _: None
+            world.errors[name] = failing(project)
+            project.client.close()
+            assert any(f"Bearer {CANARY}".encode() in head for head in server.heads)
     with HostileServer(replying(Wire.stall)) as server:
         project = project_of(server, world.folder / "cache")
         main = threading.main_thread().ident
@@ -227,65 +217,6 @@ def test_what_was_provoked_is_typed(world: World) -> None:
     assert type(world.errors["an interrupt"]) is KeyboardInterrupt
 
 
-def plant_in_an_attribute(world: World) -> None:
-    client = copy.copy(world.things["project"])
-    client.note = CANARY
-    world.things["project"] = client
-
-
-LEAKY = """
-from aatoolkit.errors import ConnectionFailed
-
-def leak(token):
-    headers = {"Authorization": f"Bearer {token}"}
-    raise ConnectionFailed(f"no answer to {len(headers)} header")
-"""
-
-
-def plant_in_a_frame(world: World) -> None:
-    file = world.folder / "aatoolkit" / "leaky.py"
-    file.parent.mkdir()
-    file.write_text(LEAKY)
-    leaky = runpy.run_path(str(file))
-    try:
-        leaky["leak"](CANARY)
-    except errors.ConnectionFailed as error:
-        world.errors["late"] = error
-
-
-def plant_in_a_cause(world: World) -> None:
-    error = errors.ConnectionFailed("no answer")
-    error.__context__ = ValueError(f"Invalid header value b'Bearer {CANARY}'")
-    world.errors["late"] = error
-
-
-def plant_in_a_file(world: World) -> None:
-    (world.folder / "row").write_bytes(b"\0" * 99 + CANARY.encode() + b"\0")
-
-
-PLANTS: dict[Callable[[World], None], str] = {
-    plant_in_an_attribute: "project: vars, all the way down",
-    plant_in_a_frame: "late: IPython, verbose",
-    plant_in_a_cause: "late: a traceback with locals",
-    plant_in_a_file: "files: row",
-}
-
-
-@pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.__name__)
-def test_a_planted_leak_is_found(
-    world: World, plant: Callable[[World], None], tmp_path: Path
-) -> None:
-    part = World(
-        tmp_path,
-        {"project": world.things["project"]},
-        {"late": world.errors["late"]},
-        dict(world.streams),
-    )
-    assert part.leaks() == []
-    plant(part)
-    assert PLANTS[plant] in part.leaks()
-
-
 # -- other ways out --------------------------------------------------------------------------
 
 
@@ -308,24 +239,6 @@ def test_the_environment_neither_replaces_nor_receives_the_token(
         line for head in server.heads for line in head.split(b"\r\n") if b"uthorization" in line
     ]
     assert sent == [f"Authorization: Bearer {CANARY}".encode()]
-
-
-def test_proxies_of_the_operating_system_are_not_used_for_this_machine(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Windows and macOS keep proxies in their settings; requests reads them through these."""
-    with HostileServer(replying(whole())) as proxy, HostileServer(replying(whole(b"{}"))) as server:
-        for module in ("requests.utils", "requests.sessions"):
-            found = sys.modules[module]
-            monkeypatch.setattr(found, "getproxies", lambda: {"http": proxy.url}, raising=False)
-            monkeypatch.setattr(
-                found, "get_environ_proxies", lambda *_, **__: {"http": proxy.url}, raising=False
-            )
-        project = project_of(server, tmp_path)
-        project.fetch("urls")
-        project.client.close()
-        assert proxy.connections == 0
-    assert len(server.heads) == 1
 
 
 def test_who_watches_http_client_sees_no_token(tmp_path: Path) -> None:

@@ -1,23 +1,14 @@
-"""One misbehaviour tried; as a program, all of them, as a table.
-
-``python tests/hostile/trial.py [WORD]`` prints what each came to, how long it took against its
-deadline, and what it took of memory; of those whose name holds the word, if one is given.
-"""
+"""One misbehaviour tried: what it came to, how long it took and what it left."""
 
 from __future__ import annotations
 
-import sys
-import tempfile
 import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from hostile.cases import CASES, DEADLINE, MAX_BODY, TOKEN, Case
+from hostile.cases import DEADLINE, MAX_BODY, TOKEN, Case
 from hostile.measure import open_sockets, traced_peak
 from hostile.server import SLACK, HostileServer
 
@@ -90,35 +81,3 @@ def _outcome(fetcher: Fetcher, case: Case) -> Any:
         except errors.FetchError as error:
             found = error
     return found
-
-
-def _words_of(found: Any) -> str:
-    if not isinstance(found, errors.FetchError):
-        return "an answer"
-    word = getattr(found, "problem", None) or found.status or ""
-    return f"{type(found).__name__} {word}".strip()
-
-
-def main(word: str = "") -> None:
-    """Print the table."""
-    print(f"{'misbehaviour':44} {'outcome':28} {'asks':>4} {'s':>6} {'of':>5} {'MiB':>5}")
-    tries = []
-    for name, case in CASES.items():
-        if word not in name:
-            continue
-        with tempfile.TemporaryDirectory() as folder:
-            trial = tried(case, Path(folder))
-        tries.append(trial)
-        print(
-            f"{ascii(name)[1:-1]:44.44} {_words_of(trial.found):28.28} {trial.asks:4} "
-            f"{trial.seconds:6.2f} {trial.deadline:5.1f} {trial.memory / 2**20:5.1f}"
-        )
-    slow = [trial.seconds - trial.deadline for trial in tries if trial.deadline == DEADLINE]
-    print(
-        f"{len(tries)} misbehaviours; of the {len(slow)} that reach their deadline, the last "
-        f"ended {max(slow, default=0):.3f} s after it"
-    )
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:2])

@@ -20,11 +20,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from requests_cache.backends.sqlite import SQLiteDict
 
 from aatoolkit import Payload, errors
 from aatoolkit.http import Fetcher, cache_info, clear_cache
-from aatoolkit.http.cache import SERIALIZER
 from aatoolkit.payload import Request
 
 ROOT = Path(__file__).parents[2]
@@ -133,21 +131,6 @@ def test_a_link_to_a_file_is_refused(
     (folder / FILE).symlink_to(target)
     refused(fetcher, "no plain file")
     assert target.read_bytes() == b""
-
-
-as_root = pytest.mark.skipif(os.geteuid() != 0, reason="giving files away takes root")
-
-
-@as_root
-@pytest.mark.parametrize("part", ["", FILE])
-def test_what_belongs_to_somebody_else_is_refused(
-    scripted: Any, fetcher: Any, folder: Path, part: str
-) -> None:
-    folder.mkdir(mode=0o700)
-    (folder / FILE).touch(mode=0o600)
-    os.chown(folder / part, 65534, 65534)
-    refused(fetcher, "belongs to somebody else")
-    assert (folder / FILE).stat().st_size == 0
 
 
 # -- the token -------------------------------------------------------------------------------
@@ -276,25 +259,6 @@ def test_a_spoilt_file_costs_a_warning_at_most(
     assert [warning.category for warning in warned] in ([], [errors.AAToolkitWarning])
 
 
-@pytest.mark.parametrize("fault", SPOILT, ids=SPOILT)
-def test_clearing_helps_a_spoilt_file_or_gives_the_reason(
-    scripted: Any, fetcher: Any, folder: Path, fault: str
-) -> None:
-    first = fetcher()
-    get(first)
-    first.close()
-    SPOILT[fault](folder)
-    if fault in ("another database", "a folder"):
-        with pytest.raises(errors.ArgumentError, match=r"not one of|no plain file") as caught:
-            clear_cache(folder)
-        assert caught.value.argument == "cache"
-        return
-    clear_cache(folder)
-    assert cache_info(folder).answers == 0
-    get(fetcher())
-    assert get(fetcher()).from_cache
-
-
 READ_ONLY = """
 import os, sys, warnings
 from pathlib import Path
@@ -363,15 +327,6 @@ def test_a_lock_of_another_costs_one_wait_and_one_warning(
         assert get(reader).from_cache, "what is written does not keep anybody from reading"
         assert get(fetcher(offline=True)).from_cache, "nor from beginning to"
     assert cache_info(folder).answers == 1
-
-
-def test_requests_cache_reads_the_file(scripted: Any, fetcher: Any, folder: Path) -> None:
-    payload = get(fetcher())
-    table = SQLiteDict(folder / FILE, "responses", serializer=SERIALIZER)
-    (key,) = table
-    assert (table[key].body, table[key].request.url) == (payload.body, payload.url)
-    assert key.startswith(f"{scripted.url}|{HOST}|")
-    table.close()
 
 
 # -- its size --------------------------------------------------------------------------------
@@ -498,61 +453,6 @@ def test_an_error_is_shared_and_everybody_has_one_of_his_own(
     assert {(error.code, error.status, error.section) for error in found} == {
         ("broken", 500, "domains")
     }
-
-
-def test_who_has_more_time_waits_longer(scripted: Any, fetcher: Any, reply: Any) -> None:
-    def slowly(_: Any) -> Any:
-        scripted.closing.wait(1.0)
-        return reply({"topic": "late"})
-
-    scripted.script = slowly
-    reader = fetcher(cache=False, deadline=0.3)
-
-    def one(number: int) -> Any:
-        if number == 0:
-            with pytest.raises(errors.DeadlineExceeded) as caught:
-                get(reader)
-            return caught.value.deadline
-        time.sleep(0.1)
-        reader.deadline = 20.0
-        return topic_of(get(reader))
-
-    assert at_once(3, one) == [0.3, "late", "late"]
-    assert len(scripted.requests) == 2
-
-
-def test_an_interrupt_of_one_does_not_end_the_others(
-    scripted: Any, fetcher: Any, reply: Any
-) -> None:
-    def interrupted(_: float) -> None:
-        time.sleep(1.5)
-        raise KeyboardInterrupt
-
-    reader = fetcher(cache=False, sleep=interrupted)
-    scripted.script = [reply({}, 503), reply({"topic": "after"})]
-
-    def one(number: int) -> Any:
-        time.sleep(0.2 * number)
-        try:
-            return topic_of(get(reader))
-        except KeyboardInterrupt:
-            return "interrupted"
-
-    assert at_once(3, one) == ["interrupted", "after", "after"]
-    assert len(scripted.requests) == 2
-
-
-def test_a_refresh_is_never_shared(scripted: Any, fetcher: Any, reply: Any) -> None:
-    def slowly(_: Any) -> Any:
-        number = len(scripted.requests)
-        scripted.closing.wait(0.3)
-        return reply({"topic": number})
-
-    scripted.script = slowly
-    reader = fetcher()
-    found = at_once(4, lambda _: topic_of(get(reader, refresh=True)))
-    assert sorted(found) == [1, 2, 3, 4]
-    assert get(reader).from_cache
 
 
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 import pytest
 
-from aatoolkit import Client, Payload, errors
+from aatoolkit import Payload, errors
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit.http import BaseUrl, Fetcher, ResponseCache, Secret, cache_info, clear_cache
 from aatoolkit.payload import Request
@@ -77,16 +77,6 @@ def test_a_question_goes_out_as_documented(scripted: Any, fetcher: Any) -> None:
 
 
 # -- the token -------------------------------------------------------------------------------
-
-
-def test_a_proxy_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("https_proxy", "http://somebody:secret@127.0.0.1:9")
-    with (
-        Client("https://api.example", TOKEN, cache=False, deadline=1) as client,
-        pytest.raises(errors.ConnectionFailed, match="the proxy that the environment") as caught,
-    ):
-        client.project("acme.example").read("urls")
-    assert "secret" not in str(caught.value)
 
 
 @pytest.mark.parametrize("given", [f"{TOKEN}\n", f"Bearer {TOKEN}", f" bearer  {TOKEN}\r\n"])
@@ -185,20 +175,6 @@ def move_clock_of_cache(folder: Path, shift: timedelta) -> None:
     for kept in list(cache):
         cache.put(replace(kept, fetched_at=kept.fetched_at + shift))
     cache.close()
-
-
-@pytest.mark.parametrize("status", [401, 403, 404, 429, 500, 202])
-def test_only_final_answers_are_kept(
-    scripted: Any, fetcher: Any, reply: Any, tmp_path: Path, status: int
-) -> None:
-    scripted.script = reply({"status": "pending"}, status)
-    reader = fetcher()
-    if status == 202:
-        assert ask(reader).status == 202
-    else:
-        with pytest.raises(errors.StatusError):
-            ask(reader)
-    assert cache_info(tmp_path / "cache").answers == 0
 
 
 SPELLINGS: list[Callable[[str], str]] = [
@@ -366,21 +342,6 @@ def test_what_may_pass_is_tried_three_times(
     assert 0 <= waits[1] <= 1.0
 
 
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 422, 500, 501])
-def test_what_will_not_pass_is_tried_once(
-    scripted: Any, fetcher: Any, reply: Any, status: int
-) -> None:
-    scripted.script = reply({}, status, {"Retry-After": "0"})
-    with pytest.raises(errors.StatusError):
-        ask(fetcher())
-    assert len(scripted.requests) == 1
-
-
-def test_a_later_attempt_may_succeed(scripted: Any, fetcher: Any, reply: Any) -> None:
-    scripted.script = [reply({}, 502), reply(b'{"cut": ['), reply({"ok": 3})]
-    assert ask(fetcher()).json == {"ok": 3}
-
-
 @pytest.mark.parametrize(
     ("given", "least", "most"),
     [("3", 3, 3), ("0", 0, 0), ("Sat, 01 Jan 2022 00:00:00 GMT", 0, 0)],
@@ -395,15 +356,6 @@ def test_a_wait_that_is_requested_is_kept(
 
 
 # -- limits ----------------------------------------------------------------------------------
-
-
-def test_a_body_beyond_the_limit_is_refused(scripted: Any, fetcher: Any, reply: Any) -> None:
-    scripted.script = reply({"a": "x" * 2000})
-    error = fails(errors.DecodeError, fetcher(max_body=1000))
-    assert error.limit == 1000
-    assert len(error.excerpt) <= 200
-    assert len(scripted.requests) == 1
-    assert ask(fetcher(max_body=3000)).json == {"a": "x" * 2000}
 
 
 @pytest.mark.parametrize("bad", [-1, 0, float("nan")])

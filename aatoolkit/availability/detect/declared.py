@@ -130,7 +130,7 @@ def _places(answer: Facts, rule: Rule, headers: Mapping[str, str]) -> Iterator[P
             for name, inner in item.items():
                 yield Place("part", target.rpartition(".")[0], inner, (), path + key_step(name))
         elif type(item) in (str, int, bool):
-            record = rows.value(at)
+            record = rows.values[at]
             named = name_of(record) if rule.of == "engine" and isinstance(record, dict) else None
             scope, about = named or (("section", None) if rule.of else ("row", target))
             yield Place(scope, about, item, names, path)

@@ -211,6 +211,7 @@ def _read(
     if (declared or not silent) and read_rules(answer, declared, headers):
         return not declared
     if silent:
+        rules.read_prose(answer)
         read_counts(answer, headers)
         return False
     before, whole = [*answer.signals], answer.whole

@@ -195,7 +195,7 @@ class Facts:
     def restart(self, signals: list[Signal]) -> None:
         """Restart with all of a response that was cut short, and with only the signals given."""
         assert self.whole is not None
-        self.document, self.signals[:] = self.whole.values.value(0), signals
+        self.document, self.signals[:] = self.whole.values.values[0], signals
         self.prose, self.read_lists = [], set()
         self.release()
 

@@ -151,7 +151,7 @@ def _words(records: Records, name: str) -> States:
 
 
 def _weighed(records: Records, states: States) -> States:
-    return [(at, weighed(state, measures(records.rows.value(at)))) for at, state in states]
+    return [(at, weighed(state, measures(records.rows.values[at]))) for at, state in states]
 
 
 def _signs(records: Records, name: str) -> States:

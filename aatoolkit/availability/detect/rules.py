@@ -253,9 +253,9 @@ def texts_of(body: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
 
 
 def is_error_key(key: str) -> bool:
-    """Whether a key may be one of an error: its own, a part of one, or that of a failure."""
+    """Whether a key may be a part of an error, or that of a failure."""
     flat = re.match(r"(error|fault)(code|message|detail)", fold(key))
-    return bool(flat) or is_whole(key, "error") or key in ("success", "ok", "code", "status")
+    return flat is not None or key in ("success", "ok", "code", "status")
 
 
 def _error(answer: Facts, member: Member) -> Reading:
@@ -429,7 +429,8 @@ _DICT: Kinds = {dict}
 _BOOL: Kinds = {bool}
 _NUMBER: Kinds = {int, float}
 ENVELOPE = (
-    Form("error", is_error_key, _LIST | _DICT | _BOOL | {int}, _error),
+    Form("error", whole("error"), _TEXT | _LIST | _DICT, _error),
+    Form("error", is_error_key, _BOOL | {int}, _error),
     Form("error", is_error_key, _TEXT, _error, by_word=True),
     Form("count", is_loss, _NUMBER | _LIST | _TEXT, lambda _, m: loss(m.key, m.value)),
     Form("flag", _is_flag, _BOOL, _flag),
