@@ -51,6 +51,7 @@ KINDS = {
     "shopping": "bars",
     "shopping_trigger": "funnel",
     "urls": "bars",
+    "cited_url_prompts": "bars",
 }
 
 
@@ -422,7 +423,7 @@ def test_days_have_their_month_and_steps_their_name() -> None:
 def test_columns_and_rows_that_are_not_drawn_are_counted() -> None:
     frame = read("cited_url_prompts")
     of = f"20 of {frame['prompt_id'].nunique()} columns are drawn, those with most"
-    assert of in notes(frame.aa.plot())
+    assert of in notes(frame.aa.plot("heatmap"))
     kpis = read("overview_kpis").aa.plot("bars")
     assert "4 rows are in other units, and not drawn" in notes(kpis)
 

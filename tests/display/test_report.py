@@ -227,7 +227,7 @@ def test_a_number_that_is_not_wholly_measured_leads_to_what_the_service_says() -
     text = page(aa.Dataset({"mine": tables}), 5)
     (anchor,) = re.findall(r'<li id="(w[^"]+)">[^\n]*?Claude was not asked', text)
     found = evidence_in(text, "b, Acme")
-    assert "missing: the answer holds null here" in found["Hit count"]
+    assert "missing: the response holds null here" in found["Hit count"]
     assert f'href="#{anchor}">Why</a>' in found[""]
 
 

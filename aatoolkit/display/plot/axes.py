@@ -163,7 +163,8 @@ def draw(
         _Drawing(axes, panel, box, layout, palette, (0.0, 0.0)).draw()
         panels.append(axes)
     for at, text in enumerate(layout.texts):
-        x, y, look = text.x / layout.width, 1 - text.y / layout.height, _look(text, palette)
+        y, look = _look(text, palette)
+        x, y = text.x / layout.width, 1 - y / layout.height
         # A title and a caption are the figure's own, for those who look for them there.
         if at == 0:
             figure.suptitle(text.text, x=x, y=y, **look)
@@ -183,9 +184,10 @@ def draw_on(axes: Axes, spec: Spec, palette: Palette) -> None:
     drawing = _Drawing(axes, panel, box, layout, palette, (left * wide, (1 - top) * high))
     drawing.draw()
     title = layout.texts[0]
+    y, look = _look(title, palette)
     axes.set_title(
-        title.text, loc="left", pad=0, **_look(title, palette),
-        x=(title.x - box.left) / box.width, y=1 + (box.top - title.y) / box.height,
+        title.text, loc="left", pad=0, **look, x=(title.x - box.left) / box.width,
+        y=1 + (box.top - y) / box.height,
     )  # fmt: skip
     for text in layout.texts[1:]:
         drawing.write(text)
@@ -252,9 +254,9 @@ class _Drawing:
     def write(self, text: Text) -> None:
         """Write a text at its place in the figure."""
         if text.text:
-            self._axes.text(*self._at(text.x, text.y), text.text,
-                            transform=figure_of(self._axes).transFigure,
-                            **_look(text, self._palette))  # fmt: skip
+            y, look = _look(text, self._palette)
+            self._axes.text(*self._at(text.x, y), text.text,
+                            transform=figure_of(self._axes).transFigure, **look)  # fmt: skip
 
     def _scales(self) -> None:
         axes, panel, box, palette = self._axes, self._panel, self._box, self._palette
@@ -340,9 +342,10 @@ class _Drawing:
         )  # fmt: skip
 
 
-def _look(text: Text, palette: Palette) -> dict[str, Any]:
-    """How a text looks, whose place is its upper corner."""
-    return literal_text(
-        fontsize=text.size, color=palette[text.colour], ha=text.align, va="top", linespacing=1.3,
-        fontweight="bold" if text.is_bold else "normal",
+def _look(text: Text, palette: Palette) -> tuple[float, dict[str, Any]]:
+    """Where a text is, by its baseline if it has one line alone, and how it looks."""
+    is_one = "\n" not in text.text
+    return text.y + 0.95 * text.size * is_one, literal_text(
+        fontsize=text.size, color=palette[text.colour], ha=text.align, linespacing=1.3,
+        va="baseline" if is_one else "top", fontweight="bold" if text.is_bold else "normal",
     )  # fmt: skip

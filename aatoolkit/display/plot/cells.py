@@ -58,6 +58,8 @@ def heatmap(data: PlotData, options: Options) -> Panel | None:
     if y is None or x is None or by is None or x == by or y in (x, by):
         return None
     if not options.kind:
+        if data.is_bare_key(x) or data.is_bare_key(by):
+            return None
         # What each x has only one of tells bars apart; it makes no rows of cells.
         if data.frame.groupby(x, observed=True)[by].nunique().le(1).all():
             return None

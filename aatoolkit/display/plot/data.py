@@ -266,8 +266,8 @@ class PlotData:
 
     def _weight(self, name: str) -> int | None:
         rule, unit, column = self.rule(name), self.unit(name), self.column(name)
-        if column is None:
-            return 4
+        if column is None or (unit is None and "#" in self.table):
+            return 4  # of a draft units are not known
         if unit == FRACTION and rule and rule.over and not rule.why:
             return 0
         if unit == SCORE:
@@ -334,6 +334,8 @@ class PlotData:
         words = self.text(name)
         if name == "metric":
             return [humanize(word) if word.isidentifier() else word for word in words]
+        if name == "url":
+            return [re.sub(r"^https?://", "", word) for word in words]
         titles = _titles_in(self.frame).get(name, {}) if name.endswith("_id") else {}
         return [titles.get(word, word) for word in words]
 
@@ -384,6 +386,12 @@ class PlotData:
         title = self.label_column if names[-1:] == self.keys[-1:] else None
         words = [self.labels(title if title and n.endswith("_id") else n)[0] for n in names]
         return ", ".join(words)
+
+    def course(self, label: str) -> Numbers:
+        """The numbers of a metric by day, from another table of the answer; empty without one."""
+        name = label.lower().replace(" ", "_")
+        courses = (told.courses.get(name) for _, told in _told(self.frame))
+        return next((course for course in courses if course is not None), np.empty(0))
 
     def own(self) -> Mask:
         """Mask of the rows of the project itself: its brand, its domain, its pages."""
@@ -487,10 +495,11 @@ _NOBODY: Sides = (frozenset(), frozenset())
 
 
 class _Told(NamedTuple):
-    """What the tables of an answer tell: whose names are, and what identifiers stand for."""
+    """What the tables of an answer tell: whose names are, what identifiers stand for, courses."""
 
     sides: dict[str, Sides]
     titles: dict[str, dict[str, str]]
+    courses: dict[str, Numbers]
 
 
 _TOLD: WeakKeyDictionary[HeldAnswer, _Told] = WeakKeyDictionary()
@@ -502,7 +511,7 @@ def _told(frame: pd.DataFrame) -> Iterator[tuple[str, _Told]]:
         if answer not in _TOLD:
             is_small = answer.body is not None and len(answer.body) <= _LARGEST
             tables: Mapping[str, pd.DataFrame] = (answer.tables() if is_small else None) or {}
-            told = _TOLD[answer] = _Told({}, {})
+            told = _TOLD[answer] = _Told({}, {}, {})
             for table in tables.values():
                 _learn(table, told)
         yield answer.source.host or "", _TOLD[answer]
@@ -511,6 +520,9 @@ def _told(frame: pd.DataFrame) -> Iterator[tuple[str, _Told]]:
 def _learn(table: pd.DataFrame, told: _Told) -> None:
     """Add what a table tells."""
     first = str(table.columns[0]) if len(table.columns) else ""
+    if first and kind_of(table[first]) == "time" and table[first].is_unique:
+        for name, values in table.select_dtypes("number").items():
+            told.courses.setdefault(str(name), values.to_numpy(np.float64, na_value=np.nan))
     title = next((title for title in TITLES if title in table), None)
     if first.endswith("_id") and title and table[first].is_unique:
         named = table[[first, title]].dropna().astype(str)

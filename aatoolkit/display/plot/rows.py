@@ -6,6 +6,7 @@ A kind chooses rows and columns, and says what the cells are.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -47,7 +48,6 @@ from aatoolkit.display.plot.spec import (
     rules,
     some,
     spans,
-    ticks,
 )  # fmt: skip
 from aatoolkit.display.plot.style import OWN, REST, SERIES, Style
 from aatoolkit.errors import AvailabilityError
@@ -255,7 +255,7 @@ def bars(data: PlotData, options: Options) -> Panel | None:
               label="" if label == humanize(y) else label, is_whole=rows.is_count(y)),
         [y], legend=legend, shared="x", finding=finding, headline=headline,
         drawn=drawn_of(rows, [y], *marks, bounds=ends.bounds),
-        how=f"Lines: {in_words(ends.which)}" if ends.there else "",
+        how=f"Lines: {in_words(ends.which.partition(';')[0])}" if ends.there else "",
         n=f"{lost} rows are in other units, and not drawn" if lost else "",
     )  # fmt: skip
 
@@ -290,8 +290,10 @@ def _ranking(
     headline = ""
     if len(there) > 1 and values[first] > values[there[1]] and unit != RANK:
         most = f"most {what}" if what.endswith("s") else f"the highest {what}"
-        headline = f"{names[first].text} has {most}, {number(values[first], unit)}"
-        headline += "" if mine is None else f"; {names[mine].text} {number(values[mine], unit)}"
+        headline = f"{quoted(names[first].text)} has {most}, {number(values[first], unit)}"
+        headline += (
+            "" if mine is None else f"; {quoted(names[mine].text)} {number(values[mine], unit)}"
+        )
     parts = [words[first] + (f", down to {words[last]}" if last != first else "")]
     parts += [f"own brand {words[mine]}"] if mine not in (None, last) else []
     return headline, "; ".join([*parts, *missing])
@@ -348,6 +350,12 @@ def gap(data: PlotData, options: Options) -> Panel | None:
     )  # fmt: skip
 
 
+def quoted(name: str) -> str:
+    """A name in a sentence: a long one in quotes, and without its middle."""
+    name = name if len(name) <= 48 else f"{name[:30]}…{name[-16:]}"
+    return f"“{name}”" if " " in name and len(name) > 24 else name
+
+
 def _pair(data: PlotData, *, ranks: bool) -> tuple[str, str] | None:
     """Find the first two columns with paired names and the same unit."""
     for name in data.numbers:
@@ -385,31 +393,15 @@ class Figure(NamedTuple):
     high: float
     place: Place
 
-    def share(self, value: float) -> float:
-        """A value as a part of its whole; NaN if it has none."""
-        share = value / _WHOLE.get(self.unit or "", NAN)
-        return share if 0 <= share <= 1 else NAN
-
     @property
-    def interval(self) -> str:
-        """The ends of its interval."""
-        ends = f"{number(self.low, self.unit)} to {number(self.high, self.unit)}"
-        return ends if self.low + self.high == self.low + self.high else ""
-
-    @property
-    def change(self) -> str:
-        """The change since before."""
-        moved = self.value - self.before
-        return signed(moved, self.unit) if moved == moved else ""
-
-    @property
-    def said(self) -> str:
-        """It in words."""
-        words = f"{self.label}: {self.metric}" if self.metric else self.label
-        words += f" {self.why or number(self.value, self.unit)}"
-        if self.change:
-            return f"{words} (before {number(self.before, self.unit)})"
-        return f"{words} ({self.interval})" if self.interval else words
+    def words(self) -> tuple[str, str, str]:
+        """Its value, its change and its interval in words."""
+        value, change, ends = self.why or number(self.value, self.unit), "", ""
+        if self.before + self.value == self.before + self.value:
+            change = signed(self.value - self.before, self.unit)
+        if self.low + self.high == self.low + self.high:
+            ends = f"{number(self.low, self.unit)} to {number(self.high, self.unit)}"
+        return value, change, ends
 
 
 def figures(data: PlotData, options: Options) -> Panel | None:
@@ -422,21 +414,17 @@ def figures(data: PlotData, options: Options) -> Panel | None:
     now = sides[-1]
     if data.unit_column(now) is None and not options.kind:
         return None
-    ends, labels = ends_of_parts(data, now), data.labels(x)
-    metrics = [""] * len(data)
+    ends, labels, metrics = ends_of_parts(data, now), data.labels(x), [""] * len(data)
     if x == "metric":
         labels = [*map(capitalized, labels)]
     elif "metric" in data.kinds:
         metrics = [*map(humanize, data.text("metric"))]
-    listed = [
-        Figure._make((*parts, (row, None)))
-        for row, parts in enumerate(zip(
-            labels, metrics, data.values(now).tolist(),
-            data.values(sides[0]).tolist() if len(sides) == 2 else [NAN] * len(data),
-            data.units(now), _sizes(data, data.sample(now)), whys_missing(data, now),
-            ends.low.tolist(), ends.high.tolist(), strict=True,
-        ))
-    ]  # fmt: skip
+    before = data.values(sides[0]).tolist() if len(sides) == 2 else [NAN] * len(data)
+    listed = [*map(
+        Figure, labels, metrics, data.values(now).tolist(), before, data.units(now),
+        _sizes(data, data.sample(now)), whys_missing(data, now), ends.low.tolist(),
+        ends.high.tolist(), [(row, None) for row in range(len(data))],
+    )]  # fmt: skip
     what = capitalized(data.table_words or f"{humanize(now)} by {humanize(x)}")
     return _cards(data, sides[::-1], what, listed, options)
 
@@ -452,10 +440,11 @@ def _figures_of_row(data: PlotData, options: Options) -> Panel | None:
         ends = whiskers(data, name)
         if name == of:
             ends = Whiskers(data.values("low"), data.values("high"))
+        sample = data.sample(name) if data.rule(name) else None
         listed.append(Figure(
             capitalized(humanize(name)), "", float(data.values(name)[0]), NAN, data.unit(name),
-            _sizes(data, data.sample(name) if data.rule(name) else None)[0],
-            whys_missing(data, name)[0], float(ends.low[0]), float(ends.high[0]), (0, name),
+            _sizes(data, sample)[0], whys_missing(data, name)[0], float(ends.low[0]),
+            float(ends.high[0]), (0, name),
         ))  # fmt: skip
     what = ": ".join(filter(None, [data.row_name, capitalized(data.table_words or "figures")]))
     return _cards(data, columns, what, listed, options) if listed else None
@@ -472,38 +461,62 @@ def _sides(data: PlotData) -> tuple[str, ...]:
 def _cards(
     data: PlotData, columns: Sequence[str], what: str, listed: list[Figure], options: Options
 ) -> Panel:
-    """Numbers of several units: each with its change, its sample and, of a whole, its share."""
-    shown, cells = listed[: options.top or 12], []
+    """Numbers of several units: each with its course, its value, change, interval and sample."""
+    shown = listed[: options.top or 12]
+    cells, said, courses = [], [], []
     for row, one in enumerate(shown):
-        share = one.share(one.value)
-        low, high = (one.share(end) if share == share else NAN for end in (one.low, one.high))
+        value, change, ends = one.words
+        words = " ".join(filter(None, [f"{one.label}:" if one.metric else one.label, one.metric]))
+        words += f" {value}"
+        if change:
+            words += f" (before {number(one.before, one.unit)})"
+        said.append(f"{words} ({ends})" if ends and not change else words)
+        whole = _WHOLE.get(one.unit or "", NAN)
+        share, low, high, before = (
+            n / whole if 0 <= n <= whole else NAN
+            for n in (one.value, one.low, one.high, one.before)
+        )
         track = Cell(row, 1.0 if share == share else NAN, Style("grid"), place=one.place, size=0.3)
-        bar = track._replace(x=share, style=OWN, low=low, high=high, tip=one.said, why=one.why)
-        cells += [track, bar._replace(size=0.66) if one.why else bar]
-    before = some([one.share(one.before) for one in shown])
-    keys = ["tick: before"] if not np.isnan(before).all() else []
-    keys += ["line: 95% interval"] if any(cell.low == cell.low for cell in cells) else []
-    has_track = any(cell.x == cell.x or cell.why for cell in cells)
+        bar = track._replace(x=share, style=OWN, low=low, high=high, tip=words, why=one.why)
+        tick = track._replace(x=before, start=before - 0.012, style=look.INK, size=0.6)
+        cells += [track, bar._replace(size=0.66) if one.why else bar, tick]
+        courses.append(_course(row, data.course(one.label)))
+    has_course = any(len(mark) for mark in courses)
+    keys = ["tick: before"] * any(cell.style is look.INK and cell.x == cell.x for cell in cells)
+    keys += ["line: 95% interval"] * any(cell.low == cell.low for cell in cells)
+    keys += ["right: by day"] * has_course
     beside = [
-        WordColumn(words, heading, align, is_bold, is_muted)
-        for words, heading, align, is_bold, is_muted in (
-            ([one.metric for one in shown], "", "left", False, True),
-            (["" if one.why else number(one.value, one.unit) for one in shown], "value", "right",
-             True, False),
-            ([one.change for one in shown], "change", "right", False, False),
-            ([one.interval for one in shown], "95% interval", "right", False, True),
-            ([one.n for one in shown], "sample", "right", False, True),
+        WordColumn(words, heading, align, heading == "value", heading in ("", "95% interval"))
+        for words, heading, align in (
+            ([one.metric for one in shown], "", "left"),
+            (["" if one.why else one.words[0] for one in shown], "value", "right"),
+            ([one.words[1] for one in shown], "change", "right"),
+            ([one.words[2] for one in shown], "95% interval", "right"),
+            ([one.n for one in shown], "sample", "right"),
         )
         if any(words)
     ]  # fmt: skip
+    moved = [f"{one.label} {one.words[0]} ({one.words[1]})" for one in shown
+             if one.words[1] and one.unit == FRACTION and not one.metric]  # fmt: skip
+    has_track = has_course or any(cell.x == cell.x or cell.why for cell in cells)
     return row_panel(
         "figures", data, what + first_of(len(shown), len(listed)),
         [Name(f"{f.label} (lower is better)" if f.unit == RANK else f.label) for f in shown],
-        cells if has_track else (), NONE, columns, beside=beside,
-        over=[ticks(before, np.arange(len(shown)))] if has_track else (),
-        finding="; ".join(one.said for one in shown), how=capitalized(", ".join(keys)),
-        pitch=1.15, is_wide=True,
+        cells if has_track else (), replace(NONE, high=2.0 if has_course else 1.0), columns,
+        beside=beside, over=courses if has_course else (), finding="; ".join(said),
+        how=capitalized(", ".join(keys)), pitch=1.15, is_wide=True,
+        headline=", ".join(moved[:2]),
     )  # fmt: skip
+
+
+def _course(row: int, values: Numbers) -> Mark:
+    """A line of a few numbers in a row, which breaks where there is none."""
+    there = values[~np.isnan(values)]
+    if len(there) < 2:
+        values = values[:0]
+    low, high = (there.min(), there.max()) if len(there) else (0.0, 1.0)
+    heights = row + 0.3 - 0.6 * (values - low) / ((high - low) or 1.0)
+    return Mark("line", np.linspace(1.12, 2.0, len(values)), heights, OWN, size=1.2)
 
 
 # --- parts of a whole -------------------------------------------------------------------------
@@ -542,7 +555,7 @@ def shares(data: PlotData, options: Options) -> Panel | None:
 def _stacked(
     kind: str, data: PlotData, drawn: Drawn, title: str, parts: pd.DataFrame,
     names: Sequence[Name], totals: Sequence[str], unit: str | None, label: str,
-    places: Sequence[Sequence[Place]], whys: Sequence[str],
+    places: Sequence[Sequence[Place]], whys: Sequence[str], headline: str = "",
 ) -> Panel:  # fmt: skip
     """A box for each part of each row, one after the other."""
     pieces, filled = [*map(str, parts.columns)], np.nan_to_num(parts.to_numpy(np.float64))
@@ -566,7 +579,7 @@ def _stacked(
     return row_panel(
         kind, data, title, names, cells, scale, (), drawn=drawn, shared="x",
         finding="; ".join(texts[row] for row in dict.fromkeys((0, at_own))),
-        headline=texts[at_own] if unit == FRACTION and len(names) > 1 and names[at_own].of else "",
+        headline=headline or texts[at_own] * (unit == FRACTION and names[at_own].of == "own"),
         legend=legend if len(pieces) > 1 else [],
     )  # fmt: skip
 
@@ -588,11 +601,12 @@ def counts(data: PlotData, options: Options) -> Panel | None:
     is_one_length = len(table) > 1 and table.sum(axis=1).nunique() == 1
     if not is_chosen and is_one_length and (table > 0).sum(axis=1).eq(1).all():
         return None
-    order = table.sum(axis=1).sort_values(ascending=False, kind="stable").index
     levels = table.sum().sort_values(ascending=False, kind="stable").index.to_list()
     # What is comes before what is not, and rows without a value are last.
     levels.sort(key=lambda level: (level in _LACKING, level == NOT_GIVEN, level[:4] == "not "))
-    table = table.loc[order, levels]
+    totals = table.sum(axis=1)
+    order = np.lexsort([-table[levels[0]], -totals])
+    table = table.iloc[order][levels]
     if len(levels) > len(SERIES):
         rest = table.iloc[:, len(SERIES) - 1 :].sum(axis=1)
         table = table.iloc[:, : len(SERIES) - 1].assign(**{look.REST_LEVEL: rest})
@@ -601,7 +615,14 @@ def counts(data: PlotData, options: Options) -> Panel | None:
     # Rows that a join repeated are no number of the things that they were rows of.
     is_repeated = data is whole and data.table in data.metadata.repeated
     is_plain = is_repeated or data.table.startswith("statistics:")
-    what = f"Number of {(not is_plain and data.table_words) or 'rows'} by {humanize(x)}"
+    noun = (not is_plain and data.table_words) or "rows"
+    what, top = f"Number of {noun} by {humanize(x)}", totals.iloc[order]
+    headline = f"{quoted(str(table.index[0]))} has most {noun}, {top.iloc[0]:,} of {top.sum():,}"
+    if by and is_one_length:
+        first = int(table[levels[0]].iloc[0])
+        headline = f"{quoted(str(table.index[0]))}: {first:,} of {top.iloc[0]:,} {levels[0]}"
+    elif len(table) < 2 or top.iloc[0] == top.iloc[1]:
+        headline = ""
     places: list[list[Place]] = [
         [({x: label} | ({by: look.BLANK if level in _LACKING else level} if by else {}), None)
          for level in map(str, kept)]
@@ -613,7 +634,7 @@ def counts(data: PlotData, options: Options) -> Panel | None:
         what + (f" and {humanize(by)}" if by else "") + first_of(len(kept), len(table)), kept,
         [Name(str(n), "own" if n in own else "") for n in kept.index],
         [number(n) for n in kept.sum(axis=1).astype(float)], None, f"rows ({len(data):,} in all)",
-        places, [""] * len(kept),
+        places, [""] * len(kept), headline,
     )  # fmt: skip
 
 
@@ -704,7 +725,9 @@ def _grid(
             cell = Cell(row, at + 0.03, style, at, words=words, kind="dots", size=9.0, at=at + 0.05,
                         tip=f"{names[row].text}\n{humanize(name)}: {words}",
                         place=(row, name))  # fmt: skip
-            if not is_sign or style in look.WITHOUT:
+            if style == look.INK:
+                cell = cell._replace(x=NAN, at=at + 0.0)
+            elif not is_sign or style in look.WITHOUT:
                 wide = 0.05 if is_sign else 0.7 * share
                 cell = cell._replace(x=at + wide, kind="boxes", size=0.66, at=None)
             cells.append(cell)
@@ -753,10 +776,23 @@ def states(data: PlotData, options: Options) -> Panel | None:
     rows, columns = data.first(options.top or _STATE_ROWS), columns[:_STATE_COLUMNS]
     few = len(columns) < 3 or not data.table_words
     titled = ", ".join(map(humanize, columns)) if few else data.table_words
+    entries = [(name, humanize(name), _states(rows, name)) for name in columns]
     return _grid(
         "verdicts", rows, capitalized(f"{titled} by {humanize(rows.row_noun(x))}"), rows.labels(x),
-        [(name, humanize(name), _states(rows, name)) for name in columns],
+        entries, headline=_states_in_short(entries) if len(rows) > 1 else "",
     )  # fmt: skip
+
+
+def _states_in_short(columns: Sequence[tuple[str, str, Sequence[Entry]]]) -> str:
+    """How often each state is there, of the first column that has any."""
+    for _, heading, entries in columns:
+        counted = Counter(
+            words for words, style, _ in entries if style not in (look.INK, *look.WITHOUT)
+        )
+        if counted:
+            states = ", ".join(f"{n} {word}" for word, n in counted.most_common(4))
+            return f"{capitalized(heading)}: {states}"
+    return ""
 
 
 def _states(rows: PlotData, name: str) -> list[Entry]:
@@ -767,7 +803,9 @@ def _states(rows: PlotData, name: str) -> list[Entry]:
         values = rows.frame[name].fillna(False).to_numpy(bool)
         entries = [("yes", OWN) if value else ("no", look.EVEN) for value in values]
     elif rows.kinds[name] == "time":
-        entries = [(level, look.EVEN) for level in levels]
+        entries = [(level, look.INK) for level in levels]
+    elif not look.are_states(levels):
+        entries = [(humanize(level), look.INK) for level in levels]
     else:
         entries = [(humanize(level), styles[level]) for level in levels]
     lacking = np.flatnonzero(rows.frame[name].isna().to_numpy(bool)).tolist()
@@ -811,16 +849,18 @@ def _texts(data: PlotData, title: str) -> Panel:
     rows = data.first(_TEXT_ROWS)
     columns = [name for name in data.kinds if name not in (*CONTEXT, "host")]
     # Text first, and identifiers that nothing stands for last.
-    columns.sort(key=lambda n: (rows.is_bare_key(n), data.kinds[n] not in ("word", "list")))
+    columns.sort(key=rows.is_bare_key)
+    numbers_ = [name for name in columns if data.kinds[name] == "number"][:2]
+    columns = [n for n in columns if data.kinds[n] != "number"][: _TEXT_COLUMNS - 1] + numbers_
     size = f"{counted(len(data), 'row')} and {counted(data.frame.shape[1], 'column')}"
     beside = [
         WordColumn(cell_texts(rows, name), capitalized(humanize(name.removesuffix("_id"))),
                    "right" if rows.kinds[name] == "number" else "left", is_muted=at > 0)
-        for at, name in enumerate(columns[:_TEXT_COLUMNS])
+        for at, name in enumerate(columns)
     ]  # fmt: skip
     return row_panel(
         "table", rows, title + first_of(len(rows), len(data)), [Name("")] * len(rows), (), NONE,
-        columns[:_TEXT_COLUMNS], finding=f"a table of {size}, with nothing to compare",
+        columns, finding=f"a table of {size}, with nothing to compare",
         beside=beside, is_wide=True,
     )  # fmt: skip
 
@@ -830,6 +870,10 @@ def cell_texts(data: PlotData, name: str) -> list[str]:
     if data.kinds[name] == "number":
         return [number(n, u) for n, u in zip(data.values(name), data.units(name), strict=True)]
     texts = data.labels(name)
+    if data.kinds[name] == "flag":
+        return [{"True": "yes", "False": "no"}.get(text, text) for text in texts]
+    if data.is_category(name):
+        texts = [*map(humanize, texts)]
     if data.kinds[name] == "list":
         texts = [
             text if isinstance(value, str) or not np.iterable(value) else ", ".join(map(str, value))

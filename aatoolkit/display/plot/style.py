@@ -214,6 +214,11 @@ def few_levels(words: Sequence[str], order: Sequence[str] = (), shown: Any = Non
     return [word if word in kept else REST_LEVEL for word in words]
 
 
+def are_states(levels: Iterable[str]) -> bool:
+    """Whether any level is a state."""
+    return any(level in _STYLE_OF for level in levels)
+
+
 def styles_for(
     levels: Iterable[str], *, states: bool = False, fixed: bool = True
 ) -> dict[str, Style]:

@@ -139,9 +139,7 @@ def _cards(dataset: Dataset, figure: Figure, rows: Sequence[Row]) -> str:
         change += f": {verdict}" if change and verdict else ""
         cards.append(
             element("dt", text(capitalized(label) + lower))
-            + element(
-                "dd", shown + _spark(_course(dataset, label)) + element("small", text(change))
-            )
+            + element("dd", shown + _spark(data.course(label)) + element("small", text(change)))
         )
     listed = "".join(f"<div>{card}</div>" for card in cards)
     return element("dl", listed, "cards") if cards else ""
@@ -157,18 +155,6 @@ def _figures(dataset: Dataset) -> tuple[PlotData | None, str]:
                 if data.kinds["value"] == "number" and is_alone:
                     return data, name
     return None, ""
-
-
-def _course(dataset: Dataset, label: str) -> Numbers:
-    """The numbers of a metric by day, from the table that has them; empty without one."""
-    column = label.replace(" ", "_")
-    for tables in dataset.values():
-        for frame in tables.values():
-            if column in frame.columns:
-                data = plot_data(frame, traced=False)
-                if len(data.keys) == 1 and data.times and data.kinds[column] == "number":
-                    return data.values(column)
-    return np.empty(0)
 
 
 def _spark(values: Numbers) -> str:
