@@ -16,18 +16,8 @@ from functools import lru_cache
 from typing import Any
 
 from aatoolkit._util.lexicon import words as lexicon
-from aatoolkit.sections import (
-    BYTES,
-    COUNT,
-    FRACTION,
-    MILLISECONDS,
-    PROBABILITY,
-    RANK,
-    SCORE,
-    SECONDS,
-)
 
-_LONGEST, _BLOCK, _DEEPEST = 80, 64, 3
+_LONGEST = 80
 _STEMS = {
     "engine": ("engine", "model", "assistant", "platform", "llm", "provider", "source_engine"),
     "topic": ("topic", "theme", "cluster"),
@@ -56,21 +46,8 @@ _METRIC_FIELDS = re.compile(
     r"(?:.*_)?(?:metric|measure|kpi|field|fields|column|columns|key|header|type|sort|order"
     r"|applies_to|code|unit|label|name|status|state|reason|kind)s?"
 )
-PARTICIPLES, METRICS = lexicon("participle"), lexicon("metric")
-VALUES = lexicon("value", "value_word")
-"""Words of names, such as ``value``, that mean something only beside the name of a metric."""
-
-UNITS: Mapping[str, str] = {
-    word: unit
-    for concept, unit in (
-        ("count_unit", COUNT), ("fraction_unit", FRACTION), ("percent_unit", "percent 0-100"),
-        ("millisecond", MILLISECONDS), ("second", SECONDS), ("byte_unit", BYTES),
-        ("position_unit", "position"), ("rank_unit", RANK), ("score_unit", SCORE),
-        ("probability_unit", PROBABILITY),
-    )
-    for word in lexicon(concept)
-}  # fmt: skip
-"""The unit that a service's own word for it stands for."""
+METRICS, VALUES = lexicon("metric"), lexicon("value", "value_word")
+"""Words of names of metrics, and such that mean something only beside one, such as ``value``."""
 
 _SHORT = {short: word for short, _, word in (pair.partition("=") for pair in lexicon("short"))}
 _FACTORS = {
@@ -142,29 +119,31 @@ def meaning(name: str) -> Meaning:
     places = bool(singles & lexicon("position", "rank"))
     factor = next((by for concept, by in _FACTORS.items() if has(concept)), 1.0)
     is_rate, is_place = has("rate"), singular(last) in lexicon("position", "rank")
-    kinds = {
-        "id": is_numbered(words) or (ends("id") and not known & {"http", "per", "this", "by"}),
-        "milliseconds": ends("millisecond"),
-        "seconds": ends("second") and (len(words) > 1 or last != "s"),
-        "bytes": (ends("byte") and last != "size") or ("bytes" in known and not is_rate),
-        _SIZES.get(last, ""): last in _SIZES,
-        "change": has("change"),
-        "money": has("money") and not is_rate and not ends("count"),
-        "share": has("ppm", "permille", "basis_point"),
-        "count": (bool({last, singular(last)} & lexicon("count")) and last != "volume")
+    is_score = last in lexicon("participle") and words[-2:-1] and words[-2] in lexicon("score")
+    is_counted = _is_counted(last) or _is_counted(words[0])
+    kinds = (
+        ("id", is_numbered(words) or (ends("id") and not known & {"http", "per", "this", "by"})),
+        ("milliseconds", ends("millisecond")),
+        ("seconds", ends("second") and (len(words) > 1 or last != "s")),
+        ("bytes", (ends("byte") and last != "size") or ("bytes" in known and not is_rate)),
+        (_SIZES.get(last, ""), last in _SIZES),
+        ("change", has("change")),
+        ("money", has("money") and not is_rate and not ends("count")),
+        ("share", has("ppm", "permille", "basis_point")),
+        ("count", bool({last, singular(last)} & lexicon("count")) and last != "volume"),
         # Several of them, as in ``firstPositions``.
-        or (not mean and has("ordinal") and is_place and last.endswith("s")),
-        "status": bool(known & {"http", "status"}) and last in ("status", "code", "http"),
-        "count ": ends("participle") and words[-2:-1] and words[-2] in lexicon("score"),
-        "probability": {"p", "value"} <= known or has("probability"),
-        "share ": is_rate,
-        "rank": bool(singles & lexicon("rank")) and not mean and last != "places",
-        "position": places and last != "places",
-        "score": has("score") and not _is_counted(last),
-        "time": _is_time(words) and words != ["seen"],
-        "count  ": _is_counted(last) or _is_counted(words[0]) or has("count", "participle"),
-    }
-    kind = next((kind.strip() for kind, fits in kinds.items() if fits), "")
+        ("count", not mean and has("ordinal") and is_place and last.endswith("s")),
+        ("status", bool(known & {"http", "status"}) and last in ("status", "code", "http")),
+        ("count", is_score),
+        ("probability", {"p", "value"} <= known or has("probability")),
+        ("share", is_rate),
+        ("rank", bool(singles & lexicon("rank")) and not mean and last != "places"),
+        ("position", places and last != "places"),
+        ("score", has("score") and not _is_counted(last)),
+        ("time", _is_time(words) and words != ["seen"]),
+        ("count", is_counted or has("count", "participle")),
+    )
+    kind = next((kind for kind, fits in kinds if fits), "")
     counted = has("count") or any(map(_is_counted, words))
     return Meaning(kind, mean, has("percent"), has("point"), places, factor, counted)
 
@@ -328,52 +307,45 @@ class Vocabulary:
         fields: dict[str, set[str]] = defaultdict(set)
         for answer in answers:
             for field, text in texts(answer):
-                fields["" if field is None else snake(field)].add(text)
+                fields[snake(field) if field else ""].add(text)
         return cls(members, fields)
 
     def dimension(self, keys: Iterable[str]) -> str | None:
         """Name the dimension of an object's keys, if they are data; None if they may be names."""
         listed = list(dict.fromkeys(keys))
-        if not listed:
-            return None
-        for name, values in self.members.items():
+        for name, values in self.members.items() if listed else ():
             if sum(key in values for key in listed) >= 0.75 * len(listed):
                 return name
-        if not _mostly_match(_ANY_FORM, listed):
-            return None
-        return next((name for name, form in _PATTERNS.items() if _mostly_match(form, listed)), None)
+        forms = (name for name, form in _PATTERNS.items() if _mostly_match(form, listed))
+        return next(forms, None) if _mostly_match(_ANY_FORM, listed) else None
 
     def field_of(self, keys: Iterable[str]) -> str | None:
-        """Name the field elsewhere in the answers whose values these keys are; None without one.
+        """Name the field elsewhere in the responses whose values these keys are; None without one.
 
         Names of measures are no such values: an object of measures is not a map.
         """
-        listed = set(keys)
-        shared = {
+        listed = {*keys}
+        shares = {
             name: len(listed & values) / len(listed)
             for name, values in self.fields.items()
             if len(listed) > 2 and len(values) >= len(listed) * 0.9
         }
-        best = max(shared, key=lambda name: shared[name], default=None)
-        return best if best is not None and shared[best] >= 0.9 else None
+        best = max(shares, key=shares.__getitem__, default=None)
+        return best if best is not None and shares[best] >= 0.9 else None
 
 
 def _mostly_match(form: re.Pattern[str], keys: list[str]) -> bool:
-    """Whether four fifths of the keys have a form; no more are looked at than that takes."""
-    least, count = 0.8 * len(keys), 0
-    for start in range(0, len(keys), _BLOCK):
-        count += sum(map(bool, map(form.fullmatch, keys[start : start + _BLOCK])))
-        if count + len(keys) - start - _BLOCK < least:
-            break
-    return count >= least
+    """Whether four fifths of the first keys, and of all of them, have a form."""
+    return bool(keys) and all(
+        sum(map(bool, map(form.fullmatch, some))) >= 0.8 * len(some) for some in (keys[:64], keys)
+    )
 
 
 def _named(options: Any, depth: int = 0) -> Iterator[tuple[str, Any]]:
     """Yield the values of scope options, with the names of their fields in small letters."""
-    if isinstance(options, dict) and depth <= _DEEPEST:
-        for name, value in options.items():
-            yield snake(name), value
-            yield from _named(value, depth + 1)
+    for name, value in options.items() if isinstance(options, dict) and depth < 4 else ():
+        yield snake(name), value
+        yield from _named(value, depth + 1)
 
 
 def _labels(value: Any) -> set[str]:
@@ -381,16 +353,15 @@ def _labels(value: Any) -> set[str]:
     if isinstance(value, dict):
         if value and all(isinstance(member, dict) for member in value.values()):
             return {key for key in value if len(key) <= _LONGEST}
-        return set().union(*(_labels(one) for one in value.values() if isinstance(one, list)))
-    if not isinstance(value, list) or all(isinstance(member, str) for member in value):
-        return {*value} if isinstance(value, list) else set()
-    objects = [_flat(member) for member in value if isinstance(member, dict)]
-    names = dict.fromkeys(name for one in objects for name in one)
-    columns = [[text for one in objects if isinstance(text := one.get(n), str)] for n in names]
-    unique = [column for column in columns if len({*column}) == len(column) == len(objects)]
-    return {
-        text for column in unique for text in column if text and not _PATTERNS["date"].match(text)
-    }
+        return set().union(*(_labels(inner) for inner in value.values() if type(inner) is list))
+    members = value if isinstance(value, list) else []
+    plain = {member for member in members if isinstance(member, str)}
+    objects = [_flat(member) for member in members if isinstance(member, dict)]
+    for name in dict.fromkeys(name for record in objects for name in record):
+        texts = {text for record in objects if isinstance(text := record.get(name), str)}
+        is_day = any(map(_PATTERNS["date"].match, texts))
+        plain |= {*filter(None, texts)} if len(texts) == len(objects) and not is_day else set()
+    return plain
 
 
 def _flat(value: Mapping[str, Any]) -> dict[str, Any]:
@@ -401,13 +372,13 @@ def _flat(value: Mapping[str, Any]) -> dict[str, Any]:
     return merged
 
 
-def texts(value: Any, name: str | None = None) -> Iterator[tuple[str | None, str]]:
-    """Yield short texts with the name of the field that holds them; None for no field."""
-    if type(value) is str:
-        if len(value) <= _LONGEST:
-            yield name, value
-    elif type(value) in (dict, list):
-        pairs = value.items() if type(value) is dict else ((name, inner) for inner in value)
-        for key, inner in pairs:
-            if type(inner) in (str, dict, list):
-                yield from texts(inner, key)
+def texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    """Yield short texts with the name of the field that holds them; empty for no field."""
+    if type(value) is str and len(value) <= _LONGEST:
+        yield name, value
+    elif type(value) is dict:
+        for key, inner in value.items():
+            yield from texts(inner, key)
+    elif type(value) is list:
+        for inner in value:
+            yield from texts(inner, name)
