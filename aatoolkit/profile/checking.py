@@ -99,12 +99,12 @@ def _changes(profile: Profile, project: Project, name: str) -> Iterator[Change]:
 
 
 def _sizes(section: Section, tables: Tables) -> dict[str, float]:
-    """The median of the shares and scores of each column that has any but 0."""
+    """The median of each column of shares that has any but 0."""
     medians = {
         f"{table.name}.{column.name}": abs(tables[table.name][column.name]).median()
         for table in section
         for column in table.columns
-        if (column.unit or "").startswith(("fraction", "score", "probability", "position"))
+        if (column.unit or "").startswith("fraction")
     }
     return {label: float(f"{size:.3g}") for label, size in medians.items() if size > 0}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from aatoolkit._util.dtypes import DTYPES
 from aatoolkit._util.text import Described, shown
@@ -183,3 +184,19 @@ def camel(name: str) -> str:
     """
     first, *rest = name.split("_")
     return first + "".join(part.capitalize() for part in rest)
+
+
+@lru_cache(8192)
+def snake(name: str) -> str:
+    """Convert a field's name to snake_case.
+
+    Examples
+    --------
+    >>> snake("shareOfVoicePct"), snake("AdRows"), snake("HTTPStatus")
+    ('share_of_voice_pct', 'ad_rows', 'http_status')
+    """
+    name = name[:80]
+    if name.isascii() and name.isalnum() and name.islower():
+        return name
+    split = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
+    return re.sub(r"\W+|__+", "_", split).strip("_").lower() or "field"

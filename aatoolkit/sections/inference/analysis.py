@@ -100,7 +100,7 @@ class Analysis:
         """
         return Section(
             self.section,
-            f"Drafted from answers of {self.section}.",
+            "Drafted.",
             *map(table_of, self.relations),
             availability=self.rules,
             watched=self.watched,
@@ -192,7 +192,6 @@ def column_of(column: ColumnFinding) -> Column:
         year=column.reading.year,
         scale=None if column.scale == 1.0 else column.scale,
         missing=column.reading.missing,
-        units=column.units,
     )
 
 
@@ -284,57 +283,47 @@ def _renamed(rule: Aggregation, old: str, new: str) -> Aggregation:
 # --- single answers -----------------------------------------------------------------------------
 
 
-def of_answers(answers: Any, name: str | None, *, measures: bool = True) -> Analysis:
-    """Analyse an answer, or several of one section, that nobody asked a service for.
+def of_responses(responses: Any, name: str | None, *, measures: bool = True) -> Analysis:
+    """Analyse a response, or several of one section, that nobody asked a service for.
 
     Raises
     ------
     DecodeError
-        If an answer is not one JSON document.
+        If a response is not one JSON document.
     PayloadError
-        If nothing in the answers can be made a table, or an object is no JSON value.
+        If nothing in the responses can be made a table, or an object is no JSON value.
     """
-    given = answers if isinstance(answers, list | tuple) else [answers]
-    documents = [_decoded(answer) for answer in given] or [None]
-    name = name or next(filter(None, map(_section_of, [*given, *documents])), "answer")
-    enveloped = any(isinstance(document, dict) and "window" in document for document in documents)
+    responses = responses if isinstance(responses, list | tuple) else [responses]
+    documents = [_decoded(response) for response in responses] or [None]
+    sections = [one.section for one in responses if isinstance(one, Payload)]
+    sections += [one.get("section") for one in documents if isinstance(one, dict)]
+    name = name or next((one for one in sections if one and isinstance(one, str)), "answer")
+    is_enveloped = any(isinstance(one, dict) and "window" in one for one in documents)
     analysis = analyse(
-        name,
-        documents[0],
-        {},
-        Vocabulary.of(None, documents),
-        documents[1:],
-        measures=measures,
-        passed_over=ENVELOPE if enveloped else (),
-    )
+        name, documents[0], {}, Vocabulary.of(None, documents), documents[1:],
+        measures=measures, passed_over=ENVELOPE if is_enveloped else (),
+    )  # fmt: skip
     if not analysis.relations:
         raise PayloadError(
-            f"nothing in this answer of {name} can be made a table", section=name, problems=[]
+            f"nothing in this response of {name} can be made a table", section=name, problems=[]
         )
     return analysis
 
 
-def outline(answer: Any, name: str) -> Section:
-    """Draft the declaration of one answer as it is written; units and rules stay open.
+def outline(response: Any, name: str) -> Section:
+    """Draft the declaration of one response as it is written; units and rules stay open.
 
     Raises
     ------
     DecodeError, PayloadError
-        As `of_answers`.
+        As `of_responses`.
     """
-    return of_answers(answer, name, measures=False).declared
+    return of_responses(response, name, measures=False).declared
 
 
-def _decoded(answer: Any) -> Any:
-    if isinstance(answer, Payload):
-        return answer.json
-    if isinstance(answer, str):
-        answer = answer.encode("utf-8", "surrogatepass")
-    return decode.decode(answer) if isinstance(answer, bytes) else checked_value(answer)
-
-
-def _section_of(answer: Any) -> str | None:
-    """The section's name, where a payload or an answer says it."""
-    section = answer.get("section") if isinstance(answer, dict) else None
-    section = answer.section if isinstance(answer, Payload) else section
-    return section if isinstance(section, str) else None
+def _decoded(response: Any) -> Any:
+    if isinstance(response, Payload):
+        return response.json
+    if isinstance(response, str):
+        response = response.encode("utf-8", "surrogatepass")
+    return decode.decode(response) if isinstance(response, bytes) else checked_value(response)

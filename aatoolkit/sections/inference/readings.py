@@ -241,15 +241,16 @@ def _of_texts(
     if mark is None:
         evidence = f"text; may be numbers, such as {texts[0]!r}, in two ways"
         return replace(as_text, evidence=evidence)
-    is_priced = all(_SIGN.fullmatch(currency(text) or "") for text in texts)
-    ways = [*["number"] * (mark == "."), "decimal comma", *["money"] * is_priced, "duration"]
-    for parse in ways:
+    priced = [text for text in texts if _SIGN.fullmatch(currency(text) or "")]
+    ways = [*["number"] * (mark == "."), "decimal comma", "duration"]
+    for parse in [*ways, *["money"] * (priced == texts)]:
         reading = _in_text(values, texts, parse, nothing)
         if reading is not None:
             return reading
-    numbers = [text for text in texts for way in ways if _in_text([text], [text], way, ())]
-    if 2 * len({*numbers}) >= len(texts):
-        some = "some " * (len({*numbers}) < len(texts))
+    numbers = [text for text in texts if text in priced or any(
+        _in_text([text], [text], way, ()) for way in ways)]  # fmt: skip
+    if 2 * len(numbers) >= len(texts):
+        some = "some " * (len(numbers) < len(texts))
         evidence = f"text; {some}may be numbers, such as {numbers[0]!r}"
         return replace(as_text, evidence=evidence)
     return as_text

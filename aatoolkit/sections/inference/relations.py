@@ -105,8 +105,6 @@ class ColumnFinding:
         What a number is in, and how rows of it combine.
     scale : float
         What its numbers are multiplied by.
-    units : dict of str to str
-        The unit of each metric, where rows are metrics.
     doc : str
         What a person said that it says.
     """
@@ -121,7 +119,6 @@ class ColumnFinding:
     unit: Finding[str] = field(default_factory=Finding)
     rule: Finding[Aggregation] = field(default_factory=Finding)
     scale: float = 1.0
-    units: dict[str, str] = field(default_factory=dict)
     doc: str = ""
     relation: Any = None
     seen: Evidence = field(default_factory=Evidence)

@@ -59,7 +59,7 @@ def _of_number(column: ColumnFinding, words: set[str]) -> Rule:
     if pooled.value is not None:
         return pooled
     if words & lexicon("quota"):
-        return Finding(refused("a limit, not a measure of rows"), LIKELY, "name")
+        return Finding(refused("a limit"), LIKELY, "name")
     reason = f"{seen.outcome} {tested}" if seen.outcome else ""
     return Finding(None, OPEN, reason or "nothing shows whether its rows add up")
 

@@ -8,17 +8,21 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from typing import Any
 
-from aatoolkit.sections import Aggregation, Rule, Section, vocabulary
-from aatoolkit.sections.inference.analysis import Analysis, of_answers, without_of
-from aatoolkit.sections.inference.relations import OPEN, PROVED, ColumnFinding, Relation
-from aatoolkit.sections.section import camel
+from aatoolkit.sections import NONE, Aggregation, Rule, Section, columns, vocabulary
+from aatoolkit.sections.column import camel, snake
+from aatoolkit.sections.inference.analysis import Analysis, column_of, of_responses, without_of
+from aatoolkit.sections.inference.relations import PROVED, ColumnFinding, Relation
 
-_WIDTH = 119
+_WIDTH, _LONGEST = 120, 80
 _CONSTANTS = [name for name in vocabulary.__all__ if name.isupper() and name != "RULES"]
-_FORMS = {
-    "string": "text", "Int64": "integer", "Float64": "number", "boolean": "flag", "date": "date",
-    "timestamp": "timestamp", "list<string>": "words",
-}  # fmt: skip
+_FORMS = (
+    *(columns.text, columns.ref, columns.count, columns.integer, columns.rank, columns.fraction),
+    *(columns.score, columns.position, columns.number, columns.flag, columns.date),
+    *(columns.timestamp, columns.words),
+)
+_FACTS = ("source", "unit", "parse", "year", "scale", "missing", "aggregate")
+_LITERAL = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""")
+_PIECE = re.compile(rf".{{1,{_LONGEST}}}(?: |$)|.{{1,{_LONGEST}}}")
 _HEAD = '''"""{title}
 
 Above a table stands what proved the rules of its numbers: an identity or an experiment that held on
@@ -45,14 +49,14 @@ def file_of(
     """
     sections = dict(sorted((_variable(analysis.section), analysis) for analysis in analyses))
     blocks = ["\n".join(_section(*item)) for item in sections.items()]
-    held = _mapping("    baseline=", baseline)
-    end = _wrapped("PROFILE = Profile(", [repr(name), *sections, f"doc={title!r}"], "", "    ")
-    body = "\n\n".join([*blocks, "\n".join([*end, *held, ")"])])
-    return "\n\n".join([_HEAD.format(title=title), _imports(body), f"{body}\n"])
+    more = f", baseline={baseline!r}" if baseline else ""
+    end = f"PROFILE = Profile({', '.join([repr(name), *sections])}, doc={title!r}{more})"
+    body = "\n\n".join([*blocks, "\n".join(_filled(end, "", "    "))])
+    return f"{_HEAD.format(title=title)}\n\n{_imports(body)}\n\n{body}\n"
 
 
 def code_of(analysis: Analysis) -> str:
-    """Generate the Python of one section, each guess with its evidence."""
+    """Generate the Python of one section, with the evidence of its rules in comments."""
     body = "\n".join(_section("SECTION", analysis))
     return f"from aatoolkit import sections\n{_imports(body)}\n\n{body}\nsections.register(SECTION)"
 
@@ -62,97 +66,88 @@ def _variable(section: str) -> str:
 
 
 def _imports(body: str) -> str:
-    used = [n for n in vocabulary.__all__ if re.search(rf"(?<![\w'\"]){n}(?=[(,)}}])", body)]
-    return "\n".join(_wrapped("from aatoolkit.sections import (", sorted(used), ")", "    "))
+    used = [
+        n for n in vocabulary.__all__ if re.search(rf"(?<![\w'\"]){n}(?=[(,)}}]|$)", body, re.M)
+    ]
+    imports = f"from aatoolkit.sections import ({', '.join(sorted(used))})"
+    return "\n".join(_filled(imports, "", "    "))
 
 
 def _section(variable: str, analysis: Analysis) -> Iterator[str]:
     yield from (f"# {note}"[:_WIDTH] for note in analysis.notes)
     section = analysis.declared
     yield f"{variable} = Section({section.name!r}, {section.doc!r},"
-    lines = [line for relation in analysis.relations for line in _table(relation)]
-    if analysis.rules:
-        lines += _wrapped("    availability=(", map(_rule, analysis.rules), "),", " " * 8)
+    for relation in analysis.relations:
+        yield from _table(relation)
     # Places that may be about availability; a rule that reads one makes it sure.
-    for name in ("watched", "emptied"):
-        if getattr(section, name):
-            places = map(repr, getattr(section, name))
-            lines += _wrapped(f"    {name}=(", places, "),", " " * 8)
-    yield from [*lines[:-1], f"{lines[-1]})"]
+    places = {"watched": section.watched, "emptied": section.emptied}
+    more = [f"{name}={value!r}" for name, value in places.items() if value]
+    if analysis.rules:
+        more.insert(0, f"availability=({', '.join(map(_rule, analysis.rules))},)")
+    yield from _filled(f"{', '.join(more)})", "    ", " " * 8)
 
 
 def _rule(rule: Rule) -> str:
-    plain = Rule()
-    given = {one.name: getattr(rule, one.name) for one in fields(rule)}
-    changed = (
-        f"{name}={value!r}" for name, value in given.items() if value != getattr(plain, name)
-    )
-    return f"Rule({', '.join(changed)})"
+    facts = {field.name: getattr(rule, field.name) for field in fields(rule)}
+    changed = {name: value for name, value in facts.items() if value != getattr(Rule(), name)}
+    return f"Rule({', '.join(f'{name}={value!r}' for name, value in changed.items())})"
 
 
 def _table(relation: Relation) -> Iterator[str]:
-    left_out = without_of(relation)
-    rows = str(relation.rows) + (f".where(without={left_out!r})" if left_out else "")
+    without = without_of(relation)
+    rows = str(relation.rows) + (f".where(without={without!r})" if without else "")
     key = repr(relation.key[0]) if len(relation.key) == 1 else repr(relation.key)
-    head = [repr(relation.name), "''", rows, f"key={key}"]
-    proved = "; ".join(filter(None, map(_evidence, relation.columns)))
-    yield from (f"    # {line}" for line in textwrap.wrap(proved, _WIDTH - 6))
-    yield from _wrapped("    Table(", head, " columns=(", " " * 8)
-    yield from _wrapped(" " * 8, map(_column, relation.columns), ")),", " " * 8)
+    reasons: dict[str, list[str]] = {}
+    for column in relation.columns:
+        if column.is_measure and PROVED in (column.rule.confidence, column.unit.confidence):
+            finding = column.rule if column.rule.confidence == PROVED else column.unit
+            reasons.setdefault(re.split("[;,]", finding.evidence)[0], []).append(column.name)
+    proved = "; ".join(f"{', '.join(names)}: {why}" for why, names in reasons.items() if why)
+    yield from [f"    # {textwrap.shorten(proved, _WIDTH - 6, placeholder=' …')}"] if proved else ()
+    calls = (_column(column) for column in relation.columns)
+    listed = ", ".join(call.replace(" ", "\0") if len(call) < _LONGEST else call for call in calls)
+    table = f"Table({relation.name!r}, '', {rows}, key={key}, columns=({listed},)),"
+    yield from _filled(table, "    ", " " * 8)
 
 
-def _evidence(column: ColumnFinding) -> str:
-    """What proved the unit or the rule of a number, in short; empty where nothing did."""
-    for finding in (column.rule, column.unit):
-        is_measure = column.reading.is_number and not column.is_key
-        if is_measure and finding.confidence == PROVED and finding.evidence:
-            return f"{column.name}: {re.split('[;,]', finding.evidence)[0]}"
-    return ""
+def _column(finding: ColumnFinding) -> str:
+    """The shortest call that declares a column."""
+    column = column_of(finding)
+    name, rule, codes = column.name, column.aggregate, []
+    path = column.source or ""
+    path = path if re.fullmatch(r"\^*[\w.-]+", path) and snake(path) == name != path else ""
+    natural = f"[{name}]" if finding.relation.rows.function == "grid" else camel(name)
+    natural = finding.source if finding.source.startswith("@") else natural
+    for form in _FORMS:
+        facts: dict[str, Any] = {}
+        if form is columns.count and rule.across:
+            facts = {"across": rule.across}
+        if form is columns.fraction and rule.over:
+            facts = {"over": rule.over}
+        plain = form(name, **facts)
+        if plain.dtype != column.dtype:
+            continue
+        preset = {fact: getattr(plain, fact) for fact in _FACTS}
+        changed = {fact: v for fact in _FACTS if (v := getattr(column, fact)) != preset[fact]}
+        if preset["source"] is None and column.source == natural:
+            del changed["source"]
+        # A form says what it is: it is none for a column that differs in what it presets.
+        if not any(preset[fact] not in (None, (), NONE) for fact in changed):
+            first = name
+            if path and form is not columns.ref and "source" in changed:
+                first = changed.pop("source")
+            given = [f"{fact}={_code(fact, value)}" for fact, value in {**facts, **changed}.items()]
+            doc = [repr(column.doc)] if column.doc else []
+            codes.append(f"{form.__name__}({', '.join([repr(first), *doc, *given])})")
+    return min(codes, key=len)
 
 
-def _column(column: ColumnFinding) -> str:
-    """The call that declares a column."""
-    rule = rule_code(column.aggregate)
-    unit = column.unit.value if column.unit.confidence != OPEN else None
-    across = column.aggregate.across
-    is_sum = column.aggregate == Aggregation("sum", across=across)
-    is_count = column.dtype == "Int64" and unit == "count" and is_sum
-    form = "count" if is_count else _FORMS[column.dtype]
-    given = [repr(column.name)]
-    if column.doc:
-        given.append(repr(column.doc))
-    if column.source != camel(column.name) and not column.source.startswith("@"):
-        given.append(f"source={column.source!r}")
-    if unit is not None and not is_count:
-        given.append(f"unit={unit_code(unit)}")
-    if column.units:
-        inner = ", ".join(f"{key!r}: {unit_code(one)}" for key, one in column.units.items())
-        given.append(f"units={{{inner}}}")
-    for name in ("parse", "year", "missing"):
-        value = getattr(column.reading, name)
-        if value:
-            given.append(f"{name}={value!r}")
-    if column.scale != 1.0:
-        given.append(f"scale={column.scale!r}")
-    if is_count and across:
-        given.append(f"across={across!r}")
-    if rule != "NONE" and not is_count:
-        given.append(f"aggregate={rule}")
-    code = f"{form}({', '.join(given)})"
-    if len(code) > _WIDTH - 14 and {'"', "\\"} & {*code}:
-        return "\n".join(_wrapped(f"{' ' * 8}{form}(", given, ")     ", " " * 12)).strip()
-    return code
-
-
-def unit_code(unit: str) -> str:
-    """Generate the Python of a unit: its constant, or its name as text.
-
-    Examples
-    --------
-    >>> unit_code("count"), unit_code("furlongs")
-    ('COUNT', "'furlongs'")
-    """
-    return next((name for name in _CONSTANTS if getattr(vocabulary, name) == unit), repr(unit))
+def _code(fact: str, value: Any) -> str:
+    """The Python of a fact: a constant of the vocabulary where there is one."""
+    if fact == "aggregate":
+        return rule_code(value)
+    constants = (name for name in _CONSTANTS if getattr(vocabulary, name) == value)
+    return next(constants, repr(value)) if fact == "unit" else repr(value)
 
 
 def rule_code(rule: Aggregation) -> str:
@@ -170,51 +165,28 @@ def rule_code(rule: Aggregation) -> str:
         f"weighted({rule.by!r})": vocabulary.weighted(rule.by or ""),
         f"refused({rule.why!r})": vocabulary.refused(rule.why or ""),
     }
-    return next((code for code, meant in short.items() if meant == rule), repr(rule))
+    changed = {f.name: getattr(rule, f.name) for f in fields(rule)}
+    plain = Aggregation(rule.rule)
+    more = [f"{name}={v!r}" for name, v in changed.items() if v != getattr(plain, name)]
+    long = f"Aggregation({', '.join([repr(rule.rule), *more])})"
+    return next((code for code, meant in short.items() if meant == rule), long)
 
 
-def _wrapped(start: str, items: Iterable[str], end: str, indent: str) -> list[str]:
-    """Some items after a start, each with a comma, in lines of the width."""
-    lines = [start]
-    for item in items:
-        used = len(lines[-1].rpartition("\n")[2]) + len(end)
-        if lines[-1].strip() and used + len(item.partition("\n")[0]) + 2 > _WIDTH:
-            lines.append(indent)
-        gap = "" if lines[-1].endswith("(") or not lines[-1].strip() else " "
-        *whole, last = _parts(f"{gap}{item},", _WIDTH - len(lines[-1]) - len(end))
-        for part in whole:
-            lines[-1] += part
-            lines.append(indent)
-        lines[-1] += last
-    return [*lines[:-1], lines[-1] + end]
+def _filled(code: str, first: str, rest: str) -> list[str]:
+    """Code in lines of the width, broken between words that are in no text; long texts are cut."""
 
+    def whole(match: re.Match[str]) -> str:
+        text = match[0].replace(" ", "\0")
+        if len(text) > _LONGEST + 2 and "\\" not in text and text[0] == "'":
+            pieces = _PIECE.findall(match[0][1:-1])
+            text = " ".join(repr(piece).replace(" ", "\0") for piece in pieces)
+        return text
 
-def _parts(code: str, room: int) -> Iterator[str]:
-    """Code that is too long for a line in several pieces, between words of its texts."""
-    while len(code) > room and not {'"', "\\", "\n"} & {*code}:
-        at = code.rfind(" ", 1, room - 1)
-        if at < 1:
-            break
-        quote = "'" * (code[:at].count("'") % 2)
-        yield code[:at] + (f" {quote}" if quote else "")
-        code, room = quote + code[at + 1 :], _WIDTH - 20
-    yield code
-
-
-def _mapping(start: str, value: Mapping[str, Any], indent: str = "    ") -> Iterator[str]:
-    """A mapping of JSON values; what is in one of a section is packed."""
-    yield f"{start}{{"
-    for name, inner in value.items():
-        if isinstance(inner, dict) and any(isinstance(one, dict | list) for one in inner.values()):
-            yield from _mapping(f"{indent}    {name!r}: ", inner, f"{indent}    ")
-        elif isinstance(inner, dict | list):
-            items = [*map(repr, inner)]
-            if isinstance(inner, dict):
-                items = [f"{key!r}: {one!r}" for key, one in inner.items()]
-            signs = "{}" if isinstance(inner, dict) else "[]"
-            start = f"{indent}    {name!r}: {signs[0]}"
-            yield from _wrapped(start, items, f"{signs[1]},", f"{indent}        ")
-    yield f"{indent}}},"
+    lines = textwrap.wrap(
+        _LITERAL.sub(whole, code), _WIDTH, initial_indent=first, subsequent_indent=rest,
+        break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip
+    return [line.replace("\0", " ") for line in lines]
 
 
 class Proposal:
@@ -238,22 +210,22 @@ class Proposal:
     __repr__ = __str__
 
 
-def propose(answers: Any, name: str | None = None) -> Proposal:
-    """Draft a declaration from an answer, or from several of one section.
+def propose(responses: Any, name: str | None = None) -> Proposal:
+    """Draft a declaration from a response, or from several of one section.
 
     Parameters
     ----------
-    answers : Payload, bytes, str, dict, or list of these
-        The answers; more of them show more fields.
+    responses : Payload, bytes, str, dict, or list of these
+        The responses; more of them show more fields.
     name : str, optional
-        The section's name; by default what a payload or the answer itself says.
+        The section's name; by default what a payload or the response itself says.
 
     Raises
     ------
     DecodeError
-        If an answer is not one JSON document.
+        If a response is not one JSON document.
     PayloadError
-        If nothing in the answers can be made a table, or an object is no JSON value.
+        If nothing in the responses can be made a table, or an object is no JSON value.
 
     Examples
     --------
@@ -262,4 +234,4 @@ def propose(answers: Any, name: str | None = None) -> Proposal:
     >>> column.parse, column.missing, column.unit
     ('number', ('n/a',), 'count')
     """
-    return Proposal(of_answers(answers, name))
+    return Proposal(of_responses(responses, name))

@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import Any
 
 from aatoolkit._util.lexicon import words as lexicon
+from aatoolkit.sections.column import snake
 
 _LONGEST = 80
 _STEMS = {
@@ -225,22 +226,6 @@ def _is_time(words: list[str]) -> bool:
     last = words[-1] if words else ""
     is_edge = len(words) > 1 and words[0] in ("first", "last") and last in lexicon("time")
     return last in lexicon("time_end") or is_edge
-
-
-@lru_cache(8192)
-def snake(name: str) -> str:
-    """Convert a field's name to snake_case.
-
-    Examples
-    --------
-    >>> snake("shareOfVoicePct"), snake("AdRows"), snake("HTTPStatus")
-    ('share_of_voice_pct', 'ad_rows', 'http_status')
-    """
-    name = name[:_LONGEST]
-    if name.isascii() and name.isalnum() and name.islower():
-        return name
-    split = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
-    return re.sub(r"\W+|__+", "_", split).strip("_").lower() or "field"
 
 
 def singular(word: str) -> str:
