@@ -33,7 +33,7 @@ class Slow:
             return self.reply(OPTIONS)
         section = request.params.get("section")
         if section in self.stuck:
-            time.sleep(1.5)
+            time.sleep(2.5)
         if section is None or section in self.failing:
             return self.reply({"error": {"code": "BROKEN"}}, status=500)
         share = 1 if request.params.get("engine") is None else 0.5
@@ -56,7 +56,7 @@ def test_a_draft_ends_when_its_time_is_over_with_what_came_by_then(slow, scripte
     with client(scripted) as one:
         started = time.monotonic()
         draft = aa.profile.draft(
-            one.project("a.example"), sections=SECTIONS, seconds=0.4, progress=False
+            one.project("a.example"), sections=SECTIONS, seconds=1.0, progress=False
         )
         took = time.monotonic() - started
     assert took < 5
