@@ -17,16 +17,13 @@ from typing import Any, Literal, Protocol
 from urllib.parse import quote_plus, urlencode
 
 from aatoolkit._util.attributes import Chaptered
-from aatoolkit._util.show import table_html
-from aatoolkit._util.text import clipped, wrapped_in_ipython
+from aatoolkit._util.text import visible, wrapped_in_ipython
 from aatoolkit.errors import ArgumentError, ScopeError
 from aatoolkit.jsontree import decode
 from aatoolkit.scope import Scope
 
 NO_CONTENT = frozenset({202, 204, 205})
 """The statuses of responses that may come without a body."""
-
-_UNITS = ("bytes", "kB", "MB", "GB")
 
 Resource = Literal["scope-options", "agent-analytics"]
 
@@ -391,34 +388,19 @@ class Payload(metaclass=Chaptered):
     @property
     def _origin(self) -> str:
         """The origin of the response: ``service``, ``cache`` or ``stale cache``."""
-        if not self.from_cache:
-            return "service"
-        return "stale cache" if self.stale else "cache"
+        return ("stale cache" if self.stale else "cache") if self.from_cache else "service"
 
     def __getstate__(self) -> dict[str, Any]:
         # What can be computed again does not travel.
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
     def __repr__(self) -> str:
-        return f"<Payload {', '.join(str(value) for value in self._facts().values())}>"
+        of = (self.host, self.section, self.scope)
+        words = [*(str(word) for word in of if word is not None), f"{self.fetched_at:%F %T%z}"]
+        words += [f"from {self._origin}", f"{len(self.body):,} bytes", f"sha256 {self.sha256[:12]}"]
+        return visible(f"<Payload {', '.join(words)}>")
 
     _repr_pretty_ = wrapped_in_ipython
-
-    def _repr_html_(self) -> str:
-        return table_html([], [(n, clipped(str(v))) for n, v in self._facts().items()], labels=1)
-
-    def _facts(self) -> dict[str, Any]:
-        """The parts of the one-line summary, by name."""
-        facts = {
-            "host": self.host,
-            "section": self.section,
-            "scope": self.scope,
-            "fetched": f"{self.fetched_at:%Y-%m-%d %H:%M:%S%z}",
-            "from": self._origin,
-            "size": _size(len(self.body)),
-            "sha256": self.sha256[:12],
-        }
-        return {name: value for name, value in facts.items() if value is not None}
 
 
 def window_of(document: Any) -> tuple[str | None, str | None]:
@@ -431,15 +413,13 @@ def window_of(document: Any) -> tuple[str | None, str | None]:
     >>> window_of({"window": {"days": 30}})
     (None, None)
     """
-    stated = document.get("window") if isinstance(document, Mapping) else None
-    given = stated if isinstance(stated, Mapping) else {}
-    first, last = (_day(given, names) for names in (("start", "from"), ("end", "to")))
-    return first, last
+    window = document.get("window") if isinstance(document, Mapping) else None
+    given = window if isinstance(window, Mapping) else {}
 
+    def day(*names: str) -> str | None:
+        return next((given[name] for name in names if _is_day(given.get(name))), None)
 
-def _day(given: Mapping[str, Any], names: tuple[str, ...]) -> str | None:
-    words = (given.get(name) for name in names)
-    return next((word for word in words if _is_day(word)), None)
+    return day("start", "from"), day("end", "to")
 
 
 def _is_day(word: object) -> bool:
@@ -447,13 +427,3 @@ def _is_day(word: object) -> bool:
         return isinstance(word, str) and date.fromisoformat(word).isoformat() == word
     except ValueError:
         return False
-
-
-def _size(count: int) -> str:
-    """Format a number of bytes with a unit, such as ``1.2 kB``."""
-    size, unit = float(count), _UNITS[0]
-    for larger in _UNITS[1:]:
-        if size < 1000:
-            break
-        size, unit = size / 1000, larger
-    return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"

@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlencode
 from aatoolkit._util.attributes import NamesNear
 from aatoolkit._util.defaults import DAYS as DAYS
 from aatoolkit._util.defaults import FILTERS as FILTERS
-from aatoolkit._util.text import code, markup, shown, visible, wrapped_in_ipython
+from aatoolkit._util.text import markup, shown, visible, wrapped_in_ipython
 from aatoolkit.errors import AAToolkitWarning, ScopeError, did_you_mean, near_matches
 
 if TYPE_CHECKING:
@@ -96,9 +96,6 @@ class Scope(NamesNear):
         shown = [f"days={self.days}"]
         shown += [f"{name}={value!r}" for name, value in self._filters.items()]
         return f"Scope({', '.join(shown)})"
-
-    def _repr_html_(self) -> str:
-        return code(repr(self))
 
     @property
     def _filters(self) -> dict[str, tuple[str, ...]]:

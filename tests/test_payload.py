@@ -47,17 +47,11 @@ def test_a_payload_wants_a_time_zone() -> None:
 
 
 def test_a_payload_shows_where_it_came_from() -> None:
-    payload = a_payload(section="urls", scope=Scope(days=7), from_cache=True, stale=True)
+    payload = a_payload(section="urls\u202e", scope=Scope(days=7), from_cache=True, stale=True)
     assert repr(payload) == (
-        "<Payload acme.example, urls, Scope(days=7), 2026-11-20 12:00:00+0000, stale cache, "
-        f"12 bytes, {payload.sha256[:12]}>"
+        "<Payload acme.example, urls\\u202e, Scope(days=7), 2026-11-20 12:00:00+0000, "
+        f"from stale cache, 12 bytes, sha256 {payload.sha256[:12]}>"
     )
-
-
-def test_a_payload_escapes_what_it_shows() -> None:
-    shown = a_payload(section="<script>")._repr_html_()
-    assert "<script>" not in shown
-    assert "&lt;script&gt;" in shown
 
 
 def test_an_excerpt_neither_steers_a_terminal_nor_turns_text_around() -> None:

@@ -16,7 +16,6 @@ process that writes to the folder removes; a lock tells it from that of a writer
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import errno
 import os
 import re
@@ -309,9 +308,7 @@ def _replace(path: Path, target: Path) -> None:
 
 
 def _exchange(new: Path, target: Path) -> None:
-    """Put a folder in the place of another, which then has the name of the first or is gone."""
-    if _swap(new, target):
-        return
+    """Put a folder in the place of another; `sweep` undoes it where it was not ended."""
     aside = target.with_name(f".old-{secrets.token_hex(8)}-{target.name}")
     _replace(target, aside)
     try:
@@ -320,15 +317,6 @@ def _exchange(new: Path, target: Path) -> None:
         _replace(aside, target)
         raise
     _remove(aside)
-
-
-def _swap(first: Path, second: Path) -> bool:
-    """Exchange two names in one step, where the system has one: Linux, by ``renameat2``."""
-    if os.name != "posix":
-        return False
-    swap = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
-    here, exchange = -100, 2
-    return swap is not None and swap(here, bytes(first), here, bytes(second), exchange) == 0
 
 
 def _sync_all(folder: Path) -> None:

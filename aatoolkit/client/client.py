@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar, final
 
 from aatoolkit._util.attributes import Closing, NamesNear
 from aatoolkit._util.defaults import CACHE_SIZE, DEADLINE, EXPIRE_AFTER, WORKERS
-from aatoolkit._util.text import code, shown
+from aatoolkit._util.text import shown
 from aatoolkit.client import settings
 from aatoolkit.client.collection import Collection
 from aatoolkit.client.dataset import Dataset
@@ -273,9 +273,6 @@ class Client(Closing, NamesNear):
 
     def __repr__(self) -> str:
         return f"<Client of {self.base_url}{', offline' if self.offline else ''}>"
-
-    def _repr_html_(self) -> str:
-        return code(repr(self))
 
 
 def each_of(given: T | Iterable[T] | None, kind: type[T]) -> list[T]:

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from aatoolkit._util.attributes import NamesNear
 from aatoolkit._util.hosts import canonical_host
-from aatoolkit._util.text import code, shown
+from aatoolkit._util.text import shown
 from aatoolkit.client.dataset import Dataset
 from aatoolkit.client.reading import (
     ReadingOptions,
@@ -320,9 +320,6 @@ class Project(NamesNear):
     def __repr__(self) -> str:
         offline = ", offline" if self.client.offline else ""
         return f"<Project {self.alias or self.host} at {self.client.base_url}{offline}>"
-
-    def _repr_html_(self) -> str:
-        return code(repr(self))
 
 
 def _scope(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:

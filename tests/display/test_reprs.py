@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -55,17 +54,12 @@ def hostile_tables() -> aa.Tables:
 
 def everything() -> Iterator[tuple[str, Any]]:
     """One of every kind of thing that a notebook shows."""
-    client = aa.Client("https://api.example", "a-token", cache=False)
     body = (SAMPLES / "domains.json").read_bytes()
     tables = aa.normalize("domains", body)
     section = aa.sections.get("domains")
-    yield "Client", client
-    yield "Project", client.project("acme.example")
-    yield "Scope", aa.Scope(topic=NASTY.replace(",", ""))
     yield "ScopeOptions", options_of(topics=[NASTY, *HOSTILE], host=NASTY)
     yield "ScopePicker", aa.ScopePicker(options_of(topics=HOSTILE, host=NASTY))
     yield "SectionPicker", aa.SectionPicker(Dataset({"domains": tables}))
-    yield "Payload", aa.Payload(body, host=NASTY, section=NASTY, fetched_at=datetime.now(UTC))
     yield "Tables", tables
     yield "Tables of another shape", hostile_tables()
     yield (
