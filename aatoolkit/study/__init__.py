@@ -11,7 +11,7 @@ project responseing from that folder alone, and publications of its tables. In r
 - ``verify``: every byte against the seal; ``comparing``: two frames, two studies, two results.
 - ``results``: named results; ``rerun``: run a notebook again and compare them; ``run_crate``: the
   run as an RO-Crate.
-- ``publish/``: the tables as a folder for other people.
+- ``publishing``: the tables as a folder for other people, with ``documents`` about them.
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from aatoolkit import __version__
 from aatoolkit._util.files import writing_folder
 from aatoolkit._util.text import json_text
+from aatoolkit.study.documents import NO_LICENCE, file_entity, filled, ids
 from aatoolkit.study.files import sha256_of
-from aatoolkit.study.publish.documents import NO_LICENCE, file_entity, filled, ids
 
 if TYPE_CHECKING:
     from aatoolkit.study.comparing import Rerun

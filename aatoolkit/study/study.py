@@ -784,7 +784,7 @@ class Study(metaclass=Chaptered):
         >>> aa.read_parquet(out / "data" / "source_domains.parquet")["host"].unique().tolist()
         ['acme.example']
         """
-        from aatoolkit.study.publish import About, FailedResponse, publish
+        from aatoolkit.study.publishing import About, FailedResponse, publish
 
         self._check("published")
         place = Path(out).expanduser()

@@ -29,7 +29,7 @@ import aatoolkit as aa
 from aatoolkit._util.files import sweep, writing, writing_folder
 from aatoolkit.payload import Payload
 from aatoolkit.sections import records
-from aatoolkit.study.publish import About, publish
+from aatoolkit.study.publishing import About, publish
 
 SIZE = 400_000
 """Bytes of a written file: several writes of the system."""

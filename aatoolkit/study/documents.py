@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from string import Template
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -18,7 +18,9 @@ from aatoolkit import __version__
 from aatoolkit._util.text import json_text, visible
 from aatoolkit._util.units import UNITS
 from aatoolkit.frame.csv import is_guarded_number
-from aatoolkit.study.publish.tables import PublishedTable
+
+if TYPE_CHECKING:
+    from aatoolkit.study.publishing import PublishedTable
 
 Files = Mapping[str, tuple[int, str]]
 """The size and SHA-256 of each file, by its path."""

@@ -25,16 +25,15 @@ import aatoolkit as aa
 from aatoolkit.errors import AAToolkitWarning, NotWritten
 from aatoolkit.frame.csv import unguarded
 from aatoolkit.payload import Payload
-from aatoolkit.study.publish import About, FailedResponse, publish
+from aatoolkit.study.publishing import About, FailedResponse, publish
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 SAMPLES = ROOT / "data" / "samples"
 ABOUT = About(
     'What "engines" cite: a study',
     description="Which sites engines cite.",
     creators=("Ada Example", "Émile: Ünïcode"),
     licence="CC-BY-4.0",
-    keywords=("crm",),
     digest="ab" * 32,
 )
 FAST = ("ads", "chats", "crawl", "domains", "overview")
@@ -282,7 +281,7 @@ def test_responses_that_could_not_be_used_are_listed(tmp_path: Path) -> None:
 
 AGAIN = """
     import sys
-    sys.path[:0] = ["tests/study/publish", "tests/helpers", "tests"]
+    sys.path[:0] = ["tests/study", "tests/helpers", "tests"]
     import random
     from pathlib import Path
     import test_publish as tests
@@ -464,7 +463,7 @@ def test_an_error_on_the_way_leaves_nothing(
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("aatoolkit.study.publish.documents.crate", full)
+    monkeypatch.setattr("aatoolkit.study.documents.crate", full)
     with pytest.raises(NotWritten, match="No space left"):
         publish([response("gaps")], tmp_path / "out", ABOUT)
     assert [*tmp_path.iterdir()] == []
