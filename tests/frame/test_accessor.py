@@ -99,14 +99,3 @@ def test_any_frame_has_it_and_none_is_changed(frame: pd.DataFrame) -> None:
     assert "<img" not in known._repr_html_()
     pd.testing.assert_frame_equal(frame, before)
     assert frame.attrs == {}
-
-
-def test_its_first_line_says_what_was_measured(frame: pd.DataFrame) -> None:
-    frame["mine"] = 0
-    columns = len(frame.columns)
-    empty = int(frame.isna().all().sum())
-    first, *verbs = repr(frame.aa).splitlines()
-    known = f"{columns - 1 - empty} available, {1 + empty} unknown"
-    assert first == f"<df.aa of {columns} columns: {known}>"
-    assert any(line.startswith("  explain ") for line in verbs)
-    assert repr(pd.DataFrame().aa).startswith("<df.aa of 0 columns: none>\n")

@@ -13,7 +13,6 @@ from carried import (
     FrameMetadata,
     Source,
     attach,
-    metadata_of,
 )
 from effort import one_in
 from serving import demo_dataset
@@ -24,7 +23,6 @@ from aatoolkit.errors import (
     AAToolkitWarning,
     ArgumentError,
     AvailabilityError,
-    ItemNotFound,
 )
 from aatoolkit.sections import MAX, Aggregation, ratio, weighted
 
@@ -220,20 +218,6 @@ def test_the_parts_of_a_rule_are_found_by_what_they_are() -> None:
     assert named.aa.aggregate()["mention_rate"].tolist() == [pytest.approx(0.2)]
 
 
-def test_a_column_without_a_rule_is_left_out_or_refused_with_the_reason() -> None:
-    domains = aa.normalize("domains", (SAMPLES / "domains.json").read_bytes()).main
-    left = {*domains.columns} - {*domains.aa.aggregate().columns}
-    assert "source_domain" in left
-    refused = domains.aa.codebook["aggregation"].str.startswith(("none", "key"))
-    assert left == {*domains.columns[refused.to_numpy()]}
-    frame = overview().assign(share_of_voice=0.5, mine=1)
-    frame = described(frame, share_of_voice="overview_trend.share_of_voice")
-    with pytest.raises(AvailabilityError, match="needs brand_mention_count") as caught:
-        frame.aa.aggregate(columns=["share_of_voice", "mine"])
-    assert {*caught.value.columns} == {"share_of_voice", "mine"}
-    assert "rules={'mine': 'sum'}" in caught.value.columns["mine"]
-
-
 @pytest.mark.parametrize(
     ("rule", "value"),
     [
@@ -321,32 +305,12 @@ def test_a_sum_that_does_not_fit_is_an_error_and_does_not_wrap(numbers: list[int
         pd.DataFrame({"x": pd.array([2**63], "UInt64")}).aa.aggregate(rules={"x": "sum"})
 
 
-@pytest.mark.parametrize(
-    ("values", "rule", "problem"),
-    [
-        (["a", "b"], "sum", "not numbers"),
-        (pd.Categorical(["a", "b"]), "max", "its levels have no order"),
-    ],
-)
-def test_what_is_no_number_is_refused(values: object, rule: str, problem: str) -> None:
-    with pytest.raises(AvailabilityError, match=problem):
-        pd.DataFrame({"x": values}).aa.aggregate(rules={"x": rule})
-
-
 def test_a_missing_key_is_a_group_and_levels_of_the_index_are_keys() -> None:
     frame = pd.DataFrame({"g": pd.array(["a", None, None], "string"), "x": [1, 2, 3]})
     for given in (frame, frame.set_index("g")):
         result = given.aa.aggregate("g", rules={"x": "sum"})
         assert result["g"].tolist() == ["a", pd.NA]
         assert result["x"].tolist() == [1, 5]
-
-
-@pytest.mark.parametrize("by", ["enginee", ["engine", "nowhere"]])
-def test_a_key_that_is_not_there_is_refused_with_near_matches(by: str | list[str]) -> None:
-    frame = pd.DataFrame({"engine": ["a"], "x": [1]})
-    with pytest.raises(ItemNotFound, match="there is no column") as caught:
-        frame.aa.aggregate(by, rules={"x": "sum"})
-    assert ("did you mean 'engine'" in str(caught.value)) == (by == "enginee")
 
 
 @pytest.mark.parametrize("section", one_in(3, aa.sections.names()))
@@ -371,15 +335,6 @@ def test_every_table_of_every_section_aggregates_and_changes_no_frame(section: s
         assert frame.attrs == before.attrs
 
 
-def test_a_rule_that_was_given_is_followed_or_refused() -> None:
-    frame = pd.DataFrame({"x": [1, 2], "s": ["a", "b"]})
-    with pytest.raises(AvailabilityError, match="s holds str, not numbers") as caught:
-        frame.aa.aggregate(rules={"x": "sum", "s": "sum"})
-    assert [*caught.value.columns] == ["s"]
-    nothing = pd.DataFrame({"x": [None, None]}).aa.aggregate(rules={"x": "sum"})
-    assert nothing["x"].tolist() == [pd.NA]
-
-
 def test_a_number_that_was_taken_out_is_missing_whatever_is_stated_beside_it() -> None:
     frame = rows((1, None), (None, "unavailable")).assign(g=["a", "b"])
     result = described(frame, x=("nowhere.x", MEASURED)).aa.aggregate("g", rules={"x": "sum"})
@@ -388,37 +343,6 @@ def test_a_number_that_was_taken_out_is_missing_whatever_is_stated_beside_it() -
     value, status = total(taken)
     assert value is pd.NA
     assert status == "unknown"
-
-
-def money(currency: str) -> pd.DataFrame:
-    """Revenue of two engines, in a currency."""
-    body = json.loads((SAMPLES / "conversions.json").read_bytes())
-    body["source"]["currency"] = currency
-    body["engines"] = [
-        {**body["engines"][0], "engine": engine, "revenue": revenue}
-        for engine, revenue in (("chatgpt", 100.5), ("gemini", 50))
-    ]
-    return aa.normalize("conversions", body)["conversion_engines"]
-
-
-def test_a_code_of_a_currency_is_the_same_in_lower_case() -> None:
-    frame = money("usd")
-    frame.loc[1, "currency"] = " USD"
-    frame = attach(frame, metadata_of(money("usd")))
-    assert frame.aa.aggregate(columns="revenue").loc[0, "revenue"] == 150.5
-
-
-@pytest.mark.parametrize("codes", [("USD", "JPY"), ("USD", None), (None, None), ("usd", "eur")])
-def test_money_of_codes_that_differ_or_are_missing_is_refused(codes: tuple[str | None]) -> None:
-    frame = attach(
-        money("USD").assign(currency=pd.array(codes, "string")), metadata_of(money("USD"))
-    )
-    with pytest.raises(AvailabilityError, match="more than one currency"):
-        frame.aa.aggregate(columns="revenue")
-    if codes[0] and codes[1]:
-        assert frame.aa.aggregate("currency", columns="revenue")["revenue"].tolist() == (
-            [50, 100.5] if codes[0] > codes[1] else [100.5, 50]
-        )
 
 
 def test_citations_of_competitors_add_over_domains_and_not_over_brands() -> None:
@@ -433,22 +357,6 @@ def test_citations_of_competitors_add_over_domains_and_not_over_brands() -> None
     for by in (None, "source_domain"):
         with pytest.raises(AvailabilityError, match="nothing shows that it adds over brand"):
             frame.aa.aggregate(by, columns="citations")
-
-
-def test_the_code_book_says_which_aggregates_would_be_approximate() -> None:
-    body = json.loads((SAMPLES / "ranking.json").read_bytes())
-    cautions = aa.normalize("ranking", body).main.aa.codebook["caution"]
-    for row in body["leaderboard"]:
-        row.pop("positionCount", None)
-    frame = aa.normalize("ranking", body).main
-    caution = frame.aa.codebook["caution"].dropna()
-    assert {"average_position", "first_position_rate", "top_three_rate"} <= {*caution.index}
-    assert caution["average_position"] == (
-        "approximate: weighted by mention_count, as position_count is not reported"
-    )
-    assert {*cautions.dropna().index} < {*caution.index} or cautions.isna().all()
-    with pytest.warns(AAToolkitWarning, match="approximate"):
-        frame.aa.aggregate(columns="average_position")
 
 
 def test_values_of_several_units_are_not_added_and_one_unit_is_reported() -> None:

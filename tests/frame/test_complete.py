@@ -73,13 +73,6 @@ def test_what_nobody_reported_takes_nothing_from_what_was(skip_missing: bool) ->
     assert steps["occurrences"].tolist() == [5]
 
 
-def test_what_could_not_be_measured_still_does() -> None:
-    whole = queries().aa.complete(engine=["gemini", "claude"], availability=ENGINES)
-    assert whole.aa.aggregate("query", "occurrences")["occurrences"].isna().all()
-    without = queries().aa.complete(engine=["claude"], availability=ENGINES)
-    assert without.aa.aggregate("query", "occurrences")["occurrences"].tolist() == [0, 5]
-
-
 def test_an_engine_that_cannot_report_is_not_applicable() -> None:
     whole = queries().aa.complete(engine=["claude", "gemini", "copilot"], availability=ENGINES)
     added = whole.iloc[3:].drop_duplicates("engine").set_index("engine")[AVAILABILITY]
@@ -137,25 +130,6 @@ def test_what_was_observed_of_an_engine_stays_whatever_is_stated_of_it() -> None
     assert whole.aa.measured("answer_count")["answer_count"].tolist() == (
         engines["answer_count"].tolist()
     )
-
-
-def test_rows_of_what_could_not_be_measured_say_so() -> None:
-    frame = queries().iloc[:0]
-    empty = attach(
-        frame.drop(columns="query"),
-        FrameMetadata(
-            {
-                "engine": ColumnMetadata(None, MEASURED),
-                "occurrences": ColumnMetadata(None, NOT_CONNECTED),
-            },
-            ("engine",),
-        ),
-    )
-    whole = empty.aa.complete(engine=["chatgpt"])
-    assert whole[AVAILABILITY].values.tolist() == [
-        ["unavailable", "not_connected", "Create the CNAME."]
-    ]
-    assert whole["occurrences"].dtype == "Int64"
 
 
 @pytest.mark.parametrize(

@@ -114,15 +114,6 @@ def test_columns_are_wide_enough_for_dates_and_numbers(book: Path) -> None:
     assert seen >= 4
 
 
-def test_headers_of_ones_own_columns_stay_and_none_is_there_twice() -> None:
-    own = pd.DataFrame({"my_own": [1], "Other": [2]})
-    assert [*plain_names(own).values()] == ["my_own", "Other"]
-    frame = aa.demo().read("urls").main.assign(**{"Page type": "own"})
-    names = plain_names(frame)
-    assert names["page_type"] == "page_type"
-    assert len({*names.values()}) == len(names)
-
-
 def test_numbers_moments_and_lists_are_those_of_the_frame(dataset: aa.Dataset, book: Path) -> None:
     frame = dataset["crawl"]["crawl_bots"]
     sheet = pd.read_excel(book, sheet_name="Crawl bots").set_axis([*frame], axis=1)
@@ -141,23 +132,6 @@ def test_numbers_moments_and_lists_are_those_of_the_frame(dataset: aa.Dataset, b
     written = pd.read_excel(book, sheet_name="Source domains")["Brands mentioned"].dropna()
     assert [tuple(json.loads(each)) for each in written] == [*domains]
     assert csv_bytes(domains.to_frame()).decode().splitlines()[1].startswith('"[""')
-
-
-def test_a_moment_that_a_cell_would_round_is_text(tmp_path: Path) -> None:
-    texts = ["2026-11-20T12:00:00Z", "2026-11-20T12:00:00.000001Z", None]
-    moments = pd.to_datetime(texts, format="ISO8601")
-    path = pd.DataFrame({"at": moments}).aa.to_excel(tmp_path / "at.xlsx")
-    cells = [cell.value for cell in openpyxl.load_workbook(path)["Data"]["A"]]
-    assert cells == ["at", datetime(2026, 11, 20, 12), "2026-11-20T12:00:00.000001Z"]
-
-
-def test_a_frame_has_its_rows_and_its_codebook(dataset: aa.Dataset, tmp_path: Path) -> None:
-    frame = dataset["domains"].main
-    path = frame.aa.to_excel(tmp_path / "deep" / "domains.xlsx")
-    sheets = pd.read_excel(path, sheet_name=None)
-    assert [*sheets] == ["Overview", "Data", "columns"]
-    assert sheets["columns"]["column"].tolist() == [*frame]
-    assert sheets["columns"]["availability"].tolist() == [*frame.aa.codebook["availability"]]
 
 
 def test_a_text_is_never_a_formula_and_what_is_missing_is_empty(tmp_path: Path) -> None:

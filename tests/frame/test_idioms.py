@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 from carried import attach, metadata_of
 from effort import one_in
-from helpers.effort import examples, explores, is_thorough
+from helpers.effort import examples, is_thorough
 from helpers.idioms import IDIOMS, KEEPING, numbers, texts
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -205,17 +205,6 @@ def large() -> pd.DataFrame:
     return attach(rows, metadata_of(frame))
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    "name",
-    [name for at, name in enumerate(IDIOMS) if explores() or at % 3 == 1 or "fill" in name],
-)
-def test_nothing_false_on_a_frame_of_many_rows(name: str) -> None:
-    after = outcome(name, large())
-    if after is not None and after.size < 10**6:
-        assert false_columns(large(), after, name in KEEPING) == []
-
-
 def test_a_large_frame_that_was_filled_and_cut_is_not_taken_for_a_part_of_it() -> None:
     filled = large().fillna({"retrieval_count": 0}).iloc[1:]
     by_rank = filled.sort_values("rank")
@@ -224,17 +213,6 @@ def test_a_large_frame_that_was_filled_and_cut_is_not_taken_for_a_part_of_it() -
         assert "citation_count" in passing(after)
     assert "retrieval_count" in passing(large().iloc[1:])
     assert "retrieval_count" in passing(large().sample(frac=0.5, replace=True, random_state=1))
-
-
-@pytest.mark.thorough
-def test_the_oracle_finds_what_is_false() -> None:
-    frame = tables()["source_domains"]
-    assert false_columns(frame, frame, keeps_labels=True) == []
-    assert [*false_sums(frame, frame)] == []
-    other = attach(frame.assign(citation_count=frame["citation_count"] + 1), metadata_of(frame))
-    assert "citation_count" in false_columns(frame, other, keeps_labels=True)
-    assert "citation_count" in false_columns(frame, other, keeps_labels=False)
-    assert [*false_sums(frame, other)] != []
 
 
 @pytest.mark.thorough

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pandas as pd
 import pytest
 from helpers.effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import aatoolkit as aa
 from aatoolkit.errors import AvailabilityError
 
 PAGES = pd.DataFrame(
@@ -33,38 +30,6 @@ def total(frame: pd.DataFrame, by: str | None = None) -> object:
 
 def joined(how: str = "left") -> pd.DataFrame:
     return PAGES.aa.merge(MONEY, how=how, **KEYS)
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        *(lambda how=how: joined(how) for how in ("left", "inner", "right", "outer")),
-        lambda: MONEY.aa.merge(PAGES, left_on="domain", right_on="source_domain"),
-        lambda: PAGES.aa.merge(
-            MONEY.set_index("domain"), left_on=KEYS["left_on"], right_index=True
-        ),
-        lambda: MONEY.aa.merge(pd.DataFrame({"domain": [*"ab"], "x": [1, 2]})).aa.merge(
-            PAGES, left_on="domain", right_on="source_domain"
-        ),
-        lambda: joined().aa.merge(
-            pd.DataFrame({"page_type": ["home", "list"] * 2, "k": [*"xyzz"]})
-        ),
-        lambda: PAGES.merge(MONEY, how="left", **KEYS).aa.adopt(joined()),
-        lambda: joined().drop(columns="domain").sort_values("url", ascending=False),
-        lambda: joined().aa.rename(columns={"source_domain": "d"}),
-        lambda: aa.concat([joined(), joined()]),
-        lambda: aa.concat([joined(), joined()], ignore_index=True),
-        lambda: PAGES.aa.merge(MONEY.aa.rename(columns={"domain": "source_domain"})),
-        lambda: PAGES.assign(revenue=0).aa.merge(MONEY, **KEYS, suffixes=("_old", "")),
-        lambda: joined().assign(host="one", days=7),
-    ],
-)
-def test_a_column_of_a_joined_frame_counts_once_a_row_of_it(
-    make: Callable[[], pd.DataFrame],
-) -> None:
-    frame = make()
-    assert len(frame) > 3
-    assert total(frame) == 300
 
 
 @pytest.mark.thorough

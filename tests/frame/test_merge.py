@@ -13,8 +13,6 @@ from carried import (
     attach,
     metadata_of,
 )
-from hypothesis import given
-from hypothesis import strategies as st
 from serving import shared_dataset
 
 import aatoolkit as aa
@@ -325,42 +323,6 @@ def test_concat_takes_what_that_of_pandas_takes() -> None:
 
 
 # --- all of them ----------------------------------------------------------------------------
-
-
-counts = st.lists(st.none() | st.integers(0, 3), min_size=1, max_size=6)
-
-
-@pytest.mark.filterwarnings("ignore:.*no partner:aatoolkit.errors.AAToolkitWarning")
-@given(counts, st.data())
-def test_no_chain_of_verbs_claims_a_value_that_was_not_read(
-    values: list[int | None], data: st.DataObject
-) -> None:
-    """Whatever plain and tracked steps are taken: what is believed is what stood in the row."""
-    frame = attach(
-        pd.DataFrame({"key": range(len(values)), "n": pd.array(values, "Int64")}),
-        FrameMetadata(
-            {"key": ColumnMetadata("t.key", AVAILABLE), "n": ColumnMetadata("t.n", AVAILABLE)},
-            ("key",),
-        ),
-    )
-    steps = {
-        "filter": lambda f: f[f["key"] % 2 == 0],
-        "sort": lambda f: f.sort_values("n", ignore_index=True),
-        "fill": lambda f: f.fillna({"n": 0}),
-        "over": lambda f: f.assign(n=0),
-        "sum": lambda f: f.groupby("key", as_index=False)[["n"]].sum(),
-        "few": lambda f: f.groupby(f["key"] // 2, as_index=False)[["n"]].sum().assign(key=0),
-        "merge": lambda f: f.aa.merge(pd.DataFrame({"key": [0, 1, 9]}), how="left"),
-        "adopt": lambda f: pd.DataFrame(f).aa.adopt(frame),
-        "stack": lambda f: aa.concat([f, f], ignore_index=True),
-    }
-    made = frame
-    for name in data.draw(st.lists(st.sampled_from([*steps]), max_size=5)):
-        made = steps[name](made)
-    if metadata_of(made).columns["n"].of:
-        read = dict(zip(frame["key"], frame["n"], strict=True))
-        for key, n in zip(made["key"], made["n"], strict=True):
-            assert (n is pd.NA and read[key] is pd.NA) or n == read[key]
 
 
 def test_a_merge_without_keys_joins_on_no_measures() -> None:

@@ -95,27 +95,6 @@ def test_a_file_of_anybody_can_be_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "values"),
-    [
-        (pa.list_(pa.string()), [["a"], None, []]),
-        (pa.list_(pa.list_(pa.int64())), [[[1], None], None, []]),
-        (pa.struct([("a", pa.int64())]), [{"a": 1}, None, {"a": None}]),
-        (pa.timestamp("us", "UTC"), [None, pd.Timestamp("2026-11-20", tz="UTC"), None]),
-    ],
-)
-def test_arrow_columns_of_any_kind_come_back(
-    kind: pa.DataType, values: list[Any], tmp_path: Path
-) -> None:
-    frame = pd.DataFrame({"n": pd.Series(values, dtype=pd.ArrowDtype(kind)), "text": [*"abc"]})
-    path = tmp_path / "n.parquet"
-    frame.to_parquet(path)  # pandas itself does not read all of these back
-    pd.testing.assert_frame_equal(aa.read_parquet(path), frame)
-    frame.aa.to_parquet(path)
-    pd.testing.assert_frame_equal(aa.read_parquet(path), frame)
-    assert pd.read_parquet(path)["n"].isna().sum() == frame["n"].isna().sum()
-
-
-@pytest.mark.parametrize(
     "frame",
     [
         pd.DataFrame({"a": [object()]}),

@@ -95,17 +95,6 @@ def test_duckdb_finds_data_and_metadata(path: Path) -> None:
     ]
 
 
-def test_polars_finds_data_and_metadata(path: Path) -> None:
-    known = json.loads(pl.read_parquet_metadata(path)[ATTRIBUTE])
-    assert known["key"] == ["source_domain"]
-    assert state(known, "citation_count") == COUNT
-    read = pl.read_parquet(path)
-    assert read["citation_count"].to_list() == [3, 0, None]
-    assert read["domain_type"].cast(pl.String).to_list() == ["owned", None, "editorial"]
-    assert read["revenue"].null_count() == 3
-    assert read["revenue"].dtype == pl.Float64
-
-
 def test_pyarrow_finds_data_and_metadata(path: Path) -> None:
     for table in (pq.read_table(path), pq.ParquetFile(path).read()):
         assert table.column("citation_count").to_pylist() == [3, 0, None]
@@ -117,20 +106,6 @@ def test_pyarrow_finds_data_and_metadata(path: Path) -> None:
         pq.read_schema(path).metadata[ATTRIBUTE.encode()]
         == table.schema.metadata[ATTRIBUTE.encode()]
     )
-
-
-@pytest.mark.parametrize("drop", [[], ["domain_type"]], ids=["categories", "none"])
-def test_every_reader_of_arrow_gives_the_types_back(drop: list[str], tmp_path: Path) -> None:
-    made = frame().drop(columns=drop)
-    path = made.aa.to_parquet(tmp_path / "made.parquet")
-    assert (b"ARROW:schema" in pq.read_metadata(path).metadata) is not bool(drop)
-    plain = pd.read_parquet(path)
-    assert [*plain.dtypes.drop("tags")] == [*made.dtypes.drop("tags")]
-    assert [*aa.read_parquet(path).dtypes] == [*made.dtypes]
-    lazily = pytest.importorskip("dask.dataframe").read_parquet(path)
-    assert [*lazily.dtypes.drop(["tags", *{"domain_type"} - {*drop}])] == [
-        *made.dtypes.drop(["tags", *{"domain_type"} - {*drop}])
-    ]
 
 
 def by_duckdb(path: Path, out: Path) -> None:

@@ -126,12 +126,3 @@ def test_weeks_and_months_that_are_aggregated_further_count_as_such() -> None:
     assert quarter["n_coverage"].tolist() == pytest.approx([2 / 3] * 2)
     words = "2 of the 3 months from 2026-10-01 to 2026-12-31"
     assert quarter["n_availability_reason"].tolist() == [words] * 2
-
-
-def test_the_status_is_beside_each_column_on_request() -> None:
-    whole = october(31)
-    assert "n_availability" not in whole.aa.aggregate("engine", ["n"], rules=SUM)
-    found = whole.aa.aggregate("engine", ["n"], rules=SUM, status=True)
-    assert found["n_availability"].tolist() == ["available"] * 2
-    assert {"n_availability_cause", "n_availability_reason"} <= {*found.columns}
-    assert found.aa.aggregate(columns="n", rules=SUM)["n"].tolist() == [1220]

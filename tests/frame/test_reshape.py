@@ -12,7 +12,7 @@ from effort import one_in
 
 import aatoolkit as aa
 from aatoolkit import Availability, Cause, Status
-from aatoolkit.errors import AvailabilityError, NotWritten
+from aatoolkit.errors import AvailabilityError
 
 SAMPLES = Path(__file__).parents[2] / "data" / "samples"
 MEASURED = Availability(Status.AVAILABLE)
@@ -75,16 +75,6 @@ def test_every_table_has_a_long_form_that_loses_no_number(section: str) -> None:
             values = frame[variable].astype("Float64").tolist()
             assert cells["value"].astype("Float64").tolist() == values, name
         assert long["availability"].notna().all()
-
-
-def test_whole_numbers_stay_whole_or_are_refused() -> None:
-    large = 2**53 + 1
-    frame = pd.DataFrame({"n": pd.array([large, None], "Int64"), "x": [0.5, 1.0], "s": "t"})
-    assert frame.aa.to_long("n")["value"].tolist() == [large, pd.NA]
-    with pytest.raises(NotWritten, match=r"n holds whole numbers beyond 2\*\*53"):
-        frame.aa.to_long()
-    with pytest.raises(AvailabilityError, match="only numbers have a long form: s holds"):
-        frame.aa.to_long(["n", "s"])
 
 
 def test_context_stands_before_the_columns() -> None:

@@ -69,30 +69,6 @@ def test_it_is_the_same_for_both_backends_and_every_layout(section: str, tmp_pat
         assert aa.logical_hash(aa.read_parquet(tmp_path / "t.parquet")) == expected
 
 
-def test_what_differs_hashes_otherwise() -> None:
-    plain = pd.DataFrame({"a": ["x", "y"], "n": pd.array([1, 2], "Int64")})
-    others = [
-        plain.iloc[::-1],
-        plain[["n", "a"]],
-        plain.rename(columns={"n": "m"}),
-        plain.iloc[:1],
-        plain.assign(n=pd.array([1, 3], "Int64")),
-        plain.assign(n=pd.array([1, None], "Int64")),
-        plain.assign(n=pd.array([1, 0], "Int64")),
-        plain.assign(n=pd.array([1, 2], "Float64")),
-        plain.assign(a=["xy", ""]),
-        plain.assign(a=["x", None]),
-        plain.assign(a=["1", "2"]),
-        plain[["a"]],
-        plain.assign(n=pd.to_datetime([1, 2], unit="us")),
-        plain.assign(n=pd.to_datetime([1, 2], unit="us", utc=True)),
-    ]
-    hashes = [aa.logical_hash(frame) for frame in (plain, *others)]
-    assert len({*hashes}) == len(hashes)
-    assert aa.logical_hash(plain.set_index("a")) == hashes[0]
-    assert aa.logical_hash(plain.set_axis([7, 8])) == hashes[0]
-
-
 @pytest.mark.parametrize("value", [{"a": 1}, 1 + 2j, object()])
 def test_what_has_no_kind_is_refused(value: Any) -> None:
     with pytest.raises(errors.NotWritten, match="'odd' has no logical hash"):
