@@ -49,7 +49,7 @@ from aatoolkit.frame.groupby import (
     refuse_measures,
     sums,
 )
-from aatoolkit.frame.statements import in_groups, of_groups, with_statements
+from aatoolkit.frame.statements import in_groups, of_groups, row_statements
 from aatoolkit.frame.views import view_of
 from aatoolkit.metadata.attrs import EMPTY, ColumnMetadata, FrameMetadata, attach, metadata_of
 from aatoolkit.metadata.recorded import recorded
@@ -102,7 +102,6 @@ def aggregate(
         several = tuple(sorted(filter(Duplicates(flat, known, groups).is_in_several, tables)))
     kept: dict[Any, pd.Series] = {name: groups.keys[name] for name in groups.keys.columns}
     described = {str(name): known.columns[str(name)] for name in kept}
-    keys = groups.keys[[name for name in kept if known.holds(str(name))]]
     for planned in plans:
         outcome = _with_parts(_outcome(planned, flat, known, groups, skip_missing), parts)
         within, name, own = planned.rule.within, planned.column, known.columns[planned.described]
@@ -112,10 +111,16 @@ def aggregate(
             described[within] = known.columns[within]
         kept[name] = outcome.values
         of = planned.of or (own.of if own.table in several else None)
-        whole = ColumnMetadata(of, outcome.whole)
-        whole = with_statements(whole, keys, outcome.states, outcome.codes)
-        described[name] = replace(whole.lacking(*outcome.absent), caution=planned.caution)
         beside = _beside(name, outcome, skip_missing, status or any(parts))
+        whole = ColumnMetadata(of, outcome.whole, caution=planned.caution)
+        if (stated := f"{name}_{ROW}") in beside:
+            statuses = pd.DataFrame({part: beside[part] for part in beside if ROW in part})
+            whole = replace(
+                whole,
+                statements=tuple(row_statements(statuses, stated)),
+                otherwise=Availability(),
+            )
+        described[name] = whole.lacking(*outcome.absent)
         kept |= beside
         described |= dict.fromkeys(beside, _MEASURED)
     key = tuple(str(name) for name in groups.keys.columns)

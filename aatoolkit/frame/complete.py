@@ -13,6 +13,7 @@ from aatoolkit.availability.subject import Condition, Statement
 from aatoolkit.errors import AvailabilityError
 from aatoolkit.frame.cell_status import CAUSE, REASON, ROW, is_status_column, status_columns
 from aatoolkit.frame.groupby import find, flattened
+from aatoolkit.frame.statements import row_statements
 from aatoolkit.metadata.arrow_schema import declared_key
 from aatoolkit.metadata.attrs import (
     EMPTY,
@@ -49,7 +50,7 @@ def complete(
     for name in _OF_ROWS:
         there = flat[name] if is_status_column(flat, name) else states[name]
         whole[name] = pd.concat([there.astype(added[name].dtype), added[name]], ignore_index=True)
-    stated_of_new = _statements(added)
+    stated_of_new = row_statements(added, ROW)
     described = {
         name: column
         if name in (*known.key, *levels)
@@ -58,19 +59,6 @@ def complete(
     }
     described |= dict.fromkeys(_OF_ROWS, ColumnMetadata(None, _REPORTED))
     return attach(whole, replace(known, columns=over_rows(whole, described)))
-
-
-def _statements(added: pd.DataFrame) -> list[Statement]:
-    """What is stated of the rows that were added: their columns of status say which they are."""
-    statements = []
-    for status, rows in added.astype("object").groupby(ROW, observed=True, sort=False):
-        kinds = rows.drop_duplicates()
-        causes, reasons = kinds[ROW + CAUSE].dropna(), kinds[ROW + REASON].dropna()
-        cause = str(causes.iloc[0]) if causes.nunique() == 1 else None
-        reason = "; ".join(map(str, reasons.unique())) or None
-        state = _state(str(status), cause, reason)
-        statements.append(Statement(state, (Condition(ROW, "in", (str(status),)),)))
-    return statements
 
 
 def _with(
