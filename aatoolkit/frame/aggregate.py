@@ -244,14 +244,8 @@ def _with_parts(outcome: _Outcome, parts: Sequence[PartPeriod | None]) -> _Outco
             reason = combined_reason((state.reason, str(part)))
             changed[at] = replace(state, status=Status.PARTIAL, reason=reason)
     states, codes = _replaced(outcome.states, outcome.codes, changed)
-    words = f"in part: {'; '.join(dict.fromkeys(str(part) for part in parts if part))}"
-    whole = outcome.whole
-    if whole.status in (Status.AVAILABLE, Status.PARTIAL):
-        whole = combine([whole, Availability(Status.PARTIAL, None, words)])
-    else:
-        whole = replace(whole, reason=combined_reason((whole.reason, words)))
     coverage = outcome.coverage * [part.share if part else 1.0 for part in parts]
-    return replace(outcome, states=states, codes=codes, whole=whole, coverage=coverage)
+    return replace(outcome, states=states, codes=codes, coverage=coverage)
 
 
 def _reported(cells: Cells, groups: Groups) -> Cells:

@@ -16,7 +16,6 @@ import pandas as pd
 
 from aatoolkit.availability import Cause, combine
 from aatoolkit.availability.subject import Condition
-from aatoolkit.errors import ArgumentError
 from aatoolkit.frame.duplicates import answer_of
 from aatoolkit.frame.merge import (
     absent_rows,
@@ -87,8 +86,8 @@ def concat(
 
     Raises
     ------
-    ArgumentError
-        If there is no frame, or `pandas.concat` refuses what is given.
+    ValueError
+        If `pandas.concat` refuses what is given.
     MetadataError
         If a frame's metadata is damaged, or newer than this version can read.
 
@@ -103,22 +102,16 @@ def concat(
     if isinstance(frames, Mapping):
         keys = [*frames] if keys is None else [*keys]
         frames = [frames[name] for name in keys]
-    listed = _frames(frames)
-    problem = ""
-    try:
-        stacked = pd.concat(
-            in_common(listed, every=join == "outer"),
-            join=join,  # type: ignore[call-overload]
-            ignore_index=ignore_index,
-            keys=keys,
-            names=names,
-            sort=sort,
-            verify_integrity=verify_integrity,
-        )
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        problem = str(error)
-    if problem:
-        raise ArgumentError(f"the frames cannot be concatenated: {problem}")
+    listed = [*frames]
+    stacked = pd.concat(
+        in_common(listed, every=join == "outer"),
+        join=join,  # type: ignore[call-overload]
+        ignore_index=ignore_index,
+        keys=keys,
+        names=names,
+        sort=sort,
+        verify_integrity=verify_integrity,
+    )
     knowns = [metadata_of(frame, levels=True) for frame in listed]
     every = [*zip(listed, knowns, strict=True)]
     held = [pair for pair in every if len(pair[0])] or every
@@ -130,24 +123,28 @@ def concat(
     key = same.pop() if len(same) == 1 else ()
     whole = unique_key(stacked, key)
     if apart and not whole and key:
-        whole = unique_key(stacked, (*(each.column for each in apart[0]), *key))
-    grains, repeated = _stacked_grains(knowns, columns.values())
+        whole = unique_key(stacked, (*(condition.column for condition in apart[0]), *key))
+    grains: dict[str, tuple[str, ...]] = {}
+    repeated = {table for known in knowns for table in known.repeated}
     for table in dict.fromkeys(table for known in knowns for table in tables_of(known)):
-        having = [pair for pair in held if table in tables_of(pair[1])]
-        key = grains.get(table, declared_key(table) or ())
-        if len({*(_has_all(known, table, key) for _, known in having)}) > 1:
+        own, having = declared_key(table), [pair for pair in held if table in tables_of(pair[1])]
+        kinds = {known.grain(table, own) for known in knowns if table in tables_of(known)}
+        if len(kinds) > 1:
             repeated.add(table)
-            grains[table] = tuple(f"{name} of every frame" for name in key)
+            grains[table] = (f"rows of one kind of {table}",)
+        elif any(table in known.grains for known in knowns):
+            grains[table] = kinds.pop() or ()
+        grain = grains.get(table, own or ())
+        if len({all(map(k.holds, k.grain(table, own) or grain)) for _, k in having}) > 1:
+            repeated.add(table)
+            grains[table] = tuple(f"{name} of every frame" for name in grain)
         elif _stacks_again(having, table):
             repeated.add(table)
+    if any(map(is_joined, repeated)):
+        joined = {column.table for column in columns.values() if is_joined(column.table)}
+        repeated |= joined - {*grains}
     described = FrameMetadata(columns, whole, sources_of(knowns), grains, tuple(sorted(repeated)))
     return attach(stacked, described)
-
-
-def _has_all(known: FrameMetadata, table: str, key: Sequence[str]) -> bool:
-    """Whether a frame has the key of a table."""
-    grain = known.grain(table, declared_key(table)) or key
-    return all(map(known.holds, grain))
 
 
 def _stacks_again(frames: Sequence[Described], table: str) -> bool:
@@ -195,51 +192,6 @@ def _origin(frame: pd.DataFrame, known: FrameMetadata) -> Fingerprint:
     if found is not None and found.whole:
         return found
     return fingerprint_of(frame, filter(known.holds, known.columns), known.key)
-
-
-def _frames(given: Any) -> list[pd.DataFrame]:
-    """The frames, if that is what they are.
-
-    Raises
-    ------
-    ArgumentError
-        If they are no frames.
-    ArgumentError
-        If there is none.
-    """
-    if isinstance(given, pd.DataFrame | str | bytes) or not isinstance(given, Iterable):
-        raise ArgumentError(
-            f"frames is a {type(given).__name__}; give a list of DataFrames", argument="frames"
-        )
-    listed = [*given]
-    wrong = [each for each in listed if not isinstance(each, pd.DataFrame)]
-    if wrong:
-        raise ArgumentError(
-            f"frames holds a {type(wrong[0]).__name__}, which is no DataFrame", argument="frames"
-        )
-    if not listed:
-        raise ArgumentError("No objects to concatenate: give one frame at least", argument="frames")
-    return listed
-
-
-def _stacked_grains(
-    knowns: Sequence[FrameMetadata], columns: Iterable[ColumnMetadata]
-) -> tuple[dict[str, tuple[str, ...]], set[str]]:
-    """The columns that identify the rows of each table, and the tables whose rows may repeat."""
-    grains: dict[str, tuple[str, ...]] = {}
-    repeated = {table for known in knowns for table in known.repeated}
-    for table in dict.fromkeys(table for known in knowns for table in tables_of(known)):
-        key = declared_key(table)
-        found = {known.grain(table, key) for known in knowns if table in tables_of(known)}
-        if len(found) > 1:
-            repeated.add(table)
-            grains[table] = (f"rows of one kind of {table}",)
-        elif any(table in known.grains for known in knowns):
-            grains[table] = found.pop() or ()
-    if any(map(is_joined, repeated)):
-        several = {column.table for column in columns if is_joined(column.table)}
-        repeated |= {table for table in several if table not in grains}
-    return grains, repeated
 
 
 def _apart(frames: Sequence[Described]) -> list[Conditions] | None:
@@ -325,61 +277,46 @@ def in_common(frames: Sequence[pd.DataFrame], *, every: bool) -> list[pd.DataFra
     """
     if not all(frame.columns.is_unique for frame in frames):
         return [*frames]
-    labels = dict.fromkeys(chain.from_iterable(frame.columns for frame in frames))
-    targets: dict[Hashable, Any] = {label: _common(frames, label, every=every) for label in labels}
-    return [_with_dtypes(frame, targets, every=every) for frame in frames]
+    kinds: dict[Hashable, Any] = {}
+    for label in dict.fromkeys(chain.from_iterable(frame.columns for frame in frames)):
+        columns = [frame[label] for frame in frames if label in frame.columns]
+        kinds[label] = _common(columns, lacking=every and len(columns) < len(frames))
+    return [
+        pd.DataFrame(
+            {
+                label: _as(frame, label, kind)
+                for label, kind in kinds.items()
+                if every or label in frame.columns
+            },
+            index=frame.index,
+        )
+        for frame in frames
+    ]
 
 
-def _with_dtypes(frame: pd.DataFrame, targets: dict[Hashable, Any], *, every: bool) -> pd.DataFrame:
-    columns = {
-        label: _as(frame[label], dtype) if label in frame.columns else _missing(frame, dtype)
-        for label, dtype in targets.items()
-        if every or label in frame.columns
-    }
-    return pd.DataFrame(columns, index=frame.index)
-
-
-def _as(column: pd.Series, dtype: Any) -> pd.Series:
-    if dtype is None or column.dtype == dtype:
+def _as(frame: pd.DataFrame, label: Hashable, dtype: Any) -> pd.Series:
+    """A column of a frame in a dtype; of missing values where there is none, or it has none."""
+    column = frame[label] if label in frame.columns else None
+    if column is not None and (dtype is None or column.dtype == dtype):
         return column
-    return _missing(column, dtype) if column.isna().all() else column.astype(dtype)
+    if column is None or column.isna().all():
+        return pd.Series(None, index=frame.index, dtype=dtype or object)
+    return column.astype(dtype)
 
 
-def _missing(like: pd.DataFrame | pd.Series, dtype: Any) -> pd.Series:
-    """Make a column of missing values, of a given length."""
-    return pd.Series(None, index=like.index, dtype=dtype or object)
-
-
-def _common(frames: Sequence[pd.DataFrame], label: Hashable, *, every: bool) -> Any:
+def _common(columns: Sequence[pd.Series], *, lacking: bool) -> Any:
     """The common dtype of a column; None where pandas may choose it."""
-    columns = [frame[label] for frame in frames if label in frame.columns]
     typed = [column for column in columns if column.dtype != object or column.notna().any()]
     dtypes = [*dict.fromkeys(column.dtype for column in typed)]
-    levelled = [dtype for dtype in dtypes if isinstance(dtype, pd.CategoricalDtype)]
     plain = [dtype for dtype in dtypes if not isinstance(dtype, pd.CategoricalDtype)]
-    if levelled and not plain:
-        return _levelled(levelled)
-    if len(plain) != 1:
+    if len(dtypes) > 1 and not plain:
+        levels = chain.from_iterable(dtype.categories for dtype in dtypes)
+        return pd.CategoricalDtype([*dict.fromkeys(levels)])
+    if len(dtypes) > 1 and len(plain) == 1:
+        return plain[0]
+    if len(dtypes) != 1:
         return None
-    lacking = (every and len(columns) < len(frames)) or len(typed) < len(columns)
-    return _nullable(plain[0]) if lacking else plain[0]
-
-
-def _levelled(dtypes: Sequence[pd.CategoricalDtype]) -> pd.CategoricalDtype:
-    """Combine categorical dtypes to one with all levels; ordered if one has all in one order."""
-    longest = max(dtypes, key=lambda dtype: len(dtype.categories))
-    ordered = all(
-        dtype.ordered
-        and [level for level in longest.categories if level in dtype.categories]
-        == [*dtype.categories]
-        for dtype in dtypes
-    )
-    levels = dict.fromkeys(chain.from_iterable(dtype.categories for dtype in (longest, *dtypes)))
-    return pd.CategoricalDtype([*levels], ordered=ordered)
-
-
-def _nullable(dtype: Any) -> Any:
-    """The nullable counterpart of a dtype; the dtype itself if it can hold missing values."""
-    if isinstance(dtype, pd.api.extensions.ExtensionDtype) or dtype.kind not in "biu":
+    dtype, is_lacking = dtypes[0], lacking or len(typed) < len(columns)
+    if not is_lacking or not isinstance(dtype, np.dtype) or dtype.kind not in "biu":
         return dtype
     return "boolean" if dtype.kind == "b" else dtype.name.replace("int", "Int").replace("u", "U")

@@ -37,7 +37,7 @@ def test_sums_are_those_of_pandas_and_part_periods_are_those_pandas_cuts(
     if any(part) and not all(part):
         assert [state == "partial" for state in status] == part
     reason = found.aa.availability.loc["n", "reason"]
-    assert (pd.notna(reason) and "in part: " in reason) == any(part)
+    assert (pd.notna(reason) and " of the " in reason) == any(part)
 
 
 def test_a_part_week_says_how_many_days_it_has() -> None:
