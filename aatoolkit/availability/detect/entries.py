@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, NamedTuple
 
-from aatoolkit._util.lexicon import ends, fits, fold, is_whole, names, tokens
+from aatoolkit._util.lexicon import ends, fits, fold, names, tokens
 from aatoolkit.availability.detect.facts import Facts, Member
 from aatoolkit.availability.detect.words import (
     ABSENT,
@@ -26,7 +25,6 @@ from aatoolkit.availability.detect.words import (
     instead_of_number,
     is_echo,
     is_of_trade,
-    is_size,
     is_word,
     kind_of_entries,
     measures,
@@ -36,7 +34,6 @@ from aatoolkit.availability.detect.words import (
     state_beside_value,
     state_in,
     state_of,
-    state_of_flag,
     state_of_sibling,
     subject,
     suffix,
@@ -99,8 +96,7 @@ def unknown(word: str, path: str) -> Availability:
 def read_states(answer: Facts, key: str, entries: list[Entry], *, trusted: bool = False) -> bool:
     """Read a map from fields or engines to their states; return whether it is one."""
     states = [state_of(entry.value, key) for entry in entries]
-    stated = trusted or subject(key) == STATED
-    if not any(states) or (None in states and not stated):
+    if None in states and not trusted and subject(key) < STATED:
         return False
     is_sure = (
         trusted
@@ -108,12 +104,12 @@ def read_states(answer: Facts, key: str, entries: list[Entry], *, trusted: bool 
         or any(e.scope or answer.is_engine(e.name) or answer.has(e.name) for e in entries)
         or best((entry.value for entry in entries), STRONG)
     )
-    for entry, state in zip(entries, states, strict=True) if is_sure else ():
+    for entry, state in zip(entries, states, strict=True) if is_sure and any(states) else ():
         if state is not None:
             add_entry(answer, entry, state)
         elif isinstance(entry.value, str) and not is_of_trade(entry.value):
             add_entry(answer, entry, unknown(entry.value, entry.path))
-    return bool(is_sure)
+    return bool(is_sure and any(states))
 
 
 def read_lacks(answer: Facts, member: Member, *, trusted: bool = False) -> bool:
@@ -145,26 +141,23 @@ def read_lacks(answer: Facts, member: Member, *, trusted: bool = False) -> bool:
         denied = not (is_map or trusted or state.status == Status.PARTIAL)
         if not is_engine and (not is_named or (denied and answer.counts(entry.name))):
             continue
-        own = _lack(entry, state, key, in_map=is_map or failed)
+        own = _lack(entry, state, in_map=is_map or failed)
         target = entry.name if is_engine else answer.about(entry.name)
         rule = "map" if is_map or failed else "list"
         answer.add("engine" if is_engine else "field", target, own, entry.path, rule, entry.value)
     return len(answer.signals) > before
 
 
-def _lack(entry: Entry, state: Availability, key: str, *, in_map: bool) -> Availability:
+def _lack(entry: Entry, state: Availability, *, in_map: bool) -> Availability:
     """The state of an entry that its key denies: by its own word, or with its own reason."""
     item = entry.value
     if isinstance(item, dict):
-        own = state_in(item, STRONG if in_map else WEAK)
-        texts = (v for k, v in item.items() if isinstance(v, str) and v != entry.name)
-        reason = reason_in(item) or (next(texts, None) if names(key, "failure") else None)
-        if own is not None:
-            return because(own, reason) if own.reason is None else own
-        return explained(state, item) if reason_in(item) else because(state, reason)
+        own = state_in(item, STRONG if in_map else WEAK) or state
+        texts = [v for v in item.values() if isinstance(v, str) and v != entry.name]
+        return own if own.reason else because(own, reason_in(item) or next(iter(texts), None))
     if not in_map or not isinstance(item, str):
         return state
-    word = sure([item]) if names(key, "failure") else best([item], STRONG)
+    word = sure([item])
     return because(word.availability if word else state, item)
 
 
@@ -174,16 +167,13 @@ def read_lists(answer: Facts, member: Member) -> bool:
     denied = denial(member.key) is not None
     ids = [engine for item in lists.values() for engine in item]
     of_engines = ids and all(isinstance(name, str) and answer.is_engine(name) for name in ids)
-    if not of_engines and not (denied and any(map(kind_of_entries, lists))):
-        return False
     before = len(answer.signals)
     beside = {f"{name} engines": item for name, item in lists.items()}
-    for name, item in lists.items():
+    for name, item in lists.items() if of_engines or denied else ():
         key = f"{member.key} {name}" if denied else f"{name} engines"
         inner = Member(key, item, member.path + key_step(name), member.value if denied else beside)
-        if not denied or kind_of_entries(name):
-            read_lacks(answer, inner, trusted=True)
-    return denied or len(answer.signals) > before
+        read_lacks(answer, inner, trusted=True)
+    return len(answer.signals) > before
 
 
 def read_listed(answer: Facts, member: Member) -> bool:
@@ -196,19 +186,15 @@ def read_listed(answer: Facts, member: Member) -> bool:
         return bool(is_map) and read_states(answer, key, entries, trusted=True)
     records = [entry.value for entry in entries if isinstance(entry.value, dict)]
     # Whether engines are configured is what scope options list; it is not about a response.
-    if len(records) != len(value) or any("configured" in record for record in records):
+    if any("configured" in record for record in records) or any(map(measures, records)):
         return False
-    lists = any(isinstance(item, list) for record in records for item in record.values())
     states = [state_in(r) or (state_of(r, key) if subject(key) else None) for r in records]
-    about = scope == "engine" or any(
-        e.name == answer.section or answer.has(e.name) for e in entries
-    )
+    is_named = [entry.name == answer.section or answer.has(entry.name) for entry in entries]
     lacking = any(state and state.status != Status.AVAILABLE for state in states)
-    if lists or any(map(measures, records)) or not lacking or not about:
+    if not lacking or not (scope == "engine" or any(is_named)):
         return False
-    read_states(answer, key, entries, trusted=True)
     answer.read_lists.add(member.path)
-    return True
+    return read_states(answer, key, entries, trusted=True)
 
 
 # --- statements ------------------------------------------------------------------------------
@@ -220,21 +206,18 @@ def read_statement(answer: Facts, member: Member, *, of_whole: bool = True) -> b
     It is about the whole response, or else about the field of the member's pattern.
     """
     key, value, before = member.key, member.value, len(answer.signals)
-    stated = subject(key) == STATED
-    least = WEAK if stated else STRONG
+    least = WEAK if subject(key) == STATED else STRONG
     state, odd = None, value
     if isinstance(value, str):
         word = understand(value)
         if word and word.strength >= least:
             state = explained(word.availability, member.beside)
-    elif isinstance(value, bool) and stated:
-        state = explained(flag(key, value) or state_of_flag(value, key), member.beside)
     elif isinstance(value, dict):
         state = state_in(value, least)
         odd = next((v for k, v in value.items() if isinstance(v, str) and is_word(k)), None)
-    if state is None and isinstance(odd, str) and odd and stated and of_whole:
-        wants_word = names(key, "availability") or names(key, "state")
-        state = unknown(odd, member.path) if wants_word and not is_of_trade(odd) else None
+    if state is None and isinstance(odd, str) and least == WEAK and not is_of_trade(odd):
+        named = names(key, "availability") or names(key, "state")
+        state = unknown(odd, member.path) if named else None
     if state is not None and of_whole:
         answer.add_whole(state, member, "statement")
     elif state is not None:
@@ -245,7 +228,7 @@ def read_statement(answer: Facts, member: Member, *, of_whole: bool = True) -> b
         listed = entries_in(value, member.path, kind_of_entries(key))
         records = [entry for entry in listed if isinstance(entry.value, dict)]
         if len(records) == len(value):
-            read_states(answer, key, records, trusted=stated)
+            read_states(answer, key, records, trusted=least == WEAK)
     return len(answer.signals) > before
 
 
@@ -253,8 +236,8 @@ def _read_parts(answer: Facts, member: Member, least: int, *, has_state: bool) -
     """Read the parts of a statement: lists, maps and objects of fields and engines."""
     key, value = member.key, member.value
     inner = [item for item in value.values() if isinstance(item, dict)]
-    alike = len(inner) == len(value) > 1 and all(set(item) == set(inner[0]) for item in inner)
-    of_engines = alike and any(map(answer.is_engine, value)) and all(map(state_in, inner))
+    alike = all(set(item) == set(inner[0]) for item in inner)
+    of_engines = inner and alike and any(map(answer.is_engine, value))
     scope = kind_of_entries(key) or ("engine" if of_engines else None)
     for name, item in value.items():
         at, kind = member.path + key_step(name), kind_of_entries(name)
@@ -262,28 +245,21 @@ def _read_parts(answer: Facts, member: Member, least: int, *, has_state: bool) -
             if not read_lacks(answer, Member(name, item, at, {}), trusted=True):
                 read_states(answer, name, entries_in(item, at, kind), trusted=True)
         elif isinstance(item, dict):
-            if kind is not None and not _is_one_state(item):
-                read_states(answer, key, entries_in(item, at, kind), trusted=True)
-                continue
             state = None if _is_part(name) else state_in(item)
             is_named = least == WEAK or scope or answer.is_engine(name) or answer.has(name)
-            if state is not None and is_named:
+            if kind is not None and state is None:
+                read_states(answer, key, entries_in(item, at, kind), trusted=True)
+            elif state is not None and is_named:
                 add_entry(answer, Entry(name, scope, item, at), state)
-    single = {n: item for n, item in value.items() if not isinstance(item, dict | list)}
-    if not has_state and not any(_is_part(name) and not ends(name, "reason") for name in single):
-        listed = {n: item for n, item in single.items() if not _is_part(n)}
+    parts = {n: item for n, item in value.items() if not isinstance(item, dict | list)}
+    if not has_state:
+        listed = {n: item for n, item in parts.items() if not _is_part(n)}
         read_states(answer, key, entries_in(listed, member.path, scope))
 
 
 def _is_part(name: str) -> bool:
     """Whether a key of a statement is a part of it and not an entry of a map."""
-    return is_size(name) or is_whole(name, "moment") or ends(name, "reason") or is_word(name)
-
-
-def _is_one_state(value: Mapping[str, Any]) -> bool:
-    """Whether an object gives one state and what belongs to it, and no entries."""
-    parts = all(_is_part(name) or isinstance(item, bool) for name, item in value.items())
-    return parts and state_in(value) is not None
+    return ends(name, "reason") or is_word(name)
 
 
 def read_siblings(answer: Facts, holder: Member) -> set[str]:
@@ -321,7 +297,7 @@ def read_object(answer: Facts, member: Member, depth: int = 0) -> None:
         return
     read = read_siblings(answer, member)
     rest = {name: item for name, item in value.items() if name not in read}
-    own = state_beside_value(rest) or _connection(key, rest) or _own(rest, peers)
+    own = state_beside_value(rest) or _own(rest, peers)
     if own is not None:
         scope, target = ("engine", key) if answer.is_engine(key) else ("field", pattern)
         answer.add(scope, target, own, path, "field", value)
@@ -354,14 +330,6 @@ def _is_map_of_engines(answer: Facts, member: Member) -> bool:
     return any(read(answer, member) for read in (read_lists, read_lacks, read_listed))
 
 
-def _connection(key: str, value: Mapping[str, Any]) -> Availability | None:
-    """The state of a connection, also in everyday words; half connected is not connected."""
-    state = state_in(value) if names(key, "source") else None
-    if state is not None and state.status == Status.PARTIAL and not measures(value):
-        return replace(STATES["not_connected"], reason=state.reason)
-    return state
-
-
 def _own(value: Mapping[str, Any], peers: Mapping[str, Any]) -> Availability | None:
     """The state that an object gives about itself; None if it may be one of business."""
     for name, item in value.items():
@@ -371,22 +339,10 @@ def _own(value: Mapping[str, Any], peers: Mapping[str, Any]) -> Availability | N
             word = best([item], STRONG)
             if word and word.canonical != "forbidden" and (word.canonical != "available" or alike):
                 state = word.availability
-        elif isinstance(item, bool):
+        elif isinstance(item, bool) and not {*tokens(name)} & {"enabled", "allowed"}:
             stated = flag(name, item)
-            state = stated if _is_sure(name, stated, value, alike) else None
+            is_fine = stated is not None and stated.status == Status.AVAILABLE
+            state = stated if (alike if is_fine else not measures(value)) else None
         if state is not None:
             return weighed(explained(state, value), measures(value))
     return None
-
-
-def _is_sure(name: str, state: Availability | None, value: Mapping[str, Any], alike: bool) -> bool:
-    """Whether a flag of an object is about its data: explained, alike in others, or in vain."""
-    if state is None or {*tokens(name)} & {"enabled", "allowed"}:
-        return False
-    if state.status == Status.AVAILABLE and not fits(name, "claim"):
-        return False
-    if "data" in tokens(name):
-        return True
-    if any(isinstance(item, str) and is_whole(key, "message") for key, item in value.items()):
-        return True
-    return alike if state.status == Status.AVAILABLE else not measures(value)
