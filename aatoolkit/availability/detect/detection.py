@@ -51,7 +51,6 @@ from aatoolkit.availability.detect.words import (
     flag_of_nothing,
     in_prose,
     instead_of_number,
-    is_statement,
     is_word,
     kind_of_entries,
     lack_of_code,
@@ -210,26 +209,14 @@ def _read(
     read_headers(answer, {name: text for name, text in headers.items() if name.lower() not in own})
     if (declared or not silent) and read_rules(answer, declared, headers):
         return not declared
-    if silent:
-        rules.read_prose(answer)
-        read_counts(answer, headers)
-        return False
-    before, whole = [*answer.signals], answer.whole
-    _read_body(answer, headers)
-    if whole is not None and _is_statement(answer, whole):
-        # The list that was cut short is a statement: it is read in full, and the rest again.
-        answer.restart(before)
-        _read_body(answer, headers)
-    rows.read_rows(answer)
-    _read_silence(answer)
-    return False
-
-
-def _read_body(answer: Facts, headers: Mapping[str, str]) -> None:
-    rules.read_envelope(answer)
+    if not silent:
+        rules.read_envelope(answer)
+        rules.read_forms(answer)
+        rows.read_rows(answer)
+        _read_silence(answer)
     rules.read_prose(answer)
     read_counts(answer, headers)
-    rules.read_forms(answer)
+    return False
 
 
 # --- responses that say nothing --------------------------------------------------------------
@@ -376,24 +363,17 @@ def _read_silence(answer: Facts) -> None:
 
 def _is_of_each_engine(signal: Signal) -> bool:
     """Whether a signal is one entry of a map or list that gives the state of each engine."""
-    above = re.sub(r"\[[^]]*\]$|\.[^.\[\]]*$", "", signal.path)
-    key = re.split(r"[.\[\]\"]+", above.rstrip('"]'))[-1]
-    lacks = denial(key) is not None or fits(key, "reasons")
-    return signal.scope == "engine" and signal.rule == "map" and not lacks
+    if signal.scope != "engine" or signal.rule != "map":
+        return False
+    key = re.split(r"[.\[\]\"]+", signal.path.rstrip('"]'))[-2]
+    return denial(key) is None and not fits(key, "reasons")
 
 
 def _failure(error: Exception) -> str:
     """Describe an internal error by its type and place, without anything of the response."""
-    frames = traceback.extract_tb(error.__traceback__)
-    at = f" in {Path(frames[-1].filename).name}, line {frames[-1].lineno}" if frames else ""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
     return (
-        f"availability could not be read in full ({type(error).__name__}{at}): a fault of "
-        "aatoolkit, which leaves the response as it is; please report it"
-    )
-
-
-def _is_statement(answer: Facts, whole: FullDocument) -> bool:
-    """Whether the list that was cut short is itself a statement, or holds one."""
-    return any(is_statement(name) or kind_of_entries(name) for name in whole.steps) or any(
-        signal.path.startswith(whole.path) for signal in answer.signals
+        f"availability could not be read in full ({type(error).__name__} in "
+        f"{Path(frame.filename).name}, line {frame.lineno}): a fault of aatoolkit, which leaves "
+        "the response as it is; please report it"
     )

@@ -20,6 +20,7 @@ from aatoolkit.availability.detect.words import (
     is_echo,
     is_size,
     is_statement,
+    kind_of_entries,
     subject,
     weighed,
 )
@@ -184,6 +185,9 @@ class Facts:
         engines: Collection[str] = (),
         whole: FullDocument | None = None,
     ) -> None:
+        if whole and any(is_statement(name) or kind_of_entries(name) for name in whole.steps):
+            # The list that was cut short is a statement: it is read in full.
+            document, whole = whole.values.values[0], None
         self.document, self.whole = document, whole
         self.listed_engines = frozenset(engines)
         self.engines = {fold(name): name for name in (*words("known_engine"), *engines)}
@@ -191,13 +195,6 @@ class Facts:
         self.prose: list[Member] = []
         self.read_lists: set[str] = set()
         self.unread: dict[tuple[str, str], Hint] = {}
-
-    def restart(self, signals: list[Signal]) -> None:
-        """Restart with all of a response that was cut short, and with only the signals given."""
-        assert self.whole is not None
-        self.document, self.signals[:] = self.whole.values.values[0], signals
-        self.prose, self.read_lists = [], set()
-        self.release()
 
     def release(self) -> None:
         """Release the values of the response, which can be flattened again from the document."""

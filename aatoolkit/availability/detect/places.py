@@ -19,6 +19,7 @@ from aatoolkit.availability.detect.words import (
     denial,
     flag,
     is_echo,
+    kind_of_entries,
     lack,
     loss,
     phrase,
@@ -149,24 +150,22 @@ def _points(answer: Facts, key: str, value: Any) -> int:
     if isinstance(value, bool):
         return 2 * names(key, "about_data") * (not names(key, "business"))
     if isinstance(value, int | float):
-        of_all = tokens(key)[:1] in (("of",), ("total",), ("matched",)) and value > max(
-            answer.lengths, default=value
-        )
-        return 2 if of_all else own if 0 < value < 1 else 0
+        of_all = {*tokens(key)[:1]} & {"of", "total", "matched"}
+        more = of_all and value > max(answer.lengths, default=value)
+        return 2 if more else own if 0 < value < 1 else 0
     own += names(key, "trouble") or subject(key) == STATED
     own += 2 * (names(key, "source") and isinstance(value, list))
-    figures = isinstance(value, dict) and all(type(v) in (int, float) for v in value.values())
-    if not own and (figures or not isinstance(value, dict | str)):
+    if not own and isinstance(value, list) and kind_of_entries(key) != "engine":
         return 0
     found: set[str] = set()
     waiting, signs = [value], 0
     for given in islice(waiting, _WIDEST):  # it grows meanwhile
-        if isinstance(given, dict) and len(given) <= _WIDEST:
+        if isinstance(given, dict):
             waiting += given.values()
             found |= {word for name in given for word in tokens(name)}
             signs += (False in given.values()) + (None in given.values())
         elif isinstance(given, list):
-            waiting += given[:_WIDEST]
+            waiting += given
         elif isinstance(given, str) and len(given) <= _LONGEST and not _PLAIN.fullmatch(given):
             found |= {*tokens(given)}
             signs += 2 * (given.count(" ") > 3) + answer.is_engine(given)
