@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, ExitStack
+
 from aatoolkit.errors import ArgumentError
 
 THEMES = ("auto", "light", "dark")
@@ -9,7 +11,7 @@ THEMES = ("auto", "light", "dark")
 _theme = "auto"
 
 
-def set_theme(theme: str) -> None:
+def set_theme(theme: str) -> AbstractContextManager[object]:
     """Set whether pictures are drawn for light or for dark paper, such as a dark notebook.
 
     A kernel is not told which theme its notebook has: set it once, in the first cell.
@@ -19,6 +21,11 @@ def set_theme(theme: str) -> None:
     theme : {"auto", "light", "dark"}
         ``auto`` goes by matplotlib's style; ``df.aa.plot(theme=)`` and axes of one's own win.
 
+    Returns
+    -------
+    context manager
+        For use in ``with``, after which the theme is what it was before.
+
     Raises
     ------
     ArgumentError
@@ -27,14 +34,29 @@ def set_theme(theme: str) -> None:
     Examples
     --------
     >>> import aatoolkit as aa
-    >>> aa.set_theme("dark")
-    >>> aa.set_theme("auto")
+    >>> with aa.set_theme("dark"):
+    ...     picture = aa.demo().read("ranking").main.aa.plot()
     """
     global _theme
     if theme not in THEMES:
         raise ArgumentError(
             f"theme={theme!r} is not known; there are {', '.join(THEMES)}", argument="theme"
         )
+    before, _theme = _theme, theme
+    block = _Block()
+    block.callback(_put, before)
+    return block
+
+
+class _Block(ExitStack):
+    """What restores a theme at its end; it shows nothing of note at the end of a cell."""
+
+    def __repr__(self) -> str:
+        return f"<theme: {_theme}>"
+
+
+def _put(theme: str) -> None:
+    global _theme
     _theme = theme
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 from IPython.lib.pretty import pretty
 
 import aatoolkit as aa
-from aatoolkit._util.files import FileList
 from aatoolkit._util.show import ShowAs, Shown
 from aatoolkit._util.text import terminal_width, wrap_cell, wrap_lines
 
@@ -150,12 +148,6 @@ def test_a_result_shows_key_numbers_and_verdict_in_80_columns() -> None:
     assert all(word in wordy for word in SENTENCE.split())
 
 
-def test_numbers_of_several_units_have_their_own_digits() -> None:
-    text = repr(result(unit=["fraction 0-1", "rank"], before=[0.012345, 12345.6]))
-    assert "0.0123" in text
-    assert "1.23e+04" in text
-
-
 def test_what_fits_is_shown_by_pandas() -> None:
     small = result()[["brand", "before", "verdict"]]
     for frame in (small, result().head(0)):
@@ -229,15 +221,6 @@ def test_a_width_that_is_set_wins_over_the_terminal(monkeypatch: pytest.MonkeyPa
         assert terminal_width() == 132
 
 
-@pytest.mark.parametrize("width", [30, 50, 80])
-def test_no_line_is_longer_and_no_word_is_lost(width: int) -> None:
-    text = f"<Tables of domains>\n{LONG}\n    {'plain words ' * 20}\n\n"
-    wrapped = wrap_lines(text, width)
-    assert max(map(len, wrapped.splitlines())) <= width
-    assert wrapped.split() == text.split()
-    assert wrap_lines(text, 400) == text
-
-
 def test_a_line_goes_on_below_its_column_and_names_break_where_their_parts_meet() -> None:
     first, second, *_ = wrap_lines(LONG, 60).splitlines()
     assert first.startswith("  source_domains  ◐ partial")
@@ -253,19 +236,3 @@ def test_a_declaration_prints_as_a_list() -> None:
         assert "steps=" not in str(thing)
         assert pretty(thing) == wrap_lines(str(thing))
     assert str(section).splitlines()[1].startswith("  source_domains: One row")
-
-
-def test_many_files_print_as_their_number_and_place() -> None:
-    files = FileList([Path("acme/gaps/a.parquet"), Path("acme/gaps/_placement/$.parquet")])
-    assert repr(files) == "<2 files in acme/gaps>"
-    assert [repr(FileList(part)) for part in ([], [Path("a.parquet")])] == [
-        "<no files>",
-        "<1 file in .>",
-    ]
-
-
-def test_what_an_answer_states_marks_the_numbers_of_an_aggregate() -> None:
-    prompts = aa.demo().read("prompts").main
-    text = repr(prompts.aa.aggregate("intent", "mention_rate"))
-    assert "0.2621*" in text
-    assert "* partial (rows 0-3): google-ai-overview: This engine has not run yet." in text

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from browser.alone import Alone
-from pickers import HOSTILE, options_of
+from pickers import options_of
 
 import aatoolkit as aa
 
@@ -54,25 +54,6 @@ def test_by_mouse(page: Any, alone: Alone) -> None:
     page.get_by_role("button", name="None: Topics").click()
     alone.hear()
     assert alone.picker.scope == aa.Scope(90)
-
-
-def test_where_no_kernel_listens_the_page_says_so(page: Any, alone: Alone) -> None:
-    page.clock.install()
-    unheard = page.get_by_text("Python has not received this choice.")
-    page.get_by_text("90 days").click()
-    page.clock.run_for(2_000)
-    assert not unheard.count()
-    alone.hear()
-    alone.receive()
-    page.clock.run_for(5_000)
-    assert not unheard.count(), "it was received in time"
-    page.get_by_text("7 days", exact=True).click()
-    page.clock.run_for(3_100)
-    unheard.wait_for()
-    alone.hear()
-    alone.receive()
-    assert not unheard.count(), "a kernel that was busy has it now"
-    assert alone.picker.scope == aa.Scope(7)
 
 
 def test_by_keyboard_alone(page: Any, alone: Alone) -> None:
@@ -216,15 +197,6 @@ def test_text_contrasts_in_light_and_dark(page: Any, scheme: str) -> None:
     assert {"aa-label", "aa-note", "aa-count", "aa-title", "CODE", "LEGEND"} <= {*ratios}
     # WCAG 2 AA, for text of this size.
     assert {name: round(ratio, 1) for name, ratio in ratios.items() if ratio < 4.5} == {}
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("width", [320, 700, 1280])
-def test_nothing_sticks_out_at_any_width(page: Any, width: int) -> None:
-    page.set_viewport_size({"width": width, "height": 900})
-    Alone(page, aa.ScopePicker(options_of(topics=HOSTILE)))
-    page.get_by_role("button", name="All: Topics").click()
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 # --- many options ---------------------------------------------------------------------------

@@ -245,11 +245,9 @@ def test_on_axes_of_ones_own_a_picture_keeps_to_its_cell(style: str) -> None:
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_marks_and_words_contrast_with_their_paper(theme: str) -> None:
-    aa.set_theme(theme)
-    try:
+    with aa.set_theme(theme):
         pictures = [KINDS[kind]() for kind in ("bars", "counts", "line", "verdicts", "gap")]
-    finally:
-        aa.set_theme("auto")
+    assert (luminance(to_hex(KINDS["bars"]().figure.get_facecolor())) < 0.05) is False
     for axes in pictures:
         paper = to_hex(axes.figure.get_facecolor())
         assert (luminance(paper) < 0.05) == (theme == "dark")

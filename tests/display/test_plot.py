@@ -235,13 +235,6 @@ def test_a_frame_without_metadata_plots_and_says_that_nothing_is_known(
     assert unknown
 
 
-def test_the_pyarrow_backend_draws_the_same() -> None:
-    project = shared_client().project("acme.example")
-    other = project.read("overview", dtype_backend="pyarrow")
-    for name, frame in project.read("overview").items():
-        assert other[name].aa.plot().finding == frame.aa.plot().finding
-
-
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [

@@ -231,16 +231,6 @@ def test_a_number_that_is_not_wholly_measured_leads_to_what_the_service_says() -
     assert f'href="#{anchor}">Why</a>' in found[""]
 
 
-def test_a_number_that_was_changed_since_says_so(dataset: aa.Dataset) -> None:
-    again = aa.normalize("ranking", dataset["ranking"].payload)
-    again.main.loc[0, "mention_count"] = 123456
-    text = page(aa.Dataset({"ranking": again}), 3)
-    found = re.findall(r"<span id=[^>]*><a [^>]*>Mention count</a> (.*?)</span>", text)[0]
-    assert ">123,456</a>" in text
-    assert "the trail ends here: " in found
-    assert "changed" in found
-
-
 def test_no_name_of_code_is_shown(written: str) -> None:
     check_words(written)
 
@@ -333,20 +323,3 @@ def test_rows_that_cannot_be_are_refused(dataset: aa.Dataset, tmp_path: Path, ro
     with pytest.raises(ArgumentError, match="from 1"):
         dataset.report(tmp_path / "a.html", rows=rows)
     assert not [*tmp_path.iterdir()]
-
-
-@pytest.mark.thorough
-def test_a_report_opens_with_what_changed(tmp_path: Path) -> None:
-    dataset = aa.demo().read_all(sections=["overview", "prompts"], progress=False)
-    page = dataset.report(tmp_path / "page.html").read_text("utf-8")
-    assert page.index("Nothing is shown to have changed") < page.index("What was measured")
-    assert "Nothing is shown to have changed since the window before;" in page
-    assert "37.6 % to 45.8 %" in page
-    assert "points or more would likely have shown" in page
-    assert "before 0.375839 of n = 447" in page
-    assert "+0.0 points" not in page
-    assert not re.search(r"[^.]\.\.[^.]", re.sub(r"<[^>]*>", "", page))
-    same = dataset.report(tmp_path / "same.html", baseline=dataset).read_text("utf-8")
-    assert "the windows" in same or "both hold" in same
-    alone = aa.demo().read_all(sections=["crawl"], progress=False)
-    assert "was not read" in alone.report(tmp_path / "alone.html").read_text("utf-8")

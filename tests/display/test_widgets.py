@@ -7,13 +7,8 @@ import warnings
 from html.parser import HTMLParser
 from typing import Any
 
-import ipywidgets
 import numpy as np
-import pandas as pd
 import pytest
-from effort import effort
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from pickers import HOSTILE, options_of
 
 import aatoolkit as aa
@@ -82,15 +77,6 @@ def test_an_unknown_value_is_refused_with_near_matches_and_changes_nothing(
     assert (refused.value.parameter, refused.value.suggestions) == (parameter, near)
     assert picker.scope == aa.Scope(90, engine="gemini")
     assert picker._choice == before
-
-
-def test_a_picker_is_made_of_scope_options_or_a_project_alone() -> None:
-    for wrong in (None, {}, "acme.example", pd.DataFrame()):
-        with pytest.raises(ScopeError, match="does not hold scope options") as refused:
-            aa.ScopePicker(wrong)  # type: ignore[arg-type]
-        assert refused.value.parameter == "options"
-    with pytest.raises(TypeError):
-        aa.ScopePicker(options_of(), scopes=aa.Scope())  # type: ignore[call-arg]
 
 
 def test_a_project_is_requested_once_and_never_by_a_choice(scripted: Any, reply: Any) -> None:
@@ -180,18 +166,6 @@ def test_a_hostile_name_comes_back_exactly_and_shows_safely(name: str) -> None:
         assert eval(line[0], {"aa": aa}) == picker.scope
 
 
-@settings(max_examples=effort(25))
-@given(st.lists(st.text(min_size=1).filter(lambda t: "," not in t and t.strip()), unique=True))
-def test_any_choice_comes_back(names: list[str]) -> None:
-    named = [name for name in names if name != "(none)"]
-    picker = aa.ScopePicker(options_of(topics=named))
-    chosen = list(range(0, len(named), 2))
-    choose(picker, topic=chosen)
-    assert picker.scope == aa.Scope(topic=[named[at] for at in chosen])
-    again = aa.ScopePicker(options_of(topics=named), picker.scope)
-    assert again._choice["bits"] == [bytes(each) for each in picker._choice["bits"]]
-
-
 # --- without a kernel -----------------------------------------------------------------------
 
 
@@ -219,31 +193,3 @@ def test_sections_are_chosen_watched_and_set() -> None:
 
 
 # --- as a control of ipywidgets -----------------------------------------------------------------
-
-
-def test_the_value_is_the_choice_whichever_is_set() -> None:
-    picker = aa.ScopePicker(options_of(), layout={"width": "300px"}, disabled=True)
-    seen: list[aa.Scope] = []
-    picker.observe(lambda change: seen.append(change["new"]), "value")
-    choose(picker, days=[2])
-    picker.scope = aa.Scope(7)
-    picker.value = aa.Scope(7, engine="chatgpt")
-    assert picker.scope == picker.value == aa.Scope(7, engine="chatgpt")
-    assert seen == [aa.Scope(90), aa.Scope(7), aa.Scope(7, engine="chatgpt")]
-    with pytest.raises(ScopeError, match="did you mean 'chatgpt'"):
-        picker.value = aa.Scope(engine="chatgbt")
-    assert picker.scope == picker.value == aa.Scope(7, engine="chatgpt")
-    assert (picker.layout.width, picker.disabled) == ("300px", True)
-    sections = aa.SectionPicker(chosen="urls", disabled=True)
-    sections.value = ["domains", "ads"]
-    assert sections.sections == sections.value == ("ads", "domains")
-
-
-def test_interact_takes_a_picker_as_a_control() -> None:
-    picker, seen = aa.ScopePicker(options_of()), []
-    control = ipywidgets.interactive(lambda scope: seen.append(scope), scope=picker)
-    assert control.children[0] is picker
-    output = ipywidgets.interactive_output(lambda scope: seen.append(scope), {"scope": picker})
-    choose(picker, days=[0])
-    assert isinstance(output, ipywidgets.Output)
-    assert seen[-1] == picker.scope == aa.Scope(7)

@@ -95,6 +95,8 @@ def wrapped(text: str, width: float, size: float, most: int = 3, *, is_bold: boo
             lines[-1] = longer
         else:
             lines.append(fitted(word, width, size, is_bold))
-    if len(lines) > most:
-        lines[most - 1] = fitted(f"{lines[most - 1]} …", width, size, is_bold)
+    last = lines[most - 1] if len(lines) > most else ""
+    while last:
+        lines[most - 1] = f"{last} …"
+        last = last.rpartition(" ")[0] * (width_of(f"{last} …", size, is_bold) > width)
     return "\n".join(lines[:most])

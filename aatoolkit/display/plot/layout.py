@@ -288,7 +288,7 @@ class _Frame:
             at += wide
         if self._is_direct:
             texts += self._direct(left + width + 6, top, height)
-        words_of = tuple(tuple(self._words(mark, width)) for mark in panel.marks)
+        words_of = tuple(tuple(self._words(mark, width, height)) for mark in panel.marks)
         return Box(left, top, max(width, 1.0), height, self._x_ticks, self._y_ticks[::every], size,
                    self._is_turned, tuple(texts), words_of)  # fmt: skip
 
@@ -305,11 +305,13 @@ class _Frame:
             _, name, style = labels[row]
             yield Text(x, y, self._labels[row], small, style.key, name.endswith("(own)"))
 
-    def _words(self, mark: Mark, width: float) -> Iterator[WordPlace]:
+    def _words(self, mark: Mark, width: float, height: float) -> Iterator[WordPlace]:
         """The words of a mark, without their middles where they would be cut."""
         small, scale = self._small, self.panel.x
         if mark.kind != "words":
-            yield from map(WordPlace, mark.words)
+            # Numbers in cells that are lower than a line would meet.
+            is_low = height / max(len(self.panel.y.names), 1) < small * 1.1
+            yield from (WordPlace("" if is_low else word) for word in mark.words)
         else:
             for x, word in zip(mark.x, mark.words, strict=True):
                 share = scale.share(float(x)) if math.isfinite(x) else 0.0

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntFlag
@@ -18,8 +16,7 @@ import numpy as np
 import traitlets
 
 from aatoolkit._util.attributes import Chaptered
-from aatoolkit._util.text import markup, shown, visible
-from aatoolkit.errors import ArgumentError
+from aatoolkit._util.text import markup, visible
 
 _HERE = Path(__file__).parent
 
@@ -79,11 +76,6 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType)
             raise AttributeError(
                 f"{type(self).__name__} has no attribute {name!r}; set what is chosen as a whole, "
                 f"such as picker.value = {self._python()}"
-            )
-        if name == "layout" and not _is_layout(value):
-            raise ArgumentError(
-                f"layout={shown(value)} cannot be used; give a dict, such as {{'width': '20em'}}",
-                argument=name,
             )
         super().__setattr__(name, value)
 
@@ -209,12 +201,6 @@ def python_tuple(values: Sequence[str]) -> str:
     return f"({', '.join(listed)}{',' if len(values) == 1 else ''})"
 
 
-def _is_layout(value: Any) -> bool:
-    return isinstance(value, ipywidgets.Layout) or (
-        isinstance(value, Mapping) and all(isinstance(name, str) for name in value)
-    )
-
-
 class OptionFlag(IntFlag):
     """Flags for the state of an option; ``picker.js`` uses the same numbers."""
 
@@ -313,7 +299,7 @@ class OptionGroup:
     def sent(self) -> dict[str, Any]:
         """Encode the group for ``picker.js``, column by column."""
         values = [option.value for option in self.options]
-        labels = _distinct_labels([str(option.label or option.value) for option in self.options])
+        labels = [str(option.label or option.value) for option in self.options]
         details = [option.detail for option in self.options]
         return {
             "name": self.name,
@@ -340,15 +326,3 @@ def with_stale(
         if value not in there
     )
     return (*gone, *options)
-
-
-def _distinct_labels(labels: Sequence[str]) -> list[str]:
-    """Labels, escaped to ASCII where two look the same and are not equal."""
-    if all(map(str.isascii, labels)):
-        return list(labels)
-    looks = [unicodedata.normalize("NFC", label) for label in labels]
-    shared = {look for look, count in Counter(looks).items() if count > 1}
-    return [
-        ascii(label)[1:-1] if look in shared else label
-        for look, label in zip(looks, labels, strict=True)
-    ]

@@ -20,7 +20,7 @@ from aatoolkit.display.widgets.picker import (
     python_tuple,
     with_stale,
 )
-from aatoolkit.errors import AAToolkitWarning, FetchError, ScopeError
+from aatoolkit.errors import AAToolkitWarning, ScopeError
 from aatoolkit.scope import DAYS, FILTERS, UNTAGGED, Scope, ScopeOptions
 
 _TITLES = {"engine": "Engines", "topic": "Topics", "category": "Categories", "brand": "Brands"}
@@ -84,7 +84,7 @@ class ScopePicker(Picker):
         layout: ipywidgets.Layout | Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(disabled, layout)
-        self._offer(_read(options) if isinstance(options, Project) else options)
+        self._offer(options.scope_options() if isinstance(options, Project) else options)
         if scope is not None:
             self.scope = scope
 
@@ -114,12 +114,6 @@ class ScopePicker(Picker):
         return {name: values for name, values in found.items() if values}
 
     def _offer(self, options: ScopeOptions) -> None:
-        if not isinstance(options, ScopeOptions):
-            raise ScopeError(
-                f"a {type(options).__name__} does not hold scope options; give "
-                "project.scope_options()",
-                parameter="options",
-            )
         scope = self.scope or _first(options)
         self._options, self._title = options, options.host
         self._show(tuple(_groups(options, _chosen(scope))), _chosen(scope))
@@ -165,17 +159,6 @@ class ScopePicker(Picker):
     def _python(self) -> str:
         filters = (f"{name}={python_tuple(values)}" for name, values in self.scope._filters.items())
         return f"aa.Scope({', '.join([f'days={self.scope.days}', *filters])})"
-
-
-def _read(project: Project) -> ScopeOptions:
-    try:
-        return project.scope_options()
-    except FetchError as error:
-        error.add_note(
-            "The picker needs the scope options, and can be made once they are answered. Reading "
-            "needs none: project.read('domains', aa.Scope(days=7, engine='chatgpt'))."
-        )
-        raise
 
 
 def _chosen(scope: Scope) -> dict[str, tuple[Any, ...]]:
@@ -281,15 +264,7 @@ def _with_disabled(name: str, options: list[Option]) -> Iterator[Option]:
         if _is_allowed(name, option.value):
             yield option
         else:
-            why = (
-                "has a comma, "
-                if "," in option.value
-                else ""
-                if option.value.strip()
-                else "blank, "
-            )
-            why += "no filter"
-            yield Option(option.value, option.label, note=why, mark=OptionFlag.DISABLED)
+            yield Option(option.value, option.label, note="no filter", mark=OptionFlag.DISABLED)
 
 
 def _is_allowed(name: str, values: Any) -> bool:

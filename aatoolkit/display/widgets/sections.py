@@ -85,12 +85,6 @@ class SectionPicker(Picker):
         self._offer(dataset)
 
     def _offer(self, dataset: Dataset | None) -> None:
-        if not (dataset is None or isinstance(dataset, Dataset)):
-            raise ScopeError(
-                f"a {type(dataset).__name__} is not a Dataset; give the result of "
-                "project.read_all()",
-                parameter="dataset",
-            )
         self._dataset = dataset
         options = [
             Option(name, detail=declared.get(name).doc, **_read(dataset, name))
