@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta, timezone
-from functools import lru_cache, partial
+from datetime import datetime
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -28,11 +28,8 @@ from aatoolkit.sections.section import Column
 if TYPE_CHECKING:
     import pandas as pd
 
-_STYLE = re.compile(
-    r"[0-9-]{10}(?P<between>[T ])[0-9]{2}:[0-9]{2}"
-    r"(?P<seconds>:[0-9]{2})?(?P<fraction>[.][0-9]+)?(?P<zone>.*)"
-)
-_FULL, _INTEGER, _NUMBER = "T|3|7|Z", "integer", "number"
+_ZONE = re.compile(r"(Z|[+-][0-9]{2}:?[0-9]{2})$")
+_FULL, _INTEGER, _NUMBER = "T26Z", "integer", "number"
 _Cell = tuple[str, str, int, str]
 """The table, the column and the row of a cell, and how its value was written."""
 
@@ -53,7 +50,8 @@ def provenance(
             for column in table.table.columns:
                 source = column.source or ""
                 is_label = source.lstrip("^")[:1] in ("#", "@")
-                if (source[0] in "^$") == around and not is_label:
+                is_written = not is_label and column.reading is None
+                if (source[0] in "^$") == around and is_written:
                     for path, cell in _cells_of(table, column):
                         cells.setdefault(path, cell)
     rows: list[tuple[Any, ...]] = []
@@ -68,34 +66,26 @@ def provenance(
 
 def _cells_of(table: BuiltTable, column: Column) -> Iterator[tuple[str, _Cell]]:
     """Yield the values that a column took as they are, by their paths."""
-    rows, valid = table.rows, np.asarray(table.arrow[column.name].is_valid())
-    if column.reading is not None:
-        return
-    place, index = rows.find(column.source or "")
+    place, index = table.rows.find(column.source or "")
     there = np.arange(len(place)) if index is None else index
     fits = np.asarray(coerce_values(place.values, column.dtype)[0].is_valid())
-    chosen = np.flatnonzero((there >= 0) & valid)
-    chosen = chosen[fits[there[chosen]]]
+    chosen = np.flatnonzero((there >= 0) & np.asarray(table.arrays[column.name].is_valid()))
     paths, values = place.paths, place.values
     for row, origin in zip(chosen.tolist(), there[chosen].tolist(), strict=True):
-        style = _value_format(values[origin], column.dtype)
-        yield paths[origin], (rows.table.name, column.name, row, style)
+        if fits[origin]:
+            style = _style(values[origin], column.dtype)
+            yield paths[origin], (table.table.name, column.name, row, style)
 
 
-def _value_format(value: Any, dtype: str) -> str:
-    """The format in which a value of a dtype is written."""
+def _style(value: Any, dtype: str) -> str:
+    """How a value is written; an instant: the separator, the length, and the zone."""
     if dtype in ("Int64", "Float64"):
         return _INTEGER if type(value) is int else _NUMBER
-    return _style(value) if dtype == "timestamp" else ""
-
-
-@lru_cache(maxsize=4096)
-def _style(text: str) -> str:
-    """The format of an instant: the separator, the length of the rest, and the zone."""
-    parts = _STYLE.fullmatch(text)
-    assert parts is not None
-    lengths = (len(parts[name] or "") for name in ("seconds", "fraction"))
-    return "|".join((parts["between"], *map(str, lengths), parts["zone"]))
+    if dtype != "timestamp":
+        return ""
+    zone = _ZONE.search(value)
+    assert zone is not None
+    return f"{value[10]}{zone.start()}{zone[0]}"
 
 
 def rebuild(
@@ -127,18 +117,16 @@ def rebuild(
     except (KeyError, AttributeError):
         raise MetadataError("the provenance of the tables is missing: write them again") from None
     answer: list[Any] = [None]
-    values: dict[tuple[str, str, str], list[Any]] = {}
+    cells: dict[tuple[str, str, str], list[Any]] = {}
     for path, table, column, row, style, text in zip(*places, strict=True):
         if text is None:
-            if (table, column, style) not in values:
-                values[table, column, style] = _cells(tables, table, column, style)
-            cells = values[table, column, style]
-            if row >= len(cells):
+            if (table, column, style) not in cells:
+                cells[table, column, style] = _cells(tables, table, column, style)
+            if row >= len(cells[table, column, style]):
                 problem = f"the table {table} has lost rows"
                 raise PayloadError(problem, problems=[problem])
-            _put(answer, path, cells[row])
-        else:
-            _put(answer, path, json.loads(text))
+        value = json.loads(text) if text is not None else cells[table, column, style][row]
+        _put(answer, path, value)
     for path, text in zip(extra["path"], extra["value"], strict=True):
         if not path.endswith(KEY_SIGN):
             _put(answer, path, json.loads(text))
@@ -146,14 +134,43 @@ def rebuild(
 
 
 def _cells(tables: Mapping[str, pd.DataFrame], table: str, column: str, style: str) -> list[Any]:
-    """The cells of a column as JSON values."""
-    try:
-        cells = tables[table][column]
-    except KeyError:
+    """The cells of a column as JSON values, as they were written in the answer."""
+    if table not in tables or column not in tables[table]:
         problem = f"the column {column} of the table {table} is missing"
-    else:
-        return format_values(pa.array(cells, from_pandas=True), style)
-    raise PayloadError(problem, problems=[problem])
+        raise PayloadError(problem, problems=[problem])
+    values = pa.array(tables[table][column], from_pandas=True)
+    write: Callable[[Any], Any] = _same
+    if pa.types.is_timestamp(values.type) and values.type.tz is not None:
+        values, write = values.cast(pa.timestamp("us", "UTC")), partial(_written, style)
+    elif pa.types.is_temporal(values.type):
+        values, write = values.cast(pa.date32()), str
+    elif style in (_INTEGER, _NUMBER):
+        write = partial(_number, style)
+    return [None if value is None else write(value) for value in values.to_pylist()]
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _number(style: str, value: float) -> float:
+    if style == _INTEGER:
+        return int(value) if value == int(value) else value
+    return float(value)
+
+
+def _written(style: str, moment: datetime) -> str:
+    """Write an instant in a style; in full where that has no room for what it is now.
+
+    Examples
+    --------
+    >>> _written(" 23+01:30", datetime(2026, 11, 20, 12, tzinfo=UTC))
+    '2026-11-20 13:30:00.000+01:30'
+    """
+    zone = style[3:]
+    local = moment.astimezone(datetime.fromisoformat(f"2000-01-01T00:00{zone}").tzinfo)
+    text = local.isoformat(style[0], "microseconds")[: int(style[1:3])] + zone
+    return text if datetime.fromisoformat(text) == moment else _written(_FULL, moment)
 
 
 def _put(answer: Any, path: str, value: Any) -> None:
@@ -175,45 +192,3 @@ def _put(answer: Any, path: str, value: Any) -> None:
         elif not isinstance(below, list if isinstance(further, int) else dict):
             below = answer[step] = [] if isinstance(further, int) else {}
         answer = below
-
-
-def format_values(values: pa.Array, value_format: str) -> list[Any]:
-    """Format the values of a column as JSON values, as they were written in the answer.
-
-    Examples
-    --------
-    >>> noon = pa.array(["2026-11-20T12:00:00Z"]).cast(pa.timestamp("us", tz="UTC"))
-    >>> format_values(noon, " |3|4|+01:30")
-    ['2026-11-20 13:30:00.000+01:30']
-    >>> format_values(pa.array([5.0, 0.5, None]), "integer")
-    [5, 0.5, None]
-    """
-    write: Callable[[Any], Any] | None = None
-    if pa.types.is_timestamp(values.type) and values.type.tz is not None:
-        values, write = values.cast(pa.timestamp("us", "UTC")), partial(_written, value_format)
-    elif pa.types.is_temporal(values.type):
-        values, write = values.cast(pa.date32()), str
-    elif value_format == _INTEGER and pa.types.is_floating(values.type):
-        write = _whole
-    elif value_format == _NUMBER and pa.types.is_integer(values.type):
-        write = float
-    cells: list[Any] = values.to_pylist()
-    return [v if v is None else write(v) for v in cells] if write else cells
-
-
-def _whole(value: float) -> float:
-    return int(value) if value.is_integer() else value
-
-
-def _written(style: str, moment: datetime) -> str:
-    """Write an instant in a style; in full where that has no room for what it is now."""
-    between, seconds, fraction, zone = style.split("|")
-    offset = timedelta()
-    if zone not in ("", "Z"):
-        offset = timedelta(hours=int(zone[1:3]), minutes=int(zone[-2:]))
-        offset = -offset if zone[0] == "-" else offset
-    text = moment.astimezone(timezone(offset)).isoformat(between, "microseconds")
-    text = text[:16] + text[16 : 16 + int(seconds)] + text[19 : 19 + int(fraction)]
-    if datetime.fromisoformat(text).replace(tzinfo=timezone(offset)) != moment:
-        return _written(_FULL, moment.astimezone(UTC))
-    return text + zone
