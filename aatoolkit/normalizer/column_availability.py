@@ -87,6 +87,7 @@ class TableStatements:
         self._table, self._arrays, self._size = table, arrays, size
         self._signals = [signal for signal in signals if signal.rule != INFERRED]
         self._values: dict[str, list[Any]] = {}
+        self._denied: dict[bool, Mask | None] = {}
 
     @cached_property
     def _dimensions(self) -> dict[str, str | None]:
@@ -138,30 +139,28 @@ class TableStatements:
 
     def denied(self, column: Column, array: pa.Array, path: PathOf) -> Mask | None:
         """The rows whose number is denied, if any."""
-        denied = np.full(self._size, stated(column, self._signals).status in EMPTY)
-        for mask, is_denial in self._by_engine:
-            denied[mask] = is_denial
+        together = self._together(stated(column, self._signals).status in EMPTY)
         states = self._states(column)
-        if not states and not denied.any():
+        if not states and together is None:
             return None
         is_valid: Mask = array.is_valid().to_numpy(zero_copy_only=False)
+        denied = is_valid & (False if together is None else together)
         for row in np.flatnonzero(is_valid).tolist() if states else ():
             place = narrowest_path(path(row), states)
             if place:
                 denied[row] = states[place].status in EMPTY
-        denied &= is_valid
         return denied if denied.any() else None
 
-    @cached_property
-    def _by_engine(self) -> list[tuple[Mask, bool]]:
-        """The rows of engines that there are statements about, and whether these are denied."""
-        if not self._dimensions["engine"]:
-            return []
-        return [
-            (self._match((Condition("engine", "in", (signal.target or "",)),)), denies(signal))
-            for signal in self._signals
-            if signal.scope == "engine"
-        ]
+    def _together(self, is_empty: bool) -> Mask | None:
+        """The rows denied by their engine, or with all others, if any are."""
+        if is_empty not in self._denied:
+            denied = np.full(self._size, is_empty)
+            for signal in self._signals if self._dimensions["engine"] else ():
+                if signal.scope == "engine":
+                    engine = Condition("engine", "in", (signal.target or "",))
+                    denied[self._match((engine,))] = denies(signal)
+            self._denied[is_empty] = denied if denied.any() else None
+        return self._denied[is_empty]
 
     def _states(self, column: Column) -> dict[str, Availability]:
         """What is stated of single rows of a column, by their JSON path."""

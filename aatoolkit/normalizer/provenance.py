@@ -160,13 +160,7 @@ def _number(style: str, value: float) -> float:
 
 
 def _written(style: str, moment: datetime) -> str:
-    """Write an instant in a style; in full where that has no room for what it is now.
-
-    Examples
-    --------
-    >>> _written(" 23+01:30", datetime(2026, 11, 20, 12, tzinfo=UTC))
-    '2026-11-20 13:30:00.000+01:30'
-    """
+    """Write an instant in a style; in full where that has no room for what it is now."""
     zone = style[3:]
     local = moment.astimezone(datetime.fromisoformat(f"2000-01-01T00:00{zone}").tzinfo)
     text = local.isoformat(style[0], "microseconds")[: int(style[1:3])] + zone

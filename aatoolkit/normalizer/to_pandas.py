@@ -98,20 +98,22 @@ def _converted(whole: pa.Array, count: int, size: int, dtype_backend: str) -> An
     kind = whole.type
     starts = range(0, count * size, size) if size else [0] * count
     if pa.types.is_dictionary(kind):
-        codes = whole.indices.fill_null(-1).to_numpy(zero_copy_only=False).copy()
+        codes = whole.indices.fill_null(-1) if whole.null_count else whole.indices
+        codes = codes.to_numpy(zero_copy_only=False).copy()
         dtype = _category(tuple(whole.dictionary.to_pylist()), kind.ordered)
         return [pd.Categorical.from_codes(codes, dtype=dtype, validate=False)]
     other: Any = pd.ArrowDtype(kind)
     if dtype_backend != "pyarrow":
-        if kind in _ZEROS:
-            name, zero = _ZEROS[kind]
+        if kind in _MASKED:
             missing = np.zeros(len(whole), bool)
             if whole.null_count:
                 missing = whole.is_null().to_numpy(zero_copy_only=False)
-                whole = whole.fill_null(zero)
-            values = whole.to_numpy(zero_copy_only=False)
-            values = values if values.flags.writeable else values.copy()
-            make = getattr(pd.arrays, name)
+            if kind == pa.bool_():
+                filled = whole.fill_null(False) if whole.null_count else whole
+                values = filled.to_numpy(zero_copy_only=False)
+            else:
+                values = np.array(_in_memory(whole))
+            make = getattr(pd.arrays, _MASKED[kind])
             return [make(values[at : at + size], missing[at : at + size]) for at in starts]
         if kind in (pa.date32(), pa.timestamp("us")):
             # pandas holds days as instants at midnight.
@@ -133,13 +135,20 @@ def _instants() -> pd.DatetimeTZDtype:
     return pd.DatetimeTZDtype("us", ZoneInfo("UTC"))
 
 
-_ZEROS: dict[pa.DataType, tuple[str, Any]] = {
-    pa.int32(): ("IntegerArray", 0),
-    pa.int64(): ("IntegerArray", 0),
-    pa.float64(): ("FloatingArray", 0.0),
-    pa.bool_(): ("BooleanArray", False),
+_MASKED = {
+    pa.int32(): "IntegerArray",
+    pa.int64(): "IntegerArray",
+    pa.float64(): "FloatingArray",
+    pa.bool_(): "BooleanArray",
 }
-"""What pandas has of a type of numbers, and what is below its missing ones."""
+"""What pandas has of a type of numbers with missing ones."""
+
+
+def _in_memory(array: pa.Array) -> npt.NDArray[Any]:
+    """The numbers of an array as they are in memory; any where one is missing."""
+    dtype = array.type.to_pandas_dtype()
+    buffer = array.buffers()[1] if len(array) else b""
+    return np.frombuffer(buffer, dtype, len(array), array.offset * dtype().itemsize)
 
 
 def as_tuples(column: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.object_]:
@@ -153,10 +162,15 @@ def as_tuples(column: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.object_]:
     import pandas as pd
 
     whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    flat = whole.flatten().to_pylist()
-    ends = pc.fill_null(pc.list_value_length(whole), 0).to_numpy(zero_copy_only=False).cumsum()
-    starts = [0, *ends.tolist()]
-    tuples = (tuple(flat[a:b]) for a, b in pairwise(starts))
+    flat = whole.flatten()
+    texts = (
+        flat.to_numpy(zero_copy_only=False).tolist() if not flat.null_count else flat.to_pylist()
+    )
+    lengths = pc.list_value_length(whole)
+    if whole.null_count:
+        lengths = lengths.fill_null(0)
+    starts = [0, *lengths.to_numpy(zero_copy_only=False).cumsum().tolist()]
+    tuples = (tuple(texts[a:b]) for a, b in pairwise(starts))
     cells = np.fromiter(tuples, object, len(whole))
     if whole.null_count:
         cells[whole.is_null().to_numpy(zero_copy_only=False)] = pd.NA

@@ -9,7 +9,7 @@ from carried import metadata_of
 
 import aatoolkit as aa
 from aatoolkit import Column, Section, Table
-from aatoolkit.sections import SUM, keyed, records, single
+from aatoolkit.sections import SUM, records, single
 
 pytestmark = pytest.mark.filterwarnings("ignore::aatoolkit.errors.SchemaDriftWarning")
 
@@ -133,21 +133,6 @@ def test_rows_that_no_key_picks_make_the_column_partial() -> None:
         frame = read(pages=pages)["probe_pages"]
     assert metadata_of(frame).columns["visits"].statements == ()
     assert status(frame) == "partial"
-
-
-def test_maps_by_engine_are_picked_by_their_key() -> None:
-    table = Table(
-        "engines",
-        "One row per engine.",
-        keyed("byEngine", key="engine"),
-        "engine",
-        (Column("engine", "string"), Column("visits", "Int64", source=".")),
-    )
-    answer = {"byEngine": {"chatgpt": 3, "gemini": 0}, "engineRuns": {"chatgpt": 9, "gemini": 0}}
-    frame = aa.normalize(Section("probe", "Synthetic.", table), answer).main
-    assert frame["visits"].isna().tolist() == [False, True]
-    assert status(frame[frame["engine"] == "chatgpt"]) == "available"
-    assert status(frame[frame["engine"] == "gemini"]) == "unavailable"
 
 
 def test_a_row_of_several_engines_is_partial_where_the_answer_denies_one() -> None:
