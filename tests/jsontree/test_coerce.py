@@ -56,12 +56,6 @@ def test_a_value_is_read_the_same_whatever_is_beside_it(values: list[Any], dtype
     assert odd == [row for row, (_, wrong) in enumerate(alone) if wrong]
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_nothing_is_an_empty_array_of_the_type(dtype: str) -> None:
-    assert read([], dtype) == ([], [])
-    assert read([None, MISSING], dtype) == ([None, None], [])
-
-
 @pytest.mark.parametrize(
     ("value", "dtype", "read_as"),
     [

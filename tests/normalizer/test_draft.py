@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import warnings
-from pathlib import Path
-from typing import Any
 
 import pytest
-from hypothesis import example, given
 from hypothesis import strategies as st
 
 import aatoolkit as aa
 from aatoolkit import sections
-from aatoolkit.errors import ArgumentError, SchemaDriftWarning, ScopeError
+from aatoolkit.errors import SchemaDriftWarning, ScopeError
 from aatoolkit.sections import Profile, Section, count, records, text
 
 FOREIGN = {
@@ -111,105 +107,3 @@ def test_two_profiles_work_side_by_side() -> None:
 
 
 _keys = st.sampled_from(["rows", "data", "id", "name", "status", "columns", "a b", "", "by", "x.y"])
-_json = st.recursive(
-    st.one_of(
-        st.none(),
-        st.booleans(),
-        st.integers(-5, 2**70),
-        st.floats(allow_nan=False, allow_infinity=False),
-        st.sampled_from(["a", "2026-11-20", "1,204", "—", "available", "not_connected"]),
-    ),
-    lambda below: st.one_of(st.lists(below, max_size=4), st.dictionaries(_keys, below, max_size=4)),
-    max_leaves=25,
-)
-
-
-@example("2026-11-20", "domains")
-@example(2026, "domains")
-@given(_json, st.sampled_from(["domains", "overview", "chats"]))
-def test_no_answer_is_lost_by_drafting(answer: Any, name: str) -> None:
-    body = json.dumps(answer).encode()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        tables = aa.normalize(name, body)
-        for table in tables:
-            tables[table].aa.codebook  # noqa: B018
-    assert not [each for each in caught if "fault of aatoolkit" in str(each.message)]
-    assert json.dumps(tables.rebuild(), sort_keys=True) == json.dumps(answer, sort_keys=True)
-
-
-def test_a_file_describes_its_columns_without_the_profile(tmp_path: Path) -> None:
-    from aatoolkit.sections import registry
-
-    columns = (text("id"), count("n", "How many.", unit="pages"))
-    table = aa.Table("acme_rows", "Rows.", records("rows"), "id", columns)
-    acme = Profile("acme", Section("urls", "Urls.", table))
-    answer = {"rows": [{"id": "a", "n": 1}, {"id": "b", "n": 2}]}
-    path = tmp_path / "rows.parquet"
-    aa.normalize("urls", answer, profile=acme).main.aa.to_parquet(path)
-    registry._seen.clear()
-    found = aa.read_parquet(path)
-    book = found.aa.codebook
-    assert book.loc["n", ["unit", "aggregation", "doc"]].tolist() == ["pages", "sum", "How many."]
-    assert found.aa.aggregate(columns="n")["n"].tolist() == [3]
-
-
-def test_a_profile_is_loaded_from_a_file_a_module_or_itself(tmp_path: Path) -> None:
-    path = tmp_path / "acme.py"
-    path.write_text(
-        "from aatoolkit.sections import Profile, Section, Table, records, text\n"
-        "ROWS = Table('acme_rows', 'Rows.', records('rows'), 'id', (text('id'),))\n"
-        "URLS = Section('urls', 'Urls.', ROWS)\n"
-    )
-    found = Profile.load(path)
-    assert (found.name, found.names) == ("acme", ("urls",))
-    assert Profile.load(found) is found
-    assert Profile.load(sections.declared).name == "reference"
-    path.write_text(path.read_text() + "PROFILE = Profile('other', URLS, baseline={'n': 1})\n")
-    assert Profile.load(str(path)).name == "other"
-    assert Profile.load(path).baseline == {"n": 1}
-    with aa.Client("https://api.example", cache=False, profile=path) as client:
-        assert client.profile.name == "other"
-
-
-@pytest.mark.parametrize("code", ["1 / 0", "x = 1", "import nothing_of_that_name", "a b"])
-def test_a_file_that_is_no_profile_is_a_setting_that_cannot_be_used(
-    code: str, tmp_path: Path
-) -> None:
-    path = tmp_path / "acme.py"
-    path.write_text(code)
-    with pytest.raises(ArgumentError) as caught:
-        Profile.load(path)
-    assert caught.value.argument == "profile"
-    with pytest.raises(ArgumentError, match="no file"):
-        Profile.load(tmp_path / "missing.py")
-
-
-def test_a_grid_a_chart_a_wrapper_and_texts_are_read_as_tables_of_values() -> None:
-    answer = {
-        "report": {
-            "columns": [{"name": "site"}, {"name": "cites"}],
-            "rows": [["a.example", "1,204"], ["b.example", "n/a"]],
-        },
-        "trend": {
-            "labels": ["2026-11-01", "2026-11-02"],
-            "series": [{"name": "chatgpt", "data": [3, None]}, {"name": "gemini", "data": [1, 2]}],
-        },
-        "result": {"edges": [{"node": {"price": "$1,204.50", "took": "1m 30s", "day": "Nov 3"}}]},
-        "period": {"until": "2026-11-08"},
-    }
-    with pytest.warns(SchemaDriftWarning):
-        tables = aa.normalize("domains", answer)
-    read = {name: tables[name] for name in tables}
-    grid = next(frame for frame in read.values() if "cites" in frame)
-    assert grid["cites"].tolist()[0] == 1204
-    assert grid["cites"].isna().tolist() == [False, True]
-    trend = next(frame for frame in read.values() if len(frame) == 4)
-    assert trend.select_dtypes("number").sum().sum() == 6
-    prices = next(frame for frame in read.values() if "price" in frame)
-    assert prices.loc[0, ["price", "took", "price_currency"]].tolist() == [1204.5, 90.0, "$"]
-    assert str(prices.loc[0, "day"].date()) == "2026-11-03"
-    # What it means is not guessed from one answer.
-    for frame in read.values():
-        assert frame.aa.codebook["unit"].isna().all()
-    assert tables.rebuild() == answer

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
-import time
 from typing import Any
 
 import pytest
@@ -61,50 +59,3 @@ def test_too_many_different_paths_are_refused(read: Any) -> None:
     with pytest.raises(PayloadError, match="more than 50 different paths") as caught:
         read({"items": deep}, max_nodes=50)
     assert caught.value.limit == 50
-
-
-@pytest.mark.filterwarnings("ignore::aatoolkit.errors.SchemaDriftWarning")
-def test_a_statement_among_very_many_keys_is_read() -> None:
-    stated = {"availability": {"status": "not_connected", "reason": "No CNAME."}}
-    answer = {**keys(), **stated, **keys(MANY, 2 * MANY), "items": []}
-    assert "not connected" in aa.normalize(SECTION, answer)._words["items"]
-
-
-CALLS_A_KEY = 20
-
-
-def calls_for(objects: int) -> int:
-    """How many calls it takes to read objects of which each has other keys."""
-    rows = [{f"k{row}_{n}": n for n in range(20)} for row in range(objects)]
-    body, calls = json.dumps({"rows": rows}).encode(), 0
-
-    def count(_frame: object, event: str, _argument: object) -> None:
-        nonlocal calls
-        calls += event in ("call", "c_call")
-
-    before = sys.getprofile()
-    sys.setprofile(count)
-    try:
-        aa.normalize("domains", body)
-    finally:
-        sys.setprofile(before)
-    return calls
-
-
-@pytest.mark.filterwarnings("ignore::aatoolkit.errors.AAToolkitWarning")
-def test_objects_that_each_have_other_keys_take_as_many_steps_as_they_have_keys() -> None:
-    calls_for(5)
-    few, many = calls_for(30), calls_for(120)
-    assert many < 5 * few
-    assert many - few < 20 * (120 - 30) * CALLS_A_KEY
-
-
-@pytest.mark.filterwarnings("ignore::aatoolkit.errors.AAToolkitWarning")
-@pytest.mark.parametrize("key", ["@" * 200_000, "gpt" + "1" * 200_000 + "!", "a." * 100_000 + "!"])
-@pytest.mark.parametrize("section", [SECTION, "domains"])
-def test_a_very_long_key_is_read_in_the_time_of_its_length(section: Any, key: str) -> None:
-    answer = {"items": [{"id": "a", key: 3}, {"id": "b", key: 4}], "engines": {key: {"x": 1}}}
-    start = time.process_time()
-    tables = aa.normalize(section, json.dumps(answer).encode())
-    assert len(tables.extra) + len(tables.hints) < 20
-    assert time.process_time() - start < 5

@@ -177,15 +177,6 @@ def test_columns_and_dtypes_do_not_depend_on_the_answer(name: str, backend: str)
         assert schema(read(name, answer, dtype_backend=backend)) == expected
 
 
-@some_sections
-def test_side_tables_have_one_schema_too(name: str) -> None:
-    whole = read(name, sample(name))
-    for answer in ({}, unmeasured(sample(name)), {"availability": {"asOf": "x", "status": 1}}):
-        other = read(name, answer)
-        for side in ("extra", "drift", "availability"):
-            assert (getattr(other, side).dtypes == getattr(whole, side).dtypes).all()
-
-
 @each_section
 def test_an_answer_whose_arrays_are_empty_is_no_drift(name: str) -> None:
     body = emptied(sample(name))
@@ -294,20 +285,6 @@ def test_a_declared_field_that_is_absent_gives_an_empty_column_marked_absent() -
     assert {*tables["thing_days"].aa.availability["cause"]} == {"absent"}
 
 
-def test_a_field_that_two_tables_lack_is_listed_once_with_the_larger_count() -> None:
-    first, second = thing(byDay=DAYS), thing(byDay={})
-    del first["name"], second["name"]
-    assert drifts(read(THINGS, things(first, second)))[0] == ("absent", "things[].name", 2, "")
-
-
-def test_an_absent_array_is_marked_in_every_table_below_it() -> None:
-    tables = read(THINGS, {"availability": {"status": "available"}})
-    assert drifts(tables) == [("absent", "things", 1, "")]
-    for frame in tables.values():
-        assert {*frame.aa.availability["status"]} == {"unknown"}
-        assert {*frame.aa.availability["cause"]} == {"absent"}
-
-
 def test_an_optional_field_may_be_absent() -> None:
     tables = aa.normalize(THINGS, things(thing()), strict=True)
     assert tables.main["note"].isna().all()
@@ -334,15 +311,6 @@ def test_a_scalar_or_array_where_an_object_is_declared_is_kept(odd: Any) -> None
     assert tables.main["note"].tolist() == ["n", pd.NA]
     kept = [path for path in extra(tables) if path.startswith("$.things[1].detail")]
     assert len(kept) == (2 if isinstance(odd, list) else 1)
-
-
-def test_an_object_where_an_array_is_declared_is_one_drift() -> None:
-    tables = read(THINGS, {"things": {"x": {"seenCount": 1}, "y": 2}})
-    assert drifts(tables) == [("wrong type", "things", 1, "1")]
-    assert extra(tables) == {
-        "$.things.x.seenCount": ("1", "wrong type"),
-        "$.things.y": ("2", "wrong type"),
-    }
 
 
 @pytest.mark.parametrize("odd", [None, 5, "x", [], [{}]])
@@ -392,19 +360,6 @@ def test_a_key_that_repeats_keeps_all_its_rows_and_numbers_them() -> None:
     assert "_row" not in aa.normalize(THINGS, things(thing("x")))["things"]
 
 
-def test_a_key_of_the_data_that_is_no_day_is_kept_and_its_value_too() -> None:
-    tables = read(THINGS, things(thing(byDay={"2026-13-01": 4, "2026-11-20": 0})))
-    days = tables["thing_days"]
-    assert days["day"].isna().tolist() == [True, False]
-    assert days["n"].tolist() == [4, 0]
-    assert '$.things[0].byDay["2026-13-01"]' in next(iter(extra(tables)))
-    both = read(THINGS, things(thing(byDay={"2026-13-01": "4"})))
-    assert {path: value for path, (value, _) in extra(both).items()} == {
-        '$.things[0].byDay["2026-13-01"]~': '"2026-13-01"',
-        '$.things[0].byDay["2026-13-01"]': '"4"',
-    }
-
-
 def test_one_warning_a_read_that_names_the_first_problems() -> None:
     answer = things(thing(a=1, b=2, c=3, d=4), thing(None))
     with pytest.warns(SchemaDriftWarning) as warned:
@@ -432,12 +387,6 @@ def test_strict_lists_every_problem() -> None:
     assert all(problem in str(raised.value) for problem in problems)
 
 
-def test_an_answer_as_declared_warns_of_nothing() -> None:
-    tables = aa.normalize(THINGS, things(thing(), domain="acme.example"))
-    assert drifts(tables) == []
-    assert extra(tables) == {"$.domain": ('"acme.example"', "envelope")}
-
-
 # --- numbers --------------------------------------------------------------------------------
 
 
@@ -445,26 +394,6 @@ def test_an_answer_as_declared_warns_of_nothing() -> None:
 def test_whole_numbers_stay_exact_beside_null(number: int) -> None:
     body = json.dumps(things(thing("x", seenCount=number), thing("y", seenCount=None)))
     assert aa.normalize(THINGS, body).main["seen_count"].tolist() == [number, pd.NA]
-
-
-@pytest.mark.parametrize("number", [2**63, -(2**63) - 1, 10**40])
-def test_whole_numbers_beyond_64_bits_are_kept_as_text(number: int) -> None:
-    tables = read(THINGS, json.dumps(things(thing(seenCount=number))))
-    assert tables.main["seen_count"].isna().all()
-    assert extra(tables) == {"$.things[0].seenCount": (str(number), "wrong type")}
-
-
-@pytest.mark.parametrize("number", [2**53 + 1, 2**64])
-def test_whole_numbers_that_a_float_cannot_hold_are_kept_as_text(number: int) -> None:
-    tables = read(THINGS, things(thing(score=number), thing("y", score=1)))
-    assert tables.main["score"].tolist() == [pd.NA, 1.0]
-    assert extra(tables) == {"$.things[0].score": (str(number), "wrong type")}
-
-
-@pytest.mark.parametrize("field", ["seenCount", "score"])
-def test_booleans_are_never_numbers(field: str) -> None:
-    tables = read(THINGS, things(thing(**{field: True})))
-    assert extra(tables) == {f"$.things[0].{field}": ("true", "wrong type")}
 
 
 def test_null_is_never_zero_and_zero_is_never_null() -> None:
@@ -491,29 +420,6 @@ def test_keys_of_the_data_may_be_any_text() -> None:
     answer = {"counts": {key: at for at, key in enumerate(ODD_KEYS)}}
     tables = aa.normalize(counts, answer, strict=True)
     assert dict(zip(tables.main["name"], tables.main["n"], strict=True)) == answer["counts"]
-
-
-def test_unclaimed_keys_may_be_any_text_and_collide_with_nothing() -> None:
-    fields: dict[str, Any] = {key: at for at, key in enumerate(ODD_KEYS)}
-    tables = read(THINGS, things({**thing(), **fields, "a": {"b": "inner"}}))
-    assert len(extra(tables)) == len(ODD_KEYS) + 1
-    assert extra(tables)['$.things[0]["a.b"]'] == ("0", "new")
-    assert extra(tables)["$.things[0].a.b"] == ('"inner"', "new")
-
-
-def test_tables_limited_to_different_keys_do_not_claim_each_others() -> None:
-    def limited(name: str, key: str, field: str) -> aa.Table:
-        columns = (aa.Column("kind", "string"), aa.Column(field, "Int64"))
-        rows = records(f"evidence{{{key}}}[]", key="kind")
-        return aa.Table(name, "One row.", rows, "kind", columns)
-
-    section = aa.Section("odd", "Synthetic.", limited("x", "a", "p"), limited("y", "b", "q"))
-    tables = read(section, {"evidence": {"a": [{"p": 1, "q": 2}], "b": [{"q": 3}], "c": 4}})
-    assert (tables["x"]["p"].tolist(), tables["y"]["q"].tolist()) == ([1], [3])
-    assert extra(tables) == {
-        "$.evidence.a[0].q": ("2", "new"),
-        "$.evidence.c": ("4", "new"),
-    }
 
 
 SERIES = table(
@@ -549,12 +455,6 @@ def test_an_array_longer_than_its_axis_keeps_its_values_without_a_label() -> Non
     assert extra(odd) == {"$.series.hours[0]": ("7", "wrong type")}
 
 
-def test_an_axis_longer_than_its_arrays_keeps_its_labels() -> None:
-    assert extra(series(["1h", "2h"], a=[1])) == {"$.series.hours[1]": ('"2h"', "known")}
-    assert [*extra(series(["1h", "2h"]))] == ["$.series.hours[0]", "$.series.hours[1]"]
-    assert [*extra(read(SERIES, {"series": {"hours": ["1h"], "requests": None}}))]
-
-
 MATRIX = table(
     records("m.values[][]"),
     aa.Column("brand", "string", source="$.m.brands[@0]"),
@@ -580,45 +480,11 @@ def test_a_matrix() -> None:
     ]
 
 
-def test_a_matrix_larger_than_its_axes_keeps_its_cells_without_labels() -> None:
-    tables = cells([[0.1, 0.2, 0.3], [0.4], [0.5]])
-    assert tables.main["rate"].tolist() == [0.1, 0.2, 0.3, 0.4, 0.5]
-    assert tables.main["brand"].tolist() == ["A", "A", "A", "B", pd.NA]
-    assert tables.main["engine"].tolist() == ["x", "y", pd.NA, "x", "x"]
-
-
 def test_a_matrix_smaller_than_its_axes_keeps_its_labels() -> None:
     assert extra(cells([[0.1]])) == {
         "$.m.brands[1]": ('"B"', "known"),
         "$.m.engines[1]": ('"y"', "known"),
     }
-
-
-def test_a_matrix_beside_another_gives_the_cells_at_the_same_places() -> None:
-    columns = (*MATRIX.tables[0].columns, aa.Column("n", "Int64", source="$.m.counts[@0][@1]"))
-    two = table(MATRIX.tables[0].rows, *columns, key=("brand", "engine"))
-    document = {
-        "m": {"brands": ["A", "B"], "engines": ["x", "y"], "values": [[0.1, 0.2], [0.3, 0.4]]}
-    }
-    for counts, expected in (
-        ([[1, 2], [3, 4]], [1, 2, 3, 4]),
-        ([[1], [3, 4]], [1, pd.NA, 3, 4]),
-        ([[], [3, None], [5, 6]], [pd.NA, pd.NA, 3, pd.NA]),
-        ([7, [3, 4]], [pd.NA, pd.NA, 3, 4]),
-        (None, [pd.NA] * 4),
-    ):
-        given = {"m": {**document["m"], "counts": counts}}
-        tables = read(two, given)
-        assert tables.main["n"].tolist() == expected
-        assert tables.rebuild() == given
-
-
-@pytest.mark.parametrize("odd", [5, "x", None, {"a": 1}])
-def test_a_line_of_a_matrix_that_is_no_array_is_kept(odd: Any) -> None:
-    tables = cells([[0.1, 0.2], odd])
-    assert len(tables.main) == 2
-    (path,) = [path for path in extra(tables) if "values" in path]
-    assert path.startswith("$.m.values[1]")
 
 
 def test_short_arrays_whose_positions_mean_something() -> None:
@@ -668,19 +534,6 @@ def test_rows_that_a_function_makes_where_no_shape_fits() -> None:
     assert extra(tables)["$.items[0].bands"] == ('"top=3|rest="', "known")
     assert "$.items[1].id" in extra(tables)
     assert tables.rebuild() == answer
-
-
-def test_a_value_of_a_made_row_that_does_not_fit_is_drift_and_no_part_of_the_answer() -> None:
-    section = table(
-        computed("words", lambda words: [{"word": word} for word in words]),
-        aa.Column("word", "string"),
-        key="word",
-    )
-    tables = read(section, {"words": ["a", 5]})
-    assert tables.main["word"].tolist() == ["a", pd.NA]
-    assert ("wrong type", "words.word", 1, "5") in drifts(tables)
-    assert [*extra(tables)] == ["$.words[0]", "$.words[1]"]
-    assert tables.rebuild() == {"words": ["a", 5]}
 
 
 @pytest.mark.parametrize("odd", [lambda text: 1 / 0, lambda text: [5], lambda text: [{"a": {1}}]])
@@ -744,12 +597,6 @@ def test_a_statement_about_a_field_applies_to_what_it_encloses(target: str) -> N
         assert {*frame.aa.availability["cause"]} == {"pending"}
 
 
-def test_a_statement_about_an_object_applies_to_its_entries() -> None:
-    answer = things(thing(byDay={}), availability={"fields": {"things[].byDay": "pending"}})
-    stated = read(THINGS, answer)["thing_days"].aa.availability
-    assert stated.loc["n", "cause"] == "pending"
-
-
 @pytest.mark.parametrize("order", [1, -1])
 def test_the_narrowest_statement_holds_whatever_the_order(order: int) -> None:
     fields = [("things[]", "not_run"), ("things[].score", "pending")][::order]
@@ -788,37 +635,6 @@ RATES = table(
 )
 
 
-def test_statements_about_engines_apply_to_columns_by_engine_but_not_for_their_key() -> None:
-    engines = {"gemini": "not_run", "grok": {"status": "not_applicable", "reason": "No rates."}}
-    stated = {"status": "available", "reason": "All is well.", "engines": engines}
-    measured = aa.normalize(RATES, {"rates": {"chatgpt": 0.0}, "availability": stated})
-    assert measured.main.aa.availability["status"].tolist() == ["available", "available"]
-    assert measured._words == {"odd": "available: All is well."}
-    rates = {"chatgpt": 0.0, "gemini": None}
-    tables = aa.normalize(RATES, {"rates": rates, "availability": stated})
-    availability = tables.main.aa.availability
-    assert availability.loc["engine"].tolist() == ["available", pd.NA, "All is well."]
-    assert availability.loc["rate"].tolist() == [
-        "partial",
-        "not_run",
-        "gemini: unavailable (not run)",
-    ]
-    assert tables._words == {"odd": "partial (not run): gemini: unavailable (not run)"}
-
-
-def test_a_table_has_its_sections_statement_while_they_agree() -> None:
-    stated = {"status": "available", "reason": "All is well.", "fields": {"rates": "available"}}
-    tables = aa.normalize(RATES, {"rates": {"chatgpt": 0.0}, "availability": stated})
-    assert tables._words == {"odd": "available: All is well."}
-
-
-def test_a_statement_about_a_table_applies_to_its_columns_but_not_to_its_key() -> None:
-    names = ("seenCount", "score", "kind", "grade", "detail")
-    fields = {f"things[].{name}": "not_run" for name in names}
-    tables = read(THINGS, things(availability={"status": "available", "fields": fields}))
-    assert tables._words["things"] == "unavailable (not run)"
-
-
 def test_the_statements_of_an_answer_are_a_table() -> None:
     tables = read(
         THINGS,
@@ -838,14 +654,6 @@ def test_the_statements_of_an_answer_are_a_table() -> None:
     assert pd.isna(section["sample_size"])
     assert (engine["target"], engine["cause"], engine["sample_size"]) == ("x", "not_run", 0)
     assert engine["as_of"] is pd.NaT
-
-
-def test_an_answer_without_statements_is_unknown() -> None:
-    tables = aa.normalize(THINGS, things(thing()))
-    (row,) = tables.availability.to_dict("records")
-    assert (row["status"], row["rule"]) == ("unknown", "nothing found")
-    assert {*tables.main.aa.availability["status"]} == {"unknown"}
-    assert tables._words == {"things": "unknown", "thing_days": "unknown"}
 
 
 # --- misuse ---------------------------------------------------------------------------------
@@ -886,13 +694,6 @@ def test_what_is_no_answer_is_refused(odd: Any) -> None:
 def test_an_object_that_is_no_json_is_refused(odd: Any, refusal: type[Exception]) -> None:
     with pytest.raises(refusal):
         aa.normalize("domains", {"domains": [{"domain": odd}]})
-
-
-def test_an_object_that_holds_itself_is_refused() -> None:
-    answer: dict[str, Any] = {}
-    answer["domains"] = [answer]
-    with pytest.raises(PayloadError, match="not a JSON value"):
-        aa.normalize("domains", answer)
 
 
 def test_any_mapping_is_read_and_none_is_changed() -> None:

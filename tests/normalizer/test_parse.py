@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import warnings
 from datetime import UTC, date, datetime
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import aatoolkit as aa
 from aatoolkit.jsontree.coerce import read_as
 from aatoolkit.sections import Column, Section, Table, records
-from aatoolkit.sections.column import PARSES, Reading
+from aatoolkit.sections.column import Reading
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
@@ -142,24 +138,6 @@ def test_a_sentinel_is_missing_and_not_odd() -> None:
     assert found.odd == [6]
 
 
-def test_a_sentinel_of_a_category_is_no_level() -> None:
-    columns = (
-        Column("id", "Int64"),
-        Column("kind", "category", levels=("a", "b"), missing=("", "n/a")),
-    )
-    table = Table("things", "One row per thing.", records("rows"), "id", columns)
-    answer = {"rows": [{"id": 1, "kind": "a"}, {"id": 2, "kind": ""}, {"id": 3, "kind": "n/a"}]}
-    tables = aa.normalize(Section("mine", "Things.", table), answer)
-    assert tables.main["kind"].tolist()[0] == "a"
-    assert tables.main["kind"].isna().tolist() == [False, True, True]
-    assert tables.main["kind"].cat.categories.tolist() == ["a", "b"]
-    assert tables.extra[["path", "value", "why"]].to_numpy().tolist() == [
-        ["$.rows[1].kind", '""', "missing"],
-        ["$.rows[2].kind", '"n/a"', "missing"],
-    ]
-    assert tables.rebuild() == answer
-
-
 def test_the_year_of_a_day_is_beside_it() -> None:
     columns = (Column("day", "date", parse="month day", year="$.window.end"),)
     table = Table("days", "One row per day.", records("rows"), "day", columns)
@@ -167,65 +145,3 @@ def test_the_year_of_a_day_is_beside_it() -> None:
     tables = aa.normalize(Section("mine", "Days.", table), answer)
     assert tables.main["day"].astype(str).tolist() == ["2025-12-31", "2026-01-02"]
     assert tables.rebuild() == answer
-
-
-@pytest.mark.parametrize(
-    "given",
-    [
-        {"dtype": "string", "parse": "number"},
-        {"dtype": "Int64", "parse": "numbers"},
-        {"dtype": "date", "parse": "month day"},
-        {"dtype": "date", "parse": "YYYYMMDD", "year": "$.end"},
-        {"dtype": "date", "parse": "month day", "year": "end"},
-        {"dtype": "Int64", "scale": 0.01},
-        {"dtype": "Float64", "scale": 0},
-        {"dtype": "Int64", "missing": "n/a"},
-        {"dtype": "list<string>", "missing": ("n/a",)},
-    ],
-)
-def test_a_column_that_cannot_be_read_so_is_refused(given: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="column 'x'"):
-        Column("x", **given)
-
-
-_scalars = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(-(10**20), 10**20),
-    st.floats(allow_nan=False, allow_infinity=False),
-    st.text(max_size=4),
-    st.sampled_from(
-        ["1,204", "34.5%", "#3", "Nov 3", "20261120", "2026-W01", "yes", "$3.50", "1m 30s", "—"]
-    ),
-    st.sampled_from([20261120, 1795176000, 1795176000000, -1, 0, 1]),
-)
-_values = st.one_of(
-    _scalars,
-    st.lists(_scalars, max_size=2),
-    st.dictionaries(st.text(max_size=2), _scalars, max_size=2),
-)
-
-
-@given(
-    st.lists(st.dictionaries(st.sampled_from(["a", "b", "c"]), _values, max_size=3), max_size=6),
-    st.sampled_from([(parse, dtype) for parse, kinds in PARSES.items() for dtype in kinds]),
-    st.booleans(),
-)
-def test_a_document_is_rebuilt_however_it_is_read(
-    rows: list[Any], how: tuple[str, str], scaled: bool
-) -> None:
-    parse, dtype = how
-    year = {"year": "$.end"} if parse == "month day" else {}
-    scale = {"scale": 0.01} if scaled and dtype == "Float64" else {}
-    columns = (
-        Column("a", dtype, parse=parse, missing=("—", -1), **year, **scale),
-        Column("b", "Float64", scale=0.01),
-        Column("c", "string", missing=("", "yes")),
-        Column("same", dtype, source="a", parse=parse, **year),
-    )
-    table = Table("t", "One row per row.", records("rows"), (), columns)
-    section = Section("mine", "Rows.", table, kept=("end",))
-    answer = {"end": 2026, "rows": rows}
-    with warnings.catch_warnings(action="ignore"):
-        tables = aa.normalize(section, answer)
-    assert json.dumps(tables.rebuild(), sort_keys=True) == json.dumps(answer, sort_keys=True)

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pyarrow as pa
 import pytest
 from effort import one_in
 
@@ -19,7 +18,7 @@ from aatoolkit import sections
 from aatoolkit.errors import PayloadError, SchemaDriftWarning
 from aatoolkit.frame.parquet import write_tables
 from aatoolkit.normalizer.provenance import rebuild
-from aatoolkit.sections import Column, Rows, Section, Table, keyed, records
+from aatoolkit.sections import keyed, records
 
 SAMPLES = Path(__file__).parents[2] / "data" / "samples"
 
@@ -68,81 +67,6 @@ def text(value: Any) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-@pytest.mark.parametrize(
-    "fields",
-    one_in(
-        3,
-        [
-            {},
-            {"count": None},
-            {"count": 5.0},
-            {"count": -0.0},
-            {"score": 5},
-            {"score": 2**53 + 1},
-            {"score": -0.0},
-            {"seenAt": "2026-11-20T06:10:00Z"},
-            {"seenAt": "2026-11-20T06:10:00.000Z"},
-            {"seenAt": "2026-11-20 06:10+01:30"},
-            {"seenAt": "2026-11-20T06:10:00.12-0500"},
-            {"seenAt": "2026-11-20T06:10:00"},
-            {"seenAt": "0001-01-01T00:00:00Z"},
-            {"day": "2026-11-20"},
-            {"day": "20 November"},
-            {"kind": "c"},
-            {"topic": None},
-            {"topic": "(all)"},
-            {"words": []},
-            {"words": ["a", None]},
-            {"words": ["a", 1]},
-            {"words": None},
-            {"detail": {}},
-            {"detail": None},
-            {"detail": {"own": None}},
-            {"detail": {"own": {"deep": [[], {}]}}},
-            {"detail": [{"own": True}]},
-            {"byDay": {}},
-            {"byDay": {"2026-11-20": 1, "x": None, "": [1]}},
-            {"byDay": [1, 2]},
-        ],
-    ),
-)
-def test_whatever_a_field_holds_comes_back_beside_others_that_differ(fields: Any) -> None:
-    usual = {
-        "name": "u",
-        "count": 1,
-        "score": 0.5,
-        "seenAt": "2026-11-20T06:10:00Z",
-        "day": "2026-11-20",
-        "kind": "a",
-        "topic": "t",
-        "words": ["w"],
-        "detail": {"own": True},
-        "byDay": {"2026-11-19": 3},
-    }
-    for listed in ([{"name": "x", **fields}], [usual, {"name": "x", **fields}, usual, None]):
-        answer = {"things": listed}
-        assert text(read(answer).rebuild()) == text(answer)
-        assert text(read(answer, dtype_backend="pyarrow").rebuild()) == text(answer)
-
-
-def test_an_array_in_the_place_of_a_value_comes_back_whatever_else_is_claimed_of_it() -> None:
-    section = Section(
-        "both",
-        "One array that one table takes for rows and another for a value.",
-        Table(
-            "rows",
-            "One row an element.",
-            records("all"),
-            (),
-            (Column("n", "string", missing=("n/a",)),),
-        ),
-        Table("value", "One row an answer.", Rows((), one=True), (), (Column("all", "timestamp"),)),
-    )
-    answer = {"all": [{"id": 0, "n": None}, {"id": 0, "n": "n/a"}, {"id": 1, "n": "a"}]}
-    with pytest.warns(SchemaDriftWarning, match="wrong type"):
-        assert text(aa.normalize(section, answer).rebuild()) == text(answer)
-
-
 def test_what_is_changed_in_a_frame_is_changed_in_the_answer() -> None:
     tables = read(
         {"things": [{"name": "x", "seenAt": "2026-11-20T06:10Z", "count": 1.0, "new": 1}]}
@@ -179,25 +103,6 @@ def test_a_frame_that_lost_rows_or_columns_is_refused() -> None:
         rebuild(narrow, tables.extra, tables._provenance)
 
 
-def test_cells_and_labels_of_a_matrix_come_back() -> None:
-    cells = aa.Table(
-        "cells",
-        "One row per cell.",
-        records("m.values[][]"),
-        key=("brand", "engine"),
-        columns=(
-            aa.Column("brand", "string", source="$.m.brands[@0]"),
-            aa.Column("engine", "string", source="$.m.engines[@1]"),
-            aa.Column("rate", "Float64", source="."),
-        ),
-    )
-    section = aa.Section("m", "Synthetic.", cells)
-    grids: list[Any] = [[[0.1, None], [1, 0.5]], [[0.1]], [[1.5, 2, 3], []], [5, None, {}]]
-    for values in grids:
-        answer = {"m": {"brands": ["A", "B"], "engines": ["x", None], "values": values}}
-        assert text(read(answer, section).rebuild()) == text(answer)
-
-
 @pytest.mark.parametrize("name", one_in(3, sections.all()))
 def test_a_sample_comes_back_from_parquet(name: str, tmp_path: Path) -> None:
     answer = json.loads((SAMPLES / f"{name}.json").read_text("utf-8"))
@@ -223,12 +128,6 @@ def test_an_answer_that_is_no_data_comes_back_too(answer: Any) -> None:
 def test_a_folder_that_holds_no_tables_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PayloadError, match="holds no tables"):
         aa.rebuild(tmp_path)
-
-
-def test_a_placement_is_arrow_tables() -> None:
-    tables = read({"things": []})
-    assert all(isinstance(table, pa.Table) for table in tables._provenance.values())
-    assert tables.rebuild() == {"things": []}
 
 
 def test_an_answer_is_freed_without_the_garbage_collector() -> None:
@@ -258,28 +157,3 @@ def test_a_long_answer_is_read_again_for_what_its_tables_do_not_hold() -> None:
     assert tables.rebuild() == {"things": things}
     assert tables.extra["path"].iloc[-1] == "$.things[11999].new[0]"
     assert tables.explain("$.things[11999].count").value == "11999"
-
-
-def test_objects_whose_keys_are_rows_come_back_beside_others_that_only_look_like_them() -> None:
-    members = {f"Field{number}": {"shape": f"Shape{number}"} for number in range(9)}
-    shapes = {f"Shape{n}": {"type": "s", "members": members} for n in range(9)}
-    table = aa.Table(
-        "members",
-        "One row per member.",
-        keyed("shapes.Shape0.members", key="member"),
-        key="member",
-        columns=(aa.Column("member", "string"), aa.Column("shape", "string")),
-    )
-    names = [
-        f"shapes.{name}.members.{member}.shape" for name in [*shapes][1:] for member in members
-    ]
-    facts = aa.Table(
-        "facts",
-        "One row.",
-        aa.sections.single(),
-        key=(),
-        columns=tuple(aa.Column(f"c{n}", "string", source=name) for n, name in enumerate(names)),
-    )
-    answer = {"shapes": shapes}
-    section = aa.Section("m", "Synthetic.", table, facts, kept=("shapes.Shape0.type",))
-    assert text(read(answer, section).rebuild()) == text(answer)

@@ -144,3 +144,25 @@ def test_a_row_of_several_engines_is_partial_where_the_answer_denies_one() -> No
     frame = aa.normalize(Section("mine", "Pages.", pages), answer).main
     assert frame["n"].tolist() == [3]
     assert status(frame, "n") == "partial"
+
+
+@pytest.mark.filterwarnings("ignore::aatoolkit.errors.SchemaDriftWarning")
+def test_a_denied_row_makes_its_columns_partial_and_is_in_the_table() -> None:
+    points: list[dict[str, Any]] = [
+        {"date": "2026-11-19", "visibility": 0, "label": None, "hasData": False},
+        {"date": "2026-11-20", "visibility": 0.4, "label": None, "hasData": True},
+    ]
+    columns = (
+        Column("date", "string"),
+        Column("visibility", "Float64"),
+        Column("label", "string"),
+    )
+    table = Table("points", "One row per day.", records("points"), "date", columns)
+    tables = aa.normalize(Section("mine", "Points.", table), {"points": points})
+    assert tables.main.aa.availability.loc["visibility", "status"] == "partial"
+    availability = tables.availability
+    assert availability["scope"].tolist() == ["row", "row"]
+    assert availability["target"].tolist() == ["points[0]", "points[1]"]
+    assert availability["evidence"].tolist() == ["$.points[0].hasData", "$.points[1].hasData"]
+    assert availability["raw"].tolist() == ["false", "true"]
+    assert availability["rule"].tolist() == ["row flag", "row flag"]

@@ -179,56 +179,6 @@ def test_what_does_not_print_is_escaped(text: str, shown: str) -> None:
 # --- many sections --------------------------------------------------------------------------
 
 
-@pytest.fixture
-def both(tables: aa.Tables) -> aa.Dataset:
-    failed = ServerFailed("502: upstream", status=502)
-    return aa.Dataset({"domains": tables, "t": made("t", "unknown")}, {"crawl": failed})
-
-
-def test_a_dataset_is_a_mapping_from_section_to_tables(both: aa.Dataset, tables: aa.Tables) -> None:
-    assert isinstance(both, Mapping)
-    assert [*both] == ["domains", "t"]
-    assert both["domains"] is tables
-    assert "crawl" not in both
-    assert both._ipython_key_completions_() == ["domains", "t"]
-
-
-def test_a_section_that_failed_raises_and_is_never_an_empty_frame(
-    both: aa.Dataset,
-) -> None:
-    with pytest.raises(KeyError, match="crawl failed: 502: upstream") as raised:
-        both["crawl"]
-    assert raised.value.__cause__ is both.errors["crawl"]
-    with pytest.raises(KeyError, match="there is no section 'urls' here; there are domains, t"):
-        both["urls"]
-
-
-def test_a_failed_section_has_a_row_without_a_count(both: aa.Dataset) -> None:
-    summary = both.summary
-    assert [*summary.columns] == ["section", "table", "rows", "availability"]
-    assert summary["rows"].tolist() == [3, 7, 5, 1234, pd.NA]
-    assert summary["table"].isna().tolist() == [False] * 4 + [True]
-    assert summary["availability"].iloc[-1] == "failed: 502: upstream"
-
-
-def test_a_dataset_in_lines(both: aa.Dataset) -> None:
-    assert repr(both).splitlines() == [
-        "<Dataset of 2 sections, 1 failed>",
-        "  domains: 3 tables, 15 rows",
-        "  t: 1 tables, 1,234 rows",
-        "  crawl: failed: 502: upstream",
-    ]
-    assert both._repr_html_().count("<tr>") == 1 + 3 + 1 + 1
-
-
-def test_nothing_at_all_can_be_shown_too() -> None:
-    nothing = aa.Dataset({})
-    assert repr(nothing) == "<Dataset of 0 sections>"
-    assert nothing._repr_html_()
-    assert [*map(str, nothing.summary.dtypes)] == ["string", "string", "Int64", "string"]
-    assert json.loads(nothing.summary.to_json(orient="records")) == []
-
-
 def test_what_drift_quotes_steers_no_terminal() -> None:
     evil = "a\x85b\x9b31m\u202ec\x7f"
     body = {"domains": [{"domain": "a.example", evil: evil, "domainType": evil}]}
