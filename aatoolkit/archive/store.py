@@ -26,11 +26,6 @@ from aatoolkit.errors import AAToolkitError, ArchiveConflict, ArchiveError
 P = ParamSpec("P")
 R = TypeVar("R")
 
-FORMAT = "1"
-"""The version of the layout; a newer one is refused."""
-
-FORMAT_KEY = "aatoolkit.format"
-
 TRIES = 20
 """How often a commit that another writer overtook is tried again."""
 
@@ -150,13 +145,6 @@ class ArchiveStore:
                 )
             except deltalake.exceptions.TableNotFoundError:
                 return None
-        written = table.metadata().configuration.get(FORMAT_KEY, FORMAT)
-        if written != FORMAT:
-            raise ArchiveError(
-                f"the archive at {self.root} has the format {written}, and this version of "
-                f"aatoolkit reads {FORMAT}; update aatoolkit",
-                path=self.root,
-            )
         return table
 
     def peek(self, name: str) -> Any | None:
@@ -219,11 +207,7 @@ class ArchiveStore:
         found = self.open(name)
         if found is not None:
             return found
-        settings = {
-            FORMAT_KEY: FORMAT,
-            "delta.checkpointInterval": "20",
-            **(configuration or {}),
-        }
+        settings = {"delta.checkpointInterval": "20", **(configuration or {})}
         with self.errors(name), contextlib.suppress(deltalake.exceptions.DeltaError):
             deltalake.DeltaTable.create(
                 self.uri(name),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from aatoolkit._util.text import clipped, markup, visible, wrapped_in_ipython
+from aatoolkit._util.text import clipped, visible, wrapped_in_ipython
 from aatoolkit.client.dataset import Dataset
 from aatoolkit.errors import AAToolkitError, StudyError
 from aatoolkit.frame.groupby import flattened
@@ -171,9 +171,6 @@ class StudyDiff:
 
     _repr_pretty_ = wrapped_in_ipython
 
-    def _repr_html_(self) -> str:
-        return _list_html(self._head(), self._lines())
-
     def _head(self) -> str:
         if self.is_same:
             return f"the responses to {self.same} request{'s' * (self.same != 1)} are the same"
@@ -313,52 +310,21 @@ class ResultComparison:
         by the rerun, and never sealed).
     sealed, rerun : str or None
         Its logical hash, as sealed and now.
-    sealed_rows, rerun_rows : int or None
-        How many rows it had, and has.
-    notes : tuple of str
-        What differs as a whole: columns, their kinds, the order of rows.
-    rows_gone, rows_new : int
-        How many rows only the sealed one, and only the rerun, has.
-    cells : int
-        How many cells differ in rows and columns that both have.
-    largest : float or None
-        The largest relative difference of two numbers.
-    changes : tuple of mapping
-        The first rows and cells that differ: ``key``, and of a cell ``column``, ``before`` and
-        ``after``, else ``change``.
+    differences : tuple of str
+        What differs, in words: columns and their kinds, the numbers of rows and cells, and the
+        first of them.
     """
 
     name: str
     status: str
     sealed: str | None = None
     rerun: str | None = None
-    sealed_rows: int | None = None
-    rerun_rows: int | None = None
-    notes: tuple[str, ...] = ()
-    rows_gone: int = 0
-    rows_new: int = 0
-    cells: int = 0
-    largest: float | None = None
-    changes: tuple[Mapping[str, Any], ...] = ()
+    differences: tuple[str, ...] = ()
 
     def lines(self) -> Iterator[str]:
-        """Yield the comparison in words: a line, and one more per first difference."""
-        rows = self.sealed_rows if self.rerun_rows is None else self.rerun_rows
-        yield clipped(f"{self.status}: {self.name}") + ("" if rows is None else f", {rows:,} rows")
-        parts = [*self.notes]
-        if self.rows_gone or self.rows_new:
-            parts.append(f"{self.rows_gone:,} rows gone, {self.rows_new:,} rows new")
-        if self.cells:
-            largest = "" if self.largest is None else f", by at most {self.largest:.2g} of a number"
-            parts.append(f"{self.cells:,} cells differ{largest}")
-        yield from (f"  {clipped(part)}" for part in parts)
-        for change in self.changes:
-            words = {name: clipped(str(value)) for name, value in change.items()}
-            if "change" in words:
-                yield f"    [{words['key']}] {words['change']}"
-            else:
-                cell = f"[{words['key']}].{words['column']}"
-                yield f"    {cell}: {words['before']} → {words['after']}"
+        """Yield the comparison in words: a line, and one more per difference."""
+        yield clipped(f"{self.status}: {self.name}")
+        yield from (f"  {clipped(words)}" for words in self.differences)
 
 
 @dataclass(frozen=True, repr=False)
@@ -400,10 +366,9 @@ class Rerun:
 
     @property
     def results(self) -> pd.DataFrame:
-        """The compared results, one row each, with the attributes of `ResultComparison`."""
-        rows = [asdict(one) | {"notes": "; ".join(one.notes)} for one in self.compared]
-        frame = pd.DataFrame(rows, columns=[f.name for f in fields(ResultComparison)])
-        return frame.drop(columns=["sealed", "rerun", "changes"]).convert_dtypes()
+        """The compared results, one row each: ``name``, ``status``, ``differences``."""
+        rows = [(one.name, one.status, "; ".join(one.differences)) for one in self.compared]
+        return pd.DataFrame(rows, columns=["name", "status", "differences"], dtype="string")
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to JSON values."""
@@ -429,19 +394,11 @@ class Rerun:
 
     _repr_pretty_ = wrapped_in_ipython
 
-    def _repr_html_(self) -> str:
-        return _list_html(self._head(), self.lines())
-
     def _head(self) -> str:
         counts = Counter(one.status for one in self.compared)
         statuses = (DIFFERS, MISSING, NEW, SAME)
         parts = ", ".join(f"{counts[status]} {status}" for status in statuses if counts[status])
         return f"{parts or 'no result'}, in {(self.ended - self.started).total_seconds():.0f} s"
-
-
-def _list_html(head: str, lines: Iterator[str]) -> str:
-    items = "".join(f"<li>{markup(line)}</li>" for line in lines)
-    return f'<div class="tex2jax_ignore"><b>{markup(head)}</b><ul>{items}</ul></div>'
 
 
 def compare_results(
@@ -453,42 +410,34 @@ def compare_results(
     their number.
     """
     hashes = [None if frame is None else logical_hash(frame) for frame in (sealed, rerun)]
-    sizes = [None if frame is None else len(frame) for frame in (sealed, rerun)]
     if sealed is None or rerun is None or hashes[0] == hashes[1]:
         status = NEW if sealed is None else MISSING if rerun is None else SAME
-        return ResultComparison(name, status, *hashes, *sizes)
+        return ResultComparison(name, status, *hashes)
     before, after = flattened(sealed), flattened(rerun)
-    notes = [*_columns(before, after)]
-    rows: list[Mapping[str, Any]] = []
-    cells: list[Mapping[str, Any]] = []
-    gone = new = count = 0
-    largest = []
+    words, counts, largest = [*_columns(before, after)], Counter[str](), 0.0
+    first: list[str] = []
     for part, frame in differences(before, after, _row_key(sealed, before, after)):
+        rows = frame.head(_SHOWN).to_dict("records")
         if part == "rows":
-            gone = int((frame["change"] == "only before").sum())
-            new = len(frame) - gone
-            shown = frame["change"].map({"only before": "gone", "only after": "new"})
-            rows += frame.assign(change=shown).head(_SHOWN - 1).to_dict("records")
+            counts.update(
+                frame["change"].map({"only before": "rows gone", "only after": "rows new"})
+            )
+            first += (f"[{row['key']}] {row['change']}" for row in rows)
             continue
-        count += len(frame)
+        counts["cells differ"] += len(frame)
+        first += (
+            f"[{row['key']}].{row['column']}: {_words(row['before'])} → {_words(row['after'])}"
+            for row in rows
+        )
         if part == "numbers":
             scale = frame[["before", "after"]].abs().max(axis=1).astype("Float64")
             ratio = (frame["change"].abs() / scale.where(scale > 0)).max()
-            largest += [] if pd.isna(ratio) else [float(ratio)]
-        cells += [
-            {name: row[name] if name in ("key", "column") else _words(row[name]) for name in _CELL}
-            for row in frame.head(_SHOWN - 1).to_dict("records")
-        ]
-    if not (notes or gone or new or count):
-        notes.append("the same cells in another order, or of another kind")
-    changes = (*rows[: _SHOWN - 1], *cells[: _SHOWN - 1])
-    most = max(largest, default=None)
-    return ResultComparison(
-        name, DIFFERS, *hashes, *sizes, tuple(notes), gone, new, count, most, changes
-    )
-
-
-_CELL = ("key", "column", "before", "after")
+            largest = max(largest, 0.0 if pd.isna(ratio) else float(ratio))
+    words += (f"{count:,} {what}" for what, count in counts.items())
+    words += [f"numbers differ by at most {largest:.2g} of them"] if largest else []
+    words += first[:_SHOWN]
+    words = words or ["the same cells in another order, or of another kind"]
+    return ResultComparison(name, DIFFERS, *hashes, tuple(words))
 
 
 def _columns(before: pd.DataFrame, after: pd.DataFrame) -> Iterator[str]:

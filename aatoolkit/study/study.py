@@ -83,7 +83,6 @@ if TYPE_CHECKING:
 
 _FORMAT = "aatoolkit-study"
 _VERSION = 1
-_HASHED = 1 << 26  # bytes of bodies that are hashed to show a study
 
 Recorded = TypeVar("Recorded", Project, Client)
 
@@ -940,17 +939,6 @@ class Study(metaclass=Chaptered):
         """The content of ``SHA256SUMS``; None if there is none."""
         return self._files.read(SEAL) if self._files.has(SEAL) else None
 
-    def _seal_state(self) -> str:
-        """Describe whether the study is sealed; raise StudyError if the seal does not match."""
-        digest = self.digest
-        if digest is None:
-            return "not sealed"
-        if sum(record.size for record in self.records) > _HASHED:
-            return f"sealed {digest[:12]}, responses not checked: see .verify()"
-        if not self.verify():
-            raise self._unusable("it does not match the seal")
-        return f"sealed {digest[:12]}"
-
     def _check(self, purpose: str) -> None:
         """Raise unless the study verifies."""
         check = self.verify()
@@ -999,9 +987,10 @@ class Study(metaclass=Chaptered):
     def __repr__(self) -> str:
         try:
             content = f"{len(self.records)} responses of {', '.join(self._hosts) or 'nothing'}"
-            title, state = visible(self._title), self._seal_state()
+            title, digest = visible(self._title), self.digest
         except StudyError:
             return f"<Study at {visible(str(self.path))}, damaged: see .verify()>"
+        state = "not sealed" if digest is None else f"sealed {digest[:12]}"
         return f"<Study {title!r}: {content}, {state}>"
 
     def _repr_html_(self) -> str:

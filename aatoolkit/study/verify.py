@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aatoolkit._util.text import code, markup, visible, wrapped_in_ipython
+from aatoolkit._util.text import visible, wrapped_in_ipython
 from aatoolkit.errors import StudyError
 from aatoolkit.study.files import (
     MANIFEST,
@@ -113,15 +113,6 @@ class Verification:
         return "\n".join([f"<Verification: {len(lines)} problems, {head}>", *lines])
 
     _repr_pretty_ = wrapped_in_ipython
-
-    def _repr_html_(self) -> str:
-        if self.ok:
-            return code(repr(self))
-        items = "".join(f"<li>{markup(str(problem))}</li>" for problem in self.found)
-        return (
-            f'<div class="tex2jax_ignore"><b>{len(self.found)} problems</b> in '
-            f"{markup(str(self.path))}<ul>{items}</ul></div>"
-        )
 
 
 def verify(

@@ -132,23 +132,6 @@ def test_the_engines_of_others_read_the_same_sums(filled: aa.Archive) -> None:
     assert total == wanted
 
 
-@pytest.mark.thorough
-def test_a_folder_is_read_without_a_file_system_in_python(
-    place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # Threads of Arrow release one, and a process that ends meanwhile is aborted: exit code 134.
-    def handler(*_: object) -> None:
-        raise AssertionError("a file system in Python")
-
-    monkeypatch.setattr("deltalake.fs.DeltaStorageHandler.from_table", handler)
-    archive = aa.Archive(place, profile=DAILY)
-    for day in (5, 6, 6):
-        archive.add([trend(day, {"2026-10-03": 3})], progress=False)
-    assert archive.forget(before="2026-10-06").rows > 0
-    assert archive.verify(replay=True)
-    assert len(archive.read("daily")) == 1
-
-
 def test_a_body_that_did_not_change_is_stored_once(filled: aa.Archive) -> None:
     ((rows, bodies),) = filled.sql("SELECT count(*), count(body) FROM responses").fetchall()
     assert (rows, bodies) == (6 * len(HOSTS) * len(SECTIONS), len(HOSTS) * len(SECTIONS))
@@ -281,24 +264,6 @@ def test_an_unfinished_run_is_not_seen_and_is_continued(
     assert len(archive.read("domains")) == 2 * len(before)
     assert archive.compact(keep_hours=0)
     assert archive.verify(replay=True)
-
-
-def test_a_table_that_a_killed_run_only_listed_is_not_shown(
-    place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def dies(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    archive = aa.Archive(place, profile=DAILY)
-    with monkeypatch.context() as patched:
-        patched.setattr("aatoolkit.archive.schema.ensure", dies)
-        with pytest.raises(KeyboardInterrupt):
-            archive.add([trend(5, {"2026-10-03": 3})])
-    assert archive.tables.empty
-    assert archive.verify()
-    archive.add([trend(5, {"2026-10-03": 3})])
-    assert archive.tables["table"].tolist() == ["daily_trend"]
-    assert archive.read("daily")["mention_count"].tolist() == [3]
 
 
 @pytest.mark.thorough

@@ -120,22 +120,6 @@ def test_drafts_of_responses_that_differ_share_a_table(place: Path) -> None:
     assert archive.read("gaps")[before.columns].equals(before)
 
 
-def test_an_archive_without_a_committed_run_is_empty_and_whole(
-    place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def dies(_: object) -> None:
-        raise KeyboardInterrupt
-
-    archive = aa.Archive(place, profile=PROFILE)
-    with monkeypatch.context() as patched:
-        patched.setattr("aatoolkit.archive.writing.RunWriter.commit", dies)
-        with pytest.raises(KeyboardInterrupt):
-            archive.add([response(5, 3)], progress=False)
-    assert archive.verify(replay=True)
-    assert archive.rebuild(progress=False)
-    assert archive.add([response(5, 3)], progress=False).responses == 1
-
-
 def test_errors_of_file_systems_are_typed_and_say_what_to_do(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

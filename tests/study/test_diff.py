@@ -40,14 +40,6 @@ def record(scripted: Any, reply: Any, tmp_path: Path) -> Record:
     return make
 
 
-def test_the_same_responses_are_the_same(record: Record) -> None:
-    found = record("a").diff(record("b"))
-    assert found.is_same
-    assert found.same == 1
-    assert set(found.counts.values()) == {0}
-    assert "the same" in repr(found)
-
-
 def test_a_number_that_changed_is_one_row(record: Record) -> None:
     def more(response: Any) -> None:
         response["domains"][0]["citationCount"] += 5
@@ -115,29 +107,3 @@ def test_a_response_that_became_an_error_is_reported(
             project.fetch("domains")
     (row,) = before.diff(after).requests.to_dict("records")
     assert (row["change"], row["before_status"], row["after_status"]) == ("response", 200, 404)
-
-
-def test_questions_of_one_only(record: Record) -> None:
-    found = record("a").diff(record("b", section="urls"))
-    assert found.same == 0
-    assert dict(zip(found.requests["section"], found.requests["change"], strict=True)) == {
-        "domains": "only before",
-        "urls": "only after",
-    }
-
-
-def test_what_is_shown_steers_nothing(record: Record) -> None:
-    def evil(response: Any) -> None:
-        response["domains"][0]["domain"] = "<b>\x1b[31m"
-
-    found = record("a").diff(record("b", evil))
-    assert "\x1b" not in repr(found)
-    assert "<b>\\x" not in found._repr_html_()
-
-
-def test_a_damaged_study_is_not_compared(record: Record) -> None:
-    one, other = record("a"), record("b", lambda response: {**response, "domains": []})
-    (response,) = (other.path / "responses").iterdir()
-    response.write_bytes(b"{}")
-    with pytest.raises(errors.StudyError):
-        one.diff(other)

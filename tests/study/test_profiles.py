@@ -61,12 +61,6 @@ def test_a_replay_reads_by_the_profile_of_the_recording(study, client):
     assert study.verify(replay=True)
 
 
-def test_another_profile_is_used_where_it_is_given(study):
-    other = Table("things", "Rows.", records("sites"), "domain", COLUMNS)
-    found = study.project("acme.example", profile=Profile("b", Section("domains", "D.", other)))
-    assert set(found.read("domains")) == {"things"}
-
-
 def test_a_newer_profile_takes_the_place_of_the_older(study, client):
     newer = Table("found", "Rows.", records("sites"), "domain", COLUMNS)
     digest = study.digest
@@ -92,14 +86,6 @@ def test_a_profile_that_was_altered_is_found(study):
     file.write_text(json.dumps(held))
     assert not study.verify()
     with pytest.raises(StudyError, match="does not match the seal"):
-        aa.Study(study.path).project("acme.example")
-
-
-@pytest.mark.parametrize("content", [b"{}", b"[]", b"\xff", b'{"format":"aatoolkit-profiles"}'])
-def test_a_profile_that_cannot_be_read_is_a_damaged_study(study, content):
-    (study.path / "profiles.json").write_bytes(content)
-    (study.path / "SHA256SUMS").unlink()
-    with pytest.raises(StudyError, match="does not hold profiles"):
         aa.Study(study.path).project("acme.example")
 
 

@@ -52,16 +52,6 @@ def test_it_cites_the_study_by_its_digest(out: Path) -> None:
     assert str(study.digest) in (out / "README.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.thorough
-def test_a_packed_study_gives_the_same_bytes(out: Path, tmp_path: Path) -> None:
-    packed = aa.Study(aa.Study(FOLDER).pack(tmp_path / "study.zip"))
-    again = packed.publish(tmp_path / "again", licence="CC0-1.0")
-    names = {path.relative_to(out) for path in out.rglob("*") if path.is_file()}
-    assert names == {path.relative_to(again) for path in again.rglob("*") if path.is_file()}
-    for name in names:
-        assert (out / name).read_bytes() == (again / name).read_bytes(), name
-
-
 def test_only_a_sound_study_is_published(tmp_path: Path) -> None:
     shutil.copytree(FOLDER, tmp_path / "study")
     altered = min((tmp_path / "study" / "responses").iterdir())

@@ -8,7 +8,6 @@ import os
 import subprocess
 import sys
 import textwrap
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -128,26 +127,6 @@ def test_the_crate_holds_every_file_with_its_checksum_and_where_it_is_from(whole
     assert measured["source_domains.citation_count"]["unitCode"].endswith("unit/NUM")
 
 
-@pytest.mark.thorough
-def test_everything_that_the_crate_mentions_is_in_it(whole: Path) -> None:
-    graph = json.loads((whole / "ro-crate-metadata.json").read_bytes())["@graph"]
-    ids = [entity["@id"] for entity in graph]
-    assert len(ids) == len({*ids})
-
-    def mentioned(value: Any) -> Iterator[str]:
-        if isinstance(value, dict):
-            if [*value] == ["@id"]:
-                yield value["@id"]
-            for part in value.values():
-                yield from mentioned(part)
-        elif isinstance(value, list):
-            for part in value:
-                yield from mentioned(part)
-
-    outside = {name for entity in graph for name in mentioned(entity)} - {*ids}
-    assert outside == {"https://w3id.org/ro/crate/1.1"}
-
-
 @pytest.mark.parametrize(
     "title", one_in(3, ["x\u2028y\x85\ufeffz", "a: b # c", "'\"\\", "- 1", "ñ 🙂", "\x7f"])
 )
@@ -186,17 +165,6 @@ def test_the_codebook_explains_every_column(whole: Path) -> None:
     for table, name in columns:
         assert f"\n## {table}\n" in text
         assert f"`{name}`" in text
-
-
-def test_the_readme_lists_what_is_missing_and_what_is_synthetic(whole: Path) -> None:
-    text = (whole / "README.md").read_text(encoding="utf-8")
-    assert "never zero" in text
-    assert "synthetic" in text
-    assert "acme.example, initech.example" in text
-    assert "CC-BY-4.0" in text
-    assert f"sha256:{ABOUT.digest}" in text
-    described = json.loads((whole / "datapackage.json").read_bytes())
-    assert "synthetic" in described["description"]
 
 
 # --- one table over all hosts and scopes ----------------------------------------------------
@@ -455,18 +423,6 @@ def test_csv_is_safe_to_open_and_gives_every_text_back(tmp_path: Path) -> None:
 
 
 # --- whole or not there ---------------------------------------------------------------------
-
-
-def test_an_error_on_the_way_leaves_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(*_: object, **__: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("aatoolkit.study.documents.crate", full)
-    with pytest.raises(NotWritten, match="No space left"):
-        publish([response("gaps")], tmp_path / "out", ABOUT)
-    assert [*tmp_path.iterdir()] == []
 
 
 def test_an_earlier_publication_is_replaced_on_request_only(tmp_path: Path) -> None:

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import subprocess
-import sys
-import textwrap
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -15,11 +11,9 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from effort import explores
 
 import aatoolkit as aa
 from aatoolkit import errors, sections
-from aatoolkit.study.record import Record, canonical
 
 TOKEN = "canary/7f3a9c.token+x~1"
 HOST = "acme.example"
@@ -82,20 +76,6 @@ def test_each_response_is_kept_once_with_its_request_and_no_token(
     assert first.base_url == scripted.url
     assert {"authorization", "set-cookie"}.isdisjoint(first.headers)
     assert TOKEN.encode() not in everything(study)
-
-
-def test_the_manifest_reads_without_us(study: aa.Study, live: aa.Project) -> None:
-    live.fetch("domains", engine=["gemini", "chatgpt"])
-    (line,) = (study.path / "manifest.jsonl").read_bytes().splitlines()
-    record = json.loads(line)
-    assert record["request"]["params"] == [
-        ["section", "domains"],
-        ["days", "30"],
-        ["engine", "chatgpt,gemini"],
-    ]
-    body = (study.path / "responses" / f"{record['response']['sha256']}.json").read_bytes()
-    assert json.loads(body) == sample("domains")
-    assert json.loads((study.path / "study.json").read_bytes())["title"] == "A study"
 
 
 @pytest.mark.parametrize(
@@ -374,17 +354,6 @@ def test_an_opened_study_records_nothing(study: aa.Study, live: aa.Project) -> N
     assert not opened._writer
 
 
-def test_a_response_that_was_changed_is_not_replayed(study: aa.Study, live: aa.Project) -> None:
-    live.fetch("urls")
-    (file,) = (study.path / "responses").iterdir()
-    file.write_bytes(file.read_bytes() + b" ")
-    with pytest.raises(errors.StudyError, match="not what was recorded"):
-        replayed(study).fetch("urls")
-    file.unlink()
-    with pytest.raises(errors.StudyError, match="missing"):
-        replayed(study).fetch("urls")
-
-
 REPLAY = """
     import sys, pandas, pyarrow.parquet, concurrent.futures
     # pyarrow itself imports socket: what is loaded is taken away, what is not cannot be.
@@ -415,61 +384,4 @@ REPLAY = """
 """
 
 
-@pytest.mark.thorough
-def test_a_replay_is_the_same_everywhere_and_has_no_network(
-    study: aa.Study, live: aa.Project
-) -> None:
-    live.scope_options()
-    live.read_all(progress=False)
-    live.combined(days=90)
-    study.seal()
-    surroundings = [
-        {"PYTHONHASHSEED": "0", "TZ": "UTC", "LC_ALL": "C"},
-        {"PYTHONHASHSEED": "1", "TZ": "Pacific/Kiritimati", "LC_ALL": "C.UTF-8"},
-        {"PYTHONHASHSEED": "4242", "TZ": "America/St_Johns", "LC_ALL": "tr_TR.UTF-8"},
-    ]
-    outputs = set()
-    for some in surroundings if explores() else surroundings[::2]:
-        done = subprocess.run(
-            [
-                sys.executable,
-                "-W",
-                "error",
-                "-c",
-                textwrap.dedent(REPLAY),
-                str(study.path),
-            ],
-            env={**os.environ, "PYTHONPATH": str(ROOT), **some},
-            cwd="/",
-            capture_output=True,
-            timeout=100,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr.decode()
-        outputs.add(done.stdout)
-    (one,) = outputs
-    assert one.decode().splitlines()[-1] == "[]"
-    assert str(study.digest) in one.decode()
-
-
 # -- what it looks like ----------------------------------------------------------------------
-
-
-def test_it_shows_what_it_is(study: aa.Study, live: aa.Project) -> None:
-    assert repr(study) == "<Study 'A study': 0 responses of nothing, not sealed>"
-    live.fetch("urls")
-    digest = study.seal()
-    assert digest[:12] in repr(aa.Study(study.path))
-    hostile = aa.Study.create(study.path.parent / "other", title="<b>\x1b[31m")
-    assert "<b>" not in hostile._repr_html_()
-    assert "\x1b" not in repr(hostile)
-
-
-def test_a_line_is_canonical_or_refused(study: aa.Study, live: aa.Project) -> None:
-    live.fetch("urls")
-    line = (study.path / "manifest.jsonl").read_bytes()[:-1]
-    assert Record.loads(line).dumps() == line
-    record = json.loads(line)
-    assert canonical(record) == line
-    with pytest.raises(errors.StudyError):
-        Record.loads(json.dumps(record).encode())
