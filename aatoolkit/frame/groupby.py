@@ -81,12 +81,12 @@ class Groups:
             return alone, [combine([cells.states[each]]) for each in used.tolist()]
         bounds = np.searchsorted(group, np.arange(len(self) + 1)).tolist()
         listed = code.tolist()
-        found: dict[tuple[int, ...], int] = {}
+        kinds_of: dict[tuple[int, ...], int] = {}
         codes = [
-            found.setdefault(tuple(listed[start:end]), len(found))
+            kinds_of.setdefault(tuple(listed[start:end]), len(kinds_of))
             for start, end in pairwise(bounds)
         ]
-        states = [combine(cells.states[each] for each in members) for members in found]
+        states = [combine(cells.states[member] for member in members) for members in kinds_of]
         return np.array(codes, np.int64), states
 
 
@@ -216,22 +216,14 @@ def sums(values: pd.Series, use: Mask, groups: Groups, name: str) -> pd.Series:
 
 
 def _whole_sums(values: pd.Series, ids: Codes, groups: int, name: str) -> npt.NDArray[np.int64]:
-    """Sum integers exactly, halves apart, so that nothing overflows."""
-    if len(values) and int(values.max()) >= 2**63:
-        raise _overflow(name)
-    exact = values.to_numpy(np.int64)
-    high, low = np.zeros(groups, np.int64), np.zeros(groups, np.int64)
-    np.add.at(high, ids, exact >> 32)
-    np.add.at(low, ids, exact & 0xFFFFFFFF)
-    high += low >> 32
-    if ((high < -(2**31)) | (high >= 2**31)).any():
-        raise _overflow(name)
-    return (high << 32) | (low & 0xFFFFFFFF)
-
-
-def _overflow(name: str) -> AvailabilityError:
-    why = "a sum is too large for a 64-bit integer"
-    return AvailabilityError(f"{name}: {why}; convert it to Float64 first", columns={name: why})
+    """Sum integers exactly; a sum that wraps on the way is right at the end if it fits."""
+    rough = np.bincount(ids, as_floats(values), minlength=groups)
+    if (np.abs(rough) >= 2**63).any() or (len(values) and int(values.max()) >= 2**63):
+        why = "a sum is too large for a 64-bit integer"
+        raise AvailabilityError(f"{name}: {why}; convert it to Float64 first", columns={name: why})
+    total = np.zeros(groups, np.int64)
+    np.add.at(total, ids, values.to_numpy(np.int64))
+    return total
 
 
 def chosen(values: pd.Series, use: Mask, groups: Groups, rule: str) -> pd.Series:
@@ -240,8 +232,8 @@ def chosen(values: pd.Series, use: Mask, groups: Groups, rule: str) -> pd.Series
     if isinstance(kind, np.dtype) and kind.kind in "iub":
         values = values.convert_dtypes()
     grouped = values[use].groupby(groups.ids[use])
-    found: pd.Series = grouped.agg(rule)
-    return found.reindex(range(len(groups)))
+    result: pd.Series = grouped.agg(rule)
+    return result.reindex(range(len(groups)))
 
 
 def like(result: pd.Series, values: pd.Series) -> pd.Series:
@@ -272,28 +264,23 @@ def by_period(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Grouper]:
     ArgumentError
         If pandas knows no such frequency, or the column of times is not plain.
     """
-    if not isinstance(freq, str):
-        raise ArgumentError(
-            f"freq={freq!r} is no text; it takes offset aliases of pandas, such as 'W' or 'MS'",
-            argument="freq",
-        )
-    listed = [by] if isinstance(by, str | pd.Grouper) else [*(by or ())]
-    if any(isinstance(each, pd.Grouper) for each in listed):
-        raise ArgumentError("give freq=, or a pandas.Grouper in by=, not both", argument="freq")
     flat = flattened(frame)
     name = _time_of(flat, metadata_of(flat))
+    listed = [by] if isinstance(by, str | pd.Grouper) else [*(by or ())]
+    if not all(isinstance(key, str) for key in listed):
+        raise ArgumentError("give freq=, or a pandas.Grouper in by=, not both", argument="freq")
     grouper = None
-    with suppress(ValueError, Warning), warnings.catch_warnings():
+    with suppress(ValueError, TypeError, Warning), warnings.catch_warnings():
         warnings.simplefilter("error")  # what pandas deprecates it will not know
         grouper = pd.Grouper(key=name, freq=freq)
-    if grouper is None:
+    if grouper is None or grouper.freq is None:
         raise ArgumentError(
             f"freq={freq!r} is no frequency that pandas knows; it takes offset aliases, such as "
             "'W' (weeks that end on Sunday), 'W-SAT', '7D', 'MS' (months by their first day), "
             "'ME' (by their last), 'QS' or 'YS'",
             argument="freq",
         )
-    return [grouper, *(each for each in listed if each != name)]
+    return [grouper, *(key for key in listed if key != name)]
 
 
 def _time_of(frame: pd.DataFrame, known: FrameMetadata) -> str:
@@ -303,15 +290,14 @@ def _time_of(frame: pd.DataFrame, known: FrameMetadata) -> str:
         for name, kind in frame.dtypes.items()
         if pd.api.types.is_datetime64_any_dtype(kind) and not frame.columns.duplicated().any()
     ]
-    found = [name for name in times if name in known.key] or times
-    if len(found) != 1:
-        there = f"there are {', '.join(found)}" if found else "there is no column of days or times"
+    times = [name for name in times if name in known.key] or times
+    if len(times) != 1:
         raise ArgumentError(
-            f"freq= needs one column of times, and {there}; name it: "
-            f"by=pandas.Grouper(key={found[0] if found else 'column'!r}, freq=…)",
+            f"freq= needs one column of times, and there are {', '.join(times) or 'none'}; name "
+            f"it: by=pandas.Grouper(key={times[0] if times else 'column'!r}, freq=…)",
             argument="freq",
         )
-    return found[0]
+    return times[0]
 
 
 @dataclass(frozen=True)
@@ -441,12 +427,12 @@ def _days(values: pd.Series) -> pd.Series | None:
     plain = numpy_times(values)
     if plain.dt.tz is not None:
         plain = plain.dt.tz_convert("UTC").dt.tz_localize(None)
-    found: pd.Series = plain.dt.normalize()
-    return found
+    days: pd.Series = plain.dt.normalize()
+    return days
 
 
 def _days_of(days: pd.Series, groups: Groups) -> Sequence[int]:
     """Count the different days of each group."""
     pairs = pd.DataFrame({"group": groups.ids, "day": days.to_numpy()}).drop_duplicates()
-    found: Sequence[int] = np.bincount(pairs["group"], minlength=len(groups)).tolist()
-    return found
+    counts: Sequence[int] = np.bincount(pairs["group"], minlength=len(groups)).tolist()
+    return counts

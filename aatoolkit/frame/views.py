@@ -67,21 +67,20 @@ def require(frame: pd.DataFrame, columns: tuple[str, ...]) -> pd.DataFrame:
     find(frame, columns)
     metadata = metadata_of(frame)
     known = metadata.columns
-    lacking, is_in_part = {}, False
+    lacking: dict[str, str] = {}
+    problem, advice = "these columns hold no measurement", ""
     for name in columns:
         state = availability_of(frame, name, known[name])
         is_silent = not frame[name].notna().to_numpy().any()
         is_lost = state.reason == OVERWRITTEN or cells_of(frame, name, metadata).unreported.any()
         if state.status in EMPTY or (state.status == Status.UNKNOWN and (is_silent or is_lost)):
             lacking[name] = str(state)
-            is_in_part |= not is_silent and state.reason != OVERWRITTEN
+            if not is_silent and state.reason != OVERWRITTEN:
+                problem = "these columns were not measured in every row"
+                advice = "; df.aa.measured() takes the rows in which they were"
     if lacking:
         reasons = "; ".join(f"{name}: {why}" for name, why in lacking.items())
-        problem = "these columns hold no measurement"
-        if is_in_part:
-            problem = "these columns were not measured in every row"
-            reasons += "; df.aa.measured() takes the rows in which they were"
-        raise AvailabilityError(f"{problem}: {reasons}", columns=lacking)
+        raise AvailabilityError(f"{problem}: {reasons}{advice}", columns=lacking)
     return frame
 
 
