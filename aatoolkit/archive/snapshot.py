@@ -427,7 +427,7 @@ class Snapshot:
             raise ArchiveError(f"the query failed: {problem}", path=self.store.root)
 
 
-_UNKNOWN_TABLE = re.compile(r"Table with name (?P<name>\S+) does not exist!")
+_UNKNOWN_TABLE = re.compile(r"Table (?:Function )?with name (?P<name>\S+) does not exist!")
 
 
 def _table_names(tree: Any) -> Iterator[str]:

@@ -90,6 +90,7 @@ def test_a_query_reads_what_it_names_and_what_it_computes(filled: aa.Archive) ->
         ("SELECT * FROM nothing", "no table 'nothing'"),
         ("SELECT '\ud800'", "surrogates"),
         ("SELECT * FROM source_domain", "no table 'source_domain'; did you mean 'source_domains'"),
+        ("SELECT * FROM source_domain('x')", "no table 'source_domain'; did you mean"),
     ],
 )
 def test_what_is_no_query_is_refused(filled: aa.Archive, query: str, why: str) -> None:
