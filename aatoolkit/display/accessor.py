@@ -8,9 +8,9 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
@@ -37,24 +37,11 @@ from aatoolkit.normalizer.to_pandas import own_buffers
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from aatoolkit.display.plot.interactive import InteractivePicture
     from aatoolkit.stats.explain.explanation import Explanation
 
 
-def _words(values: object) -> pd.api.extensions.ExtensionArray:
-    return pd.array(list(values), dtype="string")  # type: ignore[call-overload]
-
-
-def _index(names: object) -> pd.Index:
-    return pd.Index(list(names), dtype="string", name="column")  # type: ignore[call-overload]
-
-
-def _with_parts(frame: pd.DataFrame, names: list[str]) -> list[str]:
-    """The columns with those that their intervals are computed from."""
-    known = metadata_of(frame).columns
-    columns = (declared(known[name]) for name in names if name in known)
-    parts = [part for column in columns if column for part in column.aggregate.over or ()]
-    return [*dict.fromkeys([*names, *(part for part in parts if part in frame.columns)])]
+def _words(values: Iterable[object]) -> pd.Index:
+    return pd.Index([*values], dtype="string")
 
 
 class Accessor(NamesNear):
@@ -102,7 +89,7 @@ class Accessor(NamesNear):
                 "cause": _words(state.cause and str(state.cause) for _, state in states),
                 "reason": _words(state.reason for _, state in states),
             },
-            index=_index(name for name, _ in states),
+            index=_words(name for name, _ in states).rename("column"),
         )
 
     @property
@@ -135,17 +122,17 @@ class Accessor(NamesNear):
         MetadataError
             If the frame's metadata is damaged, or newer than this version can read.
         """
-        found = [asdict(source) for source in metadata_of(self._frame).sources]
+        sources = metadata_of(self._frame).sources
         table = Shown(
             {
                 field.name: pd.array(
-                    [source[field.name] for source in found],
+                    [getattr(source, field.name) for source in sources],
                     dtype="boolean" if field.name == "stale" else "string",
                 )
                 for field in fields(Source)
             }
         )
-        moments, _ = coerce_values([source["fetched_at"] for source in found], "timestamp")
+        moments, _ = coerce_values([source.fetched_at for source in sources], "timestamp")
         table["fetched_at"] = moments.to_pandas()
         return table
 
@@ -492,15 +479,8 @@ class Accessor(NamesNear):
             "left_index": left_index,
             "right_index": right_index,
         }
-        merged = merge.merge(
-            self._frame,
-            right,
-            **options,
-            sort=sort,
-            suffixes=suffixes,
-            indicator=indicator,
-            validate=validate,
-        )
+        more = {"suffixes": suffixes, "indicator": indicator, "validate": validate}
+        merged = merge.merge(self._frame, right, **options, sort=sort, **more)
         warn_of_unmatched(self._frame, right, options)
         return merged
 
@@ -1269,43 +1249,6 @@ class Accessor(NamesNear):
             level=level,
         )
 
-    @overload
-    def plot(
-        self,
-        kind: str | None = None,
-        *,
-        x: str | None = None,
-        y: str | Iterable[str] | None = None,
-        color: str | None = None,
-        freq: str | None = None,
-        top: int | None = None,
-        ax: Axes | None = None,
-        title: str | None = None,
-        figsize: tuple[float, float] | None = None,
-        palette: str | Iterable[str] | None = None,
-        facet: str | None = None,
-        theme: str = "auto",
-        interactive: Literal[False] = False,
-    ) -> Axes: ...
-
-    @overload
-    def plot(
-        self,
-        kind: str | None = None,
-        *,
-        x: str | None = None,
-        y: str | Iterable[str] | None = None,
-        color: str | None = None,
-        freq: str | None = None,
-        top: int | None = None,
-        title: str | None = None,
-        figsize: tuple[float, float] | None = None,
-        palette: str | Iterable[str] | None = None,
-        facet: str | None = None,
-        theme: str = "auto",
-        interactive: Literal[True],
-    ) -> InteractivePicture: ...
-
     def plot(
         self,
         kind: str | None = None,
@@ -1322,7 +1265,7 @@ class Accessor(NamesNear):
         facet: str | None = None,
         theme: str = "auto",
         interactive: bool = False,
-    ) -> Axes | InteractivePicture:
+    ) -> Any:
         """Draw the picture that fits the frame: a trend, a ranking, shares, a heat map, a gap ….
 
         The picture is chosen from what the columns are declared to be. What was not measured
@@ -1398,8 +1341,6 @@ class Accessor(NamesNear):
         >>> frame.aa.plot(y="n")
         <Picture: N by engine: chatgpt 3; 1 not measured>
         """
-        if not isinstance(interactive, bool):
-            raise ArgumentError("interactive= is True or False", argument="interactive")
         with needed("pictures need", "interactive" if interactive else "plot"):
             from aatoolkit.display.plot.draw import plot
         if interactive:
@@ -1412,11 +1353,16 @@ class Accessor(NamesNear):
                 )
         frame = self._frame
         if freq is not None:
-            given = None if y is None else _with_parts(frame, [y] if isinstance(y, str) else [*y])
+            columns = None if y is None else [y] if isinstance(y, str) else [*y]
+            known = metadata_of(frame).columns
+            # What intervals are computed from comes along.
+            rules = [declared(known[name]) for name in columns or () if name in known]
+            parts = [part for what in rules if what for part in what.aggregate.over or ()]
+            columns = columns and [*dict.fromkeys([*columns, *(p for p in parts if p in frame)])]
             # Hosts stay apart, and so do the panels.
             hosts = "host" if "host" in frame.columns and frame["host"].nunique() > 1 else None
             kept = [name for name in dict.fromkeys((color, facet, hosts)) if name is not None]
-            frame = aggregate(frame, by_period(frame, kept, freq), given, False, {}, True)
+            frame = aggregate(frame, by_period(frame, kept, freq), columns, False, {}, True)
         axes = plot(frame, kind, x, y, color, top, ax, title, figsize, palette, facet, theme)
         return interactive_form(axes) if interactive else axes
 
