@@ -10,6 +10,8 @@ import pandas as pd
 from aatoolkit.sections.aggregation import ratio
 
 RULES = {"rate": ratio("hits", "runs")}
+DAY = pd.Timestamp("2026-11-01")
+"""The day on which something is done."""
 
 Drawn = tuple[Any, Any, dict[str, Any]]
 """Hits and runs of each prompt, and columns that are alike for all of them."""
@@ -57,3 +59,18 @@ def without_attrs(frame: pd.DataFrame) -> pd.DataFrame:
     """The frame without what is known of it, which pandas copies with each column that is read."""
     frame.attrs = {}
     return frame
+
+
+def daily(
+    rng: np.random.Generator, k: int, effect: float = 0.0, drift: float = 0.0
+) -> pd.DataFrame:
+    """A row a prompt and day: the first half of the prompts moves from the day on, or steadily."""
+    rates = np.clip(rates_of(rng, k, 0.4, 0.3), 0.1, 0.8)
+    runs = rng.poisson(2.0, (k, 60))
+    at, treated = np.arange(60), np.arange(k) < k // 2
+    shift = np.outer(treated, effect * (at >= 30) + drift * (at - 30) / 60)
+    hits = rng.binomial(runs, np.clip(rates[:, None] + shift, 0.01, 0.99))
+    prompt, day = np.nonzero(runs)
+    frame = pd.DataFrame({"prompt_id": prompt, "date": DAY + pd.to_timedelta(day - 30, unit="D")})
+    frame = frame.assign(hits=hits[prompt, day], runs=runs[prompt, day])
+    return frame.assign(rate=frame["hits"] / frame["runs"])
