@@ -431,8 +431,8 @@ def adjusted(p: Sequence[Any], correct: str | None) -> list[Any]:
 
     Examples
     --------
-    >>> [round(value, 3) for value in adjusted([0.01, 0.04, float("nan"), 0.03], "holm")]
-    [0.03, 0.06, nan, 0.06]
+    >>> np.round(adjusted([0.01, 0.04, float("nan"), 0.03], "holm"), 3)
+    array([0.03, 0.06,  nan, 0.06])
     """
     values = np.array([plain_value(value) for value in p], np.float64)
     order = np.flatnonzero(np.isfinite(values))
