@@ -24,6 +24,9 @@ reads it and kept for the next request that asks the same. What is not scoped by
 ``named_runs``        the runs whose answer mentions a brand of the brand filter; without
                       that filter, all of ``runs``; the same of ``answers``, ``citations``
                       and ``fanouts``
+``seen_sources``      the sources of the named answers, cited or only retrieved
+``shopping_answers``  the answers that were examined for shopping results; ``shelf`` the
+                      products that they show
 ``engine_runs``       first and last day on which the host asked each engine anything
 ``cited_pages``       first and last day on which a page was cited, up to the store's clock
 ===================== ==================================================================
@@ -176,6 +179,27 @@ SELECT url,
   lower(regexp_extract(url, '^[A-Za-z]+://([^/?#:]+)', 1)) AS site,
   coalesce(nullif(regexp_extract(url, '^[A-Za-z]+://[^/?#]+([^?#]*)', 1), ''), '/') AS path
 FROM (SELECT DISTINCT url FROM citations WHERE cited)
+""",
+    # Every source of the named answers, cited or only retrieved, with the kind of its domain.
+    "seen_sources": """
+SELECT citations.*, engines.exposes_retrieval, source_domains.domain_type
+FROM named_citations AS citations
+LEFT JOIN scoped_engines AS engines USING (host, engine)
+LEFT JOIN store.source_domains AS source_domains USING (host, source_domain)
+""",
+    "shopping_answers": """
+SELECT answers.* FROM answers JOIN scoped_engines AS engines USING (host, engine)
+WHERE shopping_checked OR (shopping_checked IS NULL AND engine IN (
+  SELECT engine FROM store.answers
+  WHERE host = $host AND chat_id IN (SELECT chat_id FROM store.product_mentions WHERE host = $host)
+))
+""",
+    "shelf": """
+SELECT product_mentions.*, products.brand, products.title, products.category,
+  products.rating_value, products.rating_max, products.rating_count, products.stock_status
+FROM product_mentions
+JOIN (SELECT host, chat_id FROM shopping_answers) AS checked USING (host, chat_id)
+LEFT JOIN store.products AS products USING (host, product_id)
 """,
     "cited_pages": """
 SELECT url, CAST(min(ran_at) AS DATE) AS first_day, CAST(max(ran_at) AS DATE) AS last_day

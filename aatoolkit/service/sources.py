@@ -13,18 +13,8 @@ from aatoolkit.service.answer import State
 from aatoolkit.service.measures import WHOLE, answer_counts
 from aatoolkit.service.observations import Observations
 
-SEEN_SOURCES = """
-seen AS (
-  SELECT citations.*, engines.exposes_retrieval, source_domains.domain_type
-  FROM named_citations AS citations
-  LEFT JOIN scoped_engines AS engines USING (host, engine)
-  LEFT JOIN store.source_domains AS source_domains USING (host, source_domain)
-)
-"""
-"""CTE ``seen``: the sources of the named answers, cited or only retrieved."""
-
 RETRIEVAL_IS_KNOWN = "bool_and(exposes_retrieval IS NOT FALSE)"
-"""Aggregate over ``seen``: whether every engine of the group shows what it retrieved."""
+"""Aggregate over ``seen_sources``: whether every engine of the group shows what it retrieved."""
 
 LISTED_ENGINES = """
 listed_engines AS (

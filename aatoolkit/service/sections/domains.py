@@ -13,10 +13,9 @@ from aatoolkit.service.answer import (
 )
 from aatoolkit.service.measures import own_citations_missing
 from aatoolkit.service.observations import Observations
-from aatoolkit.service.sources import RETRIEVAL_IS_KNOWN, SEEN_SOURCES, retrieval_states
+from aatoolkit.service.sources import RETRIEVAL_IS_KNOWN, retrieval_states
 
-_TOTALS = f"""
-WITH {SEEN_SOURCES}
+_TOTALS = """
 SELECT count(*) FILTER (cited) AS "citationCount",
   count(DISTINCT source_domain) FILTER (cited) AS "uniqueDomains",
   (SELECT count(*) FROM named_answers) AS "answerCount",
@@ -24,14 +23,13 @@ SELECT count(*) FILTER (cited) AS "citationCount",
     count(*) FILTER (cited AND source_domain IN (SELECT source_domain FROM own_domains))
     / nullif(count(*) FILTER (cited), 0)
   END AS "ownCitationShare"
-FROM seen
+FROM seen_sources
 """
 
 # Domains with equal counts share a rank; a change is of places, upwards positive.
 _DOMAINS = f"""
-WITH {SEEN_SOURCES},
-totals AS (
-  SELECT (SELECT count(*) FROM seen WHERE cited) AS citations,
+WITH totals AS (
+  SELECT (SELECT count(*) FROM seen_sources WHERE cited) AS citations,
     count(*) FILTER (exposes_retrieval IS NOT FALSE) AS exposed_answers
   FROM named_answers LEFT JOIN scoped_engines USING (host, engine)
 ),
@@ -42,14 +40,14 @@ counted AS (
     count(DISTINCT url) FILTER (cited) AS urls,
     CASE WHEN {RETRIEVAL_IS_KNOWN} THEN count(*) END AS retrievals,
     CASE WHEN {RETRIEVAL_IS_KNOWN} THEN count(DISTINCT chat_id) END AS retrieved_answers
-  FROM seen GROUP BY source_domain HAVING count(*) FILTER (cited) > 0
+  FROM seen_sources GROUP BY source_domain HAVING count(*) FILTER (cited) > 0
 ),
 engines AS (
   SELECT source_domain, map_from_entries(list((engine, n) ORDER BY engine)) AS by_engine
-  FROM (SELECT source_domain, engine, count(*) AS n FROM seen WHERE cited GROUP BY ALL)
+  FROM (SELECT source_domain, engine, count(*) AS n FROM seen_sources WHERE cited GROUP BY ALL)
   GROUP BY source_domain
 ),
-pages AS (SELECT DISTINCT host, source_domain, url FROM seen),
+pages AS (SELECT DISTINCT host, source_domain, url FROM seen_sources),
 brands AS (
   SELECT source_domain,
     coalesce(list(brand ORDER BY n DESC, brand) FILTER (n > 0), []) AS mentioned
@@ -85,11 +83,10 @@ ORDER BY ranked.place, source_domain
 """
 
 # A breakdown needs a label for every part, so sources of no known type get one of their own.
-_TYPES = f"""
-WITH {SEEN_SOURCES}
+_TYPES = """
 SELECT coalesce(domain_type, 'unclassified') AS "domainType", count(*) AS "citationCount",
   count(*) / sum(count(*)) OVER () AS "citationShare"
-FROM seen WHERE cited GROUP BY 1 ORDER BY 2 DESC, 1
+FROM seen_sources WHERE cited GROUP BY 1 ORDER BY 2 DESC, 1
 """
 
 

@@ -19,22 +19,9 @@ from aatoolkit.service.answer import (
     section,
 )
 from aatoolkit.service.observations import Observations
-from aatoolkit.service.sources import checked_answers, enumerate_words
+from aatoolkit.service.sources import enumerate_words
 
-_SEEN_ON = """
-  SELECT engine FROM store.answers
-  WHERE host = $host AND chat_id IN (SELECT chat_id FROM store.product_mentions WHERE host = $host)
-"""
-
-_SHELF = f"""
-{checked_answers("shopping_checked", _SEEN_ON)},
-shelf AS (
-  SELECT product_mentions.*, products.brand, products.title, products.category,
-    products.rating_value, products.rating_max, products.rating_count, products.stock_status
-  FROM product_mentions
-  JOIN (SELECT host, chat_id FROM checked) AS answers USING (host, chat_id)
-  LEFT JOIN store.products AS products USING (host, product_id)
-),
+_LISTED = """
 listed AS (SELECT * FROM shelf WHERE len($brand) = 0 OR list_contains($brand, brand)),
 whole AS (SELECT count(DISTINCT chat_id) AS answers, count(*) AS mentions FROM shelf),
 on_offer AS (
@@ -58,14 +45,15 @@ priced AS (
 
 
 _TOTALS = f"""
-WITH {_SHELF}
-SELECT (SELECT count(*) FROM checked) AS "answersChecked", answers AS "answersWithShopping",
-  answers / (SELECT nullif(count(*), 0) FROM checked) AS "triggerRate"
+WITH {_LISTED}
+SELECT (SELECT count(*) FROM shopping_answers) AS "answersChecked",
+  answers AS "answersWithShopping",
+  answers / (SELECT nullif(count(*), 0) FROM shopping_answers) AS "triggerRate"
 FROM whole
 """
 
 _BRANDS = f"""
-WITH {_SHELF}
+WITH {_LISTED}
 SELECT brand, any_value(own) AS own,
   count(DISTINCT chat_id) / any_value(answers) AS "visibilityRate",
   CASE WHEN count(position) > 0
@@ -82,7 +70,7 @@ WHERE brand IS NOT NULL GROUP BY brand ORDER BY "visibilityRate" DESC, brand
 """
 
 _PRODUCTS = f"""
-WITH {_SHELF}, {_priced("product_id")},
+WITH {_LISTED}, {_priced("product_id")},
 offered AS (
   SELECT product_id, list({{
     'merchant': merchant, 'domain': merchant_domain,
@@ -124,7 +112,7 @@ ORDER BY "mentionCount" DESC, product_id
 """
 
 _MERCHANTS = f"""
-WITH {_SHELF}, {_priced("merchant")},
+WITH {_LISTED}, {_priced("merchant")},
 sold AS (
   SELECT merchant, min(merchant_domain) AS domain, count(*) AS n
   FROM on_offer WHERE merchant IS NOT NULL GROUP BY merchant
@@ -141,10 +129,10 @@ ORDER BY "offerCount" DESC, merchant
 """
 
 _MISSED = f"""
-WITH {_SHELF}
+WITH {_LISTED}
 SELECT DISTINCT coalesce(label, engine) AS label
 FROM answers LEFT JOIN scoped_engines USING (host, engine)
-WHERE engine NOT IN (SELECT engine FROM checked) ORDER BY label
+WHERE engine NOT IN (SELECT engine FROM shopping_answers) ORDER BY label
 """
 
 

@@ -12,20 +12,19 @@ from aatoolkit.service.answer import (
     section,
 )
 from aatoolkit.service.observations import Observations
-from aatoolkit.service.sources import RETRIEVAL_IS_KNOWN, SEEN_SOURCES, retrieval_states
+from aatoolkit.service.sources import RETRIEVAL_IS_KNOWN, retrieval_states
 
 # First and last days are facts of the page, so they look beyond the filters and the
 # window's start; titles differ between engines, so the latest one is given.
 _ITEMS = f"""
-WITH {SEEN_SOURCES},
-counted AS (
+WITH counted AS (
   SELECT host, url, min(source_domain) AS source_domain, any_value(domain_type) AS domain_type,
     last(title ORDER BY day, chat_id, n) FILTER (title IS NOT NULL) AS title,
     count(*) FILTER (cited) AS citations,
     count(DISTINCT chat_id) FILTER (cited) AS answers,
     avg(n) FILTER (cited) AS position,
     CASE WHEN {RETRIEVAL_IS_KNOWN} THEN count(*) END AS retrievals
-  FROM seen GROUP BY host, url HAVING count(*) FILTER (cited) > 0
+  FROM seen_sources GROUP BY host, url HAVING count(*) FILTER (cited) > 0
 ),
 brands AS (
   SELECT url, list(
@@ -37,7 +36,8 @@ brands AS (
 prompts AS (
   SELECT url, list({{'promptId': prompt_id, 'citationCount': n}} ORDER BY n DESC, prompt_id)
     AS prompts
-  FROM (SELECT url, prompt_id, count(*) AS n FROM seen WHERE cited GROUP BY ALL) GROUP BY url
+  FROM (SELECT url, prompt_id, count(*) AS n FROM seen_sources WHERE cited GROUP BY ALL)
+  GROUP BY url
 )
 SELECT url, source_domain AS domain, title, page_type AS "pageType",
   domain_type AS "domainType", citations AS "citationCount",
