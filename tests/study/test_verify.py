@@ -375,3 +375,13 @@ def test_a_bomb_is_not_unpacked(original: Path, tmp_path: Path) -> None:
         file.writestr(f"responses/{'0' * 64}.json", bytes(1 << 25), zipfile.ZIP_DEFLATED)
     with pytest.raises(errors.StudyError, match="too large when unpacked"):
         aa.Study(tmp_path / "bomb.zip")
+
+
+def test_a_member_that_lies_about_its_size_is_not_read(original: Path, tmp_path: Path) -> None:
+    packed = aa.Study(original).pack(tmp_path / "study.zip")
+    content = bytearray(packed.read_bytes())
+    name = b"manifest.jsonl"
+    content[content.rindex(name) - 22 : content.rindex(name) - 18] = (10).to_bytes(4, "little")
+    packed.write_bytes(content)
+    with pytest.raises(errors.StudyError, match="manifest.jsonl cannot be read"):
+        _ = aa.Study(packed).records
