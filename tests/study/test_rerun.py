@@ -145,7 +145,7 @@ listed = json.loads((folder / "results.json").read_text())
 (row,) = listed["results"]
 (folder / "results" / f"{row['hash']}.parquet").rename(
     folder / "results" / f"{study.results.hashes['brands']}.parquet")
-row["hash"] = study.results["brands"].hash
+row["hash"] = study.results.hashes["brands"]
 (folder / "results.json").write_text(json.dumps(listed))"""
     found = study.rerun(notebook(tmp_path / "book.ipynb", START, lies))
     status = {one.name: (one.status, one.differences[:1]) for one in found.compared}

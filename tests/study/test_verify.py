@@ -383,5 +383,5 @@ def test_a_member_that_lies_about_its_size_is_not_read(original: Path, tmp_path:
     name = b"manifest.jsonl"
     content[content.rindex(name) - 22 : content.rindex(name) - 18] = (10).to_bytes(4, "little")
     packed.write_bytes(content)
-    with pytest.raises(errors.StudyError, match="manifest.jsonl cannot be read"):
+    with pytest.raises(errors.StudyError, match=r"manifest\.jsonl cannot be read"):
         _ = aa.Study(packed).records
