@@ -285,7 +285,7 @@ class _Drawing:
                 axis.grid(visible=True, color=palette["grid"], linewidth=0.8, linestyle="-")
 
     def _boxes(self, mark: Mark) -> None:
-        starts, ends, middles, high = mark.corners(self._panel)
+        starts, ends, middles, high = mark.corners(self._panel, self._box.height)
         face, edge, width = self._palette.box(mark.style)
         self._axes.barh(
             middles, ends - starts, left=starts, height=high, facecolor=face, edgecolor=edge,

@@ -251,7 +251,7 @@ class PlotData:
             if (weight := self._weight(name)) is not None
             and (name not in sizes or self.column(name) is None)
         }
-        return sorted(weights, key=weights.__getitem__)
+        return sorted(weights, key=lambda name: (not self.frame[name].notna().any(), weights[name]))
 
     @property
     def numbers(self) -> list[str]:

@@ -134,7 +134,7 @@ class _Figure:
                 "ticklabelstandoff": 3,
                 "fixedrange": scale.kind == "none",
             }
-        self._axes = {"xaxis": f"x{name}", "yaxis": f"y{name}"}
+        self._axes, self._box = {"xaxis": f"x{name}", "yaxis": f"y{name}"}, box
         for mark, words in zip(panel.marks, box.words, strict=True):
             if len(mark) and mark.kind != "words":
                 getattr(self, f"_{mark.kind}")(mark, panel)
@@ -151,7 +151,7 @@ class _Figure:
         self._traces.append(trace(**{**hover, **look}, **self._axes))
 
     def _boxes(self, mark: Mark, panel: Panel) -> None:
-        starts, ends, middles, high = mark.corners(panel)
+        starts, ends, middles, high = mark.corners(panel, self._box.height)
         face, edge, width = self._palette.box(mark.style)
         look: dict[str, Any] = {"color": face, "line": {"color": edge, "width": width * _PIXELS}}
         if mark.style.look in _PATTERNS:

@@ -100,7 +100,9 @@ _EASES = (
 
 def place(spec: Spec, width: float = WIDTH, height: float | None = None) -> Placement:
     """Place a picture in a width, and a height if there is one."""
-    for ease in _EASES:
+    # On a large figure, which is looked at from afar, text is larger.
+    large = min(width / 720, (height or 0) / 430, 1.6)
+    for ease in (_Ease(text=large), *_EASES) if large > 1 else _EASES:
         layout, fits = _attempt(spec, width, height, ease)
         if fits:
             break
@@ -111,7 +113,7 @@ def _attempt(spec: Spec, width: float, height: float | None, ease: _Ease) -> tup
     is_small = width <= 330 or (height or 999) <= 200
     large = (9.5 if is_small else 12.0) * max(ease.text, 0.8)
     size, small, room = 9.0 * ease.text, 8.0 * ease.text, width - 2 * _MARGIN
-    title = wrapped(spec.title, room, large, 2 if ease.text == 1 else 1, is_bold=True)
+    title = wrapped(spec.title, room, large, 2 if ease.text >= 1 else 1, is_bold=True)
     texts = [Text(_MARGIN, _MARGIN, title, large, "ink", True)]
     top = _MARGIN + _high(title, large)
     if spec.subtitle and ease.subtitle:
@@ -179,7 +181,7 @@ class _Frame:
 
     def __init__(self, panel: Panel, cell: float, size: float, small: float, ease: _Ease) -> None:
         self.panel, self._cell, self._size, self._small = panel, cell, size, small
-        self.natural = panel.height * (1.0 if ease.text == 1 else 0.9)
+        self.natural = panel.height * (1.0 if ease.text >= 1 else 0.9)
         beside = [
             12 + max(width_of(column.heading, small),
                      *(width_of(word, size, column.is_bold) for word in column.words))

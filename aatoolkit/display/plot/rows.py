@@ -847,7 +847,11 @@ def notice(words: str, style: Style) -> list[Mark]:
 def _texts(data: PlotData, title: str) -> Panel:
     """The first rows of what is no number to compare, under the names of the columns."""
     rows = data.first(_TEXT_ROWS)
-    columns = [name for name in data.kinds if name not in (*CONTEXT, "host")]
+    gone = {*CONTEXT, *(() if "host" in data.kinds and data.varies("host") else ("host",))}
+    columns = [
+        name for name in data.kinds
+        if name not in gone and not name.startswith("filter_") and data.frame[name].notna().any()
+    ] or [*data.kinds]  # fmt: skip
     # Text first, and identifiers that nothing stands for last.
     columns.sort(key=rows.is_bare_key)
     numbers_ = [name for name in columns if data.kinds[name] == "number"][:2]

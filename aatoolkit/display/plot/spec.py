@@ -147,11 +147,14 @@ class Mark:
     def __len__(self) -> int:
         return len(self.x)
 
-    def corners(self, panel: Panel) -> tuple[Numbers, Numbers, Numbers, float]:
-        """The starts, ends and middles of boxes, and their height."""
+    def corners(self, panel: Panel, height: float) -> tuple[Numbers, Numbers, Numbers, float]:
+        """The starts, ends and middles of boxes, and their height, in a panel of some points."""
         starts, ends = (panel.x.within(part) for part in (self.x, self.to))
         if not np.isinf(self.size):
-            return starts, ends, self.y, self.size
+            # Few rows in much room are far apart, not fat.
+            pitch = height / abs(panel.y.high - panel.y.low)
+            size = self.size if self.size >= 1 else self.size * min(1.0, 2 * PITCH / pitch)
+            return starts, ends, self.y, size
         middle = np.full(len(self), (panel.y.low + panel.y.high) / 2)
         return starts, ends, middle, abs(panel.y.high - panel.y.low)
 
