@@ -53,11 +53,6 @@ class Level:
         The key of each row; None for elements of arrays.
     computed : bool
         Whether a function computed the rows of what is there.
-
-    Attributes
-    ----------
-    first : int
-        The position of the first row, where the array is read in parts.
     """
 
     def __init__(
@@ -71,7 +66,6 @@ class Level:
         self.size, self.lengths, self.keys, self.computed = size, lengths, keys, computed
         # A document holds what is below; circles would hold its data long after their use.
         self._above = None if above is None else ref(above)
-        self.first = 0
 
     @property
     def above(self) -> Vector | None:
@@ -98,7 +92,7 @@ class Level:
         """For each row, its place in the array or object."""
         lengths = np.asarray(self.lengths, np.int64)
         starts = np.repeat(lengths.cumsum() - lengths, lengths)
-        return np.arange(self.first, self.first + self.size) - starts
+        return np.arange(self.size) - starts
 
     @cached_property
     def paths(self) -> list[str]:

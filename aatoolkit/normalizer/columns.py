@@ -21,9 +21,13 @@ from aatoolkit.normalizer.column_availability import WHY, TableStatements, denie
 from aatoolkit.normalizer.rows import ColumnPlan, TableRows
 from aatoolkit.normalizer.to_pandas import Block, frame_of
 from aatoolkit.normalizer.walk import DriftReport
+from aatoolkit.sections.section import Column
 
 if TYPE_CHECKING:
     import pandas as pd
+
+Member = tuple[ColumnPlan, Vector, RowMap]
+"""A column, the place of its values, and for each row of the table its row there."""
 
 _FEW = 1000
 """Of so many rows and fewer, a call takes longer than its work."""
@@ -63,30 +67,28 @@ class BuiltTable:
         self._blocks: list[tuple[pa.Array, list[str]]] = []
         if rows.absent and not self.table.is_optional:
             report.record("absent", rows.absent, 1)
-        groups: dict[str, list[tuple[ColumnPlan, Vector, RowMap]]] = {}
+        groups: dict[str, list[Member]] = {}
         for plan in rows.plan.columns:
             place, index = rows.find(plan.source)
-            if self._is_of_host(plan, place, report):
+            is_alone = self.size > _FEW or not plan.is_plain or plan.column.dtype == "category"
+            group = plan.column.name if is_alone else plan.column.dtype
+            if self._is_host(plan.column, place, report):
                 self._keep([plan], pa.array([source.host] * self.size, pa.string()))
             else:
-                is_alone = self.size > _FEW or not plan.is_plain or plan.column.levels
-                group = plan.column.name if is_alone else plan.column.dtype
                 groups.setdefault(group, []).append((plan, place, index))
         for members in groups.values():
-            if not self._convert(members):
+            if not self._convert(members, report):
                 for member in members:
-                    if len(members) == 1 or not self._convert([member]):
+                    if len(members) == 1 or not self._convert([member], report):
                         self._read(*member, report)
         if any(map(denies, signals)):
             self._mask(report)
 
-    def _is_of_host(self, plan: ColumnPlan, place: Vector, report: DriftReport) -> bool:
+    def _is_host(self, column: Column, place: Vector, report: DriftReport) -> bool:
         """Note a column whose field the answer lacks; whether its host is the value."""
-        column, rows = plan.column, self.rows
-        if not (rows.absent or rows.is_null or (self.size and place.field_absent)):
-            return False
+        rows = self.rows
         is_absent = bool(rows.absent) or (self.size > 0 and place.field_absent)
-        if is_absent and plan.source == "$.domain" and self._source.host is not None:
+        if is_absent and column.source == "$.domain" and self._source.host is not None:
             return True
         is_absent = is_absent and not (column.optional and not rows.absent)
         if is_absent and not rows.absent:
@@ -102,29 +104,24 @@ class BuiltTable:
         for number, name in enumerate(names):
             self.arrays[name] = whole.slice(number * self.size, self.size)
 
-    def _convert(self, members: Sequence[tuple[ColumnPlan, Vector, RowMap]]) -> bool:
+    def _convert(self, members: Sequence[Member], report: DriftReport) -> bool:
         """Convert columns of one dtype together, if all they hold is plain JSON of it."""
-        column = members[0][0].column
-        kinds = set().union(*(place.kinds for _, place, _ in members))
-        lists = [_taken(place, index) for _, place, index in members]
-        if not members[0][0].is_plain:
+        plan, place, _ = members[0]
+        column, kinds = plan.column, set().union(*(place.kinds for _, place, _ in members))
+        if not plan.is_plain or column.null is not None:
             return False
+        values = _taken(place, members[0][2])
+        if len(members) > 1:
+            values = [*chain.from_iterable(_taken(place, index) for _, place, index in members)]
         if Missing in kinds:
             kinds = {*kinds, type(None)} - {Missing}
-            lists = [[None if value is MISSING else value for value in part] for part in lists]
+            values = [None if value is MISSING else value for value in values]
         try:
-            if column.levels and kinds <= {str, type(None)}:
-                codes = pa.array(map(_codes(column.levels).__getitem__, lists[0]), pa.int32())
-                whole = pa.DictionaryArray.from_arrays(
-                    codes, _levels(column.levels), ordered=column.ordered
-                )
-            else:
-                values = lists[0] if len(lists) == 1 else [*chain.from_iterable(lists)]
-                whole = exact_array(values, kinds, column.dtype)
-        except (KeyError, ValueError, OverflowError):
+            whole = exact_array(values, kinds, column.dtype)
+        except (ValueError, OverflowError):
             return False
-        if column.null is not None or (column.dtype == "category" and not column.levels):
-            return False
+        if column.dtype == "category":
+            whole = self._category(whole, plan, place, members[0][2], report)
         self._keep([plan for plan, _, _ in members], whole)
         return True
 
@@ -148,17 +145,19 @@ class BuiltTable:
         self, text: pa.Array, plan: ColumnPlan, place: Vector, index: RowMap, report: DriftReport
     ) -> pa.DictionaryArray:
         """Convert text to a category; undeclared levels come last, if the levels have no order."""
-        column, values = plan.column, text.to_pylist()
-        levels, new = _levels(column.levels), sorted({*values} - {*column.levels, None})
-        if new:
-            count = sum(value in new for value in values)
+        column, levels = plan.column, _levels(plan.column.levels)
+        codes = pc.index_in(text, levels)
+        if codes.null_count > text.null_count:
+            new = sorted({*pc.unique(text).to_pylist()} - {*column.levels, None})
+            count = codes.null_count - text.null_count
             report.record("new level", column.pattern, count, json_text(new[0]))
             if column.ordered:
                 there = [row for row, value in enumerate(place.values) if value in new]
                 report.keep(place, _held(index, there), "new level")
             else:
                 levels = pa.array([*column.levels, *new], pa.string())
-        return _encoded(text, levels, column.ordered)
+                codes = pc.index_in(text, levels)
+        return pa.DictionaryArray.from_arrays(codes, levels, ordered=column.ordered)
 
     def _mask(self, report: DriftReport) -> None:
         """Mask the numbers that the answer denies, and keep them in ``extra``."""
@@ -226,25 +225,8 @@ class BuiltTable:
         key, recipe = tuple(self.table.key), read_from(0, self.name)
         return attrs.FrameMetadata(columns, key, (self._source,), recipe=recipe)
 
-    def _path(self, column: Any, row: int) -> str | None:
+    def _path(self, column: Column, row: int) -> str | None:
         return self.rows.path_in(column)(row)
-
-
-def joined(parts: Sequence[BuiltTable]) -> BuiltTable:
-    """Join the rows of a table in several parts of an answer, which are used up."""
-    first, *others = parts
-    for name in first.arrays if others else ():
-        pieces = [first.arrays[name], *(part.arrays.pop(name) for part in others)]
-        if pa.types.is_dictionary(pieces[0].type):
-            column = first.table[name]
-            text = pa.concat_arrays([piece.dictionary_decode() for piece in pieces])
-            new = {level for piece in pieces for level in piece.dictionary.to_pylist()}
-            levels = pa.array([*column.levels, *sorted(new - {*column.levels})], pa.string())
-            pieces = [_encoded(text, levels, column.ordered)]
-        first.arrays[name] = pa.concat_arrays(pieces)
-    first.size += sum(part.size for part in others)
-    first._blocks = [(array, [name]) for name, array in first.arrays.items()]
-    return first
 
 
 def _taken(place: Vector, index: RowMap) -> Sequence[Any]:
@@ -278,15 +260,6 @@ def _values(column: pa.Array) -> list[Any]:
     return column.to_numpy(zero_copy_only=False).tolist()  # type: ignore[no-any-return]
 
 
-def _encoded(text: pa.Array, levels: pa.Array, ordered: bool) -> pa.DictionaryArray:
-    return pa.DictionaryArray.from_arrays(pc.index_in(text, levels), levels, ordered=ordered)
-
-
 @lru_cache
 def _levels(levels: tuple[str, ...]) -> pa.Array:
     return pa.array(levels, pa.string())
-
-
-@lru_cache
-def _codes(levels: tuple[str, ...]) -> dict[str | None, int | None]:
-    return {None: None} | {level: code for code, level in enumerate(levels)}

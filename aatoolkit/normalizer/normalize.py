@@ -3,34 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-import orjson
+from typing import TYPE_CHECKING, Any
 
 from aatoolkit import sections
 from aatoolkit._util.text import shown
 from aatoolkit.availability.detect import Detection, FullDocument, Hint, Signal, detect, raw
-from aatoolkit.errors import AAToolkitError, ArgumentError, PayloadError, ScopeError
-from aatoolkit.jsontree.chunks import Cut, NotInParts, cut
-from aatoolkit.jsontree.decode import BOM, decode, gc_paused, keys_in, read_document
-from aatoolkit.jsontree.layout import MAX_FIELDS, MAX_NODES, Census, Inexact
-from aatoolkit.jsontree.paths import Each, Entries, Field, parse_pattern
+from aatoolkit.errors import AAToolkitError, ArgumentError, PayloadError
+from aatoolkit.jsontree.decode import decode, gc_paused, read_document
+from aatoolkit.jsontree.layout import MAX_FIELDS, MAX_NODES, Census
+from aatoolkit.jsontree.paths import Field, parse_pattern
 from aatoolkit.jsontree.vectors import MISSING, Vector
 from aatoolkit.metadata import attrs
 from aatoolkit.normalizer.column_availability import (
-    denies,
     hint_table,
     in_words,
     is_silent,
     signal_table,
 )
-from aatoolkit.normalizer.columns import BuiltTable, joined
+from aatoolkit.normalizer.columns import BuiltTable
 from aatoolkit.normalizer.draft import OWNER, draft_of, fits, resolve, warn_of_draft
 from aatoolkit.normalizer.provenance import provenance
-from aatoolkit.normalizer.rows import TablePlan, TableRows, plans, untaken
+from aatoolkit.normalizer.rows import TableRows, plans, untaken
 from aatoolkit.normalizer.tables import AnswerAtHand, TableParts, Tables, at_hand, quietly
 from aatoolkit.normalizer.walk import DriftReport, FieldNode, field_map, walk
 from aatoolkit.payload import NO_CONTENT, Payload, window_of
@@ -129,11 +125,6 @@ def normalize(
     >>> normalize(Section("mine", "Brands.", table), answer).main["mention_count"].tolist()
     [0]
     """
-    if not isinstance(section, str | Section):
-        raise ScopeError(
-            f"section is a {type(section).__name__}; give the name of a section, or a Section",
-            parameter="section",
-        )
     if dtype_backend not in _BACKENDS:
         raise ArgumentError(
             f"dtype_backend={shown(dtype_backend)} is not known; use 'numpy_nullable' or 'pyarrow'",
@@ -151,18 +142,6 @@ def normalize(
             problem = f"nothing in this answer of {name} can be made a table"
             raise PayloadError(problem, section=name, problems=[problem])
     return reader.read(answer, declared, owner, tentative and not strict)
-
-
-class _Read(NamedTuple):
-    """What was read of an answer; its document is None where it is no longer there."""
-
-    tables: dict[str, BuiltTable]
-    report: DriftReport
-    detection: Detection
-    source: attrs.Source
-    census: Census
-    document: Vector | None = None
-    is_error: bool = False
 
 
 @dataclass(frozen=True)
@@ -183,11 +162,35 @@ class _Reader:
         is_whole: bool = False,
     ) -> Tables:
         """Read an answer by a declaration, or by a draft of its own where that does not fit."""
-        before = qualifier(declared, owner)
-        result = None if is_whole else self._in_parts(answer, declared, before)
-        result = result or self._at_once(answer, declared, before)
-        tables, report, detection, source, census, document, is_error = result
-        signals = detection.signals
+
+        def survey(value: Any, is_exact: bool) -> tuple[Any, int]:
+            document, census = Vector.of(value), Census(self.max_nodes, is_exact)
+            return (document, census, walk(document, declared, census)), census.keys
+
+        body, facts = _body_and_facts(answer, declared)
+        document, census, differences = read_document(body, survey, **facts)
+        value = document.values[0]
+        detection = self._detect(answer, declared, value, census, document)
+        signals, before = detection.signals, qualifier(declared, owner)
+        source = _source(declared, answer, value)
+        report = DriftReport()
+        is_error = is_silent(declared, value, signals)
+        if is_error:
+            report.keep(document, range(1), "no answer")
+            document, differences = Vector.of({}), DriftReport()
+        chosen = [TableRows(document, plan) for plan in plans(declared)]
+        tables = {
+            table.name: BuiltTable(rows, f"{before}{table.name}", signals, source, report)
+            for table, rows in zip(declared, chosen, strict=True)
+        }
+        for place, there, why, where in untaken(chosen):
+            if why == "new":
+                report.record_values(place, there, why, where)
+            else:
+                report.keep(place, there, why)
+        for built in tables.values():
+            built.check_key(report)
+        report.extend(differences)
         if is_error:
             report.differences.clear()
         elif is_tentative and census.most_keys <= MAX_FIELDS:
@@ -201,22 +204,22 @@ class _Reader:
             report.raise_or_warn(declared, self.strict)
         again = partial(replace(self, strict=False).read, declared=declared, owner=owner)
         held = at_hand(answer, source, again)
-        if document is None or (held and not is_whole and census.keys > _MANY_KEYS):
+        if held and not is_whole and census.keys > _MANY_KEYS:
             whole = cache(partial(quietly, again, answer, is_whole=True))
             rest: dict[str, Callable[[], Any]] = {
                 "extra": lambda: whole().extra,
                 "provenance": lambda: whole()._provenance,
             }
-            rows: Callable[[], Any] = lambda: whole()._parts.rows  # noqa: E731
+            find_rows: Callable[[], Any] = lambda: whole()._parts.rows  # noqa: E731
             report.kept.clear()
-            for table in tables.values():
-                table.release()
+            for built in tables.values():
+                built.release()
         else:
             rest = {
                 "extra": report.extra_frame,
                 "provenance": partial(_origins, document, tables, report),
             }
-            rows = lambda: {name: table.rows for name, table in tables.items()}  # noqa: E731
+            find_rows = partial(dict, [*zip(tables, chosen, strict=True)])
         hints = partial(_hints, declared, answer, signals)
         return Tables(
             declared.name,
@@ -230,32 +233,9 @@ class _Reader:
             declaration=declared,
             drafted=owner == OWNER,
             prefix=before,
-            parts=TableParts(tables, rows, detection, report, held),
+            parts=TableParts(tables, find_rows, detection, report, held),
             **rest,
         )
-
-    def _at_once(self, answer: Any, declared: Section, before: str) -> _Read:
-        """Read an answer as a whole."""
-
-        def survey(value: Any, is_exact: bool) -> tuple[Any, int]:
-            document, census = Vector.of(value), Census(self.max_nodes, is_exact)
-            return (document, census, walk(document, declared, census)), census.keys
-
-        body, facts = _body_and_facts(answer, declared)
-        document, census, differences = read_document(body, survey, **facts)
-        value = document.values[0]
-        detection = self._detect(answer, declared, value, census, document)
-        source = _source(declared, answer, value)
-        report = DriftReport()
-        is_error = is_silent(declared, value, detection.signals)
-        if is_error:
-            report.keep(document, range(1), "no answer")
-            document, differences = Vector.of({}), DriftReport()
-        tables = _built(document, plans(declared), before, detection.signals, source, report)
-        for table in tables.values():
-            table.check_key(report)
-        report.extend(differences)
-        return _Read(tables, report, detection, source, census, document, is_error)
 
     def _detect(
         self, answer: Any, declared: Section, value: Any, census: Census, rest: Any
@@ -274,125 +254,6 @@ class _Reader:
         if census.most_keys > MAX_FIELDS:
             value = _abridged(value, field_map(declared))
         return detect(value, declared.availability, **about)
-
-    def _in_parts(self, answer: Any, declared: Section, before: str) -> _Read | None:
-        """Read a long answer part by part; None where it must be read as a whole.
-
-        The objects of a part are gone before the next is parsed. Each is a smaller answer in the
-        same envelope, and is read as such; the rows are joined.
-        """
-        body = answer.body if isinstance(answer, Payload) else answer
-        parts = cut(body.removeprefix(BOM)) if isinstance(body, bytes) else None
-        if parts is None or _longest_list(parts.envelope):
-            return None
-        try:
-            return self._joined(answer, parts, declared, before)
-        except (NotInParts, Inexact, PayloadError, orjson.JSONDecodeError):
-            return None
-
-    def _joined(self, answer: Any, parts: Cut, declared: Section, before: str) -> _Read:
-        inside = [_is_inside(plan, parts.name) for plan in plans(declared)]
-        chosen = [
-            [plan for plan, is_in in zip(plans(declared), inside, strict=True) if is_in == wanted]
-            for wanted in (True, False)
-        ]
-        envelope, census = Census(self.max_nodes), Census(self.max_nodes)
-        walk(Vector.of(parts.envelope), declared, envelope)
-        census.keys = envelope.keys
-        report = DriftReport()
-        pieces: list[dict[str, BuiltTable]] = []
-        for document in parts.documents():
-            if not pieces:
-                top = document.values[0]
-                many = Census()
-                many.keys = _MANY_KEYS + 1
-                detection = self._detect(answer, declared, top, many, _Unread())
-                source, signals = _source(declared, answer, top), detection.signals
-                # A statement about the whole is in the envelope; any other may be of any row.
-                if not detection.is_ruled or detection.hints or any(map(_is_of_rows, signals)):
-                    raise NotInParts
-                others = _built(document, chosen[1], before, signals, source, report)
-                if report.differences:
-                    raise NotInParts
-            own = walk(document, declared, census)
-            census.keys -= envelope.keys
-            piece = _built(document, chosen[0], before, signals, source, own)
-            if any(table.rows.is_null for table in piece.values()):
-                raise NotInParts
-            for place, drift in own.differences.items():
-                if drift.kind != "new level":
-                    raise NotInParts
-                report.differences[place] = drift.joined(report.differences.get(place))
-            for table in piece.values():
-                del table.rows
-            pieces.append(piece)
-        report.kept.clear()
-        if census.most_keys > MAX_FIELDS or keys_in(parts.body) != census.keys:
-            raise NotInParts
-        tables = {
-            table.name: others.get(table.name)
-            or joined([piece.pop(table.name) for piece in pieces])
-            for table in declared
-        }
-        for table in tables.values():
-            table.check_key(report)
-        return _Read(tables, report, detection, source, census)
-
-
-class _Unread:
-    """Stands for the whole document, which is not there."""
-
-    def __getattr__(self, name: str) -> Any:
-        raise NotInParts
-
-
-def _is_of_rows(signal: Signal) -> bool:
-    return denies(signal) or signal.scope in ("row", "field")
-
-
-def _is_inside(plan: TablePlan, name: str) -> bool:
-    """Whether rows are elements of an array, or below; the others have nothing of it.
-
-    Raises
-    ------
-    NotInParts
-        If they are neither.
-    """
-    rows, array = plan.table.rows, (Field(name), Each())
-    is_inside = rows.steps[:2] == array
-    steps = [] if is_inside else [rows.steps]
-    for column, source, reading, *_ in plan.columns:
-        if reading.year is not None or "=" in source:
-            raise NotInParts
-        if not is_inside or source[0] == "$":
-            steps.append(parse_pattern(column.pattern))
-    if rows.header is not None or rows.function is not None:
-        raise NotInParts
-    if any(type(path[0]) is Entries or path[:1] == array[:1] for path in steps if path):
-        raise NotInParts
-    return is_inside
-
-
-def _built(
-    document: Vector,
-    chosen: Sequence[TablePlan],
-    before: str,
-    signals: list[Signal],
-    source: attrs.Source,
-    report: DriftReport,
-) -> dict[str, BuiltTable]:
-    """Build tables of a document, and keep what only their rows could hold and none does."""
-    rows = [TableRows(document, plan) for plan in chosen]
-    tables = {
-        table.table.name: BuiltTable(table, f"{before}{table.table.name}", signals, source, report)
-        for table in rows
-    }
-    for place, there, why, where in untaken(rows):
-        if why == "new":
-            report.record_values(place, there, why, where)
-        else:
-            report.keep(place, there, why)
-    return tables
 
 
 def _body_and_facts(answer: Any, declared: Section) -> tuple[Any, dict[str, Any]]:

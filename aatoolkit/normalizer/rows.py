@@ -164,8 +164,12 @@ class TableRows:
         self.picked: RowMap = None
         if rows.one:
             self.picked = self._single()
-        elif plan.kind is not None and self.place.kinds - {plan.kind}:
-            self.picked = self.place.where(lambda kind: kind is plan.kind)
+        elif plan.kind is not None:
+            # The key of an entry that is null is a row of which nothing is known.
+            is_entry = plan.kind is dict and type(rows.steps[-1]) is Entries
+            kinds = {plan.kind, type(None)} if is_entry else {plan.kind}
+            if self.place.kinds - kinds:
+                self.picked = self.place.where(kinds.__contains__)
         if rows.first:
             self.picked = self.numbers[self.place.level.positions[self.numbers] >= rows.first]
         if plan.is_filtered:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -141,13 +141,6 @@ class Drift:
         if not self.kind.endswith(" key"):
             place = f"$.{place}" if place else "$"
         return f"{self.kind}{times}{shown} @ {place}"
-
-    def joined(self, other: Drift | None) -> Drift:
-        """The same difference, levels of a category, in two parts of an answer."""
-        if other is None:
-            return self
-        example = min(self.example or "", other.example or "")
-        return replace(self, count=self.count + other.count, example=example)
 
 
 @dataclass
@@ -297,8 +290,8 @@ def _visit(
         census.walk([value for value in place.values if type(value) in whole], len(steps))
     if node.is_read:  # what the column itself could not read it keeps
         return
-    # Null is expected of a field only: an element or an entry that is null has no row.
-    if not node.known and steps and type(steps[-1]) is Field:
+    # Null is expected of fields and entries: an element that is null has no row.
+    if not node.known and steps and type(steps[-1]) is not Each:
         takes.add(type(None))
     if kinds <= takes:
         return

@@ -733,3 +733,13 @@ def test_a_single_row_is_not_made_of_an_answer_that_lacks_it(answer: dict[str, o
     with pytest.warns(aa.errors.SchemaDriftWarning):
         given = aa.normalize("crawl", {**answer, "gateway": {"cname": {"state": "pending"}}})
     assert given["crawl_gateway"]["cname_state"].tolist() == ["pending"]
+
+
+def test_a_member_of_a_map_that_is_null_is_a_row_of_which_nothing_is_known() -> None:
+    columns = (Column("engine", "string"), Column("visit_count", "Int64"))
+    engines = Table("engines", "Engines.", keyed("byEngine", key="engine"), "engine", columns)
+    answer = {"byEngine": {"chatgpt": {"visitCount": 3}, "gemini": None}}
+    tables = aa.normalize(Section("mine", "Synthetic.", engines), answer, strict=True)
+    assert tables.main["engine"].tolist() == ["chatgpt", "gemini"]
+    assert tables.main["visit_count"].isna().tolist() == [False, True]
+    assert tables.rebuild() == answer
