@@ -736,10 +736,12 @@ def test_a_single_row_is_not_made_of_an_answer_that_lacks_it(answer: dict[str, o
 
 
 def test_a_member_of_a_map_that_is_null_is_a_row_of_which_nothing_is_known() -> None:
-    columns = (Column("engine", "string"), Column("visit_count", "Int64"))
-    engines = Table("engines", "Engines.", keyed("byEngine", key="engine"), "engine", columns)
+    columns = (aa.Column("engine", "string"), aa.Column("visit_count", "Int64"))
+    engines = aa.Table(
+        "engines", "Engines.", aa.sections.keyed("byEngine", key="engine"), "engine", columns
+    )
     answer = {"byEngine": {"chatgpt": {"visitCount": 3}, "gemini": None}}
-    tables = aa.normalize(Section("mine", "Synthetic.", engines), answer, strict=True)
+    tables = aa.normalize(aa.Section("mine", "Synthetic.", engines), answer, strict=True)
     assert tables.main["engine"].tolist() == ["chatgpt", "gemini"]
     assert tables.main["visit_count"].isna().tolist() == [False, True]
     assert tables.rebuild() == answer
