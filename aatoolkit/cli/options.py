@@ -55,7 +55,8 @@ def problem_of(error: click.UsageError) -> str:
         return "name a command"
     if isinstance(error, click.NoSuchOption):
         names = [name for p in context.command.params for name in p.opts] if context else []
-        return f"unknown option; {did_you_mean(near_matches(error.option_name, names), 'see')}"
+        near = did_you_mean(near_matches(error.option_name, names))
+        return f"unknown option{near and f'; {near}'}"
     if isinstance(error, click.exceptions.NoSuchCommand):
         names = [*getattr(context and context.command, "commands", ())]
         listed = f"there are {', '.join(names)}"

@@ -20,7 +20,7 @@ moved most.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from hashlib import md5
 from typing import Any
@@ -63,10 +63,6 @@ class _Kind:
     title: str
     what: str
     advice: tuple[str, str]
-
-    @property
-    def is_count(self) -> bool:
-        return self.unit == "count"
 
 
 _CITATIONS = ("citationCount", "count", (0.05, 0.02, 0.005))
@@ -193,7 +189,7 @@ GROUP BY url HAVING bool_and(before = $lost) ORDER BY count(*) DESC, url LIMIT {
 
 @dataclass(frozen=True)
 class _Change:
-    """One measure in two windows; of each prompt a total and a size, before and after.
+    """One measure in two windows.
 
     Parameters
     ----------
@@ -205,8 +201,6 @@ class _Change:
         Whose measure it is; None where it is not narrowed.
     urls
         Pages that show it, a few at most.
-    p_value
-        Of the two-sided test that nothing changed.
     """
 
     kind: str
@@ -215,20 +209,18 @@ class _Change:
     engine: str | None = None
     domain: str | None = None
     urls: tuple[str, ...] = ()
-    p_value: float = 1.0
-
-    @cached_property
-    def about(self) -> _Kind:
-        return _KINDS[self.kind]
 
     @cached_property
     def totals(self) -> tuple[float, int, float, int]:
         """Total and size in the window before, total and size in this window."""
-        if not self.prompts:
-            return 0, 0, 0, 0
         total0, size0, total1, size1 = map(sum, zip(*self.prompts.values(), strict=True))
         # Pages that came to be cited make no loss good: they are counted for the test alone.
         return total0, size0, 0 if self.kind == "citation_loss" else total1, size1
+
+    @property
+    def least_size(self) -> int:
+        """The answers in the window that has fewer."""
+        return min(self.totals[1], self.totals[3])
 
     @property
     def effect(self) -> float:
@@ -240,35 +232,31 @@ class _Change:
     def values(self) -> tuple[float, float]:
         """The measure in the window before and in this one."""
         total0, size0, total1, size1 = self.totals
-        return (total0, total1) if self.about.is_count else (total0 / size0, total1 / size1)
-
-    @property
-    def insight_id(self) -> str:
-        """The identity of a change, to find the same one in another window."""
-        name = "|".join(part or "" for part in (self.kind, self.engine, self.brand, self.domain))
-        return "ins_" + md5(name.encode(), usedforsecurity=False).hexdigest()[:12]
+        is_count = _KINDS[self.kind].unit == "count"
+        return (total0, total1) if is_count else (total0 / size0, total1 / size1)
 
     @property
     def is_tested(self) -> bool:
         """Whether enough was observed; what was observed has no part in it."""
         events = sum(row[0] + row[2] for row in self.prompts.values())
-        is_often = not self.about.is_count or events >= _LEAST_EVENTS
-        return min(self.totals[1], self.totals[3]) >= _LEAST_SAMPLE and is_often
+        is_often = _KINDS[self.kind].unit != "count" or events >= _LEAST_EVENTS
+        return bool(self.prompts) and self.least_size >= _LEAST_SAMPLE and is_often
 
     @property
     def severity(self) -> str | None:
         """The severity of the change; None where it is too small."""
         before, after = self.values
-        if self.about.is_count and abs(after - before) < _LEAST_COUNT:
+        kind = _KINDS[self.kind]
+        if kind.unit == "count" and abs(after - before) < _LEAST_COUNT:
             return None
-        reached = zip(_SEVERITIES, self.about.least, strict=True)
+        reached = zip(_SEVERITIES, kind.least, strict=True)
         return next((name for name, least in reached if abs(self.effect) >= least), None)
 
-    @property
-    def confidence(self) -> str:
-        if min(self.totals[1], self.totals[3]) < _FIRM_SAMPLE:
-            return "provisional"
-        return next((word for level, word in _CONFIDENCES if self.p_value <= level), "provisional")
+    def confidence(self, p_value: float) -> str:
+        """How sure the change is, from the p-value of the test that nothing changed."""
+        is_firm = self.least_size >= _FIRM_SAMPLE
+        words = (word for level, word in _CONFIDENCES if is_firm and p_value <= level)
+        return next(words, "provisional")
 
     @property
     def evidence(self) -> list[str]:
@@ -292,25 +280,18 @@ def insights(o: Observations) -> SectionAnswer:
     tested = [change for change in _changes(o) if change.is_tested]
     p_values = adjusted([windows_differ(change.prompts.values()) for change in tested])
     shown = [
-        replace(change, p_value=p_value)
+        (change, p_value)
         for change, p_value in zip(tested, p_values, strict=True)
         if p_value <= _FALSE_DISCOVERIES and change.severity is not None
     ]
     order = list(_KINDS)
-    shown.sort(
-        key=lambda change: (_SEVERITIES.index(str(change.severity)), order.index(change.kind))
-    )
-    labels = {row["engine"]: row["label"] for row in scoped_engines(o) if row["label"] is not None}
-    states = o.rows("SELECT insight_id, state FROM store.insight_states WHERE host = $host")
-    state_of = {row["insight_id"]: row["state"] for row in states}
-    listed = [
-        {
-            **_insight(o, change, labels),
-            "detectedAt": availability.as_of,
-            "state": state_of.get(change.insight_id, "new"),
-        }
-        for change in shown
-    ]
+    shown.sort(key=lambda c: (_SEVERITIES.index(str(c[0].severity)), order.index(c[0].kind)))
+    rows = o.rows("SELECT insight_id, state FROM store.insight_states WHERE host = $host")
+    states = {row["insight_id"]: row["state"] for row in rows}
+    listed = []
+    for change, p_value in shown:
+        insight = _insight(o, change, p_value) | {"detectedAt": availability.as_of}
+        listed.append(insight | {"state": states.get(insight["insightId"], "new")})
     severities = [insight["severity"] for insight in listed]
     headline = "; ".join(insight["title"] for insight in listed[:2])
     summary: dict[str, Any] = {
@@ -386,8 +367,13 @@ def _by_prompt(rows: list[dict[str, Any]]) -> dict[str, tuple[float, int, float,
     return {prompt: (a, b, c, d) for prompt, (a, b, c, d) in prompts.items()}
 
 
-def _insight(o: Observations, change: _Change, labels: Mapping[str, str]) -> dict[str, Any]:
+def _insight(o: Observations, change: _Change, p_value: float) -> dict[str, Any]:
     before, after = change.values
+    labels = {row["engine"]: row["label"] or row["engine"] for row in scoped_engines(o)}
+    names = "|".join(
+        part or "" for part in (change.kind, change.engine, change.brand, change.domain)
+    )
+    digest = md5(names.encode(), usedforsecurity=False).hexdigest()
     urls = change.urls
     if change.kind == "visibility_change" and len(focus_brands(o)) == 1:
         # With several brands asked about, a page cannot be laid at the door of one of them.
@@ -405,13 +391,13 @@ def _insight(o: Observations, change: _Change, labels: Mapping[str, str]) -> dic
         "often": "more often" if before else "newly",
     }
     is_fall = after <= before
-    about = change.about
+    about = _KINDS[change.kind]
     why = _WHY[is_fall].format(url=urls[0]) if about.key == "mentionRate" and urls else None
     return {
-        "insightId": change.insight_id,
+        "insightId": f"ins_{digest[:12]}",
         "type": change.kind,
         "severity": change.severity,
-        "confidence": change.confidence,
+        "confidence": change.confidence(p_value),
         "title": about.title.format(**facts),
         "what": about.what.format(**facts),
         "why": why,
