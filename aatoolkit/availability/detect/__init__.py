@@ -7,23 +7,29 @@ to columns.
 
 ``facts``
     The response, flattened once; signals and hints.
-``words``, ``states``
+``words``
     What words, keys, values and objects mean, by the lexicon.
-``rules``, ``entries``, ``statements``, ``notices``, ``rows``
-    The tables of rules: members of the envelope, forms of many services, fields of records; and
-    how maps and lists, statements and notices are read.
-``protocol``, ``declared``
-    The HTTP status, headers and errors; the rules of a known service.
+``rules``, ``entries``
+    The tables of forms: members of the envelope, forms of many services, fields of records; and
+    how statements, maps, lists and objects are read.
+``declared``
+    The rules of a known service.
 ``places``
     What may be about availability and was not read.
 ``detection``
-    `detect`, which runs them.
+    `detect`, which runs them; the HTTP status and headers; responses that say nothing.
 """
 
 from __future__ import annotations
 
 from aatoolkit.availability.detect.declared import state_by
-from aatoolkit.availability.detect.detection import Detection, detect, signals_of
+from aatoolkit.availability.detect.detection import (
+    Detection,
+    detect,
+    explains_absence,
+    is_availability_header,
+    signals_of,
+)
 from aatoolkit.availability.detect.facts import (
     FullDocument,
     Hint,
@@ -31,7 +37,6 @@ from aatoolkit.availability.detect.facts import (
     counts_in,
     raw,
 )
-from aatoolkit.availability.detect.protocol import explains_absence, is_availability_header
 from aatoolkit.availability.detect.words import WORDS, is_size, read_word
 from aatoolkit.sections.availability_rule import REFERENCE, Rule
 
