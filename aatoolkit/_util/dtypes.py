@@ -43,7 +43,7 @@ _MOMENTS = (
 
 # fmt: off
 DTYPES: Mapping[str, Dtype] = {dtype.name: dtype for dtype in (
-    Dtype("string", "text", "str", "string", "string", ("currency",)),
+    Dtype("string", "text", "str", "string", "string", ("currency", "any")),
     Dtype("Int64", "whole number", "int", "integer", "Int64", _NUMBERS),
     Dtype("Float64", "number", "float", "number", "Float64", (*_NUMBERS, "money", "duration")),
     Dtype("boolean", "yes or no", "bool", "boolean", "boolean", ("boolean",)),

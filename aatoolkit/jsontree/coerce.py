@@ -7,6 +7,7 @@ otherwise (`aatoolkit.sections.Column`: ``parse``, ``scale``, ``missing``), it i
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, date, datetime, timedelta
@@ -349,6 +350,13 @@ def _of_text(parse: Callable[[str], Any], dtype: str, _: Any, value: Any) -> Any
     return _plain(dtype, value) if dtype == "Float64" else None
 
 
+def _of_any(dtype: str, _: Any, value: Any) -> str | None:
+    """The text of a text, a number or a flag."""
+    if type(value) in (int, float, bool):
+        return json.dumps(value)
+    return value if type(value) is str else None
+
+
 def _boolean(dtype: str, _: Any, value: Any) -> bool | None:
     if type(value) is str:
         return flag(value)
@@ -388,6 +396,7 @@ _PARSERS: dict[str, Callable[[str, Any, Any], Any]] = {
     "decimal comma": partial(_number, _COMMA, ","),
     "money": partial(_of_text, money),
     "currency": partial(_of_text, currency),
+    "any": _of_any,
     "duration": partial(_of_text, duration),
     "boolean": _boolean,
     "YYYYMMDD": partial(_moment, compact_day),

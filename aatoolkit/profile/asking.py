@@ -21,7 +21,7 @@ from aatoolkit.errors import AAToolkitError, NotAuthorized, NotVisible
 from aatoolkit.jsontree.paths import leaves
 from aatoolkit.payload import Payload, Request
 from aatoolkit.scope import Scope
-from aatoolkit.sections.inference.words import snake
+from aatoolkit.sections.column import snake
 
 if TYPE_CHECKING:
     from aatoolkit.client.project import Project

@@ -74,7 +74,8 @@ class Column(Described):
     parse : str, optional
         How a value is written that is not plain JSON of the dtype: ``number`` (``1,204``,
         ``34.5%``, ``+2.1``, ``#3``, ``1.2k``), ``decimal comma`` (``1.204,5``), ``money``
-        (``$1,204.50``) and ``currency`` (the ``$`` of it), ``duration`` (``1m 30s``,
+        (``$1,204.50``) and ``currency`` (the ``$`` of it), ``any`` (the text of a text, a number
+        or a flag), ``duration`` (``1m 30s``,
         ``PT90S``, ``00:01:30``; in seconds), ``boolean`` (``yes``, ``off``, 1),
         ``YYYYMMDD``, ``DD/MM/YYYY`` and ``MM/DD/YYYY`` (also ``3.11.2026``), ``iso week``
         (``2026-W45``, its Monday), ``iso month`` (``2026-11``, ``2026-Q4``), ``month day``

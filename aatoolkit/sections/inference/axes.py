@@ -27,7 +27,8 @@ from typing import Any
 
 from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Position, Step
 from aatoolkit.jsontree.vectors import MISSING, Missing
-from aatoolkit.sections.inference.words import Vocabulary, is_measure_name, snake
+from aatoolkit.sections.column import snake
+from aatoolkit.sections.inference.words import Vocabulary, is_measure_name
 
 _NUMBER = re.compile(r"\s*[+-]?(\d{1,15}|\d{1,3}(,\d{3})+)(\.\d+)?([eE][+-]?\d+)?\s*%?\s*")
 _DAY = re.compile(

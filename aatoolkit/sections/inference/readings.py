@@ -107,9 +107,9 @@ def read_values(values: Sequence[Any], name: str) -> FieldReading:
         return FieldReading(_dtype_of(name), evidence=SILENT, numbers=np.full(len(values), np.nan))
     if kinds in ({list}, {bool}):
         return FieldReading("boolean" if kinds == {bool} else "list<string>", evidence="JSON's own")
-    several = FieldReading("string", evidence="values of several kinds")
+    several = FieldReading("string", "any", evidence="values of several kinds")
     if not kinds <= {str, int, float}:
-        return several
+        return several if kinds <= {str, int, float, bool} else replace(several, parse=None)
     words = {value: value.strip() for value in there if type(value) is str}
     lacking = lexicon("nothing") | {""}
     nothing = tuple(sorted(word for word in words if words[word].lower() in lacking))
@@ -120,7 +120,7 @@ def read_values(values: Sequence[Any], name: str) -> FieldReading:
     if texts:
         return _of_texts(values, texts, name, nothing)
     return _of_numbers(values, numbers, name, nothing) if numbers else replace(
-        several, missing=nothing, evidence=SILENT
+        several, parse=None, missing=nothing, evidence=SILENT
     )  # fmt: skip
 
 

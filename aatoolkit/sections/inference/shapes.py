@@ -10,6 +10,7 @@ import numpy as np
 
 from aatoolkit._util.lexicon import words as lexicon
 from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Position, Step, format_path
+from aatoolkit.sections.column import snake
 from aatoolkit.sections.inference.axes import Axis, Structure, Variable
 from aatoolkit.sections.inference.relations import (
     ColumnFinding,
@@ -18,7 +19,7 @@ from aatoolkit.sections.inference.relations import (
     fresh,
     rows_call,
 )
-from aatoolkit.sections.inference.words import Vocabulary, singular, snake
+from aatoolkit.sections.inference.words import Vocabulary, singular
 
 
 def find_relations(

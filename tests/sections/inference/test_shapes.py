@@ -222,3 +222,25 @@ def test_a_column_of_a_grid_that_is_a_table_of_its_own_is_no_drift() -> None:
     with pytest.warns(aa.errors.SchemaDriftWarning, match="more"):
         longer = aa.normalize(section, json.dumps(answer).encode())
     assert longer.extra["value"].tolist() == ['"more"']
+
+
+def test_an_entry_that_is_null_is_a_row_without_values_and_mixed_values_are_text() -> None:
+    brands = {
+        name: {"n": n, "byEngine": {"chatgpt": {"hits": n, "score": 0.5}, "gemini": None}}
+        for n, name in enumerate(("Acme", "Rusk", "Other"), 2)
+    }
+    measured = [
+        {"metric": name, "value": value}
+        for name, value in [
+            ("status", 200),
+            ("indexable", True),
+            ("canonical", "a.example"),
+            ("ttfb", 0.5),
+        ]
+    ]
+    answer = {"brands": brands, "measured": measured, "names": [*brands]}  # fmt: skip
+    tables = aa.normalize(propose(answer, "s").section, answer, strict=True)
+    assert tables.drift.empty
+    assert tables["s_by_engine"]["hits"].isna().tolist() == [False, True] * 3
+    assert tables["s_measured"]["value"].tolist() == ["200", "true", "a.example", "0.5"]
+    assert tables.rebuild() == answer
