@@ -37,8 +37,8 @@ from aatoolkit.stats.results import (
     MEASURED,
     amount,
     check_level,
-    in_order,
     points,
+    reranked,
     result,
     verdict_of,
 )
@@ -173,7 +173,7 @@ def compared(
         if None in rows:
             raise
         why = overlapping(now, before, measure)
-        why = why or f"nothing says how it varies: {error.columns.get(measure, error)}"
+        why = why or f"nothing says how it varies: {(error.columns or {}).get(measure, error)}"
         yield from _of_single_rows(frames, rows, measure, by, level, why)
         return
     names = side_names(*([metadata_of(frame, levels=True)] for frame in frames))
@@ -218,11 +218,11 @@ def _of_single_rows(
     for key in dict.fromkeys([*rows[0], *rows[1]]):
         places = [part.get(key) for part in rows]
         if by and None not in places:
-            now, before = (
+            two = [
                 derived(frame.iloc[[at]], frame, rows=[at])
                 for frame, at in zip(frames, places, strict=True)
-            )
-            for row in compared(now, before, measure, (), None, None, level):
+            ]
+            for row in compared(two[0], two[1], measure, (), None, None, level):
                 yield replace(row, key=key)
             continue
         after, before = (
@@ -321,7 +321,8 @@ def _limits(
     sides: Sequence[ClusterSums], groups: Sequence[int | None], names: Sequence[str]
 ) -> tuple[str, tuple[str, ...]]:
     """Why there is nothing to compare, and which sides were measured in part only."""
-    lacking, in_part = "", {}
+    lacking = ""
+    in_part: dict[str, list[str]] = {}
     for side, at, name in zip(sides, groups, names, strict=True):
         if at is None or not side.given[at]:
             lacking = lacking or f"{name}: {'no row' if at is None else side.states[at]}"
@@ -395,7 +396,7 @@ def comparison(
         return frame
     size = -frame["change"].abs().to_numpy(np.float64, na_value=0.0)
     others = np.array([not row.is_planned for row in rows], bool)
-    return in_order(frame, np.lexsort((size, frame["verdict"].map(_ORDER).to_numpy(), others)))
+    return reranked(frame, np.lexsort((size, frame["verdict"].map(_ORDER).to_numpy(), others)))
 
 
 def _line(

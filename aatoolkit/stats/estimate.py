@@ -437,7 +437,8 @@ def adjusted(p: Sequence[Any], correct: str | None) -> list[Any]:
     values = np.array([plain_value(value) for value in p], np.float64)
     order = np.flatnonzero(np.isfinite(values))
     order = order[np.argsort(values[order], kind="stable")]
-    corrected, many, best = [*p], len(order), None
+    corrected, many = [*p], len(order)
+    best: Any = None
     if correct is None or not many:
         return corrected
     # Holm's method takes the largest from the smallest p-value on, the other one from the largest.

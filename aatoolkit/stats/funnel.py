@@ -100,7 +100,7 @@ class Stage:
     rows: tuple[tuple[pd.DataFrame, pd.Series, str], ...] = ()
     """The tables that it was read from, the key of each of their rows, and the column."""
 
-    def numbers(self, keys: Sequence[Any], by: str | None) -> Any:
+    def numbers(self, keys: list[Any], by: str | None) -> Any:
         """The number of each key: the sum over the rows of the first table that has it."""
         total: Any = np.full(len(keys), np.nan)
         for frame, key, column in reversed(self.rows):

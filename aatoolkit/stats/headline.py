@@ -100,10 +100,9 @@ class Contrast:
 
     def rows(self, level: float, design: tuple[Any, Any], unknown: str) -> Iterator[ComparedRow]:
         """The comparisons, a group each; of totals with the design effect of prompts."""
-        column = self.column or self.measure
-        more = (design,) if self.is_total else ()
-        how = (self.pair, self.cluster, level, self.rules)
-        for row in compared(*self.parts, column, self.by, *how, *more):
+        column, how = self.column or self.measure, design if self.is_total else INDEPENDENT
+        pair, rules = (self.pair, self.cluster), self.rules
+        for row in compared(*self.parts, column, self.by, *pair, level, rules, how):
             if self.is_total and unknown and math.isfinite(number(row.p)):
                 row = replace(row, why=unknown, method="")
             yield replace(
@@ -158,14 +157,14 @@ def headline_of(
     rows: list[ComparedRow] = []
     design, unknown = INDEPENDENT, f"{_UNKNOWN}there are no counts by prompt"
     for question in _questions(tables, is_two, words):
-        answers = [question]
         if isinstance(question, Contrast):
-            answers = [*question.rows(level, design, unknown)]
-            if question.is_planned:
-                design = design_of(answers[0].change)
+            made = [*question.rows(level, design, unknown)]
+            design = design_of(made[0].change) if question.is_planned else design
+        else:
+            made = [question]
         if question.is_planned:
-            unknown = f"{_UNKNOWN}{answers[0].why}" if answers[0].why else ""
-        rows += [row for row in answers if not _is_repeated(row, rows)]
+            unknown = f"{_UNKNOWN}{made[0].why}" if made[0].why else ""
+        rows += [row for row in made if not _is_repeated(row, rows)]
     figures = [*_figures(tables, is_two, rows)]
     own = [figure.change for figure in figures if figure.measure == RATE]
     rows = [
@@ -238,12 +237,12 @@ def _of_prompts(
     main = tables.get("now.prompts")
     if not isinstance(parts, str) and (main is None or _rule(main, RATE) is None):
         parts = f"the section prompts has no {RATE} with its counts"
-    if isinstance(parts, str):
+    if main is None or isinstance(parts, str):
         days = _parts(tables, "trend", is_two, [RATE])
         if is_two and not isinstance(days, str):
             yield Contrast("all answers", RATE, days, cluster=DATE)
         else:
-            yield _lacking("all prompts", parts, words, is_planned=True)
+            yield _lacking("all prompts", str(parts), words, is_planned=True)
         return
     key = metadata_of(main).key
     prompt = PROMPT if PROMPT in main.columns or len(key) != 1 else str(key[0])

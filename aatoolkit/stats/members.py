@@ -21,7 +21,7 @@ from aatoolkit.metadata.recorded import recorded
 from aatoolkit.sections.aggregation import RANK
 from aatoolkit.stats.cluster_sums import Numbers, Rules, cluster_sums
 from aatoolkit.stats.estimate import LEAST_CLUSTERS, wilson
-from aatoolkit.stats.results import check_level, in_order, refusal, result
+from aatoolkit.stats.results import check_level, refusal, reranked, result
 from aatoolkit.stats.sides import PROMPT, names_of
 from aatoolkit.stats.trace import (
     One,
@@ -107,7 +107,7 @@ def rank(
         ):
             there = np.flatnonzero(others)
             words = f"{start} {'+' if sign > 0 else '-'} {len(there)} members {how}"
-            its = (member, *there) if isinstance(value, Traced) else ()
+            its: Any = (member, *there) if isinstance(value, Traced) else ()
             end = drawn(name, start + sign * len(there), words, *(take(value, at) for at in its))
             columns[name].append(end if measured[member] else math.nan)
         low, high = (number(columns[name][-1]) for name in ("rank_low", "rank_high"))
@@ -136,7 +136,7 @@ def rank(
         column=column,
         cluster=cluster,
     )
-    return in_order(ranked, np.argsort(places.to_numpy(np.float64), kind="stable"))
+    return reranked(ranked, np.argsort(places.to_numpy(np.float64), kind="stable"))
 
 
 def _influence(sums: Any) -> tuple[int, Numbers]:

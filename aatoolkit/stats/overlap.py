@@ -118,8 +118,8 @@ def overlap(
         least = _NAN
         if number(gap.error) > 0:
             least = detectable(gap.error, gap.k - 1, sure, family)
-        names = ("more alike", "less alike")
-        verdict = verdict_of(number(value), number(gap.value), level, names)
+        words = ("more alike", "less alike")
+        verdict = verdict_of(number(value), number(gap.value), level, words)
         row |= {"p_adjusted": under("p_adjusted", value), "detectable": least, "verdict": verdict}
         row["why"] = _why(row, number(gap.k), between, by, level)
     state = known.columns[column].availability

@@ -316,7 +316,13 @@ def result(
     values = kept(values)
     change = _UNITS["points"] if unit == FRACTION else unit
     words |= {"unit": unit or "-", "change": change or "-", "level": f"{level:.0%}"}
-    columns, frame = [], {name: values[name] for name in values}
+    declared = [name.format(**words) for name, *_ in TABLES[verb]]
+    in_order = iter([name for name in declared if name in values])
+    columns: list[Column] = []
+    frame = {
+        name: values[name]
+        for name in (next(in_order) if name in declared else name for name in values)
+    }
     size = next((len(part) for part in values.values() if _is_column(part)), 1)
     for template, dtype, of, meaning in TABLES[verb]:
         name, of = template.format(**words), of.format(**words)
@@ -421,7 +427,7 @@ def _state(values: pd.Series, state: Availability) -> Availability:
     return Availability(status, cause, state.reason or "see the verdict of each row")
 
 
-def in_order(frame: pd.DataFrame, rows: Any) -> pd.DataFrame:
+def reranked(frame: pd.DataFrame, rows: Any) -> pd.DataFrame:
     """A result with its rows in another order."""
     reordered(rows)
     return attach(frame.take(rows).reset_index(drop=True), metadata_of(frame))

@@ -11,7 +11,7 @@ numbers. A formula takes ``g``, which adds up over clusters: `Many` adds up many
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import fields
 from functools import lru_cache
@@ -203,7 +203,7 @@ def cells_of(name: str, frame: pd.DataFrame, column: str, rows: Any) -> Any:
 def derived(
     frame: pd.DataFrame,
     of: pd.DataFrame,
-    rows: Sequence[int] | None = None,
+    rows: Any = None,
     names: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
     """A frame whose cells are those of another, of some of its rows or under other names."""

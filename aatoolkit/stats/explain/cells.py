@@ -64,6 +64,8 @@ class View:
         If it is not known which rows were taken.
     """
 
+    known: FrameMetadata
+
     def __init__(
         self, base: Made | None, changes: Mapping[str, Any], foreign: str | None = None
     ) -> None:

@@ -393,9 +393,9 @@ def _matched(frame: pd.DataFrame, at: int, made: Made, column: str) -> int:
         if columns is key and not len(places):
             raise TrailEnd("no row that was read has its key: the key was changed since")
         if columns is key and (len(places) == 1 or label in places):
-            return label if label in places else int(places[0])
-    if label in places:
-        return int(label)
+            return int(places[0]) if label is None or label not in places else label
+    if label is not None and label in places:
+        return label
     if len(places) == 1:
         return int(places[0])
     if len(places):
@@ -495,7 +495,10 @@ def _read(number: int, name: str, sources: Sequence[Source], finder: ResponseFin
 
 def _done(verb: str, arguments: dict[str, Any], inputs: Sequence[Made]) -> Made:
     """The result of a verb, replayed on the frames that went into it."""
-    function, *explains, names = (VERBS.get(verb) or STATISTICS.get(verb)) or ()
+    if verb in STATISTICS:
+        function, names = STATISTICS[verb]
+    else:
+        function, explains, names = VERBS[verb]
     options = {
         name: _frames(value, inputs) if name in names else _argument(value)
         for name, value in arguments.items()
@@ -512,7 +515,7 @@ def _done(verb: str, arguments: dict[str, Any], inputs: Sequence[Made]) -> Made:
         return StatisticCells(verb, frame, inputs, options, tracer=tracer)
     if verb == "aggregate":
         return AggregateCells(verb, frame, inputs, options)
-    return Result(verb, frame, inputs, options, explains[0])
+    return Result(verb, frame, inputs, options, explains)
 
 
 def _frames(value: Any, inputs: Sequence[Made]) -> Any:

@@ -408,8 +408,8 @@ class TableCells:
         if place.text is None:
             return f"the response has no such key here{stated}"
         if place.path in self.response.extra:
-            words = _KEPT.get(self.response.extra[place.path][1])
-            words = words or "the response holds {text} here, which no column takes"
+            kept = "the response holds {text} here, which no column takes"
+            words = _KEPT.get(self.response.extra[place.path][1], kept)
             return words.format(text=shown(place.text), dtype=declared.dtype) + stated
         if place.text == "null":
             return f"the response holds null here{stated}"

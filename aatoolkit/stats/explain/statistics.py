@@ -242,7 +242,9 @@ class Unfolding:
         value = plain(node.value if place is None else node.value[place])
         if node.op == SETTING:
             return Explanation(value, node.name, operation=SETTING)
-        leaf = node.cells(place or 0) if node.op == LEAF and node.cells is not None else None
+        leaf: Explanation | None = None
+        if node.op == LEAF and node.cells is not None:
+            leaf = node.cells(place or 0)
         if leaf is not None and leaf.operation == SETTING:
             return leaf
         row = _row(node, place) if place is not None else {}
