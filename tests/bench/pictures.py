@@ -41,7 +41,7 @@ def options(data: aa.Dataset) -> Iterator[Drawing]:
     domains = data["domains"]["source_domains"]
     prompts = data["prompts"]["prompts"]
     calls: list[tuple[str, pd.DataFrame, dict[str, Any]]] = [
-        ("kind=bar", engines, {"kind": "bar"}),
+        ("kind=bars", engines, {"kind": "bars"}),
         ("color= over time", daily, {"x": "date", "y": "sessions", "color": "engine"}),
         ("lines by engine", daily, {"kind": "line", "y": "sessions", "color": "engine", "top": 4}),
         ("several y", trend, {"y": ["mention_rate", "share_of_voice"]}),
@@ -55,12 +55,6 @@ def options(data: aa.Dataset) -> Iterator[Drawing]:
             "rate by topic and intent",
             prompts,
             {"x": "topic", "y": "mention_rate", "color": "intent"},
-        ),
-        ("scatter", domains, {"kind": "scatter", "x": "retrieval_count", "y": "citation_count"}),
-        (
-            "scatter color=",
-            domains,
-            {"x": "retrieval_count", "y": "citation_rate", "color": "domain_type"},
         ),
         ("facet lines", daily, {"x": "date", "y": "sessions", "facet": "engine"}),
         ("facet bars", prompts, {"x": "topic", "y": "mention_rate", "facet": "intent"}),
@@ -84,10 +78,8 @@ def statistics(data: aa.Dataset) -> Iterator[Drawing]:
     project = aa.demo()
     prompts, chats = data["prompts"]["prompt_engines"], data["chats"]["chat_mentions"]
     overview = data["overview"]
-    brands = overview["overview_top_brands"]
     yield "interval", lambda: overview["overview_engines"].aa.interval("mention_rate").aa.plot()
     yield "rank", lambda: prompts.aa.rank("mentioned", by="engine").aa.plot()
-    yield "brands", lambda: brands.aa.plot(kind="scatter", x="mention_rate", y="average_position")
     yield (
         "concentration",
         lambda: data["domains"].main.aa.concentration("citation_count").aa.plot(),

@@ -194,6 +194,8 @@ def test_it_prints(page: Any, report: Path) -> None:
     assert 6 <= len(re.findall(rb"/Type /Page\b(?!s)", printed)) <= 12
     page.emulate_media(media="print", color_scheme="dark")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    corner = page.locator("figure img").first.screenshot()
+    assert Image.open(io.BytesIO(corner)).convert("RGB").getpixel((2, 2)) == (255, 255, 255)
     assert not page.locator("nav").is_visible()
     assert not page.locator("details.why").first.is_visible(), "what is folded is not printed"
     assert not page.locator("details.more table").first.is_visible()

@@ -253,7 +253,7 @@ def test_a_frame_without_metadata_plots_and_says_that_nothing_is_known(
         ({"y": "mention_rat"}, ItemNotFound, "'mention_rate'"),
         ({"y": "date"}, ArgumentError, "no numbers"),
         ({"kind": "funnel"}, AvailabilityError, "do not fit a picture"),
-        ({"kind": "line", "x": "mention_rate"}, AvailabilityError, "do not fit a picture"),
+        ({"x": "mention_rate"}, ArgumentError, "plot.scatter"),
         *(({"figsize": size}, ArgumentError, "figsize") for size in [(0, 1), (1,), (1, 999)]),
     ],
 )

@@ -74,6 +74,12 @@ def plot(
              if data.kinds[n] != "number"]  # fmt: skip
     if wordy:
         raise ArgumentError(f"these columns cannot be drawn: {'; '.join(wordy)}", argument="y")
+    if x in data.numbers:
+        raise ArgumentError(
+            f"x={x!r} holds numbers, and marks stand for names or times; two numbers against each "
+            "other are frame.plot.scatter(x, y)",
+            argument="x",
+        )
     if facet in (x, color, *ys) and facet:
         why = f"facet={facet!r} is drawn already as x, y or color"
         raise ArgumentError(why, argument="facet")

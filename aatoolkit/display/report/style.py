@@ -97,7 +97,7 @@ code { font-size: .95em; overflow-wrap: anywhere; }
 }
 @page { size: A4; margin: 13mm 12mm; }
 @media print {
-  :root { --ink: #000000; --muted: #444444; --grid: #cccccc; --paper: #ffffff; --lack: #f6f8fa;
+  :root { color-scheme: only light; --ink: #000000; --muted: #444444; --grid: #cccccc; --paper: #ffffff; --lack: #f6f8fa;
     --hatch: #666666; --link: #000000; --found: #ffffff; }
   body { max-width: none; padding: 0; font-size: 9pt; line-height: 1.35; }
   nav, .skip, .screen { display: none; }
@@ -107,7 +107,7 @@ code { font-size: .95em; overflow-wrap: anywhere; }
   a, .number a { color: inherit; text-decoration: none; }
   section, footer { margin-top: 5mm; padding-top: 3mm; }
   p { margin: .5mm 0 1mm; break-inside: avoid; }
-  figure { margin: 2mm 0; max-width: 135mm; }
+  figure { margin: 2mm 0; max-width: 105mm; }
   .cards { grid-template-columns: repeat(4, 1fr); gap: 2mm; margin: 2mm 0; }
   .cards dd { font-size: 12pt; }
   .bars i { print-color-adjust: exact; height: 2mm; }
