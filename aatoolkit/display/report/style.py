@@ -97,7 +97,8 @@ code { font-size: .95em; overflow-wrap: anywhere; }
 }
 @page { size: A4; margin: 13mm 12mm; }
 @media print {
-  :root { color-scheme: only light; --ink: #000000; --muted: #444444; --grid: #cccccc; --paper: #ffffff; --lack: #f6f8fa;
+  :root { color-scheme: only light; }
+  :root { --ink: #000000; --muted: #444444; --grid: #cccccc; --paper: #ffffff; --lack: #f6f8fa;
     --hatch: #666666; --link: #000000; --found: #ffffff; }
   body { max-width: none; padding: 0; font-size: 9pt; line-height: 1.35; }
   nav, .skip, .screen { display: none; }
