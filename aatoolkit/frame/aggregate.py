@@ -281,7 +281,8 @@ def cells_of_plan(
     """The availability of the cells that a column is computed from."""
 
     def is_zero(name: str, rows: Mask) -> Mask:
-        return rows & (as_floats(frame[name]) == 0)
+        zero: Mask = rows & (as_floats(frame[name]) == 0)
+        return zero
 
     rule = planned.rule
     cells = reduce(together, (cells_of(frame, part, known) for part in planned.parts))

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -391,15 +392,12 @@ def _declared(frame: pd.DataFrame, known: FrameMetadata, name: str) -> Plan:
             raise Refused(f"its rule needs one {part}, and there are {' and '.join(there)}")
         return there[0]
 
-    resolved = replace(
-        rule,
-        **{part: here(getattr(rule, part)) for part in ("by", "within", "otherwise")},
-        **{
-            part: tuple(map(here, pair)) if (pair := getattr(rule, part)) else None
-            for part in ("over", "counts")
-        },
-        among=(str(here(rule.among[0])), *rule.among[1:]) if rule.among else (),
-    )
+    parts: dict[str, Any] = {p: here(getattr(rule, p)) for p in ("by", "within", "otherwise")}
+    for part in ("over", "counts"):
+        pair = getattr(rule, part)
+        parts[part] = tuple(map(here, pair)) if pair else None
+    among = (str(here(rule.among[0])), *rule.among[1:]) if rule.among else ()
+    resolved = replace(rule, among=among, **parts)
     return Plan(name, resolved, of, _trials(of, names) if rule.rule == "sum" else ())
 
 

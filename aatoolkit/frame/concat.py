@@ -308,9 +308,10 @@ def _common(columns: Sequence[pd.Series], *, lacking: bool) -> Any:
     """The common dtype of a column; None where pandas may choose it."""
     typed = [column for column in columns if column.dtype != object or column.notna().any()]
     dtypes = [*dict.fromkeys(column.dtype for column in typed)]
-    plain = [dtype for dtype in dtypes if not isinstance(dtype, pd.CategoricalDtype)]
+    levelled = [dtype for dtype in dtypes if isinstance(dtype, pd.CategoricalDtype)]
+    plain = [dtype for dtype in dtypes if dtype not in levelled]
     if len(dtypes) > 1 and not plain:
-        levels = chain.from_iterable(dtype.categories for dtype in dtypes)
+        levels = chain.from_iterable(dtype.categories for dtype in levelled)
         return pd.CategoricalDtype([*dict.fromkeys(levels)])
     if len(dtypes) > 1 and len(plain) == 1:
         return plain[0]

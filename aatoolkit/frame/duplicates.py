@@ -105,14 +105,15 @@ class Duplicates:
         if table not in self._seen:
             self._seen[table] = self._first_rows(table)
         first, overlapping = self._seen[table]
-        repeats = np.flatnonzero(first != np.arange(len(first)))
+        is_repeat: Mask = first != np.arange(len(first))
+        repeats = np.flatnonzero(is_repeat)
         if not len(repeats):
             return None
         for part in parts:
             cells = hash_cells(self._frame[part].array)
             if (cells[repeats] != cells[first[repeats]]).any():
                 raise Refused(_differing(part, overlapping))
-        return first != np.arange(len(first))
+        return is_repeat
 
     def is_in_several(self, table: str) -> bool:
         """Whether a row of a table that a join repeated is in several groups."""
@@ -209,7 +210,8 @@ class Duplicates:
             return [*dict.fromkeys(map(answer_of, sources))], None
         rows = self._frame[self._context].astype("string")
         codes = rows.groupby(self._context, dropna=False, sort=False).ngroup().to_numpy(np.int64)
-        return [_of_row(row) for row in rows.drop_duplicates().to_dict("records")], codes
+        distinct = rows.drop_duplicates().to_dict("records")
+        return [_of_row({**row}) for row in distinct], np.asarray(codes)
 
 
 def once(frame: pd.DataFrame) -> pd.DataFrame:
@@ -242,7 +244,7 @@ def once(frame: pd.DataFrame) -> pd.DataFrame:
         keep = f"keep {' and '.join(missing)}" if is_named else "draw what was read before the join"
         why = "rows that are alike were repeated by a join or stacked twice, and nothing tells them"
         raise AvailabilityError(f"{why} apart; {keep}", columns=dict.fromkeys(missing, why))
-    return frame[first]
+    return frame.loc[first]
 
 
 def _alike(columns: Sequence[Any]) -> Codes:
@@ -374,7 +376,7 @@ def check_repeats(frame: pd.DataFrame, groups: Groups, name: str) -> None:
     for other, kind in frame.dtypes.items():
         is_number = pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_bool_dtype(kind)
         if other != name and not is_number and not is_status_column(frame, str(other)):
-            coded[str(other)] = _alike([frame.loc[there, other].array])
+            coded[str(other)] = _alike([frame[other].array[there]])
     for names in (*((other,) for other in coded), *combinations([*coded][:8], 2)):
         if _chance(_alike([coded[other] for other in names]), values, ids) < _CHANCE:
             raise Refused(

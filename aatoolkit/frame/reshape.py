@@ -42,73 +42,52 @@ def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.Data
     flat = flat.set_axis([str(name) for name in flat.columns], axis=1)
     find(flat, flat.columns)
     known = metadata_of(flat)
-    measures = _measures(flat, known, columns)
-    whole = all(pd.api.types.is_integer_dtype(flat[name].dtype) for name in measures)
-    kind = "Int64" if measures and whole else "Float64"
-    others = {
-        name: f"{name}_" if name in _ADDED else name
-        for name in map(str, flat.columns)
-        if name not in measures and not is_status_column(flat, name)
-    }
-    _check_free(others.values(), _ADDED)
-    rows = flat[[*others]].rename(columns=others)
-    blocks = [_block(flat, rows, known, name, kind) for name in measures]
-    long = pd.concat(blocks, ignore_index=True) if blocks else _nothing(rows, kind)
-    described = {new: known.columns[name].renamed(others) for name, new in others.items()}
-    described |= dict.fromkeys((name for name in _ADDED if name != "value"), _MEASURED)
-    key = (*(others[name] for name in known.key if name in others), "variable")
-    return attach(long, FrameMetadata(described, key, known.sources))
-
-
-def _measures(
-    frame: pd.DataFrame, known: FrameMetadata, columns: str | Iterable[str] | None
-) -> list[str]:
     wanted = [columns] if isinstance(columns, str) else list(columns or ())
-    find(frame, wanted)
+    find(flat, wanted)
     numbers = [
         name
-        for name in map(str, frame.columns)
-        if pd.api.types.is_numeric_dtype(frame[name].dtype)
-        and not pd.api.types.is_bool_dtype(frame[name].dtype)
+        for name in flat.select_dtypes("number")
+        if name in wanted or not (wanted or name in known.key or is_status_column(flat, name))
     ]
-    astray = {name: f"holds {frame[name].dtype}" for name in wanted if name not in numbers}
+    astray = {name: f"holds {flat[name].dtype}" for name in wanted if name not in numbers}
     if astray:
         reasons = ", ".join(f"{name} {why}" for name, why in astray.items())
         raise AvailabilityError(f"only numbers have a long form: {reasons}", columns=astray)
-    return wanted or [
-        name for name in numbers if name not in known.key and not is_status_column(frame, name)
-    ]
-
-
-def _nothing(rows: pd.DataFrame, kind: str) -> pd.DataFrame:
-    """The long form of a frame without measures: its columns, and no rows."""
+    is_whole = all(pd.api.types.is_integer_dtype(flat[name].dtype) for name in numbers)
+    kind = "Int64" if numbers and is_whole else "Float64"
+    others = {
+        name: f"{name}_" if name in _ADDED else name
+        for name in flat.columns
+        if name not in numbers and not is_status_column(flat, name)
+    }
+    _check_free(others.values(), _ADDED)
+    rows = flat[[*others]].rename(columns=others).reset_index(drop=True)
     kinds: dict[str, Any] = {"value": kind, ROW: STATUSES}
-    return rows.iloc[:0].assign(
-        **{name: pd.Series(dtype=kinds.get(name, "string")) for name in _ADDED}
-    )
-
-
-def _block(
-    frame: pd.DataFrame, rows: pd.DataFrame, known: FrameMetadata, name: str, kind: str
-) -> pd.DataFrame:
-    """The cells of one column, with the columns that identify their rows."""
-    block = rows.reset_index(drop=True)
-    block["variable"] = pd.Series(name, index=block.index, dtype="string")
-    cells, column = cells_of(frame, name, known), declared(known.columns[name])
-    block["value"] = _exact(frame[name], kind).array
-    block["unit"] = pd.Series(column.unit if column else None, index=block.index, dtype="string")
-    return pd.concat([block, status_columns(cells.states, cells.codes)], axis=1)
+    nothing = {name: pd.Series(dtype=kinds.get(name, "string")) for name in _ADDED}
+    blocks = [] if numbers else [rows.iloc[:0].assign(**nothing)]
+    for name in numbers:
+        cells, what = cells_of(flat, name, known), declared(known.columns[name])
+        block = rows.assign(
+            variable=pd.Series(name, index=rows.index, dtype="string"),
+            value=_exact(flat[name], kind).array,
+            unit=pd.Series(what.unit if what else None, index=rows.index, dtype="string"),
+        )
+        blocks.append(pd.concat([block, status_columns(cells.states, cells.codes)], axis=1))
+    described = {new: known.columns[name].renamed(others) for name, new in others.items()}
+    described |= dict.fromkeys((name for name in _ADDED if name != "value"), _MEASURED)
+    key = (*(others[name] for name in known.key if name in others), "variable")
+    long = pd.concat(blocks, ignore_index=True)
+    return attach(long, FrameMetadata(described, key, known.sources))
 
 
 def _exact(values: pd.Series, kind: str) -> pd.Series:
     """Cast numbers to a 64-bit dtype; raise where one would change."""
-    if kind == "Float64" and pd.api.types.is_integer_dtype(values.dtype):
-        large = (values > EXACT_FLOAT) | (values < -EXACT_FLOAT)
-        if large.to_numpy(bool, na_value=False).any():
-            raise NotWritten(
-                f"{values.name} holds whole numbers beyond 2**53, which do not fit beside "
-                "fractions; name whole-number columns alone",
-            )
+    is_whole = pd.api.types.is_integer_dtype(values.dtype)
+    if kind == "Float64" and is_whole and (values.abs() > EXACT_FLOAT).any():
+        raise NotWritten(
+            f"{values.name} holds whole numbers beyond 2**53, which do not fit beside "
+            "fractions; name whole-number columns alone",
+        )
     exact: pd.Series = values.astype(pd.api.types.pandas_dtype(kind))
     return exact
 
