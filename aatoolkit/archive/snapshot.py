@@ -309,20 +309,21 @@ class Snapshot:
             )
         if files.hidden:
             where += f" AND NOT {in_list('run', files.hidden)}"
-        # Files lack columns that were added after them, and there may be no file.
-        empty = f"{view} without rows"
-        connection.register(empty, files.schema.empty_table())
-        sources = [identifier(empty)]
+        sources, is_grown = [], path in self._grown
         if files.paths and self.store.is_local:
             partitioned = bool(files.table.metadata().partition_columns)
             listed = ", ".join(map(quoted, files.paths))
             sources.append(
                 f"read_parquet([{listed}], hive_partitioning={partitioned}, "
-                f"hive_types_autocast=false, union_by_name={path in self._grown})"
+                f"hive_types_autocast=false, union_by_name={is_grown})"
             )
         elif files.paths:
             connection.register(f"{view} with rows", self._dataset(path, files))
             sources.append(identifier(f"{view} with rows"))
+        if is_grown or not sources:
+            # Files lack columns that were added after them, and there may be no file.
+            connection.register(f"{view} without rows", files.schema.empty_table())
+            sources.append(identifier(f"{view} without rows"))
         rows = " UNION ALL BY NAME ".join(f"SELECT * FROM {source}" for source in sources)
         columns = ", ".join(identifier(field.name) for field in files.schema)
         try:

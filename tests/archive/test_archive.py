@@ -447,5 +447,3 @@ def test_an_archive_reads_as_many_paths_as_the_client_or_the_study_did(
         study.record(client).project("acme.example").read("domains", days=7)
     other = aa.Archive(tmp_path / "of-the-study", max_nodes=50)
     assert not other.add(aa.Study(tmp_path / "study")).problems
-    with pytest.raises(errors.ArgumentError, match="max_nodes"):
-        aa.Archive(tmp_path / "odd", max_nodes=0)
