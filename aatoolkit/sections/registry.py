@@ -162,18 +162,18 @@ def unregister(name: str) -> None:
     _default.change()
 
 
-def propose(answers: Any, name: str | None = None) -> Proposal:
-    """Draft a declaration from an answer, or from several; it prints as Python to start from.
+def propose(responses: Any, name: str | None = None) -> Proposal:
+    """Draft a declaration from a response, or from several; it prints as Python to start from.
 
-    Units and rules of aggregation are in it where one answer proves or suggests them, each with
-    its evidence in a comment; `aa.profile.draft` asks a service for more.
+    Units and rules of aggregation are in it where one response proves or suggests them, with
+    the evidence in comments; `aa.profile.draft` asks a service for more.
 
     Parameters
     ----------
-    answers : Payload, bytes, str, dict, or list of these
-        Answers of one section, as they came or decoded.
+    responses : Payload, bytes, str, dict, or list of these
+        Responses of one section, as they came or decoded.
     name : str, optional
-        The section's name; by default what a payload or the answer itself says.
+        The section's name; by default what a payload or the response itself says.
 
     Returns
     -------
@@ -183,9 +183,9 @@ def propose(answers: Any, name: str | None = None) -> Proposal:
     Raises
     ------
     DecodeError
-        If an answer is not one JSON document.
+        If a response is not one JSON document.
     PayloadError
-        If nothing in the answers can be made a table.
+        If nothing in the responses can be made a table.
 
     Examples
     --------
@@ -193,12 +193,11 @@ def propose(answers: Any, name: str | None = None) -> Proposal:
     ... # doctest: +ELLIPSIS
     from aatoolkit import sections
     ...
-        Table('things', '', records('items'), key='item_id', columns=(
-            text('item_id'),)),
+        Table('things', '', records('items'), key='item_id', columns=(text('item_id'),)),
     ...
     """
     # Looked for when asked for: declarations alone need neither pyarrow nor numpy.
-    drawn: Proposal = import_module("aatoolkit.sections.inference.source").propose(answers, name)
+    drawn: Proposal = import_module("aatoolkit.sections.inference.source").propose(responses, name)
     return drawn
 
 
