@@ -26,7 +26,7 @@ Change = tuple[str, str, int, str | None]
 
 
 def baseline_of(sections: Mapping[str, Section], payloads: Mapping[str, Payload]) -> dict[str, Any]:
-    """Collect the drift of responses now and the size of shares, to compare with later."""
+    """Collect drift, the size of shares and empty columns now, to compare with later."""
     baseline: dict[str, Any] = {"drift": {}, "sizes": {}}
     for name, payload in payloads.items():
         tables = _read(sections[name], payload) if name in sections else None
@@ -34,7 +34,8 @@ def baseline_of(sections: Mapping[str, Section], payloads: Mapping[str, Payload]
             baseline["drift"][name] = sorted([kind, path] for kind, path, *_ in _drift(tables))
             baseline["sizes"][name] = _sizes(sections[name], tables)
     changed = {
-        kind: {n: facts for n, facts in of.items() if facts} for kind, of in baseline.items()
+        kind: {n: facts for n, facts in of.items() if facts or kind == "sizes"}
+        for kind, of in baseline.items()
     }
     return {kind: of for kind, of in changed.items() if of}
 
@@ -90,23 +91,27 @@ def _changes(profile: Profile, project: Project, name: str) -> Iterator[Change]:
                 odd = values[(values < -_SLACK) | (values > most)]
                 if len(odd):
                     yield f"no {column.unit}", column.pattern, len(odd), str(odd.iloc[0])
-    now = _sizes(profile[name], tables)
-    for label, size in profile.baseline.get("sizes", {}).get(name, {}).items():
-        if label not in now:
+    sizes = profile.baseline.get("sizes", {})
+    for label, size in _sizes(profile[name], tables).items() if name in sizes else ():
+        was = sizes[name].get(label, 0.0)
+        if size is None and was is not None:
             yield "no values any more", label, 1, None
-        elif not 1 / _OTHER_SCALE < now[label] / size < _OTHER_SCALE:
-            yield "another scale", label, 1, f"{now[label]:.3g}, was {size:.3g}"
+        elif was and size and not 1 / _OTHER_SCALE < size / was < _OTHER_SCALE:
+            yield "another scale", label, 1, f"{size:.3g}, was {was:.3g}"
 
 
-def _sizes(section: Section, tables: Tables) -> dict[str, float]:
-    """The median of each column of shares that has any but 0."""
-    medians = {
-        f"{table.name}.{column.name}": abs(tables[table.name][column.name]).median()
-        for table in section
-        for column in table.columns
-        if (column.unit or "").startswith("fraction")
-    }
-    return {label: float(f"{size:.3g}") for label, size in medians.items() if size > 0}
+def _sizes(section: Section, tables: Tables) -> dict[str, float | None]:
+    """The median of each column of shares, and None for columns without any value."""
+    sizes: dict[str, float | None] = {}
+    for table in section:
+        for column in table.columns:
+            values = tables[table.name][column.name].dropna()
+            label = f"{table.name}.{column.name}"
+            if not len(values) and len(tables[table.name]):
+                sizes[label] = None
+            elif len(values) and (column.unit or "").startswith("fraction"):
+                sizes[label] = float(f"{abs(values).median():.3g}")
+    return sizes
 
 
 def _read(section: Section, payload: Payload) -> Tables | None:
