@@ -139,8 +139,10 @@ class TableStatements:
 
     def denied(self, column: Column, array: pa.Array, path: PathOf) -> Mask | None:
         """The rows whose number is denied, if any."""
-        together = self._together(stated(column, self._signals).status in EMPTY)
-        states = self._states(column)
+        narrow = any(signal.scope in ("field", "row") for signal in self._signals)
+        state = stated(column, self._signals) if narrow else self._whole
+        together = self._together(state.status in EMPTY)
+        states = self._states(column) if narrow else {}
         if not states and together is None:
             return None
         is_valid: Mask = array.is_valid().to_numpy(zero_copy_only=False)
@@ -150,6 +152,10 @@ class TableStatements:
             if place:
                 denied[row] = states[place].status in EMPTY
         return denied if denied.any() else None
+
+    @cached_property
+    def _whole(self) -> Availability:
+        return section_state(self._signals) or UNKNOWN
 
     def _together(self, is_empty: bool) -> Mask | None:
         """The rows denied by their engine, or with all others, if any are."""

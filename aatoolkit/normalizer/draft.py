@@ -86,8 +86,11 @@ def draft_of(answer: Any, name: str, declared: Section | None) -> Section | None
     """
     if isinstance(answer, Payload) and (not answer.body or answer.status >= 400):
         return None
-    drawn = _proposed(answer, name)
-    if drawn is None or (declared is not None and all(table.rows.one for table in drawn)):
+    try:
+        drawn: Section = outline(answer, name)
+    except PayloadError:
+        return None
+    if declared is not None and all(table.rows.one for table in drawn):
         return None
     tables = (
         replace(
@@ -102,14 +105,6 @@ def draft_of(answer: Any, name: str, declared: Section | None) -> Section | None
     rule = None if declared is None else declared.availability
     doc = "Drafted from this answer; units and aggregation rules are open."
     return Section(drawn.name, doc, *tables, kept=drawn.kept, availability=rule)
-
-
-def _proposed(answer: Any, name: str) -> Section | None:
-    try:
-        section: Section = outline(answer, name)
-    except PayloadError:
-        return None
-    return section
 
 
 def warn_of_draft() -> None:

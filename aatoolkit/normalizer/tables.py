@@ -17,7 +17,6 @@ from aatoolkit._util.show import table_html
 from aatoolkit._util.text import clipped, joined, visible, wrapped_in_ipython
 from aatoolkit.errors import (
     AAToolkitWarning,
-    ArgumentError,
     ItemNotFound,
     did_you_mean,
     near_matches,
@@ -333,8 +332,6 @@ class Tables(Mapping[str, "pd.DataFrame"], NamesNear):
         """
         from aatoolkit.stats.explain.responses import explain_path
 
-        if not isinstance(path, str):
-            raise ArgumentError(f"path is a {type(path).__name__}, no text", argument="path")
         return explain_path(self, path)
 
     def rebuild(self) -> Any:

@@ -48,14 +48,6 @@ def test_any_values_have_the_declared_type_and_what_is_null_is_named(
     assert odd == sorted(set(odd))
 
 
-@given(st.lists(json_values, max_size=8), st.sampled_from([*DTYPES]))
-def test_a_value_is_read_the_same_whatever_is_beside_it(values: list[Any], dtype: str) -> None:
-    together, odd = read(values, dtype)
-    alone = [read([value], dtype) for value in values]
-    assert together == [value for (value,), _ in alone]
-    assert odd == [row for row, (_, wrong) in enumerate(alone) if wrong]
-
-
 @pytest.mark.parametrize(
     ("value", "dtype", "read_as"),
     [

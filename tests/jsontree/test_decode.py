@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 from typing import Any
 
@@ -124,25 +123,3 @@ QUICKLY = {
     "an array in an envelope": b'{"n": 1, "rows": [%b{"a": 2}], "m": []}'
     % (b'{"a": "x"}, ' * 300_000),
 }
-
-
-@pytest.mark.parametrize("body", QUICKLY.values(), ids=QUICKLY)
-def test_what_orjson_reads_well_is_not_read_twice(
-    body: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    value = json.loads(body)
-    monkeypatch.delattr(decode, "_read")
-    assert decode.decode(body) == value
-
-
-def test_the_garbage_collector_is_left_as_it_was() -> None:
-    assert gc.isenabled()
-    for body in (b"{}", b"{"):
-        reading(decode.decode, body)
-        assert gc.isenabled()
-    gc.disable()
-    try:
-        decode.decode(b"{}")
-        assert not gc.isenabled()
-    finally:
-        gc.enable()

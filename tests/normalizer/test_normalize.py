@@ -30,7 +30,7 @@ from aatoolkit.errors import (
     SchemaDriftWarning,
     ScopeError,
 )
-from aatoolkit.sections import COUNT, computed, keyed, pairs, records, single
+from aatoolkit.sections import COUNT, computed, keyed, records, single
 
 HERE = Path(__file__).parent
 SECTIONS = sections.all()
@@ -198,16 +198,6 @@ def test_a_section_that_could_not_be_measured_is_unavailable_in_every_column(nam
     )
 
 
-@each_section
-def test_an_empty_object_makes_no_measured_column(name: str) -> None:
-    with pytest.warns(SchemaDriftWarning) as warned:
-        tables = aa.normalize(name, {})
-    assert len(warned) == 1
-    for frame in tables.values():
-        assert {*frame.aa.availability["status"]} <= {"unknown"}
-        assert not frame.drop(columns=["domain"], errors="ignore").notna().to_numpy().any()
-
-
 # --- drift ----------------------------------------------------------------------------------
 
 THINGS = aa.Section(
@@ -304,24 +294,6 @@ def test_a_value_of_the_wrong_type_is_missing_in_its_column_and_kept() -> None:
     }
 
 
-@pytest.mark.parametrize("odd", [5, "x", True, [1, 2]])
-def test_a_scalar_or_array_where_an_object_is_declared_is_kept(odd: Any) -> None:
-    tables = read(THINGS, things(thing(detail={"note": "n"}), thing("y", detail=odd)))
-    assert ("wrong type", "things[].detail") in [row[:2] for row in drifts(tables)]
-    assert tables.main["note"].tolist() == ["n", pd.NA]
-    kept = [path for path in extra(tables) if path.startswith("$.things[1].detail")]
-    assert len(kept) == (2 if isinstance(odd, list) else 1)
-
-
-@pytest.mark.parametrize("odd", [None, 5, "x", [], [{}]])
-def test_what_is_no_record_among_records_is_no_row_and_is_kept(odd: Any) -> None:
-    tables = read(THINGS, things(thing("x"), odd, thing("z")))
-    assert tables.main["name"].tolist() == ["x", "z"]
-    assert [row[:3] for row in drifts(tables)] == [("wrong type", "things[]", 1)]
-    (path,) = extra(tables)
-    assert path.startswith("$.things[1]")
-
-
 def test_null_for_an_array_is_no_row_and_no_drift() -> None:
     assert drifts(aa.normalize(THINGS, {"things": None}, strict=True)) == []
 
@@ -410,18 +382,6 @@ def table(rows: Any, *columns: aa.Column, key: str | tuple[str, ...]) -> aa.Sect
     return aa.Section("odd", "Synthetic.", aa.Table("odd", "One row.", rows, key, columns))
 
 
-def test_keys_of_the_data_may_be_any_text() -> None:
-    counts = table(
-        keyed("counts", key="name"),
-        aa.Column("name", "string"),
-        aa.Column("n", "Int64", source="."),
-        key="name",
-    )
-    answer = {"counts": {key: at for at, key in enumerate(ODD_KEYS)}}
-    tables = aa.normalize(counts, answer, strict=True)
-    assert dict(zip(tables.main["name"], tables.main["n"], strict=True)) == answer["counts"]
-
-
 SERIES = table(
     records("series.requests{}", key="bot"),
     aa.Column("bot", "string"),
@@ -444,15 +404,6 @@ def test_arrays_side_by_side() -> None:
         ["b", "1h", 3],
         ["b", "2h", 4],
     ]
-
-
-def test_an_array_longer_than_its_axis_keeps_its_values_without_a_label() -> None:
-    tables = series(["1h"], a=[1, 2, 3])
-    assert tables.main["n"].tolist() == [1, 2, 3]
-    assert tables.main["hour"].tolist() == ["1h", pd.NA, pd.NA]
-    assert ("null key", "odd(bot, hour)", 2, "") in drifts(tables)
-    odd = series([7], a=[1, 2])
-    assert extra(odd) == {"$.series.hours[0]": ("7", "wrong type")}
 
 
 MATRIX = table(
@@ -485,21 +436,6 @@ def test_a_matrix_smaller_than_its_axes_keeps_its_labels() -> None:
         "$.m.brands[1]": ('"B"', "known"),
         "$.m.engines[1]": ('"y"', "known"),
     }
-
-
-def test_short_arrays_whose_positions_mean_something() -> None:
-    section = table(
-        pairs("terms", "term", "n"),
-        aa.Column("term", "string"),
-        aa.Column("n", "Int64"),
-        key="term",
-    )
-    tables = read(section, {"terms": [["a", 1], ["b"], ["c", "3"], ["d", 4, "more"], {"e": 5}]})
-    assert tables.main["term"].tolist() == ["a", "b", "c", "d"]
-    assert tables.main["n"].tolist() == [1, pd.NA, pd.NA, 4]
-    assert extra(tables)["$.terms[2][1]"] == ('"3"', "wrong type")
-    assert extra(tables)["$.terms[3][2]"] == ('"more"', "new")
-    assert extra(tables)["$.terms[4].e"] == ("5", "wrong type")
 
 
 def bands(text: str) -> list[dict[str, Any]]:
@@ -543,18 +479,6 @@ def test_a_function_that_makes_no_rows_is_refused(odd: Any) -> None:
         read(section, {"x": "y"})
 
 
-def test_a_record_around_no_row_is_kept() -> None:
-    section = table(
-        records("groups[].actions"),
-        aa.Column("group", "string", source="^group"),
-        aa.Column("action", "string", source="id"),
-        aa.Column("window", "Int64", source="$.days"),
-        key="action",
-    )
-    answer = {"days": 30, "groups": [{"group": "a", "actions": []}, {"group": "b"}]}
-    assert {*extra(read(section, answer))} == {"$.days", "$.groups[0].group", "$.groups[1].group"}
-
-
 def test_one_row_an_answer() -> None:
     section = table(
         single("gateway"),
@@ -588,13 +512,6 @@ def test_a_statement_about_a_section_applies_to_its_columns_that_about_a_field_t
     assert stated.loc["seen_count", "status"] == "available"
     assert tuple(stated.loc["score"])[::2] == ("partial", "Sampled.")
     assert tuple(stated.loc["note", ["status", "cause"]]) == ("unavailable", "not_run")
-
-
-@pytest.mark.parametrize("target", ["things", "things[]"])
-def test_a_statement_about_a_field_applies_to_what_it_encloses(target: str) -> None:
-    tables = read(THINGS, things(availability={"fields": {target: "pending"}}))
-    for frame in tables.values():
-        assert {*frame.aa.availability["cause"]} == {"pending"}
 
 
 @pytest.mark.parametrize("order", [1, -1])

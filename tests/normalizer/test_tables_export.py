@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 from serving import shared_client
 
@@ -14,16 +13,6 @@ import aatoolkit as aa
 @pytest.fixture(scope="module")
 def tables() -> aa.Tables:
     return shared_client().project("acme.example").read("domains")
-
-
-def test_polars_and_duckdb_take_a_table_with_its_metadata(tables: aa.Tables) -> None:
-    polars, duckdb = pytest.importorskip("polars"), pytest.importorskip("duckdb")
-    for frame in tables.values():
-        table = pa.table(frame.aa)
-        assert polars.DataFrame(table).height == duckdb.from_arrow(table).shape[0] == len(frame)
-        assert polars.DataFrame(frame.aa).columns == [*frame.columns]
-    schema = pa.table(tables.main.aa).schema
-    assert schema.field("citation_count").metadata[b"aa.unit"] == b"count"
 
 
 def test_all_tables_are_written_to_a_folder_or_a_workbook(
