@@ -171,18 +171,3 @@ def test_silence_is_unknown_and_a_number_is_a_number() -> None:
         row["citationCount"] for row in document["domains"]
     )
     assert status(total, "citation_count")[0] == "unknown"
-
-
-def test_what_scope_options_say_takes_no_number_away() -> None:
-    """An engine that is not configured, and of which an answer has a measured zero."""
-    body = json.loads((SAMPLES / "overview.json").read_bytes())
-    body["engines"][0] |= {"mentionCount": 0, "mentionRate": 0.0}
-    alone = aa.normalize("overview", body)["overview_engines"]
-    options = json.loads((SAMPLES / "scope_options.json").read_bytes())
-    for engine in options["engines"]:
-        engine["configured"] = False
-    frame = aa.normalize("overview", body, options=options)["overview_engines"]
-    pd.testing.assert_frame_equal(
-        pd.DataFrame({name: alone[name].array for name in alone}),
-        pd.DataFrame({name: frame[name].array for name in frame}),
-    )

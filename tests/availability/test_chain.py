@@ -149,22 +149,3 @@ def test_conversions_without_revenue_are_null_where_the_service_wrote_0(
     long = aa.read_parquet(path).aa.to_long(["conversions", "revenue"]).set_index("variable")
     assert long.loc["revenue", "availability"] == "unavailable"
     assert pd.isna(long.loc["revenue", "value"])
-
-
-@pytest.mark.parametrize("read", ENGINES)
-def test_a_frame_without_metadata_stays_unknown_and_never_becomes_0(
-    read: Reader, tmp_path: Path
-) -> None:
-    frame = pd.DataFrame({"g": ["a", "a", "b"], "n": pd.array([1, None, None], "Int64")})
-    assert frame.attrs == {}
-    other = pd.DataFrame({"g": ["a", "b"], "label": ["x", "y"]})
-    whole = frame.aa.merge(other, on="g").aa.rename(columns={"n": "hits"})
-    sums = whole.aa.aggregate("g", rules={"hits": "sum"})
-    path = aa.concat([sums, sums]).aa.to_parquet(tmp_path / "plain.parquet")
-    assert read(path)["hits"].isna().all()
-    assert sum_in_sql(path, "hits") is None
-    assert {str(c.availability.status) for c in aa.read_metadata(path).columns.values()} == {
-        "unknown"
-    }
-    part = whole.aa.aggregate("g", rules={"hits": "sum"}, skip_missing=True)
-    assert part["hits"].tolist() == [1, pd.NA]

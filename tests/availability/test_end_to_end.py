@@ -275,12 +275,6 @@ def test_what_only_a_section_can_state_is_an_error_elsewhere(
 # --- headers, rules, envelopes --------------------------------------------------------------
 
 
-def test_a_header_is_a_statement(read: Read) -> None:
-    tables = read({"bots": [bot("a", 0)]}, headers={"X-Data-Availability": "not-connected"})
-    assert tables.main["requests"].isna().all()
-    assert tables.availability["evidence"].tolist() == ["header x-data-availability"]
-
-
 def test_a_declared_rule_wins_over_recognition(read: Read) -> None:
     rule = Rule("theirs", at="meta.light", words={"green": "available", "red": "not_connected"})
     aa.sections.register(Section("probe", "Synthetic.", *PROBE, availability=rule))

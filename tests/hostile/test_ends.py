@@ -17,7 +17,6 @@ from hostile.cases import TOKEN
 from hostile.measure import open_sockets
 from hostile.server import SLACK, HostileServer, Wire, head, one_by_one, replying, whole
 
-import aatoolkit as aa
 from aatoolkit import errors
 from aatoolkit.http import Fetcher
 from aatoolkit.payload import Request
@@ -210,24 +209,3 @@ def test_an_interrupt_ends_a_call_at_once_and_nothing_is_left(fetcher: Any, scri
         assert len(server.heads) == heads + 1, "what came later was kept"
         asking.close()
     assert open_sockets(server.port) == 0
-
-
-@pytest.mark.usefixtures("_signals")
-@pytest.mark.parametrize("call", ["scope_options", "fetch", "read", "combined", "read_all"])
-def test_an_interrupt_ends_whatever_a_project_does(tmp_path: Path, call: str) -> None:
-    arguments = {"fetch": ["urls"], "read": ["urls"]}.get(call, [])
-    before = set(threading.enumerate())
-    with (
-        HostileServer(replying(Wire.stall)) as server,
-        aa.project("acme.example", base_url=server.url, token=TOKEN, cache=tmp_path) as project,
-    ):
-        with interrupted(0.3):
-            getattr(project, call)(*arguments)
-        ends = time.monotonic() + SLACK
-        for thread in set(threading.enumerate()) - before:
-            if thread.name.startswith("aatoolkit"):
-                thread.join(max(0.0, ends - time.monotonic()))
-                assert not thread.is_alive(), "a call goes on"
-        assert server.gone(SLACK), "a connection was left open"
-        server.script = replying(whole(b"{}"))
-        assert project.fetch("ads").json == {}

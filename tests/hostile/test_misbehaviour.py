@@ -43,7 +43,3 @@ def check_error(error: Any, case: Case, folder: Path) -> None:
     assert vars(again) == vars(error)
     assert TOKEN not in repr(vars(error)) + str(error)
     assert cache_info(folder).answers <= case.calls - 1
-
-
-def test_there_are_many_misbehaviours() -> None:
-    assert len(CASES) > 250

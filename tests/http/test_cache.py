@@ -122,17 +122,6 @@ def test_a_folder_that_others_write_to_is_refused(
     assert list(folder.glob(f"{FILE}*")) == []
 
 
-def test_a_link_to_a_file_is_refused(
-    scripted: Any, fetcher: Any, folder: Path, tmp_path: Path
-) -> None:
-    folder.mkdir(mode=0o700)
-    target = tmp_path / "target"
-    target.write_bytes(b"")
-    (folder / FILE).symlink_to(target)
-    refused(fetcher, "no plain file")
-    assert target.read_bytes() == b""
-
-
 # -- the token -------------------------------------------------------------------------------
 
 
@@ -356,17 +345,6 @@ def test_the_cache_stays_within_its_size_and_keeps_what_is_used(
     reader.close()
     offline.close()
     assert size_of(folder) < 700_000
-
-
-def test_what_is_larger_than_the_cache_is_not_kept_and_removes_nothing(
-    scripted: Any, fetcher: Any, reply: Any, folder: Path
-) -> None:
-    reader = fetcher(cache_size=100_000)
-    get(reader)
-    scripted.script = reply({"topic": "large", "pad": "x" * 200_000})
-    assert topic_of(get(reader, "large")) == "large"
-    assert not get(reader, "large").from_cache
-    assert get(reader).from_cache
 
 
 def test_what_was_cleared_is_in_no_file(

@@ -131,14 +131,6 @@ def test_an_answer_is_kept_whatever_it_varies_by(scripted: Any, fetcher: Any, re
     assert len(scripted.requests) == 1
 
 
-def test_order_and_repetition_of_values_do_not_matter(scripted: Any, fetcher: Any) -> None:
-    reader = fetcher()
-    ask(reader, {"days": "7", "engine": "b,a"})
-    assert ask(reader, {"engine": "a,b,a", "days": "7"}).from_cache
-    assert not ask(reader, {"engine": "a", "days": "7"}).from_cache
-    assert not ask(reader, {"engine": "a,b", "days": "30"}).from_cache
-
-
 def test_a_refresh_goes_out_and_replaces(scripted: Any, fetcher: Any, reply: Any) -> None:
     scripted.script = [reply({"n": n}) for n in (1, 2, 3)]
     reader = fetcher()
@@ -148,15 +140,6 @@ def test_a_refresh_goes_out_and_replaces(scripted: Any, fetcher: Any, reply: Any
     kept = ask(reader)
     assert kept.json == {"n": 3}
     assert kept.from_cache
-
-
-def test_answers_expire_as_requested(scripted: Any, fetcher: Any, reply: Any) -> None:
-    scripted.script = [reply({"n": n}) for n in (1, 2)]
-    reader = fetcher()
-    ask(reader)
-    assert ask(reader, expire_after=60).json == {"n": 1}
-    assert ask(reader, expire_after=0).json == {"n": 2}
-    assert ask(reader).json == {"n": 2}
 
 
 @pytest.mark.parametrize("shift", [timedelta(hours=-2), timedelta(hours=2)])
@@ -327,19 +310,6 @@ def test_headers_about_availability_are_kept(scripted: Any, fetcher: Any, reply:
 
 
 # -- retries ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("status", [429, 502, 503, 504])
-def test_what_may_pass_is_tried_three_times(
-    scripted: Any, fetcher: Any, reply: Any, waits: list[float], status: int
-) -> None:
-    scripted.script = reply({}, status)
-    with pytest.raises(errors.StatusError):
-        ask(fetcher())
-    assert len(scripted.requests) == 3
-    assert len(waits) == 2
-    assert 0 <= waits[0] <= 0.5
-    assert 0 <= waits[1] <= 1.0
 
 
 @pytest.mark.parametrize(

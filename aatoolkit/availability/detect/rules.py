@@ -158,9 +158,6 @@ _ASIDE = re.compile(
 )
 """Notices that are about the call, and not about data."""
 
-_IDLE = ("id", "name", "key", "section", "property", "path")
-"""Names in a notice that are the notice's own, not those of a field."""
-
 
 def _notices(answer: Facts, member: Member) -> bool:
     """Read the notes or notices under a key; return whether the key is one for them."""
@@ -191,7 +188,7 @@ def _read_notice(answer: Facts, notice: Member, *, of_whole: bool) -> None:
     texts = [text for text in given.values() if isinstance(text, str)]
     targets = [name for name in targets_of(given) if answer.is_engine(name) or answer.has(name)]
     word = sure(texts) if targets else None
-    if word and word.canonical != "available":
+    if word:
         state = word.because(next((text for text in texts if " " in text), None))
         # What holds numbers all the same is measured in part.
         part = replace(state, status=Status.PARTIAL)
@@ -201,11 +198,10 @@ def _read_notice(answer: Facts, notice: Member, *, of_whole: bool) -> None:
             elif of_whole or not answer.counts(name):
                 own = part if answer.counts(name) else state
                 answer.add("field", answer.about(name), own, notice.path, "notice", notice.value)
-    if word or not of_whole or any(map(answer.is_engine, targets)):
+    if word or not of_whole:
         return
     for text in filter(lack_of_code, texts):
-        named = name_of({name: value for name, value in given.items() if name not in _IDLE})
-        scope, target = named or ("section", None)
+        scope, target = name_of(given) or ("section", None)
         target = answer.about(target) if scope == "field" and target else target
         state = because(lack_of_code(text) or ABSENT, reason_in(given) or text)
         state = weighed(state, answer.numbers)
@@ -314,7 +310,7 @@ def _is_error(value: Any) -> bool:
         return bool(value.strip())
     if isinstance(value, list):
         return bool(value) and all(isinstance(v, str | dict) and _is_error(v) for v in value)
-    if not isinstance(value, dict) or isinstance(value.get("path"), str):
+    if not isinstance(value, dict):
         return False
     parts = {fold(name) for name in value}
     worded = parts & {"message", "detail", "title", "description"}
@@ -363,8 +359,6 @@ def _flag(answer: Facts, member: Member) -> Reading:
 
 def _work(answer: Facts, member: Member) -> Reading:
     """Read the word of the work that an empty response waits for: ``jobStatus``, ``job.state``."""
-    if answer.has_section:
-        return None
     if isinstance(member.value, str):
         word = understand(member.value)
         if word is None or word.canonical not in _WAITING or answer.numbers:

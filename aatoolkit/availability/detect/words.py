@@ -73,7 +73,6 @@ _AFTER_SOURCE = ("not_connected", "not_configured", "insufficient_sample", "forb
 _CAUSES = ("not_connected", "not_configured", "forbidden", "pending", "insufficient_sample")
 """Causes that a sentence may name; for others it takes a word of its own."""
 
-_WORK = ("data", "report", "job", "query", "task", "dataset", "execution", "import", "sync", "run")
 _NEGATION = re.compile(r"\b(no|not|never|without|nothing)( \w+)? $")
 _DENIAL = re.compile(r"(?i)\b(not|no|never|none|without|cannot)\b|n't\b")
 _CONTRACTED = (
@@ -152,7 +151,7 @@ def phrase(parts: tuple[str, ...]) -> Word | None:
         for word, pattern in listed if anything.fullmatch(text) else ():
             if (start == 0 or word.canonical in _AFTER_SOURCE) and pattern.fullmatch(text):
                 return word
-    if left[0] in _WORK and len(left) > 1:
+    if left[0] in words("process") and len(left) > 1:
         return phrase(tuple(left[1:]))
     return phrase(tuple(left[:-1])) if left[-1] == "data" and len(left) > 1 else None
 
@@ -287,7 +286,7 @@ def instead_of_number(text: str) -> Availability | None:
 STATED, MILD = 2, 1
 """A key that means availability by itself; one that does with a strong word only."""
 
-_FLAGGING = ("is", "are", "was", "currently", "contains", "includes")
+_FLAGGING = ("is", "contains")
 _APART = re.compile(r"__|(?<=\w)[@.]")
 
 
@@ -393,8 +392,6 @@ def affirms_beside(key: str) -> bool:
 @lru_cache(maxsize=4096)
 def kind_of_entries(key: str) -> str | None:
     """The kind of entries that a key names: ``engine``, ``field`` or None."""
-    if not {*"[]$.*"}.isdisjoint(key):
-        return None
     return "engine" if names(key, "engine") else "field" if names(key, "field") else None
 
 
@@ -447,8 +444,6 @@ def suffix(key: str) -> tuple[str, str] | None:
 def _ending(parts: tuple[str, ...]) -> str | None:
     """The statement that the last parts of a key make about the field that the first ones name."""
     text = " ".join(parts)
-    if not parts:
-        return None
     if ends(text, "reason") and (len(parts) == 1 or fits(text, "absence")):
         return "reason"
     if fits(text, "approximate"):
