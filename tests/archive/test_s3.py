@@ -113,7 +113,9 @@ def objects(endpoint: str) -> dict[str, bytes]:
 
 @cache
 def _s3(endpoint: str) -> Any:
-    return pytest.importorskip("boto3").client("s3", endpoint_url=endpoint)
+    return pytest.importorskip("boto3", reason="boto3: install the extra test").client(
+        "s3", endpoint_url=endpoint
+    )
 
 
 @pytest.mark.timeout(300)  # hundreds of requests

@@ -86,7 +86,7 @@ def sent(**settings: Any) -> None:
 
 
 def test_the_key_store_is_used_last(scripted: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    keyring = pytest.importorskip("keyring")
+    keyring = pytest.importorskip("keyring", reason="keyring: install the extra keyring")
     looked_up: list[tuple[str, str]] = []
 
     def get_password(service: str, name: str) -> str:

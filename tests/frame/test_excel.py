@@ -15,7 +15,7 @@ from aatoolkit.errors import NotWritten
 from aatoolkit.frame.csv import csv_bytes
 from aatoolkit.frame.excel import SheetTable, plain_names, write_workbook
 
-openpyxl = pytest.importorskip("openpyxl")
+openpyxl = pytest.importorskip("openpyxl", reason="openpyxl: install the extra test")
 
 
 @pytest.fixture(scope="module")

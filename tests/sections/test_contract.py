@@ -9,7 +9,7 @@ from serving import demo_dataset
 import aatoolkit as aa
 from aatoolkit.sections import frictionless_schema, pandera_schema
 
-pandera = pytest.importorskip("pandera.pandas")
+pandera = pytest.importorskip("pandera.pandas", reason="pandera: install the extra test")
 
 
 @pytest.fixture(scope="module")
