@@ -1,54 +1,40 @@
-"""Statistics on frames: is it real?
+"""Statistics on frames: is it real, how sure is it, would more runs show it?
 
 In come frames of counts, rates and means; out go frames whose rows say how sure a number is, with
 ``n``, the number of prompts, the method in words and a verdict. What was not measured gives
-"cannot say" and the cause, never "no change". Reached through ``df.aa``. In reading order:
+"cannot say" and the cause, never "no change".
 
-================ =====================================================================
-``trace``        numbers that remember how they were computed: what explanations run on; Student's t
-``cluster_sums`` numerators and denominators by group and cluster, of what was measured
-``estimate``     rates, means and changes over clusters: variance, design effect, interval, p-value
-``results``      what each column of a result says, and the frames that hold them
-``interval``     ``df.aa.interval``: how sure a rate or mean is; those of pictures too
-``compare``      ``df.aa.compare``: whether two frames differ; ``df.aa.decompose``: in what
-``headline``     ``Dataset.compare``: what changed between two datasets
-``stability``    ``df.aa.stability`` and ``aa.stats.samples``: repeats, and how many it takes
-``changes``      ``df.aa.changes``: the days on which a rate, count or mean changed
-``treatment``    ``aa.stats.effect``: whether an action worked
-``members``      ``df.aa.rank`` and ``df.aa.concentration``: ranks, and how few members have most
-``overlap``      ``df.aa.overlap``: how much two engines have in common
-``funnel``       ``Dataset.funnel``: from crawled to converted
-``answer_rows``  ``aa.stats.answers`` and ``aa.stats.cited_and_mentioned``: one row an answer
-================ =====================================================================
+    answers = aa.stats.answers(dataset["chats"])             one row an answer
+    answers.aa.interval("mentioned", cluster="prompt_id")    how sure is the rate
+    now.aa.compare(before, "mentioned", by="engine")         has it changed, and where
+    dataset.compare()                                        the headline against the window before
+    aa.stats.effect(answers, since=day, treated=prompts)     did the action work
+    aa.stats.cited_and_mentioned(dataset["chats"])           do citations and mentions go together
+    answers.aa.stability(); aa.stats.samples(0.4, 0.05)      do repeats agree; how many it takes
 
-Two questions look alike and have different answers. How do *these prompts* fare? Then the prompts
-are all there is, and only the answers to each are a sample (``panel="fixed"``). How do *prompts
-like these* fare? Then prompts are a sample too, and as answers to one prompt resemble each other, a
-hundred answers to five prompts may be worth as few as 34 independent ones (correlation 0.1), 15
-(0.3) or 6 (0.8) (``panel="sampled"``). In simulations of 25 prompts with 30 answers each, an
-interval that takes all answers for independent covers 68 to 30 % where it promises 95 %
-(intra-class correlations from 0.1 to 0.8).
+On frames also ``decompose``, ``changes``, ``rank``, ``overlap``, ``concentration``, on datasets
+``funnel``; ``.aa.plot()`` draws each result, ``.aa.explain(row, column)`` goes from a number to its
+formula, its counts and the bytes of the responses.
 
-What a verdict is
------------------
-"up" and "down" mean a p-value below one less the level, 5 % by default. Whose p-value that is:
+Two questions look alike and have different answers. How do *these prompts* fare? Then only the
+answers to each are a sample (``panel="fixed"``). How do *prompts like these* fare? Then prompts are
+a sample too (``panel="sampled"``), and as answers to one prompt resemble each other, a hundred
+answers to five prompts may be worth as few as 34 independent ones (correlation 0.1) or 6 (0.8).
 
-- ``Dataset.compare``: that of the planned comparison alone; the rest is a family.
-- ``compare``, ``overlap``: that of the row, adjusted over all rows. With Holm's method, of twenty
-  families without any change about one, at most, has such a verdict.
-- ``changes``: that of no change in the whole series; single rows have none of their own.
-- ``effect``: that of the effect alone; its checks are adjusted over each other.
-- ``decompose``, ``aa.stats.cited_and_mentioned``: that of the one test they make, not adjusted.
+"up" and "down" mean a p-value below one less the level. Whose: in ``Dataset.compare`` that of the
+planned comparison alone, and the rest is a family; in ``compare`` and ``overlap`` that of the row,
+adjusted over all rows; in ``changes`` that of no change in the whole series; in ``effect`` that of
+the effect, whose checks are adjusted over each other. "no evidence" means that none was shown, not
+that there is none: ``detectable`` is what such a sample shows in four of five cases. "cannot say"
+means that no test was possible or that a check of its assumptions failed; ``why`` says which.
 
-Other verbs test nothing: their verdicts put the result into words, or why there is none.
-
-"no evidence" means that none was shown, not that there is none; ``detectable`` is the change that
-such a sample shows in four of five cases. "cannot say" means that no verdict is given, because no
-test was possible (fewer than five prompts, a side that was not measured, windows that overlap) or
-because a check of its assumptions failed (groups that moved apart before); ``why`` says which.
-
-Methods, assumptions and checks are in ``aatoolkit.stats.results``.
+Methods, assumptions and checks: ``help("aatoolkit.stats.results")``.
 """
+
+# In reading order: trace (numbers that remember how they were computed), cluster_sums (numerators
+# and denominators by group and cluster), estimate (the arithmetic of rates and changes), results
+# (what each column says), sides (what is compared with what), then a module a verb: interval,
+# compare, headline, stability, changes, treatment, members, overlap, funnel, answer_rows.
 
 from __future__ import annotations
 

@@ -65,14 +65,3 @@ def test_random_aggregates_are_what_the_bytes_add_up_to(
         found = explainer.explain(frame, at, column)
         assert found.is_complete, found
         assert close(answers.computed(found), frame[column].iloc[at]), found
-
-
-@pytest.mark.thorough
-def test_many_numbers_of_all_sections_are_what_the_bytes_hold(study: aa.Study) -> None:
-    dataset = study.project("acme.example").read_all(scope=aa.Scope(days=30))
-    answers, explainer = Answers(study.path), Explainer()
-    for frame, at, column in random.Random(3).sample([*numbers_of(dataset)], 1200):
-        found = explainer.explain(frame, at, column)
-        assert found.is_complete
-        if found.place is not None and found.place.text is not None:
-            assert close(answers.value(found), frame[column].iloc[at])
