@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import aatoolkit as aa
-from aatoolkit.availability import Availability, Cause, Status, join
-from aatoolkit.availability.subject import Condition, Statement
+from aatoolkit.availability import Availability, Cause, Condition, Statement, Status, join
 from tests.helpers.effort import examples
 
 MEASURED = Availability(Status.AVAILABLE)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from aatoolkit.sections.aggregation import ratio
+from aatoolkit.sections import ratio
 
 RULES = {"rate": ratio("hits", "runs")}
 DAY = pd.Timestamp("2026-11-01")

@@ -39,8 +39,8 @@ def open_cache(folder: Path) -> ResponseStore:
 
 def open_study(folder: Path) -> ResponseStore:
     """A study that is recorded."""
+    from aatoolkit.study import Study
     from aatoolkit.study.recording import StudyResponses
-    from aatoolkit.study.study import Study
 
     return StudyResponses(Study.create(folder, title="The contract"))
 

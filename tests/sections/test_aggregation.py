@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aatoolkit.sections import RULES, Table, count, date, keyed
-from aatoolkit.sections.aggregation import Aggregation
+from aatoolkit.sections import RULES, Aggregation, Table, count, date, keyed
 from aatoolkit.sections.profile_json import dump_table, load_table
 
 
