@@ -200,7 +200,7 @@ class Adder:
             if any(kept):
                 tables = self._derive(listed) if derived is None else derived
                 pairs = [(row, made) for row, made in zip(kept, tables, strict=True) if row]
-                writer.take(*map(list, zip(*pairs, strict=True)))  # type: ignore[arg-type]
+                writer.take([row for row, _ in pairs], [made for _, made in pairs])
         self._put_at = time.monotonic()
 
 

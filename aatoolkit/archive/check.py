@@ -145,8 +145,8 @@ def _responses(snapshot: Snapshot) -> tuple[int, list[tuple[str, str]]]:
         "GROUP BY host, section, scope, fetched_at, sha256 HAVING n > 1",
         RESPONSES,
     )
-    for row in twice:
-        *place, times = map(str, row.values())
+    for facts in twice:
+        *place, times = map(str, facts.values())
         problems.append((RESPONSES, f"{' '.join(place)}: it is there {times} times"))
     return count, problems
 
@@ -298,8 +298,8 @@ def _replace(store: ArchiveStore, spool: _Spool) -> None:
         with contextlib.suppress(ArchiveError):  # metadata that is damaged is made anew
             changes += _changes(declaration_of(store, name), table) if name in there else ()
         prepare(store, [table])
-        facts = {"description": table.table.doc, "configuration": table.configuration()}
-        delta = store.create(name, table.schema(), **facts)
+        facts = table.configuration()
+        delta = store.create(name, table.schema(), description=table.table.doc, configuration=facts)
         _overwrite(store, name, delta, table.schema(), spool)
         with store.errors(name):
             delta.update_incremental()

@@ -93,7 +93,8 @@ class TableReader:
         return self._query(_history_sql(self.stored, selection.where, withdrawn), "frames")
 
     def _query(self, sql: str, *others: str) -> pa.Table:
-        rows = self.snapshot.query(sql, *others, **{_ROWS: self.path})
+        views: dict[str, Any] = {_ROWS: self.path}
+        rows = self.snapshot.query(sql, *others, **views)
         kinds = {field.name: field.type for field in self.stored.schema()}
         fields = [
             pa.field(f.name, kinds.get(f.name, MOMENT if pa.types.is_timestamp(f.type) else f.type))

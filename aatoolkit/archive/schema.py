@@ -335,8 +335,8 @@ def ensure(store: ArchiveStore, wanted: StoredTable) -> Any:
 def _ensured(store: ArchiveStore, wanted: StoredTable) -> Any:
     table = store.open(wanted.name)
     if table is None:
-        facts = {"description": wanted.table.doc, "configuration": wanted.configuration()}
-        return store.create(wanted.name, wanted.schema(), **facts)
+        doc, facts = wanted.table.doc, wanted.configuration()
+        return store.create(wanted.name, wanted.schema(), description=doc, configuration=facts)
     old = StoredTable.load(table.metadata().configuration, wanted.name)
     if wanted.is_draft:
         # Drafts differ from response to response; the table may hold the rows of this one too.

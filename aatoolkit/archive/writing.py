@@ -120,7 +120,7 @@ class RunWriter:
             try:
                 table = self._tables.get(name)
                 names = set() if table is None else {f.name for f in table.schema().fields}
-                if not {*stored.columns, "host"} <= names:
+                if table is None or not {*stored.columns} <= names:
                     table = self._tables[name] = schema.ensure(self.store, stored)
                 rows = buffer.rows(name, pa.schema(table.schema().to_arrow()))
             except ArchiveConflict:
@@ -133,8 +133,8 @@ class RunWriter:
                 self.store.append(table, rows)
         for name, rows in buffer.beside():
             if left_out and "table" in rows.column_names:
-                names = zip(rows["section"].to_pylist(), rows["table"].to_pylist(), strict=True)
-                rows = rows.filter(pa.array([".".join(pair) not in left_out for pair in names]))
+                pairs = zip(rows["section"].to_pylist(), rows["table"].to_pylist(), strict=True)
+                rows = rows.filter(pa.array([".".join(pair) not in left_out for pair in pairs]))
             self.store.append(self._table(name, BESIDE[name]), rows)
 
     def commit(self) -> str | None:
@@ -150,10 +150,16 @@ class RunWriter:
         self.flush()
         changes = self.store.peek(schema.CHANGES)
         note(self.store, {**self._tables, schema.CHANGES: changes}, [self.run])
-        counts = {"responses": self.responses, "failed": self.failed}
         doubled: set[Identity] = set()
         try:
-            log(self.store, self.run, "committed", **counts, check=self._check)
+            log(
+                self.store,
+                self.run,
+                "committed",
+                check=self._check,
+                responses=self.responses,
+                failed=self.failed,
+            )
         except _Doubled as error:
             doubled = error.identities
         if not doubled:

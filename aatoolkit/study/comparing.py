@@ -48,7 +48,9 @@ def differences(
         _plain(after, key), on=names, how="outer", suffixes=(" before", " after"), indicator=True
     )
     parts = [f"{name}=" + joined[name].astype("string").fillna("nothing") for name in names]
-    words = parts[0].str.cat(parts[1:], sep=", ")
+    words = parts[0]
+    for part in parts[1:]:
+        words = words + ", " + part
     sides = {"left_only": "only before", "right_only": "only after"}
     change = joined["_merge"].map(sides).astype("string")
     if change.notna().any():
@@ -412,7 +414,7 @@ def compare_results(
     hashes = [None if frame is None else logical_hash(frame) for frame in (sealed, rerun)]
     if sealed is None or rerun is None or hashes[0] == hashes[1]:
         status = NEW if sealed is None else MISSING if rerun is None else SAME
-        return ResultComparison(name, status, *hashes)
+        return ResultComparison(name, status, hashes[0], hashes[1])
     before, after = flattened(sealed), flattened(rerun)
     words, counts, largest = [*_columns(before, after)], Counter[str](), 0.0
     first: list[str] = []
@@ -437,7 +439,7 @@ def compare_results(
     words += [f"numbers differ by at most {largest:.2g} of them"] if largest else []
     words += first[:_SHOWN]
     words = words or ["the same cells in another order, or of another kind"]
-    return ResultComparison(name, DIFFERS, *hashes, tuple(words))
+    return ResultComparison(name, DIFFERS, hashes[0], hashes[1], tuple(words))
 
 
 def _columns(before: pd.DataFrame, after: pd.DataFrame) -> Iterator[str]:

@@ -63,7 +63,7 @@ def _columns(text: str) -> tuple[Column, ...]:
     """Columns, one a line: name, dtype, doc and unit, with the reference to the response first."""
     parts = (line.strip().split(" | ") for line in f"{_RESPONSE}\n{text.strip()}".splitlines())
     return tuple(
-        Column(name, dtype, doc, **({"unit": unit[0]} if unit else {}))
+        Column(name, dtype, doc, unit=unit[0] if unit else None)
         for name, dtype, doc, *unit in parts
     )
 

@@ -270,7 +270,10 @@ class Study(metaclass=Chaptered):
         StudyError
             If the manifest is damaged, or does not match the seal.
         """
-        return self._once(MANIFEST, self._read(MANIFEST), lambda text: tuple(parse_lines(text)))
+        records: tuple[Record, ...] = self._once(
+            MANIFEST, self._read(MANIFEST), lambda text: tuple(parse_lines(text))
+        )
+        return records
 
     def _once(self, name: str, source: Any, read: Callable[[Any], Any]) -> Any:
         """What is read of a source, which is read again only if it has changed."""
