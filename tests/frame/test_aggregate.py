@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from pathlib import Path
 
 import pandas as pd
@@ -14,7 +13,6 @@ from carried import (
     Source,
     attach,
 )
-from effort import one_in
 from serving import demo_dataset
 
 import aatoolkit as aa
@@ -54,47 +52,6 @@ def total(frame: pd.DataFrame, skip_missing: bool = False, **more: object) -> tu
     """The sum of ``x`` and what is known of it."""
     result = frame.aa.aggregate(rules={"x": "sum"}, skip_missing=skip_missing, **more)
     return result["x"].iloc[0], result.aa.availability.loc["x", "status"]
-
-
-WORKED = {
-    "1 and 2": (rows((1, None), (2, None)), False, 3, "available"),
-    "1 and what was not collected": (
-        rows((1, None), (None, "unavailable")),
-        False,
-        pd.NA,
-        "partial",
-    ),
-    "the same in part": (rows((1, None), (None, "unavailable")), True, 1, "partial"),
-    "1 and 5 in part": (rows((1, None), (5, "partial")), False, 6, "partial"),
-    "the same, in part": (rows((1, None), (5, "partial")), True, 6, "partial"),
-    "nothing collected": (rows((None, "unavailable")), False, pd.NA, "unavailable"),
-    "nothing collected, in part": (rows((None, "unavailable")), True, pd.NA, "unavailable"),
-    "1 and what cannot be": (rows((1, None), (None, "not_applicable")), False, 1, "available"),
-    "only what cannot be": (rows((None, "not_applicable")), True, pd.NA, "not_applicable"),
-    "a measured zero": (rows((0, None)), False, 0, "available"),
-    "1 and what is unknown": (rows((1, None), (None, "unknown")), False, pd.NA, "unknown"),
-    "1 and a null": (rows((1, None), (None, None)), False, pd.NA, "unknown"),
-    "zeros put where nothing can be": (
-        rows((1, None), (0, "not_applicable")),
-        True,
-        1,
-        "available",
-    ),
-    "a zero put where nothing was reported": (
-        rows((1, None), (0, "unknown")),
-        False,
-        pd.NA,
-        "unknown",
-    ),
-}
-
-
-@pytest.mark.parametrize(("frame", "skip_missing", "value", "status"), WORKED.values(), ids=WORKED)
-def test_worked_sums(frame: pd.DataFrame, skip_missing: bool, value: object, status: str) -> None:
-    known = described(frame, x=("nowhere.x", MEASURED))
-    found, state = total(known, skip_missing)
-    assert (found is pd.NA) if value is pd.NA else found == value
-    assert state == status
 
 
 def test_where_groups_differ_each_says_what_is_known_of_it() -> None:
@@ -191,14 +148,6 @@ def test_a_ratio_whose_part_was_overwritten_is_refused_and_names_the_part() -> N
     with pytest.warns(AAToolkitWarning, match="as first_position_count is not reported"):
         result = rest.aa.aggregate(columns="first_position_rate")
     assert result.aa.codebook["caution"]["first_position_rate"].startswith("approximate")
-
-
-def test_a_day_without_answers_does_not_make_the_month_missing() -> None:
-    frame = overview(answer_count=[10, 0, 10], mention_count=[5, None, 2])
-    result = frame.aa.aggregate(columns="mention_rate")
-    assert result["mention_rate"].tolist() == [0.35]
-    assert "mention_rate_coverage" not in result
-    assert result.aa.availability.loc["mention_rate", "status"] == "available"
 
 
 def test_one_step_is_two_steps() -> None:
@@ -311,28 +260,6 @@ def test_a_missing_key_is_a_group_and_levels_of_the_index_are_keys() -> None:
         result = given.aa.aggregate("g", rules={"x": "sum"})
         assert result["g"].tolist() == ["a", pd.NA]
         assert result["x"].tolist() == [1, 5]
-
-
-@pytest.mark.parametrize("section", one_in(3, aa.sections.names()))
-def test_every_table_of_every_section_aggregates_and_changes_no_frame(section: str) -> None:
-    for frame in aa.normalize(section, (SAMPLES / f"{section}.json").read_bytes()).values():
-        before = frame.copy()
-        for by in (None, frame.columns[0]):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", AAToolkitWarning)
-                rules = frame.aa.codebook["aggregation"].drop(index=by or [])
-                if frame.aa.codebook["aggregation"].str.match("none|key").all():
-                    assert frame.aa.aggregate(by).iloc[:, -1].sum() == len(frame)
-                    continue
-                if rules.str.match("none|key|sum over|.*one metric only").all() and by != "metric":
-                    with pytest.raises(AvailabilityError, match="cannot be aggregated"):
-                        frame.aa.aggregate(by)
-                    continue
-                result = frame.aa.aggregate(by, skip_missing=True)
-            assert len(result) == (1 if by is None else frame[by].nunique(dropna=False))
-            assert result.aa.sources.equals(frame.aa.sources)
-        pd.testing.assert_frame_equal(frame, before)
-        assert frame.attrs == before.attrs
 
 
 def test_a_number_that_was_taken_out_is_missing_whatever_is_stated_beside_it() -> None:

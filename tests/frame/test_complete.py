@@ -13,7 +13,6 @@ from aatoolkit.errors import AvailabilityError, ItemNotFound
 
 MEASURED = Availability(Status.AVAILABLE)
 NOT_CONNECTED = Availability(Status.UNAVAILABLE, Cause.NOT_CONNECTED, "Create the CNAME.")
-AVAILABILITY = ["availability", "availability_cause", "availability_reason"]
 
 ENGINES = pd.DataFrame(
     {
@@ -71,18 +70,6 @@ def test_what_nobody_reported_takes_nothing_from_what_was(skip_missing: bool) ->
     assert engines.loc["grok", "occurrences_availability_cause"] == "no_row"
     steps = engines.reset_index().aa.aggregate(None, "occurrences", skip_missing)
     assert steps["occurrences"].tolist() == [5]
-
-
-def test_an_engine_that_cannot_report_is_not_applicable() -> None:
-    whole = queries().aa.complete(engine=["claude", "gemini", "copilot"], availability=ENGINES)
-    added = whole.iloc[3:].drop_duplicates("engine").set_index("engine")[AVAILABILITY]
-    assert added.loc["claude"].tolist() == [
-        "not_applicable",
-        "not_supported",
-        "It shows no queries.",
-    ]
-    assert added.loc["gemini"].tolist() == ["unavailable", "not_run", "No run yet."]
-    assert added.loc["copilot"].tolist() == ["unknown", "no_row", pd.NA]
 
 
 def test_a_group_by_passes_over_none_of_them() -> None:

@@ -13,7 +13,6 @@ from serving import demo_dataset
 
 import aatoolkit as aa
 from aatoolkit.errors import AAToolkitWarning, AvailabilityError
-from aatoolkit.metadata.arrow_schema import declared
 
 SAMPLES = Path(__file__).parents[2] / "data" / "samples"
 
@@ -96,5 +95,5 @@ def of_key(frame: pd.DataFrame, by: str, value: object) -> pd.DataFrame:
 
 
 def rule(known: ColumnMetadata) -> str | None:
-    column = declared(known)
-    return column.aggregate.rule if column else None
+    table, _, own = (known.of or "").partition(".")
+    return aa.sections.table(table)[own].aggregate.rule if own else None

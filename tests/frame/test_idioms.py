@@ -22,7 +22,6 @@ from hypothesis import strategies as st
 
 import aatoolkit as aa
 from aatoolkit.errors import AAToolkitWarning, AvailabilityError
-from aatoolkit.metadata.arrow_schema import declared
 
 FAST = {
     "overview": ("overview_trend", "overview_engines", "overview_top_brands"),
@@ -153,8 +152,9 @@ def false_sums(before: pd.DataFrame, after: pd.DataFrame) -> Iterator[str]:
     rows = {tuple(map(text_of, row)) for row in flattened(after)[names].to_numpy(object)}
     chosen = [tuple(map(text_of, row)) in rows for row in before[[*known.key]].to_numpy(object)]
     for name in numbers(before):
-        column = declared(known.columns[name])
-        if accepted.get(name) not in found or column is None or column.aggregate.rule != "sum":
+        table, _, own = known.columns[name].of.partition(".")
+        column = aa.sections.table(table)[own]
+        if accepted.get(name) not in found or column.aggregate.rule != "sum":
             continue
         total = found[accepted[name]].iloc[0]
         expected = before.loc[chosen, name].sum(min_count=1)

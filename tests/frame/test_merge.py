@@ -117,13 +117,6 @@ def test_rows_without_a_match_make_the_columns_that_they_lack_partial() -> None:
     assert known["domain"] == PARTIAL
 
 
-def test_an_outer_merge_joins_what_is_known_of_the_key() -> None:
-    known = metadata_of(left().aa.merge(right(), how="outer", on="domain")).columns["domain"]
-    assert known == ColumnMetadata(None, PARTIAL)
-    plain = states(left().aa.merge(owners().replace("c.example", "d.example"), how="outer"))
-    assert plain["domain"] == UNKNOWN
-
-
 @pytest.mark.parametrize(
     ("options", "expected"),
     [

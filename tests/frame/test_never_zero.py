@@ -202,25 +202,3 @@ def test_what_is_not_connected_stays_so_to_the_last_aggregate(
     assert {*known["status"]} == {"unavailable"}
     assert {*known["cause"]} == {"not_connected"}
     assert known["reason"].notna().all()
-
-
-def test_an_engine_that_shows_no_fanouts_is_not_applicable_and_never_zero(
-    client: aa.Client,
-) -> None:
-    project = client.project("acme.example")
-    tables = project.read("fanouts")
-    frame = tables["fanout_query_engines"]
-    availability = tables.availability
-    engines = project.scope_options().values("engine")
-    known = frame.aa.complete(availability=availability).aa.aggregate("engine", skip_missing=True)
-    whole = known.aa.complete(engine=engines, availability=availability).set_index("engine")
-    mute = {*availability.loc[availability["scope"] == "engine", "target"]}
-    assert mute
-    for engine in mute:
-        assert whole.loc[engine, "occurrences"] is pd.NA
-        assert whole.loc[engine, "availability"] == "not_applicable"
-    loud = {*frame["engine"]} - mute
-    sums = frame.groupby("engine")["occurrences"].sum()
-    assert whole.loc[[*loud], "occurrences"].to_dict() == sums[[*loud]].to_dict()
-    total = whole.loc[[*loud, *mute]].aa.aggregate(columns="occurrences", skip_missing=True)
-    assert total["occurrences"].tolist() == [sums[[*loud]].sum()]

@@ -20,7 +20,6 @@ from serving import demo_dataset
 import aatoolkit as aa
 from aatoolkit import sections
 from aatoolkit.errors import MetadataError, NotRead, NotWritten
-from aatoolkit.frame.parquet import write_parquet, write_tables
 
 SAMPLES = Path(__file__).parents[2] / "data" / "samples"
 SECTIONS = sections.all()
@@ -31,7 +30,7 @@ def read(name: str, **options: Any) -> aa.Tables:
 
 
 def there_and_back(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
-    return aa.read_parquet(write_parquet(frame, path))
+    return aa.read_parquet(frame.aa.to_parquet(path))
 
 
 def assert_same(again: pd.DataFrame, frame: pd.DataFrame) -> None:
@@ -61,26 +60,12 @@ def test_every_table_comes_back_as_it_was(name: str, backend: str, tmp_path: Pat
 def test_metadata_is_small_beside_small_tables(tmp_path: Path) -> None:
     dataset = demo_dataset()
     paths = [
-        write_parquet(frame, tmp_path / f"{name}.parquet")
+        frame.aa.to_parquet(tmp_path / f"{name}.parquet")
         for tables in dataset.values()
         for name, frame in tables.items()
     ]
     assert len(paths) == 70
     assert sum(path.stat().st_size for path in paths) <= 500_000
-
-
-@pytest.mark.parametrize("backend", ["numpy_nullable", "pyarrow"])
-def test_lists_come_back_as_they_were(backend: str, tmp_path: Path) -> None:
-    frame = read("chats", dtype_backend=backend).main
-    frame = pd.concat([frame, frame.iloc[:1].assign(chat_id="ch_11", features=None)])
-    frame["features"] = frame["features"].astype(
-        read("chats", dtype_backend=backend).main["features"].dtype
-    )
-    again = there_and_back(frame, tmp_path / "chats.parquet")
-    assert again["features"].dtype == frame["features"].dtype
-    assert again["features"].isna().equals(frame["features"].isna())
-    assert [*map(list, again["features"].dropna())] == [*map(list, frame["features"].dropna())]
-    assert again.index.tolist() == frame.index.tolist()
 
 
 def test_a_file_of_anybody_can_be_read(tmp_path: Path) -> None:
@@ -110,7 +95,7 @@ def test_a_frame_that_cannot_be_written_leaves_what_was_there(
     path = tmp_path / "a.parquet"
     path.write_bytes(b"before")
     with pytest.raises(NotWritten, match=r"a\.parquet cannot be written as Parquet") as refused:
-        write_parquet(frame, path)
+        frame.aa.to_parquet(path)
     assert refused.value.path == str(path)
     assert path.read_bytes() == b"before"
     assert [*tmp_path.iterdir()] == [path]
@@ -121,7 +106,7 @@ def test_a_frame_that_cannot_be_written_leaves_what_was_there(
 
 def test_a_section_is_written_with_all_that_was_read(tmp_path: Path) -> None:
     tables = read("domains")
-    written = [path.relative_to(tmp_path).as_posix() for path in write_tables(tables, tmp_path)]
+    written = [path.relative_to(tmp_path).as_posix() for path in tables.to_parquet(tmp_path)]
     assert written == [
         "domains/source_domains.parquet",
         "domains/source_domain_engines.parquet",

@@ -12,8 +12,7 @@ from carried import (
 )
 
 import aatoolkit as aa
-from aatoolkit.availability import Availability, Cause, Status
-from aatoolkit.availability.subject import Statement, after, engine
+from aatoolkit.availability import Availability, Cause, Condition, Statement, Status
 from aatoolkit.errors import AAToolkitWarning
 
 MEASURED = Availability(Status.AVAILABLE)
@@ -43,7 +42,7 @@ def engines(*statements: Statement, source: Source = SOURCE) -> pd.DataFrame:
     return attach(frame, FrameMetadata(columns, ("engine", "date"), (source,)))
 
 
-STATED = (Statement(NEVER_RAN, engine("gemini")),)
+STATED = (Statement(NEVER_RAN, (Condition("engine", "in", ("gemini",)),)),)
 
 
 def status(frame: pd.DataFrame, column: str = "mention_count") -> str:
@@ -96,7 +95,7 @@ def test_a_merge_keeps_them_and_names_their_columns_anew() -> None:
 @pytest.mark.parametrize("ignore_index", [True, False])
 @pytest.mark.parametrize("order", [1, -1])
 def test_rows_of_two_answers_keep_what_each_of_them_states(ignore_index: bool, order: int) -> None:
-    late = Statement(LATE, after("2026-11-19"))
+    late = Statement(LATE, (Condition("date", ">", ("2026-11-19",)),))
     other = Source("globex.example", "overview", "days=7")
     frames = [engines(*STATED), engines(late, source=other)]
     named = [frame.aa.with_context() for frame in frames]

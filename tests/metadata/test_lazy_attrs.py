@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import copy
 import json
 import pickle
@@ -35,32 +34,17 @@ TEXT = str(made().attrs[ATTRIBUTE])
 WHOLE = {"title": "Domains", ATTRIBUTE: TEXT}
 
 
-def updated(attrs: dict[Any, Any]) -> dict[Any, Any]:
-    other: dict[Any, Any] = {"n": 1}
-    other.update(attrs)
-    del other["n"]
-    return other
-
-
 READ: dict[str, Callable[[dict[Any, Any]], Any]] = {
     "dict": dict,
     "unpacked": lambda attrs: {**attrs},
-    "update": updated,
     "items": lambda attrs: dict(attrs.items()),
-    "values": lambda attrs: dict(zip(attrs, attrs.values(), strict=True)),
     "get": lambda attrs: {name: attrs.get(name) for name in attrs},
-    "item": lambda attrs: {name: attrs[name] for name in attrs},
     "pop": lambda attrs: {name: attrs.pop(name) for name in [*attrs]},
-    "popitem": lambda attrs: dict([attrs.popitem(), attrs.popitem()]),
-    "setdefault": lambda attrs: {name: attrs.setdefault(name) for name in attrs},
     "joined": lambda attrs: attrs | {},
-    "joined to": lambda attrs: {} | attrs,
     "copy": lambda attrs: attrs.copy(),
-    "copied": copy.copy,
     "deeply": copy.deepcopy,
     "pickled": lambda attrs: pickle.loads(pickle.dumps(attrs)),
     "json": lambda attrs: json.loads(json.dumps(attrs)),
-    "text": lambda attrs: ast.literal_eval(repr(attrs)),
 }
 
 
