@@ -100,16 +100,6 @@ def test_an_interrupt_keeps_what_came_and_the_cache_goes_on(slow, scripted, monk
         assert len(scripted.requests) <= len(again.requests) + 1
 
 
-def test_an_interrupt_before_any_answer_is_one(slow, scripted, monkeypatch):
-    def interrupted(waiting: Any, until: Any) -> Any:
-        raise KeyboardInterrupt
-
-    slow.seconds = 0.3
-    monkeypatch.setattr(concurrency, "_next_done", interrupted)
-    with client(scripted) as one, pytest.raises(KeyboardInterrupt):
-        aa.profile.draft(one.project("a.example"), sections=SECTIONS, progress=False)
-
-
 def states(host: str, section: str) -> dict[str, Any]:
     code = {"a.example": "FULL", "off.example": "NO_FEED"}[host]
     code = "SETTLING" if section == "urls" else code

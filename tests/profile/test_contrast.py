@@ -10,7 +10,6 @@ from foreign import draft_of
 import aatoolkit as aa
 from aatoolkit.errors import SchemaDriftWarning
 from aatoolkit.sections import Profile
-from aatoolkit.sections.profile_json import dump_profile, load_profile
 
 SECTIONS = ["domains", "urls", "ads"]
 OPTIONS = {
@@ -77,7 +76,6 @@ def test_what_speaks_only_where_nothing_was_measured_is_offered_as_a_rule(draft)
 def test_rows_that_are_gone_without_a_word_are_pointed_out_and_are_no_zero(draft, tmp_path):
     profile = Profile.load(draft.save(tmp_path / "mine.py"))
     assert (profile["urls"].emptied, profile["ads"].emptied) == (("items",), ("$",))
-    assert load_profile(dump_profile(profile))["urls"].emptied == ("items",)
     silent = aa.normalize("urls", answer("urls", ["gamma"]), profile=profile)
     hints = silent.hints.set_index("path")["why"]
     assert "not read as zero" in hints["$.items"]
@@ -89,29 +87,6 @@ def test_rows_that_are_gone_without_a_word_are_pointed_out_and_are_no_zero(draft
     with pytest.warns(SchemaDriftWarning):
         explained = aa.normalize("urls", reason, profile=profile)
     assert "$.items" not in {*explained.hints["path"]}
-
-
-def test_without_an_engine_that_never_ran_nothing_more_is_requested(scripted, reply):
-    options = {**OPTIONS, "engines": OPTIONS["engines"][:2]}
-    scripted.script = lambda request: reply(
-        options if "scope-options" in request.path else answer("urls", [])
-    )
-    with aa.Client(scripted.url, token="t", cache=False) as client:
-        found = aa.profile.draft(client.project("a.example"), sections=["urls"], progress=False)
-    assert found.responses.empty == {}
-    assert found["urls"].section.emptied == ()
-
-
-def test_the_budget_holds_and_the_contrast_comes_last(scripted, reply):
-    scripted.script = lambda request: reply(
-        OPTIONS if "scope-options" in request.path else answer("urls", [])
-    )
-    with aa.Client(scripted.url, token="t", cache=False) as client:
-        found = aa.profile.draft(
-            client.project("a.example"), sections=["urls"], requests=5, progress=False
-        )
-    assert len(scripted.requests) == len(found.requests) == 5
-    assert found.responses.empty == {}
 
 
 def test_what_merely_repeats_the_question_or_a_number_is_no_place():

@@ -105,14 +105,6 @@ def test_a_saved_profile_reads_every_answer_whole(draft, project, tmp_path):
         assert tables.rebuild() == project.fetch(section).json
 
 
-def test_a_saved_file_names_its_evidence_and_no_machine(draft, tmp_path):
-    text = draft.save(tmp_path / "shop_service.py").read_text()
-    assert " on 24 rows" in text.replace("\n    #", "")
-    assert "127.0.0.1" not in text
-    assert str(tmp_path) not in text
-    assert Profile.load(tmp_path / "shop_service.py").name == "shop_service"
-
-
 def test_a_settled_column_is_aggregated_and_survives_saving(draft, project, tmp_path):
     section = draft["prompts"]
     count = next(one for one in section.columns() if one.name in ("runs", "run_count"))
@@ -169,40 +161,6 @@ def test_a_changed_service_is_noticed(draft, project, service, tmp_path):
     assert {"unclaimed", "absent"} & set(found["change"]) or len(found) >= 2
 
 
-@pytest.mark.thorough
-def test_fractions_that_become_per_cent_are_noticed(scripted, reply, tmp_path):
-    service = Service("nested", reply)
-    scripted.script = service
-    with aa.Client(scripted.url, token="t", cache=False) as client:
-        project = client.project("shop.example")
-        draft = aa.profile.draft(project, sections=["prompts"], progress=False)
-        profile = Profile.load(draft.save(tmp_path / "shop.py"))
-
-        def percent(section: str, body: Any) -> Any:
-            for edge in body["result"]["edges"]:
-                edge["node"]["namedRate"] *= 100
-            return body
-
-        service.change = percent
-        found = aa.profile.check(profile, project)
-    assert "no fraction 0-1" in set(found["change"])
-
-
-@pytest.mark.thorough
-def test_two_profiles_work_side_by_side(scripted, reply, tmp_path):
-    frames = {}
-    for name in SERVICES:
-        scripted.script = Service(name, reply)
-        with aa.Client(scripted.url, token="t", cache=False) as client:
-            project = client.project("shop.example")
-            draft = aa.profile.draft(project, sections=["prompts"], progress=False)
-            saved = draft.save(tmp_path / f"{name}.py")
-            frames[name] = reader(project, saved).read("prompts").main
-    books = {name: frame.aa.codebook for name, frame in frames.items()}
-    assert books["ledger"].loc["named", "unit"] == "count"
-    assert books["nested"].loc["named_rate", "unit"] == "fraction 0-1"
-
-
 def test_an_empty_project_is_drafted_without_a_claim(scripted, reply):
     def empty(request: Any) -> Any:
         if request.path.partition("?")[0].endswith("/scope-options"):
@@ -255,33 +213,3 @@ def test_the_command_line_drafts_shows_and_checks(project, scripted, tmp_path, m
     assert "One row per" in capsys.readouterr().out
     assert main(["profile", "check", "shop.example", "--profile", str(out), *connection]) == 0
     assert "nothing changed" in capsys.readouterr().err
-
-
-@pytest.mark.thorough
-def test_a_client_checks_and_every_command_reads_by_the_profile(
-    service, project, draft, scripted, tmp_path, capsys
-):
-    from aatoolkit.cli import main
-
-    out = str(draft.save(tmp_path / "shop_service.py"))
-    mine = reader(project, out)
-    assert aa.profile.check(mine.client.profile, mine, sections=["prompts"]).empty
-    service.change = lambda section, body: json.loads(
-        json.dumps(body).replace('"Runs"', '"Attempts"').replace("runCount", "attempts")
-    )
-    assert not aa.profile.check(mine.client.profile, mine).empty
-    service.change = lambda section, body: body
-    token = tmp_path / "token"
-    token.write_text("t")
-    connection = ["--base-url", scripted.url, "--token-file", str(token), "--no-cache"]
-    command = ["read", "shop.example", "prompts", "--json", "--profile", out, *connection]
-    assert main(command) == 0
-    rows = json.loads(capsys.readouterr().out)
-    assert len(rows["rows"]) == len(mine.read("prompts").main)
-    folder = tmp_path / "study"
-    kept = ["study", "record", "shop.example", str(folder), "--section", "prompts"]
-    assert main([*kept, "--profile", out, *connection]) == 0
-    again = aa.Study(folder).project("shop.example").read("prompts").main
-    assert again.equals(mine.read("prompts").main)
-    # Without a profile there is nothing to check by.
-    assert main(["profile", "check", "shop.example", *connection]) == 2

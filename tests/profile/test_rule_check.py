@@ -10,7 +10,6 @@ from foreign import draft_of
 import aatoolkit as aa
 from aatoolkit.errors import ArgumentError
 from aatoolkit.sections import Profile
-from aatoolkit.sections.profile_json import dump_profile, load_profile
 
 # 測定 (measured), 状態 (state), 理由 (reason), 未実行 (not run): no word of these is known.
 ANSWER: dict[str, Any] = {
@@ -33,14 +32,6 @@ def read(section: aa.profile.SectionDraft) -> aa.Tables:
     return aa.normalize(section.section, ANSWER)
 
 
-def test_a_flag_is_read_by_the_words_for_true_and_false(section):
-    section.set_rule(at="rivit[].tyhja", words={True: "not_run"})
-    tables = read(section)
-    assert tables.main["lkm"].isna().tolist() == [True, False, False]
-    assert tables.main.aa.availability.loc["lkm", "status"] == "partial"
-    assert "$.rivit[1].tyhja" not in set(tables.hints["path"])
-
-
 def test_a_flag_of_unknown_name_is_not_available_for_being_true(section):
     for rule in ({}, {"words": {"joo": "not_run"}}):
         with pytest.raises(ArgumentError, match=r"true, false.*True: …, False: ….*not_run"):
@@ -49,14 +40,6 @@ def test_a_flag_of_unknown_name_is_not_available_for_being_true(section):
         tables = aa.normalize(declared, ANSWER)
         assert tables.main.aa.availability["status"].eq("unknown").all()
         assert tables.hints.loc[tables.hints["path"] == "$.rivit[0].tyhja", "value"].tolist()
-
-
-def test_words_that_a_rule_does_not_know_are_pointed_out(section):
-    section.set_rule(at="測定{}", status="状態", words={"未実行": "not_run"}, of="engine")
-    tables = read(section)
-    listed = tables.availability.set_index("target")["status"]
-    assert listed.to_dict() == {"aurinko": "unavailable"}
-    assert tables.hints.set_index("path")["why"]['$["測定"].kuu'].startswith("a word that the rule")
 
 
 def test_several_places_hold_together_and_one_place_is_replaced(section, tmp_path):
@@ -79,7 +62,6 @@ def test_several_rules_are_saved_in_both_forms(tmp_path):
     draft["crawl"].set_rule(at="rivit[].tyhja", words={True: "not_run", False: "available"})
     profile = Profile.load(draft.save(tmp_path / "two.py"))
     assert profile["crawl"].rules == draft["crawl"].section.rules
-    assert load_profile(dump_profile(profile))["crawl"].rules == profile["crawl"].rules
 
 
 @pytest.mark.parametrize(

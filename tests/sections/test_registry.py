@@ -7,8 +7,6 @@ contract says nothing of it, so it is held to what any declaration must be.
 from __future__ import annotations
 
 import csv
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -225,41 +223,7 @@ def test_docs_refer_to_declared_tables_and_columns_only(table: Table) -> None:
 # --- special sources ------------------------------------------------------------------------
 
 
-def test_positions_count_from_one_but_for_queries() -> None:
-    counted = {
-        (table.name, column.name): column.source
-        for section in SECTIONS.values()
-        for table in section
-        for column in table.columns
-        if column.source is not None and column.source.startswith("#")
-    }
-    assert counted == {
-        ("action_steps", "step"): "#1",
-        ("ad_cards", "card"): "#1",
-        ("chat_fanouts", "query_index"): "#0",
-    }
-
-
-def test_untagged_prompts_have_a_key() -> None:
-    assert sections.table("scope_topics")["topic"].null == "(none)"
-    assert sections.table("scope_categories")["category"].null == "(none)"
-
-
 # --- looking up -----------------------------------------------------------------------------
-
-
-def test_names_are_the_sections_of_the_api_in_alphabetical_order() -> None:
-    assert {*LISTED} - {"scope_options"} <= {*sections.names()}
-    assert sections.names() == tuple(sorted(sections.names()))
-
-
-def test_all_has_the_scope_options_too() -> None:
-    assert {*SECTIONS} == {*sections.names(), "scope_options"}
-    assert all(section.name == name for name, section in SECTIONS.items())
-
-
-def test_scope_options_are_found_as_the_api_spells_them() -> None:
-    assert sections.get("scope-options") is sections.get("scope_options")
 
 
 def test_an_unknown_section_is_refused_with_names_alike() -> None:
@@ -268,25 +232,3 @@ def test_an_unknown_section_is_refused_with_names_alike() -> None:
     assert refused.value.parameter == "section"
     assert refused.value.unknown == ("domain",)
     assert refused.value.suggestions == ("domains",)
-
-
-def test_a_private_module_is_no_section() -> None:
-    with pytest.raises(ScopeError, match="known: actions, "):
-        sections.get("_vocabulary")
-
-
-def test_a_table_is_found_whichever_section_it_is_in() -> None:
-    assert sections.table("ad_cards").key == ("ad_id", "card")
-    with pytest.raises(ScopeError, match="did you mean 'crawl_bots'"):
-        sections.table("crawl_bot")
-
-
-def test_names_are_known_before_any_section_is_imported() -> None:
-    code = (
-        "import sys; from aatoolkit import sections; sections.names();"
-        "print(*[m for m in sys.modules if m.startswith('aatoolkit.sections.declared.')])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
-    )
-    assert done.stdout.strip() == ""

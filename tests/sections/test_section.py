@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from aatoolkit import Column, Section, Table
 from aatoolkit.jsontree.paths import Each, Entries, Field, format_path, parse_pattern
 from aatoolkit.sections import Rows, keyed, pairs, records, single
-from aatoolkit.sections.section import camel
 
 steps = st.lists(st.builds(Field, st.text()) | st.just(Each()) | st.just(Entries())).map(tuple)
 
@@ -106,21 +105,9 @@ def test_a_table_fills_in_what_its_columns_leave_open() -> None:
         table["gone"]
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"), [("brand", "brand"), ("citation_count", "citationCount")]
-)
-def test_names_in_camel_case(name: str, expected: str) -> None:
-    assert camel(name) == expected
-
-
 def test_a_dtype_that_is_not_known_is_refused() -> None:
     with pytest.raises(ValueError, match="dtype 'int64' is not one of string, Int64"):
         Column("n", "int64")
-
-
-def test_an_empty_source_is_refused() -> None:
-    with pytest.raises(ValueError, match="source is empty"):
-        Column("n", "Int64", source="")
 
 
 @pytest.mark.parametrize(

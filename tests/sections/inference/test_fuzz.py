@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import warnings
 
-import pytest
 from effort import examples
 from foreign import draft_of
 from hypothesis import given, settings
@@ -53,35 +52,3 @@ def test_any_answers_give_a_declaration_that_reads_them_losslessly(whole, parts)
         warnings.simplefilter("ignore", aa.errors.AAToolkitWarning)
         tables = aa.normalize(section, json.dumps(whole).encode())
         assert tables.rebuild() == whole
-
-
-ODD = ("", ":", "__", "_", " ", "é", "e\u0301", "É", "K", "\u212a", "a b", "a-b", "a_b", "a.b",
-       "[", "{}", "~", "#", "@", "^", "\x00", "x" * 3_000)  # fmt: skip
-STATES = ("status", "state", "reason", "availability", "after", "afterReason", "NOT_CONNECTED",
-          "partial", "pending", "columns", "rows", "engines", "chatgpt", "missing")  # fmt: skip
-LEAVES = st.one_of(st.none(), st.booleans(), st.integers(-1, 99), st.sampled_from([*ODD, *STATES]))
-ODD_DOCUMENTS = st.recursive(
-    LEAVES,
-    lambda inner: st.one_of(
-        st.lists(inner, max_size=5),
-        st.dictionaries(st.sampled_from([*ODD, *STATES]), inner, max_size=4),
-    ),
-    max_leaves=18,
-)
-
-
-@pytest.mark.thorough
-@given(answer=st.dictionaries(st.sampled_from([*ODD, *STATES]), ODD_DOCUMENTS, max_size=5))
-@settings(max_examples=examples(300))
-def test_odd_keys_and_the_words_of_availability_are_read_and_given_back(answer):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", aa.errors.AAToolkitWarning)
-        try:
-            proposal = aa.sections.propose(answer, "any")
-        except aa.errors.PayloadError:
-            proposal = None
-        detected = aa.normalize("domains", answer)
-        assert detected.rebuild() == answer
-        if proposal is not None:
-            compile(proposal.code.encode("utf-8", "replace"), "draft", "exec")
-            assert aa.normalize(proposal.section, answer).rebuild() == answer

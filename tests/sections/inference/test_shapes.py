@@ -98,16 +98,6 @@ def test_nested_tables_take_over_keys_and_maps_become_rows() -> None:
     assert tables["shops_facts"]["owner_since"].dt.year.tolist() == [2020]
 
 
-def test_amounts_of_several_currencies_stay_apart() -> None:
-    lines = [{"engine": engine, "paid": f"{sign}{number}.00"} for number, (engine, sign) in
-             enumerate([("owl", "€"), ("owl", "£"), ("wren", "€"), ("wren", "£")], 1)]  # fmt: skip
-    section = propose({"lines": lines}, "ads").section
-    assert section.tables[0].key == ("engine", "paid_currency")
-    frame = aa.normalize(section, {"lines": lines}).main
-    assert (frame["paid"].tolist(), set(frame["paid_currency"])) == ([1, 2, 3, 4], {"€", "£"})
-    assert frame.aa.codebook.loc["paid", "unit"] == "currency"
-
-
 # --- keys -------------------------------------------------------------------------------------
 
 
@@ -193,16 +183,6 @@ def test_what_cannot_be_registered_is_refused() -> None:
     declared = aa.sections.get("domains").tables[0]
     with pytest.raises(aa.errors.ArgumentError, match="source_domains"):
         aa.sections.register(Section("other", "Another.", declared))
-
-
-@pytest.mark.parametrize("name", [*aa.sections.names(), "scope_options"])
-def test_a_description_names_every_table_and_column(name: str) -> None:
-    described = aa.sections.describe(name)
-    text, html = str(described), described._repr_html_()
-    for one in aa.sections.get(name):
-        assert one.name in text
-        assert f">{one.name}: " in html
-        assert all(f"  {column.name}" in text and column.doc in text for column in one.columns)
 
 
 def test_a_column_of_a_grid_that_is_a_table_of_its_own_is_no_drift() -> None:
