@@ -115,11 +115,10 @@ def aggregate(
         whole = ColumnMetadata(of, outcome.whole, caution=planned.caution)
         if (stated := f"{name}_{ROW}") in beside:
             statuses = pd.DataFrame({part: beside[part] for part in beside if ROW in part})
-            whole = replace(
-                whole,
-                statements=tuple(row_statements(statuses, stated)),
-                otherwise=Availability(),
-            )
+            statements = tuple(row_statements(statuses, stated))
+            is_silent = statuses[stated].isna().any()  # of a number nothing is stated
+            otherwise = Availability() if is_silent else statements[0].availability
+            whole = replace(whole, statements=statements, otherwise=otherwise)
         described[name] = whole.lacking(*outcome.absent)
         kept |= beside
         described |= dict.fromkeys(beside, _MEASURED)
