@@ -23,9 +23,6 @@ from aatoolkit._util.text import wrap_cell as wrapped
 _ROWS, _LISTED = 60, 200
 """How many rows of numbers are shown, and of a listing."""
 
-_OPEN = 20
-"""So many rows are folded open in a notebook."""
-
 _PAGE = 110
 """How many characters of a table are in sight in a notebook, beside each other."""
 
@@ -165,18 +162,7 @@ def as_html(frame: pd.DataFrame, view: ShowAs) -> str | None:
         page: str | None = pd.DataFrame(frame)._repr_html_()  # type: ignore[operator]
         return page
     if view.details is None:
-        more = _more(frame, _LISTED)
-        if not _is_folded(frame, view):
-            return _page(frame, more)
-        parts = (
-            fold(
-                f"<code>{markup(str(value))}</code> {markup(count)}",
-                _page(part, "", has_index=False),
-                is_open=len(frame) <= _OPEN,
-            )
-            for value, part, count in _parts(frame, view, _LISTED)
-        )
-        return block("".join(parts) + more)
+        return _page(frame, _more(frame, _LISTED))
     chosen = _choose(frame, view, _remarks(frame, view, names)[0], _PAGE)
     notes = "".join(f"<p>{markup_long(note)}</p>" for note in chosen.notes)
     above = "".join(f"<p>{markup(line)}</p>" for line in chosen.constant)
@@ -191,9 +177,9 @@ def block(content: str) -> str:
     return f'<div class="tex2jax_ignore">{content}</div>'
 
 
-def fold(title: str, content: str, *, is_open: bool = False) -> str:
+def fold(title: str, content: str) -> str:
     """A part of a page that opens at its title; both are HTML."""
-    return f"<details{' open' * is_open}><summary>{title}</summary>{content}</details>"
+    return f"<details><summary>{title}</summary>{content}</details>"
 
 
 def markup_long(text: str) -> str:
@@ -419,45 +405,36 @@ def _is_folded(frame: pd.DataFrame, view: ShowAs) -> bool:
     return bool(view.fold[0]) and names.count(view.fold[0]) == 1 and not frame.empty
 
 
-def _parts(frame: pd.DataFrame, view: ShowAs, most: int) -> Iterable[tuple[Any, pd.DataFrame, str]]:
-    """Each value that is folded by, its rows, and how many of what they are."""
+def _parts(frame: pd.DataFrame, view: ShowAs) -> Iterable[tuple[Any, str]]:
+    """Each value that is folded by, and how many rows of what it has."""
     column, noun, words = view.fold
-    for value, part in frame.head(most).groupby(column, sort=False, dropna=False):
+    for value, part in frame.groupby(column, sort=False, dropna=False):
         count = counted(len(part), noun)
         if [*part.columns].count(words) == 1:
             firsts = Counter(
                 cell_text(text).partition(":")[0].partition(" (")[0] for text in part[words]
             )
             count += ": " + ", ".join(f"{number:,} {word}" for word, number in firsts.items())
-        is_label = column in part.index.names
-        yield value, part.reset_index(drop=not is_label).drop(columns=column), count
-
-
-def folds(frame: Shown) -> list[str]:
-    """A line for each value that a frame is folded by, with how many rows it has."""
-    lines = [(cell_text(value), count) for value, _, count in _parts(frame, frame.view, len(frame))]
-    width = max((len(value) for value, _ in lines), default=0)
-    return [f"{value:{width}}  {count}" for value, count in lines]
+        yield value, count
 
 
 def _folded_text(frame: pd.DataFrame, view: ShowAs) -> str:
-    """The folds, and how one is opened."""
+    """A line for each value that is folded by, with how many rows it has, and how one is opened."""
     column, noun, _ = view.fold
-    first, *_ = next(iter(_parts(frame, view, 1)))
-    query = f".query({f'{column} == {first!r}'!r})"
-    lines = folds(Shown(frame).with_view(view))
+    parts = [(value, cell_text(value), count) for value, count in _parts(frame, view)]
+    width = max(len(text) for _, text, _ in parts)
+    lines = [f"{text:{width}}  {count}" for _, text, count in parts]
+    query = f".query({f'{column} == {parts[0][0]!r}'!r})"
     return "\n".join([*lines, f"{counted(len(frame), noun)}; those of one: {query}"])
 
 
 # -- HTML --------------------------------------------------------------------------------------
 
 
-def _page(frame: pd.DataFrame, more: str, *, has_index: bool = True) -> str:
+def _page(frame: pd.DataFrame, more: str) -> str:
     """A listing as HTML, with notes on what it leaves out."""
     held = _held(frame)
-    columns = _columns(frame.loc[:, held], _LISTED)
-    levels = frame.index.nlevels
-    table = _table(columns, levels) if has_index else _table(columns[levels:], 0)
+    table = _table(_columns(frame.loc[:, held], _LISTED), frame.index.nlevels)
     notes = "".join(f"<p>{markup(note)}</p>" for note in (more, _blank(frame, held)) if note)
     return block(table + notes)
 
