@@ -257,8 +257,9 @@ def _unequal(y: Any, m: Any, k: Any) -> Any:
     """
     room = m * (y / m) * (1 - y / m)
     name_all(room=room)
-    whole = One.total(room)
-    share = room / np.where(whole > 0, whole, 1.0) - m / One.total(m)
+    whole, size = One.total(room), One.total(m)
+    name_all(whole=whole, size=size)
+    share = room / np.where(whole > 0, whole, 1.0) - m / size
     name_all(share=share)
     return np.where(whole > 0, np.sqrt(k / (k - 1) * One.total(share**2)), 0.0)
 
