@@ -142,12 +142,13 @@ class Tracer:
         key = (id(sums), name, pair, which)
         if key not in self._cells:
             rows = sums.rows[np.flatnonzero(sums.pair == pair)].tolist()
+            explain = self._explain(sums.of_frame)
             if sums.is_count and which:
-                part = Explanation(1, name, operation="count", formula="one day", rows=len(rows))
+                words, cells = f"one {sums.by_cluster}", explain(sums.plan.parts[0], rows)
+                part = Explanation(1, name, operation="count", formula=words, children=cells)
             else:
-                explain = self._explain(sums.of_frame)
                 part = side_of(sums.plan, sums.frame, which, rows, explain, name)
-                part = replace(part, end=_TOO_MANY if rows and not part.children else None)
+            part = replace(part, end=_TOO_MANY if rows and not part.children else None)
             row = {key: plain(value) for key, value in sums.row(pair).items()}
             self._cells[key] = replace(part, row=row)
         return self._cells[key]
