@@ -117,16 +117,3 @@ def test_whichever_call_fails_is_a_typed_error_and_the_study_goes_on(
             assert study.seal() == study.verify().digest
             return
     pytest.fail("it never came to an end")
-
-
-@pytest.mark.parametrize("code", [errno.EACCES, errno.EIO, errno.EROFS])
-def test_a_study_that_cannot_be_looked_at_is_a_typed_error(
-    code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(*_: Any, **__: Any) -> Any:
-        raise OSError(code, os.strerror(code))
-
-    monkeypatch.setattr(Path, "exists", fail)
-    with pytest.raises(errors.StudyError, match=os.strerror(code)) as caught:
-        aa.Study(tmp_path / "study")
-    assert caught.value.path == str(tmp_path / "study")
