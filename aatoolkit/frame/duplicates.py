@@ -244,7 +244,8 @@ def once(frame: pd.DataFrame) -> pd.DataFrame:
         keep = f"keep {' and '.join(missing)}" if is_named else "draw what was read before the join"
         why = "rows that are alike were repeated by a join or stacked twice, and nothing tells them"
         raise AvailabilityError(f"{why} apart; {keep}", columns=dict.fromkeys(missing, why))
-    return frame.loc[first]
+    distinct: pd.DataFrame = frame.loc[first]
+    return distinct
 
 
 def _alike(columns: Sequence[Any]) -> Codes:

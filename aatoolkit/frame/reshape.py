@@ -46,7 +46,7 @@ def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.Data
     find(flat, wanted)
     numbers = [
         name
-        for name in flat.select_dtypes("number")
+        for name in map(str, flat.select_dtypes("number").columns)
         if name in wanted or not (wanted or name in known.key or is_status_column(flat, name))
     ]
     astray = {name: f"holds {flat[name].dtype}" for name in wanted if name not in numbers}
