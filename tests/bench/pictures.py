@@ -1,8 +1,8 @@
 """Contact sheets of the pictures of the demonstration, to be looked at one by one.
 
-``python tests/bench/pictures.py FOLDER [--theme dark] [--only WORD]`` draws the picture of every
-table, of the verbs of statistics, and of the options of ``df.aa.plot``, and pastes them into
-numbered sheets. A picture that is refused is listed with the reason.
+``python tests/bench/pictures.py FOLDER [--theme dark] [--size 6x4] [--only WORD]`` draws the
+picture of every table, of results of statistics and of options of ``df.aa.plot``, and pastes them
+into numbered sheets of twelve. A picture that is refused is listed with the reason.
 """
 
 from __future__ import annotations
@@ -15,145 +15,86 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
-import pandas as pd
 from PIL import Image, ImageDraw
 
 import aatoolkit as aa
 from aatoolkit.errors import AAToolkitError
 
-Drawing = tuple[str, Callable[[], Any]]
-_COLUMNS, _ROWS, _WIDTH, _CAPTION = 2, 3, 760, 18
+Drawing = tuple[str, Callable[..., Any]]
+COLUMNS, ROWS, WIDTH, CAPTION = 3, 4, 640, 18
+OPTIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("conversions", "conversion_daily", {"x": "date", "y": "sessions", "color": "engine"}),
+    ("conversions", "conversion_daily", {"kind": "line", "y": "sessions", "top": 4}),
+    ("conversions", "conversion_daily", {"x": "date", "y": "sessions", "facet": "engine"}),
+    ("overview", "overview_trend", {"y": ["mention_rate", "share_of_voice"]}),
+    ("overview", "overview_trend", {"title": "What the boss wants to read, in a long title"}),
+    ("overview", "overview_top_brands", {"kind": "bars", "y": "average_position"}),
+    ("overview", "overview_top_brands", {"palette": "#7d4f8e"}),
+    ("domains", "source_domains", {"y": "citation_count", "color": "domain_type"}),
+    ("prompts", "prompts", {"x": "topic", "y": "mention_rate", "color": "intent"}),
+    ("prompts", "prompts", {"x": "topic", "y": "mention_rate", "facet": "intent"}),
+)
+VERBS: tuple[tuple[str, str, str, tuple[Any, ...]], ...] = (
+    ("overview", "overview_engines", "interval", ("mention_rate",)),
+    ("overview", "overview_trend", "changes", ("mention_rate",)),
+    ("prompts", "prompt_engines", "rank", ("mentioned", "engine")),
+    ("prompts", "prompt_engines", "aggregate", ("engine",)),
+    ("prompts", "prompts", "compare", ("previous", "mention_rate")),
+    ("domains", "source_domains", "concentration", ("citation_count",)),
+    ("chats", "chat_mentions", "aggregate", ("brand",)),
+)
 
 
-def tables(data: aa.Dataset) -> Iterator[Drawing]:
-    """The default picture of every table."""
-    for section in data.values():
-        for name, frame in section.items():
+def drawings(data: aa.Dataset) -> Iterator[Drawing]:
+    """Everything that is drawn, with its caption."""
+    for tables in data.values():
+        for name, frame in tables.items():
             yield name, frame.aa.plot
-
-
-def options(data: aa.Dataset) -> Iterator[Drawing]:
-    """Pictures with arguments."""
-    trend = data["overview"]["overview_trend"]
-    engines = data["overview"]["overview_engines"]
-    brands = data["overview"]["overview_top_brands"]
-    daily = data["conversions"]["conversion_daily"]
-    domains = data["domains"]["source_domains"]
-    prompts = data["prompts"]["prompts"]
-    calls: list[tuple[str, pd.DataFrame, dict[str, Any]]] = [
-        ("kind=bars", engines, {"kind": "bars"}),
-        ("color= over time", daily, {"x": "date", "y": "sessions", "color": "engine"}),
-        ("lines by engine", daily, {"kind": "line", "y": "sessions", "color": "engine", "top": 4}),
-        ("several y", trend, {"y": ["mention_rate", "share_of_voice"]}),
-        (
-            "bars color=",
-            domains,
-            {"x": "source_domain", "y": "citation_count", "color": "domain_type"},
-        ),
-        ("bars of a rate by topic", prompts, {"x": "topic", "y": "mention_rate"}),
-        (
-            "rate by topic and intent",
-            prompts,
-            {"x": "topic", "y": "mention_rate", "color": "intent"},
-        ),
-        ("facet lines", daily, {"x": "date", "y": "sessions", "facet": "engine"}),
-        ("facet bars", prompts, {"x": "topic", "y": "mention_rate", "facet": "intent"}),
-        ("figsize", brands, {"figsize": (4, 3)}),
-        ("palette", brands, {"palette": "#7d4f8e"}),
-        ("positions", brands, {"kind": "bars", "y": "average_position"}),
-        ("title", trend, {"title": "What the boss wants to read, in a title that is rather long"}),
-    ]
-    for name, frame, arguments in calls:
-        yield name, lambda frame=frame, arguments=arguments: frame.aa.plot(**arguments)
-    yield "ax=, three at once", lambda: _on_axes([trend, engines, daily])
-    weekly = aa.demo().read("overview", split="engine", days=90)["overview_trend"]
-    yield "weeks by engine", lambda: weekly.aa.plot("line", color="engine", freq="W")
-    yield "months", lambda: weekly.aa.plot("line", y="answer_count", color="engine", freq="MS")
-    two = aa.concat([trend.assign(host="a.example"), trend.assign(host="b.example")])
-    yield "two hosts", two.aa.plot
-
-
-def statistics(data: aa.Dataset) -> Iterator[Drawing]:
-    """Pictures of results of statistics."""
-    project = aa.demo()
-    prompts, chats = data["prompts"]["prompt_engines"], data["chats"]["chat_mentions"]
-    overview = data["overview"]
-    yield "interval", lambda: overview["overview_engines"].aa.interval("mention_rate").aa.plot()
-    yield "rank", lambda: prompts.aa.rank("mentioned", by="engine").aa.plot()
-    yield (
-        "concentration",
-        lambda: data["domains"].main.aa.concentration("citation_count").aa.plot(),
-    )
-    yield "changes", lambda: overview["overview_trend"].aa.changes("mention_rate").aa.plot()
-    yield "aggregate", lambda: prompts.aa.aggregate("engine").aa.plot()
-    yield "chats", lambda: chats.aa.aggregate("brand").aa.plot()
-    yield (
-        "by engine",
-        lambda: project.read("prompts", split="engine").main.aa.plot(
-            x="topic", y="mention_rate", color="engine"
-        ),
-    )
-
-
-def _on_axes(frames: list[pd.DataFrame]) -> Any:
-    _, axes = plt.subplots(1, len(frames), figsize=(5 * len(frames), 4), layout="constrained")
-    for frame, ax in zip(frames, axes, strict=True):
-        frame.aa.plot(ax=ax)
-    return axes[0]
-
-
-def sheets(drawings: list[Drawing], folder: Path, theme: str | None) -> list[str]:
-    """Draw everything into sheets; return what was refused."""
-    tiles, refused = [], []
-    for name, draw in drawings:
-        try:
-            axes = draw()
-        except (AAToolkitError, TypeError) as error:
-            refused.append(f"{name}: {error}")
-            continue
-        buffer = io.BytesIO()
-        axes.figure.savefig(buffer, dpi=100)
-        tiles.append((name, Image.open(buffer).convert("RGB")))
-        plt.close("all")
-    at, count = 0, 0
-    paper = "#444444" if theme == "dark" else "#dddddd"
-    while at < len(tiles):
-        columns: list[list[tuple[str, Image.Image]]] = [[] for _ in range(_COLUMNS)]
-        heights = [0] * _COLUMNS
-        while at < len(tiles) and min(heights) < _ROWS * 420:
-            column = heights.index(min(heights))
-            name, image = tiles[at]
-            image = image.resize((_WIDTH, round(image.height * _WIDTH / image.width)))
-            columns[column].append((name, image))
-            heights[column] += image.height + _CAPTION + 8
-            at += 1
-        sheet = Image.new("RGB", (_COLUMNS * (_WIDTH + 8), max(heights)), paper)
-        for place, column_tiles in enumerate(columns):
-            top = 0
-            for name, image in column_tiles:
-                ImageDraw.Draw(sheet).text((place * (_WIDTH + 8) + 4, top + 3), name, fill="red")
-                sheet.paste(image, (place * (_WIDTH + 8), top + _CAPTION))
-                top += image.height + _CAPTION + 8
-        count += 1
-        sheet.save(folder / f"sheet_{count:02}.png")
-    return refused
+    for section, table, options in OPTIONS:
+        frame = data[section][table]
+        yield f"{table} {options}", lambda frame=frame, o=options, **more: frame.aa.plot(**o | more)
+    for section, table, verb, arguments in VERBS:
+        call = getattr(data[section][table].aa, verb)
+        yield (
+            f"{table} {verb}",
+            lambda call=call, given=arguments, **more: call(*given).aa.plot(**more),
+        )
 
 
 def main() -> None:
-    """Write the sheets."""
+    """Draw everything, and write the sheets."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--theme")
-    parser.add_argument("--only", help="only pictures with this in their name")
-    chosen = parser.parse_args()
-    chosen.folder.mkdir(parents=True, exist_ok=True)
-    data = aa.demo().read_all(days=30, progress=False)
-    drawings = [*tables(data), *options(data), *statistics(data)]
-    if chosen.only:
-        drawings = [each for each in drawings if chosen.only in each[0]]
-    with plt.style.context("dark_background" if chosen.theme == "dark" else "default"):
-        refused = sheets(drawings, chosen.folder, chosen.theme)
-    sys.stdout.write("\n".join(["refused:", *refused, ""]))
+    parser.add_argument("--theme", choices=("light", "dark"), default="light")
+    parser.add_argument("--size", default="6x4", help="inches (default: %(default)s)")
+    parser.add_argument("--only", default="", help="only pictures with this in their name")
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    width, height = map(float, options.size.split("x"))
+    tiles, refusals = [], []
+    with aa.set_theme(options.theme):
+        for name, draw in drawings(aa.demo().read_all(days=30, progress=False)):
+            if options.only not in name:
+                continue
+            try:
+                axes = draw(figsize=(width, height))
+            except (AAToolkitError, TypeError) as error:
+                refusals.append(f"{name}: {error}")
+                continue
+            buffer = io.BytesIO()
+            axes.figure.savefig(buffer, dpi=100)
+            tiles.append((name, Image.open(buffer).convert("RGB")))
+            plt.close("all")
+    tall = round(WIDTH * height / width) + CAPTION
+    count = COLUMNS * ROWS
+    for start in range(0, len(tiles), count):
+        sheet = Image.new("RGB", (COLUMNS * WIDTH, ROWS * tall), "#888888")
+        for place, (name, image) in enumerate(tiles[start : start + count]):
+            left, top = place % COLUMNS * WIDTH, place // COLUMNS * tall
+            ImageDraw.Draw(sheet).text((left + 4, top + 3), name, fill="white")
+            sheet.paste(image.resize((WIDTH - 6, tall - CAPTION - 4)), (left, top + CAPTION))
+        sheet.save(options.folder / f"sheet_{start // count + 1:02}.png")
+    sys.stdout.write("\n".join(["refused:", *refusals, ""]))
 
 
 if __name__ == "__main__":

@@ -284,28 +284,6 @@ def full_disk(kind: str, place: Path) -> dict[str, Any]:
     return {"problems": problems, **found, "left": len(left(place))}
 
 
-def small_files(kind: str, place: Path) -> dict[str, Any]:
-    """Write where no file may grow beyond a limit, as where a quota is used up."""
-    import resource
-
-    write, read = WRITERS[kind]
-    write(place, 0)
-    last, found = 0, Counter[str]()
-    problems: list[str] = []
-    for limit in range(0, 420_000, 20_000):
-        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
-        try:
-            write(place, limit + 1)
-            expected = limit + 1
-        except aa.errors.NotWritten:
-            expected = last
-        last = read(place)
-        if last != expected:
-            problems.append(f"expected {expected}, found {last}")
-        found["written" if expected == limit + 1 else "refused"] += 1
-    return {"problems": problems, **found, "left": len(left(place))}
-
-
 def together(kind: str, place: Path, writers: int, writes: int) -> dict[str, Any]:
     """Write from several processes at once, and read all the while."""
     write, read = WRITERS[kind]
