@@ -453,6 +453,8 @@ def test_a_result_of_one_row_has_its_interval_and_its_verdict() -> None:
     assert axes.finding.startswith("Cited and mentioned: ")
     assert "Odds ratio 0.90 (0.46 to 1.80)" in axes.finding
     assert "Low" not in axes.finding
+    shares = shared_dataset()["domains"].main.aa.concentration("citation_count").aa.plot()
+    assert shares.figure.get_suptitle().startswith("As concentrated as ")
 
 
 def of_units() -> pd.DataFrame:

@@ -164,7 +164,8 @@ def result(kind: str, data: PlotData, options: Options) -> Panel | None:
     value, low, high, tick = map(along, (plot.value, plot.low, plot.high, plot.tick))
     texts = {name: cell_texts(rows, name) for name in rows.kinds}
     verdicts = texts.get("verdict") or ["no interval"] * len(rows)
-    keys = [name for name in rows.metadata.key or rows.keys[:2] if name in rows.kinds]
+    keys = [name for name in rows.metadata.key or rows.keys[:2]
+            if name in rows.kinds and name not in ("verdict", "method")]  # fmt: skip
     styles = [_COLOURS.get(v, BAD) if plot.colour == "verdict" else OWN for v in verdicts]
     if plot.colour == "certain":
         styles = [OWN if a == b else REST for a, b in zip(low, high, strict=True)]
@@ -186,6 +187,7 @@ def result(kind: str, data: PlotData, options: Options) -> Panel | None:
         _labels(rows, plot.names or keys, plot.join), words, styles, (value, low, high), scale,
         over=[ticks(tick, np.arange(len(tick)), 0.28)] if plot.tick else [],
         how=plot.how.format(level=_level(rows, plot.low)),
+        headline="" if keys or plot.names else capitalized(verdicts[0].partition(" (")[0]),
     )  # fmt: skip
 
 
