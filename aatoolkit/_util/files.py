@@ -16,6 +16,7 @@ process that writes to the folder removes; a lock tells it from that of a writer
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import errno
 import os
 import re
@@ -308,7 +309,15 @@ def _replace(path: Path, target: Path) -> None:
 
 
 def _exchange(new: Path, target: Path) -> None:
-    """Put a folder in the place of another; `sweep` undoes it where it was not ended."""
+    """Put a folder in the place of another; `sweep` undoes it where it was not ended.
+
+    On Linux ``renameat2`` does it in one step, so that a kill leaves one of the two in place and
+    writers do not meet; the other is then under the name of the first.
+    """
+    swap = getattr(ctypes.CDLL(None), "renameat2", None) if os.name == "posix" else None
+    here, exchange = -100, 2
+    if swap is not None and swap(here, bytes(new), here, bytes(target), exchange) == 0:
+        return
     aside = target.with_name(f".old-{secrets.token_hex(8)}-{target.name}")
     _replace(target, aside)
     try:
