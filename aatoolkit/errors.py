@@ -11,7 +11,7 @@
     │  │  └─ DeadlineExceeded            the call did not end before its deadline
     │  ├─ NotCached                      offline, and the response was never cached
     │  ├─ DecodeError                    the response is not one JSON document
-    │  └─ StatusError                    the service answered with an error status
+    │  └─ StatusError                    the service responded with an error status
     │     ├─ NotAuthorized               401: the token is missing or not accepted
     │     ├─ NotVisible                  403, 404: there is no such host, or it is not visible
     │     ├─ BadRequest                  400, 422: the service refused a parameter
@@ -238,7 +238,7 @@ class DecodeError(FetchError):
 
 
 class StatusError(FetchError):
-    """The service answered with an error status."""
+    """The service responded with an error status."""
 
     code: str | None
     """The service's own code of the error, where it gave one."""

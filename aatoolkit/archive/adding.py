@@ -265,7 +265,7 @@ def plan(
     skipped: set[Question] = set()
     carried: dict[Question, ArchivedResponse] = {}
     if not refresh:
-        skipped = {question for question in wanted if index.is_answered(question, today.date())}
+        skipped = {question for question in wanted if index.is_archived(question, today.date())}
         where = f"{USABLE} AND {in_list('run', unfinished)} AND fetched_at >= {quoted(today)}"
         for group in groups_of(Snapshot(store, index.runs.begun), where) if unfinished else ():
             carried |= {row.question: row for row in group if row.body is not None}

@@ -322,7 +322,7 @@ class ResponseIndex:
         self._months: set[str] = set()
         self._seen: set[Identity] = set()
         self._bodies: set[tuple[str, ...]] = set()
-        self._answered: set[tuple[Question, date]] = set()
+        self._archived: set[tuple[Question, date]] = set()
 
     def _load(self, month: str) -> None:
         """Load the index of a month, and of the month before it."""
@@ -338,7 +338,7 @@ class ResponseIndex:
         for row in rows:
             question, when = (row["host"], row["section"], row["scope"]), row["fetched_at"]
             self._seen.add((*question, when.astimezone(UTC), row["sha256"]))
-            self._answered.add((question, when.astimezone(UTC).date()))
+            self._archived.add((question, when.astimezone(UTC).date()))
             if row["has_body"]:
                 self._bodies.add((*question, row["sha256"]))
 
@@ -347,10 +347,10 @@ class ResponseIndex:
         self._load(response.month)
         return response.error is None and response.identity in self._seen
 
-    def is_answered(self, question: Question, day: date) -> bool:
+    def is_archived(self, question: Question, day: date) -> bool:
         """Whether a question has a response of a day."""
         self._load(f"{day:%Y-%m}")
-        return (question, day) in self._answered
+        return (question, day) in self._archived
 
     def has_body(self, response: ArchivedResponse) -> bool:
         """Whether the body of a response is stored with an earlier response to its question."""

@@ -304,10 +304,10 @@ def cache(given: Given) -> int:
         hosts = [vars(entry) for entry in info.hosts]
         print_json({**vars(info), "hosts": hosts, "removed": removed})
     elif not given.clear:
-        heads = ("origin", "host", "answers", "bytes", "oldest", "newest")
+        heads = ("origin", "host", "responses", "bytes", "oldest", "newest")
         grid(heads, ([getattr(entry, name) for name in heads] for entry in info.hosts))
     gone = f"{counted(removed, 'response')} removed; " if given.clear else ""
-    note(f"{gone}{counted(info.answers, 'response')}, {info.bytes:,} bytes in {info.folder}")
+    note(f"{gone}{counted(info.responses, 'response')}, {info.bytes:,} bytes in {info.folder}")
     return 0
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from aatoolkit import __version__
 from aatoolkit._util.defaults import EXTRAS
+from aatoolkit._util.text import counted
 from aatoolkit.client import settings
 from aatoolkit.errors import AAToolkitError
 
@@ -60,7 +61,8 @@ def _cache() -> Diagnosis:
         place = place.parent
     if not os.access(place, os.W_OK):
         return "cache", False, f"{place} cannot be written to; use --no-cache, or permit it"
-    return "cache", True, f"{info.answers} answers, {info.bytes:,} bytes in {info.folder}"
+    size = f"{counted(info.responses, 'response')}, {info.bytes:,} bytes"
+    return "cache", True, f"{size} in {info.folder}"
 
 
 def _connection(

@@ -40,7 +40,7 @@ def project(
         As for `Client`.
     alias : str, optional
         A name that takes the host's place in captions, metadata, sources, explanations, files and
-        reports, such as ``"client A"``. The host in an answer's own rows is data, and stays there.
+        reports, such as ``"client A"``. The host in a response's own rows is data, and stays there.
 
     Raises
     ------
@@ -89,8 +89,8 @@ def demo(
         How much answers to one prompt resemble each other: the intra-class correlation of "a
         brand is mentioned", from 0 to below 1.
     cache : bool or path
-        As for `Client`; the demo has another port and token in every process, so that answers
-        of an earlier process would not be found.
+        As for `Client`; the demo has another port and token in every process, so that
+        responses of an earlier process would not be found.
     alias, **more
         As for `aatoolkit.project`.
 

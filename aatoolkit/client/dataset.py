@@ -205,7 +205,7 @@ class Dataset(Mapping[str, Tables], NamesNear):
     def to_parquet(self, folder: str | os.PathLike[str]) -> FileList:
         """Write every table to ``folder/SECTION/TABLE.parquet``, with its metadata.
 
-        Beside them is what no table took, so that `aatoolkit.rebuild` makes each answer again.
+        Beside them is what no table took, so that `aatoolkit.rebuild` makes each response again.
 
         Parameters
         ----------
@@ -278,11 +278,11 @@ class Dataset(Mapping[str, Tables], NamesNear):
         It opens with a summary in sentences: the key figures, what is shown to have changed since
         the window before, or since an earlier dataset, and what cannot be said, as `compare`
         finds it. Then come the sections in reading order. Each number leads to where it comes
-        from: its formula, its place in the answer, the answer with its SHA-256. Of each section
+        from: its formula, its place in the response, the response with its SHA-256. Of each section
         the columns that say most stand open; other tables are folded, and not printed.
 
         The page is self-contained: it opens offline, loads nothing, runs no script, prints, fits
-        a phone, and follows the reader's light or dark setting. Nothing in an answer can run or
+        a phone, and follows the reader's light or dark setting. Nothing in a response can run or
         restyle it. The same data gives the same bytes.
 
         Parameters

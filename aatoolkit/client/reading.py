@@ -93,22 +93,22 @@ def read_many(
         place, name = call
         return fetches[place](name)
 
-    with closing(in_order(ask, calls, min(workers, max(1, len(calls))))) as answers:
-        watched = progress_bar(answers, progress, total=len(calls), unit=unit)
-        for _, group in groupby(watched, key=lambda answer: answer[0][0]):
+    with closing(in_order(ask, calls, min(workers, max(1, len(calls))))) as responses:
+        watched = progress_bar(responses, progress, total=len(calls), unit=unit)
+        for _, group in groupby(watched, key=lambda response: response[0][0]):
             results = ((name, outcome.result) for (_, name), outcome in group)
             yield normalized(results, options)
 
 
 def normalized(
-    answers: Iterable[tuple[str, Callable[[], Payload]]], options: ReadingOptions
+    responses: Iterable[tuple[str, Callable[[], Payload]]], options: ReadingOptions
 ) -> Dataset:
     """Normalise a response of each section; one that fails is in ``.errors`` of the dataset."""
     results: dict[str, Tables] = {}
     failed: dict[str, AAToolkitError] = {}
-    for name, answer in answers:
+    for name, response in responses:
         try:
-            results[name] = options.tables(name, answer())
+            results[name] = options.tables(name, response())
         except AAToolkitError as error:
             failed[name] = error
     return Dataset(results, failed)
@@ -207,8 +207,8 @@ def read_by(
         return project.read(section, scope._with(**{by: value}), **how)
 
     workers = min(project.client.workers, len(values))
-    with closing(in_order(read, values, workers)) as answers:
-        return _concatenated(by, {value: outcome.result() for value, outcome in answers})
+    with closing(in_order(read, values, workers)) as results:
+        return _concatenated(by, {value: outcome.result() for value, outcome in results})
 
 
 def _concatenated(by: str, parts: Mapping[str, Tables]) -> Tables:
@@ -375,8 +375,8 @@ def read_dataset(
             path=str(folder),
         )
     used = None if profile is None else Profile.load(profile)
-    answers = ((name, partial(_payload, places[name])) for name in places)
-    found = normalized(answers, ReadingOptions(used))
+    responses = ((name, partial(_payload, places[name])) for name in places)
+    found = normalized(responses, ReadingOptions(used))
     results, failed = dict(found), dict(found.errors)
     for name, tables in found.items():
         files = {path.stem for path in places[name].glob("[!_]*.parquet")}

@@ -467,7 +467,7 @@ class HostInfo:
 
     origin: str
     host: str
-    answers: int
+    responses: int
     bytes: int
     oldest: datetime
     newest: datetime
@@ -481,7 +481,7 @@ class CacheInfo:
     """
 
     folder: Path
-    answers: int
+    responses: int
     bytes: int
     oldest: datetime | None
     newest: datetime | None

@@ -19,7 +19,7 @@ from aatoolkit.payload import Payload, Request, Response
 
 
 class Fetcher:
-    """Fetches answers of one service as one account; safe to use from several threads.
+    """Fetches responses of one service as one account; safe to use from several threads.
 
     Parameters
     ----------
@@ -28,17 +28,17 @@ class Fetcher:
     token : str or Secret, optional
         The bearer token; without one, none is sent.
     cache : bool or path
-        Whether to cache answers, or the folder to cache them in.
+        Whether to cache responses, or the folder to cache them in.
     cache_size : int
-        The size limit of the cache in bytes; the least recently used answers are evicted.
+        The size limit of the cache in bytes; the least recently used responses are evicted.
     offline : bool
         Answer from the cache only, whatever the age; no socket is opened.
     expire_after : float
-        For how many seconds an answer is fresh.
+        For how many seconds a response is fresh.
     deadline : float
         The seconds that one call may take, retries and waits included.
     max_body : int
-        The limit of the size of an answer, in bytes.
+        The limit of the size of a response, in bytes.
     workers : int
         The size of the connection pool.
     sleep : callable

@@ -1,4 +1,4 @@
-"""Classify HTTP responses: an answer, or the error to raise."""
+"""Classify HTTP responses: data, or the error to raise."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from aatoolkit.payload import NO_CONTENT
 
 Mask = Callable[[bytes], bytes]
 
-ANSWERS = frozenset({200, 201, 202, 203})
-"""The statuses of answers; with others a section may still explain why it has no data."""
+SUCCESSES = frozenset({200, 201, 202, 203})
+"""The statuses of success; with others a section may still explain why it has no data."""
 
 _SHOWN = 1 << 12
 _SECONDS = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,9})?")
@@ -33,15 +33,15 @@ def judge(
     body: bytes,
     mask: Mask = bytes,
 ) -> errors.FetchError | None:
-    """Return the error that a response means, or None if it is an answer.
+    """Return the error that a response means, or None if it is to be read.
 
-    An answer is one JSON object or list with a status of success, or it explains why a section
+    To be read is one JSON object or list with a status of success, or what explains why a section
     has no data. ``mask`` is applied to whatever of the body an error repeats.
     """
     facts: dict[str, Any] = {"url": url, "status": status}
     if is_explanation(url, status, body):
         return None
-    if status not in ANSWERS:
+    if status not in SUCCESSES:
         return _refusal(status, headers, body, mask, facts)
     try:
         value = decode.decode(body)
@@ -50,7 +50,7 @@ def judge(
     else:
         if isinstance(value, dict | list):
             return None
-        message, problem = "the answer is neither a JSON object nor a list", "wrong_type"
+        message, problem = "the response is neither a JSON object nor a list", "wrong_type"
     shown = excerpt(mask(body[:_SHOWN]))
     return errors.DecodeError(message, problem=problem, excerpt=shown, **facts)
 
@@ -102,7 +102,7 @@ def _refusal(
     if 300 <= status < 400:
         return _redirect(headers, facts)
     kind: type[errors.StatusError] = errors.StatusError
-    what, hint = "the service answered with a status that is not expected", ""
+    what, hint = "the service responded with a status that is not expected", ""
     if status == 401:
         kind, what = errors.NotAuthorized, "the service wants a token, or does not accept this one"
         hint = "; check the token, such as in AATOOLKIT_TOKEN"

@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 from aatoolkit import errors
 from aatoolkit.availability import Cause, Status
 from aatoolkit.availability.detect import signals_of
-from aatoolkit.http.judge import ANSWERS
+from aatoolkit.http.judge import SUCCESSES
 from aatoolkit.jsontree import decode
 from aatoolkit.payload import Response
 
 FINAL = (200, 203)
-"""The statuses of final answers."""
+"""The statuses of final responses."""
 
 EMPTY = (204, 205, 402, 404, 409, 410, 422, 423, 424, 428, 451, 501)
 """The statuses with which a response explains that there is no data; valid for a short time.
@@ -31,7 +31,7 @@ _BRIEF = 1 << 12
 def may_be_kept(response: Response) -> bool:
     """Whether a response may be cached: it is final, and does not say that more is coming."""
     kept = response.status in (*FINAL, *EMPTY)
-    return kept and not (response.status in ANSWERS and is_temporary(response.body))
+    return kept and not (response.status in SUCCESSES and is_temporary(response.body))
 
 
 def is_fresh(response: Response, seconds: float) -> bool:
@@ -50,9 +50,9 @@ def allows_stale(error: errors.FetchError | errors.InternalError) -> bool:
 
 
 def is_temporary(body: bytes) -> bool:
-    """Whether an answer says that it failed or is pending, so that it must not be cached.
+    """Whether a response says that it failed or is pending, so that it must not be cached.
 
-    Such an answer says nothing else, so that a long one is never temporary.
+    Such a response says nothing else, so that a long one is never temporary.
 
     Examples
     --------

@@ -27,7 +27,7 @@ from aatoolkit._util.cancellation import is_cancelled
 from aatoolkit.availability.detect import is_availability_header
 from aatoolkit.http.address import BaseUrl
 from aatoolkit.http.attempt import POOLS, UNSIGNED, Attempt, NotLoopback, tls_context
-from aatoolkit.http.judge import ANSWERS, judge, retry_after
+from aatoolkit.http.judge import SUCCESSES, judge, retry_after
 from aatoolkit.http.secret import Secret
 from aatoolkit.jsontree.decode import excerpt
 from aatoolkit.payload import Request, Response
@@ -160,7 +160,7 @@ class Transport(HTTPAdapter):
 
         def limit() -> float:
             nonlocal error_ends
-            if attempt.status is not None and attempt.status not in ANSWERS:
+            if attempt.status is not None and attempt.status not in SUCCESSES:
                 # The status says what happened; the body only adds a message.
                 error_ends = min(error_ends, time.monotonic() + ERROR_BODY_SECONDS)
             return min(ends, error_ends) - time.monotonic()
@@ -175,7 +175,7 @@ class Transport(HTTPAdapter):
                 fault = _fault_of(error)
 
         is_late = not attempt.run(act, limit)
-        is_error = attempt.status is not None and attempt.status not in ANSWERS
+        is_error = attempt.status is not None and attempt.status not in SUCCESSES
         if is_error or (fault is None and not is_late):
             try:
                 return self._judged(request, attempt)
@@ -203,8 +203,8 @@ class Transport(HTTPAdapter):
                 if name.lower() in (*KEPT_HEADERS, "location") or is_availability_header(name)
             }
             attempt.begin(response.status_code, headers)
-            is_answer = response.status_code in ANSWERS
-            limit = self._max_body if is_answer else ERROR_BODY_LIMIT
+            is_success = response.status_code in SUCCESSES
+            limit = self._max_body if is_success else ERROR_BODY_LIMIT
             while chunk := raw.read1(_CHUNK, decode_content=True):
                 attempt.body += chunk
                 if len(attempt.body) > limit:
@@ -214,8 +214,8 @@ class Transport(HTTPAdapter):
 
     def _judged(self, request: Request, attempt: Attempt) -> Response | Failure:
         status, body = attempt.status or 0, bytes(attempt.body)
-        is_answer = status in ANSWERS
-        if is_answer and self.repeats_token(body):
+        is_success = status in SUCCESSES
+        if is_success and self.repeats_token(body):
             error: errors.FetchError | None = errors.DecodeError(
                 "the response repeats the token, and is not used, so that the token does not get "
                 "into tables and files; tell whoever runs the service",
@@ -229,7 +229,7 @@ class Transport(HTTPAdapter):
             return Failure(error, status in _RETRYABLE or cut_off, retry_after(attempt.headers))
         headers = {name: value for name, value in attempt.headers.items() if name != "location"}
         # Errors may repeat what was sent.
-        content = body if is_answer else self._masked(body)
+        content = body if is_success else self._masked(body)
         return Response(request, status, headers, datetime.now(UTC), content)
 
     def _failure(self, fault: Fault, request: Request, attempt: Attempt) -> Failure:

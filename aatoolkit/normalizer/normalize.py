@@ -176,7 +176,7 @@ class _Reader:
         report = DriftReport()
         is_error = is_silent(declared, value, signals)
         if is_error:
-            report.keep(document, range(1), "no answer")
+            report.keep(document, range(1), "error response")
             document, differences = Vector.of({}), DriftReport()
         chosen = [TableRows(document, plan) for plan in plans(declared)]
         tables = {

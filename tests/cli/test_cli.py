@@ -229,8 +229,8 @@ def test_the_cache_is_reported_and_cleared(
     capsys.readouterr()
     assert main(["cache", "--json"]) == 0
     output = json.loads(capsys.readouterr().out)
-    assert (output["answers"], output["bytes"] > 0) == (3, True)
-    assert [(host["origin"], host["host"], host["answers"]) for host in output["hosts"]] == [
+    assert (output["responses"], output["bytes"] > 0) == (3, True)
+    assert [(host["origin"], host["host"], host["responses"]) for host in output["hosts"]] == [
         (base_url, "acme.example", 2),
         (base_url, "globex.example", 1),
     ]
@@ -243,7 +243,7 @@ def test_the_cache_is_reported_and_cleared(
     assert main(["cache", "--clear"]) == 0
     assert "1 response removed; 0 responses" in capsys.readouterr().err
     assert main(["cache", "--folder", str(tmp_path / "none"), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["answers"] == 0
+    assert json.loads(capsys.readouterr().out)["responses"] == 0
     (tmp_path / "responses.sqlite").write_text("no database at all" * 100)
     assert main(["cache", "--folder", str(tmp_path)]) == 2
     assert "clear it" in capsys.readouterr().err

@@ -121,7 +121,7 @@ def test_rows_of_concat_complete_and_long_forms(dataset: aa.Dataset, trend: pd.D
     engines = dataset["overview"]["overview_engines"]
     more = engines.aa.complete(engine=["chatgpt", "engine-x"])
     added = more.aa.explain({"engine": "engine-x"}, "mention_count")
-    assert added.missing == "no answer has this row"
+    assert added.missing == "no response has this row"
     assert path_of(more.aa.explain({"engine": "chatgpt"}, "mention_count"))
     renamed = trend.aa.rename(columns={"mention_count": "m"}).aa.with_context()
     found = renamed.aa.explain(2, "m")
@@ -179,9 +179,10 @@ def test_without_a_row_the_first_missing_value_and_all_causes(
     assert (whole.row, whole.causes) == ({"engine": "chatgpt"}, ())
     assert "none of 5 values is missing" in whole.notes[-1]
     mixed = engines.aa.complete(engine=[*engines["engine"], "engine-x"]).aa.explain("mention_rate")
-    assert sorted(cause.why for cause in mixed.causes)[0] == "no answer has this row"
+    assert sorted(cause.why for cause in mixed.causes)[0] == "no response has this row"
     assert sum(cause.rows for cause in mixed.causes) == 2
-    assert "1 of them for another: no answer has this row, such as engine = engine-x" in repr(mixed)
+    words = "1 of them for another: no response has this row, such as engine = engine-x"
+    assert words in repr(mixed)
     many = pd.concat([engines] * 250).reset_index(drop=True)  # each row is there often
     assert sum(cause.rows for cause in many.aa.explain("mention_rate").causes) == 250
     nothing = trend.iloc[:0].aa.explain("mention_rate")

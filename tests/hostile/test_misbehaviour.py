@@ -42,4 +42,4 @@ def check_error(error: Any, case: Case, folder: Path) -> None:
     again = pickle.loads(pickle.dumps(error))
     assert vars(again) == vars(error)
     assert TOKEN not in repr(vars(error)) + str(error)
-    assert cache_info(folder).answers <= case.calls - 1
+    assert cache_info(folder).responses <= case.calls - 1

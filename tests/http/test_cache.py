@@ -315,7 +315,7 @@ def test_a_lock_of_another_costs_one_wait_and_one_warning(
         assert time.monotonic() - began < 8
         assert get(reader).from_cache, "what is written does not keep anybody from reading"
         assert get(fetcher(offline=True)).from_cache, "nor from beginning to"
-    assert cache_info(folder).answers == 1
+    assert cache_info(folder).responses == 1
 
 
 # -- its size --------------------------------------------------------------------------------
@@ -338,7 +338,7 @@ def test_the_cache_stays_within_its_size_and_keeps_what_is_used(
     assert get(offline, "99").from_cache
     with pytest.raises(errors.NotCached):
         get(offline, "50")
-    kept = cache_info(folder).answers
+    kept = cache_info(folder).responses
     assert 20 < kept < 30
     assert scripted.requests[0].params["topic"] == "0"
     assert sum(request.params["topic"] == "0" for request in scripted.requests) == 1
@@ -374,11 +374,11 @@ def test_sizes_are_reported_by_host(scripted: Any, fetcher: Any, folder: Path) -
             reader.get(Request("agent-analytics", host, params={"section": section}))
     reader.get(Request("scope-options", "globex.example"))
     info = cache_info(folder)
-    assert [(host.origin, host.host, host.answers) for host in info.hosts] == [
+    assert [(host.origin, host.host, host.responses) for host in info.hosts] == [
         (scripted.url, "acme.example", 2),
         (scripted.url, "globex.example", 3),
     ]
-    assert all(500 < host.bytes // host.answers < 1500 for host in info.hosts)
+    assert all(500 < host.bytes // host.responses < 1500 for host in info.hosts)
 
 
 # -- many at once ----------------------------------------------------------------------------

@@ -181,7 +181,7 @@ def test_an_answer_that_repeats_the_token_is_refused(
     scripted.script = reply((place % spell(TOKEN)).encode())
     error = fails(errors.DecodeError, fetcher())
     assert (error.problem, error.excerpt) == ("token", place % "***")
-    assert cache_info(tmp_path / "cache").answers == 0
+    assert cache_info(tmp_path / "cache").responses == 0
     assert len(scripted.requests) == 1
 
 
@@ -265,12 +265,12 @@ def test_a_cache_can_be_looked_into_and_emptied(
     scripted: Any, fetcher: Any, tmp_path: Path
 ) -> None:
     folder = tmp_path / "cache"
-    assert cache_info(folder).answers == clear_cache(folder) == 0
+    assert cache_info(folder).responses == clear_cache(folder) == 0
     assert not folder.exists()
     reader = fetcher()
     payloads = [ask(reader, {"section": name}) for name in ("urls", "ads")]
     info = cache_info(folder)
-    assert (info.answers, info.folder) == (2, folder)
+    assert (info.responses, info.folder) == (2, folder)
     assert (info.oldest, info.newest) == (payloads[0].fetched_at, payloads[1].fetched_at)
     assert info.bytes > 0
     assert clear_cache(folder) == 2
@@ -297,7 +297,7 @@ def test_the_explanation_of_a_service_for_a_section_is_kept_without_the_token(
     assert payload.status == 403
     assert payload.json["code"] == "plan_required"
     assert TOKEN.encode() not in payload.body
-    assert cache_info(tmp_path / "cache").answers == 0
+    assert cache_info(tmp_path / "cache").responses == 0
 
 
 def test_headers_about_availability_are_kept(scripted: Any, fetcher: Any, reply: Any) -> None:

@@ -263,10 +263,10 @@ def completed_cells(result: Result, at: int, column: str) -> Explanation:
         return result.inputs[0].explain(at, column)
     if is_reported:
         return result.described(at, column, "by complete: the row was reported")
-    note = "by complete: this row was added, as no answer has one for it"
+    note = "by complete: this row was added, as no response has one for it"
     cell = result.described(at, column, note)
     if cell.value is None and not is_status_column(result.frame, column):
-        cell = replace(cell, missing="no answer has this row")
+        cell = replace(cell, missing="no response has this row")
     return cell
 
 
@@ -489,8 +489,8 @@ class AggregateCells(Result):
             numbers = str(above.formula).partition(" = ")[2]
             return f"sum over {count}: {numbers}", above.children
         below = side_of(planned, self.first, 1, wholes, self._cells)
-        answers = f" over {len(wholes)} answers" if planned.wholes is not None else ""
-        words = f"{above.column} / {below.column}{answers} over {count}"
+        responses = f" over {len(wholes)} responses" if planned.wholes is not None else ""
+        words = f"{above.column} / {below.column}{responses} over {count}"
         return f"{words} = {shown(above.value)} / {shown(below.value)}", (above, below)
 
 
@@ -508,18 +508,18 @@ def _why_missing(used: list[int], left: list[int], states: Counter[str]) -> str:
 
 _HISTORY = ("first_seen", "last_seen", "last_changed", "revisions")
 _MOST_TRIED = 50
-"""The most answers in which the value of a history is looked for."""
+"""The most responses in which the value of a history is looked for."""
 
 
 class ArchivedCells(Result):
-    """Cells of archived rows: each is found in the answer that its row names.
+    """Cells of archived rows: each is found in the response that its row names.
 
     Parameters
     ----------
     frame : pandas.DataFrame
         The frame, read again.
     sources : sequence of Source
-        The answers it was read from.
+        The responses it was read from.
     finder : ResponseFinder
         Finds them.
     """
@@ -536,15 +536,15 @@ class ArchivedCells(Result):
         of = self.known.columns[column].of
         if of is None:
             is_history = column in _HISTORY
-            note = "from the fetches in which the row was seen" if is_history else "of its answer"
+            note = "from the fetches in which the row was seen" if is_history else "of its response"
             return replace(found, notes=(note,))
         table, _, name = of.rpartition(":")[2].partition(".")
         tried = 0
-        why = "the archive names no answer for this row"
-        for source in self._answers(at):
+        why = "the archive names no response for this row"
+        for source in self._responses(at):
             tried += 1
             if tried > _MOST_TRIED:
-                why = f"the value is in none of the {_MOST_TRIED} newest answers about the row"
+                why = f"the value is in none of the {_MOST_TRIED} newest responses about the row"
                 break
             try:
                 response = self._finder.find(source)
@@ -557,11 +557,11 @@ class ArchivedCells(Result):
             there = self._row(at, table, cells)
             if there is not None and same(cells.frame[name].iloc[there], found.value):
                 return self.passed(cells.explain(there, name), at, column, "kept in the archive")
-            why = f"no answer at hand has {shown(found.value)} in this row"
+            why = f"no response at hand has {shown(found.value)} in this row"
         return replace(found, end=why)
 
-    def _answers(self, at: int) -> Iterator[Source]:
-        """Yield the answers that a row may be of, the newest first."""
+    def _responses(self, at: int) -> Iterator[Source]:
+        """Yield the responses that a row may be of, the newest first."""
         row = self.frame.iloc[at]
         names = [name for name in CONTEXT if name in self.frame.columns]
         last = plain(row["fetched_at"] if "fetched_at" in names else row["last_seen"])
@@ -575,7 +575,7 @@ class ArchivedCells(Result):
             yield source
 
     def _row(self, at: int, table: str, cells: TableCells) -> int | None:
-        """Find the row of an answer's table that is a row of the frame."""
+        """Find the row of a response's table that is a row of the frame."""
         names = {
             (what.of or "").rpartition(":")[2]: name for name, what in self.known.columns.items()
         }

@@ -1,6 +1,6 @@
 """`Explainer`: from a cell of a frame to its explanation.
 
-A frame carries its recipe (`aatoolkit.metadata.recipe`), which `replay` runs over the answers'
+A frame carries its recipe (`aatoolkit.metadata.recipe`), which `replay` runs over the responses'
 bytes; the row is found in the frame so made, whose value must be that of the cell.
 """
 
@@ -86,14 +86,14 @@ _NO_RECIPE = "the frame has no record of how it was made"
 
 
 class Explainer:
-    """Explains many numbers, and reads each answer once.
+    """Explains many numbers, and reads each response once.
 
     It takes a frame that it has seen for unchanged: after a change in place, use a new one.
 
     Parameters
     ----------
     within : Study, Archive, Tables, Dataset, or several of these, optional
-        Where the answers are looked for beside those that a frame still holds.
+        Where the responses are looked for beside those that a frame still holds.
 
     Examples
     --------
@@ -166,8 +166,8 @@ class Explainer:
             availability=str(state),
             missing=f"the frame has no rows; {column} is {state}",
         )
-        stored, answers = stored_of(frame)
-        self.evidence.hold(answers)
+        stored, responses = stored_of(frame)
+        self.evidence.hold(responses)
         try:
             made = self._replayed(frame, stored)
         except TrailEnd as end:
@@ -184,8 +184,8 @@ class Explainer:
     def _explained(self, frame: pd.DataFrame, at: int, column: str) -> Explanation:
         """Explain a number without samples."""
         _, flat, known = self._seen_before(frame)
-        stored, answers = stored_of(frame)
-        self.evidence.hold(answers)
+        stored, responses = stored_of(frame)
+        self.evidence.hold(responses)
         seen = _seen(flat, at, column, known)
         try:
             made = self._replayed(frame, stored)

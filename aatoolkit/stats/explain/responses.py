@@ -435,7 +435,7 @@ def _notes(declared: Column | None, place: ValuePlace | None, value: Any) -> Ite
     elif place is not None and place.path.endswith(KEY_SIGN):
         yield "it is the key of an object"
     elif place is not None and place.text is None and value is not None:
-        yield "the value is not in the answer as such: it was asked for, or stands for null"
+        yield "the value is not in the response as such: it was asked for, or stands for null"
     if declared.reading is not None and place is not None and place.text is not None:
         scale = f", times {declared.scale:g}" if declared.scale is not None else ""
         yield f"read as {declared.parse or declared.dtype}{scale}"
@@ -486,7 +486,7 @@ _WHY = {
     "known": "it is known, and no row holds it",
     "envelope": "it is about the response, not of its data",
     "new level": "it is no declared level of its category",
-    "no answer": "the response is an error, and has no rows",
+    "error response": "the response is an error, and has no rows",
 }
 """Why no column took a value."""
 
