@@ -65,7 +65,7 @@ def fetch_groups(
     Raises
     ------
     ArgumentError
-        If the client does not answer from a service of which workers could make their own.
+        If the client does not read from a service of which workers could make their own.
     """
     if client._settings is None:
         raise ArgumentError(

@@ -61,7 +61,7 @@ class Client(Closing, NamesNear):
     cache_size : int
         The size limit of the cache in bytes; the least recently used responses are evicted.
     offline : bool
-        Answer from the cache only, without opening a socket.
+        Read from the cache only, without opening a socket.
     expire_after : float
         For how many seconds a cached response is fresh.
     deadline : float

@@ -100,7 +100,7 @@ class Dataset(Mapping[str, Tables], NamesNear):
         which nothing is counted by prompt have their values, and cannot say.
 
         Without another dataset, this window is compared with the one before, as far as the
-        answers count it. What is compared is found by the standard names and rules of columns, so
+        responses count it. What is compared is found by the standard names and rules of columns, so
         that a service of another make is compared in what it has.
 
         Parameters

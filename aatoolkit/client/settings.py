@@ -91,7 +91,7 @@ def _ask_keyring(origin: str) -> Secret | None:
 
 
 MakeClient = Callable[[str | None], "Client"]
-"""From the base URL that was asked for, if any, to a client that answers in its place."""
+"""From the base URL that was asked for, if any, to a client that takes its place."""
 
 _made_by: list[MakeClient] = []
 

@@ -2,7 +2,7 @@
 
 In comes a `Request`, out goes a `Payload` or a typed `FetchError`. In reading order:
 
-- ``fetcher``: answer a request from the cache or from the service; ``policy`` decides what is
+- ``fetcher``: a response from the cache or from the service; ``policy`` decides what is
   kept and what is fresh, ``retry`` about further attempts and identical requests.
 - ``cache``: the responses in one SQLite file, and what ``aatoolkit cache`` does.
 - ``transport``: one exchange with the service, below the cache; ``attempt`` is the thread that it

@@ -1,4 +1,4 @@
-"""Answer requests, from the cache or from the service."""
+"""Get responses, from the cache or from the service."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Fetcher:
     cache_size : int
         The size limit of the cache in bytes; the least recently used responses are evicted.
     offline : bool
-        Answer from the cache only, whatever the age; no socket is opened.
+        Read from the cache only, whatever the age; no socket is opened.
     expire_after : float
         For how many seconds a response is fresh.
     deadline : float
@@ -86,7 +86,7 @@ class Fetcher:
         )
 
     def get(self, request: Request) -> Payload:
-        """Answer a request from the cache, or else from the service.
+        """Get the response to a request from the cache, or else from the service.
 
         A request with ``refresh`` always goes out and replaces what is cached; a stale response
         is never used for it.

@@ -336,7 +336,7 @@ class Rerun:
     Attributes
     ----------
     notebook, study : Path
-        The notebook that was run, and the study that answered.
+        The notebook that was run, and the study that it read.
     digest : str
         The digest of the study.
     started, ended : datetime

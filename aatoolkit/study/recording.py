@@ -162,7 +162,7 @@ def _body_of(error: FetchError) -> bytes | None:
 
 
 class Replay:
-    """A client's fetcher that answers from a study and never uses the network.
+    """A client's fetcher that reads from a study and never uses the network.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ class Replay:
     base_url
         The service whose responses are replayed.
     records
-        The records to answer with, at most one for each request.
+        The records to replay, at most one for each request.
     """
 
     offline, has_token = True, False

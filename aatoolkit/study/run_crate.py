@@ -39,7 +39,7 @@ def write_crate(
     rerun
         What it found.
     study
-        The study that answered.
+        The study that the notebook read.
     out
         The folder.
     notebook, executed

@@ -91,7 +91,7 @@ class Study(metaclass=Chaptered):
     """The responses an analysis was made from, recorded once and replayed by anyone.
 
     ``Study.create(path)`` begins one, and every response then read through ``study.project(…)``
-    is stored. ``Study(path)`` opens one, and ``study.project(host)`` answers from it alone,
+    is stored. ``Study(path)`` opens one, and ``study.project(host)`` reads from it alone,
     without a network. It is a folder of files that can be read without this package:
 
     - ``study.json``: title, description, creators, time of creation.
@@ -283,7 +283,7 @@ class Study(metaclass=Chaptered):
 
     @property
     def _current(self) -> tuple[Record, ...]:
-        """The records that a replay answers with, one for each request, in a fixed order.
+        """The records that a replay gives, one for each request, in a fixed order.
 
         Of several responses to one request it is the last usable one, or the last error if none
         is usable.
@@ -291,7 +291,7 @@ class Study(metaclass=Chaptered):
         return tuple(self._latest().values())
 
     def _latest(self) -> Mapping[tuple[str, ...], Record]:
-        """The records that a replay answers with, by the key of their request."""
+        """The records that a replay gives, by the key of their request."""
         latest: Mapping[tuple[str, ...], Record] = self._once("latest", self.records, _latest)
         return latest
 
@@ -466,7 +466,7 @@ class Study(metaclass=Chaptered):
     def _client(
         self, base_url: str | None = None, *, profile: ProfileSource | None = None
     ) -> Client:
-        """Return a client that answers from the study alone, for ``collect`` and ``datasets``.
+        """Return a client that reads from the study alone, for ``collect`` and ``datasets``.
 
         Parameters
         ----------
@@ -489,7 +489,7 @@ class Study(metaclass=Chaptered):
             The other study; it is not changed.
         replace : bool
             Whether its responses, profiles and results take the place of differing ones here:
-            a replay answers with them. The responses that were here stay recorded.
+            a replay gives them. The responses that were here stay recorded.
 
         Returns
         -------
@@ -828,7 +828,7 @@ class Study(metaclass=Chaptered):
     ) -> Rerun:
         """Run a notebook again from this study, and compare its results with those sealed.
 
-        The notebook runs in a kernel of its own, in its folder. There every client answers from
+        The notebook runs in a kernel of its own, in its folder. There every client reads from
         this study, whatever service it names, ``aa.demo()`` too; ``Study.create`` and
         ``Study.resume`` open this study, and so does ``Study`` where its path is missing; the
         token is taken out of the environment. ``study.results[name] = frame`` collects what is
