@@ -52,6 +52,9 @@ ARROW: dict[str, pa.DataType] = {
 }
 """The Arrow type of each declared dtype; categories are text until their levels are known."""
 
+POOL = pa.system_memory_pool()
+"""Where columns are made: Arrow's own allocator keeps the buffers that a column outgrew."""
+
 Array: TypeAlias = "pa.Array | pa.ChunkedArray"
 """A column in one piece or in several."""
 
@@ -132,12 +135,16 @@ def exact_array(values: Iterable[Any], kinds: set[type], dtype: str) -> pa.Array
     if not kinds <= _EXACT[dtype]:
         raise ValueError
     if dtype in _TIMES:
-        return pa.array(map(_TIMES[dtype].__getitem__, values), ARROW[dtype])
+        return _array(map(_TIMES[dtype].__getitem__, values), dtype)
     if dtype == "list<string>":
         values = list(values)
         if not {*map(type, chain.from_iterable(filter(None, values)))} <= {str, _NULL}:
             raise ValueError
-    return pa.array(values, ARROW[dtype])
+    return _array(values, dtype)
+
+
+def _array(values: Iterable[Any], dtype: str) -> pa.Array:
+    return pa.array(values, ARROW[dtype], memory_pool=POOL)
 
 
 def read_as(values: Sequence[Any], reading: Reading | _Plain, year: Any = None) -> Parsed:
@@ -180,7 +187,7 @@ def read_as(values: Sequence[Any], reading: Reading | _Plain, year: Any = None) 
     else:
         read = partial(_PARSERS[reading.parse], dtype, year)
     odd += _read_rows(rows, range(len(rows)), read)
-    return Parsed(_scaled(pa.array(rows, ARROW[dtype]), scale), sorted(odd), missing)
+    return Parsed(_scaled(_array(rows, dtype), scale), sorted(odd), missing)
 
 
 def _read_rows(rows: list[Any], numbers: Iterable[int], read: Callable[[Any], Any]) -> list[int]:

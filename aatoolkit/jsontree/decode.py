@@ -34,7 +34,7 @@ BOM = b"\xef\xbb\xbf"
 EXACT_FLOAT = 2**53
 """Floats hold every whole number up to this one, and not the next."""
 
-_BLOCK, _EXCERPT = 1 << 20, 200
+_BLOCK, _EXCERPT = 1 << 17, 200
 _QUOTE, _BACKSLASH, _COLON, _SPACE = b'"\\: '
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))

@@ -129,9 +129,7 @@ def regular(objects: Sequence[dict[str, Any]]) -> dict[str, Sequence[Any]]:
     if {*map(len, objects)} != {len(first)}:
         return {}
     try:
-        rows = map(itemgetter(*first), objects)
-        columns = [tuple(rows)] if len(first) == 1 else zip(*rows, strict=True)
-        return dict(zip(first, columns, strict=True))
+        return {key: [*map(itemgetter(key), objects)] for key in first}
     except KeyError:
         return {}
 

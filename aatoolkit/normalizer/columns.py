@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from aatoolkit._util.text import json_text
 from aatoolkit.availability.detect import Signal
-from aatoolkit.jsontree.coerce import exact_array
+from aatoolkit.jsontree.coerce import POOL, exact_array
 from aatoolkit.jsontree.vectors import MISSING, Missing, RowIndex, RowMap, Vector
 from aatoolkit.metadata import attrs
 from aatoolkit.metadata.recipe import read_from
@@ -136,7 +136,10 @@ class BuiltTable:
         array = parsed.array
         if index is not None:
             rows = pa.array(index, mask=index < 0)
-            array = array.take(rows) if len(array) else pa.nulls(len(index), array.type)
+            if len(array):
+                array = pc.take(array, rows, memory_pool=POOL)
+            else:
+                array = pa.nulls(len(index), array.type)
         if column.dtype == "category":
             array = self._category(array, plan, place, index, report)
         self._keep([plan], array if column.null is None else pc.fill_null(array, column.null))
@@ -248,9 +251,14 @@ def _distinct(columns: Sequence[pa.Array]) -> int:
     if len(columns[0]) <= _FEW:
         lists = [_values(column) for column in columns]
         return len(set(lists[0] if len(lists) == 1 else zip(*lists, strict=True)))
-    names = [str(number) for number in range(len(columns))]
-    rows = pa.Table.from_arrays([*columns], names).group_by(names, use_threads=False)
-    return int(rows.aggregate([]).num_rows)
+    # Arrow's own grouping takes nearly as much memory as a long answer has bytes.
+    rows = np.zeros(len(columns[0]), np.int64)
+    for column in columns:
+        values = pc.dictionary_encode(column, memory_pool=POOL)
+        count = len(values.dictionary)
+        codes = values.indices.fill_null(count).to_numpy(zero_copy_only=False)
+        distinct, rows = np.unique(rows * (count + 1) + codes, return_inverse=True)
+    return len(distinct)
 
 
 def _values(column: pa.Array) -> list[Any]:
