@@ -252,7 +252,7 @@ def _distinct(columns: Sequence[pa.Array]) -> int:
         lists = [_values(column) for column in columns]
         return len(set(lists[0] if len(lists) == 1 else zip(*lists, strict=True)))
     # Arrow's own grouping takes nearly as much memory as a long answer has bytes.
-    rows = np.zeros(len(columns[0]), np.int64)
+    distinct = rows = np.zeros(len(columns[0]), np.int64)
     for column in columns:
         values = pc.dictionary_encode(column, memory_pool=POOL)
         count = len(values.dictionary)

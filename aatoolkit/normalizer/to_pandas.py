@@ -12,6 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from aatoolkit.jsontree.coerce import POOL
+
 if TYPE_CHECKING:
     import numpy.typing as npt
     import pandas as pd
@@ -124,7 +126,7 @@ def _converted(whole: pa.Array, count: int, size: int, dtype_backend: str) -> An
             instants = _instants()
             return [instants.__from_arrow__(whole.slice(at, size)).copy() for at in starts]
         if kind in (pa.string(), pa.large_string()):
-            other, whole = pd.StringDtype(), whole.cast(pa.large_string())
+            other, whole = pd.StringDtype(), whole.cast(pa.large_string(), memory_pool=POOL)
     return [other.__from_arrow__(whole.slice(at, size)) for at in starts]
 
 
