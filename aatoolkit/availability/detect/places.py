@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from http import HTTPStatus
 from itertools import islice
 from typing import Any
 
-from aatoolkit._util.lexicon import fold, is_whole, names, tokens, words
+from aatoolkit._util.lexicon import ends, fits, fold, is_whole, names, tokens, words
 from aatoolkit.availability.detect.facts import Facts, Hint, Member, raw
 from aatoolkit.availability.detect.words import (
     STATED,
@@ -40,7 +41,10 @@ _EMPTY = "the answer is empty, and this is beside it"
 _OF_PROCESS = "words that are often about how data came to be"
 _UNKNOWN = "a word under a key of availability that is not known"
 _TOTAL = "a count above the rows that are given"
+_SENTINEL = "a value that is declared to stand for missing"
+_ERROR = "a number that may be of an error"
 _SURE = 100
+_STATUSES = [*HTTPStatus]
 
 
 def find_hints(answer: Facts, headers: Mapping[str, str]) -> list[Hint]:
@@ -52,12 +56,12 @@ def find_hints(answer: Facts, headers: Mapping[str, str]) -> list[Hint]:
         if signal.availability.status == "unknown"
     ]
     read = [signal.path for signal in answer.signals if signal.rule != "options"]
-    scored = [*_of_headers(headers), *_of_members(answer)]
-    open_ones = [
-        (score, hint)
-        for score, hint in sorted(scored, key=lambda place: -place[0])
-        if not any(_touch(hint.path, path) for path in read)
+    scored = [
+        place
+        for place in (*_of_headers(headers), *_of_members(answer))
+        if not any(_touch(place[1].path, path) for path in read)
     ]
+    open_ones = sorted(scored, key=lambda place: -place[0])
     sure = [hint for score, hint in open_ones if score >= _SURE]
     sure = [h for h in sure if not any(_is_below(h.path, other.path) for other in sure)]
     return [*unknown, *(sure or [hint for _, hint in open_ones[:1]])][:_MOST]
@@ -76,23 +80,26 @@ def _of_headers(headers: Mapping[str, str]) -> Iterator[tuple[int, Hint]]:
     for name, text in headers.items():
         key = name.lower().removeprefix("x-")
         about = names(key, "about_data") or names(key, "of_process")
-        stated = about or subject(key) or denial(key) is not None
-        if stated and isinstance(text, str) and not _STANDARD.fullmatch(name.lower()):
+        stated = isinstance(text, str) and (about or subject(key) or denial(key))
+        if stated and not _STANDARD.fullmatch(name.lower()):
             yield _SURE, Hint(f"header {name.lower()}", raw(text), _KEY)
 
 
 def _of_members(answer: Facts) -> Iterator[tuple[int, Hint]]:
     """Yield the members of objects outside lists, each with its score."""
     document = answer.document
-    empty = isinstance(document, dict) and any(value in (None, []) for value in document.values())
-    bare = answer.is_bare or (not answer.numbers and empty)
+    bare = answer.is_bare or (
+        not answer.numbers
+        and isinstance(document, dict)
+        and any(value in (None, []) for value in document.values())
+    )
     waiting = [Member("", document, "$", {})]
     rows = max(_lists(waiting[0]), default=(False, 0, ""))[2]
     for holder in waiting:  # it grows meanwhile
         wide = not holder.is_object or len(holder.value) > 100 or holder.path.count(".") > _DEEPEST
         for key, value in () if wide else holder.value.items():
             member = holder.inner(key, value)
-            if is_echo(key) and fold(key) not in ("window", "cursor", "paging"):
+            if is_echo(key) and fold(key) not in ("window", "cursor", "paging", "schema"):
                 continue
             if not names(key, "business"):
                 waiting.append(member)
@@ -101,7 +108,8 @@ def _of_members(answer: Facts) -> Iterator[tuple[int, Hint]]:
                 continue
             told = names(key, "about_data") or names(key, "source")
             data = (rows == member.path and not told) or _is_below(rows, member.path)
-            points, why = 0 if data else _points(answer, key, value), _sure(key, value, bare=bare)
+            points = 0 if data else _points(answer, key, value)
+            why = _sure(key, value, bare=bare) or _in_numbers(answer, holder.value, key, value)
             if why:
                 yield _SURE + points, Hint(member.path, raw(value), why)
             elif points > 1:
@@ -124,16 +132,39 @@ def _sure(key: str, value: Any, *, bare: bool) -> str | None:
     """Why a member surely is a place of availability; None if it may be business."""
     if loss(key, value):
         return _TOTAL
-    texts = [text for text in _texts(value) if len(text) <= _LONGEST]
-    if any(lack([text]) for text in texts) and not (
+    if any(lack([text]) for text in _texts(value) if len(text) <= _LONGEST) and not (
         isinstance(value, str) and names(key, "business")
     ):
         return _ABSENT
     if isinstance(value, str) and bare and not _PLAIN.fullmatch(value) and not _is_good(value):
         return _EMPTY
-    about = names(key, "about_data") or subject(key) == STATED
-    is_flag = isinstance(value, bool) and (about or flag(key, value) or phrase(tokens(key)))
-    return _KEY if bare and is_flag and not names(key, "business") else None
+    if not (bare and isinstance(value, bool)) or names(key, "business"):
+        return None
+    about = names(key, "about_data") or subject(key) == STATED or phrase(tokens(key))
+    return _KEY if about or flag(key, value) else None
+
+
+def _in_numbers(answer: Facts, given: dict[str, Any], key: str, value: Any) -> str | None:
+    """Why numbers of a member, or of its records, may be about availability; None if none may."""
+    records = [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+    declared = "sentinel" in [signal.rule for signal in answer.signals]
+    for record in records[:_WIDEST] or [given]:
+        texts = {text: name for name, text in record.items() if isinstance(text, str)}
+        told = any(ends(name, "message") and not _is_good(text) for text, name in texts.items())
+        of_engine = any(map(answer.is_engine, texts))
+        for name, item in record.items() if records else [(key, value)]:
+            number = item if isinstance(item, int | float) else 0
+            sentinel = fits(name, "sentinel") and item is not None
+            if not declared and (sentinel or (number < 0 and denial(name))):
+                return _SENTINEL
+            if -1 < number < 400:
+                continue
+            # In records without an engine, a status of HTTP may be that of a page.
+            about = (told and not (records and number in _STATUSES)) or of_engine
+            by_engine = answer.is_engine(name) and all(v in _STATUSES for v in record.values())
+            if by_engine or (about and fits(name, "call_status")):
+                return _ERROR
+    return None
 
 
 def _texts(value: Any) -> Iterator[str]:
