@@ -8,8 +8,8 @@ reading order:
 - ``app``: the commands that read a service, draft its profile or serve one; ``doctor``: its
   checks; ``stores``: the commands on studies and archives. Each loads what it needs when it runs,
   so that ``--help`` loads no pandas.
-- ``output``: what is printed and written, in columns, as JSON or in the format of a file's suffix;
-  ``dated``: a day's tables in folders of their own.
+- ``output``: what is printed and written, in columns, as JSON or in the format of a file's suffix,
+  and a day's tables in folders of their own.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """JSON documents: strict decoding, one walk through them, and typed columns.
 
 - ``decode`` decodes bytes strictly; ``layout`` counts what a document has, and recognises objects
-  whose keys are data; ``chunks`` cuts long documents.
+  whose keys are data.
 - ``paths`` is the grammar of paths, ``vectors`` the walk along one: all values of a path at once.
 - ``coerce`` makes typed arrays of values; ``text_values`` reads single texts: amounts, days.
 - ``shred`` makes Arrow tables of any document, and the document of them.

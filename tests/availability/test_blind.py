@@ -79,34 +79,6 @@ def test_one_metric_that_was_not_measured_has_no_numbers_and_the_others_do() -> 
     frame.aa.require("mention_count")
 
 
-def test_the_first_of_many_pages_is_part_of_the_whole() -> None:
-    frame = read("urls", pagination={"page": 1, "perPage": 50, "total": 800, "hasMore": True}).main
-    assert status(frame, "citation_count") == ("partial", "truncated")
-    total = frame.aa.aggregate(columns="citation_count")
-    assert total["citation_count"].notna().all()
-    assert status(total, "citation_count") == ("partial", "truncated")
-
-
-def test_the_only_page_is_the_whole() -> None:
-    frame = read("urls", pagination={"page": 1, "perPage": 50, "total": 3, "hasMore": False}).main
-    assert status(frame, "citation_count")[0] != "partial"
-
-
-def test_a_list_that_was_cut_off_is_part_of_the_whole() -> None:
-    frame = read("domains", limit=3, truncated=True).main
-    assert status(frame, "citation_count") == ("partial", "truncated")
-    assert status(frame.head(1), "citation_count") == ("partial", "truncated")
-    whole = read("domains", limit=500, truncated=False).main
-    assert status(whole, "citation_count")[0] != "partial"
-
-
-def test_work_in_progress_is_partial_and_work_that_is_done_is_not() -> None:
-    going = read("prompts", progress={"completed": 12, "total": 40}).main
-    assert status(going, "mention_rate") == ("partial", "pending")
-    done = read("prompts", progress={"completed": 40, "total": 40}).main
-    assert status(done, "mention_rate")[0] != "partial"
-
-
 def test_an_error_inside_an_answer_is_the_reason_of_every_cell() -> None:
     message = "No CDN log source has been connected yet."
     body = {"section": "crawl", "domain": "acme.example"}
