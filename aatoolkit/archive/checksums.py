@@ -105,8 +105,9 @@ class Checksums:
         for path in paths_of(self._store, name, table):
             recorded = sums.get(path)
             self.unchecked += recorded is None
-            if files.get_file_info(f"{name}/{path}").type == FileType.NotFound:
-                yield f"the file {path} is missing"
+            kind = files.get_file_info(f"{name}/{path}").type
+            if kind != FileType.File:
+                yield f"the file {path} is {'missing' if kind == FileType.NotFound else 'no file'}"
             elif recorded is not None and _sha256(self._store, f"{name}/{path}") != recorded:
                 yield f"the file {path} is not what was written"
 

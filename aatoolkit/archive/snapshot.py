@@ -260,6 +260,10 @@ class Snapshot:
             hidden |= {run for run in unseen if low is None or high is None or low <= run <= high}
             paths.append(addresses[row["path"].rsplit("/", 1)[-1]])
             size += row["size_bytes"] or 0
+        for path in paths:
+            # A pipe or a device would be waited for, for ever.
+            if self.store.is_local and os.path.exists(path) and not os.path.isfile(path):
+                raise ArchiveError("it is no regular file; take it away", path=path)
         return VisibleFiles(table, tuple(paths), frozenset(hidden), size)
 
     def query(

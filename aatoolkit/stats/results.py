@@ -410,7 +410,8 @@ def _is_column(values: object) -> bool:
 def column_of(values: Iterable[Any], dtype: str) -> pd.Series:
     """Make a column of a declared type, missing where a number is NaN."""
     if dtype == "day":
-        return pd.Series(list(values), dtype="datetime64[us]")
+        days = pd.Series(pd.to_datetime(list(values)))
+        return days.dt.tz_localize(None).astype("datetime64[us]")
     if dtype == "text":
         return pd.Series(list(values), dtype="string")
     numbers = pd.Series(pd.array(list(values), dtype="Float64"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import random
 import shutil
 from collections.abc import Callable
@@ -144,3 +145,17 @@ def test_a_table_of_another_shape_is_a_typed_error(copy: Path, name: str, how: s
 def test_a_path_that_is_no_text_is_refused(path: str) -> None:
     with pytest.raises(ArchiveError, match="no archive can be at"):
         aa.Archive(path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names are of POSIX")
+@pytest.mark.parametrize("table", ["frames", "responses"])
+def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(copy: Path, table: str) -> None:
+    file = next((copy / "tables" / table).rglob("*.parquet"), None) or next(
+        (copy / table).rglob("*.parquet")
+    )
+    file.unlink()
+    os.mkfifo(file)
+    archive = aa.Archive(copy)
+    assert not archive.verify()
+    with pytest.raises(ArchiveError, match="no regular file"):
+        archive.sql(f"SELECT * FROM {table}").fetchall()

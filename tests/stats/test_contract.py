@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 from prompts import DAY, RULES, counted, daily, rates_of, runs_of
 from scipy import optimize, stats
+from serving import shared_dataset
 from statsmodels import api
 from statsmodels.stats import contingency_tables, multitest, proportion
 
@@ -411,3 +412,9 @@ def test_a_sample_of_the_size_that_is_told_has_the_margin() -> None:
         k = row["prompts"]
         assert row["margin"] == pytest.approx(stats.t.ppf(0.975, k - 1) * single / np.sqrt(k))
         assert stats.t.ppf(0.975, k - 2) * single / np.sqrt(k - 1) > 0.05
+
+
+def test_days_of_changes_are_those_of_moments_in_utc() -> None:
+    crawls = shared_dataset()["crawl"]["crawl_timeseries"]
+    result = crawls[crawls["bot"] == "GPTBot"].aa.changes("requests", date="bucket_start")
+    assert result["from_day"].iloc[0] == crawls["bucket_start"].min().tz_localize(None)
