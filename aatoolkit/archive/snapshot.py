@@ -420,7 +420,8 @@ class Snapshot:
             problem = self.store.masked(str(error))
             unknown = _UNKNOWN_TABLE.search(problem)
             if unknown:  # DuckDB suggests its own tables, and knows no other yet
-                hint = did_you_mean(near_matches(unknown["name"], [*tables]))
+                others = [name for name in tables if name != unknown["name"]]
+                hint = did_you_mean(near_matches(unknown["name"], others))
                 problem = "; ".join(filter(None, (f"there is no table {unknown['name']!r}", hint)))
             elif "disabled by configuration" in problem or "has been locked" in problem:
                 problem += (

@@ -73,7 +73,13 @@ def require(frame: pd.DataFrame, columns: tuple[str, ...]) -> pd.DataFrame:
         state = availability_of(frame, name, known[name])
         is_silent = not frame[name].notna().to_numpy().any()
         is_lost = state.reason == OVERWRITTEN or cells_of(frame, name, metadata).unreported.any()
-        if state.status in EMPTY or (state.status == Status.UNKNOWN and (is_silent or is_lost)):
+        is_unknown = state.status == Status.UNKNOWN
+        is_partial = state.status == Status.PARTIAL and len(frame) > 0
+        if (
+            state.status in EMPTY
+            or (is_unknown and is_lost)
+            or (is_silent and (is_unknown or is_partial))
+        ):
             lacking[name] = str(state)
             if not is_silent and state.reason != OVERWRITTEN:
                 problem = "these columns were not measured in every row"

@@ -182,17 +182,21 @@ def test_a_column_with_a_row_that_nobody_reported_is_unknown_and_not_required() 
     assert whole.aa.aggregate(columns="mention_count")["mention_count"].tolist() == before
 
 
-def test_a_column_without_a_value_in_the_rows_that_are_left_is_unknown() -> None:
+@pytest.mark.parametrize("status", [Status.AVAILABLE, Status.PARTIAL])
+def test_a_column_without_a_value_in_the_rows_that_are_left_is_not_required(
+    status: Status,
+) -> None:
     frame = pd.DataFrame({"k": ["a", "b"], "n": pd.array([1, None], "Int64")})
-    state = Availability(Status.AVAILABLE)
+    state = Availability(status)
     columns = {name: ColumnMetadata(f"overview_engines.{name}", state) for name in frame}
     frame = attach(frame, FrameMetadata(columns, ("k",)))
     assert frame.aa.require("n") is frame
     rest = frame[frame["n"].isna()]
-    assert rest.aa.availability.loc["n"].tolist()[::2] == ["unknown", "no value is given"]
-    with pytest.raises(AvailabilityError, match="no value is given"):
+    if status == Status.AVAILABLE:
+        assert rest.aa.availability.loc["n"].tolist()[::2] == ["unknown", "no value is given"]
+    with pytest.raises(AvailabilityError, match="hold no measurement: n"):
         rest.aa.require("n")
-    assert frame.iloc[:0].aa.availability.loc["n", "status"] == "available"
+    assert frame.iloc[:0].aa.availability.loc["n", "status"] == status
 
 
 def test_an_attribute_of_a_known_key_is_as_measured_in_new_rows_as_in_old_ones() -> None:
