@@ -146,7 +146,7 @@ def decode_exactly(body: bytes, **facts: Any) -> Any:
         problem, sentence = refused.problem, str(refused)
     # Raised here, outside the handler: what the handlers caught holds parts of the body.
     raise DecodeError(
-        f"the answer is not a JSON document: {sentence}",
+        f"the response is not a JSON document: {sentence}",
         problem=problem,
         excerpt=excerpt(body),
         **facts,
@@ -169,7 +169,7 @@ def checked_value(answer: Any, **facts: Any) -> Any:
         if value == answer:
             return value
         problem = "JSON cannot hold it as it is"
-    raise PayloadError(f"the answer is not a JSON value: {problem}", problems=[f"{problem} @ $"])
+    raise PayloadError(f"the response is not a JSON value: {problem}", problems=[f"{problem} @ $"])
 
 
 @contextmanager

@@ -96,14 +96,16 @@ def draft_of(answer: Any, name: str, declared: Section | None) -> Section | None
         replace(
             table,
             columns=tuple(
-                replace(column, doc=f"Drafted from this answer: {column.pattern or 'the answer'}.")
+                replace(
+                    column, doc=f"Drafted from this response: {column.pattern or 'the response'}."
+                )
                 for column in table.columns
             ),
         )
         for table in drawn
     )
     rule = None if declared is None else declared.availability
-    doc = "Drafted from this answer; units and aggregation rules are open."
+    doc = "Drafted from this response; units and aggregation rules are open."
     return Section(drawn.name, doc, *tables, kept=drawn.kept, availability=rule)
 
 

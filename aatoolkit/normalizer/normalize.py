@@ -101,7 +101,7 @@ def normalize(
     ScopeError
         If there is no such section.
     DecodeError
-        If the answer is not one JSON document.
+        If the response is not one JSON document.
     PayloadError
         If ``strict`` and it drifted, with every problem; or if the answer is no JSON value.
         `PayloadError` if it has more different paths than are allowed.
@@ -113,7 +113,7 @@ def normalize(
     SchemaDriftWarning
         Once, if the answer drifted.
     SchemaDriftWarning
-        If a word of availability in the answer is not understood; it is read as unknown, and kept
+        If a word of availability in the response is not understood; it is read as unknown, and kept
         verbatim. A `Rule` of the declaration can define what it means.
 
     Examples
@@ -139,7 +139,7 @@ def normalize(
         if declared is None and name in sections.default_profile():
             declared, owner = sections.default_profile()[name], sections.default_profile().name
         if declared is None:
-            problem = f"nothing in this answer of {name} can be made a table"
+            problem = f"nothing in this response of {name} can be made a table"
             raise PayloadError(problem, section=name, problems=[problem])
     return reader.read(answer, declared, owner, tentative and not strict)
 
@@ -267,7 +267,7 @@ def _body_and_facts(answer: Any, declared: Section) -> tuple[Any, dict[str, Any]
     if isinstance(answer, bytes | str | dict | list):
         return answer, {"section": declared.name}
     raise PayloadError(
-        f"a {type(answer).__name__} is no answer; give a Payload, bytes, text, dict or list",
+        f"a {type(answer).__name__} is no response; give a Payload, bytes, text, dict or list",
         section=declared.name,
         problems=[f"{type(answer).__name__} @ $"],
     )

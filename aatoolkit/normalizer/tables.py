@@ -52,7 +52,7 @@ _MARKS = {
 
 _EMPTY = {
     "available": "available, and there is nothing",
-    "unknown": "unknown: the answer gives no reason why it is empty",
+    "unknown": "unknown: the response gives no reason why it is empty",
     "unavailable": "unavailable: the service gives no reason",
     "unknown (absent)": "unknown: the answer gives nothing here",
 }
@@ -454,7 +454,7 @@ class Tables(Mapping[str, "pd.DataFrame"], NamesNear):
 
     def _noted(self) -> str:
         """Describe in words whether it was drafted, and the number of drifts and hints."""
-        draft = ", drafted from this answer" if self.drafted else ""
+        draft = ", drafted from this response" if self.drafted else ""
         drifts = f", {len(self.drift)} drifts (see .drift)" if len(self.drift) else ""
         plural = "s" if len(self.hints) > 1 else ""
         hints = f", {len(self.hints)} hint{plural} (see .hints)" if len(self.hints) else ""

@@ -25,14 +25,14 @@ def test_an_answer_that_the_shipped_declaration_does_not_fit_is_drafted() -> Non
     with pytest.warns(SchemaDriftWarning, match="aa.profile.draft"):
         tables = aa.normalize("domains", FOREIGN)
     assert tables.drafted
-    assert repr(tables).startswith("<Tables of domains, drafted from this answer>")
+    assert repr(tables).startswith("<Tables of domains, drafted from this response>")
     main = tables.main
     assert main[["host", "cites"]].to_numpy().tolist() == [["a.example", 3], ["b.example", 2]]
     assert [str(dtype) for dtype in main.dtypes] == ["string", "Int64", "Float64", "datetime64[us]"]
     book = main.aa.codebook
     assert book["unit"].isna().all()
     assert set(book["aggregation"]) == {"key", "none"}
-    assert book.loc["cites", "doc"].startswith("Drafted from this answer")
+    assert book.loc["cites", "doc"].startswith("Drafted from this response")
     assert not len(tables.extra)
     assert tables.rebuild() == FOREIGN
 

@@ -111,7 +111,7 @@ def test_a_mark_shows_what_was_measured(words: str, mark: str) -> None:
     ("answer", "reason"),
     [
         ({"status": "available", "domains": []}, "● available, and there is nothing"),
-        ({"domains": []}, "? unknown: the answer gives no reason why it is empty"),
+        ({"domains": []}, "? unknown: the response gives no reason why it is empty"),
         ({"domains": None}, "? unknown: the answer gives nothing here"),
         ({}, "? unknown: the answer gives nothing here"),
         ({"status": "not_connected", "domains": []}, "○ unavailable (not connected): Said so."),

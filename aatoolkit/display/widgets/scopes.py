@@ -204,7 +204,7 @@ def _empty(frame: pd.DataFrame, offered: list[Option]) -> str:
     """The text for no choice, which is read without a filter."""
     if offered:
         return "none chosen: all {}"
-    return f"{'not in the answer' if _is_absent(frame) else 'none offered'}: no filter"
+    return f"{'not in the response' if _is_absent(frame) else 'none offered'}: no filter"
 
 
 def _is_absent(frame: pd.DataFrame, *columns: str) -> bool:
