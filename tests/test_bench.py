@@ -35,28 +35,9 @@ def run(bench: str, folder: Path) -> tuple[str, list[dict[str, Any]]]:
 @pytest.mark.parametrize("bench", SMALL)
 def test_every_figure_is_a_number_of_its_unit(bench: str, tmp_path: Path) -> None:
     printed, figures = run(bench, tmp_path)
-    assert printed
+    assert ("plain_loop failed: AttributeError" in printed) == (bench == "normalise")
     assert figures
     assert all(figure["unit"] in ("x", "s", "bytes") for figure in figures)
     assert all(figure["value"] > 0 for figure in figures)
-
-
-@pytest.mark.thorough
-def test_a_contender_that_cannot_read_a_response_says_why(tmp_path: Path) -> None:
-    printed, figures = run("normalise", tmp_path)
-    assert "plain_loop failed: AttributeError" in printed
-    ratios = [figure for figure in figures if figure["what"] == "time / orjson.loads"]
-    assert {(figure["contender"], figure["kind"]) for figure in ratios} == {
-        ("orjson.loads", "regular"),
-        ("orjson.loads", "irregular"),
-        ("shred", "regular"),
-        ("shred", "irregular"),
-        ("plain_loop", "regular"),
-    }
-
-
-@pytest.mark.thorough
-def test_the_benchmark_of_the_service_measures_the_start_and_every_section(tmp_path: Path) -> None:
-    _, figures = run("service", tmp_path)
-    assert [figure["what"] for figure in figures].count("a section") == 17
-    assert "start" in {figure["what"] for figure in figures}
+    sections = [figure for figure in figures if figure["what"] == "a section"]
+    assert len(sections) == (17 if bench == "service" else 0)

@@ -12,13 +12,10 @@ from IPython.lib.pretty import pretty
 
 import aatoolkit as aa
 from aatoolkit._util.show import ShowAs, Shown
-from aatoolkit._util.text import terminal_width, wrap_cell, wrap_lines
+from aatoolkit._util.text import wrap_lines
 
 SENTENCE = "Answers of Google AI Overviews were not examined for advertisements in this window."
 WORDS = st.text("abc -.", max_size=120)
-LONG = (
-    "  source_domains  ◐ partial: google-ai-overview: This engine has not run yet; and more of it"
-)
 
 
 @pytest.fixture(autouse=True)
@@ -202,23 +199,6 @@ def test_partial_numbers_are_marked_and_say_why() -> None:
 
 
 # -- text --------------------------------------------------------------------------------------
-
-
-def test_a_width_that_is_set_wins_over_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "132")
-    assert terminal_width() == 132
-    with pd.option_context("display.width", 100):
-        assert terminal_width() == 100
-    with pd.option_context("display.width", None):
-        assert terminal_width() == 132
-
-
-def test_a_line_goes_on_below_its_column_and_names_break_where_their_parts_meet() -> None:
-    first, second, *_ = wrap_lines(LONG, 60).splitlines()
-    assert first.startswith("  source_domains  ◐ partial")
-    assert second.index(second.split()[0]) == LONG.index("◐")
-    assert wrap_cell("at domains.rank, x", 9) == ["at", "domains.", "rank, x"]
-    assert wrap_cell("y" * 9, 4) == ["yyyy", "yyyy", "y"]
 
 
 def test_a_declaration_prints_as_a_list() -> None:

@@ -29,8 +29,6 @@ import aatoolkit as aa
 TYPES = ("owned", "competitor", "editorial", "ugc", "reference", "other")
 CASES = {
     "12 columns by a category": ("source_domains", "domain_type"),
-    "12 columns, all rows": ("source_domains", None),
-    "12 columns by the key": ("source_domains", "source_domain"),
     "a count by engine": ("source_domain_engines", "engine"),
 }
 

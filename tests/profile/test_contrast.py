@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from foreign import draft_of
 
 import aatoolkit as aa
 from aatoolkit.errors import SchemaDriftWarning
@@ -87,11 +86,3 @@ def test_rows_that_are_gone_without_a_word_are_pointed_out_and_are_no_zero(draft
     with pytest.warns(SchemaDriftWarning):
         explained = aa.normalize("urls", reason, profile=profile)
     assert "$.items" not in {*explained.hints["path"]}
-
-
-def test_what_merely_repeats_the_question_or_a_number_is_no_place():
-    whole = {"filters": {"engine": None}, "rows": [{"n": 1}], "count": 1}
-    empty = {"filters": {"engine": "gamma"}, "engine": "gamma", "rows": [], "count": 0}
-    options = {"engines": ["alpha", {"id": "gamma", "lastRun": None}]}
-    draft = draft_of({"crawl": whole}, options=options, empty={"crawl": empty})
-    assert draft["crawl"].candidates == ()
