@@ -157,7 +157,7 @@ def _outcome(
     states, codes = in_groups(states, codes, absent)
     if wholes is not None:
         lost = {
-            at: f"{wholes.lacking[at]} of {wholes.total[at]} answers have no row of it"
+            at: f"{wholes.lacking[at]} of {wholes.total[at]} responses have no row of it"
             for at in np.flatnonzero(wholes.lacking).tolist()
         }
         unsure = {at: Availability(Status.UNKNOWN, Cause.NO_ROW, why) for at, why in lost.items()}

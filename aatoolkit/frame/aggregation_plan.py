@@ -467,7 +467,7 @@ class Wholes:
     groups, rows : array of int
         Pairs of a group and the first row of an answer, whose whole is part of its denominator.
     lacking : array of int
-        For each group how many answers have no row of it, of which it is not known that it is 0.
+        For each group how many responses have no row of it, of which it is not known that it is 0.
     total : array of int
         For each group how many answers there are.
     """

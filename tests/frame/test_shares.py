@@ -35,7 +35,7 @@ def test_over_answers_by_engine_a_share_is_that_of_one_answer_over_all(
     assert result.to_dict() == pytest.approx(whole[result.index].to_dict())
     explained = apart.aa.aggregate(key, share).aa.explain(0, share)
     assert explained.formula is not None
-    assert "answers" in explained.formula
+    assert "over 4 responses" in explained.formula
 
 
 def test_an_answer_that_may_have_left_out_a_row_is_no_zero() -> None:
@@ -50,7 +50,7 @@ def test_an_answer_that_may_have_left_out_a_row_is_no_zero() -> None:
     result = cut.aa.aggregate("brand", "mention_rate").set_index("brand")
     name = own["brand"].iloc[0]
     assert pd.isna(result.loc[name, "mention_rate"])
-    assert "1 of 6 answers have no row" in result.loc[name, "mention_rate_availability_reason"]
+    assert "1 of 6 responses have no row" in result.loc[name, "mention_rate_availability_reason"]
     some = cut.aa.aggregate("brand", "mention_rate", skip_missing=True).set_index("brand")
     rest = own[own["engine"] != "gemini"]
     expected = rest["mention_count"].sum() / rest["answer_count"].sum()
