@@ -264,7 +264,8 @@ def _with_disabled(name: str, options: list[Option]) -> Iterator[Option]:
         if _is_allowed(name, option.value):
             yield option
         else:
-            yield Option(option.value, option.label, note="no filter", mark=OptionFlag.DISABLED)
+            why = "has a comma, no filter" if "," in option.value else "no filter"
+            yield Option(option.value, option.label, note=why, mark=OptionFlag.DISABLED)
 
 
 def _is_allowed(name: str, values: Any) -> bool:
