@@ -132,8 +132,9 @@ WIDGET = "application/vnd.jupyter.widget-view+json"
 # Libraries of the kernel's side warn of their own deprecations; the cells are what is tested.
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::RuntimeWarning")
 def test_it_runs_from_the_top(path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    nbclient = pytest.importorskip("nbclient", reason="nbclient: install the extra test")
-    nbformat = pytest.importorskip("nbformat", reason="nbformat: install the extra test")
+    import nbclient
+    import nbformat
+
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
     monkeypatch.setenv("JUPYTER_PLATFORM_DIRS", "1")
     notebook = nbformat.read(path, as_version=4)
@@ -194,8 +195,9 @@ def test_the_table_lists_every_section() -> None:
 
 @pytest.mark.timeout(400)  # 12 s on an idle machine
 def test_the_recipes_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("polars", reason="polars: install the extra test")
-    pytest.importorskip("matplotlib", reason="matplotlib: install the extra test").use("agg")
+    import matplotlib
+
+    matplotlib.use("agg")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("AATOOLKIT_CACHE_FOLDER", str(tmp_path / "cache"))
     names: dict[str, object] = {}

@@ -29,7 +29,9 @@ def test_it_is_short() -> None:
 def test_the_code_blocks_run_and_print_what_is_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("matplotlib", reason="matplotlib: install the extra test").use("agg")
+    import matplotlib
+
+    matplotlib.use("agg")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("AATOOLKIT_CACHE_FOLDER", str(tmp_path / "cache"))
     monkeypatch.setenv("COLUMNS", "80")

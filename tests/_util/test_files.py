@@ -28,7 +28,9 @@ KINDS = (
 NUMBERS = {"publication": effort(12, 4)}
 """How often what takes longer is killed; the others are killed more often."""
 
-posix = pytest.mark.skipif(os.name != "posix", reason="processes cannot be forked")
+posix = pytest.mark.skipif(
+    os.name != "posix", reason="only POSIX systems fork a process to be killed"
+)
 each_kind = pytest.mark.parametrize("kind", KINDS)
 
 
@@ -50,7 +52,7 @@ def crashing(scenario: str, kind: str, place: Path, *numbers: int) -> dict[str, 
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )
     if "cannot trace" in done.stderr:
-        pytest.skip(done.stderr.strip())
+        pytest.skip("strace may not attach to a process on this machine")
     assert done.returncode == 0, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
     assert found.pop("problems") == []
@@ -82,7 +84,9 @@ def test_a_kill_at_any_moment_leaves_a_whole_version_and_nothing_that_was_saved_
 
 @pytest.mark.thorough
 @posix
-@pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
+@pytest.mark.skipif(
+    shutil.which("strace") is None, reason="strace, which makes system calls fail, is not installed"
+)
 @each_kind
 def test_a_fault_at_every_system_call_leaves_the_old_version_or_the_new(
     kind: str, tmp_path: Path
@@ -100,7 +104,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     place.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=3m", "none", str(place)]
     if shutil.which("mount") is None or subprocess.run(mount, capture_output=True).returncode:
-        pytest.skip("a small disk cannot be mounted here")
+        pytest.skip("a small disk to fill needs the right to mount one")
     yield place
     subprocess.run(["umount", str(place)], check=True)
 

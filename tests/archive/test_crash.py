@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +17,10 @@ HELPERS = Path(__file__).parents[1] / "helpers"
 pytestmark = [
     pytest.mark.thorough,
     pytest.mark.timeout(900),
-    pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="needs fork"),
+    pytest.mark.skipif(
+        not hasattr(os, "fork"),
+        reason="only POSIX systems fork a process to be killed",
+    ),
 ]
 
 

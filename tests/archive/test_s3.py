@@ -10,7 +10,6 @@ import sys
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
-from importlib.util import find_spec
 from typing import Any
 
 import pytest
@@ -21,10 +20,7 @@ from aatoolkit.errors import ArchiveError
 from aatoolkit.payload import Payload
 from aatoolkit.sections import SUM, Column, Profile, Section, Table, records
 
-pytestmark = [
-    pytest.mark.thorough,
-    pytest.mark.skipif(find_spec("moto") is None, reason="an S3 server: pip install moto flask"),
-]
+pytestmark = pytest.mark.thorough
 
 FIRST = date(2026, 9, 28)
 COLUMNS = (Column("day", "date"), Column("n", "Int64", unit="count", aggregate=SUM))
@@ -113,9 +109,9 @@ def objects(endpoint: str) -> dict[str, bytes]:
 
 @cache
 def _s3(endpoint: str) -> Any:
-    return pytest.importorskip("boto3", reason="boto3: install the extra test").client(
-        "s3", endpoint_url=endpoint
-    )
+    import boto3
+
+    return boto3.client("s3", endpoint_url=endpoint)
 
 
 @pytest.mark.timeout(300)  # hundreds of requests

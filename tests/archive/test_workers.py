@@ -108,8 +108,8 @@ def test_threads_normalise_what_is_at_hand(place: Path, days: Any) -> None:
 def test_a_cluster_of_two_processes_adds_and_asks(
     place: Path, client: aa.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    distributed = pytest.importorskip("distributed", reason="distributed: install the extra test")
-    pytest.importorskip("dask.dataframe", reason="dask: install the extra test")
+    import distributed
+
     monkeypatch.setenv("AATOOLKIT_TOKEN", TOKEN)
     archive, hosts = aa.Archive(place), [f"host{number:02d}.example" for number in range(24)]
     with (
@@ -137,7 +137,6 @@ def test_a_cluster_of_two_processes_adds_and_asks(
 
 @pytest.mark.thorough
 def test_dask_gives_what_sql_gives(filled: aa.Archive) -> None:
-    pytest.importorskip("dask.dataframe", reason="dask: install the extra test")
     frame = filled.dask("domains")
     found = frame.groupby("host")["citation_count"].sum().compute(scheduler="sync").sort_index()
     assert [*found.items()] == filled.sql(QUERY).fetchall()

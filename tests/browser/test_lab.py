@@ -45,7 +45,7 @@ def lab(
 ) -> Iterator[str]:
     """A front end with a notebook."""
     if find_spec(request.param) is None:
-        pytest.skip(f"needs {request.param}")
+        pytest.skip(f"{request.param}, the front end that is tested, is not installed")
     folder = tmp_path_factory.mktemp("lab")
     write_notebook(folder / "picker.ipynb", *CELLS)
     with serving(folder, request.param) as url:

@@ -46,7 +46,10 @@ def test_an_interactive_picture_is_one_file_that_says_what_each_mark_is(
 
 
 @pytest.mark.thorough
-@pytest.mark.skipif(find_spec("nbconvert") is None, reason="needs nbconvert")
+@pytest.mark.skipif(
+    find_spec("nbconvert") is None,
+    reason="nbconvert, which makes a page of a notebook, is not installed",
+)
 def test_an_exported_notebook_shows_what_needs_no_kernel(
     page: Any, engines: Any, tmp_path: Path
 ) -> None:

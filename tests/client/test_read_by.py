@@ -48,7 +48,9 @@ def test_the_value_is_part_of_the_key_and_a_trend_is_drawn_as_lines(project: aa.
     tables = project.read("overview", split="engine")
     assert metadata_of(tables["overview_trend"]).key == ("engine", "date")
     assert metadata_of(tables["overview_engines"]).key == ("filter_engine", "engine")
-    pytest.importorskip("matplotlib", reason="matplotlib: install the extra test").use("agg")
+    import matplotlib
+
+    matplotlib.use("agg")
     for chosen in ({}, {"color": "engine"}):
         axes = tables["overview_trend"].aa.plot(**chosen)
         assert axes.finding.startswith("Mention rate by week and engine"), axes.finding

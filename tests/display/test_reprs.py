@@ -96,10 +96,9 @@ def test_everything_shows_itself_in_a_notebook_short_and_safely(kind: str, thing
 @pytest.fixture
 def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Any]:
     """An IPython of its own, with a dataset in it."""
-    config = pytest.importorskip("traitlets.config", reason="traitlets: install the extra test")
-    interactiveshell = pytest.importorskip(
-        "IPython.core.interactiveshell", reason="IPython: install the extra test"
-    )
+    from IPython.core import interactiveshell
+    from traitlets import config
+
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
     settings = config.Config()
     settings.HistoryManager.enabled = False

@@ -6,13 +6,12 @@ import json
 from datetime import datetime
 from pathlib import Path
 
+import openpyxl
 import pandas as pd
 import pytest
 
 import aatoolkit as aa
 from aatoolkit.errors import NotWritten
-
-openpyxl = pytest.importorskip("openpyxl", reason="openpyxl: install the extra test")
 
 
 @pytest.fixture(scope="module")

@@ -34,10 +34,9 @@ def test_arrow_has_the_keys_of_the_file_and_the_facts_at_its_fields(
 
 
 def test_other_engines_take_the_accessor(tables: aa.Tables) -> None:
-    polars, duckdb = (
-        pytest.importorskip("polars", reason="polars: install the extra test"),
-        pytest.importorskip("duckdb", reason="duckdb: install the extra test"),
-    )
+    import duckdb
+    import polars
+
     accessor = tables.main.aa
     assert polars.DataFrame(accessor).height == len(tables.main)
     relation = pa.table(accessor)  # DuckDB finds it by its name

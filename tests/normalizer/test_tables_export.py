@@ -18,7 +18,8 @@ def tables() -> aa.Tables:
 def test_all_tables_are_written_to_a_folder_or_a_workbook(
     tables: aa.Tables, tmp_path: Path
 ) -> None:
-    openpyxl = pytest.importorskip("openpyxl")
+    import openpyxl
+
     files = tables.to_parquet(tmp_path / "all")
     assert {path.stem for path in files} >= {*tables}
     assert len(aa.read_parquet(files[0])) == len(tables.main)

@@ -72,7 +72,6 @@ def project(scripted: Any, reply: Any) -> Any:
 
 @pytest.mark.thorough
 def test_standard_names_are_saved_read_drawn_and_lossless(project, tmp_path):
-    pytest.importorskip("matplotlib", reason="matplotlib: install the extra test")
     draft = aa.profile.draft(project, sections=["domains"], progress=False)
     review = draft["domains"].review
     assert review.loc[("domains", "citation_count"), "path"] == "rows[].cit"

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
+from pandera import pandas as pandera
 from serving import demo_dataset
 
 import aatoolkit as aa
 from aatoolkit.sections import frictionless_schema, pandera_schema
-
-pandera = pytest.importorskip("pandera.pandas", reason="pandera: install the extra test")
 
 
 @pytest.fixture(scope="module")

@@ -125,7 +125,8 @@ def test_adjusted_p_values_are_those_of_benjamini_and_hochberg() -> None:
 
 
 def test_the_interval_over_prompts_is_that_of_the_field() -> None:
-    stats = pytest.importorskip("scipy.stats", reason="scipy: install the extra test")
+    from scipy import stats
+
     prompts = [(3, 10), (9, 12), (0, 8), (5, 20), (7, 7), (2, 9)]
     hits, sizes = (np.array(column, float) for column in zip(*prompts, strict=True))
     rate = hits.sum() / sizes.sum()

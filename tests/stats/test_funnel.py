@@ -36,9 +36,8 @@ def test_each_stage_is_the_number_of_its_section(acme: Dataset) -> None:
     assert row["visited"] == landed.loc["/blog/crm-guide", "sessions"]
     assert row["crawl_to_refer"] == pytest.approx(row["crawled"] / row["visited"])
     low, high = (row[f"conversion_rate_{end}"] for end in ("low", "high"))
-    proportion = pytest.importorskip(
-        "statsmodels.stats.proportion", reason="statsmodels: install the extra test"
-    )
+    from statsmodels.stats import proportion
+
     complete = landed.loc["/blog/crm-guide", "complete_sessions"]
     assert landed["complete_sessions"].sum() < landed["sessions"].sum()
     assert row["n"] == complete  # conversions of complete days are of the visits of these days

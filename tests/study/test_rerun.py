@@ -113,7 +113,8 @@ print(study.seal(), "te" + "st-token-of-one-account")"""
 
 
 def check_crate(crate: Path, study: aa.Study, notebook: bytes) -> None:
-    rocrate = pytest.importorskip("rocrate.rocrate", reason="rocrate: install the extra test")
+    from rocrate import rocrate
+
     read = rocrate.ROCrate(str(crate))
     assert (crate / "book.ipynb").read_bytes() == notebook
     assert {"File", "SoftwareSourceCode", "ComputationalWorkflow"} <= {*read.mainEntity.type}

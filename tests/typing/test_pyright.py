@@ -17,7 +17,9 @@ from aatoolkit.sections import Profile, typed_module
 
 pytestmark = [
     pytest.mark.thorough,
-    pytest.mark.skipif(shutil.which("pyright") is None, reason="needs pyright on the PATH"),
+    pytest.mark.skipif(
+        shutil.which("pyright") is None, reason="pyright is no Python package and not on the PATH"
+    ),
 ]
 
 HERE = Path(__file__).parent
