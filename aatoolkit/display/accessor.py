@@ -1356,9 +1356,9 @@ class Accessor(NamesNear):
         frame = self._frame
         if freq is not None:
             columns = None if y is None else [y] if isinstance(y, str) else [*y]
-            known = metadata_of(frame).columns
+            metadata = metadata_of(frame).columns
             # What intervals are computed from comes along.
-            rules = [declared(known[name]) for name in columns or () if name in known]
+            rules = [declared(metadata[name]) for name in columns or () if name in metadata]
             parts = [part for what in rules if what for part in what.aggregate.over or ()]
             columns = columns and [*dict.fromkeys([*columns, *(p for p in parts if p in frame)])]
             # Hosts stay apart, and so do the panels.

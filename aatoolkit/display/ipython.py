@@ -46,13 +46,13 @@ def not_measured(frame: pd.DataFrame) -> str:
     ''
     """
     try:
-        known = metadata_of(frame)
+        metadata = metadata_of(frame)
     except MetadataError:
         return "availability: the frame's metadata cannot be read"
-    if not known.sources:
+    if not metadata.sources:
         return ""
     columns: dict[Status, list[str]] = {}
-    for name, column in known.columns.items():
+    for name, column in metadata.columns.items():
         columns.setdefault(column.availability.status, []).append(name)
     states = [
         f"{len(columns[status])} {str(status).replace('_', ' ')} ({_named(columns[status])})"
@@ -80,8 +80,8 @@ def _plain(frame: pd.DataFrame, printer: Any, cycle: bool) -> None:
 
 
 def _formatters(shell: Any, html: Any, plain: Any) -> list[tuple[Any, Any]]:
-    known = shell.display_formatter.formatters
-    return [(known["text/html"], html), (known["text/plain"], plain)]
+    formatters = shell.display_formatter.formatters
+    return [(formatters["text/html"], html), (formatters["text/plain"], plain)]
 
 
 def _looked_into() -> set[tuple[str, ...]]:

@@ -90,25 +90,25 @@ def aggregate(
 ) -> pd.DataFrame:
     """Aggregate a frame; see ``df.aa.aggregate``."""
     flat = flattened(frame)
-    known = metadata_of(flat)
-    refuse_measures(by, known)
+    metadata = metadata_of(flat)
+    refuse_measures(by, metadata)
     groups = group(flat, by, observed)
-    rules = with_flags(flat, known, columns, rules)
-    plans = plan(flat, known, groups, columns, rules, shares=True)
-    parts = part_periods(flat, by, groups, known)
+    rules = with_flags(flat, metadata, columns, rules)
+    plans = plan(flat, metadata, groups, columns, rules, shares=True)
+    parts = part_periods(flat, by, groups, metadata)
     several: tuple[str, ...] = ()
-    tables = {known.columns[planned.described].table for planned in plans} & {*known.repeated}
+    tables = {metadata.columns[planned.described].table for planned in plans} & {*metadata.repeated}
     if len(groups) > 1 and tables:  # a row of such a table may count in several groups
-        several = tuple(sorted(filter(Duplicates(flat, known, groups).is_in_several, tables)))
+        several = tuple(sorted(filter(Duplicates(flat, metadata, groups).is_in_several, tables)))
     kept: dict[Any, pd.Series] = {name: groups.keys[name] for name in groups.keys.columns}
-    described = {str(name): known.columns[str(name)] for name in kept}
+    described = {str(name): metadata.columns[str(name)] for name in kept}
     for planned in plans:
-        outcome = _with_parts(_outcome(planned, flat, known, groups, skip_missing), parts)
-        within, name, own = planned.rule.within, planned.column, known.columns[planned.described]
+        outcome = _with_parts(_outcome(planned, flat, metadata, groups, skip_missing), parts)
+        within, name, own = planned.rule.within, planned.column, metadata.columns[planned.described]
         if within and within not in kept:
             use = (flat[name].notna() & flat[within].notna()).to_numpy(bool)
             kept[within] = chosen(flat[within], use, groups, "last")
-            described[within] = known.columns[within]
+            described[within] = metadata.columns[within]
         kept[name] = outcome.values
         of = planned.of or (own.of if own.table in several else None)
         beside = _beside(name, outcome, skip_missing, status or any(parts))
@@ -127,13 +127,13 @@ def aggregate(
     result = result.with_view(view_of(result))
     tables = {column.table for column in described.values()} - {""}
     grains = dict.fromkeys(sorted(tables), key) | dict.fromkeys(several, (IN_SEVERAL,))
-    return attach(result, FrameMetadata(described, key, known.sources, grains, several))
+    return attach(result, FrameMetadata(described, key, metadata.sources, grains, several))
 
 
 def _outcome(
-    planned: Plan, frame: pd.DataFrame, known: FrameMetadata, groups: Groups, skip_missing: bool
+    planned: Plan, frame: pd.DataFrame, metadata: FrameMetadata, groups: Groups, skip_missing: bool
 ) -> _Outcome:
-    cells, wholes = cells_of_plan(planned, frame, known, groups), planned.wholes
+    cells, wholes = cells_of_plan(planned, frame, metadata, groups), planned.wholes
     given, expected = groups.count(cells.given), groups.count(cells.applicable)
     if wholes is not None:
         expected = expected + wholes.lacking
@@ -142,7 +142,7 @@ def _outcome(
     if wholes is not None and not skip_missing:
         shown = shown & (wholes.lacking == 0)
     values, undefined = _values(planned, frame, cells, groups)
-    own = combine(known.columns[part].availability for part in planned.parts)
+    own = combine(metadata.columns[part].availability for part in planned.parts)
     nothing = _NO_ROWS if own.status == Status.AVAILABLE else own
     empty = nothing if groups.keys.columns.empty or own.status in EMPTY else _NO_ROW
     codes, states = groups.combined(cells)
@@ -152,8 +152,8 @@ def _outcome(
         for at in np.flatnonzero(silent).tolist()
     }
     states, codes = _replaced(states, codes, counts)
-    stated = dict.fromkeys(rows for part in planned.parts for rows in known.columns[part].absent)
-    absent = [*of_groups(stated, known, groups)]
+    stated = dict.fromkeys(rows for part in planned.parts for rows in metadata.columns[part].absent)
+    absent = [*of_groups(stated, metadata, groups)]
     states, codes = in_groups(states, codes, absent)
     if wholes is not None:
         lost = {
@@ -213,16 +213,16 @@ def _counted(state: Availability, few: int, many: int) -> Availability:
 
 
 def with_flags(
-    frame: pd.DataFrame, known: FrameMetadata, columns: str | Iterable[str] | None, rules: Rules
+    frame: pd.DataFrame, metadata: FrameMetadata, columns: str | Iterable[str] | None, rules: Rules
 ) -> Rules:
     """The rules; a column of flags that is asked for by name is the share of rows that have it."""
     names = [columns] if isinstance(columns, str) else [*(columns or ())]
     flags = {
         name: "mean"
         for name in names
-        if name in known.columns
-        and not known.columns[name].of
-        and not known.is_lost(name)
+        if name in metadata.columns
+        and not metadata.columns[name].of
+        and not metadata.is_lost(name)
         and pd.api.types.is_bool_dtype(frame[name].dtype)
     }
     return {**flags, **rules}
@@ -275,7 +275,7 @@ def _over_all(
 
 
 def cells_of_plan(
-    planned: Plan, frame: pd.DataFrame, known: FrameMetadata, groups: Groups
+    planned: Plan, frame: pd.DataFrame, metadata: FrameMetadata, groups: Groups
 ) -> Cells:
     """The availability of the cells that a column is computed from."""
 
@@ -284,25 +284,25 @@ def cells_of_plan(
         return zero
 
     rule = planned.rule
-    cells = reduce(together, (cells_of(frame, part, known) for part in planned.parts))
+    cells = reduce(together, (cells_of(frame, part, metadata) for part in planned.parts))
     cells = _reported(cells, groups)
     if planned.repeats is not None:
         cells = cells.without(planned.repeats, "counted once")
     for trials in planned.trials:
-        none = is_zero(trials, cells_of(frame, trials, known).given)
+        none = is_zero(trials, cells_of(frame, trials, metadata).given)
         cells = cells.without(none & ~cells.given, ZERO)
     if rule.among and rule.among[0] in frame.columns:
         among, *kinds = rule.among
-        stated = cells_of(frame, among, known).given
+        stated = cells_of(frame, among, metadata).given
         other = stated & ~frame[among].isin(kinds).to_numpy(bool) if kinds else None
         nothing = is_zero(among, stated) if other is None else other
         cells = cells.without(nothing & ~cells.given, "nothing to count")
     if rule.over:
         above, below = rule.over
-        counted = is_zero(below, cells_of(frame, below, known).whole)
+        counted = is_zero(below, cells_of(frame, below, metadata).whole)
         return cells.without(counted & ~(np.abs(as_floats(frame[above])) > 0), ZERO)
     if rule.by:
-        nothing = is_zero(rule.by, cells_of(frame, rule.by, known).whole)
+        nothing = is_zero(rule.by, cells_of(frame, rule.by, metadata).whole)
         return cells.without(nothing, "zero weight")
     if rule.rule in ("first", "last"):
         order = slice(None) if rule.rule == "last" else slice(None, None, -1)

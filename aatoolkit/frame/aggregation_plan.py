@@ -78,7 +78,7 @@ class Plan:
 
 def plan(
     frame: pd.DataFrame,
-    known: FrameMetadata,
+    metadata: FrameMetadata,
     groups: Groups,
     columns: str | Iterable[str] | None,
     rules: Rules,
@@ -105,16 +105,16 @@ def plan(
     find(frame, [*rules, *names])
     plans: list[Plan] = []
     refused: dict[str, str] = {}
-    duplicates = Duplicates(frame, known, groups)
+    duplicates = Duplicates(frame, metadata, groups)
     for name in names:
         try:
-            planned = _planned(frame, known, groups, name, rules, shares)
-            plans.append(_once(planned, frame, known, groups, duplicates))
+            planned = _planned(frame, metadata, groups, name, rules, shares)
+            plans.append(_once(planned, frame, metadata, groups, duplicates))
         except Refused as why:
             refused[name] = str(why)
     if not plans and not (wanted or rules):
-        counted = _count_of_rows(frame, known)
-        plans = [_once(counted, frame, known, groups, duplicates)] if counted else []
+        counted = _count_of_rows(frame, metadata)
+        plans = [_once(counted, frame, metadata, groups, duplicates)] if counted else []
     asked = {name: why for name, why in refused.items() if name in (*wanted, *rules)}
     if asked or not plans:
         raise _cannot(asked or refused)
@@ -122,42 +122,42 @@ def plan(
     lost = [
         f"{name}: {why}"
         for name, why in refused.items()
-        if (what := declared(known.columns[name])) and what.aggregate.rule not in ("none", "key")
+        if (what := declared(metadata.columns[name])) and what.aggregate.rule not in ("none", "key")
     ]
     if lost:
         warnings.warn(f"left out: {'; '.join(lost)}", AAToolkitWarning, stacklevel=5)
     return plans
 
 
-def _count_of_rows(frame: pd.DataFrame, known: FrameMetadata) -> Plan | None:
+def _count_of_rows(frame: pd.DataFrame, metadata: FrameMetadata) -> Plan | None:
     """The count of the rows of a table that holds nothing to add up, such as ads."""
-    tables = tables_of(known)
-    if len(tables) != 1 or not known.key or not are_rows_of(known, tables[0]):
+    tables = tables_of(metadata)
+    if len(tables) != 1 or not metadata.key or not are_rows_of(metadata, tables[0]):
         return None
-    of = [declared(known.columns[str(name)]) for name in frame.columns]
+    of = [declared(metadata.columns[str(name)]) for name in frame.columns]
     if any(what is not None and what.aggregate.rule not in ("none", "key") for what in of):
         return None
     name = f"{tables[0].rpartition(':')[2].removesuffix('s')}_count"
     if name in frame.columns:
         return None
-    return Plan(name, Aggregation("count"), None, source=known.key[0])
+    return Plan(name, Aggregation("count"), None, source=metadata.key[0])
 
 
-def are_rows_of(known: FrameMetadata, table: str) -> bool:
+def are_rows_of(metadata: FrameMetadata, table: str) -> bool:
     """Whether the rows of a frame are those of a declared table, by its key."""
     grain = {f"{table}.{name}" for name in sections.table(table).key}
-    return grain <= {known.columns[name].of for name in known.key}
+    return grain <= {metadata.columns[name].of for name in metadata.key}
 
 
 def _once(
     planned: Plan,
     frame: pd.DataFrame,
-    known: FrameMetadata,
+    metadata: FrameMetadata,
     groups: Groups,
     duplicates: Duplicates,
 ) -> Plan:
     """Return the plan without rows that would count twice."""
-    table, rule = known.columns[planned.described].table, planned.rule.rule
+    table, rule = metadata.columns[planned.described].table, planned.rule.rule
     if rule not in _COUNTED_ONCE:
         return planned
     if not table:
@@ -179,7 +179,7 @@ def _cannot(refused: Mapping[str, str]) -> AvailabilityError:
 
 def _planned(
     frame: pd.DataFrame,
-    known: FrameMetadata,
+    metadata: FrameMetadata,
     groups: Groups,
     name: str,
     rules: Rules,
@@ -187,13 +187,13 @@ def _planned(
 ) -> Plan:
     if name in groups.keys.columns:
         raise Refused("the rows are grouped by it")
-    share = _share(frame, known, groups, name) if shares and name not in rules else None
+    share = _share(frame, metadata, groups, name) if shares and name not in rules else None
     if share is not None:
         return share
     if name in rules:
         planned = Plan(name, _given(rules[name]), None)
     else:
-        planned = _approximate(frame, _of_one_kind(frame, _declared(frame, known, name)))
+        planned = _approximate(frame, _of_one_kind(frame, _declared(frame, metadata, name)))
     rule = planned.rule
     if rule.rule in ("none", "key"):
         default = f"its rule does not make one row of several{_rule_to_give(frame, rule, name)}"
@@ -201,25 +201,25 @@ def _planned(
     needed = [*planned.parts, *((rule.within,) if rule.within else ())]
     bare = [part.rpartition(".")[2] for part in needed if part not in frame.columns]
     if bare:
-        changed = [name for name in bare if known.is_lost(name)]
+        changed = [name for name in bare if metadata.is_lost(name)]
         raise Refused(
             _overwritten(changed) if changed else f"its rule ({rule}) needs {', '.join(bare)}"
         )
     for part in planned.parts:
         _check_dtype(frame[part], part, rule)
-    units = row_units(frame, known, name)
+    units = row_units(frame, metadata, name)
     if units is not None and (mixed := _mixed(frame, groups, name, units)):
         shown = ", ".join(sorted(mixed)[:3])
         raise Refused(f"a group mixes units ({shown}); choose one metric, or add it to by")
     if rule.within and rule.within not in groups.keys.columns:
         kinds = frame[rule.within].astype("string")
-        what = declared(known.columns[rule.within])
+        what = declared(metadata.columns[rule.within])
         if what is not None and what.unit == ISO_4217:
             kinds = kinds.str.strip().str.upper()
         if _mixed(frame, groups, name, kinds):
             raise Refused(f"a group holds more than one {rule.within}; add {rule.within!r} to by")
     if rule.across and planned.of:
-        _check_across(frame, known, groups, planned)
+        _check_across(frame, metadata, groups, planned)
     return planned
 
 
@@ -261,27 +261,29 @@ def _rule_to_give(frame: pd.DataFrame, rule: Aggregation, name: str) -> str:
     return f"; weighted by its counts: rules={{{name!r}: aa.sections.weighted({by})}}{joined}"
 
 
-def _share(frame: pd.DataFrame, known: FrameMetadata, groups: Groups, name: str) -> Plan | None:
+def _share(frame: pd.DataFrame, metadata: FrameMetadata, groups: Groups, name: str) -> Plan | None:
     """The plan of a rate or share over several answers; None where it is none, or not sure."""
-    column = declared(known.columns[name])
+    column = declared(metadata.columns[name])
     rule = column.aggregate if column is not None else None
     if rule is None or rule.counts is None or rule.rule not in ("sum", "none"):
         return None
-    if len(known.sources) < 2 or name not in frame.columns:
+    if len(metadata.sources) < 2 or name not in frame.columns:
         return None
     with suppress(AvailabilityError):
-        counts = counts_of(known, name)
-        wholes = wholes_of(frame, known, groups, name, counts or ())
+        counts = counts_of(metadata, name)
+        wholes = wholes_of(frame, metadata, groups, name, counts or ())
         if counts is not None and wholes is not None:
             ratio = Aggregation("ratio", over=counts, why="each answer's whole counts once")
-            return Plan(name, ratio, known.columns[name].of, wholes=wholes)
+            return Plan(name, ratio, metadata.columns[name].of, wholes=wholes)
     return None
 
 
-def _check_across(frame: pd.DataFrame, known: FrameMetadata, groups: Groups, planned: Plan) -> None:
+def _check_across(
+    frame: pd.DataFrame, metadata: FrameMetadata, groups: Groups, planned: Plan
+) -> None:
     """Refuse a sum over a part of the key in which it is not known to hold."""
     table, across = (planned.of or "").rpartition(".")[0], planned.rule.across
-    names = {what.of: name for name, what in known.columns.items()}
+    names = {what.of: name for name, what in metadata.columns.items()}
     lost = []
     for part in sections.table(table).key:
         rows = pd.DataFrame({"group": groups.ids})
@@ -327,18 +329,18 @@ def _overwritten(names: Sequence[str]) -> str:
     return f"its rule needs {' and '.join(names)} as read, and {was} overwritten"
 
 
-def caution(frame: pd.DataFrame, known: FrameMetadata, name: str) -> str | None:
+def caution(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str | None:
     """Return the reason why aggregating a declared column is approximate; None if it is exact."""
-    what = declared(known.columns[name])
-    if known.columns[name].caution or what is None or not what.aggregate.otherwise:
-        return known.columns[name].caution
+    what = declared(metadata.columns[name])
+    if metadata.columns[name].caution or what is None or not what.aggregate.otherwise:
+        return metadata.columns[name].caution
     try:
-        return _caution(frame, _declared(frame, known, name))
+        return _caution(frame, _declared(frame, metadata, name))
     except Refused as why:
         return str(why)
 
 
-def counts_of(known: FrameMetadata, name: str) -> tuple[str, str] | None:
+def counts_of(metadata: FrameMetadata, name: str) -> tuple[str, str] | None:
     """The columns with the numerator and denominator of a rate that is aggregated otherwise.
 
     Raises
@@ -346,11 +348,11 @@ def counts_of(known: FrameMetadata, name: str) -> tuple[str, str] | None:
     AvailabilityError
         If they are declared, and are not in the frame.
     """
-    column = declared(known.columns[name])
+    column = declared(metadata.columns[name])
     if column is None or column.aggregate.counts is None:
         return None
-    table = known.columns[name].table
-    names = {what.of: here for here, what in known.columns.items()}
+    table = metadata.columns[name].table
+    names = {what.of: here for here, what in metadata.columns.items()}
     missing = [part for part in column.aggregate.counts if f"{table}.{part}" not in names]
     if missing:
         why = f"needs {', '.join(missing)}"
@@ -367,27 +369,27 @@ def _given(rule: Aggregation | str) -> Aggregation:
     return Aggregation(rule)
 
 
-def _declared(frame: pd.DataFrame, known: FrameMetadata, name: str) -> Plan:
+def _declared(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> Plan:
     """Resolve the declared rule to the frame's columns, by what they are, not by their names."""
-    column = declared(known.columns[name])
-    of = known.columns[name].of
+    column = declared(metadata.columns[name])
+    of = metadata.columns[name].of
     if column is None or of is None:
-        raise Refused(why_no_rule(frame, known, name))
+        raise Refused(why_no_rule(frame, metadata, name))
     table, rule = of.partition(".")[0], column.aggregate
-    if rule.rule == "sum" and column.unit == FRACTION and len(known.sources) > 1:
+    if rule.rule == "sum" and column.unit == FRACTION and len(metadata.sources) > 1:
         raise Refused(rule.why or "shares of different wholes do not add")
     themselves = rule.rule in _OF_THE_ROWS_THEMSELVES and not rule.by
-    if themselves and not are_rows_of(known, table):
+    if themselves and not are_rows_of(metadata, table):
         raise Refused(f"the {rule.rule} of rows that are no longer those of {table}")
     names: dict[str, list[str]] = {}
-    for there, what in known.columns.items():
+    for there, what in metadata.columns.items():
         if what.of and what.of.startswith(f"{table}."):
             names.setdefault(what.of.partition(".")[2], []).append(there)
 
     def here(part: str | None) -> str | None:
         if part is None:
             return None
-        there = names.get(part, [part if part not in known.columns else f"{table}.{part}"])
+        there = names.get(part, [part if part not in metadata.columns else f"{table}.{part}"])
         if len(there) > 1:
             raise Refused(f"its rule needs one {part}, and there are {' and '.join(there)}")
         return there[0]
@@ -420,7 +422,7 @@ def _check_dtype(values: pd.Series, name: str, rule: Aggregation) -> None:
         raise Refused("its levels have no order")
 
 
-def row_units(frame: pd.DataFrame, known: FrameMetadata, name: str) -> pd.Series | None:
+def row_units(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> pd.Series | None:
     """The unit of a column in each row; None where it is the same in all rows.
 
     A metric without a known unit is a unit of its own, named by the metric.
@@ -437,7 +439,7 @@ def row_units(frame: pd.DataFrame, known: FrameMetadata, name: str) -> pd.Series
     >>> row_units(frame, metadata_of(frame), "value").tolist()
     ['milliseconds', 'size']
     """
-    column = declared(known.columns[name]) if name in known.columns else None
+    column = declared(metadata.columns[name]) if name in metadata.columns else None
     per = column.unit_by if column is not None and column.units else None
     if column is None or per is None or per not in frame.columns:
         return None
@@ -445,9 +447,9 @@ def row_units(frame: pd.DataFrame, known: FrameMetadata, name: str) -> pd.Series
     return words.map(dict(column.units)).astype("string").fillna(words)
 
 
-def common_unit(frame: pd.DataFrame, known: FrameMetadata, name: str) -> str | None:
+def common_unit(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str | None:
     """The unit that all rows of a frame have, of a column with a unit for each metric."""
-    units = row_units(frame, known, name)
+    units = row_units(frame, metadata, name)
     if units is None or units.isna().any() or units.nunique() != 1:
         return None
     return str(units.iloc[0])
@@ -494,7 +496,7 @@ class Wholes:
 
 
 def wholes_of(
-    frame: pd.DataFrame, known: FrameMetadata, groups: Groups, name: str, counts: Sequence[str]
+    frame: pd.DataFrame, metadata: FrameMetadata, groups: Groups, name: str, counts: Sequence[str]
 ) -> Wholes | None:
     """Find the wholes of a rate or share over several answers; None if they are not sure.
 
@@ -511,16 +513,16 @@ def wholes_of(
     counts : sequence of str
         Its numerator and denominator, in the names of the frame.
     """
-    table = known.columns[name].table
-    apart = [part for part in known.key if known.columns[part].table != table]
-    apart += [part for part in CONTEXT if part in frame.columns and known.holds(part)]
+    table = metadata.columns[name].table
+    apart = [part for part in metadata.key if metadata.columns[part].table != table]
+    apart += [part for part in CONTEXT if part in frame.columns and metadata.holds(part)]
     apart = [*dict.fromkeys(part for part in apart if part in frame.columns)]
     grouped = [part for part in groups.keys.columns if part in apart]
     if not apart or not {*grouped} <= groups.by_value:
         return None
-    what = declared(known.columns[name])
+    what = declared(metadata.columns[name])
     adds = what is not None and what.aggregate.rule == "sum"
-    if not adds and not _has_one_key(frame, known, groups, table):
+    if not adds and not _has_one_key(frame, metadata, groups, table):
         return None
     answers = frame.groupby(apart, dropna=False, sort=False, observed=True).ngroup()
     codes: Codes = np.asarray(answers, np.int64)
@@ -536,27 +538,27 @@ def wholes_of(
     group, rows = (pairs[part].to_numpy(np.int64) for part in ("_group", "_row"))
     kinds = len(first)
     has_row = np.isin(group * kinds + codes[rows], groups.ids * kinds + codes)
-    is_sure = has_row | _are_all(frame, known, table, counts[0], codes)[codes[rows]]
+    is_sure = has_row | _are_all(frame, metadata, table, counts[0], codes)[codes[rows]]
     total = np.bincount(group, minlength=len(groups))
     lacking = np.bincount(group[~is_sure], minlength=len(groups))
     return Wholes(codes, group[is_sure], rows[is_sure], lacking, total)
 
 
-def _has_one_key(frame: pd.DataFrame, known: FrameMetadata, groups: Groups, table: str) -> bool:
+def _has_one_key(frame: pd.DataFrame, metadata: FrameMetadata, groups: Groups, table: str) -> bool:
     """Whether each group is of one thing, such as one brand, so that its rows do not overlap."""
-    names = {column.of: name for name, column in known.columns.items()}
+    names = {column.of: name for name, column in metadata.columns.items()}
     key = [names.get(f"{table}.{part}", "") for part in sections.table(table).key]
-    if not key or not all(part in frame.columns and known.holds(part) for part in key):
+    if not key or not all(part in frame.columns and metadata.holds(part) for part in key):
         return False
     rows = frame[key].assign(_group=groups.ids).drop_duplicates()
     return not rows["_group"].duplicated().any()
 
 
 def _are_all(
-    frame: pd.DataFrame, known: FrameMetadata, table: str, count: str, codes: Codes
+    frame: pd.DataFrame, metadata: FrameMetadata, table: str, count: str, codes: Codes
 ) -> Mask:
     """By answer whether its rows are all there are: their counts come to the whole of a share."""
-    names = {column.of: name for name, column in known.columns.items()}
+    names = {column.of: name for name, column in metadata.columns.items()}
     sums = pd.Series(as_floats(frame[count])).groupby(codes).sum(min_count=1)
     found = np.zeros(len(sums), bool)
     for column in sections.table(table).columns:

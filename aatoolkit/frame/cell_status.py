@@ -90,12 +90,12 @@ class Cells:
         return Cells((*self.states, state), codes, self.given & ~rows)
 
 
-def cells_of(frame: pd.DataFrame, name: str, known: FrameMetadata) -> Cells:
+def cells_of(frame: pd.DataFrame, name: str, metadata: FrameMetadata) -> Cells:
     """The availability of the cells of a column."""
-    column, present = known.columns[name], _present(frame[name])
+    column, present = metadata.columns[name], _present(frame[name])
     states, codes = [column.elsewhere], np.zeros(len(frame), np.int64)
     if column.statements:
-        states, codes = rows_of(frame, known).states(column.elsewhere, column.statements)
+        states, codes = rows_of(frame, metadata).states(column.elsewhere, column.statements)
     held = [_held(state) if column.statements else state for state in states]
     lacking = [NO_VALUE if _is_silent(state) else state for state in states]
     cells = Cells((*held, *lacking), np.where(present, codes, codes + len(states)), present)

@@ -38,14 +38,14 @@ def complete(
     """Add the rows that a frame lacks; see ``df.aa.complete``."""
     flat = _nullable(flattened(frame))
     find(flat, levels)
-    known = metadata_of(flat)
+    metadata = metadata_of(flat)
     engines = {} if availability is None else _engines(availability)
     given = {name: _levels(flat, name, values) for name, values in levels.items()}
     for name, values in given.items():
         flat[name] = flat[name].astype(values.dtype)
-    new, strangers = _with_attributes(_lacking(flat, known, given), flat, known, levels)
-    states = _row_states(flat, known, engines, reported=True)
-    added = _row_states(new, known, engines, reported=False)
+    new, strangers = _with_attributes(_lacking(flat, metadata, given), flat, metadata, levels)
+    states = _row_states(flat, metadata, engines, reported=True)
+    added = _row_states(new, metadata, engines, reported=False)
     whole = pd.concat([flat, new], ignore_index=True)
     for name in _OF_ROWS:
         there = flat[name] if is_status_column(flat, name) else states[name]
@@ -53,12 +53,12 @@ def complete(
     stated_of_new = row_statements(added, ROW)
     described = {
         name: column
-        if name in (*known.key, *levels)
+        if name in (*metadata.key, *levels)
         else _with(column, stated_of_new, strangers.get(name))
-        for name, column in known.columns.items()
+        for name, column in metadata.columns.items()
     }
     described |= dict.fromkeys(_OF_ROWS, ColumnMetadata(None, _REPORTED))
-    return attach(whole, replace(known, columns=over_rows(whole, described)))
+    return attach(whole, replace(metadata, columns=over_rows(whole, described)))
 
 
 def _with(
@@ -112,10 +112,10 @@ def _refused(name: str, why: str) -> AvailabilityError:
 
 
 def _lacking(
-    frame: pd.DataFrame, known: FrameMetadata, levels: Mapping[str, pd.Series]
+    frame: pd.DataFrame, metadata: FrameMetadata, levels: Mapping[str, pd.Series]
 ) -> pd.DataFrame:
     """Build the missing rows: the levels crossed with the rest of the key, without those there."""
-    others = [name for name in known.key if name not in levels]
+    others = [name for name in metadata.key if name not in levels]
     wanted = frame[others].drop_duplicates() if others else pd.DataFrame(index=range(1))
     for values in levels.values():
         wanted = wanted.merge(values.to_frame(), how="cross")
@@ -130,22 +130,22 @@ def _lacking(
 
 
 def _with_attributes(
-    new: pd.DataFrame, frame: pd.DataFrame, known: FrameMetadata, levels: Iterable[str]
+    new: pd.DataFrame, frame: pd.DataFrame, metadata: FrameMetadata, levels: Iterable[str]
 ) -> tuple[pd.DataFrame, dict[str, Condition]]:
     """Fill in what other rows say of a part of the key, such as the maker of an engine.
 
     Beside it, by attribute, the new rows of which no other row says anything.
     """
-    key = {*known.key, *levels}
+    key = {*metadata.key, *levels}
     strangers: dict[str, Condition] = {}
-    for table in tables_of(known):
-        grain = known.grain(table, declared_key(table)) or ()
+    for table in tables_of(metadata):
+        grain = metadata.grain(table, declared_key(table)) or ()
         if not grain or not {*grain} < key or not {*grain} <= {*frame.columns}:
             continue
         of_key = frame.drop_duplicates([*grain]).set_index([*grain])
         wanted = pd.MultiIndex.from_frame(new[[*grain]]) if len(grain) > 1 else new[grain[0]]
         fresh = new.loc[~wanted.isin(of_key.index), grain[0]].unique().tolist()
-        for name, column in known.columns.items():
+        for name, column in metadata.columns.items():
             if column.table == table and name in of_key.columns and name not in key:
                 new[name] = of_key[name].reindex(wanted).array
                 if len(grain) == 1 or not fresh:
@@ -155,7 +155,7 @@ def _with_attributes(
 
 def _row_states(
     rows: pd.DataFrame,
-    known: FrameMetadata,
+    metadata: FrameMetadata,
     engines: Mapping[str, Availability],
     reported: bool,
 ) -> pd.DataFrame:
@@ -165,10 +165,10 @@ def _row_states(
     """
     others = [
         name
-        for name in known.columns
-        if name not in known.key and name in rows.columns and not is_status_column(rows, name)
+        for name in metadata.columns
+        if name not in metadata.key and name in rows.columns and not is_status_column(rows, name)
     ]
-    whole = combine(known.columns[name].availability for name in others)
+    whole = combine(metadata.columns[name].availability for name in others)
     plain = _REPORTED if reported else whole if whole.status in EMPTY else _NO_ROW
     codes = np.zeros(len(rows), np.int64)
     if engines and "engine" in rows.columns:

@@ -117,22 +117,22 @@ def concat(
     held = [pair for pair in every if len(pair[0])] or every
     apart = _apart(held)
     columns = {str(name): _stacked(str(name), held, every, apart) for name in stacked.columns}
-    empty = [known for frame, known in every if not len(frame)] if held != every else []
+    empty = [metadata for frame, metadata in every if not len(frame)] if held != every else []
     columns = with_absent(columns, held, empty)
-    same = {known.key for known in knowns}
+    same = {metadata.key for metadata in knowns}
     key = same.pop() if len(same) == 1 else ()
     whole = unique_key(stacked, key)
     if apart and not whole and key:
         whole = unique_key(stacked, (*(condition.column for condition in apart[0]), *key))
     grains: dict[str, tuple[str, ...]] = {}
-    repeated = {table for known in knowns for table in known.repeated}
-    for table in dict.fromkeys(table for known in knowns for table in tables_of(known)):
+    repeated = {table for metadata in knowns for table in metadata.repeated}
+    for table in dict.fromkeys(table for metadata in knowns for table in tables_of(metadata)):
         own, having = declared_key(table), [pair for pair in held if table in tables_of(pair[1])]
-        kinds = {known.grain(table, own) for known in knowns if table in tables_of(known)}
+        kinds = {metadata.grain(table, own) for metadata in knowns if table in tables_of(metadata)}
         if len(kinds) > 1:
             repeated.add(table)
             grains[table] = (f"rows of one kind of {table}",)
-        elif any(table in known.grains for known in knowns):
+        elif any(table in metadata.grains for metadata in knowns):
             grains[table] = kinds.pop() or ()
         grain = grains.get(table, own or ())
         if len({all(map(k.holds, k.grain(table, own) or grain)) for _, k in having}) > 1:
@@ -153,22 +153,22 @@ def _stacks_again(frames: Sequence[Described], table: str) -> bool:
     They are if the frames hold a row more often than any of the frames that they were taken from.
     """
     apart: list[tuple[set[Any], list[Described]]] = []
-    for frame, known in frames:
-        answers = {table} if is_joined(table) else {*map(answer_of, known.sources)}
+    for frame, metadata in frames:
+        answers = {table} if is_joined(table) else {*map(answer_of, metadata.sources)}
         touching = [at for at, (others, _) in enumerate(apart) if others & answers]
         members = [member for at in touching for member in apart[at][1]]
         answers = answers.union(*(apart[at][0] for at in touching))
         apart = [each for at, each in enumerate(apart) if at not in touching]
-        apart.append((answers, [*members, (frame, known)]))
+        apart.append((answers, [*members, (frame, metadata)]))
     return any(_has_again(members, table) for _, members in apart if len(members) > 1)
 
 
 def _has_again(frames: Sequence[Described], table: str) -> bool:
     names = [
-        {column.of: name for name, column in known.columns.items() if column.table == table}
-        for _, known in frames
+        {column.of: name for name, column in metadata.columns.items() if column.table == table}
+        for _, metadata in frames
     ]
-    origins = [_origin(frame, known) for frame, known in frames]
+    origins = [_origin(frame, metadata) for frame, metadata in frames]
     shared = [
         of
         for of in names[0]
@@ -186,12 +186,12 @@ def _has_again(frames: Sequence[Described], table: str) -> bool:
     return has_more([np.concatenate(column) for column in zip(*rows, strict=True)], read)
 
 
-def _origin(frame: pd.DataFrame, known: FrameMetadata) -> Fingerprint:
+def _origin(frame: pd.DataFrame, metadata: FrameMetadata) -> Fingerprint:
     """The hashes of the rows that a frame was taken from; its own where they are not at hand."""
-    found = fingerprint_in(frame, known)
+    found = fingerprint_in(frame, metadata)
     if found is not None and found.whole:
         return found
-    return fingerprint_of(frame, filter(known.holds, known.columns), known.key)
+    return fingerprint_of(frame, filter(metadata.holds, metadata.columns), metadata.key)
 
 
 def _apart(frames: Sequence[Described]) -> list[Conditions] | None:
@@ -201,7 +201,7 @@ def _apart(frames: Sequence[Described]) -> list[Conditions] | None:
     read by, or of its key. Else they name its host and its window, and last the time of reading,
     which says of frames read within a second nothing.
     """
-    keys = [name for _, known in frames for name in known.key]
+    keys = [name for _, metadata in frames for name in metadata.key]
     names = dict.fromkeys(("host", *CONTEXT, *FILTERS, *keys))
     single = [(name,) for name in names if name != "fetched_at"]
     for columns in (*single, ("host", "days"), ("fetched_at",)):
@@ -212,7 +212,9 @@ def _apart(frames: Sequence[Described]) -> list[Conditions] | None:
 
 def _distinct_by(frames: Sequence[Described], columns: tuple[str, ...]) -> list[Conditions]:
     """Conditions on some columns whose values, taken together, no two frames share; else none."""
-    if not all({*columns} <= {*frame.columns} & known.columns.keys() for frame, known in frames):
+    if not all(
+        {*columns} <= {*frame.columns} & metadata.columns.keys() for frame, metadata in frames
+    ):
         return []
     values = [[distinct_texts(frame[name]) for name in columns] for frame, _ in frames]
     combined = [row for each in values if all(each) for row in product(*(v or () for v in each))]
@@ -238,10 +240,10 @@ def _stacked(
 
     Where none of the frames with rows has it, it is that of all frames.
     """
-    is_held = any(name in known.columns for _, known in held)
+    is_held = any(name in metadata.columns for _, metadata in held)
     frames, apart = (held, apart) if is_held else (every, None)
-    having = [known.columns[name] for _, known in frames if name in known.columns]
-    lacking = [frame for frame, known in frames if name not in known.columns]
+    having = [metadata.columns[name] for _, metadata in frames if name in metadata.columns]
+    lacking = [frame for frame, metadata in frames if name not in metadata.columns]
     whole = ColumnMetadata(
         common_table(name, having),
         combine(column.availability for column in having),
@@ -259,8 +261,8 @@ def _stacked(
     absent = ColumnMetadata(None, absent_rows(without, rows, Cause.ABSENT, "are of frames without"))
     stated = tuple(
         statement
-        for (_, known), conditions in zip(frames, apart, strict=True)
-        for statement in known.columns.get(name, absent).within(*conditions)
+        for (_, metadata), conditions in zip(frames, apart, strict=True)
+        for statement in metadata.columns.get(name, absent).within(*conditions)
     )
     return replace(whole, statements=stated)
 

@@ -60,8 +60,8 @@ class Answer:
         """Whether two answers share nothing: other hosts, days, engines, topics or categories."""
         if self.host and other.host and self.host != other.host:
             return True
-        known = self.start and self.end and other.start and other.end
-        if known and (str(self.end) < str(other.start) or str(other.end) < str(self.start)):
+        are_dated = self.start and self.end and other.start and other.end
+        if are_dated and (str(self.end) < str(other.start) or str(other.end) < str(self.start)):
             return True
         pairs = zip(FILTERS, self.filters, other.filters, strict=True)
         return any(one and two and not one & two for name, one, two in pairs if name in _PARTITIONS)
@@ -222,9 +222,9 @@ def once(frame: pd.DataFrame) -> pd.DataFrame:
     AvailabilityError
         If rows are alike that were repeated, and no column tells whether they are the same.
     """
-    (stored, _), known, check = stored_of(frame), metadata_of(frame), check_of(frame)
+    (stored, _), metadata, check = stored_of(frame), metadata_of(frame), check_of(frame)
     grains = {name: stored.grain(name, declared_key(name)) or () for name in tables_of(stored)}
-    tables = {*known.repeated}
+    tables = {*metadata.repeated}
     tables |= {name for name, key in grains.items() if key and check.exceeds_distinct(key)}
     if not tables:
         return frame
@@ -313,14 +313,14 @@ _CHANCE = 0.01
 _SUFFIXES = ("_x", "_y")
 
 
-def why_no_rule(frame: pd.DataFrame, known: FrameMetadata, name: str) -> str:
+def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
     """Return why a column has no declared rule, and what to do about it.
 
     A rule is suggested only for columns that never had one, or of which a merge has kept which
     rows they belong to.
     """
-    column = known.columns[name]
-    if known.is_lost(name):
+    column = metadata.columns[name]
+    if metadata.is_lost(name):
         return (
             "its values are not those that were read (a plain groupby, pivot or assignment makes "
             "new ones): use df.aa.aggregate on the frame that was read, or say what they are: "

@@ -303,12 +303,12 @@ def _sheet_name(table: SheetTable, names: set[str]) -> str:
 def _figures(tables: Sequence[SheetTable]) -> Iterator[tuple[str, float, str | None]]:
     """Yield the key figures: rows that are metrics, else the first table's totals by its rules."""
     for frame in (table.frame for table in tables):
-        known = metadata_of(frame)
+        metadata = metadata_of(frame)
         for name, shown in number_formats(frame).items():
-            what = declared(known.columns[name])
-            if what is None or len(known.key) != 1 or not (what.units or what.unit == PER_UNIT):
+            what = declared(metadata.columns[name])
+            if what is None or len(metadata.key) != 1 or not (what.units or what.unit == PER_UNIT):
                 continue
-            labels = frame[known.key[0]].astype("string")
+            labels = frame[metadata.key[0]].astype("string")
             rows = zip(labels, _as_excel(frame[name]), shown, strict=True)
             for label, value, form in [row for row in rows if _is_number(row[1])][:_FIGURES]:
                 words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", str(label)).lower()
@@ -332,18 +332,18 @@ def _is_number(value: Any) -> bool:
 
 def _drawn(frame: pd.DataFrame, kind: str) -> tuple[int, int] | None:
     """The positions of the columns of a chart: days, or texts, and the first measure."""
-    known, names = metadata_of(frame), [*map(str, frame.columns)]
-    if len(known.key) != 1 or known.key[0] not in names or len(frame) < 2:
+    metadata, names = metadata_of(frame), [*map(str, frame.columns)]
+    if len(metadata.key) != 1 or metadata.key[0] not in names or len(frame) < 2:
         return None
-    is_time = pd.api.types.is_datetime64_any_dtype(frame[known.key[0]].dtype)
+    is_time = pd.api.types.is_datetime64_any_dtype(frame[metadata.key[0]].dtype)
     measures = [
         name
         for name in number_formats(frame)
-        if (what := declared(known.columns[name])) and what.aggregate.rule in ("sum", "ratio")
+        if (what := declared(metadata.columns[name])) and what.aggregate.rule in ("sum", "ratio")
     ]
     if is_time != (kind == "line") or not measures:
         return None
-    return names.index(known.key[0]), names.index(measures[0])
+    return names.index(metadata.key[0]), names.index(measures[0])
 
 
 def _as_excel(values: pd.Series) -> list[Any]:
@@ -400,10 +400,10 @@ def plain_names(frame: pd.DataFrame) -> dict[str, str]:
     >>> plain_names(aa.demo().read("urls").main)["url"]
     'URL'
     """
-    known = metadata_of(frame).columns
+    metadata = metadata_of(frame).columns
     names = [str(name) for name in frame.columns]
     plain = {
-        name: _in_words(name) if declared(known.get(name, NOTHING)) else name for name in names
+        name: _in_words(name) if declared(metadata.get(name, NOTHING)) else name for name in names
     }
     often = Counter(header.casefold() for header in plain.values())
     return {
@@ -430,14 +430,14 @@ def header_notes(frame: pd.DataFrame) -> dict[str, str]:
 
 def number_formats(frame: pd.DataFrame) -> dict[str, list[str]]:
     """Return how the cells of each declared column of numbers are shown."""
-    known = metadata_of(frame)
+    metadata = metadata_of(frame)
     shown: dict[str, list[str]] = {}
     for name, values in frame.items():
-        what = declared(known.columns.get(str(name), NOTHING))
+        what = declared(metadata.columns.get(str(name), NOTHING))
         is_flag = pd.api.types.is_bool_dtype(values.dtype)
         if what is None or is_flag or not pd.api.types.is_numeric_dtype(values.dtype):
             continue
-        units = row_units(frame, known, str(name))
+        units = row_units(frame, metadata, str(name))
         if units is None:
             is_by_row = what.unit == PER_UNIT and "unit" in frame.columns
             units = frame["unit"] if is_by_row else pd.Series(what.unit, frame.index, dtype=object)

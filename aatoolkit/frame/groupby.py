@@ -130,7 +130,7 @@ def group(frame: pd.DataFrame, by: By, observed: bool) -> Groups:
     return Groups(places[rank], keys, frozenset(name for name in listed if isinstance(name, str)))
 
 
-def refuse_measures(by: By, known: FrameMetadata) -> None:
+def refuse_measures(by: By, metadata: FrameMetadata) -> None:
     """Raise if rows would be grouped by equal values of a rate or mean.
 
     Raises
@@ -139,7 +139,7 @@ def refuse_measures(by: By, known: FrameMetadata) -> None:
         If a column to group by is one.
     """
     for name in [by] if isinstance(by, str) else by if isinstance(by, list | tuple) else ():
-        what = declared(known.columns.get(name, NOTHING)) if isinstance(name, str) else None
+        what = declared(metadata.columns.get(name, NOTHING)) if isinstance(name, str) else None
         if what is not None and (what.aggregate.rule in ("ratio", "mean") or what.unit == FRACTION):
             raise ArgumentError(
                 f"by={name!r} is a measure, and rows of equal values are no group; to compute it "
@@ -283,14 +283,14 @@ def by_period(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Grouper]:
     return [grouper, *(key for key in listed if key != name)]
 
 
-def _time_of(frame: pd.DataFrame, known: FrameMetadata) -> str:
+def _time_of(frame: pd.DataFrame, metadata: FrameMetadata) -> str:
     """The one column of times; one of the key before all others."""
     times = [
         str(name)
         for name, kind in frame.dtypes.items()
         if pd.api.types.is_datetime64_any_dtype(kind) and not frame.columns.duplicated().any()
     ]
-    times = [name for name in times if name in known.key] or times
+    times = [name for name in times if name in metadata.key] or times
     if len(times) != 1:
         raise ArgumentError(
             f"freq= needs one column of times, and there are {', '.join(times) or 'none'}; name "
@@ -338,7 +338,7 @@ class PartPeriod:
 
 
 def part_periods(
-    frame: pd.DataFrame, by: By, groups: Groups, known: FrameMetadata
+    frame: pd.DataFrame, by: By, groups: Groups, metadata: FrameMetadata
 ) -> list[PartPeriod | None]:
     """For each group the part of its period that is there; None where it is whole, or is none.
 
@@ -358,7 +358,7 @@ def part_periods(
         return parts
     closed = grouper.closed  # type: ignore[attr-defined]
     named = {each for each in listed if isinstance(each, str)} | {grouper.key}
-    is_keyed = bool(known.key) and {*known.key} <= named
+    is_keyed = bool(metadata.key) and {*metadata.key} <= named
     first, last = days.min(), days.max()
     present = _days_of(days, groups) if is_keyed else [0] * len(groups)
     periods = [_bounds(label, grouper.freq, closed) for label in labels]

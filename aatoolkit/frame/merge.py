@@ -130,9 +130,9 @@ def rename(frame: pd.DataFrame, *arguments: Any, **options: Any) -> pd.DataFrame
 @recorded("adopt", "frame", "frames")
 def adopt(frame: pd.DataFrame, *frames: pd.DataFrame) -> pd.DataFrame:
     """The frame with the metadata of others, for columns that hold what theirs hold."""
-    known = metadata_of(frame, levels=True)
-    columns, sources, key = dict(known.columns), [known], known.key
-    repeated = {*known.repeated}
+    metadata = metadata_of(frame, levels=True)
+    columns, sources, key = dict(metadata.columns), [metadata], metadata.key
+    repeated = {*metadata.repeated}
     for other in frames:
         theirs = metadata_of(other, levels=True)
         fitting, again = _fitting(frame, other, theirs)
@@ -211,8 +211,8 @@ def _merged_key(
 ) -> tuple[str, ...]:
     """The key of the left and the rest of the right's, if that identifies the rows."""
     left, right = (
-        [name if name in shared else names[place][name] for name in known.key]
-        for place, known in enumerate(knowns)
+        [name if name in shared else names[place][name] for name in metadata.key]
+        for place, metadata in enumerate(knowns)
     )
     own = [*left, *(name for name in right if name not in left and name not in shared)]
     return unique_key(merged, tuple(own if left else ()))
@@ -228,7 +228,7 @@ def unique_key(frame: pd.DataFrame, key: tuple[str, ...]) -> tuple[str, ...]:
 
 def sources_of(knowns: Iterable[FrameMetadata]) -> tuple[Any, ...]:
     """The answers that several frames were read from, each once."""
-    return tuple(dict.fromkeys(source for known in knowns for source in known.sources))
+    return tuple(dict.fromkeys(source for metadata in knowns for source in metadata.sources))
 
 
 def _fitting(
@@ -275,7 +275,7 @@ def is_joined(table: str) -> bool:
 
 
 def as_table(
-    frame: pd.DataFrame, known: FrameMetadata, keys: Sequence[Any]
+    frame: pd.DataFrame, metadata: FrameMetadata, keys: Sequence[Any]
 ) -> tuple[FrameMetadata, str]:
     """Describe the columns of a frame that no table declares as columns of one table.
 
@@ -297,24 +297,26 @@ def as_table(
         read.
     """
     arrays = arrays_of(frame)
-    own = [name for name, column in known.columns.items() if _is_foreign(column) and name in arrays]
+    own = [
+        name for name, column in metadata.columns.items() if _is_foreign(column) and name in arrays
+    ]
     if not own:
-        return known, ""
-    grain = _grain(frame, known, own, [name for name in keys if isinstance(name, str)])
+        return metadata, ""
+    grain = _grain(frame, metadata, own, [name for name in keys if isinstance(name, str)])
     hashed = sorted({*own, *grain} & {*arrays})
     rows = row_hashes([hash_cells(arrays[name]) for name in hashed])
     rows.sort()
-    about = hashlib.sha256(repr((hashed, known.sources)).encode())
+    about = hashlib.sha256(repr((hashed, metadata.sources)).encode())
     about.update(rows.tobytes())
     table = f"{_JOINED}{about.hexdigest()[:12]}"
     columns = {
         name: replace(column, of=f"{table}.{name}") if name in own else column
-        for name, column in known.columns.items()
+        for name, column in metadata.columns.items()
     }
-    grains = {**known.grains, table: grain}
+    grains = {**metadata.grains, table: grain}
     # Rows of a frame of which nothing was known are distinguished by their key from now on.
-    key = grain if len(own) == len(known.columns) and grain != (NO_KEY,) else known.key
-    return replace(known, columns=columns, key=key, grains=grains), table
+    key = grain if len(own) == len(metadata.columns) and grain != (NO_KEY,) else metadata.key
+    return replace(metadata, columns=columns, key=key, grains=grains), table
 
 
 def common_table(name: str, columns: Sequence[ColumnMetadata]) -> str | None:

@@ -60,15 +60,15 @@ def check_keys(left: pd.DataFrame, right: pd.DataFrame, options: Mapping[str, An
     named = ("on", "left_on", "right_on", "left_index", "right_index")
     if any(options.get(name) is not None and options[name] is not False for name in named):
         return
-    known, shared = metadata_of(left, levels=True), sides[0]
-    rules = {name: declared(known.columns.get(str(name), NOTHING)) for name in shared}
+    metadata, shared = metadata_of(left, levels=True), sides[0]
+    rules = {name: declared(metadata.columns.get(str(name), NOTHING)) for name in shared}
     measures = [
         str(name)
         for name, what in rules.items()
         if what is not None and what.aggregate.rule not in ("none", "key")
     ]
     if measures:
-        of_either = {*known.key, *metadata_of(right, levels=True).key}
+        of_either = {*metadata.key, *metadata_of(right, levels=True).key}
         words = [name for name in shared if not pd.api.types.is_numeric_dtype(left[name].dtype)]
         keys = [name for name in shared if name in of_either] or words
         raise ArgumentError(

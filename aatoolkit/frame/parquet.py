@@ -115,7 +115,7 @@ def arrow_table(frame: pd.DataFrame, path: Path) -> pa.Table:
     NotWritten
         If a column cannot be written to Parquet.
     """
-    known = FrameMetadata.loads(serialized(frame))
+    metadata = FrameMetadata.loads(serialized(frame))
     plain = frame.copy(deep=False)
     plain.attrs = {}
     problem = ""
@@ -131,8 +131,8 @@ def arrow_table(frame: pd.DataFrame, path: Path) -> pa.Table:
     # Without rows a file has no dictionary either, from which the levels could be read.
     there = frame.select_dtypes("category") if len(frame) == 0 else ()
     levels = {str(name): [*frame[name].cat.categories] for name in there}
-    schema = _with_lists(_with_levels(table.schema, levels), known)
-    return table.cast(with_metadata(schema, known))
+    schema = _with_lists(_with_levels(table.schema, levels), metadata)
+    return table.cast(with_metadata(schema, metadata))
 
 
 def read_parquet(path: str | os.PathLike[str]) -> pd.DataFrame:
@@ -167,17 +167,17 @@ def read_parquet(path: str | os.PathLike[str]) -> pd.DataFrame:
     with opened(path) as file:
         schema, keys = file.schema_arrow, _keys(file)
         table = read_arrow(file)
-        known = read_keys(keys, schema.names)
+        metadata = read_keys(keys, schema.names)
         table = table.cast(schema).replace_schema_metadata(parseable(keys))
         frame: pd.DataFrame = table.to_pandas()
         for field, column in zip(table.schema, table.columns, strict=True):
             if pa.types.is_list(field.type):
                 frame[field.name] = as_tuples(column)
         frame = frame.astype(lost_dtypes(table.schema, len(frame)))
-    if known is None:
+    if metadata is None:
         return frame
-    frame.attrs[ATTRIBUTE] = known.dumps()
-    return attach(frame, replace(metadata_of(frame, levels=True), recipe=known.recipe))
+    frame.attrs[ATTRIBUTE] = metadata.dumps()
+    return attach(frame, replace(metadata_of(frame, levels=True), recipe=metadata.recipe))
 
 
 def read_metadata(path: str | os.PathLike[str]) -> FrameMetadata:
@@ -213,8 +213,8 @@ def read_metadata(path: str | os.PathLike[str]) -> FrameMetadata:
     with opened(path) as file:
         _check(file)
         names = file.schema_arrow.names
-        known = read_keys(_keys(file), names) or FrameMetadata()
-    return replace(known, columns={name: known.columns.get(name, NOTHING) for name in names})
+        metadata = read_keys(_keys(file), names) or FrameMetadata()
+    return replace(metadata, columns={name: metadata.columns.get(name, NOTHING) for name in names})
 
 
 def read_arrow(file: pq.ParquetFile) -> pa.Table:
@@ -364,10 +364,10 @@ def _readable(pandas: bytes, rows: int) -> bytes:
     return json.dumps(body, separators=(",", ":"), ensure_ascii=False).encode()
 
 
-def _with_lists(schema: pa.Schema, known: FrameMetadata) -> pa.Schema:
+def _with_lists(schema: pa.Schema, metadata: FrameMetadata) -> pa.Schema:
     """Set the type of declared lists in the schema where the values do not show it."""
     for at, field in enumerate(schema):
-        column = declared(known.columns.get(field.name, NOTHING))
+        column = declared(metadata.columns.get(field.name, NOTHING))
         is_list = column is not None and column.dtype == "list<string>"
         if is_list and field.type in (pa.null(), pa.list_(pa.null())):
             schema = schema.set(at, field.with_type(pa.list_(pa.string())))

@@ -41,13 +41,13 @@ def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.Data
     flat = flattened(frame)
     flat = flat.set_axis([str(name) for name in flat.columns], axis=1)
     find(flat, flat.columns)
-    known = metadata_of(flat)
+    metadata = metadata_of(flat)
     wanted = [columns] if isinstance(columns, str) else list(columns or ())
     find(flat, wanted)
     numbers = [
         name
         for name in map(str, flat.select_dtypes("number").columns)
-        if name in wanted or not (wanted or name in known.key or is_status_column(flat, name))
+        if name in wanted or not (wanted or name in metadata.key or is_status_column(flat, name))
     ]
     astray = {name: f"holds {flat[name].dtype}" for name in wanted if name not in numbers}
     if astray:
@@ -66,18 +66,18 @@ def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.Data
     nothing = {name: pd.Series(dtype=kinds.get(name, "string")) for name in _ADDED}
     blocks = [] if numbers else [rows.iloc[:0].assign(**nothing)]
     for name in numbers:
-        cells, what = cells_of(flat, name, known), declared(known.columns[name])
+        cells, what = cells_of(flat, name, metadata), declared(metadata.columns[name])
         block = rows.assign(
             variable=pd.Series(name, index=rows.index, dtype="string"),
             value=_exact(flat[name], kind).array,
             unit=pd.Series(what.unit if what else None, index=rows.index, dtype="string"),
         )
         blocks.append(pd.concat([block, status_columns(cells.states, cells.codes)], axis=1))
-    described = {new: known.columns[name].renamed(others) for name, new in others.items()}
+    described = {new: metadata.columns[name].renamed(others) for name, new in others.items()}
     described |= dict.fromkeys((name for name in _ADDED if name != "value"), _MEASURED)
-    key = (*(others[name] for name in known.key if name in others), "variable")
+    key = (*(others[name] for name in metadata.key if name in others), "variable")
     long = pd.concat(blocks, ignore_index=True)
-    return attach(long, FrameMetadata(described, key, known.sources))
+    return attach(long, FrameMetadata(described, key, metadata.sources))
 
 
 def _exact(values: pd.Series, kind: str) -> pd.Series:
@@ -95,16 +95,16 @@ def _exact(values: pd.Series, kind: str) -> pd.Series:
 @recorded("with_context", "frame")
 def with_context(frame: pd.DataFrame) -> pd.DataFrame:
     """A frame with its context as columns; see ``df.aa.with_context``."""
-    known = metadata_of(frame)
-    if len(known.sources) != 1:
-        many = f"{len(known.sources)} answers" if known.sources else "no answer that is known"
+    metadata = metadata_of(frame)
+    if len(metadata.sources) != 1:
+        many = f"{len(metadata.sources)} answers" if metadata.sources else "no answer that is known"
         why = f"the frame was read from {many}"
         raise AvailabilityError(
             f"{why}, so its rows have no one context; add it to each frame before combining them",
             columns=dict.fromkeys(CONTEXT, why),
         )
     _check_free(map(str, frame.columns), CONTEXT)
-    (source,) = known.sources
+    (source,) = metadata.sources
     scope = None if source.scope is None else Scope._from_query(source.scope)
     facts: dict[str, tuple[object, str]] = {
         "host": (source.host, "string"),
@@ -119,18 +119,18 @@ def with_context(frame: pd.DataFrame) -> pd.DataFrame:
             for name, (fact, kind) in facts.items()
         }
     )
-    described = {**dict.fromkeys(CONTEXT, _MEASURED), **known.columns}
+    described = {**dict.fromkeys(CONTEXT, _MEASURED), **metadata.columns}
     whole = pd.concat([context, frame], axis=1)
-    return attach(whole, replace(known, columns=described))
+    return attach(whole, replace(metadata, columns=described))
 
 
 @recorded("with_constant", "frame")
 def with_constant(frame: pd.DataFrame, name: str, value: str) -> pd.DataFrame:
     """A frame with a first column that holds one text in every row."""
-    known = metadata_of(frame)
+    metadata = metadata_of(frame)
     column = pd.Series([value], dtype="string").repeat(len(frame)).set_axis(frame.index)
     whole = pd.concat([column.rename(name), frame], axis=1)
-    return attach(whole, replace(known, columns={name: _MEASURED, **known.columns}))
+    return attach(whole, replace(metadata, columns={name: _MEASURED, **metadata.columns}))
 
 
 def _moment(text: str | None) -> object:

@@ -53,12 +53,12 @@ def picking(
     names = [
         name
         for name in ("host", *(f"{_PREFIX}{each}" for each in FILTERS), *FILTERS)
-        if all(name in frame.columns and name in known.columns for frame, known in frames)
+        if all(name in frame.columns and name in metadata.columns for frame, metadata in frames)
     ]
     there = {name: _together(frame[name] for frame, _ in frames) for name in names}
     found: list[tuple[Condition | None, tuple[str, ...]]] = []
-    for known in knowns:
-        values = ((name, _value(known, name)) for name in names)
+    for metadata in knowns:
+        values = ((name, _value(metadata, name)) for name in names)
         chosen = [
             (Condition(name, "in", (value,)), others)
             for name, value in values
@@ -69,12 +69,12 @@ def picking(
 
 
 def of_groups(
-    absent: Iterable[AbsentRows], known: FrameMetadata, groups: Groups
+    absent: Iterable[AbsentRows], metadata: FrameMetadata, groups: Groups
 ) -> Iterator[tuple[AbsentRows, Codes, bool]]:
     """What is stated of absent rows, the groups it concerns, and whether only some are."""
     for each in absent:
         name = each.rows.column if each.rows else None
-        if each.rows is None or name not in groups.by_value or not known.holds(str(name)):
+        if each.rows is None or name not in groups.by_value or not metadata.holds(str(name)):
             yield each, np.ones(len(groups), bool), False
         else:
             keys = groups.keys[name].astype(object)
@@ -117,13 +117,13 @@ def with_absent(
     for name, column in columns.items():
         absent = [
             each
-            for known in (*(known for _, known in frames), *knowns)
-            if name in known.columns
-            for each in known.columns[name].absent
+            for metadata in (*(metadata for _, metadata in frames), *knowns)
+            if name in metadata.columns
+            for each in metadata.columns[name].absent
         ]
         stated: dict[tuple[Availability, str, tuple[str, ...]], list[str]] = {}
-        for known, (condition, others) in zip(knowns, rows, strict=True):
-            state = known.columns[name].availability if name in known.columns else None
+        for metadata, (condition, others) in zip(knowns, rows, strict=True):
+            state = metadata.columns[name].availability if name in metadata.columns else None
             if state is None or state.status in _WHOLE:
                 continue
             if condition is None:
@@ -147,12 +147,12 @@ def _together(columns: Iterable[pd.Series]) -> tuple[str, ...]:
     return found if len(found) <= MOST_VALUES else ()
 
 
-def _value(known: FrameMetadata, name: str) -> str | None:
+def _value(metadata: FrameMetadata, name: str) -> str | None:
     """The value of a column that the rows of some answers would have, if it is one."""
     if name == "host":
-        found = {source.host for source in known.sources}
+        found = {source.host for source in metadata.sources}
     else:
-        found = {_filtered(source.scope, name.removeprefix(_PREFIX)) for source in known.sources}
+        found = {_filtered(source.scope, name.removeprefix(_PREFIX)) for source in metadata.sources}
     return found.pop() if len(found) == 1 else None
 
 

@@ -34,8 +34,8 @@ from aatoolkit.metadata.fingerprint import OVERWRITTEN
 def codebook_of(frame: pd.DataFrame) -> pd.DataFrame:
     """One row a column, by name; see ``df.aa.codebook``."""
     metadata = metadata_of(frame)
-    known = metadata.columns
-    what = {name: declared(column) for name, column in known.items()}
+    columns = metadata.columns
+    what = {name: declared(column) for name, column in columns.items()}
     dtypes = {str(name): str(dtype) for name, dtype in frame.dtypes.items()}
     return Shown(
         {
@@ -47,14 +47,14 @@ def codebook_of(frame: pd.DataFrame) -> pd.DataFrame:
             "aggregation": _words(column and str(column.aggregate) for column in what.values()),
             "doc": _words((column and column.doc) or None for column in what.values()),
             "availability": _words(
-                str(availability_of(frame, name, column)) for name, column in known.items()
+                str(availability_of(frame, name, column)) for name, column in columns.items()
             ),
-            "caution": _words(caution(frame, metadata, name) for name in known),
+            "caution": _words(caution(frame, metadata, name) for name in columns),
             "of": _words(
-                None if is_joined(column.table) else column.of for column in known.values()
+                None if is_joined(column.table) else column.of for column in columns.values()
             ),
         },
-        index=pd.Index([*known], dtype="string", name="column"),
+        index=pd.Index([*columns], dtype="string", name="column"),
     )
 
 
@@ -92,9 +92,9 @@ def require(frame: pd.DataFrame, columns: tuple[str, ...]) -> pd.DataFrame:
 
 def drop_unavailable(frame: pd.DataFrame) -> pd.DataFrame:
     """A frame without what could not be measured; see ``df.aa.drop_unavailable``."""
-    known = metadata_of(frame)
+    metadata = metadata_of(frame)
     keep = [
-        name in known.key or known.columns[name].availability.status not in EMPTY
+        name in metadata.key or metadata.columns[name].availability.status not in EMPTY
         for name in map(str, frame.columns)
     ]
     return frame.loc[:, keep]
@@ -103,13 +103,13 @@ def drop_unavailable(frame: pd.DataFrame) -> pd.DataFrame:
 def measured(frame: pd.DataFrame, columns: tuple[str, ...]) -> pd.DataFrame:
     """The rows that hold a measurement; see ``df.aa.measured``."""
     find(frame, columns)
-    known = metadata_of(frame)
+    metadata = metadata_of(frame)
     numbers = [
         str(name)
         for name in frame.select_dtypes("number").columns
-        if name not in known.key and not is_status_column(frame, str(name))
+        if name not in metadata.key and not is_status_column(frame, str(name))
     ]
-    given = [cells_of(frame, name, known).given for name in columns or numbers]
+    given = [cells_of(frame, name, metadata).given for name in columns or numbers]
     if not given:
         return frame
     return frame.loc[np.logical_and.reduce(given) if columns else np.logical_or.reduce(given)]

@@ -148,9 +148,9 @@ class FrameMetadata:
         return _loads(text)
 
 
-def tables_of(known: FrameMetadata) -> list[str]:
+def tables_of(metadata: FrameMetadata) -> list[str]:
     """The declared tables that the columns of a frame are of."""
-    named = (column.table for column in known.columns.values())
+    named = (column.table for column in metadata.columns.values())
     return [*dict.fromkeys(filter(None, named))]
 
 
@@ -479,20 +479,21 @@ def metadata_of(frame: pd.DataFrame, *, levels: bool = False) -> FrameMetadata:
     MetadataError
         If the metadata is damaged, or of a newer major version.
     """
-    known, _ = stored_of(frame)
+    metadata, _ = stored_of(frame)
     names = [str(name) for name in frame.columns]
     inside = [str(name) for name in frame.index.names if name is not None]
-    is_hashed = fingerprint_in(frame, known) is not None
+    is_hashed = fingerprint_in(frame, metadata) is not None
     check = check_of(frame, anew=True)
     columns = {
-        name: _verified(known, name, check, is_hashed) for name in dict.fromkeys((*names, *inside))
+        name: _verified(metadata, name, check, is_hashed)
+        for name in dict.fromkeys((*names, *inside))
     }
     columns = over_rows(frame, columns)
     for name in {*inside} - {*names} if not levels else ():
         del columns[name]
-    key = tuple(name for name in known.key if name in names or name in inside)
-    repeated = {*known.repeated, *check.repeated(columns_of_tables(columns))}
-    return FrameMetadata(columns, key, known.sources, known.grains, tuple(sorted(repeated)))
+    key = tuple(name for name in metadata.key if name in names or name in inside)
+    repeated = {*metadata.repeated, *check.repeated(columns_of_tables(columns))}
+    return FrameMetadata(columns, key, metadata.sources, metadata.grains, tuple(sorted(repeated)))
 
 
 def check_of(frame: pd.DataFrame, *, anew: bool = False) -> FingerprintCheck:
@@ -500,8 +501,8 @@ def check_of(frame: pd.DataFrame, *, anew: bool = False) -> FingerprintCheck:
     shared = CHECKS.get()
     if shared is not None and id(frame) in shared and not anew:
         return shared[id(frame)][1]
-    known, _ = stored_of(frame)
-    check = FingerprintCheck(frame, fingerprint_in(frame, known) or Fingerprint(), known.key)
+    metadata, _ = stored_of(frame)
+    check = FingerprintCheck(frame, fingerprint_in(frame, metadata) or Fingerprint(), metadata.key)
     if shared is not None:
         shared[id(frame)] = frame, check
     return check
@@ -582,9 +583,9 @@ def _other_attrs(frame: pd.DataFrame) -> dict[Any, Any]:
 
 
 def _verified(
-    known: FrameMetadata, name: str, check: FingerprintCheck, is_hashed: bool
+    metadata: FrameMetadata, name: str, check: FingerprintCheck, is_hashed: bool
 ) -> ColumnMetadata:
-    column = known.columns.get(name, NOTHING)
+    column = metadata.columns.get(name, NOTHING)
     if column == NOTHING:
         return column
     if column.availability.status in EMPTY and name not in check.hashed:
@@ -609,7 +610,7 @@ def over_rows(
     }
 
 
-def rows_of(frame: pd.DataFrame, known: FrameMetadata) -> RowStatus:
+def rows_of(frame: pd.DataFrame, metadata: FrameMetadata) -> RowStatus:
     """Build the `RowStatus` of a frame, from columns that still hold what was read."""
-    trusted = [*filter(known.holds, known.columns)]
+    trusted = [*filter(metadata.holds, metadata.columns)]
     return RowStatus(arrays_of(frame), len(frame), trusted)

@@ -113,16 +113,19 @@ def answers_of(
     typed = citations["domain_type"].notna().any()
     if len(citations) and not typed:
         found["cited"] = pd.array([pd.NA] * len(found), dtype="boolean")
-    known, mention_state = metadata_of(whole), metadata_of(mentions).columns["brand"].availability
+    metadata, mention_state = (
+        metadata_of(whole),
+        metadata_of(mentions).columns["brand"].availability,
+    )
     cited = metadata_of(citations).columns["domain_type"].availability
-    columns = {name: known.columns[name] for name in _KEPT}
-    columns["date"] = ColumnMetadata(None, known.columns["ran_at"].availability)
+    columns = {name: metadata.columns[name] for name in _KEPT}
+    columns["date"] = ColumnMetadata(None, metadata.columns["ran_at"].availability)
     for name in ("mentioned", "position"):
         columns[name] = ColumnMetadata(None, _of(mention_state, found[name]))
     columns["cited"] = ColumnMetadata(None, _of(cited, found["cited"]))
     columns["brand"] = ColumnMetadata(None)
     # Two brands in the same answers are other rows, so that they can be compared.
-    return attach(found, FrameMetadata(columns, ("chat_id", "brand"), known.sources))
+    return attach(found, FrameMetadata(columns, ("chat_id", "brand"), metadata.sources))
 
 
 def _named(mentions: pd.DataFrame, brand: str | None) -> str | None:
@@ -226,12 +229,12 @@ def association(rows: pd.DataFrame, level: float) -> pd.DataFrame:
             f"prompts the odds are {ratio:.2f} times as high "
             f"({numbers['low']:.2f} to {numbers['high']:.2f})"
         )
-    known = metadata_of(rows)
-    state = combine([known.columns[name].availability for name in ("mentioned", "cited")])
+    metadata = metadata_of(rows)
+    state = combine([metadata.columns[name].availability for name in ("mentioned", "cited")])
     method = "Mantel-Haenszel odds ratio by prompt; Robins-Breslow-Greenland interval"
     said = {"verdict": verdict, "why": why, "method": method}
     values = {name: [value] for name, value in values.items()}
-    return result("cited_and_mentioned", values | said, None, known.sources, state, level=level)
+    return result("cited_and_mentioned", values | said, None, metadata.sources, state, level=level)
 
 
 def _associated(counts: Mapping[str, Any], level: Any) -> dict[str, Any]:

@@ -88,7 +88,7 @@ def changes(
         "changes",
         values,
         None,
-        sums.known.sources,
+        sums.metadata.sources,
         sums.states[0],
         unit=sums.unit,
         level=level,

@@ -41,7 +41,7 @@ class ClusterSums:
         The frame as it was given.
     frame : pandas.DataFrame
         The same with named index levels as columns.
-    known : FrameMetadata
+    metadata : FrameMetadata
         Its metadata.
     groups : Groups
         The groups, and which of them each row of the frame is in.
@@ -71,7 +71,7 @@ class ClusterSums:
 
     of_frame: pd.DataFrame
     frame: pd.DataFrame
-    known: FrameMetadata
+    metadata: FrameMetadata
     groups: Groups
     labels: pd.Index
     by_cluster: str | None
@@ -171,15 +171,15 @@ def cluster_sums(
         If there is no such column, it is no rate or mean, or the cluster of a row is missing.
     """
     flat = flattened(frame)
-    known = metadata_of(flat)
+    metadata = metadata_of(flat)
     find(flat, [column, *([cluster] if cluster else [])])
     groups = group(flat, by, True)
-    rules = with_flags(flat, known, column, rules or {})
-    (planned,) = plan(flat, known, groups, column, rules)
+    rules = with_flags(flat, metadata, column, rules or {})
+    (planned,) = plan(flat, metadata, groups, column, rules)
     is_count = counts and planned.rule.rule == "sum"
     if planned.rule.rule not in _POOLED and not is_count:
-        raise refusal(column, "interval", _not_pooled(planned.rule, known, column))
-    cells = cells_of_plan(planned, flat, known, groups)
+        raise refusal(column, "interval", _not_pooled(planned.rule, metadata, column))
+    cells = cells_of_plan(planned, flat, metadata, groups)
     y, n = _parts(planned, flat)
     given = cells.given & (n > 0) & np.isfinite(y)
     if planned.rule.over is not None:
@@ -202,7 +202,7 @@ def cluster_sums(
     return ClusterSums(
         frame,
         flat,
-        known,
+        metadata,
         groups,
         labels,
         cluster,
@@ -215,26 +215,28 @@ def cluster_sums(
         planned.rule.over is None and planned.rule.by is None,
         groups.count(given),
         _states(cells, groups, given),
-        declared(known.columns[column]),
+        declared(metadata.columns[column]),
         np.flatnonzero(given),
         at,
         planned,
     )
 
 
-def without_counts(rule: Aggregation, known: FrameMetadata, name: str) -> str:
+def without_counts(rule: Aggregation, metadata: FrameMetadata, name: str) -> str:
     """Return the reason why a column has no interval, and which rates are made of it."""
-    table, _, counted = (known.columns[name].of or "").partition(".")
+    table, _, counted = (metadata.columns[name].of or "").partition(".")
     rates = [
         here
-        for here, column in ((here, declared(what)) for here, what in known.columns.items())
+        for here, column in ((here, declared(what)) for here, what in metadata.columns.items())
         if column is not None
-        and (known.columns[here].of or "").startswith(f"{table}.")
+        and (metadata.columns[here].of or "").startswith(f"{table}.")
         and (column.aggregate.over or column.aggregate.counts or ("",))[0] == counted
     ]
     hint = f"; its rates have: {', '.join(rates)}" if rates and counted else ""
-    if rule.rule == "sum" and len(known.key) == 1:
-        hint += f"; two windows of it are compared by what it is counted of: pair={known.key[0]!r}"
+    if rule.rule == "sum" and len(metadata.key) == 1:
+        hint += (
+            f"; two windows of it are compared by what it is counted of: pair={metadata.key[0]!r}"
+        )
     return f"its rule ({rule}) names no numerator and denominator{hint}"
 
 
@@ -250,9 +252,9 @@ def _not_pooled(rule: Aggregation, frame: FrameMetadata, name: str) -> str:
     )
 
 
-def with_flags(frame: pd.DataFrame, known: FrameMetadata, column: str, rules: Rules) -> Rules:
+def with_flags(frame: pd.DataFrame, metadata: FrameMetadata, column: str, rules: Rules) -> Rules:
     """The rules; a column of true and false has the share of true rows as its rate."""
-    if column in rules or known.is_lost(column) or not _is_flag(frame[column]):
+    if column in rules or metadata.is_lost(column) or not _is_flag(frame[column]):
         return rules
     return {**rules, column: "mean"}
 

@@ -386,9 +386,9 @@ def with_states(frame: pd.DataFrame, states: Mapping[str, Availability]) -> pd.D
     states : mapping of str to Availability
         What is known of each stage.
     """
-    known = metadata_of(frame)
+    metadata = metadata_of(frame)
     columns: dict[str, ColumnMetadata] = {}
-    for name, column in known.columns.items():
+    for name, column in metadata.columns.items():
         parts = [states[each] for each in _RESTS_ON.get(name, (name,)) if each in states]
         state = combine(parts) if parts else MEASURED
         state = replace(state, reason=_once(state.reason))
@@ -398,7 +398,7 @@ def with_states(frame: pd.DataFrame, states: Mapping[str, Availability]) -> pd.D
             why = "some rows are not listed" if name in states else "see the verdict of each row"
             state = Availability(Status.PARTIAL, Cause.NO_ROW, why)
         columns[name] = replace(column, availability=state)
-    return attach(frame, replace(known, columns=columns))
+    return attach(frame, replace(metadata, columns=columns))
 
 
 def _once(reason: str | None) -> str | None:

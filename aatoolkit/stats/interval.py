@@ -118,7 +118,7 @@ def _described(
         else f"{100 * level:g} % interval: {amount(low, is_rate)} to {amount(high, is_rate)}"
         for low, high, reason in zip(lows, highs, why, strict=True)
     ]
-    taken = {str(name): sums.known.columns[str(name)] for name in keys.columns}
+    taken = {str(name): sums.metadata.columns[str(name)] for name in keys.columns}
     return result(
         "interval",
         {
@@ -133,7 +133,7 @@ def _described(
             f"{column}_verdict": verdicts,
         },
         taken,
-        sums.known.sources,
+        sums.metadata.sources,
         combine(sums.states),
         key=tuple(taken),
         unit=sums.unit,
@@ -164,23 +164,23 @@ def _check_free(frame: pd.DataFrame, names: list[str]) -> None:
 def _with_columns(frame: pd.DataFrame, rows: pd.DataFrame, described: pd.DataFrame) -> pd.DataFrame:
     """The frame with further columns beside its own, and the metadata of both."""
     whole = pd.concat([frame, rows], axis=1)
-    known, added = metadata_of(frame), metadata_of(described)
-    columns = {**known.columns, **{name: added.columns[name] for name in map(str, rows.columns)}}
-    return attach(whole, replace(known, columns=columns))
+    metadata, added = metadata_of(frame), metadata_of(described)
+    columns = {**metadata.columns, **{name: added.columns[name] for name in map(str, rows.columns)}}
+    return attach(whole, replace(metadata, columns=columns))
 
 
 def _of_rows(frame: pd.DataFrame, column: str, level: float, rules: Rules | None) -> pd.DataFrame:
     """Wilson's score interval of each row."""
-    known = metadata_of(frame)
+    metadata = metadata_of(frame)
     parts = parts_of_rows(frame, column, rules)
-    cells = together(*(states_of(frame, part, known) for part in parts))
+    cells = together(*(states_of(frame, part, metadata) for part in parts))
     every = np.arange(len(frame))
     hits, trials = (
         cells_of(name, frame, part, every)
         for name, part in zip(("hits", "trials"), parts, strict=True)
     )
     counts = [plain_value(part) for part in (hits, trials)]
-    counted = cells.given & (counts[1] > 0) & _are_fractions(frame, known, column)
+    counted = cells.given & (counts[1] > 0) & _are_fractions(frame, metadata, column)
     use = counted & (counts[0] >= 0) & (counts[0] <= counts[1])
     if counted.any() and not use.any():
         raise refusal(column, "interval", "its numerator is no part of its denominator")
@@ -202,36 +202,38 @@ def parts_of_rows(frame: pd.DataFrame, column: str, rules: Rules | None) -> tupl
         If it has none.
     """
     find(frame, [column])
-    known = metadata_of(frame)
-    parts = counts_of(known, column) if column not in (rules or {}) else None
+    metadata = metadata_of(frame)
+    parts = counts_of(metadata, column) if column not in (rules or {}) else None
     if parts is None:
-        what = declared(known.columns[column]) if column not in (rules or {}) else None
+        what = declared(metadata.columns[column]) if column not in (rules or {}) else None
         if what is not None and what.aggregate.rule == "none" and what.aggregate.why:
             raise refusal(column, "interval", what.aggregate.why)
         # Each row stands alone, so that nothing is added up over any dimension.
         rows = Groups(np.arange(len(frame)), pd.DataFrame(index=range(len(frame))))
-        (planned,) = plan(frame, known, rows, column, rules or {})
+        (planned,) = plan(frame, metadata, rows, column, rules or {})
         if planned.rule.over is None:
-            raise refusal(column, "interval", _no_counts(planned.rule, known, column))
+            raise refusal(column, "interval", _no_counts(planned.rule, metadata, column))
         return planned.rule.over
     return parts
 
 
-def _no_counts(rule: Aggregation, known: FrameMetadata, column: str) -> str:
+def _no_counts(rule: Aggregation, metadata: FrameMetadata, column: str) -> str:
     """Return the reason why a column without numerator and denominator has no interval by row."""
-    lacking = without_counts(rule, known, column)
+    lacking = without_counts(rule, metadata, column)
     if rule.rule != "mean":
         return lacking
     return f"{lacking}; of a mean, rows of one answer each give the spread, with cluster="
 
 
-def _are_fractions(frame: pd.DataFrame, known: FrameMetadata, column: str) -> npt.NDArray[np.bool_]:
+def _are_fractions(
+    frame: pd.DataFrame, metadata: FrameMetadata, column: str
+) -> npt.NDArray[np.bool_]:
     """The rows whose value is a fraction: all, unless a column gives the unit of each row."""
-    what = declared(known.columns[column])
+    what = declared(metadata.columns[column])
     if what is None or what.unit != PER_UNIT:
         return np.ones(len(frame), bool)
-    table = known.columns[column].table
-    units = [name for name, of in known.columns.items() if of.of == f"{table}.unit"]
+    table = metadata.columns[column].table
+    units = [name for name, of in metadata.columns.items() if of.of == f"{table}.unit"]
     if not units:
         raise refusal(column, "interval", "it needs the unit of each row")
     return (frame[units[0]].astype("string") == "fraction").fillna(False).to_numpy(bool)

@@ -113,7 +113,7 @@ def rank(
         low, high = (number(columns[name][-1]) for name in ("rank_low", "rank_high"))
         place = f"rank {low:g}{'' if low == high else f' to {high:g}'} of {many}"
         verdicts.append(place if measured[member] else "cannot say: not measured")
-    known = sums.known
+    metadata = sums.metadata
     ranked = result(
         "rank",
         {
@@ -127,9 +127,9 @@ def rank(
             "method": [f"simultaneous pairwise differences over {cluster}, multiplier bootstrap"]
             * len(names),
         },
-        {by: known.columns[by]},
-        known.sources,
-        known.columns[column].availability,
+        {by: metadata.columns[by]},
+        metadata.sources,
+        metadata.columns[column].availability,
         key=(by,),
         unit=sums.column.unit if sums.column else None,
         level=level,
@@ -206,14 +206,14 @@ def concentration(
         raise ArgumentError(f"top={top!r} is no whole number from 1")
     keys = names_of(by)
     flat = derived(flattened(frame), frame)
-    known = metadata_of(flat)
+    metadata = metadata_of(flat)
     find(flat, [column, *keys])
     groups = group(flat, keys, True)
-    is_own = not (known.holds(column) or known.is_lost(column))
-    (planned,) = plan(flat, known, groups, column, {column: "sum"} if is_own else {})
+    is_own = not (metadata.holds(column) or metadata.is_lost(column))
+    (planned,) = plan(flat, metadata, groups, column, {column: "sum"} if is_own else {})
     if planned.rule.rule != "sum":
         raise refusal(column, "concentration", f"its rule ({planned.rule}) is no sum of counts")
-    cells = cells_of_plan(planned, flat, known, groups)
+    cells = cells_of_plan(planned, flat, metadata, groups)
     values = flat[column].to_numpy(np.float64, na_value=np.nan)
     use = cells.given & (values > 0)
     if (values[use] % 1 != 0).any():
@@ -245,7 +245,7 @@ def concentration(
         rows.append(row)
         verdicts.append(verdict)
     key_rows = groups.keys.reset_index(drop=True)
-    taken = {str(name): known.columns[str(name)] for name in key_rows.columns}
+    taken = {str(name): metadata.columns[str(name)] for name in key_rows.columns}
     at_depth = f", rarefied to {number(depth):,.0f}" if depth is not None else ""
     return result(
         "concentration",
@@ -259,7 +259,7 @@ def concentration(
             "method": [f"multinomial bootstrap, basic interval{at_depth}"] * len(rows),
         },
         taken,
-        known.sources,
+        metadata.sources,
         combine(states[int(code)] for code in codes),
         key=tuple(taken),
         level=level,

@@ -84,7 +84,7 @@ def overlap(
             "project.read('urls', split='engine').main.aa.overlap('url')"
         )
         raise ItemNotFound(f"{column} has no overlap: {why}", columns=dict.fromkeys(lacking, why))
-    known = metadata_of(flat)
+    metadata = metadata_of(flat)
     lists = answer_lists(flat, column, between, by, repeat, order)
     members = lists.members
     if len(members) > MOST_MEMBERS:
@@ -122,7 +122,7 @@ def overlap(
         verdict = verdict_of(number(value), number(gap.value), level, words)
         row |= {"p_adjusted": under("p_adjusted", value), "detectable": least, "verdict": verdict}
         row["why"] = _why(row, number(gap.k), between, by, level)
-    state = known.columns[column].availability
+    state = metadata.columns[column].availability
     limits = f"; {state}" if state.status not in (Status.AVAILABLE, Status.UNKNOWN) else ""
     ordered = f"; rank-biased overlap extrapolated, p = {p:g}, depth {depth}" if order else ""
     other = f"other_{between}"
@@ -138,7 +138,7 @@ def overlap(
             * len(rows),
         },
         None,
-        known.sources,
+        metadata.sources,
         state,
         key=(between, other),
         level=level,
@@ -169,7 +169,7 @@ def _of_sets(flat: pd.DataFrame, column: str, between: str) -> pd.DataFrame:
         return leaf(name, np.array([len(part) for part in members], np.float64), part)
 
     shared, different = counted("shared", both), counted("different", either)
-    known = metadata_of(flat)
+    metadata = metadata_of(flat)
     other = f"other_{between}"
     return result(
         "overlap",
@@ -187,8 +187,8 @@ def _of_sets(flat: pd.DataFrame, column: str, between: str) -> pd.DataFrame:
             "method": [f"sets of {column}, one list of each {between}: no interval"] * len(pairs),
         },
         None,
-        known.sources,
-        known.columns[column].availability,
+        metadata.sources,
+        metadata.columns[column].availability,
         key=(between, other),
         between=between,
         by=column,

@@ -337,11 +337,11 @@ def result(
     remember(table, Table(table, f"Results of {verb}.", records("rows"), (), tuple(columns)))
     whole = Shown(frame)
     whole = whole.with_view(view_of(whole))
-    known = dict(keys or {})
+    states = dict(keys or {})
     for column in columns:
         availability = _state(whole[column.name], state)
-        known[column.name] = ColumnMetadata(f"{table}.{column.name}", availability)
-    ordered = {str(name): known.get(str(name), ColumnMetadata()) for name in whole.columns}
+        states[column.name] = ColumnMetadata(f"{table}.{column.name}", availability)
+    ordered = {str(name): states.get(str(name), ColumnMetadata()) for name in whole.columns}
     return attach(whole, FrameMetadata(ordered, tuple(key), tuple(dict.fromkeys(sources))))
 
 

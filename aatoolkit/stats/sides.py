@@ -87,20 +87,20 @@ def previous_window(
             + (f", or one of {', '.join(names.values())}" if names else ""),
             columns={f"previous_{name}": "there is no such column" for name in lacking},
         )
-    known = metadata_of(flat)
+    metadata = metadata_of(flat)
     rest = [
         name
         for name in flat.columns
         if name not in names
         and name not in names.values()
-        and (name in known.key or not pd.api.types.is_numeric_dtype(flat[name].dtype))
+        and (name in metadata.key or not pd.api.types.is_numeric_dtype(flat[name].dtype))
     ]
     window = rename(flat[[*rest, *names]], columns=names)
     return derived(window, frame, names={measure: name for name, measure in names.items()})
 
 
-def _of(known: FrameMetadata, name: str) -> str | None:
-    return known.columns[name].of if name in known.columns else None
+def _of(metadata: FrameMetadata, name: str) -> str | None:
+    return metadata.columns[name].of if name in metadata.columns else None
 
 
 def _is_previous(now: str | None, before: str | None) -> bool:
@@ -152,7 +152,7 @@ def pairing(
 def side_names(now: Iterable[FrameMetadata], before: Iterable[FrameMetadata]) -> tuple[str, str]:
     """Return what the sides are called: their hosts, if each has one of its own; else windows."""
     one, two = (
-        {source.host for known in side for source in known.sources} for side in (now, before)
+        {source.host for metadata in side for source in metadata.sources} for side in (now, before)
     )
     if len(one) == len(two) == 1 and one != two and None not in one | two:
         return str(one.pop()), str(two.pop())
@@ -162,7 +162,7 @@ def side_names(now: Iterable[FrameMetadata], before: Iterable[FrameMetadata]) ->
 def overlapping(now: pd.DataFrame, before: pd.DataFrame, measure: str) -> str | None:
     """Return why two frames cannot be compared: they share answers; None if they share none."""
     knowns = [metadata_of(frame, levels=True) for frame in (now, before)]
-    if _is_previous(*(_of(known, measure) for known in knowns)):
+    if _is_previous(*(_of(metadata, measure) for metadata in knowns)):
         return None
     pairs = product(knowns[0].sources, knowns[1].sources)
     meeting = [

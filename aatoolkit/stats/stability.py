@@ -90,7 +90,7 @@ def stability(
             "of the correlation the jackknife on Fisher's scale",
         },
         None,
-        sums.known.sources,
+        sums.metadata.sources,
         sums.states[0] if len(sums.states) == 1 else state,
         level=level,
         by=names[0],

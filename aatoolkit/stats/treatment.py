@@ -285,7 +285,7 @@ def _described(
             ],
         },
         None,
-        sums.known.sources,
+        sums.metadata.sources,
         combine(sums.states),
         unit=sums.unit,
         level=level,

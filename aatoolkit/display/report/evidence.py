@@ -149,8 +149,8 @@ class SectionEvidence:
 
     def anchor(self, table: str, column: str, label: str) -> str:
         """The anchor of the evidence of a number; empty if it is not shown."""
-        known = self._tables.get(table)
-        return known.evidence_of(column, label) if known else ""
+        rows = self._tables.get(table)
+        return rows.evidence_of(column, label) if rows else ""
 
     def html(self) -> str:
         """The evidence, folded: the responses and what they state, then each table row by row."""
@@ -382,6 +382,6 @@ class CellExplainer:
             made = replay(stored.recipe, stored.sources, self.any.evidence)
         except TrailEnd:
             return None
-        key = [name for name in made.known.key if name in made.frame.columns]
+        key = [name for name in made.metadata.key if name in made.frame.columns]
         is_whole = [*frame.columns] == [*made.frame.columns] and len(frame) == len(made.frame)
         return made if is_whole and frame[key].equals(made.frame[key]) else None

@@ -209,8 +209,8 @@ def _empty(frame: pd.DataFrame, offered: list[Option]) -> str:
 
 def _is_absent(frame: pd.DataFrame, *columns: str) -> bool:
     """Whether the answer lacks some columns; by default, all of them."""
-    known = frame.aa.availability["cause"]
-    return bool(known.reindex([*columns] or known.index).eq("absent").fillna(False).all())
+    causes = frame.aa.availability["cause"]
+    return bool(causes.reindex([*columns] or causes.index).eq("absent").fillna(False).all())
 
 
 def _engines(frame: pd.DataFrame) -> Iterator[Option]:

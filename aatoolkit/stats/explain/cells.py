@@ -40,7 +40,7 @@ class Made(Protocol):
     """A replayed frame that can explain its cells."""
 
     frame: pd.DataFrame
-    known: FrameMetadata
+    metadata: FrameMetadata
 
     def explain(self, at: int, column: str) -> Explanation:
         """Explain the value of a column, or index level, in a row, by position."""
@@ -64,7 +64,7 @@ class View:
         If it is not known which rows were taken.
     """
 
-    known: FrameMetadata
+    metadata: FrameMetadata
 
     def __init__(
         self, base: Made | None, changes: Mapping[str, Any], foreign: str | None = None
@@ -82,13 +82,13 @@ class View:
             frame = flattened(base.frame)
         if isinstance(base, View):
             # Between two views the metadata was attached anew, of the rows as they were then.
-            frame = attach(frame.copy(deep=False), base.known)
+            frame = attach(frame.copy(deep=False), base.metadata)
         self._rows = np.arange(len(frame))
         if "rows" in changes:
             self._rows = load_rows(changes["rows"])
             frame = frame.iloc[self._rows]
         self.frame = self._changed(frame, changes)
-        self.known = metadata_of(self.frame)
+        self.metadata = metadata_of(self.frame)
 
     def _changed(self, frame: pd.DataFrame, changes: Mapping[str, Any]) -> pd.DataFrame:
         index, kept = changes.get("index"), changes.get("columns")
@@ -113,7 +113,7 @@ class View:
             return self._base.explain(int(self._rows[at]), column)
         value = plain(self._set[column].iloc[at]) if column in self._set else None
         why = self._foreign or f"{column} was set by a plain pandas step"
-        return Explanation(value, column, row_of(self.known, self.frame, at), end=why)
+        return Explanation(value, column, row_of(self.metadata, self.frame, at), end=why)
 
 
 Explains = Callable[["Result", int, str], Explanation]
@@ -146,7 +146,7 @@ class Result:
         explains: Explains | None = None,
     ) -> None:
         self.verb, self.frame, self.inputs, self.arguments = verb, frame, inputs, arguments
-        self.known = metadata_of(frame, levels=True)
+        self.metadata = metadata_of(frame, levels=True)
         self._explains = explains
         self.shared: dict[Any, Any] = {}
         """What the explanations of several cells share."""
@@ -169,12 +169,12 @@ class Result:
 
     def described(self, at: int, column: str, *notes: str, **more: Any) -> Explanation:
         """Explain a cell by its metadata, without how it was made."""
-        metadata = self.known.columns.get(column)
+        metadata = self.metadata.columns.get(column)
         what = None if metadata is None else declared(metadata)
         return Explanation(
             plain(self.flat[column].iloc[at]),
             column,
-            row_of(self.known, self.frame, at),
+            row_of(self.metadata, self.frame, at),
             unit=what.unit if what else None,
             meaning=(what.doc or None) if what else None,
             operation=self.verb,
@@ -191,15 +191,15 @@ class Result:
 
     def passed(self, cell: Explanation, at: int, column: str, note: str) -> Explanation:
         """Explain a cell by that of which it is a copy."""
-        row = row_of(self.known, self.frame, at) or cell.row
+        row = row_of(self.metadata, self.frame, at) or cell.row
         renamed = (f"{column} was {cell.column} before",) if column != cell.column else ()
         return replace(cell, column=column, row=row, notes=(*cell.notes, note, *renamed))
 
 
-def row_of(known: FrameMetadata, frame: pd.DataFrame, at: int) -> dict[str, Any]:
+def row_of(metadata: FrameMetadata, frame: pd.DataFrame, at: int) -> dict[str, Any]:
     """The values of the key in a row."""
     flat = flattened(frame)
-    return {name: plain(flat[name].iloc[at]) for name in known.key if name in flat.columns}
+    return {name: plain(flat[name].iloc[at]) for name in metadata.key if name in flat.columns}
 
 
 def renamed_cells(result: Result, at: int, column: str) -> Explanation:
@@ -533,7 +533,7 @@ class ArchivedCells(Result):
     def explain(self, at: int, column: str) -> Explanation:
         """Explain the value of a column in a row, by position."""
         found = self.described(at, column)
-        of = self.known.columns[column].of
+        of = self.metadata.columns[column].of
         if of is None:
             is_history = column in _HISTORY
             note = "from the fetches in which the row was seen" if is_history else "of its response"
@@ -577,10 +577,10 @@ class ArchivedCells(Result):
     def _row(self, at: int, table: str, cells: TableCells) -> int | None:
         """Find the row of a response's table that is a row of the frame."""
         names = {
-            (what.of or "").rpartition(":")[2]: name for name, what in self.known.columns.items()
+            (what.of or "").rpartition(":")[2]: name for name, what in self.metadata.columns.items()
         }
-        key = [name for name in cells.known.key if f"{table}.{name}" in names]
-        if not key or len(key) < len(cells.known.key):
+        key = [name for name in cells.metadata.key if f"{table}.{name}" in names]
+        if not key or len(key) < len(cells.metadata.key):
             return None
         mask = None
         for name in key:

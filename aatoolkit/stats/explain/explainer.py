@@ -138,7 +138,7 @@ class Explainer:
         MetadataError
             If the frame's metadata is damaged, or newer than this version can read.
         """
-        _, flat, known = self._seen_before(frame)
+        _, flat, metadata = self._seen_before(frame)
         if column is None and isinstance(row, str) and row in flat.columns:
             row, column = None, row
         if column is None and isinstance(row, str) and row not in flat.index:
@@ -153,12 +153,12 @@ class Explainer:
             return self._explained(frame, _position_of(flat, frame, row), column)
         if len(flat):
             name: str = column
-            return _without_row(flat, name, known, lambda at: self._explained(frame, at, name))
-        return self._of_no_rows(frame, column, known)
+            return _without_row(flat, name, metadata, lambda at: self._explained(frame, at, name))
+        return self._of_no_rows(frame, column, metadata)
 
-    def _of_no_rows(self, frame: pd.DataFrame, column: str, known: FrameMetadata) -> Explanation:
+    def _of_no_rows(self, frame: pd.DataFrame, column: str, metadata: FrameMetadata) -> Explanation:
         """A column of a frame without rows: what is known of why there are none."""
-        state = known.columns[column].availability
+        state = metadata.columns[column].availability
         found = Explanation(
             None,
             column,
@@ -183,10 +183,10 @@ class Explainer:
 
     def _explained(self, frame: pd.DataFrame, at: int, column: str) -> Explanation:
         """Explain a number without samples."""
-        _, flat, known = self._seen_before(frame)
+        _, flat, metadata = self._seen_before(frame)
         stored, responses = stored_of(frame)
         self.evidence.hold(responses)
-        seen = _seen(flat, at, column, known)
+        seen = _seen(flat, at, column, metadata)
         try:
             made = self._replayed(frame, stored)
             there = _matched(frame, at, made, column)
@@ -195,7 +195,7 @@ class Explainer:
             return replace(seen, end=str(end))
         value = made.frame[column].iloc[there]
         if same(value, flat[column].iloc[at]):
-            if self._is_changed(flat, column, known, stored):
+            if self._is_changed(flat, column, metadata, stored):
                 why = f"{column} was changed by a plain pandas step; this cell is as it was"
                 return replace(seen, end=why, children=(found,))
             return found if seen.row == found.row else replace(found, row=seen.row or found.row)
@@ -203,11 +203,11 @@ class Explainer:
         return replace(seen, end=why, children=(found,))
 
     def _is_changed(
-        self, flat: pd.DataFrame, column: str, known: FrameMetadata, stored: FrameMetadata
+        self, flat: pd.DataFrame, column: str, metadata: FrameMetadata, stored: FrameMetadata
     ) -> bool:
         """Whether a column was changed, be it in other cells."""
         before = stored.columns.get(column, NOTHING).availability.reason
-        if known.columns[column].availability.reason == OVERWRITTEN != before:
+        if metadata.columns[column].availability.reason == OVERWRITTEN != before:
             return True
         place = id(flat), column
         if place not in self._changed:
@@ -272,7 +272,10 @@ _MOST_CAUSES = 8
 
 
 def _without_row(
-    flat: pd.DataFrame, column: str, known: FrameMetadata, explained: Callable[[int], Explanation]
+    flat: pd.DataFrame,
+    column: str,
+    metadata: FrameMetadata,
+    explained: Callable[[int], Explanation],
 ) -> Explanation:
     """Explain the first value of a column that is missing, with the causes of all that are.
 
@@ -283,7 +286,7 @@ def _without_row(
         return explained(0).with_notes(
             f"no row was named: none of {len(flat):,} values is missing, and this is the first"
         )
-    cells = cells_of(flat, column, known)
+    cells = cells_of(flat, column, metadata)
     codes = cells.codes[lacking]
     first, numbers = lacking, np.ones(len(lacking), int)
     if len(lacking) > _MOST_READ:
@@ -297,7 +300,7 @@ def _without_row(
         counts[why] += number
         rows.setdefault(why, at)
     causes = [
-        MissingRows(count, why, row_of(known, flat, rows[why]))
+        MissingRows(count, why, row_of(metadata, flat, rows[why]))
         for why, count in counts.most_common(_MOST_CAUSES)
     ]
     count = f"{len(lacking):,} of {len(flat):,} values are missing"
@@ -380,7 +383,7 @@ def _matched(frame: pd.DataFrame, at: int, made: Made, column: str) -> int:
     alike = frame.index.names == made.frame.index.names
     labels = _labelled(made.frame, frame.index[at]) if alike else np.zeros(0, np.intp)
     label = int(labels[0]) if len(labels) == 1 else None
-    key = [*made.known.key]
+    key = [*made.metadata.key]
     is_keyed = bool(key) and all(name in now and name in then for name in key)
     names = [name for name in now if name in then and name != column]
     if not names and not is_keyed and label is None:

@@ -249,9 +249,9 @@ class TableCells:
 
     def __init__(self, response: ReadResponse, name: str) -> None:
         self.response, self.name, self.frame = response, name, response.tables[name]
-        self.known = metadata_of(self.frame)
+        self.metadata = metadata_of(self.frame)
         self._rows = response.tables._parts.rows[name]
-        self._key = [key for key in (*self.known.key, "_row") if key in self.frame.columns]
+        self._key = [key for key in (*self.metadata.key, "_row") if key in self.frame.columns]
         self._computed: dict[tuple[str, str], Any] = {}
 
     def _once(self, what: str, column: str, compute: Callable[[], Any]) -> Any:
@@ -270,7 +270,7 @@ class TableCells:
         value = self.value(at, column)
         declared = self._declared(column)
         place = None if declared is None else self._place(at, declared)
-        cells = self._once("cells", column, lambda: cells_of(self.frame, column, self.known))
+        cells = self._once("cells", column, lambda: cells_of(self.frame, column, self.metadata))
         state = str(cells.states[int(cells.codes[at])])
         formula, children = (None, ()) if not parts else self._rate(at, column)
         why = self._why_missing(at, column, declared, place, state) if value is None else None
@@ -326,7 +326,7 @@ class TableCells:
         return ValuePlace(path) if _is_counted(column) else self.response.place(path)
 
     def _unit(self, at: int, column: str, declared: Column | None) -> str | None:
-        units = self._once("units", column, lambda: row_units(self.frame, self.known, column))
+        units = self._once("units", column, lambda: row_units(self.frame, self.metadata, column))
         if units is not None:
             return str(units.iloc[at])
         unit = None if declared is None else declared.unit
