@@ -6,12 +6,14 @@ A store is a folder with one Parquet file a table; ``schema`` says what each hol
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from difflib import get_close_matches
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
     Tabular: TypeAlias = pa.Table | pd.DataFrame
 
 _ROW_GROUP = 32_768
+_CHECKED = "checked.json"
+"""The hashes of the files that a store was written as, beside them."""
+
 _KEPT_SCOPES = 4
 """Scopes of recent questions that keep their tables."""
 
@@ -85,6 +90,8 @@ def write_store(folder: str | os.PathLike[str], tables: Mapping[str, Tabular]) -
         pq.write_table(table, part, compression="zstd", row_group_size=_ROW_GROUP)
     for name in converted:
         os.replace(folder / f".{name}.part", folder / f"{name}.parquet")
+    hashes = _hashes({name: folder / f"{name}.parquet" for name in converted})
+    Path(folder, _CHECKED).write_text(json.dumps(hashes, indent=0), encoding="utf-8")
 
 
 class Store:
@@ -99,15 +106,17 @@ class Store:
         The projects' hosts, sorted.
     """
 
-    def __init__(self, tables: Mapping[str, Tabular], folder: Path | None = None) -> None:
-        self.connection = _load(_converted(tables))
+    def __init__(self, connection: duckdb.DuckDBPyConnection, folder: Path | None = None) -> None:
+        self.connection = connection
         self._folder = folder
-        projects = self.connection.execute("SELECT * FROM store.projects ORDER BY host")
+        projects = connection.execute("SELECT * FROM store.projects ORDER BY host")
         names = [column[0] for column in projects.description or ()]
         rows = [dict(zip(names, row, strict=True)) for row in projects.fetchall()]
         self._projects = {row["host"]: row for row in rows}
         self.hosts: list[str] = list(self._projects)
-        self._observed = _observed(self.connection)
+        of_hosts = (name for name, table in TABLES.items() if "host" in table.names)
+        sql = (f"SELECT DISTINCT host, '{name}' FROM store.{name}" for name in of_hosts)
+        self._observed = {*connection.execute(" UNION ALL ".join(sql)).fetchall()}
         self._scopes: deque[Observations] = deque(maxlen=_KEPT_SCOPES)
         self._lock = threading.Lock()
 
@@ -120,20 +129,22 @@ class Store:
         StoreError
             With every problem found in the tables.
         """
-        return cls(tables)
+        return cls(_load(_converted(tables)))
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> Store:
         """Read and validate the folder that ``write_store`` wrote.
 
-        Hidden files, ``README*``, ``*.json`` and ``*.md`` may lie beside the tables.
+        Files that are byte for byte those that were written need no second check. Hidden files,
+        ``README*``, ``*.json`` and ``*.md`` may lie beside the tables.
 
         Raises
         ------
         StoreError
             With every problem found in the folder and its tables.
         """
-        return cls(_read_folder(Path(folder)), Path(folder))
+        folder = Path(folder)
+        return cls(_load(_read_folder(folder)), folder)
 
     def reload(self) -> Store:
         """Read the store's folder again; a store without a folder returns itself."""
@@ -143,13 +154,13 @@ class Store:
     def observe(self, question: Question) -> Iterator[Observations]:
         """Query what is in the scope of a question; nobody else uses its cursor meanwhile."""
         with self._lock:
-            idle = (scope for scope in self._scopes if scope.question == question)
-            scope = next(idle, None)
+            scope = next((idle for idle in self._scopes if idle.question == question), None)
             if scope is not None:
                 self._scopes.remove(scope)
         if scope is None:
             host, cursor = question.host, self.connection.cursor()
-            scope = Observations(question, self._projects[host], self._observed[host], cursor)
+            observed = frozenset(name for of, name in self._observed if of == host)
+            scope = Observations(question, self._projects[host], observed, cursor)
         yield scope
         with self._lock:
             self._scopes.append(scope)
@@ -166,30 +177,28 @@ def describe_store() -> str:
     for table in TABLES.values():
         keys = ", ".join(f"`{name}`" for name in table.key) or "none"
         lines += [f"## {table.name}", "", table.doc, "", f"Key: {keys}."]
-        for columns, parent in table.refers:
+        for parent, columns in table.parents:
             lines.append(f"`{'`, `'.join(columns)}` must be in `{parent}`.")
         lines += ["", "| column | kind | required | values | what it says |"]
         lines.append("| --- | --- | --- | --- | --- |")
         for column in table.columns:
             values = ", ".join(f"`{value}`" for value in column.values)
-            required = "yes" if column.required else ""
+            required = "yes" if column.is_required else ""
             cells = (f"`{column.name}`", column.kind, required, values, column.doc)
             lines.append(f"| {' | '.join(cells)} |")
         lines.append("")
     return "\n".join(lines)
 
 
-def _observed(connection: duckdb.DuckDBPyConnection) -> dict[str, frozenset[str]]:
-    """For each host, the tables that have a row of it."""
-    names = [name for name, table in TABLES.items() if "host" in table.names]
-    sql = " UNION ALL ".join(f"SELECT DISTINCT host, '{name}' FROM store.{name}" for name in names)
-    rows = connection.execute(sql).fetchall()
-    return {host: frozenset(name for of, name in rows if of == host) for host, _ in rows}
+def _hashes(files: Mapping[str, Path]) -> dict[str, str]:
+    return {name: sha256(path.read_bytes()).hexdigest() for name, path in files.items()}
 
 
-def _read_folder(folder: Path) -> dict[str, pa.Table]:
+def _read_folder(folder: Path) -> Mapping[str, pa.Table | Path]:
+    """The tables of a folder; their paths alone where they are as they were written."""
     if not folder.is_dir():
         raise StoreError([f"{folder}: there is no such folder"])
+    files: dict[str, Path] = {}
     tables: dict[str, pa.Table] = {}
     problems: list[str] = []
     for path in sorted(folder.iterdir()):
@@ -197,16 +206,22 @@ def _read_folder(folder: Path) -> dict[str, pa.Table]:
             continue
         if path.suffix != ".parquet" or path.stem not in TABLES or not path.is_file():
             problems.append(f"{path.name}: the file is no table of a store")
-            continue
+        files[path.stem] = path
+    checked = folder / _CHECKED
+    if not problems and checked.is_file():
+        with suppress(ValueError):
+            if json.loads(checked.read_bytes()) == _hashes(files):
+                return files
+    for name, path in files.items() if not problems else ():
         try:
             # read_table would import pyarrow.dataset, and that imports pandas.
             with pq.ParquetFile(path) as file:
-                tables[path.stem] = file.read()
+                tables[name] = file.read()
         except Exception as error:  # damaged bytes come to light as almost anything
             problems.append(f"{path.name}: the file cannot be read as Parquet: {error}")
     if problems:
         raise StoreError(problems)
-    return tables
+    return _converted(tables)
 
 
 def _converted(tables: Mapping[str, Tabular]) -> dict[str, pa.Table]:
@@ -236,7 +251,7 @@ def _converted(tables: Mapping[str, Tabular]) -> dict[str, pa.Table]:
             try:
                 if column.name in names:
                     columns[-1] = _column(column, table[column.name])
-                elif column.required:
+                elif column.is_required:
                     raise ValueError("the required column is missing")
             except (ValueError, OverflowError, pa.ArrowException) as error:
                 problems.append(f"{name}.{column.name}: {error}")
@@ -253,7 +268,7 @@ def _column(column: StoreColumn, values: Any) -> Any:
             values = pa.array(values, from_pandas=True)
         except (pa.ArrowException, OverflowError) as error:
             raise ValueError(f"its values are of several types: {error}") from error
-    if column.required and values.null_count:
+    if column.is_required and values.null_count:
         row = values.is_null().index(True).as_py()
         raise ValueError(f"null in a required column, first in row {row}, counted from 0")
     if values.null_count == len(values):
@@ -269,22 +284,26 @@ def _column(column: StoreColumn, values: Any) -> Any:
     return converted
 
 
+_TESTS: dict[str, tuple[Callable[[pa.DataType], bool], ...]] = {
+    "text": (pt.is_string, pt.is_large_string, pt.is_string_view),
+    "number": (pt.is_integer, pt.is_floating, pt.is_decimal),
+    "flag": (pt.is_boolean,),
+    "instant": (pt.is_timestamp,),
+    "day": (pt.is_date,),
+}
+
+
 def _kind(type_: pa.DataType) -> str:
     """The kind of column that values of an Arrow type may be put into."""
-    plain = type_.value_type if pt.is_dictionary(type_) else type_
-    if pt.is_string(plain) or pt.is_large_string(plain) or pt.is_string_view(plain):
-        return "text"
-    if pt.is_integer(type_) or pt.is_floating(type_) or pt.is_decimal(type_):
-        return "number"
     if pt.is_list(type_) or pt.is_large_list(type_):
         is_words = pt.is_null(type_.value_type) or _kind(type_.value_type) == "text"
         return "words" if is_words else ""
-    kinds = {"flag": pt.is_boolean, "instant": pt.is_timestamp, "day": pt.is_date}
-    return next((kind for kind, is_of in kinds.items() if is_of(type_)), "")
+    plain = type_.value_type if pt.is_dictionary(type_) else type_
+    return next((kind for kind, tests in _TESTS.items() if any(is_(plain) for is_ in tests)), "")
 
 
-def _load(tables: Mapping[str, pa.Table]) -> duckdb.DuckDBPyConnection:
-    """Load converted tables into a database, absent ones empty, and check their values."""
+def _load(tables: Mapping[str, pa.Table | Path]) -> duckdb.DuckDBPyConnection:
+    """Load tables into a database, absent ones empty, and check those that are not files."""
     connection = duckdb.connect()
     connection.execute("SET GLOBAL TimeZone = 'UTC'; SET GLOBAL threads = 1; CREATE SCHEMA store")
     problems: list[str] = []
@@ -296,10 +315,12 @@ def _load(tables: Mapping[str, pa.Table]) -> duckdb.DuckDBPyConnection:
         # Schema.empty_table would import pandas, which a service has no other use for.
         absent = [pa.nulls(0, column.type) for column in declared.columns]
         incoming = tables.get(name, pa.table(absent, schema=declared.arrow))
-        connection.register("incoming", incoming)
-        connection.execute(f"CREATE TABLE store.{name} AS SELECT {columns} FROM incoming")
-        connection.unregister("incoming")
-        if name in tables:
+        if isinstance(incoming, Path):
+            rows = connection.read_parquet(str(incoming))
+        else:
+            rows = connection.from_arrow(incoming)
+        rows.query("incoming", f"CREATE TABLE store.{name} AS SELECT {columns} FROM incoming")
+        if name in tables and not isinstance(incoming, Path):
             problems += _problems(connection, declared)
     if problems:
         connection.close()
@@ -326,7 +347,7 @@ def _problems(connection: duckdb.DuckDBPyConnection, table: StoreTable) -> Itera
     if key := ", ".join(table.key):
         sql = f"SELECT {key} {rows} GROUP BY {key} HAVING count(*) > 1"
         yield from first(sql, table.key, "is there more than once")
-    for names, parent in table.refers:
+    for parent, names in table.parents:
         key = ", ".join(names)
         wanted, problem = f"SELECT {key} FROM store.{parent}", f"is not in {parent}"
         if parent == "answers":

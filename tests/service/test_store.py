@@ -217,7 +217,15 @@ def put_damaged(folder: Path) -> str:
     return "answers.parquet"
 
 
-@pytest.mark.parametrize("put", [put_text, put_stranger, put_broken, put_pipe, put_damaged])
+def put_other(folder: Path) -> str:
+    path = folder / "answers.parquet"
+    pq.write_table(pq.read_table(path).slice(1), path)
+    return "citations.host+chat_id"
+
+
+@pytest.mark.parametrize(
+    "put", [put_text, put_stranger, put_broken, put_pipe, put_damaged, put_other]
+)
 def test_a_file_that_is_no_table_is_named(put: Callable[[Path], str], tmp_path: Path) -> None:
     write_store(tmp_path, tables())
     name = put(tmp_path)

@@ -1,0 +1,95 @@
+"""The tables of a store of observations: what was asked, answered, cited, fetched, visited.
+
+A store is a folder with one Parquet file a table, named after the table. Every table
+but ``bots`` carries ``host``, the project it belongs to. Only ``projects`` is
+required; a table that is absent means that nothing of its kind was observed, and the
+sections that need it say so in their availability instead of reporting zeros.
+
+A column is *required* (present and without nulls), or optional: it may be missing from
+the file, and a null in it means *not known*, never zero.
+
+Instants are UTC. ``text`` is UTF-8. ``words`` is a list of text. The tables are declared in
+``schema.txt`` beside this file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow as pa
+
+KINDS: dict[str, pa.DataType] = {
+    "text": pa.string(),
+    "integer": pa.int64(),
+    "number": pa.float64(),
+    "flag": pa.bool_(),
+    "instant": pa.timestamp("us", tz="UTC"),
+    "day": pa.date32(),
+    "words": pa.list_(pa.string()),
+}
+"""The kinds of column, and the Arrow type each is kept as."""
+
+_TABLE = re.compile(r"(\w+)\((.*?)\): (.*)")
+_COLUMN = re.compile(r"  (\w+)(!?): (\w+)(?: \[(.*?)\])? ?(.*)")
+_PARENT = re.compile(r"  -> (\w+)\((.*)\)")
+
+
+@dataclass(frozen=True)
+class StoreColumn:
+    """One column of a store table."""
+
+    name: str
+    is_required: bool
+    kind: str
+    values: tuple[str, ...]
+    doc: str
+
+    @property
+    def type(self) -> pa.DataType:
+        """The Arrow type the column is kept as."""
+        return KINDS[self.kind]
+
+
+@dataclass
+class StoreTable:
+    """One table of a store: its key, its columns and the tables it points to."""
+
+    name: str
+    key: tuple[str, ...]
+    doc: str
+    columns: list[StoreColumn] = field(default_factory=list)
+    parents: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of its columns."""
+        return [column.name for column in self.columns]
+
+    @property
+    def arrow(self) -> pa.Schema:
+        """The Arrow schema the table is kept as."""
+        return pa.schema([pa.field(c.name, c.type, not c.is_required) for c in self.columns])
+
+
+def _declared() -> Iterator[StoreTable]:
+    text = Path(__file__).with_suffix(".txt").read_text("utf-8")
+    for block in text.split("\n\n")[1:]:
+        head, *lines = block.splitlines()
+        name, key, doc = _TABLE.fullmatch(head).groups()  # type: ignore[union-attr]
+        table = StoreTable(name, tuple(key.split()), doc)
+        for line in lines:
+            if parent := _PARENT.fullmatch(line):
+                table.parents.append((parent[1], tuple(parent[2].split())))
+            elif column := _COLUMN.fullmatch(line):
+                values = tuple((column[4] or "").split("/")) if column[4] else ()
+                table.columns.append(
+                    StoreColumn(column[1], column[2] == "!", column[3], values, column[5])
+                )
+        yield table
+
+
+TABLES: dict[str, StoreTable] = {table.name: table for table in _declared()}
+"""Every table of a store by name, in an order in which each refers only to earlier ones."""
