@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from functools import cached_property
 
 from aatoolkit.jsontree.decode import BOM
 from aatoolkit.jsontree.paths import KEY_SIGN, Field, Position, parse_path
@@ -40,6 +41,10 @@ class ByteIndex:
         self.body = body
         self._members: dict[int, dict[str | int, tuple[ByteSpan | None, ByteSpan]]] = {}
 
+    @cached_property
+    def _root(self) -> ByteSpan | None:
+        return next(self._values(len(BOM) if self.body.startswith(BOM) else 0), None)
+
     def span(self, path: str) -> ByteSpan | None:
         """Return the byte span of the value at a concrete path; None if there is none.
 
@@ -54,8 +59,7 @@ class ByteIndex:
             If the path is none, or is a pattern.
         """
         steps = parse_path(path.removesuffix(KEY_SIGN))
-        start = len(BOM) if self.body.startswith(BOM) else 0
-        key = value = next(self._values(start), None)
+        key = value = self._root
         for step in steps:
             if not isinstance(step, Field | Position):
                 raise ValueError(f"{path!r} is a pattern, not the path of one value")
