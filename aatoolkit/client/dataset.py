@@ -317,7 +317,7 @@ class Dataset(Mapping[str, Tables], NamesNear):
         >>> aa.demo().read_all(sections=["ranking"], progress=False).report(page) == page
         True
         """
-        from aatoolkit.display.report import page
+        from aatoolkit.display.report.page import page
 
         if baseline is not None and not isinstance(baseline, Dataset):
             raise ArgumentError(

@@ -6,16 +6,8 @@ escaped, with control and bidirectional characters made visible. There is no scr
 elsewhere and no external resource, and the page's content security policy forbids them. In
 reading order:
 
-- ``page``: the page as a whole; ``outline``: the order of the sections, their titles, and which
-  tables and columns stand open.
-- ``summary``: what is, what is shown to have changed and what cannot be said, in sentences.
-- ``grid``: tables, pictures and elements as HTML; ``wording``: names, units and values in words;
-  ``style``: the style sheet.
+- ``page``: the page as a whole, with what changed and what cannot be said.
+- ``words``: the order of the sections, their titles, names and values in words.
+- ``html``: elements, tables and pictures; ``style``: the style sheet.
 - ``evidence``: the evidence of each number, row by row, each response read once.
 """
-
-from __future__ import annotations
-
-from aatoolkit.display.report.page import page
-
-__all__ = ["page"]

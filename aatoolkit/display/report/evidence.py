@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from aatoolkit._util.text import counted
 from aatoolkit.display.plot.labels import describe_scope
-from aatoolkit.display.report.grid import element, text
-from aatoolkit.display.report.outline import chapter_of, title_of
-from aatoolkit.display.report.wording import (
+from aatoolkit.display.report.html import element, fold, text
+from aatoolkit.display.report.words import (
     RowNames,
+    chapter_of,
     column_title,
     path_words,
     plain,
+    title_of,
     unit_words,
 )
-from aatoolkit.jsontree.paths import KEY_SIGN, Step, format_json_path, parse_path
 from aatoolkit.metadata.attrs import stored_of
 from aatoolkit.stats.explain import CitedResponse, Explainer, Explanation, ValuePlace
 from aatoolkit.stats.explain.cells import Made
@@ -31,18 +30,52 @@ from aatoolkit.stats.explain.responses import TrailEnd
 if TYPE_CHECKING:
     from aatoolkit.client.dataset import Dataset
 
-_MOST_NAMES = 4
-"""The most values of a key that name a row."""
+_MOST_NAMES, _MOST_PARTS = 4, 3
+"""The most values of a key that name a row, and of parts of a number that are named."""
 
 
 @dataclass
-class RowEvidence:
-    """The numbers of one row that are shown, and the anchors of the row and its evidence."""
+class _Row:
+    """The numbers of one row, and the end of the anchors of the row and of its evidence."""
 
-    number: str
+    anchor: str
     label: str
     numbers: dict[str, Explanation] = field(default_factory=dict)
-    is_placed: bool = False
+
+
+class CellExplainer:
+    """Explains many cells of the tables of a dataset, and makes each table once."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self._explainer = Explainer(dataset)
+        self._tables: dict[int, tuple[Made | None, dict[str, Any]]] = {}
+
+    def __call__(self, frame: pd.DataFrame, at: int, column: str) -> Explanation:
+        """Explain the number in a column of the row at a position."""
+        if id(frame) not in self._tables:
+            self._tables[id(frame)] = self._as_read(frame), {}
+        made, arrays = self._tables[id(frame)]
+        if made is not None:
+            if column not in arrays:
+                arrays[column] = frame[column].array
+            explanation = made.explain(at, column)
+            if same(explanation.value, arrays[column][at]):
+                return explanation
+        return self._explainer.explain(frame, frame.index[at], column)
+
+    def _as_read(self, frame: pd.DataFrame) -> Made | None:
+        """The table made again from its response; None where rows or columns are not as read."""
+        stored, responses = stored_of(frame)
+        if stored.recipe is None:
+            return None
+        self._explainer.evidence.hold(responses)
+        try:
+            made = replay(stored.recipe, stored.sources, self._explainer.evidence)
+        except TrailEnd:
+            return None
+        key = [name for name in made.metadata.key if name in made.frame.columns]
+        is_whole = [*frame.columns] == [*made.frame.columns] and len(frame) == len(made.frame)
+        return made if is_whole and frame[key].equals(made.frame[key]) else None
 
 
 class TableEvidence:
@@ -50,338 +83,202 @@ class TableEvidence:
 
     Parameters
     ----------
-    title : str
-        What the table is called on the page.
+    name : str
+        The table.
+    frame : pandas.DataFrame
+        Its rows.
     number : str
-        What its anchors begin with, after their sign.
-    explained : callable
-        From the position of a row and a column to the explanation of the number there.
-    names : RowNames, optional
+        What its anchors have in common, after their sign.
+    explain : CellExplainer
+        Explains a number.
+    names : RowNames
         The names of rows that its keys refer to.
     """
 
     def __init__(
-        self,
-        title: str,
-        number: str,
-        explained: Callable[[int, str], Explanation],
-        names: RowNames | None = None,
+        self, name: str, frame: pd.DataFrame, number: str, explain: CellExplainer, names: RowNames
     ) -> None:
-        self.title, self._number, self._explained = title, number, explained
-        self._names = names
-        self.rows: dict[int, RowEvidence] = {}
-        self._anchors: dict[tuple[str, str], str] = {}
+        self.title, self.number = title_of(name), number
+        self._frame, self._explain, self._names = frame, explain, names
+        self.rows: dict[int, _Row] = {}
 
-    def link(self, row: int, column: str, label: str, shown: str) -> str:
-        """A number as a link to its evidence."""
-        entry = self.rows.get(row)
-        if entry is None:
-            entry = RowEvidence(f"{self._number}-{len(self.rows) + 1}", label)
-            self.rows[row] = entry
-        if column not in entry.numbers:
-            found = entry.numbers[column] = self._explained(row, column)
-            if len(entry.numbers) == 1:
-                entry.label = self._named(found, label)
-        place = [*entry.numbers].index(column) + 1
-        there = f"e{entry.number}-{place}"
-        self._anchors.setdefault((column, label), there)
-        missing = ' aria-label="missing"' if shown == "–" else ""
-        return f'<a href="#{there}"{missing}>{text(shown)}</a>'
+    def link(self, at: int, column: str, label: str, words: str) -> str:
+        """A number as a link to its evidence, by its row's position and name, and its column."""
+        explanation = self._explain(self._frame, at, column)
+        if at not in self.rows:
+            keys = ((name, str(value)) for name, value in explanation.row.items() if name != "_row")
+            others = (word for name, value in keys for word in self._names.words(name, [value]))
+            label = ", ".join([*dict.fromkeys([label, *others])][:_MOST_NAMES])
+            self.rows[at] = _Row(f"{self.number}-{len(self.rows) + 1}", label)
+        self.rows[at].numbers[column] = explanation
+        missing = "missing" if words == "–" else ""
+        target = f"#{self.evidence_of(at, column)}"
+        return element("a", text(words), href=target, **{"aria-label": missing})
 
-    def anchor(self, row: int) -> str:
-        """The anchor of a row of the page, where its evidence links back to; empty if it has it."""
-        entry = self.rows.get(row)
-        if entry is None or entry.is_placed:
+    def anchor(self, at: int) -> str:
+        """The anchor of a row of the page, where its evidence links back to."""
+        return f"r{self.rows[at].anchor}" if at in self.rows else ""
+
+    def evidence_of(self, at: int, column: str) -> str:
+        """The anchor of the evidence of a number; empty if it is not on the page."""
+        row = self.rows.get(at)
+        if row is None or column not in row.numbers:
             return ""
-        entry.is_placed = True
-        return f"r{entry.number}"
-
-    def evidence_of(self, column: str, label: str) -> str:
-        """The anchor of the evidence of a number; empty if it is not shown."""
-        return self._anchors.get((column, label), "")
-
-    def _named(self, found: Explanation, label: str) -> str:
-        """Name a row by its label, and by what else identifies it."""
-        if self._names is None:
-            return label
-        others = [
-            word
-            for name, value in found.row.items()
-            if name != "_row"
-            for word in self._names.words(name, [str(value)])
-        ]
-        return ", ".join([*dict.fromkeys([label, *others])][:_MOST_NAMES])
+        return f"e{row.anchor}-{[*row.numbers].index(column) + 1}"
 
     def __len__(self) -> int:
-        return sum(len(entry.numbers) for entry in self.rows.values())
+        return sum(len(row.numbers) for row in self.rows.values())
 
 
 class SectionEvidence:
-    """Collects the explanations of the numbers of one section, as they are shown.
+    """Collects the explanations of the numbers of one section, as they are written."""
 
-    Parameters
-    ----------
-    at : int
-        The number of the section, for anchors.
-    explain : CellExplainer
-        Explains a number.
-    names : RowNames
-        The names of rows that others refer to.
-    """
+    def __init__(self, number: int, explain: CellExplainer, names: RowNames) -> None:
+        self._number, self._explain, self._names = number, explain, names
+        self.tables: dict[str, TableEvidence] = {}
+        self._responses: dict[CitedResponse, str] = {}
+        self._reasons: dict[str, str] = {}
 
-    def __init__(self, at: int, explain: CellExplainer, names: RowNames) -> None:
-        self._at, self._explain, self._names = at, explain, names
-        self._tables: dict[str, TableEvidence] = {}
-        self._answers: dict[CitedResponse, str] = {}
-        self._stated: dict[str, int] = {}
-
-    def of_table(self, table: str, frame: pd.DataFrame) -> TableEvidence:
+    def of_table(self, name: str, frame: pd.DataFrame) -> TableEvidence:
         """The evidence of a table, which links its numbers."""
-        if table not in self._tables:
-            number = f"{self._at}-{len(self._tables) + 1}"
-            self._tables[table] = TableEvidence(
-                title_of(table),
-                number,
-                lambda row, column: self._explain(frame, row, column),
-                self._names,
-            )
-        return self._tables[table]
-
-    def anchor(self, table: str, column: str, label: str) -> str:
-        """The anchor of the evidence of a number; empty if it is not shown."""
-        rows = self._tables.get(table)
-        return rows.evidence_of(column, label) if rows else ""
+        number = f"{self._number}-{len(self.tables) + 1}"
+        self.tables[name] = TableEvidence(name, frame, number, self._explain, self._names)
+        return self.tables[name]
 
     def html(self) -> str:
         """The evidence, folded: the responses and what they state, then each table row by row."""
-        tables = [each for each in self._tables.values() if len(each)]
+        tables = [table for table in self.tables.values() if len(table)]
         if not tables:
             return ""
-        folds = "\n".join(map(self._table, tables))
-        answers = "".join(
-            element("p", answer_words(answer), id=anchor)
-            for answer, anchor in self._answers.items()
+        folds = "\n".join(map(self._table, tables))  # collects responses and reasons
+        responses = "".join(
+            element("p", response_words(response), id=anchor)
+            for response, anchor in self._responses.items()
         )
-        stated = "".join(
-            f'<li id="w{self._at}-{at}">{text(words, 300)} '
-            f"<small>({counted(count, 'number')})</small></li>"
-            for at, (words, count) in enumerate(self._stated.items(), 1)
+        reasons = "".join(
+            element("li", text(words, 300), id=anchor) for words, anchor in self._reasons.items()
         )
-        stated = stated and f"<p>What the service says of some of them:</p><ul>{stated}</ul>"
+        if reasons:
+            responses += f"<p>What the service says of some of them:</p><ul>{reasons}</ul>"
         count = sum(map(len, tables))
-        head = f"Where {'these' if count > 1 else 'this'} {counted(count, 'number')} "
-        head += f"come{'' if count > 1 else 's'} from"
-        return (
-            f'<details class="why"><summary>{head}</summary>\n{answers}{stated}\n{folds}</details>'
-        )
+        head = "Where this number comes from"
+        if count > 1:
+            head = f"Where these {count:,} numbers come from"
+        return fold(head, f"\n{responses}\n{folds}", "why")
 
     def _table(self, table: TableEvidence) -> str:
         """The evidence of one table: what its columns mean, then its rows."""
-        columns: dict[str, Explanation] = {}
-        for entry in table.rows.values():
-            for name, found in entry.numbers.items():
-                if found.meaning:
-                    columns.setdefault(name, found)
-        number = next(iter(table.rows.values())).number.rpartition("-")[0]
-        anchors = {name: f"m{number}-{at}" for at, name in enumerate(columns, 1)}
-        meanings = "".join(
-            f'<dt id="{anchors[name]}">{text(column_title(name))}</dt><dd>{_meaning(found)}</dd>'
-            for name, found in columns.items()
+        meanings = {
+            name: explanation
+            for row in table.rows.values()
+            for name, explanation in row.numbers.items()
+            if explanation.meaning
+        }
+        listed = "".join(
+            f"<dt>{text(column_title(name))}</dt><dd>{_meaning(explanation)}</dd>"
+            for name, explanation in meanings.items()
         )
-        rows = "\n".join(
-            self._row(entry, anchors) for _, entry in sorted(table.rows.items(), key=_position)
-        )
-        return (
-            f"<details><summary>{text(table.title)}: {counted(len(table), 'number')} in "
-            f"{counted(len(table.rows), 'row')}</summary><dl>{meanings}</dl>\n"
-            f"<ul>{rows}</ul></details>"
-        )
+        rows = "\n".join(self._row(row) for _, row in sorted(table.rows.items(), key=_position))
+        head = f"{text(table.title)}: {counted(len(table), 'number')} in "
+        head += counted(len(table.rows), "row")
+        return fold(head, f"<dl>{listed}</dl>\n<ul>{rows}</ul>")
 
-    def _row(self, entry: RowEvidence, meanings: dict[str, str]) -> str:
-        """The evidence of one row: where its record is, then each number."""
-        found = [*entry.numbers.values()]
-        inside = shared_place([one.place for one in found if one.place is not None])
-        answers = dict.fromkeys(answer for one in found for answer in one.sources)
-        links = [
-            f'<a href="#{self._answer(answer)}">the response{"" if len(answers) == 1 else f" {at}"}'
-            "</a>"
-            for at, answer in enumerate(answers, 1)
-        ]
-        where = f", {text(path_words(inside), 300)}" if inside else ""
-        of = f" in {' and '.join(links)}" if links else ""
+    def _row(self, row: _Row) -> str:
+        """The evidence of one row: its responses, then each number."""
+        sources = dict.fromkeys(
+            response for explanation in row.numbers.values() for response in explanation.sources
+        )
+        links = " and ".join(
+            element("a", f"response {at}" if len(sources) > 1 else "the response",
+                    href=f"#{self._anchor(self._responses, 'a', response)}")
+            for at, response in enumerate(sources, 1)
+        )  # fmt: skip
         numbers = "".join(
-            f'<span id="e{entry.number}-{at}">{_linked(column_title(name), meanings.get(name))} '
-            f"{known_of(one, inside)}{''.join(self._why(one))}</span>"
-            for at, (name, one) in enumerate(entry.numbers.items(), 1)
+            element("span", f"{text(column_title(name))} {known_of(explanation)}"
+                    f"{self._why(explanation)}", id=f"e{row.anchor}-{at}")
+            for at, (name, explanation) in enumerate(row.numbers.items(), 1)
+        )  # fmt: skip
+        name = element("a", text(row.label, 120), href=f"#r{row.anchor}")
+        return f"<li><p>{name}{' in ' * bool(links)}{links}:</p>{numbers}</li>"
+
+    def _anchor(self, anchors: dict[Any, str], sign: str, key: object) -> str:
+        return anchors.setdefault(key, f"{sign}{self._number}-{len(anchors) + 1}")
+
+    def _why(self, explanation: Explanation) -> str:
+        """Links to what the service says of a number that is not wholly measured."""
+        statements = (s for s in explanation.statements if s.status != "available" and s.reason)
+        return "".join(
+            f' <a href="#{self._anchor(self._reasons, "w", reason)}">Why</a>'
+            for reason in dict.fromkeys(statement.reason for statement in statements)
         )
-        name = f'<a href="#r{entry.number}">{text(entry.label, 120)}</a>'
-        return f"<li><p>{name}{where}{of}:</p>{numbers}</li>"
-
-    def _answer(self, answer: CitedResponse) -> str:
-        return self._answers.setdefault(answer, f"a{self._at}-{len(self._answers) + 1}")
-
-    def _why(self, found: Explanation) -> Iterator[str]:
-        """Yield links to what the service says of a number that is not wholly measured."""
-        whys = (each.reason for each in found.statements if each.status != "available")
-        for words in dict.fromkeys(why for why in whys if why):
-            self._stated[words] = self._stated.get(words, 0) + 1
-            place = [*self._stated].index(words) + 1
-            yield f' <a href="#w{self._at}-{place}">Why</a>'
 
 
-def _position(row: tuple[int, RowEvidence]) -> int:
+def _position(row: tuple[int, _Row]) -> int:
     return row[0]
 
 
-def _linked(words: str, anchor: str | None) -> str:
-    return f'<a href="#{anchor}">{text(words)}</a>' if anchor else text(words)
+def _meaning(explanation: Explanation) -> str:
+    unit = unit_words(explanation.unit)
+    return text(plain(explanation.meaning or "") + (f" Unit: {unit}." if unit else ""), 400)
 
 
-def _meaning(found: Explanation) -> str:
-    unit = unit_words(found.unit)
-    return text(plain(found.meaning or "") + (f" Unit: {unit}." if unit else ""), 400)
-
-
-_MOST_PARTS = 3
-
-
-def known_of(found: Explanation, inside: str = "") -> str:
-    """Describe how one number is known, as HTML.
-
-    Parameters
-    ----------
-    found : Explanation
-        The number.
-    inside : str
-        The JSON path of its row, which is named before.
-    """
-    exact = _exact(found.value)
-    parts = []
-    if found.value is None:
+def known_of(explanation: Explanation) -> str:
+    """Describe how one number is known, as HTML."""
+    value, place = explanation.value, explanation.place
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        value = int(value)
+    exact = f"{value:,}" if isinstance(value, int) else str(value)
+    parts: list[str] = []
+    if value is None:
         exact = "missing"
-        parts.append(plain(found.missing or "the response has no value here"))
-    if found.place is not None:
-        parts.append(_place_words(found.place, exact, inside))
-    if found.formula:
-        parts.append(f"= {plain(found.formula)}")
-    if found.place is None:
-        parts += _parts_of(found)
-    if found.value is not None and (found.availability or "").startswith("partial"):
+        parts = [plain(explanation.missing or "the response has no value here")]
+    if place is not None:
+        parts.append(_place_words(place, exact))
+    if explanation.formula:
+        parts.append(f"= {plain(explanation.formula)}")
+    if place is None:
+        parts += _parts_of(explanation)
+    if value is not None and (explanation.availability or "").startswith("partial"):
         parts.append("measured in part")
-    parts += [plain(note) for note in found.notes]
-    if found.end:
-        parts.append(f"the trail ends here: {plain(found.end)}")
+    parts += map(plain, explanation.notes)
+    if explanation.end:
+        parts.append(f"the trail ends here: {plain(explanation.end)}")
     words = "; ".join(part.rstrip(". ") for part in dict.fromkeys(parts))
     return f"<b>{text(exact)}</b>{text(f': {words}.' if words else '.', 700)}"
 
 
-def shared_place(places: Sequence[ValuePlace]) -> str:
-    """The JSON path that encloses all places: that of their row; empty for the whole response.
-
-    Examples
-    --------
-    >>> shared_place([ValuePlace("$.rows[0].n"), ValuePlace("$.rows[0].byEngine.a")])
-    '$.rows[0]'
-    >>> shared_place([ValuePlace("$.rows[0].n")]), shared_place([ValuePlace("$.n")])
-    ('$.rows[0]', '')
-    """
-    paths = [_steps(place.path)[:-1] for place in places]
-    shared = [
-        steps[0]
-        for steps in takewhile(
-            lambda steps: all(step == steps[0] for step in steps), zip(*paths, strict=False)
-        )
-    ]
-    return format_json_path(shared) if shared else ""
-
-
-def answer_words(answer: CitedResponse) -> str:
-    """A response in a sentence, as HTML."""
-    parts = [
-        f"the response for <b>{text(chapter_of(answer.section or 'all sections').title)}</b>",
-        f"about {text(answer.host)}" if answer.host else "",
-        text(describe_scope(answer.scope)) if answer.scope else "",
-        f"sent {text((answer.fetched_at or '')[:19].replace('T', ' '))} UTC"
-        if answer.fetched_at
-        else "",
-        f"with status {answer.status}" if answer.status else "",
-        "taken from a cache after it had expired" if answer.stale else "",
-        f"SHA-256 <code>{text(answer.sha256)}</code>" if answer.sha256 else "",
-    ]
-    checked = (
-        " Its bytes were checked against it when this page was made." if answer.checked else ""
-    )
-    return f"From {', '.join(part for part in parts if part)}.{checked}"
-
-
-def _exact(value: object) -> str:
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        value = int(value)
-    return f"{value:,}" if isinstance(value, int) else str(value)
-
-
-def _steps(path: str) -> tuple[Step, ...]:
-    return parse_path(path.removesuffix(KEY_SIGN))
-
-
-def _place_words(place: ValuePlace, exact: str, inside: str) -> str:
+def _place_words(place: ValuePlace, exact: str) -> str:
     """Describe the place of a value in its response for a reader of the file."""
-    steps, outer = _steps(place.path), len(_steps(inside)) if inside else 0
-    where = path_words(format_json_path(steps[outer:]))
+    where = path_words(place.path)
     if place.start is None:
         return f"looked for at {where}"
     spelled = f", spelled {place.text}" if place.text and place.text != exact else ""
     return f"read at {where}, bytes {place.start:,} to {place.end:,}{spelled}"
 
 
-def _parts_of(found: Explanation) -> list[str]:
+def _parts_of(explanation: Explanation) -> Iterable[str]:
     """Name the first values of responses that a number was computed from."""
-    leaves = [one for one in found.walk() if one.place is not None and one.place.start is not None]
-    places = [*dict.fromkeys(one.place for one in leaves if one.place is not None)]
-    if not places:
-        return []
-    first = [_place_words(place, place.text or "", "") for place in places[:_MOST_PARTS]]
-    more = f" and {len(places) - _MOST_PARTS:,} more" if len(places) > _MOST_PARTS else ""
-    return [f"computed from values {', '.join(first)}{more}"]
+    leaves = (leaf.place for leaf in explanation.walk())
+    places = [*dict.fromkeys(place for place in leaves if place and place.start is not None)]
+    if places:
+        first = [_place_words(place, place.text or "") for place in places[:_MOST_PARTS]]
+        more = f" and {len(places) - _MOST_PARTS:,} more" if len(places) > _MOST_PARTS else ""
+        yield f"computed from values {', '.join(first)}{more}"
 
 
-class CellExplainer:
-    """Explains many cells of the tables of a dataset, and checks each table once.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        The sections, whose answers are looked at.
-    """
-
-    def __init__(self, dataset: Dataset) -> None:
-        self.any = Explainer(dataset)
-        self._made: dict[int, tuple[pd.DataFrame, Made | None]] = {}
-        self._arrays: dict[tuple[int, str], Any] = {}
-
-    def __call__(self, frame: pd.DataFrame, at: int, column: str) -> Explanation:
-        """Explain the number in a column of the row at a position."""
-        if id(frame) not in self._made:
-            self._made[id(frame)] = frame, self._as_read(frame)
-        _, made = self._made[id(frame)]
-        if made is not None:
-            found = made.explain(at, column)
-            if (id(frame), column) not in self._arrays:
-                self._arrays[id(frame), column] = frame[column].array
-            if same(found.value, self._arrays[id(frame), column][at]):
-                return found
-        return self.any.explain(frame, frame.index[at], column)
-
-    def _as_read(self, frame: pd.DataFrame) -> Made | None:
-        """The table made again from its answer; None where rows or columns are not as read."""
-        stored, answers = stored_of(frame)
-        if stored.recipe is None:
-            return None
-        self.any.evidence.hold(answers)
-        try:
-            made = replay(stored.recipe, stored.sources, self.any.evidence)
-        except TrailEnd:
-            return None
-        key = [name for name in made.metadata.key if name in made.frame.columns]
-        is_whole = [*frame.columns] == [*made.frame.columns] and len(frame) == len(made.frame)
-        return made if is_whole and frame[key].equals(made.frame[key]) else None
+def response_words(response: CitedResponse) -> str:
+    """A response in a sentence, as HTML."""
+    fetched = (response.fetched_at or "")[:19].replace("T", " ")
+    parts = (
+        f"the response for <b>{text(chapter_of(response.section or 'all sections').title)}</b>",
+        response.host and f"about {text(response.host)}",
+        response.scope and text(describe_scope(response.scope)),
+        fetched and f"sent {text(fetched)} UTC",
+        response.status and f"with status {response.status}",
+        response.stale and "taken from a cache after it had expired",
+        response.sha256 and f"SHA-256 <code>{text(response.sha256)}</code>",
+    )
+    checked = (
+        " Its bytes were checked against it when this page was made." if response.checked else ""
+    )
+    return f"From {', '.join(part for part in parts if part)}.{checked}"

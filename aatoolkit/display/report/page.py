@@ -1,39 +1,83 @@
-"""The page: head, summary, the sections in reading order, what was measured, sources."""
+"""The page: head, summary, the sections in reading order, what was measured, sources.
+
+The summary is key figures as cards, what changed, and what cannot be said.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from aatoolkit._util.text import counted
-from aatoolkit.display.plot.labels import describe_scope
+import numpy as np
+import pandas as pd
+
+from aatoolkit._util.numbers import number, p_value, points, signed
+from aatoolkit._util.text import counted, visible
+from aatoolkit.display.plot.labels import capitalized, describe_scope, humanize
 from aatoolkit.display.report.evidence import CellExplainer, SectionEvidence
-from aatoolkit.display.report.grid import bars, element, fold, grid, image, slug, table_of, text
-from aatoolkit.display.report.outline import Chapter, chapter_of, in_reading_order, title_of
+from aatoolkit.display.report.html import (
+    bars,
+    bullets,
+    element,
+    fold,
+    grid,
+    image,
+    spark,
+    table_of,
+    text,
+)
 from aatoolkit.display.report.style import STYLE
-from aatoolkit.display.report.summary import summary
-from aatoolkit.display.report.wording import (
+from aatoolkit.display.report.words import (
+    Chapter,
     RowNames,
-    column_title,
-    path_words,
+    chapter_of,
+    in_reading_order,
     plain,
     state_words,
-    value_words,
+    title_of,
 )
-from aatoolkit.errors import ArgumentError
+from aatoolkit.errors import AAToolkitError, ArgumentError
 from aatoolkit.metadata.attrs import Source, metadata_of
+from aatoolkit.sections.aggregation import FRACTION, RANK
 
 if TYPE_CHECKING:
     from aatoolkit.client.dataset import Dataset
     from aatoolkit.normalizer.tables import Tables
 
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
-POLICY += "form-action 'none'"
-"""The content security policy: nothing but inline styles and data images."""
-
 _PICTURES, _WIDE = 7, 345.0
 """The most pictures of a page, each of which takes a sixth of a second, and how wide they are."""
+
+_PAGE = """\
+<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
+style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<title>{host}: how AI answer engines treat it</title>
+<style>{style}</style>
+</head>
+<body>
+<a class="skip" href="#sections">Skip to the sections</a>
+<header><h1>{host}</h1><p class="lead">How AI answer engines treat the brand.</p>
+<p class="note">{notes}</p>
+<p class="note screen">Each number leads to where it comes from.</p>
+<p class="note paper">What is folded on the page is not printed: where each number comes from, \
+and all further tables.</p></header>
+<main>
+<section aria-labelledby="changed"><h2 id="changed">Summary</h2>{summary}</section>
+<nav id="sections" aria-label="Sections"><ul>{contents}</ul></nav>
+{sections}
+<section aria-labelledby="measured"><h2 id="measured">What was measured</h2>{measured}</section>
+</main>
+<footer>{sources}</footer>
+</body>
+</html>
+"""
 
 
 def page(dataset: Dataset, rows: int, before: Dataset | None = None) -> str:
@@ -48,98 +92,76 @@ def page(dataset: Dataset, rows: int, before: Dataset | None = None) -> str:
     """
     if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
         raise ArgumentError(f"rows={rows!r} is no whole number from 1", argument="rows")
-    return _Page(dataset, rows, before).html()
+    return _Page(dataset, rows).html(before)
 
 
 class _Page:
-    def __init__(self, dataset: Dataset, rows: int, before: Dataset | None) -> None:
-        self._dataset, self._rows, self._before = dataset, rows, before
-        self._names = RowNames(dataset)
-        self._explain = CellExplainer(dataset)
+    def __init__(self, dataset: Dataset, rows: int) -> None:
+        self._dataset, self._rows, self._drawn = dataset, rows, 0
+        self._order = in_reading_order(dataset)
+        self._names, self._explain = RowNames(dataset), CellExplainer(dataset)
         self._evidence: dict[str, SectionEvidence] = {}
-        self._drawn = 0
 
-    def html(self) -> str:
-        sources = _sources(self._dataset)
-        host = ", ".join(dict.fromkeys(source.host or "unknown host" for source in sources))
-        host = host or "No responses"
-        order = in_reading_order(self._dataset)
+    def html(self, before: Dataset | None) -> str:
+        mains = (metadata_of(tables.main).sources for tables in self._dataset.values())
+        sources = [*dict.fromkeys(source for sources in mains for source in sources)]
+        hosts = dict.fromkeys(source.host or "unknown host" for source in sources)
         # The sections first: the summary links to the evidence of their numbers.
-        sections = [self._section(name, at) for at, name in enumerate(order)]
-        parts = [
-            _head(host, sources),
-            summary(self._dataset, self._before, self._figure),
-            _contents(order),
-            *sections,
-            measured(self._dataset),
-            _foot(sources),
-        ]
-        return "\n".join(
-            [
-                '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
-                f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
-                '<meta name="viewport" content="width=device-width, initial-scale=1">',
-                '<meta name="color-scheme" content="light dark">',
-                '<meta name="referrer" content="no-referrer">',
-                f"{element('title', text(f'{host}: how AI answer engines treat it'))}",
-                f"<style>{STYLE}</style>\n</head>\n<body>",
-                *parts,
-                "</body>\n</html>\n",
-            ]
+        sections = [self._section(name, at) for at, name in enumerate(self._order)]
+        contents = (
+            f'<li><a href="#s{at}">{text(chapter_of(name).title)}</a></li>'
+            for at, name in enumerate(self._order)
+        )
+        return _PAGE.format(
+            host=text(", ".join(hosts) or "No responses"),
+            style=STYLE,
+            notes=text(" ".join(_notes(sources))),
+            summary=self._summary(before),
+            contents="".join(contents),
+            sections="\n".join(sections),
+            measured=self._measured(),
+            sources=_sources(sources),
         )
 
-    def _figure(self, table: str, column: str, metric: str) -> str:
-        """The anchor of the evidence of a key figure."""
-        (label,) = self._names.words("metric", [metric])
-        anchors = (each.anchor(table, column, label) for each in self._evidence.values())
-        return next((anchor for anchor in anchors if anchor), "")
+    # -- a section -----------------------------------------------------------------------------
 
     def _section(self, name: str, at: int) -> str:
         tables, chapter = self._dataset[name], chapter_of(name)
-        anchor = slug(name, at)
         evidence = self._evidence[name] = SectionEvidence(at, self._explain, self._names)
         doc = "" if tables.declaration is None else plain(tables.declaration.doc)
         main = next(iter(tables))
-        opened = {table: cols.split() for table, cols in chapter.shown.items() if table in tables}
+        opened = {table: names.split() for table, names in chapter.shown.items() if table in tables}
         opened, picture = opened or {main: []}, self._picture(tables, chapter)
         body = [
-            f'<section aria-labelledby="{anchor}"><h2 id="{anchor}">{text(chapter.title)}</h2>',
+            f'<section aria-labelledby="s{at}"><h2 id="s{at}">{text(chapter.title)}</h2>',
             element("p", text(doc), "lead"),
             element("p", text(state_words(tables._shown(main)), 600), "state"),
             picture,
         ]
+
+        def written(table: str, rows: int, columns: Sequence[str] = ()) -> str:
+            frame = tables[table]
+            links = evidence.of_table(table, frame)
+            return table_of(self._names.data(frame), table, rows, self._names, columns, links)
+
         for table, columns in opened.items():
             if not tables.rows[table]:
                 state = text(state_words(tables._shown(table)))
                 body.append(element("p", f"<b>{text(title_of(table))}</b>: {state}"))
                 continue
-            shown = self._table(tables, table, evidence, min(self._rows, chapter.rows), columns)
+            rows = written(table, min(self._rows, chapter.rows), columns)
             # Below a picture a table is folded on screens, and open on paper.
-            head = f"Table: {text(title_of(table))}"
-            body.append(fold(head, shown, "table") if picture else shown)
+            body.append(fold(f"Table: {text(title_of(table))}", rows, "table") if picture else rows)
         others = [table for table in tables if tables.rows[table] and table not in opened]
         folds = [
             fold(f"{text(title_of(table))}, {counted(tables.rows[table], 'row')}",
-                 self._table(tables, table, evidence, self._rows, ()))
+                 written(table, self._rows))
             for table in others
         ]  # fmt: skip
-        if notes := statements(tables):
-            listed = "".join(element("li", note) for note in notes)
-            folds.append(fold("What the service says of these figures", f"<ul>{listed}</ul>"))
-        names = ", ".join(title_of(table).lower() for table in others)
-        more = fold(text(f"More{f': {names}' if names else ''}", 300), "".join(folds), "more")
+        more = text(f"More: {', '.join(title_of(table).lower() for table in others)}", 300)
         # The folds before the evidence, which is of their numbers too.
-        body += [evidence.html(), more if folds else "", "</section>"]
-        return "\n".join(part for part in body if part)
-
-    def _table(
-        self, tables: Tables, table: str, evidence: SectionEvidence, rows: int,
-        columns: Sequence[str],
-    ) -> str:  # fmt: skip
-        """A table of a section."""
-        frame = tables[table]
-        links = evidence.of_table(table, frame)
-        return table_of(self._names.data(frame), table, rows, self._names, columns, links)
+        body += [evidence.html(), fold(more, "".join(folds), "more") if folds else "", "</section>"]
+        return "\n".join(filter(None, body))
 
     def _picture(self, tables: Tables, chapter: Chapter) -> str:
         """The picture of a section, as far as the page has time for it."""
@@ -160,131 +182,194 @@ class _Page:
         self._drawn += 1
         return element("figure", image(picture.svg(table), picture.finding))
 
+    def _measured(self) -> str:
+        """What was measured: how many tables, and each reason once with what it is of."""
+        states: dict[str, dict[str, None]] = {}
+        counts: Counter[str] = Counter()
+        for name in self._order:
+            for table in self._dataset[name]:
+                words = state_words(self._dataset[name]._shown(table))
+                counts[words.partition(":")[0]] += 1
+                states.setdefault(words, {})[title_of(table)] = None
+        total = f"Of {counts.total()} tables: "
+        total += ", ".join(f"{count} {words}" for words, count in counts.most_common())
+        listed = [
+            f"{text(words, 400)} <small>{text(', '.join(titles), 1000)}</small>"
+            for words, titles in states.items()
+        ]
+        return element("p", text(total), "lead") + bullets(listed, "Reason by reason")
 
-def _head(host: str, sources: list[Source]) -> str:
-    scopes = dict.fromkeys(source.scope or "" for source in sources)
-    fetched = sorted(source.fetched_at for source in sources if source.fetched_at)
-    notes = [f"Scope: {'; '.join(map(describe_scope, scopes))}."] if any(scopes) else []
-    if fetched:
-        ends = dict.fromkeys(map(_moment, (fetched[0], fetched[-1])))
-        notes.append(f"Fetched: {' to '.join(ends)} UTC.")
-    if any(source.stale for source in sources):
-        notes.append("Some responses came from a cache after they had expired.")
-    return (
-        '<a class="skip" href="#sections">Skip to the sections</a>\n<header>'
-        + element("h1", text(host))
-        + element("p", "How AI answer engines treat the brand.", "lead")
-        + element("p", text(" ".join(notes)), "note")
-        + element("p", "Each number leads to where it comes from.", "note screen")
-        + element(
-            "p",
-            "What is folded on the page is not printed: where each number comes from, and all "
-            "further tables.",
-            "note paper",
+    # -- the summary ---------------------------------------------------------------------------
+
+    def _summary(self, before: Dataset | None) -> str:
+        since = "the earlier dataset" if before else "the window before"
+        rows: list[dict[Any, Any]] = []
+        methods: list[str] = []
+        failed = [
+            f"<b>{text(chapter_of(name).title)}</b> failed: {text(error, 400)}"
+            for name, error in self._dataset.errors.items()
+        ]
+        try:
+            result = self._dataset.compare(before)
+            rows = [*result.to_dict("records")]
+            methods = [*map(str, filter(None, result["method"].dropna().unique()))]
+        except AAToolkitError as error:
+            failed.append(f"What changed cannot be said: {text(plain(str(error)), 400)}")
+        evidence: list[str] = []
+        changed, unchanged = (
+            [_change(row, evidence) for row in rows if row["verdict"] in verdicts]
+            for verdicts in (("up", "down"), ("no evidence",))
         )
-        + "</header>\n<main>"
-    )
+        reasons: dict[str, list[str]] = {}
+        for row in rows:
+            if row["verdict"] == "cannot say":
+                reasons.setdefault(str(row["why"]), []).append(_name(row))
+        head = f"Whether anything changed since {since} cannot be said." if rows else ""
+        if unchanged:
+            head = f"Nothing is shown to have changed since {since}; what is seen may be chance."
+        if changed:
+            head = f"Shown to have changed since {since}:"
+        untested = [
+            f"{text(capitalized(', '.join(names)), 400)}: {text(plain(why), 400)}"
+            for why, names in reasons.items()
+        ]
+        names = [*dict.fromkeys(name for names in reasons.values() for name in names)]
+        some = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+        parts = [
+            self._cards(rows),
+            element("p", f"<b>{head}</b>") if head else "",
+            bullets(changed),
+            bullets(failed),
+            bullets(unchanged, "Not shown to differ; what is seen may be chance"),
+            bullets(untested, text(f"Whether these changed cannot be tested: {some}", 300)),
+        ]
+        if evidence:
+            note = element("p", text(_METHOD + " ".join(
+                f"{capitalized(plain(method))}." for method in methods), 900), "note")  # fmt: skip
+            parts.append(
+                fold("How these changes were computed", note + element("ul", "".join(evidence)))
+            )
+        return "".join(parts)
+
+    def _cards(self, rows: Sequence[Mapping[Any, Any]]) -> str:
+        """The key figures, each with its value, its change, its course and the verdict on it."""
+        cards = []
+        for name, table, data in self._figures():
+            values, units = data.values("value"), data.units("value")
+            before = data.values("previous_value") if "previous_value" in data.numbers else None
+            shown = self._evidence[name].tables[table]
+            for at, (label, value) in enumerate(zip(data.labels("metric"), values, strict=True)):
+                if np.isnan(value):
+                    continue
+                anchor, figure = shown.evidence_of(at, "value"), text(number(value, units[at]))
+                link = element("a", figure, href=f"#{anchor}") if anchor else figure
+                moved = np.nan if before is None else value - before[at]
+                change = ""
+                if not np.isnan(moved):
+                    change = f"{signed(moved, units[at])} since the window before"
+                    change += _verdict(rows, label.replace(" ", "_"))
+                lower = " (lower is better)" if units[at] == RANK else ""
+                small = element("small", text(change))
+                title, line = text(capitalized(label) + lower), spark(data.course(label))
+                cards.append(f"<div><dt>{title}</dt><dd>{link}{line}{small}</dd></div>")
+            return element("dl", "".join(cards), "cards")
+        return element("p", "The service gives no key figures.", "note")
+
+    def _figures(self) -> Iterator[tuple[str, str, Any]]:
+        """The tables of key figures: a row for each metric, with its value."""
+        for section in self._order:
+            for name, frame in self._dataset[section].items():
+                if {"metric", "value"} <= {*map(str, frame.columns)} and len(frame):
+                    data = self._names.data(frame)
+                    is_alone = len({*data.text("metric")}) == len(data) and len(data.keys) == 1
+                    if data.kinds["value"] == "number" and is_alone:
+                        yield section, name, data
 
 
-def _contents(order: Sequence[str]) -> str:
-    links = "".join(
-        f'<li><a href="#{slug(name, at)}">{text(chapter_of(name).title)}</a></li>'
-        for at, name in enumerate(order)
-    )
-    return f'<nav id="sections" aria-label="Sections"><ul>{links}</ul></nav>'
-
-
-def _foot(sources: list[Source]) -> str:
-    rows = [
-        element("th", text(chapter_of(source.section or "").title), scope="row")
-        + element("td", f"<code>{text((source.sha256 or '')[:16])}</code>")
-        + element("td", text(_moment(source.fetched_at or "")))
-        for source in sources
-    ]
-    table = grid(
-        "The responses that this page was made from", ("Section", "SHA-256", "Fetched"), rows
-    )
-    folded = fold(f"Sources: {counted(len(sources), 'response')}", table)
-    return f"</main>\n<footer>{folded}</footer>"
-
-
-def _moment(moment: str) -> str:
-    return moment[:19].replace("T", " ")
-
-
-def _sources(dataset: Dataset) -> list[Source]:
-    """The responses that the main tables were read from, each once."""
-    found = [source for tables in dataset.values() for source in metadata_of(tables.main).sources]
-    return list(dict.fromkeys(found))
-
-
-# --- what was measured -------------------------------------------------------------------------
-
-_STATES = {
-    "●": "measured",
-    "◐": "measured in part",
-    "○": "not measured",
-    "–": "not applicable",
-    "?": "unknown",
+_METHOD = (
+    "Shown: adjusted p-value below 5%; when nothing changes, up to one page in twenty still "
+    "names something. Intervals are of 95%, each for its row alone. "
+)
+_SUBJECTS = {"key figure": "", "all prompts": " over all prompts"}
+_VERDICTS = {
+    "up": ": shown to be up",
+    "down": ": shown to be down",
+    "no evidence": ": may be chance",
+    "cannot say": ": cannot be tested",
 }
 
-_MOST_STATEMENTS = 8
+
+def _verdict(rows: Sequence[Mapping[Any, Any]], column: str) -> str:
+    """The verdict on the change of a key figure in words; empty where it was not compared."""
+    for row in rows:
+        is_total = row["subject"] in _SUBJECTS or column == "share_of_voice"
+        if row["measure"] == column and is_total:
+            return _VERDICTS.get(str(row["verdict"]), "")
+    return ""
 
 
-def measured(dataset: Dataset) -> str:
-    """Render the availability of each table as HTML."""
-    words = [tables._shown(table) for tables in dataset.values() for table in tables]
-    kinds = Counter(_STATES.get(word[:1], "unknown") for word in words)
-    counts = ", ".join(f"{kinds[state]} {state}" for state in _STATES.values() if kinds[state])
-    rows = [row for name in in_reading_order(dataset) for row in _states(name, dataset[name])]
-    heads = ("Section", "Tables and their rows", "Availability")
-    caption = f"What could be measured in {len(words)} tables, and why not"
-    table = grid(caption, heads, rows)
-    return (
-        '<section aria-labelledby="measured"><h2 id="measured">What was measured</h2>'
-        + element("p", f"Of {len(words)} tables: {counts or 'none'}.", "lead")
-        + (fold("Table by table", table) if rows else "")
-        + "</section>"
-    )
+def _change(row: Mapping[Any, Any], evidence: list[str]) -> str:
+    """A change in words, with a link to how it was computed."""
+    unit = None if pd.isna(row["unit"]) else str(row["unit"])
 
+    def difference(name: str) -> str:
+        value = float(row[name])
+        return points(value) if unit == FRACTION else signed(value, unit)
 
-def _states(name: str, tables: Tables) -> Iterator[str]:
-    """A row for each availability of a section's tables."""
-    states = dict.fromkeys(tables._shown(table) for table in tables)
-    for at, words in enumerate(states):
-        listed = [
-            f"{text(title_of(table))} ({tables.rows[table]:,})"
-            for table in tables
-            if tables._shown(table) == words
-        ]
-        title = text(chapter_of(name).title)
-        head = element("th", title, scope="rowgroup", rowspan=len(states)) if at == 0 else ""
-        shown = element("td", text(state_words(words), 400), "state")
-        yield head + element("td", ", ".join(listed)) + shown
-
-
-def statements(tables: Tables) -> list[str]:
-    """The statements of an answer about its fields, rows and engines, each once, as HTML."""
-    stated = tables.availability
-    stated = stated[(stated["scope"] != "section") & (stated["status"] != "available")]
-    stated = stated.drop_duplicates(["target", "status", "reason"])
-    rows = stated.head(_MOST_STATEMENTS)
-    listed = [
-        f"{text(_subject(str(scope), target))}: {text(str(status).replace('_', ' '))}"
-        + (f": {text(reason, 300)}" if isinstance(reason, str) else "")
-        for scope, target, status, reason in rows[
-            ["scope", "target", "status", "reason"]
-        ].itertuples(index=False)
+    name, anchor = text(capitalized(_name(row)), 200), f"c{len(evidence) + 1}"
+    sides = (("before", "before", "n_before"), ("now", "after", "n"))
+    facts = [
+        f"{word} {float(row[side]):.6g}"
+        + ("" if pd.isna(row[count]) else f" of n = {row[count]:,.0f}")
+        for word, side, count in sides
+        if not pd.isna(row[side])
     ]
-    more = len(stated) - len(rows)
-    return [*listed, f"and {more:,} more statements"] if more > 0 else listed
+    tests = (("", "p"), ("adjusted ", "p_adjusted"))
+    facts += [word + p_value(row[test]) for word, test in tests if not pd.isna(row[test])]
+    why = plain(str(row["why"])).rstrip(". ")
+    words = f"<b>{name}</b>: {text(', '.join(facts), 400)}. {text(why, 600)}."
+    evidence.append(element("li", words, id=anchor))
+    moved = " to ".join(number(float(row[side]), unit, exact=True) for _, side, _ in sides)
+    around = f"{difference('change')}, likely between {difference('low')} and {difference('high')}"
+    if row["verdict"] == "no evidence" and not pd.isna(row["detectable"]):
+        least = difference("detectable").lstrip("+")
+        around += f"; a change of {least} or more would likely have shown"
+    return f'{name} <a href="#{anchor}">{text(moved)}</a>: {text(around, 200)}'
 
 
-def _subject(scope: str, target: object) -> str:
-    """Describe the subject of a statement: an engine, a field or a row."""
-    if not isinstance(target, str):
-        return scope
-    if scope == "engine":
-        return target
-    words = path_words(target) if any(sign in target for sign in ".[{$") else value_words(target)
-    return column_title(words) if scope == "field" and words == target else words
+def _name(row: Mapping[Any, Any]) -> str:
+    subject, name = str(row["subject"]), "" if pd.isna(row["name"]) else str(row["name"])
+    measure = humanize(str(row["measure"]))
+    if subject == "key figure":
+        return humanize(name) or measure
+    return measure + (f" of {visible(name)}" if name else _SUBJECTS.get(subject, ""))
+
+
+# -- head and foot -----------------------------------------------------------------------------
+
+
+def _notes(sources: Sequence[Source]) -> Iterator[str]:
+    scopes = dict.fromkeys(source.scope or "" for source in sources)
+    if any(scopes):
+        yield f"Scope: {'; '.join(map(describe_scope, scopes))}."
+    if fetched := sorted(_moment(source) for source in sources if source.fetched_at):
+        yield f"Fetched: {' to '.join(dict.fromkeys((fetched[0], fetched[-1])))} UTC."
+    if any(source.stale for source in sources):
+        yield "Some responses came from a cache after they had expired."
+
+
+def _sources(sources: Sequence[Source]) -> str:
+    rows = (
+        f'<tr><th scope="row">{text(chapter_of(source.section or "").title)}</th>'
+        f"<td><code>{text((source.sha256 or '')[:16])}</code></td>"
+        f"<td>{text(_moment(source))}</td></tr>"
+        for source in sources
+    )
+    heads = (element("th", head, scope="col") for head in ("Section", "SHA-256", "Fetched"))
+    caption = "The responses that this page was made from"
+    table = grid(caption, caption, heads, rows, 3)
+    return fold(f"Sources: {counted(len(sources), 'response')}", table)
+
+
+def _moment(source: Source) -> str:
+    return (source.fetched_at or "")[:19].replace("T", " ")

@@ -1,11 +1,26 @@
-"""The order of the sections on a page, their plain titles, and what is shown of each."""
+"""A dataset in the words of a reader who knows neither Python nor JSON.
+
+The order of the sections, their titles and what is shown of each; names, units and values.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
+import pandas as pd
+
+from aatoolkit._util.dtypes import DTYPES
+from aatoolkit._util.units import UNITS
+from aatoolkit.display.plot.data import TITLES, PlotData, plot_data
 from aatoolkit.display.plot.labels import capitalized, humanize
+from aatoolkit.display.plot.style import BLANK
+from aatoolkit.jsontree.paths import Field, Position, parse_path
+
+if TYPE_CHECKING:
+    from aatoolkit.client.dataset import Dataset
 
 
 @dataclass(frozen=True)
@@ -155,71 +170,30 @@ CHAPTERS: Mapping[str, Chapter] = {
 
 _TITLES: Mapping[str, str] = {
     "account_allowance": "What the account may use",
-    "action_evidence": "What the actions rest on",
-    "action_steps": "Steps of the actions",
-    "ad_advertisers": "Advertisers",
-    "ad_cards": "Texts of the advertisements",
     "ad_engine_support": "Which engines carry advertisements",
-    "ads": "Advertisements seen",
-    "chat_citations": "Sources of the answers",
-    "chat_fanouts": "Search queries of the answers",
-    "chat_mentions": "Mentions in the answers",
-    "chats": "Answers",
-    "cited_url_brands": "Brands on the pages",
-    "cited_url_prompts": "Prompts by page",
     "cited_urls": "Pages that engines cite",
-    "conversion_daily": "Visits by day and engine",
     "conversion_engines": "Visits by engine",
-    "conversion_landing_pages": "Visits by page",
-    "conversion_totals": "All visits",
-    "crawl_bot_statuses": "Status of the replies, by crawler",
     "crawl_bots": "Crawlers",
     "crawl_gateway": "How the domain is connected",
-    "crawl_path_bots": "Paths by crawler",
-    "crawl_paths": "Paths",
     "crawl_timeseries": "Requests over time",
     "crawlability_bot_access": "What the site allows each crawler",
-    "crawlability_checks": "Checks",
-    "crawlability_files": "Well-known files",
     "crawlability_page_assistants": "Pages, and what assistants can use",
-    "crawlability_pages": "Pages examined",
-    "crawlability_score": "Score",
     "fanout_engine_support": "Which engines show their queries",
     "fanout_queries": "Queries",
-    "fanout_query_engines": "Queries by engine",
-    "fanout_query_prompts": "Prompts behind the queries",
-    "fanout_terms": "Terms",
-    "gap_counts": "Domains by kind of gap",
     "gap_domain_competitors": "Citations of competitors by domain",
     "gap_domains": "Domains that cite others",
     "gap_topics": "Topics in which another brand leads",
     "impact_actions": "Completed actions",
-    "impact_annotations": "Events",
     "impact_metrics": "Before and after",
-    "insight_evidence": "What the insights rest on",
-    "insights": "Insights",
     "overview_engines": "Engines",
     "overview_kpis": "Key figures",
     "overview_top_brands": "Most mentioned brands",
     "overview_trend": "Key figures by day",
-    "perception_attribute_engines": "Attributes by engine",
-    "perception_attributes": "Attributes",
-    "perception_claims": "Claims",
     "perception_sentiment": "Sentiment by brand",
-    "perception_sentiment_trend": "Sentiment by day",
-    "prompt_engines": "Prompts by engine",
     "prompts": "Prompts asked",
-    "ranking_history": "Rank by day",
     "ranking_leaderboard": "Brands by rank",
-    "ranking_matrix": "Brands by engine",
-    "ranking_positions": "Brands by position",
-    "shopping_attributes": "Attributes of products",
-    "shopping_brands": "Brands by products",
-    "shopping_merchants": "Merchants",
-    "shopping_offers": "Offers",
     "shopping_products": "Products shown",
     "shopping_trigger": "How often answers show products",
-    "source_domain_engines": "Domains by engine",
     "source_domain_types": "Types of domains",
     "source_domains": "Domains that engines cite",
 }
@@ -253,7 +227,154 @@ def title_of(table: str) -> str:
 
     Examples
     --------
-    >>> title_of("overview_kpis"), title_of("my_table")
-    ('Key figures', 'My table')
+    >>> title_of("overview_kpis"), title_of("prompt_engines")
+    ('Key figures', 'Prompt engines')
     """
     return _TITLES.get(table) or capitalized(humanize(table))
+
+
+_QUOTED = re.compile(r"`+([^`]*)`+")
+_PATH = re.compile(
+    r"\$(?:\.\w+|\[\d*\]|\{\})+|\b\w+(?:\.\w+)*(?:\[\d*\]|\{\})(?:\.\w+|\[\d*\]|\{\})*"
+)
+_DTYPE = re.compile(r"\bFloat64\b|\bInt64\b|\bboolean\b|\blist<string>")
+_SNAKE = re.compile(r"(?<!“)\b[a-z][a-z0-9]*(?:_[a-z0-9]+)+\b")
+_TOKEN = re.compile(r"[a-z][a-z0-9]*(?:_[A-Za-z0-9]+)+|[a-z]+[a-z0-9]*(?:[A-Z][a-z0-9]*)+")
+
+
+def column_title(name: str) -> str:
+    """The head of a column.
+
+    Examples
+    --------
+    >>> column_title("mention_rate"), column_title("action_id"), column_title("url")
+    ('Mention rate', 'Action', 'URL')
+    """
+    return capitalized(humanize(name.removesuffix("_id") or name))
+
+
+def unit_words(unit: str | None) -> str:
+    """A unit in words; empty if the number shows it by itself, or rows differ.
+
+    Examples
+    --------
+    >>> unit_words("score 0-100"), unit_words("per `unit`"), unit_words("`currency` units")
+    ('0 to 100', '', '')
+    """
+    if unit is None or "`" in unit or "_" in unit or unit == "currency":
+        return ""
+    words = UNITS[unit].words if unit in UNITS else None
+    return unit if words is None else words
+
+
+def plain(words: str) -> str:
+    """Documentation without marks of code and names of columns.
+
+    Examples
+    --------
+    >>> plain("The action; refers to `impact_actions`.")
+    'The action; refers to impact actions.'
+    >>> plain("as $.rows[0].hitCount, which is no Int64")
+    'as “rows” › entry 1 › “hitCount”, which is no whole number'
+    """
+    unquoted = _QUOTED.sub(lambda match: humanize(match[1]), words)
+    unquoted = _PATH.sub(lambda match: path_words(match[0]), unquoted)
+    unquoted = _DTYPE.sub(lambda match: DTYPES[match[0]].words, unquoted)
+    return _SNAKE.sub(lambda match: humanize(match[0]), unquoted)
+
+
+def path_words(path: str) -> str:
+    """A place in a response in words: its fields, and which entry of a list.
+
+    Examples
+    --------
+    >>> path_words("$.brands[0].mentionRate")
+    '“brands” › entry 1 › “mentionRate”'
+    """
+    try:
+        steps = parse_path(path.removesuffix("~"))
+    except ValueError:
+        return path
+    words = [
+        f"“{step.name}”"
+        if isinstance(step, Field)
+        else f"entry {step.number + 1}"
+        if isinstance(step, Position)
+        else "all entries"
+        for step in steps
+    ]
+    return " › ".join(words) or "the whole response"
+
+
+def value_words(value: str) -> str:
+    """Format a value of a fixed set in words; other text stays as it is.
+
+    Examples
+    --------
+    >>> value_words("not_applicable"), value_words("mentionRate"), value_words("google-ai-overview")
+    ('not applicable', 'mention rate', 'google-ai-overview')
+    """
+    return humanize(value) if _TOKEN.fullmatch(value) else value
+
+
+_STATES = {
+    "available": "Measured",
+    "partial": "Measured in part",
+    "unavailable": "Not measured",
+    "not applicable": "Not applicable",
+    "unknown": "Unknown",
+}
+
+
+def state_words(state: str) -> str:
+    """The availability of a table, as ``Tables`` gives it, in plain words.
+
+    Examples
+    --------
+    >>> state_words("◐ partial: Claude was not asked.")
+    '◐ Measured in part: Claude was not asked.'
+    """
+    mark, _, words = state.partition(" ")
+    status = next((status for status in _STATES if words.startswith(status)), "")
+    written = f"{mark} {_STATES.get(status, '')}{words.removeprefix(status)}"
+    return plain(written)
+
+
+class RowNames:
+    """The tables of a dataset, and the names of rows that others refer to by an identifier."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self._names: dict[str, Mapping[str, str]] = {}
+        self._data: dict[int, PlotData] = {}
+        for frame in (frame for tables in dataset.values() for frame in tables.values()):
+            first = str(frame.columns[0]) if len(frame.columns) else ""
+            if not first.endswith("_id") or first in self._names or not len(frame):
+                continue
+            data = self.data(frame)
+            if data.keys == [first] and data.label_column in TITLES:
+                pairs = zip(data.text(first), data.text(data.label_column), strict=True)
+                self._names[first] = {key: name for key, name in pairs if name != BLANK}
+
+    def data(self, frame: pd.DataFrame) -> PlotData:
+        """A frame of the dataset with the roles of its columns."""
+        if id(frame) not in self._data:
+            self._data[id(frame)] = plot_data(frame, traced=False)
+        return self._data[id(frame)]
+
+    def texts(self, data: PlotData, column: str) -> list[str]:
+        """A column of words as a reader wants them: names for identifiers, words for tokens."""
+        values, declared = data.text(column), data.column(column)
+        if column == "value" and data.kinds.get("kind") == "word":
+            names = {key: name for names in self._names.values() for key, name in names.items()}
+            return [names.get(value, value) for value in values]
+        is_token = isinstance(data.frame[column].dtype, pd.CategoricalDtype) or (
+            declared is not None and declared.dtype == "category"
+        )
+        return [*map(value_words, values)] if is_token else self.words(column, values)
+
+    def words(self, column: str, values: Sequence[str]) -> list[str]:
+        """The values of a column in words, judged by the column's name alone."""
+        names = self._names.get(column.rpartition("example_")[2], {})
+        if column.endswith("_id"):
+            return [names.get(value) or value.replace("_", " ") for value in values]
+        return [*map(value_words, values)] if column in ("metric", "unit") else [*values]
