@@ -129,7 +129,6 @@ def diff(given: Given) -> int:
     Exits with 0 if nothing did, 1 if something, 2 if one cannot be read.
     """
     from aatoolkit.study import Study
-    from aatoolkit.study.comparing import PARTS
 
     try:
         result = Study(given.study).diff(Study(given.other))
@@ -137,10 +136,8 @@ def diff(given: Given) -> int:
         note(f"aatoolkit: {error}")
         return 2
     if given.json:
-        changes = {
-            name: json.loads(getattr(result, name).to_json(orient="records")) for name in PARTS
-        }
-        print_json({"same": result.same, **changes})
+        changes = json.loads(result.changes.to_json(orient="records"))
+        print_json({"same": result.same, "changes": changes})
     elif not result.is_same:
         print(result)
     return 0 if result.is_same else 1
@@ -148,9 +145,8 @@ def diff(given: Given) -> int:
 
 @command(
     study,
-    "rerun NOTEBOOK [STUDY]",
+    "rerun NOTEBOOK STUDY",
     option("-o --output FILE", "The notebook with its outputs.", Output()),
-    option("--crate FOLDER", "The run as a Workflow Run RO-Crate."),
     option("--timeout SECONDS", "What all cells together may take.", click.FloatRange(1), 600),
     JSON,
     examples=["study rerun analysis.ipynb mine -o done.ipynb"],
@@ -158,16 +154,12 @@ def diff(given: Given) -> int:
 def rerun(given: Given) -> int:
     """Run a notebook again from a study.
 
-    By default from the study that it names.
     Exits with 0 if each sealed result is the same, 1 if one differs, 2 if it cannot be run.
     """
     from aatoolkit.study import Study
-    from aatoolkit.study.rerun import study_named_in
 
-    out, crate = given.output, given.crate
     try:
-        kept = Study(given.study or study_named_in(given.notebook))
-        result = kept.rerun(given.notebook, out=out, crate=crate, timeout=given.timeout)
+        result = Study(given.study).rerun(given.notebook, out=given.output, timeout=given.timeout)
     except (StudyError, NotWritten) as error:
         note(f"aatoolkit: {error}")
         return 2
@@ -175,8 +167,8 @@ def rerun(given: Given) -> int:
         print_json(result.to_dict())
     else:
         print("\n".join(result.lines()))
-    for path in filter(None, (out, crate)):
-        note(f"written: {path}")
+    if given.output is not None:
+        note(f"written: {given.output}")
     return 0 if result.ok else 1
 
 

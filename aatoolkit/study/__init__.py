@@ -1,17 +1,16 @@
 """Studies: record the responses an analysis reads, verify them, and replay the analysis offline.
 
 In come a project or client (`Study.record`); out come a folder of recorded responses, the same
-project responseing from that folder alone, and publications of its tables. In reading order:
+project answering from that folder alone, and publications of its tables. In reading order:
 
 - ``study``: `Study`, the public class.
 - ``files``: the files of a study, in a folder or a zip file, and their checksums; ``record``: the
   manifest, a line for each response.
 - ``recording``: a study as a store of responses, and clients that record into it and replay it.
 - ``reading``: recorded responses as tables, their hashes, profiles and explanations.
-- ``verify``: every byte against the seal; ``comparing``: two frames, two studies, two results.
-- ``results``: named results; ``rerun``: run a notebook again and compare them; ``run_crate``: the
-  run as an RO-Crate.
-- ``publishing``: the tables as a folder for other people, with ``documents`` about them.
+- ``verify``: every byte against the seal; ``comparing``: two studies.
+- ``results``: named results; ``rerun``: run a notebook again and compare them.
+- ``publishing``: the tables as a folder for other people.
 """
 
 from __future__ import annotations

@@ -1,23 +1,19 @@
-"""Compare: two frames of one table, two studies, and the results of a rerun with those sealed."""
+"""Compare two studies: what was asked, and the tables of responses that differ, row by row."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from datetime import datetime
-from pathlib import Path
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from aatoolkit._util.text import clipped, visible, wrapped_in_ipython
+from aatoolkit._util.text import counted, visible, wrapped_in_ipython
 from aatoolkit.client.dataset import Dataset
 from aatoolkit.errors import AAToolkitError, StudyError
 from aatoolkit.frame.groupby import flattened
-from aatoolkit.metadata.arrow_schema import logical_hash
 from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.study.reading import quietly
@@ -26,236 +22,186 @@ from aatoolkit.study.record import Record
 if TYPE_CHECKING:
     from aatoolkit.study.study import Study
 
-# -- two frames --------------------------------------------------------------------------------
+SHOWN = 6
+"""How many differences of a kind are printed."""
 
-_ROW_NUMBER = "row"
-
-
-def differences(
-    before: pd.DataFrame, after: pd.DataFrame, key: Sequence[str]
-) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield the differences as frames of ``rows``, ``numbers`` and ``texts``, keys in words.
-
-    Parameters
-    ----------
-    before, after
-        The frames.
-    key
-        The columns to match rows by; without any, rows are matched by their number.
-    """
-    names = [*key] or [_ROW_NUMBER]
-    joined = _plain(before, key).merge(
-        _plain(after, key), on=names, how="outer", suffixes=(" before", " after"), indicator=True
-    )
-    parts = [f"{name}=" + joined[name].astype("string").fillna("nothing") for name in names]
-    words = parts[0]
-    for part in parts[1:]:
-        words = words + ", " + part
-    sides = {"left_only": "only before", "right_only": "only after"}
-    change = joined["_merge"].map(sides).astype("string")
-    if change.notna().any():
-        rows = pd.DataFrame({"key": words, "change": change})[change.notna()]
-        yield "rows", rows.sort_values("change", ascending=False, kind="stable")
-    for column in map(str, before.columns):
-        if column not in after.columns or column in (*names, "_row"):
-            continue
-        old, new = joined[f"{column} before"], joined[f"{column} after"]
-        if old.dtype != new.dtype and not all(map(_is_number, (old, new))):
-            old, new = old.astype("string"), new.astype("string")
-        is_equal = (old == new).fillna(False).astype(bool) | (old.isna() & new.isna())
-        cells = pd.DataFrame({"key": words, "column": column, "before": old, "after": new})
-        cells = cells[~is_equal & change.isna()]
-        if len(cells) and _is_number(old):
-            yield "numbers", cells.assign(change=cells["after"] - cells["before"])
-        elif len(cells):
-            yield "texts", cells.astype({"before": "string", "after": "string"})
-
-
-def _is_number(column: pd.Series) -> bool:
-    return pd.api.types.is_numeric_dtype(column) and column.dtype != "boolean"
-
-
-def _plain(frame: pd.DataFrame, key: Sequence[str]) -> pd.DataFrame:
-    """Drop categories, lists and metadata of a frame; without a key, add row numbers."""
-    columns = {str(name): _comparable(frame[name]) for name in frame.columns if name != "_row"}
-    if not key:
-        columns[_ROW_NUMBER] = pd.Series(range(len(frame)), index=frame.index, dtype="Int64")
-    return pd.DataFrame(columns)
-
-
-def _comparable(column: pd.Series) -> pd.Series:
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        return column.astype("string")
-    if isinstance(column.dtype, pd.ArrowDtype) and pa.types.is_list(column.dtype.pyarrow_dtype):
-        column = column.astype(object)
-    if column.dtype != object:
-        return column
-
-    def joined(value: Any) -> str:
-        is_list = isinstance(value, tuple | list | np.ndarray)
-        return ", ".join(map(str, value)) if is_list else str(value)
-
-    return column.map(joined, na_action="ignore").astype("string")
-
-
-def _words(value: Any) -> str:
-    """A value as it is shown: numbers with the digits that tell them apart."""
-    if pd.isna(value):
-        return "nothing"
-    return f"{value:.17g}" if isinstance(value, float) else str(value)
-
-
-# -- two studies -------------------------------------------------------------------------------
-
-_ABOUT = ("host", "section", "scope")
-PARTS = {
-    "requests": (*_ABOUT, "change", "before_status", "after_status", "before", "after"),
-    "availability": (*_ABOUT, "table", "column", "before", "after"),
-    "drift": (*_ABOUT, "change", "kind", "path"),
-    "rows": (*_ABOUT, "table", "key", "change"),
-    "numbers": (*_ABOUT, "table", "key", "column", "before", "after", "change"),
-    "texts": (*_ABOUT, "table", "key", "column", "before", "after"),
-}
-_NUMBERS = {
-    "requests": {"before_status": "Int64", "after_status": "Int64"},
-    "numbers": {"before": "Float64", "after": "Float64", "change": "Float64"},
-}
-_SHOWN = 6
+_PLACE = ("host", "section", "scope", "table", "key", "column")
+_COLUMNS = ("kind", *_PLACE, "before", "after", "change")
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class StudyDiff:
-    """The differences between two studies, as tidy DataFrames.
+    """The differences between two studies, as one tidy DataFrame.
 
-    Requests are matched by host, section and filters, whatever service they went to. Every frame
-    begins with ``host``, ``section`` and ``scope``.
+    Requests are matched by host, section and filters, whatever service they went to, and rows by
+    the key of their table.
 
     Attributes
     ----------
     same : int
         How many requests have the same response, byte for byte, in both.
-    requests : pandas.DataFrame
-        The others: ``change`` (``response``, ``only before``, ``only after``), the statuses, and
-        in ``before`` and ``after`` the SHA-256 of the responses.
-    availability : pandas.DataFrame
-        The availability of a ``column`` of a ``table``, ``before`` and ``after``, in words.
-    drift : pandas.DataFrame
-        Schema drift that only one of the two has: ``kind`` and ``path``.
-    rows : pandas.DataFrame
-        Rows that only one of the two has, by their ``key``.
-    numbers : pandas.DataFrame
-        Numbers that differ: ``key``, ``column``, ``before``, ``after``, and ``change``, which is
-        missing where one of them is.
-    texts : pandas.DataFrame
-        Other values that differ in rows that both have, as text.
+    changes : pandas.DataFrame
+        One row per difference. Its ``kind`` is ``response`` (its status and SHA-256),
+        ``availability`` (of a ``column``), ``drift`` (``column`` is a JSON path), ``row`` (only
+        one side has the ``key``) or ``cell``; where it is: ``host``, ``section``, ``scope``,
+        ``table``, ``key``, ``column``; ``before`` and ``after`` as text, missing where a side has
+        nothing, and ``change``, of numbers.
     """
 
     same: int
-    requests: pd.DataFrame
-    availability: pd.DataFrame
-    drift: pd.DataFrame
-    rows: pd.DataFrame
-    numbers: pd.DataFrame
-    texts: pd.DataFrame
+    changes: pd.DataFrame
 
     @property
     def is_same(self) -> bool:
         """Whether both hold the same responses to the same requests."""
-        return len(self.requests) == 0
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """The number of rows of each frame."""
-        return {name: len(getattr(self, name)) for name in PARTS}
+        return not self.changes["kind"].eq("response").any()
 
     def __repr__(self) -> str:
-        return "\n".join([f"<StudyDiff: {self._head()}>", *(f"  {line}" for line in self._lines())])
+        if self.is_same:
+            return f"<StudyDiff: the responses to {counted(self.same, 'request')} are the same>"
+        groups = [*self.changes.groupby("kind", sort=False)]
+        counts = ", ".join(f"{len(rows):,} of {kind}" for kind, rows in groups)
+        lines = [f"<StudyDiff: {self.same} responses the same; changes: {counts}>"]
+        for kind, rows in groups:
+            lines += [f"  {kind}: {words}" for words in sentences(rows)]
+            if len(rows) > SHOWN:
+                lines.append(f"  {kind}: and {len(rows) - SHOWN:,} more, in .changes")
+        return "\n".join(lines)
 
     _repr_pretty_ = wrapped_in_ipython
 
-    def _head(self) -> str:
-        if self.is_same:
-            return f"the responses to {self.same} request{'s' * (self.same != 1)} are the same"
-        changed = (f"{count:,} {name}" for name, count in self.counts.items() if count)
-        return f"{self.same} responses the same; changed: {', '.join(changed)}"
 
-    def _lines(self) -> Iterator[str]:
-        for name, columns in PARTS.items():
-            frame = getattr(self, name)
-            for row in frame.head(_SHOWN)[[*columns]].astype(object).to_dict("records"):
-                yield visible(f"{name}: {_sentence(row)}")
-            if len(frame) > _SHOWN:
-                yield f"{name}: and {len(frame) - _SHOWN:,} more, in .{name}"
+def sentences(changes: pd.DataFrame) -> list[str]:
+    """The first of some differences in words: where, and from what to what."""
+    words = []
+    for row in changes.head(SHOWN).astype(object).to_dict("records"):
+        row = {str(name): value for name, value in row.items() if not pd.isna(value)}
+        names = [name for name in _PLACE if name in row and name != "host"]
+        where = " ".join(f"[{row[name]}]" if name == "key" else str(row[name]) for name in names)
+        sides = [row.get("before", "nothing"), row.get("after", "nothing")]
+        what = f"{sides[0]} → {sides[1]}"
+        if row["kind"] != "cell" and "nothing" in sides:
+            what = "only before" if sides[1] == "nothing" else "only after"
+        change = f" ({row['change']:+.6g})" if "change" in row else ""
+        words.append(visible(f"{where}: {what}{change}"))
+    return words
 
 
-def _sentence(row: Mapping[str, Any]) -> str:
-    """A row of a difference in words: where, and from what to what."""
-    place = [row.get(name) for name in ("section", "scope", "table", "column", "kind", "path")]
-    where = " ".join(str(part) for part in place if not pd.isna(part))
-    where += f" [{row['key']}]" if "key" in row else ""
-    if "change" in row and "key" not in row:
-        where += f": {row['change']}"
-    if "before_status" in row:
-        return f"{where}, {_words(row['before_status'])} → {_words(row['after_status'])}"
-    if "before" not in row:
-        return where if "kind" in row else f"{where} {row['change']}"
-    change = "" if pd.isna(row.get("change")) else f" ({row['change']:+.6g})"
-    return f"{where}: {_words(row['before'])} → {_words(row['after'])}{change}"
+def differences(before: pd.DataFrame, after: pd.DataFrame, key: Sequence[str]) -> pd.DataFrame:
+    """The rows and cells that differ, as rows of `StudyDiff.changes`.
+
+    Rows are matched by a key, or by their number where it does not identify them.
+    """
+    frames = [flattened(frame) for frame in (before, after)]
+    plain = [
+        pd.DataFrame({str(name): _comparable(frame[name]) for name in frame if name != "_row"})
+        for frame in frames
+    ]
+    labels = [_labels(frame, key) for frame in plain]
+    if not key or any(index.has_duplicates for index in labels):
+        labels = [pd.RangeIndex(len(frame)).map(lambda at: f"row={at}") for frame in plain]
+    one, two = (frame.set_axis(index) for frame, index in zip(plain, labels, strict=True))
+    gone, new = one.index.difference(two.index, sort=False), two.index.difference(one.index, False)
+    parts = [
+        pd.DataFrame({"kind": "row", "key": gone, "before": "row"}),
+        pd.DataFrame({"kind": "row", "key": new, "after": "row"}),
+    ]
+    both = one.index.intersection(two.index, sort=False)
+    for column in one.columns.intersection(two.columns, sort=False):
+        old, now = one.loc[both, column], two.loc[both, column]
+        is_number = all(
+            pd.api.types.is_numeric_dtype(side) and side.dtype != "boolean" for side in (old, now)
+        )
+        if old.dtype != now.dtype and not is_number:
+            old, now = old.astype("string"), now.astype("string")
+        differs = ~((old == now).fillna(False).astype(bool) | (old.isna() & now.isna()))
+        old, now = old[differs], now[differs]
+        facts = {"kind": "cell", "key": old.index, "column": column}
+        sides = {"before": _words(old).array, "after": _words(now).array}
+        change = {"change": (now - old).array} if is_number else {}
+        parts.append(pd.DataFrame({**facts, **sides, **change}))
+    return stacked(parts)
+
+
+def _labels(frame: pd.DataFrame, key: Sequence[str]) -> pd.Index:
+    parts = [f"{name}=" + frame[name].astype("string").fillna("nothing") for name in key]
+    return pd.Index([", ".join(words) for words in zip(*parts, strict=True)], dtype="string")
+
+
+def _comparable(column: pd.Series) -> pd.Series:
+    """A column without categories and lists, which are compared as text."""
+    dtype = column.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        return column.astype("string")
+    if isinstance(dtype, pd.ArrowDtype) and pa.types.is_list(dtype.pyarrow_dtype):
+        column = column.astype(object)
+    if column.dtype != object:
+        return column
+
+    def text(value: Any) -> str:
+        is_list = isinstance(value, tuple | list | np.ndarray)
+        return ", ".join(map(str, value)) if is_list else str(value)
+
+    return column.map(text, na_action="ignore").astype("string")
+
+
+def _words(column: pd.Series) -> pd.Series:
+    """Values as they are shown: numbers with the digits that tell them apart."""
+
+    def text(value: Any) -> str:
+        return f"{value:.17g}" if isinstance(value, float) else str(value)
+
+    return column.astype(object).map(text, na_action="ignore").astype("string")
+
+
+def stacked(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Differences as one frame, with fixed columns and dtypes."""
+    dtypes = dict.fromkeys(_COLUMNS, "string") | {"change": "Float64"}
+    fit = [part.reindex(columns=[*_COLUMNS]).astype(dtypes) for part in parts if len(part)]
+    empty = pd.DataFrame(columns=[*_COLUMNS]).astype(dtypes)
+    return pd.concat(fit, ignore_index=True) if fit else empty
+
+
+# -- two studies -------------------------------------------------------------------------------
 
 
 def compare(before: Study, after: Study) -> StudyDiff:
     """Compare two studies."""
-    sides = before._current, after._current
+    records = before._current, after._current
     # The service counts only where the same request went to several.
-    with_service = any(len({r.request.key[1:] for r in side}) < len(side) for side in sides)
-    here, there = (
-        {record.request.key[0 if with_service else 1 :]: record for record in side}
-        for side in sides
-    )
-    parts: dict[str, list[pd.DataFrame]] = {name: [] for name in PARTS}
+    with_service = any(len({r.request.key[1:] for r in side}) < len(side) for side in records)
+    start = 0 if with_service else 1
+    here, there = ({record.request.key[start:]: record for record in side} for side in records)
+    parts: list[pd.DataFrame] = []
     same = 0
     for key in sorted(here.keys() | there.keys()):
-        one, other = here.get(key), there.get(key)
-        if one and other and (one.sha256, one.status) == (other.sha256, other.status):
+        one, two = here.get(key), there.get(key)
+        states = [r and f"{r.status} {r.sha256[:12]}" for r in (one, two)]
+        if one and two and (one.sha256, one.status) == (two.sha256, two.status):
             same += 1
             continue
-        row = {
-            **_about(one or other),
-            "change": "response" if one and other else "only before" if one else "only after",
-            "before_status": one and one.status,
-            "after_status": other and other.status,
-            "before": one and one.sha256,
-            "after": other and other.sha256,
-        }
-        parts["requests"].append(pd.DataFrame([row]))
-        if one and other:
-            read, again = _read(before, one), _read(after, other)
+        place = _place(one or two)
+        sides = dict(zip(("before", "after"), states, strict=True))
+        parts.append(pd.DataFrame([{"kind": "response", **place, **sides}]))
+        if one and two:
+            read, again = _read(before, one), _read(after, two)
             for section in [name for name in read if name in again]:
-                about = _about(one, section)
-                for part, frame in _section_changes(read[section], again[section]):
-                    parts[part].append(frame.assign(**about))
-    return StudyDiff(same, **{name: _stacked(name, frames) for name, frames in parts.items()})
+                for frame in _section_changes(read[section], again[section]):
+                    parts.append(frame.assign(**place | {"section": section}))
+    return StudyDiff(same, stacked(parts))
 
 
-def _stacked(name: str, frames: list[pd.DataFrame]) -> pd.DataFrame:
-    """Concatenate frames to one with fixed columns and dtypes."""
-    dtypes: dict[str, Any] = dict.fromkeys(PARTS[name], "string") | _NUMBERS.get(name, {})
-    empty = pd.DataFrame({column: pd.Series(dtype=dtype) for column, dtype in dtypes.items()})
-    fit = [frame[[*dtypes]].astype(dtypes) for frame in frames]
-    return pd.concat([empty, *fit], ignore_index=True)
-
-
-def _about(record: Record | None, section: str | None = None) -> dict[str, Any]:
+def _place(record: Record | None) -> dict[str, Any]:
     assert record is not None
     return {
         "host": record.host,
-        "section": "scope_options" if record.is_options else section or record.section,
+        "section": "scope_options" if record.is_options else record.section,
         "scope": None if record.scope is None else record.scope._to_query(),
     }
 
 
-def _read(study: Study, record: Record) -> Dataset:
-    """Return the tables of a response; none if it is an error."""
+def _read(study: Study, record: Record) -> Mapping[str, Tables]:
+    """The tables of a response; none if it is an error."""
     try:
         return quietly(study.tables, record)
     except StudyError:
@@ -264,206 +210,27 @@ def _read(study: Study, record: Record) -> Dataset:
         return Dataset({})
 
 
-def _section_changes(one: Tables, other: Tables) -> Iterator[tuple[str, pd.DataFrame]]:
-    drifts = [
-        dict.fromkeys(zip(tables.drift["kind"], tables.drift["path"], strict=True))
-        for tables in (one, other)
-    ]
-    drifted = [("only before", *place) for place in drifts[0] if place not in drifts[1]]
-    drifted += [("only after", *place) for place in drifts[1] if place not in drifts[0]]
-    if drifted:
-        yield "drift", pd.DataFrame(drifted, columns=["change", "kind", "path"])
-    for name in [name for name in one if name in other]:
-        frames = one[name], other[name]
-        states = [metadata_of(frame).columns for frame in frames]
-        rows = [
-            (name, column, *(str(known[column].availability) for known in states))
-            for column in states[0]
-            if column in states[1]
+def _section_changes(one: Tables, two: Tables) -> Iterator[pd.DataFrame]:
+    drifts = [tables.drift[["path", "kind"]].drop_duplicates("path") for tables in (one, two)]
+    drifted = drifts[0].merge(drifts[1], on="path", how="outer", suffixes=(" before", " after"))
+    drifted.columns = pd.Index(["column", "before", "after"])
+    drifted = drifted[drifted["before"].isna() | drifted["after"].isna()]
+    yield drifted.assign(kind="drift")
+    for name in [name for name in one if name in two]:
+        frames = one[name], two[name]
+        columns = [metadata_of(frame).columns for frame in frames]
+        states = [
+            pd.Series({column: str(facts.availability) for column, facts in side.items()})
+            for side in columns
         ]
-        changed = pd.DataFrame(rows, columns=["table", "column", "before", "after"])
-        yield "availability", changed[changed["before"] != changed["after"]]
-        for part, frame in differences(*frames, _key_of(*frames)):
-            yield part, frame.assign(table=name)
+        stated = pd.DataFrame({"before": states[0], "after": states[1]}).dropna()
+        stated = stated[stated["before"] != stated["after"]].rename_axis("column").reset_index()
+        yield stated.assign(kind="availability", table=name)
+        yield differences(*frames, key_of(*frames)).assign(table=name)
 
 
-def _key_of(*frames: pd.DataFrame) -> list[str]:
-    """The declared key, by which rows are matched; empty if it repeats or one lacks it."""
+def key_of(*frames: pd.DataFrame) -> list[str]:
+    """The declared key of a table; empty if one of its frames lacks it, or it repeats."""
     key = [*metadata_of(frames[0]).key]
-    repeats = any("_row" in frame.columns for frame in frames)
-    return key if not repeats and all({*key} <= {*frame.columns} for frame in frames) else []
-
-
-# -- results of a rerun ------------------------------------------------------------------------
-
-SAME, DIFFERS, MISSING, NEW = "same", "differs", "missing", "new"
-
-
-@dataclass(frozen=True)
-class ResultComparison:
-    """The comparison of one named result, as sealed and as the rerun gave it.
-
-    Attributes
-    ----------
-    name : str
-        Its name.
-    status : str
-        ``same``, ``differs``, ``missing`` (sealed, and not given by the rerun) or ``new`` (given
-        by the rerun, and never sealed).
-    sealed, rerun : str or None
-        Its logical hash, as sealed and now.
-    differences : tuple of str
-        What differs, in words: columns and their kinds, the numbers of rows and cells, and the
-        first of them.
-    """
-
-    name: str
-    status: str
-    sealed: str | None = None
-    rerun: str | None = None
-    differences: tuple[str, ...] = ()
-
-    def lines(self) -> Iterator[str]:
-        """Yield the comparison in words: a line, and one more per difference."""
-        yield clipped(f"{self.status}: {self.name}")
-        yield from (f"  {clipped(words)}" for words in self.differences)
-
-
-@dataclass(frozen=True, repr=False)
-class Rerun:
-    """The result of a rerun; true if the notebook ended and each sealed result is the same.
-
-    Attributes
-    ----------
-    notebook, study : Path
-        The notebook that was run, and the study that it read.
-    digest : str
-        The digest of the study.
-    started, ended : datetime
-        When, in UTC.
-    compared : tuple of ResultComparison
-        The named results: those that were sealed, and those that are new.
-    problem : str or None
-        Why the notebook did not run to its end, or what it did to the study.
-    cell : int or None
-        The code cell that did not end, counted from 1.
-    """
-
-    notebook: Path
-    study: Path
-    digest: str
-    started: datetime
-    ended: datetime
-    compared: tuple[ResultComparison, ...]
-    problem: str | None = None
-    cell: int | None = None
-
-    @property
-    def ok(self) -> bool:
-        """Whether the notebook ran to its end and each sealed result is the same."""
-        return self.problem is None and all(one.status in (SAME, NEW) for one in self.compared)
-
-    def __bool__(self) -> bool:
-        return self.ok
-
-    @property
-    def results(self) -> pd.DataFrame:
-        """The compared results, one row each: ``name``, ``status``, ``differences``."""
-        rows = [(one.name, one.status, "; ".join(one.differences)) for one in self.compared]
-        return pd.DataFrame(rows, columns=["name", "status", "differences"], dtype="string")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Convert to JSON values."""
-        facts = {
-            "ok": self.ok,
-            **{name: str(getattr(self, name)) for name in ("notebook", "study", "digest")},
-            "problem": self.problem,
-            "cell": self.cell,
-        }
-        moments = {"started": self.started.isoformat(), "ended": self.ended.isoformat()}
-        return facts | moments | {"results": [*map(asdict, self.compared)]}
-
-    def lines(self) -> Iterator[str]:
-        """Yield the result in words, line by line."""
-        if self.problem is not None:
-            where = "" if self.cell is None else f" in code cell {self.cell}"
-            yield f"the notebook did not run to its end{where}: {visible(self.problem)}"
-        for one in self.compared:
-            yield from one.lines()
-
-    def __repr__(self) -> str:
-        return "\n".join([f"<Rerun: {self._head()}>", *(f"  {line}" for line in self.lines())])
-
-    _repr_pretty_ = wrapped_in_ipython
-
-    def _head(self) -> str:
-        counts = Counter(one.status for one in self.compared)
-        statuses = (DIFFERS, MISSING, NEW, SAME)
-        parts = ", ".join(f"{counts[status]} {status}" for status in statuses if counts[status])
-        return f"{parts or 'no result'}, in {(self.ended - self.started).total_seconds():.0f} s"
-
-
-def compare_results(
-    name: str, sealed: pd.DataFrame | None, rerun: pd.DataFrame | None
-) -> ResultComparison:
-    """Compare two results of one name; None where there is none.
-
-    Rows are matched by the key of the table, or else by a key that the index is; without any, by
-    their number.
-    """
-    hashes = [None if frame is None else logical_hash(frame) for frame in (sealed, rerun)]
-    if sealed is None or rerun is None or hashes[0] == hashes[1]:
-        status = NEW if sealed is None else MISSING if rerun is None else SAME
-        return ResultComparison(name, status, hashes[0], hashes[1])
-    before, after = flattened(sealed), flattened(rerun)
-    words, counts, largest = [*_columns(before, after)], Counter[str](), 0.0
-    first: list[str] = []
-    for part, frame in differences(before, after, _row_key(sealed, before, after)):
-        rows = frame.head(_SHOWN).to_dict("records")
-        if part == "rows":
-            counts.update(
-                frame["change"].map({"only before": "rows gone", "only after": "rows new"})
-            )
-            first += (f"[{row['key']}] {row['change']}" for row in rows)
-            continue
-        counts["cells differ"] += len(frame)
-        first += (
-            f"[{row['key']}].{row['column']}: {_words(row['before'])} → {_words(row['after'])}"
-            for row in rows
-        )
-        if part == "numbers":
-            scale = frame[["before", "after"]].abs().max(axis=1).astype("Float64")
-            ratio = (frame["change"].abs() / scale.where(scale > 0)).max()
-            largest = max(largest, 0.0 if pd.isna(ratio) else float(ratio))
-    words += (f"{count:,} {what}" for what, count in counts.items())
-    words += [f"numbers differ by at most {largest:.2g} of them"] if largest else []
-    words += first[:_SHOWN]
-    words = words or ["the same cells in another order, or of another kind"]
-    return ResultComparison(name, DIFFERS, hashes[0], hashes[1], tuple(words))
-
-
-def _columns(before: pd.DataFrame, after: pd.DataFrame) -> Iterator[str]:
-    """Yield how the columns differ: which there are, their order, their kinds."""
-    old, new = ([str(name) for name in frame.columns] for frame in (before, after))
-    for words, names, others in (("gone", old, new), ("new", new, old)):
-        lacking = [name for name in names if name not in others]
-        if lacking:
-            yield f"columns {words}: {', '.join(lacking)}"
-    shared = [name for name in old if name in new]
-    if shared != [name for name in new if name in old]:
-        yield "the columns are in another order"
-    for name in shared:
-        kinds = [str(frame[name].dtype).lower() for frame in (before, after)]
-        if kinds[0] != kinds[1]:
-            yield f"{name} was {kinds[0]} and is {kinds[1]}"
-
-
-def _row_key(sealed: pd.DataFrame, before: pd.DataFrame, after: pd.DataFrame) -> list[str]:
-    """The columns that identify a row of both."""
-    levels = [str(level) for level in sealed.index.names if level is not None]
-    for names in (_key_of(before, after), levels):
-        frames = (before, after) if names else ()
-        is_there = bool(names) and all({*names} <= {*frame.columns} for frame in frames)
-        if is_there and not any(frame.duplicated(names).any() for frame in frames):
-            return names
-    return []
+    is_there = all({*key} <= {*frame.columns} and "_row" not in frame for frame in frames)
+    return key if is_there else []

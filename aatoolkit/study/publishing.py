@@ -1,35 +1,40 @@
 """Publish responses as a folder of tables that can be read without this package.
 
 One Parquet file per table, over all hosts and scopes, with host, filters and time in each row; a
-Frictionless ``datapackage.json``, an RO-Crate, a codebook, a citation, a README, checksums. The
-same responses and versions give the same bytes, and the folder is written atomically.
+Frictionless ``datapackage.json``, a codebook, a citation, a README, checksums. The same responses
+and versions give the same bytes, and the folder is written whole or not at all.
 
-Each row has ``response``, which refers to the table ``responses``. Tables about the responses have
-the availability of each column, what each states of itself, undeclared values, and drift. What is
-left out is left out of everything that may quote it.
+Each row has ``response``, which refers to the table ``responses``; the table ``availability`` has
+what each response could measure. What is left out is left out of everything that may quote it.
+The documents are templates at the end, filled with the facts of the whole.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
+import re
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC
 from functools import cached_property
 from pathlib import Path
+from string import Template
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from aatoolkit import __version__
 from aatoolkit._util.files import writing_folder
 from aatoolkit._util.text import json_text, visible
+from aatoolkit._util.units import UNITS
 from aatoolkit.availability import Availability, Status
 from aatoolkit.errors import AAToolkitWarning, NotWritten, did_you_mean, near_matches
 from aatoolkit.frame.concat import concat
-from aatoolkit.frame.csv import csv_bytes
+from aatoolkit.frame.csv import csv_bytes, is_guarded_number
 from aatoolkit.frame.excel import SheetTable, write_workbook
 from aatoolkit.frame.merge import rename
 from aatoolkit.frame.parquet import arrow_table, write_arrow
@@ -47,102 +52,56 @@ from aatoolkit.normalizer.tables import Tables
 from aatoolkit.payload import Payload
 from aatoolkit.scope import FILTERS
 from aatoolkit.sections.section import Column
-from aatoolkit.study import documents
 
 SUMS = "SHA256SUMS"
-_RESERVED = ("example", "test", "invalid", "localhost", "example.com", "example.org", "example.net")
+_RESERVED = r"(^|\.)(example|test|invalid|localhost)(\.(com|org|net))?$"
 """The domains under which there are no real hosts (RFC 2606)."""
 
-_KEYWORDS = ("AI answer engines", "brand visibility", "citations", "agent analytics")
 _MEASURED = ColumnMetadata(None, Availability(Status.AVAILABLE))
 
 # -- tables about the responses ----------------------------------------------------------------
 
-
-def _columns(text: str) -> tuple[Column, ...]:
-    """Columns, one a line: name, dtype, doc and unit, with the reference to the response first."""
-    parts = (line.strip().split(" | ") for line in f"{_RESPONSE}\n{text.strip()}".splitlines())
-    return tuple(
-        Column(name, dtype, doc, unit=unit[0] if unit else None)
-        for name, dtype, doc, *unit in parts
-    )
-
-
-_RESPONSE = "response | Int64 | The response that the row is of; refers to `responses`."
-FACTS: Mapping[str, tuple[str, tuple[Column, ...]]] = {
-    "responses": (
-        "One row per response that was read.",
-        _columns(
-            """host | string | The host that was requested.
-            days | Int64 | The length of the requested window in days. | days
-            window_start | date | Its first day, if the response says so.
-            window_end | date | Its last day, if the response says so.
-            """
-            + "\n".join(
-                f"filter_{name} | string | What {name} was narrowed to, if it was."
-                for name in FILTERS
-            )
-            + """
-            fetched_at | timestamp | When the service sent the response, in UTC.
-            section | string | The section.
-            url | string | The address of the request, without a token.
-            status | Int64 | The HTTP status of the response. | HTTP status
-            sha256 | string | The SHA-256 of the response's bytes.
-            bytes | Int64 | The size of the response in bytes. | bytes
-            stale | boolean | Whether the response came from a cache after it had expired.
-            error | string | Why the response could not be used, if it could not."""
-        ),
-    ),
-    "availability": (
-        "One row per response and column: whether it could be measured.",
-        _columns(
-            """table | string | The table.
-            column | string | The column.
-            status | category | Whether the response could measure it.
-            cause | string | Why not, where a reason is known.
-            reason | string | The service's own words."""
-        ),
-    ),
-    "statements": (
-        "One row per statement of a response about what it measured.",
-        _columns(
-            """section | string | The section.
-            scope | category | What it is about: the section, a field, a row or an engine.
-            target | string | Which field, row or engine.
-            rows | string | Which rows it is about; missing where it is about all of them.
-            status | category | Whether it could be measured.
-            cause | string | Why not, as one of a few causes.
-            reason | string | The service's own words.
-            sample_size | Int64 | The number of answers it is based on. | count
-            as_of | timestamp | As of when it is valid, in UTC.
-            evidence | string | Where the response states it: a JSON path.
-            rule | string | The detection rule that found it.
-            raw | string | The value there, as JSON."""
-        ),
-    ),
-    "extra": (
-        "One row per value of a response that is in no column.",
-        _columns(
-            """section | string | The section.
-            path | string | Where it is in the response: a JSON path.
-            value | string | The value there, as JSON.
-            why | string | Why it is in no column."""
-        ),
-    ),
-    "drift": (
-        "One row per difference between a response and its declaration.",
-        _columns(
-            """section | string | The section.
-            kind | string | The kind of difference from the declaration.
-            path | string | Where: a JSON path.
-            count | Int64 | How often. | count
-            example | string | The value there, as JSON."""
-        ),
-    ),
+_TABLES = {
+    "responses": "One row per response that was read.",
+    "availability": "One row per response and column: whether it could be measured.",
 }
-"""The tables about the responses, with their columns."""
-
+_COLUMNS = """
+responses | response | Int64 | The response that the row is of; refers to `responses`. |
+responses | host | string | The host that was requested. |
+responses | days | Int64 | The length of the requested window in days. | days
+responses | window_start | date | Its first day, if the response says so. |
+responses | window_end | date | Its last day, if the response says so. |
+FILTERS
+responses | fetched_at | timestamp | When the service sent the response, in UTC. |
+responses | section | string | The section. |
+responses | url | string | The address of the request, without a token. |
+responses | status | Int64 | The HTTP status of the response. | HTTP status
+responses | sha256 | string | The SHA-256 of the response's bytes. |
+responses | bytes | Int64 | The size of the response in bytes. | bytes
+responses | stale | boolean | Whether the response came from a cache after it had expired. |
+responses | error | string | Why the response could not be used, if it could not. |
+availability | response | Int64 | The response that the row is of; refers to `responses`. |
+availability | table | string | The table. |
+availability | column | string | The column. |
+availability | status | category | Whether the response could measure it. |
+availability | cause | string | Why not, where a reason is known. |
+availability | reason | string | The service's own words. |
+"""
+_FILTER = "responses | filter_{0} | string | What {0} was narrowed to, if it was. |"
 _DTYPES = {"date": "datetime64[us]", "timestamp": "datetime64[us, UTC]", "category": "string"}
+
+
+def _own_columns() -> dict[str, dict[str, Column]]:
+    """The columns of the tables about responses, by table and name."""
+    columns: dict[str, dict[str, Column]] = {table: {} for table in _TABLES}
+    text = _COLUMNS.replace("FILTERS", "\n".join(map(_FILTER.format, FILTERS)))
+    for line in text.strip().splitlines():
+        table, name, dtype, doc, unit = (part.strip() for part in line.split("|"))
+        columns[table][name] = Column(name, dtype, doc, unit=unit or None)
+    return columns
+
+
+_OWN = _own_columns()
 
 
 @dataclass(frozen=True)
@@ -154,14 +113,6 @@ class About:
     creators: tuple[str, ...] = ()
     licence: str | None = None
     digest: str | None = None
-
-
-@dataclass(frozen=True)
-class FailedResponse:
-    """A response that cannot be used, and what is wrong with it."""
-
-    response: Payload
-    why: str
 
 
 @dataclass(frozen=True)
@@ -191,20 +142,33 @@ class PublishedTable:
         return metadata_of(self.frame)
 
     @cached_property
-    def columns(self) -> dict[str, Column]:
-        """The declaration of each column; an undeclared one is a plain string column."""
-        ours = {column.name: column for column in FACTS.get(self.name, FACTS["responses"])[1]}
-        return {
-            name: declared(column) or ours.get(name) or Column(name, "string")
-            for name, column in self.metadata.columns.items()
-        }
+    def facts(self) -> list[dict[str, Any]]:
+        """What each document says of its columns; an undeclared one is text."""
+        own = _OWN.get(self.name, _OWN["responses"])
+        facts = []
+        for name, metadata in self.metadata.columns.items():
+            column = declared(metadata) or own.get(name) or Column(name, "string")
+            rule = column.aggregate
+            facts.append(
+                {
+                    "table": self.name,
+                    "column": name,
+                    "dtype": column.dtype,
+                    "unit": column.unit,
+                    "aggregation": str(rule) if rule.rule != "none" or rule.why else None,
+                    "key": name in self.metadata.key,
+                    "doc": column.doc or None,
+                    "availability": str(metadata.availability),
+                    "missing": int(self.frame[name].isna().sum()),
+                    "rows": len(self.frame),
+                }
+            )
+        return facts
 
-    @cached_property
-    def key(self) -> tuple[str, ...]:
-        """The primary key; empty if it is not unique."""
-        key = [*self.metadata.key]
-        missing = not key or self.frame[key].isna().any(axis=None)
-        return () if missing or self.frame.duplicated(key).any() else tuple(key)
+    def path(self, form: str) -> str:
+        """Its path in the package."""
+        folder = "data" if form == "parquet" else form
+        return f"{folder}/{re.sub(r'[^A-Za-z0-9_-]', '_', self.name)}.{form}"
 
 
 # -- the folder --------------------------------------------------------------------------------
@@ -215,7 +179,7 @@ def publish(
     out: str | os.PathLike[str],
     about: About,
     *,
-    failures: Iterable[FailedResponse] = (),
+    failures: Iterable[tuple[Payload, str]] = (),
     redact: str | Iterable[str] = (),
     excel: bool = False,
     csv: bool = False,
@@ -232,8 +196,8 @@ def publish(
         The folder; it must be new or empty.
     about : About
         Title, creators, licence.
-    failures : iterable of FailedResponse
-        The requests without a usable response; they are listed.
+    failures : iterable of (Payload, str)
+        The responses that cannot be used, and why; they are listed.
     redact, excel, csv, overwrite
         As for `aatoolkit.Study.publish`.
     attached : mapping of str to bytes, optional
@@ -243,12 +207,12 @@ def publish(
     if not read:
         raise NotWritten("there is no response to publish", path=str(out))
     words = sorted({redact} if isinstance(redact, str) else {*redact})
-    published = collect_tables(read, failed, words)
-    payloads = [one.payload for one in read if one.payload] + [one.response for one in failed]
-    facts = _facts(about, published, words, {payload.host for payload in payloads if payload.host})
+    published = _published(read, failed, words)
+    payloads = [one.payload for one in read] + [payload for payload, _ in failed]
+    is_synthetic = all(re.search(_RESERVED, payload.host or "") for payload in payloads if payload)
+    facts = _facts(about, published, words, is_synthetic)
     _check_place(place, overwrite=overwrite)
-    forms = [form for form, wanted in (("csv", csv), ("excel", excel)) if wanted]
-    forms += attached or {}
+    attached = attached or {}
     with writing_folder(out, overwrite=overwrite) as folder:
 
         def put(name: str, content: str | bytes) -> None:
@@ -256,25 +220,21 @@ def publish(
             (folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
 
         for table in published:
-            path = folder / documents.path_of(table.name, "parquet")
+            path = folder / table.path("parquet")
             path.parent.mkdir(exist_ok=True)
             write_arrow(arrow_table(table.frame, path), path)
             if csv:
-                put(documents.path_of(table.name, "csv"), csv_bytes(table.frame))
+                put(table.path("csv"), csv_bytes(table.frame))
         if excel:
             sheets = (SheetTable(table.name, table.doc, table.frame) for table in published)
             write_workbook(sheets, folder / "tables.xlsx", created=facts["last"])
-        for name, content in (attached or {}).items():
+        for name, content in attached.items():
             put(name, content)
-        put("codebook.csv", csv_bytes(documents.codebook(published)))
-        put("codebook.md", documents.codebook_page(published))
-        put("README.md", documents.readme(facts, published, forms))
-        put("CITATION.cff", documents.citation(facts))
-        # Each of these describes the files that were written before it.
-        package = documents.data_package(facts, published, _sums(folder))
+        put("codebook.csv", csv_bytes(_codebook(published)))
+        put("README.md", _readme(facts, published, csv or excel, "study.zip" in attached))
+        put("CITATION.cff", _citation(facts))
+        package = _data_package(facts, published, _sums(folder))
         put("datapackage.json", json_text(package, indent=1) + "\n")
-        described = documents.crate(facts, published, _sums(folder))
-        put("ro-crate-metadata.json", json_text(described, indent=1) + "\n")
         sums = (f"{sha256}  {path}\n" for path, (_, sha256) in _sums(folder).items())
         put(SUMS, "".join(sums))
     return place
@@ -283,35 +243,32 @@ def publish(
 def _check_place(out: Path, *, overwrite: bool) -> None:
     """Raise if a folder is not empty, or holds files that are not of a publication."""
     there = {path.relative_to(out).as_posix() for path in out.rglob("*") if not path.is_dir()}
-    if there and not overwrite:
-        raise NotWritten(
-            f"{out} is not empty; name another folder, or pass overwrite=True to replace an "
-            "earlier publication",
-            path=str(out),
-        )
     sums = (out / SUMS).read_text("utf-8") if SUMS in there else ""
     strange = there - {SUMS if sums else ""} - {line[66:] for line in sums.splitlines()}
-    if strange:
-        raise NotWritten(
-            f"{out} holds files that are not of a publication ({', '.join(sorted(strange)[:3])}); "
-            "choose another folder",
-            path=str(out),
-        )
+    problem = ""
+    if there and not overwrite:
+        problem = "is not empty; pass overwrite=True to replace an earlier publication"
+    elif strange:
+        names = ", ".join(sorted(strange)[:3])
+        problem = f"holds files that are not of a publication ({names})"
+    if problem:
+        raise NotWritten(f"{out} {problem}, or name another folder", path=str(out))
 
 
 def _sums(folder: Path) -> dict[str, tuple[int, str]]:
-    """Compute the size and SHA-256 of every file, by its path in the folder."""
-    sums = {}
-    for path in sorted(folder.rglob("*")):
-        if path.is_file():
-            with path.open("rb") as file:
-                digest = hashlib.file_digest(file, "sha256").hexdigest()
-            sums[path.relative_to(folder).as_posix()] = (path.stat().st_size, digest)
-    return sums
+    """The size and SHA-256 of every file, by its path in the folder."""
+    return {
+        path.relative_to(folder).as_posix(): (
+            path.stat().st_size,
+            hashlib.sha256(path.read_bytes()).hexdigest(),
+        )
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
 
 
 def _facts(
-    about: About, tables: Sequence[PublishedTable], redacted: list[str], hosts: Collection[str]
+    about: About, tables: Sequence[PublishedTable], redacted: list[str], is_synthetic: bool
 ) -> dict[str, Any]:
     """What the documents state of the whole publication."""
     responses = next(table.frame for table in tables if table.name == "responses")
@@ -321,31 +278,21 @@ def _facts(
     lengths = pd.to_timedelta(responses.get("days", days.isna()), unit="D")
     starts = responses.get("window_start", days - lengths).fillna(days - lengths).fillna(days)
     ends = responses.get("window_end", days).fillna(days)
-    period = f"{starts.min():%Y-%m-%d}", f"{ends.max():%Y-%m-%d}"
     failed = int(responses["error"].notna().sum()) if "error" in responses else 0
     digest = f"sha256:{about.digest}" if about.digest else None
     notes = [visible(about.description)] if about.description else []
-    if hosts and all(
-        f".{host}".endswith(tuple(f".{name}" for name in _RESERVED)) for host in hosts
-    ):
-        notes.append(documents.SYNTHETIC)
-    if redacted:
-        notes.append(documents.REDACTED.format(", ".join(redacted)))
-    keywords = [*dict.fromkeys((*_KEYWORDS, *sections))]
+    notes += [_SYNTHETIC] if is_synthetic else []
+    notes += [_REDACTED.format(", ".join(redacted))] if redacted else []
     seal = {"type": "other", "value": digest, "description": "The SHA-256 of the study's seal."}
     return {
-        "title": about.title,
-        "creators": about.creators,
-        "licence": about.licence,
+        **vars(about),
         "notes": notes,
-        "abstract": " ".join([*notes, documents.ABOUT_MISSING]),
-        "description": "\n\n".join([*notes, documents.ABOUT_MISSING]),
-        "keywords": keywords,
-        "words": ", ".join(keywords),
+        "abstract": " ".join([*notes, _MISSING]),
+        "description": "\n\n".join([*notes, _MISSING]),
+        "keywords": [*dict.fromkeys((*_KEYWORDS, *sections))],
         "last": last.to_pydatetime(),
         "day": f"{last:%Y-%m-%d}",
         "created": last.isoformat(timespec="seconds"),
-        "covered": "/".join(period),
         "digest": digest,
         "seal": [seal] if digest else [],
         "stated": {
@@ -353,9 +300,9 @@ def _facts(
             "sections": ", ".join(sections),
             "responses": f"{len(responses) - failed} usable, {failed} with errors",
             "read": f"{first:%Y-%m-%d %H:%M} to {last:%Y-%m-%d %H:%M} UTC",
-            "period": " to ".join(period),
+            "period": f"{starts.min():%Y-%m-%d} to {ends.max():%Y-%m-%d}",
             "creators": ", ".join(about.creators) or "not stated",
-            "licence": about.licence or documents.NO_LICENCE,
+            "licence": about.licence or _NO_LICENCE,
             "study": digest or "not sealed",
         },
     }
@@ -364,65 +311,50 @@ def _facts(
 # -- the tables --------------------------------------------------------------------------------
 
 
-def collect_tables(
-    tables: Iterable[Tables], failures: Iterable[FailedResponse], redact: list[str]
+def _published(
+    read: Sequence[Tables], failed: Sequence[tuple[Payload, str]], redact: list[str]
 ) -> list[PublishedTable]:
-    """Build all tables of a publication, in a fixed order, without what is left out.
-
-    Raises
-    ------
-    NotWritten
-        If a column to leave out does not exist.
-
-    Warns
-    -----
-    AAToolkitWarning
-        If text that is left out of one column is also in another.
-    """
-    numbered = dict(enumerate(sorted(tables, key=lambda one: _order(_payload(one))), 1))
-    failed = sorted(failures, key=lambda failure: _order(failure.response))
-    sections: dict[str, str] = {}
-    for one in sorted(numbered.values(), key=lambda one: one.section):
-        sections |= dict.fromkeys(one, one.section)
-    metadata = {(n, name): metadata_of(one[name]) for n, one in numbered.items() for name in one}
+    """All tables of a publication, in a fixed order, without what is left out."""
+    numbered = dict(enumerate(sorted(read, key=lambda tables: _order(tables.payload)), 1))
     rows = [
-        _about(n, _payload(one), metadata[n, next(iter(one))].sources, None)
-        for n, one in numbered.items()
+        _about(tables.payload, metadata_of(tables.main).sources) for tables in numbered.values()
     ]
-    rows += [_about(n, f.response, (), f.why) for n, f in enumerate(failed, len(rows) + 1)]
-    responses = _as_declared([pd.DataFrame(rows)], FACTS["responses"][1])
-    names = [column.name for column in FACTS["availability"][1]]
-    states = [
-        (number, name, column, str(state.status), state.cause and str(state.cause), state.reason)
-        for (number, name), facts in metadata.items()
-        for column, state in ((c, of_it.availability) for c, of_it in facts.columns.items())
+    rows += [_about(*failure) for failure in sorted(failed, key=lambda failure: _order(failure[0]))]
+    responses = _own_table("responses", [{"response": n, **row} for n, row in enumerate(rows, 1)])
+    states = []
+    sections: dict[str, str] = {}
+    for number, tables in sorted(numbered.items(), key=lambda item: item[1].section):
+        sections |= dict.fromkeys(tables, tables.section)
+        for name in tables:
+            for column, metadata in metadata_of(tables[name]).columns.items():
+                state = metadata.availability
+                cause = state.cause and str(state.cause)
+                facts = (number, name, column, str(state.status), cause, state.reason)
+                states.append(dict(zip(_OWN["availability"], facts, strict=True)))
+    states.sort(key=lambda row: row["response"])
+    published = [
+        _stacked(name, section, numbered, responses.frame) for name, section in sections.items()
     ]
-    parts = {"availability": [pd.DataFrame(states, columns=names, dtype="object")]}
-    for name, part in (("statements", "availability"), ("extra", "extra"), ("drift", "drift")):
-        parts[name] = [
-            getattr(one, part).assign(response=number, section=one.section)
-            for number, one in numbered.items()
-        ]
-    whole = []
-    for name, section in sections.items():
-        frame = _stacked(name, section, numbered, metadata, responses)
-        whole.append(PublishedTable(name, _doc(numbered, section, name), frame, section))
-    whole.append(PublishedTable("responses", FACTS["responses"][0], responses))
-    whole += [
-        PublishedTable(name, FACTS[name][0], _as_declared(frames, FACTS[name][1]))
-        for name, frames in parts.items()
-    ]
-    return _redacted(whole, redact) if redact else whole
+    published += [responses, _own_table("availability", states)]
+    return _redacted(published, redact) if redact else published
 
 
-def _about(
-    number: int, payload: Payload, sources: Sequence[Source], why: str | None
-) -> dict[str, Any]:
-    """The row of a response in the table ``responses``."""
-    scope, source = payload.scope, (*sources, Source(section=payload.section))[0]
+def _order(payload: Payload | None) -> tuple[str, ...]:
+    """The sort key of a response: its request, then its time."""
+    assert payload is not None
+    scope = "" if payload.scope is None else payload.scope._to_query()
+    parts = (payload.host, payload.section, scope, payload.fetched_at.isoformat(), payload.sha256)
+    return tuple(part or "" for part in parts)
+
+
+def _about(payload: Payload | None, rest: Sequence[Source] | str) -> dict[str, Any]:
+    """The row of a response in the table ``responses``: of its sources, or why it has none."""
+    assert payload is not None
+    is_error = isinstance(rest, str)
+    source = Source(section=payload.section) if is_error else rest[0]
+    scope = payload.scope
     filters = {} if scope is None else scope._filters
     return {
-        "response": number,
         "host": payload.host,
         "days": scope and scope.days,
         "window_start": source.window_start,
@@ -436,75 +368,46 @@ def _about(
         "sha256": payload.sha256,
         "bytes": len(payload.body),
         "stale": payload.stale,
-        "error": why,
+        "error": rest if is_error else None,
     }
 
 
-def _as_declared(frames: Iterable[pd.DataFrame], columns: Sequence[Column]) -> pd.DataFrame:
-    """Concatenate frames, with the declared columns and dtypes."""
-    parts = [frame for frame in frames if len(frame)] or [pd.DataFrame()]
-    whole, nothing = pd.concat(parts, ignore_index=True), pd.Series(dtype="object")
-    dtypes = {column.name: _DTYPES.get(column.dtype, column.dtype) for column in columns}
-    frame = pd.DataFrame(
-        {
-            name: whole.get(name, nothing).astype(pd.api.types.pandas_dtype(dtype))
-            for name, dtype in dtypes.items()
-        }
+def _own_table(name: str, rows: list[dict[str, Any]]) -> PublishedTable:
+    columns = _OWN[name]
+    frame = pd.DataFrame(rows, columns=[*columns], dtype="object")
+    frame = frame.astype(
+        {name: _DTYPES.get(column.dtype, column.dtype) for name, column in columns.items()}
     )
-    key = ("response",) if frame["response"].is_unique and "url" in frame else ()
-    return attach(frame, FrameMetadata(dict.fromkeys(map(str, frame), _MEASURED), key))
-
-
-def _payload(tables: Tables) -> Payload:
-    if tables.payload is None:
-        raise NotWritten(f"the tables of {tables.section} do not say which response they are of")
-    return tables.payload
-
-
-def _order(payload: Payload) -> tuple[str, ...]:
-    """The sort key of a response: its request, then its time."""
-    scope = "" if payload.scope is None else payload.scope._to_query()
-    parts = (payload.host, payload.section, scope, payload.fetched_at.isoformat(), payload.sha256)
-    return tuple(part or "" for part in parts)
-
-
-def _doc(numbered: Mapping[int, Tables], section: str, table: str) -> str:
-    """Describe a row of a table; empty for an undeclared table."""
-    read = (one for one in numbered.values() if one.section == section and table in one)
-    return next((one.declaration[table].doc for one in read if one.declaration is not None), "")
+    key = ("response",) if name == "responses" else ()
+    metadata = FrameMetadata(dict.fromkeys(columns, _MEASURED), key)
+    return PublishedTable(name, _TABLES[name], attach(frame, metadata))
 
 
 def _stacked(
-    name: str,
-    section: str,
-    numbered: Mapping[int, Tables],
-    metadata: Mapping[tuple[int, str], FrameMetadata],
-    responses: pd.DataFrame,
-) -> pd.DataFrame:
-    """Concatenate one table of all responses that have it, with host, filters and time."""
+    name: str, section: str, numbered: Mapping[int, Tables], responses: pd.DataFrame
+) -> PublishedTable:
+    """One table of all responses that have it, with host, filters and time."""
     parts = {
-        number: tables[name]
+        number: tables
         for number, tables in numbered.items()
         if tables.section == section and name in tables
     }
-    rows = concat(parts.values(), ignore_index=True)
-    places = np.repeat([number - 1 for number in parts], [len(part) for part in parts.values()])
+    frames = [tables[name] for tables in parts.values()]
+    rows = concat(frames, ignore_index=True)
+    places = np.repeat([number - 1 for number in parts], [len(frame) for frame in frames])
     context = responses[["response", *CONTEXT]].take(places).reset_index(drop=True)
-    taken = {str(name): f"{name}_" for name in rows if name in context}
+    taken = {str(column): f"{column}_" for column in rows if column in context}
     rows = rename(rows, columns=taken) if taken else rows
-    known, recorded = metadata_of(rows), stored_of(rows)[0]
-    keys = {metadata[number, name].key for number in parts}
+    stored = stored_of(rows)[0]
+    keys = {metadata_of(frame).key for frame in frames}
     own = keys.pop() if len(keys) == 1 else ()
     unique = ("_row",) if "_row" in rows else tuple(taken.get(key, key) for key in own)
-    return attach(
-        pd.concat([context, rows], axis=1),
-        FrameMetadata(
-            {**dict.fromkeys(map(str, context), _MEASURED), **known.columns},
-            ("response", *unique) if unique else (),
-            recorded.sources,
-            recipe=recorded.recipe,
-        ),
-    )
+    columns = {**dict.fromkeys(map(str, context), _MEASURED), **metadata_of(rows).columns}
+    key = ("response", *unique) if unique else ()
+    metadata = FrameMetadata(columns, key, stored.sources, recipe=stored.recipe)
+    docs = (t.declaration[name].doc for t in parts.values() if t.declaration is not None)
+    frame = attach(pd.concat([context, rows], axis=1), metadata)
+    return PublishedTable(name, next(docs, ""), frame, section)
 
 
 # -- what is left out --------------------------------------------------------------------------
@@ -512,99 +415,98 @@ def _stacked(
 TEXTS = "texts"
 """The group of all text columns: prompts, answers, and notes on them."""
 
-_WORDS = frozenset(
-    {
-        *("answer_text", "excerpt", "prompt", "query", "term", "text", "title"),
-        *("headline", "body", "what", "why", "recommendation", "detail", "delivery_text"),
-    }
+_WORDS = re.compile(
+    "answer_text|excerpt|prompt|query|term|text|title|headline|body|what|why|recommendation|detail"
+    "|delivery_text"
 )
 _NEEDED = frozenset({"response", "section", "fetched_at"})
 """The columns that identify responses, and cannot be left out."""
 
-_FIXED = frozenset(FACTS) - {"responses"}
-"""The tables whose columns are only left out as ``table.column``: their names are common."""
+Columns = set[tuple[str, str]]
+"""Columns by the names of their tables and their own."""
 
 
-def _redacted(whole: list[PublishedTable], redact: list[str]) -> list[PublishedTable]:
+def _redacted(published: list[PublishedTable], redact: list[str]) -> list[PublishedTable]:
     """Drop the columns that are left out, and everything that may quote them."""
-    hidden, named = _hidden(whole, redact)
-    scope = {*CONTEXT} - {"host", "fetched_at"}
-    if hidden & {("responses", name) for name in scope}:
+    hidden, named = _hidden(published, redact)
+    if hidden & {("responses", name) for name in {*CONTEXT} - {"host", "fetched_at"}}:
         hidden.add(("responses", "scope"))
     if hidden & {("responses", name) for name in ("host", "scope")}:
         hidden.add(("responses", "url"))
     facts = {name for table, name in hidden if table == "responses"}
-    # Of a section with such a column the service's notes are left out: they may quote it.
-    is_everywhere = TEXTS in redact or any(name in redact for name in (*CONTEXT, *FILTERS))
-    silent = {
-        t.section for t in whole if is_everywhere or any(t.name == name for name, _ in hidden)
-    }
-    quiet = {table.name for table in whole if table.section in silent - {None}}
+    # Of a section with such a column the service's words are left out: they may quote it.
+    is_everywhere = any(name in (TEXTS, *CONTEXT, *FILTERS) for name in redact)
+    tables = {table for table, _ in hidden}
+    silent = {t.section for t in published if is_everywhere or t.name in tables} - {None}
+    quiet = {table.name for table in published if table.section in silent}
     left = []
-    for table in whole:
-        frame, known = table.frame, table.metadata
-        if table.name in ("statements", "extra", "drift"):
-            frame = frame[~frame["section"].isin(silent)].reset_index(drop=True)
-        elif table.name == "availability":
+    for table in published:
+        frame, metadata = table.frame, table.metadata
+        if table.name == "availability":
             frame = frame.assign(reason=frame["reason"].mask(frame["table"].isin(quiet)))
-        elif table.name == "responses":
-            # An error message may quote anything.
+        elif table.name == "responses":  # an error message may quote anything
             frame = frame.assign(error=frame["error"].mask(frame["error"].notna(), "left out"))
         kept = [name for name in map(str, frame) if (table.name, name) not in hidden]
-        columns = {name: known.columns[name] for name in kept}
+        columns = {name: metadata.columns[name] for name in kept}
         if table.name in quiet:
             columns = {
-                name: replace(column, availability=replace(column.availability, reason=None))
+                name: ColumnMetadata(column.of, replace(column.availability, reason=None))
                 for name, column in columns.items()
             }
         sources = tuple(
             Source(**{name: fact for name, fact in vars(source).items() if name not in facts})
-            for source in known.sources
+            for source in metadata.sources
         )
-        key = tuple(name for name in known.key if name in kept)
+        key = tuple(name for name in metadata.key if name in kept)
         rest = frame[kept].copy(deep=False)
         left.append(replace(table, frame=attach(rest, FrameMetadata(columns, key, sources))))
-    _warn_of_copies(whole, left, named)
+    _warn_of_copies(published, left, named)
     return left
 
 
-def _hidden(
-    whole: list[PublishedTable], redact: list[str]
-) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
-    """The columns that are left out, by table; and those of them that were named."""
-    full = [(t.name, c) for t in whole for c in map(str, t.frame) if c not in _NEEDED]
-    dtypes = {(t.name, str(c)): str(dtype) for t in whole for c, dtype in t.frame.dtypes.items()}
-    names = {c for t, c in full if t not in _FIXED} | {*FILTERS}
-    texts, named = set[tuple[str, str]](), set[tuple[str, str]]()
+def _hidden(published: list[PublishedTable], redact: list[str]) -> tuple[Columns, Columns]:
+    """The columns that are left out, and those of them that were named."""
+    full = {
+        (table.name, str(name)): str(dtype)
+        for table in published
+        for name, dtype in table.frame.dtypes.items()
+        if name not in _NEEDED
+    }
+    # The columns of the table of availability have common names.
+    own = [(table, name) for table, name in full if table != "availability"]
+    names = {name for _, name in own} | {*FILTERS}
+    texts, named = Columns(), Columns()
     for word in redact:
         if word == TEXTS:
-            texts |= {(t, c) for t, c in full if c in _WORDS and _holds_words(dtypes[t, c])}
+            texts |= {
+                (t, c) for (t, c), dtype in full.items() if _WORDS.fullmatch(c) and _is_text(dtype)
+            }
         elif word in names:
-            same = (word, f"filter_{word}")
-            named |= {(t, c) for t, c in full if c in same and t not in _FIXED}
+            named |= {(t, c) for t, c in own if c in (word, f"filter_{word}")}
         elif tuple(word.split(".", 1)) in full:
             named.add(tuple(word.split(".", 1)))  # type: ignore[arg-type]
         else:
-            known = [TEXTS, *sorted(names), *sorted(map(".".join, full))]
-            hint = did_you_mean(near_matches(word, known), "check its spelling")
+            near = near_matches(word, [TEXTS, *sorted(names), *sorted(map(".".join, full))])
+            hint = did_you_mean(near, "check its spelling")
             raise NotWritten(f"there is no column {word!r} to leave out; {hint}")
     return texts | named, named
 
 
 def _warn_of_copies(
-    whole: list[PublishedTable], left: list[PublishedTable], named: Collection[tuple[str, str]]
+    before: list[PublishedTable], left: list[PublishedTable], named: Collection[tuple[str, str]]
 ) -> None:
     """Warn if text that is left out of one column is also in another.
 
     Of columns left out as ``texts``, only longer texts count: the title of a page may be just
     the name of a brand.
     """
-    hidden: set[str] = set()
-    for before, after in zip(whole, left, strict=True):
-        for name in {*before.frame} - {*after.frame}:
-            is_named = (before.name, name) in named
-            words = _texts_of(before.frame[name])
-            hidden |= {word for word in words if is_named or word.count(" ") > 2}
+    hidden = {
+        word
+        for table, rest in zip(before, left, strict=True)
+        for name in {*table.frame} - {*rest.frame}
+        for word in _texts_of(table.frame[name])
+        if (table.name, name) in named or word.count(" ") > 2
+    }
     places = [
         f"{table.name}.{name}"
         for table in (left if hidden else ())
@@ -622,12 +524,268 @@ def _warn_of_copies(
 def _texts_of(column: pd.Series) -> Iterator[str]:
     """Yield the texts of a column, also those within lists."""
     dtype = str(column.dtype)
-    if _holds_words(dtype):
+    if _is_text(dtype):
         words = column.dropna()
         if dtype.startswith("list<"):
             words = words.astype("object").explode().dropna()
         yield from (word for word in words.unique() if isinstance(word, str))
 
 
-def _holds_words(dtype: str) -> bool:
+def _is_text(dtype: str) -> bool:
     return dtype in ("string", "category") or dtype.startswith("list<")
+
+
+# -- the documents -----------------------------------------------------------------------------
+
+
+def _filled(template: str, **facts: Any) -> dict[str, Any]:
+    """A template of JSON filled with facts; what is empty is left out."""
+    text = Template(template).substitute({name: json_text(fact) for name, fact in facts.items()})
+    return {name: value for name, value in json.loads(text).items() if value}
+
+
+def _codebook(tables: Iterable[PublishedTable]) -> pd.DataFrame:
+    """One row per column, in the order of the tables."""
+    frame = pd.DataFrame([facts for table in tables for facts in table.facts])
+    kinds = {"key": "boolean", "missing": "Int64", "rows": "Int64"}
+    return frame.astype({str(name): kinds.get(str(name), "string") for name in frame})
+
+
+def _cell(value: object) -> str:
+    """A value in Markdown, with all markup escaped."""
+    return re.sub(r"([\\|<>*_`\[\]])", r"\\\1", visible(" ".join(str(value).split())))
+
+
+def _readme(
+    facts: Mapping[str, Any], tables: Sequence[PublishedTable], has_sheets: bool, has_study: bool
+) -> str:
+    rows = (
+        f"| [`{_cell(table.name)}`]({table.path('parquet')}) | {len(table.frame)} "
+        f"| {_cell(table.doc)} |\n"
+        for table in tables
+    )
+    return Template(_README).substitute(
+        title=_cell(facts["title"]),
+        notes="".join(f"{note}\n\n" for note in facts["notes"]),
+        facts="\n".join(f"- {name}: {_cell(fact)}" for name, fact in facts["stated"].items()),
+        tables="".join(rows),
+        missing=_MISSING,
+        more=_SHEETS * has_sheets + _RESPONSES * has_study,
+        version=__version__,
+    )
+
+
+def _citation(facts: Mapping[str, Any]) -> str:
+    """Write ``CITATION.cff``, version 1.2.0."""
+    people = [{"name": name} for name in facts["creators"] or ["The authors of this study"]]
+    body = _filled(_CITATION, people=people, **facts)
+    # JSON, with the characters escaped that YAML refuses or folds.
+    odd = re.compile(r"[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+    lines = "".join(f"{name}: {json_text(value)}\n" for name, value in body.items())
+    return odd.sub(lambda char: f"\\u{ord(char[0]):04x}", lines)
+
+
+def _data_package(
+    facts: Mapping[str, Any],
+    tables: Sequence[PublishedTable],
+    files: Mapping[str, tuple[int, str]],
+) -> dict[str, Any]:
+    """Describe the tables as specified by Data Package 2.0."""
+    resources = [
+        _resource(table, form, *files[table.path(form)])
+        for form in ("parquet", "csv")
+        for table in tables
+        if table.path(form) in files
+    ]
+    return _filled(
+        _PACKAGE,
+        **facts,
+        short="-".join(re.findall(r"[a-z0-9]+", facts["title"].lower())) or "study",
+        people=[{"title": name, "roles": ["creator"]} for name in facts["creators"]],
+        licences=[{"name": facts["licence"]}] if facts["licence"] else [],
+        study={"digest": facts["digest"]} if facts["digest"] else None,
+        resources=resources,
+    )
+
+
+def _resource(table: PublishedTable, form: str, size: int, sha256: str) -> dict[str, Any]:
+    is_csv = form == "csv"
+    suffix = ".csv" if is_csv else ""
+    key = [*table.metadata.key]
+    if key and (table.frame[key].isna().any(axis=None) or table.frame.duplicated(key).any()):
+        key = []
+    refers = {"resource": f"responses{suffix}", "fields": ["response"]}
+    schema = _filled(
+        _SCHEMA,
+        fields=[_field(table, facts, is_csv) for facts in table.facts],
+        key=key,
+        refers=[{"fields": ["response"], "reference": refers}]
+        if "response" in table.frame and table.name != "responses"
+        else [],
+    )
+    resource = _filled(
+        _RESOURCE,
+        name=re.sub(r"[^a-z0-9._-]", "_", table.name.lower()) + suffix,
+        table=table.name,
+        doc=table.doc,
+        path=table.path(form),
+        form=form,
+        media="text/csv" if is_csv else "application/vnd.apache.parquet",
+    )
+    # Validators cannot check ``bytes`` and ``hash`` of binary files.
+    sums: dict[str, Any] = {"sha256": sha256}
+    if is_csv:
+        sums = {"bytes": size, "hash": f"sha256:{sha256}", "encoding": "utf-8"}
+        sums["dialect"] = {"delimiter": ","}
+    return {**resource, **sums, "schema": schema}
+
+
+def _field(table: PublishedTable, facts: dict[str, Any], is_csv: bool) -> dict[str, Any]:
+    values = table.frame[facts["column"]]
+    if facts["dtype"] == "list<string>":
+        # Frictionless does not accept a Parquet list as an array, nor as any other type.
+        kind = "array" if is_csv else "any"
+    elif pd.api.types.is_datetime64_dtype(values.dtype):
+        kind = "date" if is_csv else "datetime"
+    elif is_csv and is_guarded_number(values):
+        kind = "string"
+    else:
+        kind = _TYPES.get(str(values.dtype), "string")
+    unit = UNITS.get(facts["unit"] or "")
+    ucum, qudt = (unit and unit.code) or (None, None)
+    qudt = qudt and f"http://qudt.org/vocab/unit/{qudt}"
+    return _filled(_FIELD, **facts, kind=kind, ucum=ucum, qudt=qudt)
+
+
+_TYPES = {
+    "Int64": "integer",
+    "Float64": "number",
+    "boolean": "boolean",
+    "datetime64[us, UTC]": "datetime",
+}
+_KEYWORDS = ("AI answer engines", "brand visibility", "citations", "agent analytics")
+
+# -- templates ---------------------------------------------------------------------------------
+
+_MISSING = """\
+A missing value is null in Parquet and an empty cell in CSV and Excel. It is never zero: a zero \
+was measured. Why a column has no values is in `data/availability.parquet`: it was not measured \
+(`unavailable`), does not apply, or is not known."""
+_SYNTHETIC = """\
+This data is synthetic: the hosts have names that are reserved for examples, and no such brand, \
+answer or visit exists."""
+_REDACTED = """\
+Left out of this publication: {}. Of the sections concerned, the service's notes on availability \
+are left out too, as they may quote it."""
+_NO_LICENCE = "No licence is stated; ask the creators before you use or share it."
+_CITATION = """{
+"cff-version": "1.2.0",
+"message": "If you use this data, please cite it as below.",
+"type": "dataset",
+"title": $title,
+"authors": $people,
+"date-released": $day,
+"keywords": $keywords,
+"abstract": $abstract,
+"license": $licence,
+"identifiers": $seal
+}"""
+_PACKAGE = """{
+"$$schema": "https://datapackage.org/profiles/2.0/datapackage.json",
+"name": $short,
+"title": $title,
+"description": $description,
+"created": $created,
+"keywords": $keywords,
+"contributors": $people,
+"licenses": $licences,
+"study": $study,
+"resources": $resources
+}"""
+_RESOURCE = """{
+"$$schema": "https://datapackage.org/profiles/2.0/dataresource.json",
+"name": $name,
+"type": "table",
+"title": $table,
+"description": $doc,
+"path": $path,
+"format": $form,
+"mediatype": $media
+}"""
+_SCHEMA = """{
+"$$schema": "https://datapackage.org/profiles/2.0/tableschema.json",
+"fields": $fields,
+"missingValues": [""],
+"primaryKey": $key,
+"foreignKeys": $refers
+}"""
+_FIELD = """{
+"name": $column,
+"type": $kind,
+"description": $doc,
+"unit": $unit,
+"ucumCode": $ucum,
+"unitCode": $qudt,
+"aggregation": $aggregation,
+"availability": $availability
+}"""
+_README = """\
+# $title
+
+$notes$facts
+
+## Tables
+
+Each table has the rows of all responses. `response` refers to the table `responses`; `host`, the
+window (`days`), the filters and `fetched_at` are columns too.
+
+| table | rows | holds |
+| --- | --- | --- |
+$tables
+## Missing values
+
+$missing
+
+## Reading it
+
+```python
+import pandas as pd
+
+df = pd.read_parquet("data/responses.parquet")
+```
+
+```sql
+SELECT * FROM 'data/responses.parquet';  -- DuckDB
+```
+
+With `aatoolkit`, `aa.read_parquet(path).aa.codebook` describes each column, and
+`.aa.availability` what could be measured. The same is in `codebook.csv`, and in each file's
+metadata.
+
+$more## Files
+
+`datapackage.json` (Frictionless Data Package) describes the package for machines, `CITATION.cff`
+is the citation, and `sha256sum -c SHA256SUMS` verifies that nothing has changed. Made with
+aatoolkit $version.
+"""
+_SHEETS = """\
+## Spreadsheets
+
+The CSV files and the workbook are safe to open: no cell is a formula. In CSV, a text that begins
+with `=`, `+`, `-`, `@`, one of their full-width forms, white space or an apostrophe, one that
+begins with more than 15 digits, and an empty one, has an apostrophe before it: remove one
+apostrophe from each text that begins with one to restore it. Characters that control a terminal
+or the direction of text are written as in JSON, such as `\\u202e`. A column with whole numbers of
+more than 15 digits is text. Times are in UTC, as ISO 8601. In Excel, text that does not fit a cell
+is cut and marked, and a table that does not fit a sheet continues in the next; the sheet `tables`
+lists them. For analyses, use the Parquet files.
+
+"""
+_RESPONSES = """\
+## Every number down to its bytes
+
+`study.zip` holds the responses themselves, byte for byte, under their SHA-256. With `aatoolkit`,
+`aa.Study("study.zip").explain("SECTION.TABLE", {"COLUMN": "VALUE"}, "COLUMN")` goes from a number
+to the bytes it was read from; `aatoolkit explain --help` does so on the command line.
+
+"""

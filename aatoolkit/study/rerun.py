@@ -11,32 +11,31 @@ import contextlib
 import json
 import math
 import os
-import re
 import signal
 import tempfile
 import time
 import warnings
+from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from subprocess import DEVNULL
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
+
 from aatoolkit._util.defaults import needed
 from aatoolkit._util.files import write_whole
-from aatoolkit._util.text import clipped
+from aatoolkit._util.text import clipped, visible, wrapped_in_ipython
 from aatoolkit.client.settings import BASE_URL, TOKEN, TOKEN_FILE, stand_in
 from aatoolkit.errors import ArgumentError, StudyError
-from aatoolkit.study.comparing import Rerun, compare_results
-from aatoolkit.study.files import MANIFEST, RESULTS, STUDY, result_file
-from aatoolkit.study.recording import (
-    RERUN_RESULTS,
-    RERUN_STUDY,
-    replaying_client,
-    rerun_place,
-)
+from aatoolkit.frame.groupby import flattened
+from aatoolkit.metadata.arrow_schema import logical_hash
+from aatoolkit.study.comparing import SHOWN, differences, key_of, sentences
+from aatoolkit.study.files import RESULTS, result_file
+from aatoolkit.study.recording import RERUN_RESULTS, RERUN_STUDY, replaying_client, rerun_place
 from aatoolkit.study.results import frame_of, parse_results
-from aatoolkit.study.run_crate import write_crate
 
 if TYPE_CHECKING:
     from aatoolkit.client.client import Client
@@ -45,25 +44,146 @@ if TYPE_CHECKING:
 _START = 60
 """The seconds that a kernel may take to start, and to load the package."""
 
-_DAY = 86_400
-_SHORTEST = 6
-"""The fewest characters of a text that is taken for a token."""
-
 _ENTER = "from aatoolkit.study.rerun import _enter; _enter()"
 
 
+@dataclass(frozen=True)
+class ResultComparison:
+    """The comparison of one named result, as sealed and as the rerun gave it.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    status : str
+        ``same``, ``differs``, ``missing`` (sealed, and not given by the rerun) or ``new`` (given
+        by the rerun, and never sealed).
+    differences : tuple of str
+        What differs, in words: columns and their kinds, the numbers of rows and cells, and the
+        first of them.
+    """
+
+    name: str
+    status: str
+    differences: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, repr=False)
+class Rerun:
+    """The result of a rerun; true if the notebook ended and each sealed result is the same.
+
+    Attributes
+    ----------
+    notebook, study : str
+        The notebook that was run, and the study that it read.
+    digest : str
+        The digest of the study.
+    seconds : float
+        How long it took.
+    compared : tuple of ResultComparison
+        The named results: those that were sealed, and those that are new.
+    problem : str or None
+        Why the notebook did not run to its end, or what it did to the study.
+    cell : int or None
+        The code cell that did not end, counted from 1.
+    """
+
+    notebook: str
+    study: str
+    digest: str
+    seconds: float
+    compared: tuple[ResultComparison, ...]
+    problem: str | None = None
+    cell: int | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether the notebook ran to its end and each sealed result is the same."""
+        return self.problem is None and all(r.status in ("same", "new") for r in self.compared)
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    @property
+    def results(self) -> pd.DataFrame:
+        """The compared results, one row each: ``name``, ``status``, ``differences``."""
+        rows = [(r.name, r.status, "; ".join(r.differences)) for r in self.compared]
+        return pd.DataFrame(rows, columns=["name", "status", "differences"], dtype="string")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Convert to JSON values."""
+        facts = asdict(self)
+        return {"ok": self.ok, **facts, "results": facts.pop("compared")}
+
+    def lines(self) -> Iterator[str]:
+        """Yield the result in words, line by line."""
+        if self.problem is not None:
+            where = "" if self.cell is None else f" in code cell {self.cell}"
+            yield f"the notebook did not run to its end{where}: {visible(self.problem)}"
+        for result in self.compared:
+            yield clipped(f"{result.status}: {result.name}")
+            yield from (f"  {clipped(words)}" for words in result.differences)
+
+    def __repr__(self) -> str:
+        counts = Counter(result.status for result in self.compared)
+        words = ", ".join(f"{count} {status}" for status, count in counts.items()) or "no result"
+        head = f"<Rerun: {words}, in {self.seconds:.0f} s>"
+        return "\n".join([head, *(f"  {line}" for line in self.lines())])
+
+    _repr_pretty_ = wrapped_in_ipython
+
+
+def compare_results(
+    name: str, sealed: pd.DataFrame | None, rerun: pd.DataFrame | None
+) -> ResultComparison:
+    """Compare two results of one name; None where there is none.
+
+    Rows are matched by the key of the table, or else by a key that the index is; without any, by
+    their number.
+    """
+    if sealed is None or rerun is None or logical_hash(sealed) == logical_hash(rerun):
+        status = "new" if sealed is None else "missing" if rerun is None else "same"
+        return ResultComparison(name, status)
+    before, after = flattened(sealed), flattened(rerun)
+    levels = [str(level) for level in sealed.index.names if level is not None]
+    key = key_of(before, after) or ([] if {*levels} - {*after.columns} else levels)
+    changes = differences(before, after, key)
+    is_row = changes["kind"].eq("row")
+    counts = {
+        "rows gone": is_row & changes["before"].notna(),
+        "rows new": is_row & changes["after"].notna(),
+        "cells differ": ~is_row,
+    }
+    words = [*_columns(before, after)]
+    words += [f"{mask.sum():,} {what}" for what, mask in counts.items() if mask.any()]
+    words += [text for mask in counts.values() for text in sentences(changes[mask])][: 2 * SHOWN]
+    words = words or ["the same cells in another order, or of another kind"]
+    return ResultComparison(name, "differs", tuple(words))
+
+
+def _columns(before: pd.DataFrame, after: pd.DataFrame) -> Iterator[str]:
+    """Yield how the columns differ: which there are, their order, their kinds."""
+    old, new = ([str(name) for name in frame.columns] for frame in (before, after))
+    for words, names, others in (("gone", old, new), ("new", new, old)):
+        lacking = [name for name in names if name not in others]
+        if lacking:
+            yield f"columns {words}: {', '.join(lacking)}"
+    shared = [name for name in old if name in new]
+    if shared != [name for name in new if name in old]:
+        yield "the columns are in another order"
+    for name in shared:
+        kinds = [str(frame[name].dtype).lower() for frame in (before, after)]
+        if kinds[0] != kinds[1]:
+            yield f"{name} was {kinds[0]} and is {kinds[1]}"
+
+
 def rerun(
-    study: Study,
-    notebook: Path,
-    *,
-    out: str | os.PathLike[str] | None,
-    crate: str | os.PathLike[str] | None,
-    timeout: float,
+    study: Study, notebook: Path, *, out: str | os.PathLike[str] | None, timeout: float
 ) -> Rerun:
     """Run a notebook again from a study; see `Study.rerun`."""
-    if not isinstance(timeout, int | float) or not 0 < timeout <= _DAY:
+    if not isinstance(timeout, int | float) or not 0 < timeout < math.inf:
         raise ArgumentError(
-            f"timeout={timeout!r} is no number of seconds above 0, of a day at most",
+            f"timeout={timeout!r} is no number of seconds above 0; write timeout=600",
             argument="timeout",
         )
     if rerun_place() is not None:
@@ -80,50 +200,40 @@ def rerun(
     notebook = notebook.expanduser().resolve()
     if out is not None and Path(out).expanduser().resolve() == notebook:
         raise ArgumentError("out= is the notebook itself; name another file", argument="out")
-    original, book = _read(notebook)
-    tokens = _tokens()
-    if (out or crate) and any(token.encode() in original for token in tokens):
-        raise StudyError("the notebook holds the token; take it out, and have it replaced")
-    started = datetime.now(UTC)
+    book = _read(notebook)
+    started = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         problem, cell = _execute(book, notebook.parent, study.path.resolve(), folder, timeout)
-        ended = datetime.now(UTC)
-        files = _collected(Path(folder))
-    frames = {name: frame_of(content) for name, content in files.items()}
+        frames = _collected(Path(folder))
+    seconds = time.monotonic() - started
     compared = [
         compare_results(name, sealed.get(name), frames.get(name))
         for name in dict.fromkeys((*sealed, *frames))
-        if name in sealed or frames[name] is not None
     ]
     after = study.verify()
     if after.digest != digest:
         why = after.found[0] if after.found else "it was sealed anew"
         problem, cell = f"the study is not as it was before it: {why}", None
-    problem = None if problem is None else clipped(_masked(problem, tokens))
-    report = Rerun(notebook, study.path, digest, started, ended, tuple(compared), problem, cell)
-    executed = _masked(json.dumps(book, ensure_ascii=False, indent=1) + "\n", tokens)
-    content = executed.encode("utf-8", "backslashreplace")
+    problem = None if problem is None else clipped(_masked(problem))
     if out is not None:
-        write_whole(Path(out).expanduser(), content)
-    if crate is not None:
-        write_crate(report, study, Path(crate).expanduser(), original, content, files)
-    return report
+        executed = _masked(json.dumps(book, ensure_ascii=False, indent=1) + "\n")
+        write_whole(Path(out).expanduser(), executed.encode("utf-8", "backslashreplace"))
+    return Rerun(str(notebook), str(study.path), digest, seconds, tuple(compared), problem, cell)
 
 
-def _read(path: Path) -> tuple[bytes, Any]:
-    """Read a notebook: its bytes, and version 4 of the format."""
+def _read(path: Path) -> Any:
+    """Read a notebook, in version 4 of the format."""
     with needed("a rerun needs", "notebook"):
         import ipykernel  # noqa: F401
         import nbclient  # noqa: F401
         import nbformat
     try:
-        content = path.read_bytes()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            book = nbformat.reads(content.decode(), as_version=4)  # type: ignore[no-untyped-call]
+            book = nbformat.reads(path.read_text("utf-8"), as_version=4)  # type: ignore[no-untyped-call]
         language = book.metadata.get("kernelspec", {}).get("language", "python")
         if language == "python" and all(isinstance(cell.source, str) for cell in book.cells):
-            return content, book
+            return book
         problem = f"it is in {language}, not in Python"
     except OSError as error:
         problem = error.strerror or type(error).__name__
@@ -141,9 +251,8 @@ def _execute(
     import nbclient
     import nbformat
 
-    kept = {name: v for name, v in os.environ.items() if name not in (TOKEN, TOKEN_FILE, BASE_URL)}
     environment = {
-        **kept,
+        **{name: v for name, v in os.environ.items() if name not in (TOKEN, TOKEN_FILE, BASE_URL)},
         "PYTHON_KEYRING_BACKEND": "keyring.backends.null.Keyring",
         RERUN_STUDY: str(study),
         RERUN_RESULTS: results,
@@ -209,59 +318,26 @@ def _enter() -> None:
     services = {record.base_url for record in study._current}
 
     def replaying(base_url: str | None) -> Client:
-        named = (base_url or "").rstrip("/")
-        return replaying_client(study, named if named in services else None)
+        name = (base_url or "").rstrip("/")
+        return replaying_client(study, name if name in services else None)
 
     stand_in(replaying)
 
 
-def _collected(folder: Path) -> dict[str, bytes]:
-    """The files of the results that a rerun gave, by name; whatever it says of their content."""
-    listed = folder / RESULTS
-    results = (parse_results(listed.read_bytes()) or {}) if listed.is_file() else {}
+def _collected(folder: Path) -> dict[str, pd.DataFrame]:
+    """The results that a rerun gave: the frames themselves, whatever it says of them."""
+    file = folder / RESULTS
+    results = (parse_results(file.read_bytes()) or {}) if file.is_file() else {}
     files = {name: folder / result_file(facts["hash"]) for name, facts in results.items()}
-    return {name: file.read_bytes() if file.is_file() else b"" for name, file in files.items()}
+    frames = {name: frame_of(path.read_bytes()) for name, path in files.items() if path.is_file()}
+    return {name: frame for name, frame in frames.items() if frame is not None}
 
 
-def _tokens() -> list[str]:
-    """The tokens that this process would send, which no output may hold."""
+def _masked(text: str) -> str:
+    """Text without the tokens that this process would send."""
     tokens = [os.environ.get(TOKEN, "")]
     with contextlib.suppress(KeyError, OSError, ValueError):
         tokens.append(Path(os.environ[TOKEN_FILE]).expanduser().read_text("utf-8").strip())
-    return [token for token in tokens if len(token) >= _SHORTEST]
-
-
-def _masked(text: str, tokens: list[str]) -> str:
     for token in tokens:
-        for spelling in (token, json.dumps(token)[1:-1]):
-            text = text.replace(spelling, "[token removed]")
+        text = text.replace(token, "[token removed]") if len(token) > 5 else text
     return text
-
-
-def study_named_in(notebook: Path) -> Path:
-    """Return the study that a notebook opens or creates by a literal path.
-
-    Raises
-    ------
-    StudyError
-        If it names none that is there.
-    """
-    names: list[str] = []
-    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-        # What is wrong with it is said when it is to be run.
-        cells = json.loads(notebook.read_bytes())["cells"]
-        source = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
-        names = [name for _, name in _NAMED.findall(source)]
-    for name in names:
-        place = notebook.parent / Path(name).expanduser()
-        if place.is_file() or any((place / file).is_file() for file in (STUDY, MANIFEST)):
-            return place
-    hint = f" (it names {clipped(', '.join(names))})" if names else ""
-    raise StudyError(
-        f"the notebook {clipped(str(notebook))} names no study that is there{hint}; name it: "
-        "aatoolkit study rerun NOTEBOOK STUDY",
-        path=str(notebook),
-    )
-
-
-_NAMED = re.compile(r"""\bStudy(?:\.create|\.resume)?\(\s*(?:Path\(\s*)?(["'])(.+?)\1""")

@@ -79,7 +79,7 @@ from aatoolkit.study.results import Results
 from aatoolkit.study.verify import Verification, verify
 
 if TYPE_CHECKING:
-    from aatoolkit.study.comparing import Rerun
+    from aatoolkit.study.rerun import Rerun
 
 _FORMAT = "aatoolkit-study"
 _VERSION = 1
@@ -732,8 +732,8 @@ class Study(metaclass=Chaptered):
         """Write the study's tables to a folder that can be read without this package.
 
         One Parquet file per table, over all hosts and scopes, with host, filters and time in
-        each row; ``datapackage.json`` (Frictionless), ``ro-crate-metadata.json`` (RO-Crate), a
-        codebook, ``CITATION.cff``, a README, checksums. Of several responses to one request it
+        each row; ``datapackage.json`` (Frictionless), a codebook, ``CITATION.cff``, a README,
+        checksums. Of several responses to one request it
         holds the one that a replay gives. The same study and versions give the same bytes.
 
         Parameters
@@ -742,8 +742,8 @@ class Study(metaclass=Chaptered):
             The folder; it must be new or empty. It appears whole or not at all.
         redact : str or iterable of str
             Columns to leave out: names, ``table.column``, or ``texts`` for all text columns.
-            Of a section with such a column, the service's notes on availability, undeclared
-            fields and the examples of drift are left out too, as they may quote it.
+            Of a section with such a column, the service's notes on availability are left out
+            too, as they may quote it.
         excel, csv : bool
             Whether to write a workbook (``pip install "aatoolkit[excel]"``), and CSV, both
             safe to open.
@@ -786,7 +786,7 @@ class Study(metaclass=Chaptered):
         >>> aa.read_parquet(out / "data" / "source_domains.parquet")["host"].unique().tolist()
         ['acme.example']
         """
-        from aatoolkit.study.publishing import About, FailedResponse, publish
+        from aatoolkit.study.publishing import About, publish
 
         self._check("published")
         place = Path(out).expanduser()
@@ -802,12 +802,12 @@ class Study(metaclass=Chaptered):
             with tempfile.TemporaryDirectory() as folder:
                 attached[PACKED] = self.pack(Path(folder) / PACKED).read_bytes()
         tables: list[Any] = []
-        failures: list[FailedResponse] = []
+        failures: list[tuple[Payload, str]] = []
         for record in self._current:
             try:
                 tables += quietly(self.tables, record).values()
             except (FetchError, PayloadError, ScopeError) as error:
-                failures.append(FailedResponse(record.payload(self._body(record)), error.message))
+                failures.append((record.payload(self._body(record)), error.message))
         about = About(
             self._title,
             self.about["description"],
@@ -823,7 +823,6 @@ class Study(metaclass=Chaptered):
         notebook: str | os.PathLike[str],
         *,
         out: str | os.PathLike[str] | None = None,
-        crate: str | os.PathLike[str] | None = None,
         timeout: float = 600.0,
     ) -> Rerun:
         """Run a notebook again from this study, and compare its results with those sealed.
@@ -845,9 +844,6 @@ class Study(metaclass=Chaptered):
             The notebook; it is not changed.
         out : str or path, optional
             Where to write the notebook with its outputs; without tokens that this process knows.
-        crate : str or path, optional
-            A new or empty folder for a Workflow Run RO-Crate: the notebook, the notebook with its
-            outputs, the results, and what was made from what.
         timeout : float
             The seconds that all cells together may take; the kernel is ended then.
 
@@ -864,13 +860,13 @@ class Study(metaclass=Chaptered):
         ArgumentError
             If the notebook cannot be read, or the timeout is no positive number.
         NotWritten
-            If ``out`` or ``crate`` cannot be written.
+            If ``out`` cannot be written.
         PackageMissing
             If nbclient or ipykernel is not installed; it says what to install.
         """
         from aatoolkit.study.rerun import rerun
 
-        return rerun(self, Path(notebook), out=out, crate=crate, timeout=timeout)
+        return rerun(self, Path(notebook), out=out, timeout=timeout)
 
     # -- explaining ----------------------------------------------------------------------------
 

@@ -66,5 +66,6 @@ def test_diff_has_the_exit_codes_of_diff(capsys: pytest.CaptureFixture[str]) -> 
     assert main(["study", "diff", "mine", "other"]) == 1
     assert "urls days=30: only before" in capsys.readouterr().out
     assert main(["study", "diff", "mine", "other", "--json"]) == 1
-    assert len(json.loads(capsys.readouterr().out)["requests"]) == 2
+    changes = json.loads(capsys.readouterr().out)["changes"]
+    assert [change["kind"] for change in changes] == ["response"] * 2
     assert main(["study", "diff", "mine", "nowhere"]) == 2

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import aatoolkit as aa
@@ -47,22 +48,22 @@ def test_a_number_that_changed_is_one_row(record: Record) -> None:
     before, after = record("a"), record("b", more)
     found = before.diff(after)
     domain = json.loads((SAMPLES / "domains.json").read_bytes())["domains"][0]
-    (row,) = found.numbers.to_dict("records")
+    response, row = found.changes.to_dict("records")
+    assert response["kind"] == "response"
     assert row == {
+        "kind": "cell",
         "host": HOST,
         "section": "domains",
         "scope": "days=30",
         "table": "source_domains",
         "key": f"source_domain={domain['domain']}",
         "column": "citation_count",
-        "before": domain["citationCount"],
-        "after": domain["citationCount"] + 5,
+        "before": str(domain["citationCount"]),
+        "after": str(domain["citationCount"] + 5),
         "change": 5,
     }
-    assert len(found.requests) == 1
-    assert {name for name, count in found.counts.items() if count} == {"requests", "numbers"}
     assert "(+5)" in repr(found)
-    assert after.diff(before).numbers["change"].tolist() == [-5]
+    assert after.diff(before).changes["change"].dropna().tolist() == [-5]
 
 
 def test_rows_texts_and_lists(record: Record) -> None:
@@ -72,10 +73,11 @@ def test_rows_texts_and_lists(record: Record) -> None:
         response["domains"].append({**gone, "domain": "new.example"})
 
     found = record("a").diff(record("b", edit))
-    main = found.rows[found.rows["table"] == "source_domains"]
-    assert sorted(main["change"]) == ["only after", "only before"]
-    assert "source_domain=new.example" in set(main["key"])
-    (text,) = found.texts.to_dict("records")
+    main = found.changes[found.changes["table"] == "source_domains"]
+    rows = main[main["kind"] == "row"]
+    assert rows["before"].isna().tolist() == [False, True]
+    assert rows["key"].iloc[1] == "source_domain=new.example"
+    (text,) = main[main["kind"] == "cell"].to_dict("records")
     assert (text["column"], text["after"]) == ("brands_mentioned", "Zeta, Acme")
 
 
@@ -88,12 +90,13 @@ def test_drift_and_availability(record: Record) -> None:
         response["availability"] = {"status": "unavailable", "reason": "not_connected"}
 
     found = record("a").diff(record("b", drift))
-    (row,) = found.drift.to_dict("records")
-    assert (row["change"], row["kind"]) == ("only after", "new")
-    assert "brandNew" in row["path"]
+    drifts = found.changes[found.changes["kind"] == "drift"]
+    assert drifts[["before", "after"]].to_numpy().tolist() == [[pd.NA, "new"]]
+    assert "brandNew" in drifts["column"].iloc[0]
     other = record("c", section="crawl").diff(record("d", pending, section="crawl"))
-    assert len(other.availability) > 5
-    assert (other.availability["before"] != other.availability["after"]).all()
+    stated = other.changes[other.changes["kind"] == "availability"]
+    assert len(stated) > 5
+    assert (stated["before"] != stated["after"]).all()
 
 
 def test_a_response_that_became_an_error_is_reported(
@@ -105,5 +108,5 @@ def test_a_response_that_became_an_error_is_reported(
         project = after.project(HOST, base_url=scripted.url, cache=False)
         with pytest.raises(errors.NotVisible):
             project.fetch("domains")
-    (row,) = before.diff(after).requests.to_dict("records")
-    assert (row["change"], row["before_status"], row["after_status"]) == ("response", 200, 404)
+    (row,) = before.diff(after).changes.to_dict("records")
+    assert (row["kind"], row["before"][:4], row["after"][:4]) == ("response", "200 ", "404 ")
