@@ -63,8 +63,8 @@ if TYPE_CHECKING:
     from aatoolkit.client.project import Project as Project
     from aatoolkit.client.reading import read_dataset as read_dataset
     from aatoolkit.display.theme import set_theme as set_theme
-    from aatoolkit.display.widgets import ScopePicker as ScopePicker
-    from aatoolkit.display.widgets import SectionPicker as SectionPicker
+    from aatoolkit.display.widgets.picker import ScopePicker as ScopePicker
+    from aatoolkit.display.widgets.picker import SectionPicker as SectionPicker
     from aatoolkit.frame.concat import concat as concat
     from aatoolkit.frame.parquet import read_metadata as read_metadata
     from aatoolkit.frame.parquet import read_parquet as read_parquet
@@ -95,7 +95,7 @@ _HOMES = {
     "client.project": ("Project",),
     "client.reading": ("read_dataset",),
     "display.theme": ("set_theme",),
-    "display.widgets": ("ScopePicker", "SectionPicker"),
+    "display.widgets.picker": ("ScopePicker", "SectionPicker"),
     "frame.concat": ("concat",),
     "frame.parquet": ("read_metadata", "read_parquet", "rebuild"),
     "jsontree.shred": ("shred", "unshred"),

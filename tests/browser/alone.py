@@ -68,15 +68,12 @@ class Alone:
     def receive(self) -> None:
         """Tell the page what the picker holds now, as the kernel does."""
         state = {"_choice": self.picker._choice, "_received": self.picker._received}
-        if self.picker._groups["of"] != self.page.evaluate("model.get('_groups').of"):
-            state["_groups"] = self.picker._groups
         self.page.evaluate("(state) => model.receive(state)", plain(state))
 
     def hear(self) -> list[int]:
         """Tell the picker what was chosen on the page; how many bytes each message held."""
         sent = self.page.evaluate(
-            """(from) => saved.slice(from).map(({ of, bits, number }) => ({
-              of,
+            """(from) => saved.slice(from).map(({ bits, number }) => ({
               number,
               bits: bits.map((view) => Array.from(new Uint8Array(view.buffer))),
             }))""",

@@ -12,7 +12,7 @@ import pytest
 from pickers import HOSTILE, options_of
 
 import aatoolkit as aa
-from aatoolkit.errors import AAToolkitWarning, ScopeError
+from aatoolkit.errors import ArgumentError, ScopeError
 
 
 def group(picker: Any, name: str) -> dict[str, Any]:
@@ -35,7 +35,7 @@ def choose(picker: Any, **chosen: list[int]) -> None:
         flags[chosen.get(each["name"], [])] = 1
         packed = np.packbits(flags, bitorder="little").tobytes()
         bits.append(memoryview(packed if each["name"] in chosen else bytes(now)))
-    picker.set_state({"_choice": {"of": picker._groups["of"], "bits": bits}})
+    picker.set_state({"_choice": {"number": 1 + picker._received, "bits": bits}})
 
 
 # --- scopes ---------------------------------------------------------------------------------
@@ -44,7 +44,7 @@ def choose(picker: Any, **chosen: list[int]) -> None:
 def test_a_choice_in_the_browser_is_a_scope_and_notifies() -> None:
     picker = aa.ScopePicker(options_of())
     changes: list[aa.Scope] = []
-    picker.observe(lambda change: changes.append(change["new"]), "scope")
+    picker.observe(lambda change: changes.append(change["new"]), "value")
     choose(picker, engine=[1, 0], days=[2])
     choose(picker, topic=[0])
     choose(picker, engine=[])
@@ -102,36 +102,6 @@ def test_a_project_is_requested_once_and_never_by_a_choice(scripted: Any, reply:
     ]
 
 
-# --- options that change --------------------------------------------------------------------
-
-
-def test_what_is_chosen_stays_chosen_when_the_options_change() -> None:
-    picker = aa.ScopePicker(options_of(), aa.Scope(7, engine="gemini", topic=("CRM", "Sales")))
-    scope = picker.scope
-    with pytest.warns(
-        AAToolkitWarning, match=r"no longer offered.*days.*topic \('CRM',\)"
-    ) as caught:
-        picker.options = options_of(topics=("Sales", "Support"), days=(30,))
-    assert caught[0].filename == __file__
-    assert picker.scope == scope
-    assert picker.vanished == {"days": (7,), "topic": ("CRM",)}
-    assert group(picker, "topic")["values"] == ["CRM", "Sales", "Support", "(none)"]
-    assert notes(picker, "topic")["CRM"] == "no longer offered"
-    assert "CRM" in picker._repr_html_()
-    # It can be kept, let go, and taken again until the options change once more.
-    picker.scope = picker.scope._with(engine=())
-    picker.scope = aa.Scope(30)
-    assert picker.vanished == {}
-    choose(picker, topic=[0])
-    assert picker.scope == aa.Scope(topic="CRM")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        picker.options = options_of(topics=("Support",))  # it was told already
-        picker.scope = aa.Scope()
-        picker.options = options_of()
-    assert group(picker, "topic")["values"] == ["CRM", "Sales", "(none)"]
-
-
 # --- names meant to do harm -----------------------------------------------------------------
 
 
@@ -166,9 +136,6 @@ def test_a_hostile_name_comes_back_exactly_and_shows_safely(name: str) -> None:
         assert eval(line[0], {"aa": aa}) == picker.scope
 
 
-# --- without a kernel -----------------------------------------------------------------------
-
-
 # --- sections -------------------------------------------------------------------------------
 
 
@@ -185,11 +152,24 @@ def test_all_sections_are_chosen_to_begin_with_and_each_shows_what_it_holds() ->
 def test_sections_are_chosen_watched_and_set() -> None:
     picker = aa.SectionPicker(chosen=())
     changes: list[tuple[str, ...]] = []
-    picker.observe(lambda change: changes.append(change["new"]), "sections")
+    picker.observe(lambda change: changes.append(change["new"]), "value")
     choose(picker, sections=[1, 0])
     picker.sections = ["urls", "gaps"]
     picker.sections = "domains"
     assert changes == [("actions", "ads"), ("gaps", "urls"), ("domains",)]
 
 
-# --- as a control of ipywidgets -----------------------------------------------------------------
+def test_a_project_has_sections_too_and_what_has_none_is_refused() -> None:
+    assert aa.SectionPicker(aa.demo(), "urls").sections == ("urls",)
+    with pytest.raises(ArgumentError, match="a Scope has no sections; give a project, a dataset"):
+        aa.SectionPicker(aa.Scope())  # type: ignore[arg-type]
+
+
+def test_a_filter_whose_values_are_not_known_can_be_set_and_outlives_other_choices() -> None:
+    options = options_of(topics=())
+    options.unknown = ("topic",)
+    with pytest.warns(aa.errors.AAToolkitWarning, match="could not be checked"):
+        picker = aa.ScopePicker(options, aa.Scope(topic="CRM"))
+    with pytest.warns(aa.errors.AAToolkitWarning, match="could not be checked"):
+        choose(picker, engine=[0])
+    assert picker.scope == aa.Scope(engine="chatgpt", topic="CRM")

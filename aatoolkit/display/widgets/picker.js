@@ -14,7 +14,6 @@ const PATIENCE = 3000; // milliseconds in which the kernel confirms a choice
 const BOLD = 1;
 const DIMMED = 2;
 const DISABLED = 4;
-const STALE = 8;
 
 // --- text -----------------------------------------------------------------------------------
 
@@ -146,7 +145,7 @@ class Radios extends Group {
       const input = make("input", { type: "radio", name: this.id, value: option });
       input.disabled = Boolean(this.marks[option] & DISABLED);
       const text = [this.label(option), this.group.notes[option]].filter(Boolean).join(" · ");
-      return make("label", this.marks[option] & STALE ? { class: "aa-gone" } : {}, input, text);
+      return make("label", {}, input, text);
     });
     this.element.replaceChildren(this.title, ...inputs);
   }
@@ -219,7 +218,7 @@ class List extends Group {
     this.search.setAttribute("aria-label", `Search ${title}`);
     this.search.hidden = values.length <= SEARCHED;
     if (this.search.hidden) this.search.value = "";
-    this.open = this.marks.reduce((sum, mark) => sum + (mark & (DISABLED | STALE) ? 0 : 1), 0);
+    this.open = this.marks.reduce((sum, mark) => sum + (mark & DISABLED ? 0 : 1), 0);
     this.filter();
   }
 
@@ -293,7 +292,7 @@ class List extends Group {
       ...parts,
     );
     if (marks & DISABLED) row.setAttribute("aria-disabled", "true");
-    for (const [mark, name] of [[BOLD, "aa-strong"], [DIMMED, "aa-faint"], [STALE, "aa-gone"]])
+    for (const [mark, name] of [[BOLD, "aa-strong"], [DIMMED, "aa-faint"]])
       row.classList.toggle(name, Boolean(marks & mark));
     return row;
   }
@@ -301,13 +300,11 @@ class List extends Group {
   /** Say how many are chosen, and how many are shown; the number is read out as it changes. */
   tell() {
     const chosen = this.chosen();
-    const gone = chosen.filter((option) => this.marks[option] & STALE).length;
     const parts = [
       chosen.length
         ? `${number(chosen.length)} of ${number(this.open)} chosen`
         : this.group.empty.replace("{}", number(this.open)),
     ];
-    if (gone) parts.push(`${number(gone)} no longer offered`);
     if (this.narrowed) parts.push(`${number(this.shown.length)} shown`);
     const text = parts.join(", ");
     if (this.count.textContent !== text) this.count.textContent = text;
@@ -464,7 +461,7 @@ const render = ({ model, el }) => {
     write();
     const bits = parts.map((part) => new DataView(part.bits.slice().buffer));
     const number = Math.max(Date.now(), (model.get("_choice").number ?? 0) + 1);
-    model.set("_choice", { of: model.get("_groups").of, bits, number });
+    model.set("_choice", { bits, number });
     model.save_changes();
     clearTimeout(waiting);
     waiting = setTimeout(() => {
@@ -484,9 +481,8 @@ const render = ({ model, el }) => {
     if (copied.textContent.startsWith("Python has not")) copied.textContent = "";
   };
   const load = () => {
-    const { of, title, groups } = model.get("_groups");
+    const { title, groups } = model.get("_groups");
     const choice = model.get("_choice");
-    if (choice.of !== of) return; // a choice among other options; the kernel sends the right one
     root.setAttribute("aria-label", title ? `Choice: ${visible(title)}` : "Choice");
     if (parts.length !== groups.length) {
       parts = groups.map((group) => (group.one ? new Radios(send) : new List(send)));
@@ -494,13 +490,6 @@ const render = ({ model, el }) => {
     }
     parts.forEach((part, at) => part.load(groups[at], choice.bits[at]));
     write();
-  };
-
-  // What is chosen can still be read, searched by a screen reader, and copied.
-  const enable = () => {
-    const disabled = Boolean(model.get("disabled"));
-    body.inert = disabled;
-    body.setAttribute("aria-disabled", String(disabled));
   };
 
   // The compact form is the line of Python, and the options in a fold.
@@ -517,21 +506,16 @@ const render = ({ model, el }) => {
     );
     copied.textContent = outcome;
   });
-  model.on("change:_groups", load);
   model.on("change:_choice", load);
-  model.on("change:disabled", enable);
   model.on("change:compact", fit);
   model.on("change:_received", receive);
   load();
-  enable();
   fit();
   el.append(root);
   return () => {
     clearTimeout(waiting);
     model.off("change:_received", receive);
-    model.off("change:disabled", enable);
     model.off("change:compact", fit);
-    model.off("change:_groups", load);
     model.off("change:_choice", load);
   };
 };

@@ -1,11 +1,14 @@
-"""`Picker`, the base class: syncs groups of options and a choice with the browser."""
+"""Pickers: choose filters and sections in a notebook.
+
+A picker only edits a value, `ScopePicker.scope` or `SectionPicker.sections`, and shows the
+equivalent Python; data is read by the next cell. Both are one anywidget, drawn by ``picker.js``
+from groups of options. It is not one control per option, so that 50,000 options are drawn as fast
+as five; it needs no network.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from enum import IntFlag
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,15 +16,83 @@ from typing import Any, NamedTuple
 import anywidget
 import ipywidgets
 import numpy as np
+import pandas as pd
 import traitlets
 
 from aatoolkit._util.attributes import Chaptered
-from aatoolkit._util.text import markup, visible
+from aatoolkit._util.text import clipped, counted, markup, visible
+from aatoolkit.client.dataset import Dataset
+from aatoolkit.client.project import Project
+from aatoolkit.client.reading import known_sections, section_names
+from aatoolkit.errors import ArgumentError, ScopeError
+from aatoolkit.scope import DAYS, FILTERS, UNTAGGED, Scope, ScopeOptions
+from aatoolkit.sections import default_profile
+from aatoolkit.sections.declared import PROFILE
 
 _HERE = Path(__file__).parent
 
 _SHOWN, _LONG = 50, 300
 """The most values of a choice, and characters of each, that are shown."""
+
+_BOLD, _DIMMED, _DISABLED = 1, 2, 4
+"""Flags of options, as in ``picker.js``: own brands; what gives no data; what is no filter."""
+
+Choice = Mapping[str, Sequence[Any]]
+"""The values that are chosen, by the name of their group."""
+
+
+class _Option(NamedTuple):
+    value: Any
+    label: str | None = None
+    note: str = ""
+    mark: int = 0
+    detail: str = ""
+
+
+class _Group:
+    """Options of one kind: one of several windows, or any of a list."""
+
+    def __init__(
+        self,
+        name: str,
+        title: str,
+        options: Iterable[_Option],
+        empty: str = "none chosen: all {}",
+        is_single: bool = False,
+        rows: int = 8,
+    ) -> None:
+        distinct = {option.value: option for option in reversed([*options])}
+        self.name, self.title, self.empty = name, title, empty
+        self._options = [*reversed(distinct.values())]
+        self._places = {option.value: at for at, option in enumerate(self._options)}
+        self._marks = np.array([option.mark for option in self._options], np.uint8)
+        self.size = int((self._marks & _DISABLED == 0).sum())
+        labels = [str(option.label or option.value) for option in self._options]
+        details = [option.detail for option in self._options]
+        self.sent = {
+            "name": name,
+            "title": title,
+            "one": is_single,
+            "empty": empty,
+            "rows": rows,
+            "values": [*self._places],
+            "labels": None if labels == [*self._places] else labels,
+            "details": details if any(details) else None,
+            "notes": [option.note for option in self._options],
+            "marks": self._marks.tobytes(),
+        }
+
+    def bits(self, values: Iterable[Any]) -> bytes:
+        """Encode a choice, one bit per option, the first in the lowest bit."""
+        flags = np.zeros(len(self._options), np.uint8)
+        flags[[self._places[value] for value in values if value in self._places]] = 1
+        return np.packbits(flags, bitorder="little").tobytes()
+
+    def values(self, bits: bytes) -> tuple[Any, ...]:
+        """Decode a choice, in the order of the options; disabled ones are ignored."""
+        flags = np.unpackbits(np.frombuffer(bits, np.uint8), bitorder="little")
+        flags = flags[: len(self._options)] & (self._marks & _DISABLED == 0)
+        return tuple(self._options[at].value for at in np.flatnonzero(flags))
 
 
 class _PickerType(Chaptered, type(anywidget.AnyWidget)):  # type: ignore[misc]
@@ -31,8 +102,7 @@ class _PickerType(Chaptered, type(anywidget.AnyWidget)):  # type: ignore[misc]
 class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType):  # type: ignore[misc]
     """A widget that chooses among groups of options.
 
-    The options are sent to the browser once. A choice is one bit per option, with the version
-    of the options: a choice among options that have changed since is ignored. A choice made in the
+    The options are sent to the browser once; a choice is one bit per option. A choice made in the
     browser is numbered and confirmed, so that the page notices where no kernel listens any more.
 
     As with every widget that has a ``value``, ``ipywidgets.interact`` and ``interactive_output``
@@ -42,16 +112,13 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType)
     ----------
     value : object
         The choice. It can be set, and observed: ``picker.observe(function, "value")``.
-    disabled : bool
-        Whether nothing can be chosen in the browser; the choice can still be set.
     compact : bool
         Whether the options are in a fold below the line that says what is chosen, so that what the
         picker drives is in sight; ``show`` sets it.
-    layout : ipywidgets.Layout
-        Width, height and borders, as of every widget.
     """
 
-    disabled = traitlets.Bool(False).tag(sync=True)
+    # Of the plainest type, which does not let None past the check below.
+    value: traitlets.TraitType[Any, Any] = traitlets.TraitType(default_value=None)
     compact = traitlets.Bool(False).tag(sync=True)
     description = ""
 
@@ -61,15 +128,14 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType)
     _choice = traitlets.Dict().tag(sync=True)
     _received = traitlets.Int(0).tag(sync=True)
 
-    _title = ""
     _call = ""
-    _shown: tuple[OptionGroup, ...] = ()
-    _sent_choice: Mapping[str, Any] = {}
 
-    def __init__(
-        self, disabled: bool, layout: ipywidgets.Layout | Mapping[str, Any] | None
-    ) -> None:
-        super().__init__(disabled=disabled, **({} if layout is None else {"layout": layout}))
+    def __init__(self, title: str, groups: Iterable[_Group], value: Any) -> None:
+        super().__init__()
+        self._title, self._parts = title, [*groups]
+        sent = [group.sent for group in self._parts]
+        self._groups = {"title": title, "call": self._call, "groups": sent}
+        self.value = value
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not (name.startswith("_") or hasattr(type(self), name)):
@@ -79,38 +145,25 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType)
             )
         super().__setattr__(name, value)
 
-    def _show(self, groups: Sequence[OptionGroup], chosen: Mapping[str, Iterable[Any]]) -> None:
-        """Replace the options and the choice."""
-        self._shown = tuple(groups)
-        with self.hold_sync():
-            self._groups = {
-                "of": self._groups.get("of", 0) + 1,
-                "title": self._title,
-                "call": self._call,
-                "groups": [group.sent() for group in groups],
-            }
-            self._choose(chosen)
+    @traitlets.validate("value")
+    def _validated(self, proposal: Any) -> Any:
+        return self._checked(proposal["value"])
 
-    def _choose(self, chosen: Mapping[str, Iterable[Any]]) -> None:
-        bits = [group.bits(chosen[group.name]) for group in self._shown]
-        choice = {"of": self._groups["of"], "bits": bits}
-        if choice == {name: self._choice.get(name) for name in choice}:
+    @traitlets.observe("value")
+    def _show_value(self, _: Any) -> None:
+        choice = self._chosen()
+        bits = [group.bits(choice[group.name]) for group in self._parts]
+        if bits != [*map(bytes, self._choice.get("bits", ()))]:
             # What the browser chose is not sent back: it may have chosen anew since.
-            choice = self._choice
-        self._sent_choice = choice
-        self._choice = choice
+            self._choice = {"bits": bits}
 
     @traitlets.observe("_choice")
-    def _chosen_in_the_browser(self, change: Any) -> None:
+    def _take_choice(self, change: Any) -> None:
         choice = change["new"]
-        if choice == self._sent_choice:
-            return
-        self._received = choice.get("number", 0)
-        if choice["of"] != self._groups["of"]:
-            self._choose(self._value())
-            return
-        each = zip(self._shown, choice["bits"], strict=True)
-        self._take({group.name: group.chosen(bytes(bits)) for group, bits in each})
+        if "number" in choice:  # it is the browser's
+            self._received = choice["number"]
+            pairs = zip(self._parts, choice["bits"], strict=True)
+            self.value = self._made_of({group.name: group.values(bits) for group, bits in pairs})
 
     def show(self, function: Callable[[Any], Any]) -> ipywidgets.VBox:
         """Show the picker, folded, above what a function makes of its choice, now and on changes.
@@ -135,25 +188,29 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType)
         self.compact = True
 
         def run(value: Any) -> None:
-            made = function(value)
-            if made is not None:
-                display(made)  # type: ignore[no-untyped-call]
+            result = function(value)
+            if result is not None:
+                display(result)  # type: ignore[no-untyped-call]
 
         if getattr(get_ipython(), "kernel", None) is not None:
-            shown = ipywidgets.interactive_output(run, {"value": self})
+            output = ipywidgets.interactive_output(run, {"value": self})
         else:
             # There is nothing to clear: interactive_output would print control characters.
-            shown = ipywidgets.Output()
+            output = ipywidgets.Output()
             self.observe(lambda change: run(change["new"]), "value")
             run(self.value)
-        return ipywidgets.VBox([self, shown])
+        return ipywidgets.VBox([self, output])
 
-    def _value(self) -> Mapping[str, tuple[Any, ...]]:
+    def _checked(self, value: Any) -> Any:
+        """The value that is set, if it can be chosen."""
+        raise NotImplementedError
+
+    def _chosen(self) -> Choice:
         """The choice, by the name of the group."""
         raise NotImplementedError
 
-    def _take(self, chosen: Mapping[str, tuple[Any, ...]]) -> None:
-        """Apply a choice made in the browser."""
+    def _made_of(self, choice: Choice) -> Any:
+        """The value of a choice made in the browser."""
         raise NotImplementedError
 
     def _python(self) -> str:
@@ -166,22 +223,20 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType)
 
     def _repr_html_(self) -> str:
         """The choice as a table, where no kernel can show the widget."""
-        chosen = self._value()
-        rows = "".join(self._row(group, chosen[group.name]) for group in self._shown)
+        rows, choice = "", self._chosen()
+        for group in self._parts:
+            values = choice[group.name]
+            words = [f"<bdi>{markup(str(value))}</bdi>" for value in values[:_SHOWN]]
+            words += [f"… {len(values) - _SHOWN:,} more"] if len(values) > _SHOWN else []
+            rows += (
+                f'<tr><th style="text-align:left">{markup(group.title)}</th>'
+                f'<td style="text-align:left">{", ".join(words) or group.empty.format(group.size)}'
+                "</td></tr>"
+            )
         title = f"<caption>{markup(self._title)}</caption>" if self._title else ""
         return (
             f'<div class="tex2jax_ignore"><table>{title}<tbody>{rows}</tbody></table>'
             f"<pre><code>{escape(self._python())}</code></pre></div>"
-        )
-
-    def _row(self, group: OptionGroup, values: Sequence[Any]) -> str:
-        listed = [f"<bdi>{markup(str(value))}</bdi>" for value in values[:_SHOWN]]
-        if len(values) > _SHOWN:
-            listed.append(f"… {len(values) - _SHOWN:,} more")
-        chosen = ", ".join(listed) or group.empty.format(f"{group.offered:,}")
-        return (
-            f'<tr><th style="text-align:left">{markup(group.title)}</th>'
-            f'<td style="text-align:left">{chosen}</td></tr>'
         )
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
@@ -192,137 +247,251 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType)
         return {**data, "text/plain": repr(self), "text/html": self._repr_html_()}, metadata
 
 
-def python_tuple(values: Sequence[str]) -> str:
+def _python_tuple(values: Sequence[str]) -> str:
     """A tuple of strings in Python, long ones elided."""
     # The ellipsis is outside the quotes: pasted, it is an error and not another value.
-    listed = [f"{value[:_LONG]!r}{'…' * (len(value) > _LONG)}" for value in values[:_SHOWN]]
+    words = [f"{value[:_LONG]!r}{'…' * (len(value) > _LONG)}" for value in values[:_SHOWN]]
     if len(values) > _SHOWN:
-        return f"({', '.join(listed)}, … {len(values) - _SHOWN:,} more)"
-    return f"({', '.join(listed)}{',' if len(values) == 1 else ''})"
+        return f"({', '.join(words)}, … {len(values) - _SHOWN:,} more)"
+    return f"({', '.join(words)}{',' if len(values) == 1 else ''})"
 
 
-class OptionFlag(IntFlag):
-    """Flags for the state of an option; ``picker.js`` uses the same numbers."""
-
-    PLAIN = 0
-    BOLD = 1
-    """The own brand: shown in bold."""
-    DIMMED = 2
-    """Dimmed, such as an engine that is not configured."""
-    DISABLED = 4
-    """Shown, but cannot be chosen: the API has no such filter value."""
-    STALE = 8
-    """Chosen earlier, and no longer offered."""
+# -- scopes ------------------------------------------------------------------------------------
 
 
-class Option(NamedTuple):
-    """One option: value, label, detail, note and flags."""
+class ScopePicker(Picker):
+    """Choose a `Scope` from the allowed filter values of a project.
 
-    value: Any
-    label: str | None = None
-    detail: str = ""
-    note: str = ""
-    mark: OptionFlag = OptionFlag.PLAIN
-
-
-@dataclass(frozen=True)
-class OptionGroup:
-    """Options of one kind, of which one or several can be chosen.
+    An empty choice in a list means no filter. Choosing does not fetch anything: the next cell
+    does, with ``picker.scope``.
 
     Parameters
     ----------
-    name
-        The name of the choice in Python.
-    title
-        The title for people.
-    options
-        The options; of equal values the first is used.
-    one
-        Whether exactly one is chosen.
-    empty
-        The text for an empty choice; ``{}`` is replaced by the number of options.
-    rows
-        The most rows shown without scrolling.
+    options : ScopeOptions or Project
+        The allowed filter values. If a project is given, its scope options are read once, as by
+        ``project.scope_options()``.
+    scope : Scope, optional
+        The initial choice; the last 30 days without filters by default.
+
+    Attributes
+    ----------
+    options : ScopeOptions
+        The allowed filter values.
+
+    Raises
+    ------
+    ScopeError
+        If a scope is set with a value that is not allowed; ``.suggestions`` has near matches.
+    FetchError
+        If a project is given and its scope options cannot be read.
+
+    Examples
+    --------
+    >>> import aatoolkit as aa
+    >>> picker = aa.ScopePicker(aa.demo().scope_options())
+    >>> picker.scope = aa.Scope(days=7, engine="gemini")
+    >>> picker
+    <ScopePicker of acme.example: aa.Scope(days=7, engine=('gemini',))>
     """
 
-    name: str
-    title: str
-    options: tuple[Option, ...]
-    one: bool = False
-    empty: str = "none chosen: all {}"
-    rows: int = 8
+    _call = "aa.Scope"
+    options: Any = None
 
-    def __post_init__(self) -> None:
-        first: dict[Any, Option] = {}
-        for option in self.options:
-            first.setdefault(option.value, option)
-        object.__setattr__(self, "options", tuple(first.values()))
-
-    @cached_property
-    def places(self) -> dict[Any, int]:
-        """The index of each value."""
-        return {option.value: at for at, option in enumerate(self.options)}
-
-    @cached_property
-    def marks(self) -> np.ndarray:
-        """The flags of each option, as numbers."""
-        marks = (option.mark for option in self.options)
-        return np.fromiter(marks, np.uint8, len(self.options))
-
-    @cached_property
-    def values(self) -> frozenset[Any]:
-        """The values that can be chosen."""
-        can = np.flatnonzero(self.marks & OptionFlag.DISABLED == 0)
-        return frozenset(self.options[at].value for at in can.tolist())
-
-    def among(self, chosen: Iterable[Any], mark: OptionFlag) -> tuple[Any, ...]:
-        """The values of a choice whose options have a flag."""
-        return tuple(value for value in chosen if self.marks[self.places[value]] & mark)
+    def __init__(self, options: ScopeOptions | Project, scope: Scope | None = None) -> None:
+        if isinstance(options, Project):
+            options = options.scope_options()
+        self.options = options
+        if scope is None:
+            usual = Scope().days
+            days = [days for days in options.days if days in DAYS]
+            scope = Scope(usual if usual in days else days[0])
+        super().__init__(options.host, _groups(options), scope)
 
     @property
-    def offered(self) -> int:
-        """Count the options that can be chosen and are still offered."""
-        return int(np.count_nonzero(self.marks & (OptionFlag.DISABLED | OptionFlag.STALE) == 0))
+    def scope(self) -> Scope:
+        """The choice, as ``value``; it can be set."""
+        scope: Scope = self.value
+        return scope
 
-    def bits(self, chosen: Iterable[Any]) -> bytes:
-        """Encode a choice, one bit per option, the first in the lowest bit."""
-        flags = np.zeros(len(self.options), dtype=np.uint8)
-        flags[[self.places[value] for value in chosen]] = 1
-        return np.packbits(flags, bitorder="little").tobytes()
+    @scope.setter
+    def scope(self, scope: Scope) -> None:
+        self.value = scope
 
-    def chosen(self, bits: bytes) -> tuple[Any, ...]:
-        """Decode a choice, in the order of the options; disabled ones are ignored."""
-        flags = np.unpackbits(np.frombuffer(bits, dtype=np.uint8), bitorder="little")
-        taken = flags[: len(self.options)] & (self.marks & OptionFlag.DISABLED == 0)
-        return tuple(self.options[at].value for at in np.flatnonzero(taken))
+    def _checked(self, value: Any) -> Scope:
+        if not isinstance(value, Scope):
+            raise ScopeError(
+                f"{clipped(repr(value))} is not a Scope; write aa.Scope(days=7, engine='chatgpt')",
+                parameter="scope",
+            )
+        return value._check(self.options)
 
-    def sent(self) -> dict[str, Any]:
-        """Encode the group for ``picker.js``, column by column."""
-        values = [option.value for option in self.options]
-        labels = [str(option.label or option.value) for option in self.options]
-        details = [option.detail for option in self.options]
-        return {
-            "name": self.name,
-            "title": self.title,
-            "one": self.one,
-            "empty": self.empty,
-            "rows": self.rows,
-            "values": values,
-            "labels": None if labels == values else labels,
-            "details": details if any(details) else None,
-            "notes": [option.note for option in self.options],
-            "marks": self.marks.tobytes(),
-        }
+    def _chosen(self) -> Choice:
+        return {"days": (self.scope.days,), **{name: getattr(self.scope, name) for name in FILTERS}}
+
+    def _made_of(self, choice: Choice) -> Scope:
+        (days,) = choice["days"] or (self.scope.days,)
+        filters = {name: choice[name] for name in FILTERS if name not in self.options.unknown}
+        return self.scope._with(days=days, **filters)
+
+    def _python(self) -> str:
+        filters = (f"{name}={_python_tuple(of)}" for name, of in self.scope._filters.items())
+        return f"aa.Scope({', '.join([f'days={self.scope.days}', *filters])})"
 
 
-def with_stale(
-    options: Sequence[Option], chosen: Iterable[Any], words: str = "{}"
-) -> tuple[Option, ...]:
-    """The options, preceded by chosen values that are not among them."""
-    there = {option.value for option in options}
-    gone = (
-        Option(value, words.format(value), note="no longer offered", mark=OptionFlag.STALE)
-        for value in chosen
-        if value not in there
+def _groups(options: ScopeOptions) -> Iterator[_Group]:
+    """The windows and the four filters."""
+    windows = (
+        _Option(days, counted(days, "day"), mark=0 if days in DAYS else _DISABLED)
+        for days in options.days
     )
-    return (*gone, *options)
+    yield _Group("days", "Window", windows, is_single=True)
+    for name, title, frame, listed in (
+        ("engine", "Engines", options.engines, _engines(options.engines)),
+        ("topic", "Topics", options.topics, _tagged(options, options.topics, "topic")),
+        ("category", "Categories", options.categories,
+         _tagged(options, options.categories, "category")),
+        ("brand", "Brands", options.brands, _brands(options.brands)),
+    ):  # fmt: skip
+        values = [_allowed(name, option) for option in listed]
+        empty = "none chosen: all {}"
+        if not values:
+            empty = f"{'not in the response' if _is_absent(frame) else 'none offered'}: no filter"
+        if name in options.unknown:
+            empty = f"list not known: set .scope = aa.Scope({name}=…)"
+        yield _Group(name, title, values, empty)
+
+
+def _is_absent(frame: pd.DataFrame, *columns: str) -> bool:
+    """Whether the response lacks some columns; by default, all of them."""
+    causes = frame.aa.availability["cause"]
+    return bool(causes.reindex([*columns] or causes.index).eq("absent").fillna(False).all())
+
+
+def _engines(frame: pd.DataFrame) -> Iterator[_Option]:
+    unrecorded = "" if _is_absent(frame, "last_run_day") else "no run recorded"
+    names = ("engine", "label", "configured", "last_run_day")
+    for engine, label, is_configured, ran in _rows(frame, *names):
+        is_off = is_configured is not None and not is_configured
+        run = f"last run {ran:%Y-%m-%d}" if ran is not None else unrecorded
+        note = _notes("not configured" * is_off, run)
+        yield _Option(engine, label, note, _DIMMED if is_off else 0)
+
+
+def _tagged(options: ScopeOptions, frame: pd.DataFrame, name: str) -> Iterator[_Option]:
+    for value, count in _rows(frame, name, "prompt_count"):
+        yield _Option(value, note=_prompts(count))
+    if name in options.untagged:
+        note = _notes(_prompts(options.untagged[name]), "no filter")
+        yield _Option(UNTAGGED, f"no {name}", note, _DISABLED)
+
+
+def _brands(frame: pd.DataFrame) -> Iterator[_Option]:
+    for brand, is_tracked, is_own in _rows(frame, "brand", "tracked", "own"):
+        tracked = {None: "", True: "tracked", False: "not tracked"}[is_tracked]
+        yield _Option(brand, None, _notes("own" * bool(is_own), tracked), _BOLD * bool(is_own))
+
+
+def _notes(*notes: str) -> str:
+    return " · ".join(filter(None, notes))
+
+
+def _prompts(count: int | None) -> str:
+    return "" if count is None else counted(count, "prompt")
+
+
+def _rows(frame: pd.DataFrame, *names: str) -> Iterator[tuple[Any, ...]]:
+    """The rows with a first column, missing values as None."""
+    columns = (frame[name].astype(object).where(frame[name].notna(), None) for name in names)
+    return (row for row in zip(*columns, strict=True) if row[0] is not None)
+
+
+def _allowed(name: str, option: _Option) -> _Option:
+    """The option, disabled where the API does not accept the value as a filter."""
+    try:
+        Scope(**{name: option.value})
+    except ScopeError:
+        note = "has a comma, no filter" if "," in option.value else "no filter"
+        return option._replace(note=note, mark=_DISABLED)
+    return option
+
+
+# -- sections ----------------------------------------------------------------------------------
+
+
+class SectionPicker(Picker):
+    """Choose sections, each with its description.
+
+    Parameters
+    ----------
+    source : Project or Dataset, optional
+        A project, whose sections are listed; or a dataset that was read: each section is then shown
+        with the availability and the number of rows of its main table, or with its error.
+    chosen : str or iterable of str, optional
+        The initial choice; all sections by default.
+
+    Raises
+    ------
+    ScopeError
+        If there is no such section; ``.suggestions`` has near matches.
+
+    Examples
+    --------
+    >>> picker = SectionPicker(chosen=["urls", "domains"])
+    >>> picker.sections
+    ('domains', 'urls')
+    """
+
+    def __init__(
+        self, source: Project | Dataset | None = None, chosen: str | Iterable[str] | None = None
+    ) -> None:
+        if source is not None and not isinstance(source, Project | Dataset):
+            raise ArgumentError(
+                f"a {type(source).__name__} has no sections; give a project, a dataset or nothing",
+                argument="source",
+            )
+        profile = source.client.profile if isinstance(source, Project) else default_profile()
+        names = section_names(profile)
+        options = [
+            _Option(name, None, *_read(source, name), (profile.get(name) or PROFILE[name]).doc)
+            for name in names
+        ]
+        self._profile = profile
+        group = _Group("sections", "Sections", options, "none of {}", rows=len(options))
+        super().__init__("", [group], chosen)
+
+    @property
+    def sections(self) -> tuple[str, ...]:
+        """The choice in alphabetical order, as ``value``; it can be set."""
+        sections: tuple[str, ...] = self.value
+        return sections
+
+    @sections.setter
+    def sections(self, sections: str | Iterable[str]) -> None:
+        self.value = sections
+
+    def _checked(self, value: Any) -> tuple[str, ...]:
+        return tuple(sorted(known_sections(value, self._profile)))
+
+    def _chosen(self) -> Choice:
+        return {"sections": self.sections}
+
+    def _made_of(self, choice: Choice) -> Sequence[str]:
+        return choice["sections"]
+
+    def _python(self) -> str:
+        return _python_tuple(self.sections)
+
+
+def _read(source: Project | Dataset | None, name: str) -> tuple[str, int]:
+    """The note and the flag of a section of a dataset."""
+    if not isinstance(source, Dataset):
+        return "", 0
+    if name in source.errors:
+        return f"failed: {type(source.errors[name]).__name__}", _DIMMED
+    if name not in source:
+        return "not read", 0
+    tables = source[name]
+    main = next(iter(tables))
+    rows = counted(tables.rows[main], "row") if tables.rows[main] else ""
+    is_lacking = tables._words[main].startswith(("unavailable", "not applicable"))
+    return _notes(tables._shown(main).partition(":")[0], rows), _DIMMED * is_lacking
