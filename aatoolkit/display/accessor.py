@@ -23,7 +23,7 @@ from aatoolkit.frame import complete, merge, reshape, views
 from aatoolkit.frame.aggregate import aggregate
 from aatoolkit.frame.aggregation_plan import Rules
 from aatoolkit.frame.cell_status import availability_of
-from aatoolkit.frame.excel import SheetTable, codebook_sheet, write_workbook
+from aatoolkit.frame.excel import SheetTable, write_workbook
 from aatoolkit.frame.groupby import By, by_period, names_of
 from aatoolkit.frame.merge_keys import warn_of_unmatched
 from aatoolkit.frame.overview import as_html, as_text
@@ -1398,7 +1398,7 @@ class Accessor(NamesNear):
         exactly is written as text, and rates are only shown in per cent. Moments are in UTC. A
         missing value is an empty cell. The sheet ``Overview`` has the key figures, a chart, where
         it is from and how to read it, ``columns`` what was not measured, and why; headers of
-        declared columns are in plain words, with the name, unit and meaning in a note.
+        declared columns are in plain words.
 
         Parameters
         ----------
@@ -1427,12 +1427,7 @@ class Accessor(NamesNear):
            n
         0  1
         """
-        book = codebook_sheet(self._frame)
-        sheets = [
-            SheetTable("data", "The rows.", self._frame, is_plain=True),
-            SheetTable("columns", "What each column is, and whether it was measured.", book),
-        ]
-        return write_workbook(sheets, path, metadata_of(self._frame).sources)
+        return write_workbook([SheetTable("data", "The rows.", self._frame)], path)
 
     def plain(self) -> pd.DataFrame:
         """Return the frame with ordinary NumPy dtypes, for seaborn, scikit-learn or ``to_sql``.

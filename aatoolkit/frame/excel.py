@@ -9,7 +9,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,8 +19,7 @@ import pandas as pd
 from aatoolkit._util.defaults import needed
 from aatoolkit._util.files import writing
 from aatoolkit._util.text import escaped, visible
-from aatoolkit.errors import AAToolkitError, NotWritten
-from aatoolkit.frame.aggregate import aggregate
+from aatoolkit.errors import NotWritten
 from aatoolkit.frame.aggregation_plan import row_units
 from aatoolkit.frame.csv import as_texts
 from aatoolkit.frame.views import codebook_of
@@ -58,30 +57,28 @@ _LEGEND = (
     "An empty cell is no 0: the value was not measured, does not apply, or is not there. "
     "A 0 was measured.",
     "available: everything was measured; partial: a part could not be measured; unavailable: "
-    "nothing could be measured; the note at the column's header says why.",
+    "nothing could be measured; the sheet columns says why.",
     "not applicable: there is nothing to measure; unknown: the service does not say.",
     "Rates and shares are shown in per cent, other numbers rounded; each cell holds all digits.",
-    "The note at a header has the column's name in the data, its unit, meaning and status.",
+    "The sheet columns has the name of each column in the data, its unit, meaning and status.",
 )
 
 
 class SheetTable(NamedTuple):
-    """A table that becomes one sheet, or several where it has more rows than a sheet."""
+    """A table that becomes a sheet: its name, meaning and rows, and what could be measured."""
 
     name: str
     doc: str
     frame: pd.DataFrame
     measured: str = ""
-    """What of it could be measured."""
-    is_plain: bool = False
-    """Whether its columns are named in plain words, with the name in a note."""
 
 
 def write_workbook(
     tables: Iterable[SheetTable],
     path: str | os.PathLike[str],
-    about: Sequence[Source] = (),
+    *,
     created: datetime | None = None,
+    is_plain: bool = True,
 ) -> Path:
     """Write tables to a workbook for readers; the file appears whole or not at all.
 
@@ -91,25 +88,31 @@ def write_workbook(
         The tables. Moments are in UTC, which is how Excel shows them.
     path : str or path
         The file, which ends in ``.xlsx``.
-    about : sequence of Source
-        The responses that they are from, which the first sheet lists.
     created : datetime, optional
         The moment that the workbook names as its own, in UTC; by default now.
+    is_plain : bool
+        Whether columns are named in plain words, and a last sheet says what each column is.
 
     Raises
     ------
     NotWritten
-        If the file's name does not end in ``.xlsx``: programs would refuse to open it.
-    NotWritten
-        If the file cannot be written; an existing file is unchanged.
+        If the file's name does not end in ``.xlsx``: programs would refuse to open it; if a table
+        has more rows than a sheet; if the file cannot be written: an existing one is unchanged.
     PackageMissing
         If xlsxwriter is not installed.
     """
-    path = Path(path)
+    path, sheets = Path(path), [*tables]
     if path.suffix.lower() != ".xlsx":
         raise NotWritten(
             f"{path.name} is no name of an Excel workbook; let it end in .xlsx", path=str(path)
         )
+    for table in sheets:
+        if len(table.frame) >= _ROWS:
+            raise NotWritten(
+                f"{table.name} has {len(table.frame):,} rows, and a sheet takes {_ROWS - 1:,}; "
+                "aggregate it, or write Parquet",
+                path=str(path),
+            )
     with needed("Excel needs", "excel"):
         import xlsxwriter  # noqa: F401  pandas writes by it
     options = {"strings_to_formulas": False, "strings_to_urls": False}
@@ -126,7 +129,7 @@ def write_workbook(
     ):
         moment = (created or datetime.now(UTC)).replace(tzinfo=None)
         writer.book.set_properties({"created": moment})
-        _Book(writer).write([*tables], about)
+        _Book(writer, is_plain).write(sheets)
     return path
 
 
@@ -134,74 +137,59 @@ def write_sections(
     sections: Mapping[str, Mapping[str, pd.DataFrame]], path: str | os.PathLike[str]
 ) -> Path:
     """Write the tables of sections, a sheet each, and a sheet that says what each column is."""
-    sheets, books = [], []
-    sources: list[Source] = []
+    sheets = []
     for section, tables in sections.items():
-        declaration = getattr(tables, "declaration", None)
-        docs = {table.name: table.doc for table in getattr(declaration, "tables", ())}
+        docs = {table.name: table.doc for table in getattr(tables, "declaration", None) or ()}
         words: Mapping[str, str] = getattr(tables, "_words", {})
         for name, frame in tables.items():
             measured = words.get(name, "").replace("unknown", "nothing is said")
-            doc = f"{section}: {docs.get(name, '')}"
-            sheets.append(SheetTable(name, doc, frame, measured, is_plain=True))
-            books.append(codebook_sheet(frame).assign(section=section, table=name))
-            sources += metadata_of(frame).sources
-    if books:
-        whole = pd.concat(books, ignore_index=True)
-        first = ["section", "table", "column"]
-        whole = whole[[*first, *whole.columns.difference(first, sort=False)]]
-        sheets.append(SheetTable("columns", "What each column is.", whole))
-    return write_workbook(sheets, path, [*dict.fromkeys(sources)])
-
-
-def codebook_sheet(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the code book of a frame, with the headers that its sheet has."""
-    book: pd.DataFrame = pd.DataFrame(codebook_of(frame).reset_index())
-    names = plain_names(frame)
-    book.insert(1, "header", [names.get(str(name), str(name)) for name in book["column"]])
-    return book
+            sheets.append(SheetTable(name, f"{section}: {docs.get(name, '')}", frame, measured))
+    return write_workbook(sheets, path)
 
 
 class _Book:
     """A workbook that is being written."""
 
-    def __init__(self, writer: pd.ExcelWriter[Any]) -> None:
-        self._writer, self._book = writer, writer.book
+    def __init__(self, writer: pd.ExcelWriter[Any], is_plain: bool) -> None:
+        self._writer, self._book, self._is_plain = writer, writer.book, is_plain
         self._formats: dict[str | None, Any] = {None: None}
         self._bold = self._book.add_format({"bold": True})
         self._title = self._book.add_format({"bold": True, "font_size": 14})
 
-    def write(self, tables: Sequence[SheetTable], about: Sequence[Source]) -> None:
-        first = self._book.add_worksheet("Overview")
-        names: set[str] = {"overview", "history"}
-        rows: list[tuple[Any, ...]] = []
+    def write(self, tables: Sequence[SheetTable]) -> None:
+        overview = self._book.add_worksheet("Overview")
+        names = {"overview": "Overview", "history": "", "columns": ""}  # Excel has the second
+        sheets: list[tuple[Any, ...]] = []
         for table in tables:
-            for start in range(0, max(len(table.frame), 1), _ROWS - 1):
-                frame = table.frame.iloc[start : start + _ROWS - 1]
-                name = _sheet_name(table, names)
-                self._fill(name, frame, table.is_plain)
-                rows.append((name, table.name, len(frame), table.doc, table.measured))
-        self._overview(first, tables, about, rows)
+            words = _in_words(table.name) if self._is_plain else visible(table.name)
+            name = _sheet_name(words, names)
+            self._fill(name, table.frame, self._is_plain)
+            sheets.append((name, table.name, len(table.frame), table.doc, table.measured))
+        if self._is_plain and tables:
+            books = [_codebook(table) for table in tables]
+            book = pd.concat(books, ignore_index=True)
+            self._fill("columns", book, is_plain=False)
+            sheets.append(("columns", "columns", len(book), "What each column is.", ""))
+        self._overview(overview, tables, sheets)
 
     def _fill(self, name: str, frame: pd.DataFrame, is_plain: bool) -> None:
         """Write the rows, with formats by unit, widths, and notes at the headers."""
-        plain = plain_names(frame) if is_plain else {}
-        notes = header_notes(frame) if is_plain else {}
-        shown = number_formats(frame) if is_plain else {}
+        headers = plain_names(frame) if is_plain else {}
+        formats = _number_formats(frame) if is_plain else {}
         cells = [_as_excel(frame.iloc[:, at]) for at in range(frame.shape[1])]
-        whole = pd.DataFrame({at: pd.Series(c, dtype=object) for at, c in enumerate(cells)})
-        whole.to_excel(self._writer, sheet_name=name, index=False, header=False, startrow=1)
+        objects = {at: pd.Series(values, dtype=object) for at, values in enumerate(cells)}
+        pd.DataFrame(objects).to_excel(
+            self._writer, sheet_name=name, index=False, header=False, startrow=1
+        )
         sheet = self._writer.sheets[name]
         for at, (column, values) in enumerate(zip(map(str, frame.columns), cells, strict=True)):
-            header, formats = _fitted(plain.get(column, column)), shown.get(column, [])
-            usual = max({*formats}, key=formats.count, default=None)
+            header, forms = _fitted(headers.get(column, column)), formats.get(column, [])
+            usual = max({*forms}, key=forms.count, default=None)
             sheet.write_string(0, at, header, self._bold)
             sheet.set_column(at, at, _width([header, *values[:200]]), self._format(usual))
-            for row, (value, form) in enumerate(zip(values, formats, strict=False), 1):
+            for row, (value, form) in enumerate(zip(values, forms, strict=False), 1):
                 if form != usual and value is not None:
                     sheet.write(row, at, value, self._format(form))
-            if column in notes:
-                sheet.write_comment(0, at, notes[column], {"x_scale": 2.5, "y_scale": 1.5})
         sheet.freeze_panes(1, 0)
         if cells:
             sheet.autofilter(0, 0, len(frame), len(cells) - 1)
@@ -209,49 +197,45 @@ class _Book:
         sheet.repeat_rows(0)
 
     def _overview(
-        self,
-        sheet: Any,
-        tables: Sequence[SheetTable],
-        about: Sequence[Source],
-        rows: Sequence[tuple[Any, ...]],
+        self, sheet: Any, tables: Sequence[SheetTable], sheets: Sequence[tuple[Any, ...]]
     ) -> None:
         """Fill the first sheet: the sources, the key figures, a chart, the sheets, a legend."""
-        plain = [table for table in tables if table.is_plain]
-        windows = dict.fromkeys(", ".join(_facts(of)[:2]) for of in about if of.host)
+        lists = [metadata_of(table.frame).sources for table in tables if self._is_plain]
+        sources = [*dict.fromkeys(source for sources in lists for source in sources)]
+        windows = dict.fromkeys(", ".join(_facts(of)[:2]) for of in sources if of.host)
         sheet.write(0, 0, "What AI answer engines cite, mention and show", self._title)
-        for at, line in enumerate(windows, 1):
-            sheet.write(at, 0, _fitted(line), self._bold)
+        sheet.write_column(1, 0, map(_fitted, windows), self._bold)
         at = len(windows) + 2
-        for label, value, shown in _figures(plain):
-            sheet.write(at, 0, _fitted(label))
-            sheet.write_number(at, 1, value, self._format(shown))
-            at += 1
-        chart = self._chart(plain, rows)
-        if chart is not None:
-            sheet.insert_chart(at + 1, 0, chart)
-            at += 17
+        if self._is_plain:
+            for label, value, form in _figures([table.frame for table in tables]):
+                sheet.write(at, 0, _fitted(label))
+                sheet.write(at, 1, value, self._format(form))
+                at += 1
+            chart = self._chart(tables, sheets)
+            if chart is not None:
+                sheet.insert_chart(at + 1, 0, chart)
+                at += 17
         sheet.write_row(at + 1, 0, ("sheet", "table", "rows", "holds", "measured"), self._bold)
-        for number, (name, *facts) in enumerate(rows, at + 2):
+        for number, (name, table, count, *words) in enumerate(sheets, at + 2):
             link = "internal:'{}'!A1".format(name.replace("'", "''"))
             sheet.write_url(number, 0, link, string=name)
-            sheet.write_row(number, 1, [_fitted(f) if isinstance(f, str) else f for f in facts])
-        read = [", ".join(_facts(of)) for of in about]
-        sheet.write_column(at + len(rows) + 3, 0, [*_LEGEND, "", *map(_fitted, read)])
+            sheet.write_row(number, 1, [_fitted(table), count, *map(_fitted, words)])
+        facts = [_fitted(", ".join(_facts(of))) for of in sources]
+        sheet.write_column(at + len(sheets) + 3, 0, [*_LEGEND, "", *facts])
         for column, width in enumerate((28, 26, 9, 60, 30)):
             sheet.set_column(column, column, width)
         _for_print(sheet)
 
-    def _chart(self, tables: Sequence[SheetTable], rows: Sequence[tuple[Any, ...]]) -> Any:
+    def _chart(self, tables: Sequence[SheetTable], sheets: Sequence[tuple[Any, ...]]) -> Any:
         """A line over days, or bars of the largest rows, of the first table that has them."""
-        sheets = {row[1]: row[0] for row in reversed(rows)}
         for kind in ("line", "bar"):
-            for table in tables:
+            for table, (name, *_) in zip(tables, sheets, strict=False):
                 place = _drawn(table.frame, kind)
                 if place is None:
                     continue
                 (x, y), last = place, len(table.frame)
                 last = min(last, _BARS) if kind == "bar" else last
-                name, header = sheets[table.name], plain_names(table.frame)[table.frame.columns[y]]
+                header = plain_names(table.frame)[table.frame.columns[y]]
                 chart = self._book.add_chart({"type": kind})
                 places = {"categories": [name, 1, x, last, x], "values": [name, 1, y, last, y]}
                 chart.add_series({"name": header, **places})
@@ -264,20 +248,29 @@ class _Book:
                 return chart
         return None
 
-    def _format(self, shown: str | None) -> Any:
+    def _format(self, form: str | None) -> Any:
         """The format of cells that are shown in a way."""
-        if shown not in self._formats:
-            self._formats[shown] = self._book.add_format({"num_format": shown})
-        return self._formats[shown]
+        if form not in self._formats:
+            self._formats[form] = self._book.add_format({"num_format": form})
+        return self._formats[form]
+
+
+def _codebook(table: SheetTable) -> pd.DataFrame:
+    """The code book of a table, with the headers that its sheet has."""
+    book: pd.DataFrame = pd.DataFrame(codebook_of(table.frame).reset_index())
+    names = plain_names(table.frame)
+    book.insert(0, "table", table.name)
+    book.insert(2, "header", [names.get(str(name), str(name)) for name in book["column"]])
+    return book
 
 
 def _fitted(text: str) -> str:
     """A text escaped as in CSV, truncated to fit a cell; Excel counts UTF-16 units."""
     text = escaped(text)
-    if len(text.encode("utf-16-le")) <= 2 * _CELL:
+    units = text.encode("utf-16-le")
+    if len(units) <= 2 * _CELL:
         return text
-    room = 2 * (_CELL - len(_CUT))
-    return text.encode("utf-16-le")[:room].decode("utf-16-le", "ignore") + _CUT
+    return units[: 2 * (_CELL - len(_CUT))].decode("utf-16-le", "ignore") + _CUT
 
 
 def _for_print(sheet: Any) -> None:
@@ -288,46 +281,30 @@ def _for_print(sheet: Any) -> None:
     sheet.set_footer("&L&A&RPage &P of &N")
 
 
-def _sheet_name(table: SheetTable, names: set[str]) -> str:
-    """A unique name in plain words; Excel ignores case in them."""
-    words = _in_words(table.name) if table.is_plain else visible(table.name)
+def _sheet_name(words: str, names: dict[str, str]) -> str:
+    """A name that no other sheet has; Excel ignores case in them."""
     plain = re.sub(r"[\[\]:*?/\\]", "_", words).strip("'") or "table"
-    name, number = plain[:_SHEET], 1
+    name = plain[:_SHEET]
     while name.lower() in names:
-        number += 1
-        name = f"{plain[: _SHEET - len(str(number)) - 1]} {number}"
-    names.add(name.lower())
+        number = f" {len(names)}"
+        name = plain[: _SHEET - len(number)] + number
+    names[name.lower()] = name
     return name
 
 
-def _figures(tables: Sequence[SheetTable]) -> Iterator[tuple[str, float, str | None]]:
-    """Yield the key figures: rows that are metrics, else the first table's totals by its rules."""
-    for frame in (table.frame for table in tables):
+def _figures(frames: Sequence[pd.DataFrame]) -> Iterator[tuple[str, float, str]]:
+    """Yield the key figures: rows that are metrics, of the first table that has them."""
+    for frame in frames:
         metadata = metadata_of(frame)
-        for name, shown in number_formats(frame).items():
+        for name, formats in _number_formats(frame).items():
             what = declared(metadata.columns[name])
             if what is None or len(metadata.key) != 1 or not (what.units or what.unit == PER_UNIT):
                 continue
-            labels = frame[metadata.key[0]].astype("string")
-            rows = zip(labels, _as_excel(frame[name]), shown, strict=True)
-            for label, value, form in [row for row in rows if _is_number(row[1])][:_FIGURES]:
+            rows = zip(frame[metadata.key[0]], _as_excel(frame[name]), formats, strict=True)
+            for label, value, form in [row for row in rows if row[1] is not None][:_FIGURES]:
                 words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", str(label)).lower()
                 yield _in_words(words), value, form
             return
-    for table in tables[:1]:
-        try:
-            total = aggregate(table.frame, None, None, True, {}, True)
-        except AAToolkitError:
-            return
-        names = plain_names(total)
-        for name, (form, *_) in [*number_formats(total).items()][:_FIGURES]:
-            (value,) = _as_excel(total[name])
-            if form and _is_number(value) and name in table.frame.columns:
-                yield names[name], value, form
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _drawn(frame: pd.DataFrame, kind: str) -> tuple[int, int] | None:
@@ -338,7 +315,7 @@ def _drawn(frame: pd.DataFrame, kind: str) -> tuple[int, int] | None:
     is_time = pd.api.types.is_datetime64_any_dtype(frame[metadata.key[0]].dtype)
     measures = [
         name
-        for name in number_formats(frame)
+        for name in _number_formats(frame)
         if (what := declared(metadata.columns[name])) and what.aggregate.rule in ("sum", "ratio")
     ]
     if is_time != (kind == "line") or not measures:
@@ -380,15 +357,15 @@ def _moment(value: pd.Timestamp) -> Any:
 
 def _width(cells: Sequence[Any]) -> int:
     """The width of a column in characters, of which the longest cell fits if it is short."""
-
-    def length(cell: Any) -> int:
-        if isinstance(cell, date):
-            return 23 if isinstance(cell, datetime) else 10
-        if isinstance(cell, int | float):
-            return len(f"{cell:,.4f}" if cell % 1 else f"{cell:,.0f}")
-        return len(str(cell))
-
-    return max(8, min(2 + max(length(cell) for cell in cells if cell is not None), 60))
+    texts = (
+        f"{cell:,.2f}"
+        if isinstance(cell, int | float)
+        else f"{cell} UTC"
+        if isinstance(cell, datetime)
+        else str(cell)
+        for cell in cells
+    )
+    return max(8, min(2 + max(map(len, texts)), 60))
 
 
 def plain_names(frame: pd.DataFrame) -> dict[str, str]:
@@ -401,9 +378,9 @@ def plain_names(frame: pd.DataFrame) -> dict[str, str]:
     'URL'
     """
     metadata = metadata_of(frame).columns
-    names = [str(name) for name in frame.columns]
     plain = {
-        name: _in_words(name) if declared(metadata.get(name, NOTHING)) else name for name in names
+        name: _in_words(name) if declared(metadata.get(name, NOTHING)) else name
+        for name in map(str, frame.columns)
     }
     often = Counter(header.casefold() for header in plain.values())
     return {
@@ -416,22 +393,10 @@ def _in_words(name: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def header_notes(frame: pd.DataFrame) -> dict[str, str]:
-    """Return what the note at the header of each declared column says."""
-    notes = {}
-    for name, column in metadata_of(frame).columns.items():
-        what = declared(column)
-        if what is not None:
-            unit = f"unit: {what.unit}" if what.unit else ""
-            lines = (name, what.doc or "", unit, str(column.availability))
-            notes[name] = "\n".join(visible(line) for line in lines if line)
-    return notes
-
-
-def number_formats(frame: pd.DataFrame) -> dict[str, list[str]]:
-    """Return how the cells of each declared column of numbers are shown."""
+def _number_formats(frame: pd.DataFrame) -> dict[str, list[str]]:
+    """How the cells of each declared column of numbers are shown."""
     metadata = metadata_of(frame)
-    shown: dict[str, list[str]] = {}
+    formats: dict[str, list[str]] = {}
     for name, values in frame.items():
         what = declared(metadata.columns.get(str(name), NOTHING))
         is_flag = pd.api.types.is_bool_dtype(values.dtype)
@@ -443,10 +408,10 @@ def number_formats(frame: pd.DataFrame) -> dict[str, list[str]]:
             units = frame["unit"] if is_by_row else pd.Series(what.unit, frame.index, dtype=object)
         is_whole = (values.isna() | (values % 1 == 0)).to_numpy(bool)
         if what.unit != PER_UNIT:  # a count of one row is whole, whatever the others are
-            is_whole = np.full(len(frame), is_whole.all())
-        usual = (_WHOLE if flag else _BROKEN for flag in is_whole)
-        shown[str(name)] = [_FORMATS.get(of, by) for of, by in zip(units, usual, strict=True)]
-    return shown
+            is_whole[:] = is_whole.all()
+        usual = np.where(is_whole, _WHOLE, _BROKEN).tolist()
+        formats[str(name)] = [_FORMATS.get(of, by) for of, by in zip(units, usual, strict=True)]
+    return formats
 
 
 def _facts(source: Source) -> list[str]:

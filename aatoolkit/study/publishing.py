@@ -227,7 +227,8 @@ def publish(
                 put(table.path("csv"), csv_bytes(table.frame))
         if excel:
             sheets = (SheetTable(table.name, table.doc, table.frame) for table in published)
-            write_workbook(sheets, folder / "tables.xlsx", created=facts["last"])
+            path = folder / "tables.xlsx"
+            write_workbook(sheets, path, created=facts["last"], is_plain=False)
         for name, content in attached.items():
             put(name, content)
         put("codebook.csv", csv_bytes(_codebook(published)))
