@@ -24,7 +24,7 @@ import secrets
 import shutil
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 
@@ -357,6 +357,23 @@ def _sync(path: Path) -> None:
             raise
     finally:
         os.close(handle)
+
+
+def mismatches(expected: Mapping[str, str], there: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield how the hashes of files differ from those expected: what it is, and the name.
+
+    Examples
+    --------
+    >>> list(mismatches({"a": "1", "b": "2"}, {"b": "3", "c": "4"}))
+    [('missing', 'a'), ('altered', 'b'), ('added', 'c')]
+    """
+    for name in sorted({*expected, *there}):
+        if name not in there:
+            yield "missing", name
+        elif name not in expected:
+            yield "added", name
+        elif there[name] != expected[name]:
+            yield "altered", name
 
 
 class FileList(list[Path]):

@@ -195,7 +195,7 @@ def _place(record: Record | None) -> dict[str, Any]:
     assert record is not None
     return {
         "host": record.host,
-        "section": "scope_options" if record.is_options else record.section,
+        "section": "scope_options" if record.scope is None else record.section,
         "scope": None if record.scope is None else record.scope._to_query(),
     }
 

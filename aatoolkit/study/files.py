@@ -14,7 +14,7 @@ import stat
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from aatoolkit._util.files import write_whole
 from aatoolkit._util.text import visible
@@ -87,21 +87,6 @@ def parsed(text: bytes, read: Callable[[Any], T]) -> T | None:
         return None
 
 
-class StudyFiles(Protocol):
-    """Read access to the files of a study, by name."""
-
-    path: Path
-
-    def names(self) -> list[str]:
-        """The names of all files, sorted; the names of folders end in a slash."""
-
-    def has(self, name: str) -> bool:
-        """Whether there is a file of this name."""
-
-    def read(self, name: str) -> bytes:
-        """Read one file; a `StudyError` if it is missing, too large, or no regular file."""
-
-
 def open_files(path: str | os.PathLike[str]) -> StudyFiles:
     """Open the folder or zip file at a path.
 
@@ -111,16 +96,13 @@ def open_files(path: str | os.PathLike[str]) -> StudyFiles:
         If there is neither, or it cannot be read.
     """
     place = Path(path).expanduser()
-    problem = ""
     try:
         if any((place / name).exists() for name in (STUDY, MANIFEST)):
             return FolderFiles(place)
         if place.is_file():
             return ZipFiles(place)
     except OSError as error:
-        problem = f"it cannot be read ({error.strerror or error})"
-    if problem:
-        raise unusable(place, problem)
+        raise unusable(place, f"it cannot be read ({error.strerror or error})") from None
     raise StudyError(f"there is no study at {visible(str(place))}; check the path", path=str(place))
 
 
@@ -136,7 +118,7 @@ class FolderFiles:
             return sorted(_walk(self.path, ""))
         except OSError as error:
             problem = f"it cannot be listed ({error.strerror or error})"
-        raise unusable(self.path, problem)
+            raise unusable(self.path, problem) from None
 
     def has(self, name: str) -> bool:
         """Whether there is a file of this name."""
@@ -199,6 +181,10 @@ class ZipFiles:
             except Exception as error:  # a damaged, encrypted or oddly compressed member
                 problem = f"cannot be read ({error})"
         raise unusable(self.path, f"{name} {problem}")
+
+
+StudyFiles = FolderFiles | ZipFiles
+"""Read access to the files of a study, by name."""
 
 
 def _odd(members: list[zipfile.ZipInfo]) -> Iterator[str]:

@@ -34,7 +34,7 @@ from aatoolkit._util.units import UNITS
 from aatoolkit.availability import Availability, Status
 from aatoolkit.errors import AAToolkitWarning, NotWritten, did_you_mean, near_matches
 from aatoolkit.frame.concat import concat
-from aatoolkit.frame.csv import csv_bytes, is_guarded_number
+from aatoolkit.frame.csv import csv_bytes
 from aatoolkit.frame.excel import SheetTable, write_workbook
 from aatoolkit.frame.merge import rename
 from aatoolkit.frame.parquet import arrow_table, write_arrow
@@ -236,7 +236,7 @@ def publish(
         put("CITATION.cff", _citation(facts))
         package = _data_package(facts, published, _sums(folder))
         put("datapackage.json", json_text(package, indent=1) + "\n")
-        sums = (f"{sha256}  {path}\n" for path, (_, sha256) in _sums(folder).items())
+        sums = (f"{sha256}  {path}\n" for path, sha256 in _sums(folder).items())
         put(SUMS, "".join(sums))
     return place
 
@@ -256,13 +256,10 @@ def _check_place(out: Path, *, overwrite: bool) -> None:
         raise NotWritten(f"{out} {problem}, or name another folder", path=str(out))
 
 
-def _sums(folder: Path) -> dict[str, tuple[int, str]]:
-    """The size and SHA-256 of every file, by its path in the folder."""
+def _sums(folder: Path) -> dict[str, str]:
+    """The SHA-256 of every file, by its path in the folder."""
     return {
-        path.relative_to(folder).as_posix(): (
-            path.stat().st_size,
-            hashlib.sha256(path.read_bytes()).hexdigest(),
-        )
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted(folder.rglob("*"))
         if path.is_file()
     }
@@ -275,10 +272,7 @@ def _facts(
     responses = next(table.frame for table in tables if table.name == "responses")
     sections = sorted({table.section for table in tables if table.section})
     read = responses["fetched_at"].dt.tz_convert("UTC")
-    first, last, days = read.min(), read.max(), read.dt.tz_localize(None).dt.normalize()
-    lengths = pd.to_timedelta(responses.get("days", days.isna()), unit="D")
-    starts = responses.get("window_start", days - lengths).fillna(days - lengths).fillna(days)
-    ends = responses.get("window_end", days).fillna(days)
+    first, last = read.min(), read.max()
     failed = int(responses["error"].notna().sum()) if "error" in responses else 0
     digest = f"sha256:{about.digest}" if about.digest else None
     notes = [visible(about.description)] if about.description else []
@@ -301,7 +295,6 @@ def _facts(
             "sections": ", ".join(sections),
             "responses": f"{len(responses) - failed} usable, {failed} with errors",
             "read": f"{first:%Y-%m-%d %H:%M} to {last:%Y-%m-%d %H:%M} UTC",
-            "period": f"{starts.min():%Y-%m-%d} to {ends.max():%Y-%m-%d}",
             "creators": ", ".join(about.creators) or "not stated",
             "licence": about.licence or _NO_LICENCE,
             "study": digest or "not sealed",
@@ -318,11 +311,12 @@ def _published(
     """All tables of a publication, in a fixed order, without what is left out."""
     numbered = dict(enumerate(sorted(read, key=lambda tables: _order(tables.payload)), 1))
     rows = [
-        _about(tables.payload, metadata_of(tables.main).sources) for tables in numbered.values()
+        _about(tables.payload, metadata_of(tables.main).sources[0]) for tables in numbered.values()
     ]
-    rows += [_about(*failure) for failure in sorted(failed, key=lambda failure: _order(failure[0]))]
+    for payload, why in sorted(failed, key=lambda failure: _order(failure[0])):
+        rows.append(_about(payload, Source(section=payload.section), why))
     responses = _own_table("responses", [{"response": n, **row} for n, row in enumerate(rows, 1)])
-    states = []
+    states: list[dict[str, Any]] = []
     sections: dict[str, str] = {}
     for number, tables in sorted(numbered.items(), key=lambda item: item[1].section):
         sections |= dict.fromkeys(tables, tables.section)
@@ -348,11 +342,9 @@ def _order(payload: Payload | None) -> tuple[str, ...]:
     return tuple(part or "" for part in parts)
 
 
-def _about(payload: Payload | None, rest: Sequence[Source] | str) -> dict[str, Any]:
-    """The row of a response in the table ``responses``: of its sources, or why it has none."""
+def _about(payload: Payload | None, source: Source, why: str | None = None) -> dict[str, Any]:
+    """The row of a response in the table ``responses``."""
     assert payload is not None
-    is_error = isinstance(rest, str)
-    source = Source(section=payload.section) if is_error else rest[0]
     scope = payload.scope
     filters = {} if scope is None else scope._filters
     return {
@@ -369,7 +361,7 @@ def _about(payload: Payload | None, rest: Sequence[Source] | str) -> dict[str, A
         "sha256": payload.sha256,
         "bytes": len(payload.body),
         "stale": payload.stale,
-        "error": rest if is_error else None,
+        "error": why,
     }
 
 
@@ -589,15 +581,9 @@ def _citation(facts: Mapping[str, Any]) -> str:
 def _data_package(
     facts: Mapping[str, Any],
     tables: Sequence[PublishedTable],
-    files: Mapping[str, tuple[int, str]],
+    files: Mapping[str, str],
 ) -> dict[str, Any]:
     """Describe the tables as specified by Data Package 2.0."""
-    resources = [
-        _resource(table, form, *files[table.path(form)])
-        for form in ("parquet", "csv")
-        for table in tables
-        if table.path(form) in files
-    ]
     return _filled(
         _PACKAGE,
         **facts,
@@ -605,53 +591,35 @@ def _data_package(
         people=[{"title": name, "roles": ["creator"]} for name in facts["creators"]],
         licences=[{"name": facts["licence"]}] if facts["licence"] else [],
         study={"digest": facts["digest"]} if facts["digest"] else None,
-        resources=resources,
+        resources=[_resource(table, files[table.path("parquet")]) for table in tables],
     )
 
 
-def _resource(table: PublishedTable, form: str, size: int, sha256: str) -> dict[str, Any]:
-    is_csv = form == "csv"
-    suffix = ".csv" if is_csv else ""
+def _resource(table: PublishedTable, sha256: str) -> dict[str, Any]:
     key = [*table.metadata.key]
     if key and (table.frame[key].isna().any(axis=None) or table.frame.duplicated(key).any()):
         key = []
-    refers = {"resource": f"responses{suffix}", "fields": ["response"]}
-    schema = _filled(
-        _SCHEMA,
-        fields=[_field(table, facts, is_csv) for facts in table.facts],
-        key=key,
-        refers=[{"fields": ["response"], "reference": refers}]
-        if "response" in table.frame and table.name != "responses"
-        else [],
-    )
-    resource = _filled(
+    refers = {
+        "fields": ["response"],
+        "reference": {"resource": "responses", "fields": ["response"]},
+    }
+    is_referring = "response" in table.frame and table.name != "responses"
+    fields = [_field(table.frame[facts["column"]], facts) for facts in table.facts]
+    return _filled(
         _RESOURCE,
-        name=re.sub(r"[^a-z0-9._-]", "_", table.name.lower()) + suffix,
+        name=re.sub(r"[^a-z0-9._-]", "_", table.name.lower()),
         table=table.name,
         doc=table.doc,
-        path=table.path(form),
-        form=form,
-        media="text/csv" if is_csv else "application/vnd.apache.parquet",
+        path=table.path("parquet"),
+        sha256=sha256,
+        schema=_filled(_SCHEMA, fields=fields, key=key, refers=[refers] if is_referring else []),
     )
-    # Validators cannot check ``bytes`` and ``hash`` of binary files.
-    sums: dict[str, Any] = {"sha256": sha256}
-    if is_csv:
-        sums = {"bytes": size, "hash": f"sha256:{sha256}", "encoding": "utf-8"}
-        sums["dialect"] = {"delimiter": ","}
-    return {**resource, **sums, "schema": schema}
 
 
-def _field(table: PublishedTable, facts: dict[str, Any], is_csv: bool) -> dict[str, Any]:
-    values = table.frame[facts["column"]]
+def _field(values: pd.Series, facts: dict[str, Any]) -> dict[str, Any]:
+    kind = _TYPES.get(str(values.dtype), "string")
     if facts["dtype"] == "list<string>":
-        # Frictionless does not accept a Parquet list as an array, nor as any other type.
-        kind = "array" if is_csv else "any"
-    elif pd.api.types.is_datetime64_dtype(values.dtype):
-        kind = "date" if is_csv else "datetime"
-    elif is_csv and is_guarded_number(values):
-        kind = "string"
-    else:
-        kind = _TYPES.get(str(values.dtype), "string")
+        kind = "any"  # Frictionless does not accept a Parquet list as an array
     unit = UNITS.get(facts["unit"] or "")
     ucum, qudt = (unit and unit.code) or (None, None)
     qudt = qudt and f"http://qudt.org/vocab/unit/{qudt}"
@@ -663,6 +631,7 @@ _TYPES = {
     "Float64": "number",
     "boolean": "boolean",
     "datetime64[us, UTC]": "datetime",
+    "datetime64[us]": "datetime",
 }
 _KEYWORDS = ("AI answer engines", "brand visibility", "citations", "agent analytics")
 
@@ -710,8 +679,10 @@ _RESOURCE = """{
 "title": $table,
 "description": $doc,
 "path": $path,
-"format": $form,
-"mediatype": $media
+"format": "parquet",
+"mediatype": "application/vnd.apache.parquet",
+"sha256": $sha256,
+"schema": $schema
 }"""
 _SCHEMA = """{
 "$$schema": "https://datapackage.org/profiles/2.0/tableschema.json",

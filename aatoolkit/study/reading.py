@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit.client.dataset import Dataset
@@ -31,13 +32,13 @@ from aatoolkit.sections import Profile
 from aatoolkit.sections.profile import SCOPE_OPTIONS
 from aatoolkit.sections.profile_json import dump_profile, load_profile
 from aatoolkit.study.files import parsed
-from aatoolkit.study.record import Record, canonical
+from aatoolkit.study.record import canonical
 
 if TYPE_CHECKING:
     from aatoolkit.study.study import Study
 
-Hashes = dict[str, dict[str, dict[str, Any]]]
-"""By section and table: ``rows`` and ``hash``."""
+Hashes = dict[str, tuple[int, str]]
+"""The rows and the logical hash of each table, by ``section.table``."""
 
 
 def tables_of(
@@ -67,32 +68,39 @@ def quietly(read: Callable[..., Dataset], *arguments: Any) -> Dataset:
 def table_hashes(dataset: Dataset) -> Hashes:
     """Count the rows and compute the logical hash of every table."""
     return {
-        section: {
-            name: {"rows": tables.rows[name], "hash": logical_hash(tables[name])} for name in tables
-        }
+        f"{section}.{name}": (tables.rows[name], logical_hash(tables[name]))
         for section, tables in dataset.items()
+        for name in tables
     }
 
 
 def format_tables(hashes: Iterable[Hashes], versions: Mapping[str, str]) -> bytes:
     """Format ``tables.json``: one line for each line of the manifest."""
     head = canonical({"format": "aatoolkit-tables", "version": 1, "read_with": dict(versions)})
-    lines = ",\n".join(canonical(one).decode() for one in hashes)
-    return head[:-1] + f',"records":[\n{lines}\n]}}\n'.encode()
+    lines = []
+    for tables in hashes:
+        sections: dict[str, dict[str, Any]] = {}
+        for place, (rows, digest) in tables.items():
+            section, _, name = place.partition(".")
+            sections.setdefault(section, {})[name] = {"rows": rows, "hash": digest}
+        lines.append(canonical(sections).decode())
+    return head[:-1] + (',"records":[\n' + ",\n".join(lines) + "\n]}\n").encode()
 
 
-def flat_hashes(hashes: Hashes) -> dict[str, tuple[int, str]]:
-    """The rows and hash of each table, by section and name."""
-    return {
-        f"{section}.{name}": (int(facts["rows"]), str(facts["hash"]))
-        for section, tables in hashes.items()
-        for name, facts in tables.items()
-    }
-
-
-def parse_tables(text: bytes) -> list[dict[str, tuple[int, str]]]:
+def parse_tables(text: bytes) -> list[Hashes]:
     """Parse the table hashes for each line of the manifest; empty if they are damaged."""
-    return parsed(text, lambda body: [*map(flat_hashes, body["records"])]) or []
+
+    def read(body: Any) -> list[Hashes]:
+        return [
+            {
+                f"{section}.{name}": (int(facts["rows"]), str(facts["hash"]))
+                for section, tables in record.items()
+                for name, facts in tables.items()
+            }
+            for record in body["records"]
+        ]
+
+    return parsed(text, read) or []
 
 
 _PROFILES = {"format": "aatoolkit-profiles", "version": 1}
@@ -160,28 +168,30 @@ def stored_responses(study: Study, source: Source) -> Iterator[StoredResponse]:
     Without a hash its host, section and filters count; a part of a combined view has the hash of
     the part, and so is looked for last.
     """
-    records = [record for record in study.records if record.error is None]
     combined = []
-    for record in records:
+    for record in study.records:
         scope = record.scope._to_query() if record.scope else None
-        own = Source(record.host, record.section, scope, sha256=record.sha256)
+        same = (record.host, record.section) == (source.host, source.section)
+        of = source
         if source.sha256 is None:
-            same = (own.host, own.section) == (source.host, source.section)
-            if same and source.scope in (None, own.scope):
-                yield _stored(study, record, own)
-        elif record.sha256 == source.sha256:
-            yield _stored(study, record, source)
-        elif record.section is None and not record.is_options and own.host == source.host:
-            combined.append(_stored(study, record, source))
+            of = Source(record.host, record.section, scope, sha256=record.sha256)
+            is_it = same and source.scope in (None, scope)
+        else:
+            is_it = record.sha256 == source.sha256
+        is_combined = record.section is None and scope and record.host == source.host
+        if record.error is not None or not (is_it or is_combined):
+            continue
+        profile = study._profiles.get(record.base_url)
+        read = partial(study._payload, record)
+        stored = StoredResponse(of, read, profile, record.max_nodes)
+        if is_it:
+            yield stored
+        elif source.sha256 is not None:
+            combined.append(stored)
     for part in combined:
         tables = part.tables()
         if tables is not None and tables.payload and tables.payload.sha256 == source.sha256:
             yield part
-
-
-def _stored(study: Study, record: Record, source: Source) -> StoredResponse:
-    profile = study._profiles.get(record.base_url)
-    return StoredResponse(source, lambda: study._payload(record), profile, record.max_nodes)
 
 
 def recorded_table(study: Study, table: str, host: str | None, scope: Scope | None) -> Tables:
@@ -194,35 +204,30 @@ def recorded_table(study: Study, table: str, host: str | None, scope: Scope | No
     """
     section, _, name = table.rpartition(".")
     names: list[str] = []
-    places: list[tuple[Record, Tables]] = []
+    places: dict[str, Tables] = {}
     problem = ""
     for record in study._current:
-        is_wanted = (
-            record.error is None
-            and host in (None, record.host)
-            and scope in (None, record.scope)
-            and (not section or record.section in (None, section))
-        )
+        is_wanted = host in (None, record.host) and scope in (None, record.scope)
+        if not is_wanted or (section and record.section not in (None, section)):
+            continue
         try:
-            dataset = quietly(study.tables, record) if is_wanted else Dataset({})
+            dataset = quietly(study.tables, record)
         except StudyError:
             raise
         except AAToolkitError as error:
-            problem = f"; {error}"
+            problem = str(error)
             continue
         for own, tables in dataset.items():
-            names += (f"{own}.{each}" for each in tables)
+            names += (f"{own}.{other}" for other in tables)
             if name in tables and section in ("", own):
-                places.append((record, tables))
+                filters = record.scope._to_query() if record.scope else "no filters"
+                places[f"host {record.host}, {filters}, {own}"] = tables
     if len(places) == 1:
-        return places[0][1]
+        return next(iter(places.values()))
     if places:
-        which = "; ".join(
-            f"host {record.host}, {record.scope._to_query() if record.scope else 'no filters'}"
-            for record, _ in places[:5]
-        )
+        which = "; ".join([*places][:5])
         message = f"{len(places)} responses have a table {name}: name host and scope ({which})"
     else:
-        hint = did_you_mean(near_matches(table, names)) if names else problem.removeprefix("; ")
-        message = f"no response of this study has a table {table!r}{f', {hint}' if hint else ''}"
+        hint = did_you_mean(near_matches(table, names)) if names else problem
+        message = f"no response of this study has a table {table!r}" + (hint and f", {hint}")
     raise ScopeError(message, parameter="table", unknown=(table,))

@@ -9,7 +9,6 @@ import contextlib
 import json
 import os
 import platform
-import re
 import sys
 import threading
 from collections.abc import Iterator, Mapping
@@ -32,13 +31,17 @@ from aatoolkit.jsontree import decode
 from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.payload import Payload, Request, Response
 from aatoolkit.scope import Scope
-from aatoolkit.study.files import MANIFEST, SEAL, SHA256, TABLES, UNREADABLE, body_file, sha256_of
+from aatoolkit.study.files import (
+    MANIFEST,
+    SEAL,
+    SHA256,
+    TABLES,
+    UNREADABLE,
+    body_file,
+    sha256_of,
+)
 
-MAX_LINE = 1 << 20
-MAX_RECORDS = 100_000
-
-_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
-_KIND = re.compile(r"[A-Za-z]{1,40}")
+_FACTS = ("sha256", "size", "stale", "status")
 
 
 @lru_cache(maxsize=1)
@@ -158,14 +161,9 @@ class Record:
         return self.request.url
 
     @property
-    def is_options(self) -> bool:
-        """Whether the scope options were asked for."""
-        return self.request.resource == "scope-options"
-
-    @property
     def name(self) -> str:
         """The request in words, for messages."""
-        if self.is_options:
+        if self.scope is None:
             return f"scope options of {self.host}"
         return visible(f"{self.section or 'combined view'} of {self.host}, {self.scope!r}")
 
@@ -197,21 +195,16 @@ class Record:
     def dumps(self) -> bytes:
         """Serialize to one line of canonical JSON, without a line break."""
         moment = self.fetched_at.replace(tzinfo=None).isoformat(timespec="microseconds")
-        limit = {} if self.max_nodes == MAX_NODES else {"max_nodes": self.max_nodes}
+        response = {name: getattr(self, name) for name in _FACTS}
+        response |= {"fetched_at": f"{moment}Z", "headers": dict(self.headers)}
+        if self.max_nodes != MAX_NODES:
+            response["max_nodes"] = self.max_nodes
         return canonical(
             {
                 "error": self.error,
                 "previous": self.previous,
                 "request": self.request.to_dict(),
-                "response": {
-                    "fetched_at": f"{moment}Z",
-                    "headers": dict(self.headers),
-                    "sha256": self.sha256,
-                    "size": self.size,
-                    "stale": self.stale,
-                    "status": self.status,
-                    **limit,
-                },
+                "response": response,
                 "versions": dict(self.versions or {}),
             }
         )
@@ -226,44 +219,39 @@ class Record:
             If it is not a line that `dumps` could have written.
         """
         try:
-            record = cls._read(decode.decode(line))
-            is_valid = record.dumps() == line
+            body = decode.decode(line)
+            response, error, previous = body["response"], body["error"], body["previous"]
+            moment = datetime.fromisoformat(response.pop("fetched_at"))
+            request = Request.from_dict(body["request"])
+            record = cls(
+                request,
+                **response,
+                fetched_at=moment,
+                error=error,
+                versions=body["versions"],
+                previous=previous,
+            )
+            digests = (record.sha256, previous or "0" * 64)
+            texts = (
+                *record.headers.items(),
+                *body["versions"].items(),
+                ("" if error is None else error,),
+            )
+            numbers = (record.status, record.size, record.max_nodes)
+            is_valid = (
+                record.dumps() == line
+                and canonical_host(request.host) == request.host
+                and (request.scope is not None or {*request.params} <= {"refresh"})
+                and type(record.stale) is bool
+                and all(map(SHA256.fullmatch, digests))
+                and all(isinstance(text, str) for part in texts for text in part)
+                and all(type(number) is int and number >= 0 for number in numbers)
+            )
         except UNREADABLE:
             is_valid = False
         if not is_valid:
             raise StudyError("a line of the manifest is not valid")
         return record
-
-    @classmethod
-    def _read(cls, body: Any) -> Record:
-        facts, error, previous = body["response"], body["error"], body["previous"]
-        request = Request.from_dict(body["request"])
-        texts = (*facts["headers"].items(), *body["versions"].items())
-        numbers = (facts["status"], facts["size"], facts.get("max_nodes", MAX_NODES))
-        is_valid = (
-            _TIME.fullmatch(facts["fetched_at"])
-            and canonical_host(request.host) == request.host
-            and (request.scope is not None or {*request.params} <= {"refresh"})
-            and all(SHA256.fullmatch(digest) for digest in (facts["sha256"], previous or "0" * 64))
-            and all(isinstance(text, str) for pair in texts for text in pair)
-            and all(type(number) is int and number >= 0 for number in numbers)
-            and (error is None or _KIND.fullmatch(error))
-        )
-        if not is_valid:
-            raise ValueError("a fact of it is not valid")
-        return cls(
-            request,
-            numbers[0],
-            facts["sha256"],
-            numbers[1],
-            facts["headers"],
-            datetime.fromisoformat(facts["fetched_at"]),
-            facts["stale"] is True,
-            error,
-            body["versions"],
-            previous,
-            numbers[2],
-        )
 
 
 def canonical(body: Any) -> bytes:
@@ -292,17 +280,13 @@ def parse_lines(data: bytes, previous: str | None = None, first: int = 1) -> lis
     StudyError
         If a line is damaged, missing, out of order, unfinished or there twice.
     """
-    if not data:
-        return []
-    if not data.endswith(b"\n"):
+    *lines, rest = data.split(b"\n")
+    if rest:
         raise _broken("its last line is unfinished")
-    lines = data[:-1].split(b"\n")
-    if len(lines) > MAX_RECORDS:
-        raise _broken(f"it has more than {MAX_RECORDS} lines")
     records = []
     for number, line in enumerate(lines, first):
         try:
-            record = Record.loads(line if len(line) <= MAX_LINE else b"")
+            record = Record.loads(line)
         except StudyError:
             raise _broken(f"line {number} is damaged") from None
         if record.previous != previous:

@@ -90,10 +90,7 @@ class Results(MutableMapping[str, pd.DataFrame]):
             if name not in self:
                 raise StudyError(f"no result is named {visible(str(name))!r}")
             unseal(self._study.path)
-            file = self._study.path / RESULTS
-            results = parse_results(file.read_bytes()) or {}
-            del results[name]
-            _write(file, results)
+            _change(self._study.path, name, None)
 
     def __repr__(self) -> str:
         lines = (f"  {visible(name)}: {digest[:12]}" for name, digest in self.hashes.items())
@@ -111,25 +108,30 @@ def _framed(name: str, frame: pd.DataFrame | pd.Series) -> pd.DataFrame:
     return frame
 
 
+def _change(folder: Path, name: str, facts: dict[str, Any] | None) -> None:
+    """Enter a result into the list of a folder, or take it out."""
+    file = folder / RESULTS
+    results = (parse_results(file.read_bytes()) or {}) if file.is_file() else {}
+    before = results.pop(name, None)
+    if facts is not None:
+        if before is not None and before["hash"] != facts["hash"]:
+            raise StudyError(
+                f"another result is named {name!r}; choose another name, or delete that one first: "
+                f"del study.results[{name!r}]"
+            )
+        results[name] = facts
+    rows = [{"name": name, **facts} for name, facts in results.items()]
+    write_whole(file, canonical({**_FORMAT, "results": rows}) + b"\n")
+
+
 def _add(folder: Path, name: str, frame: pd.DataFrame) -> None:
     """Write a result to a folder: its content, then its entry."""
-    digest, file = logical_hash(frame), folder / RESULTS
-    results = (parse_results(file.read_bytes()) or {}) if file.is_file() else {}
-    if name in results and results[name]["hash"] != digest:
-        raise StudyError(
-            f"another result is named {name!r}; choose another name, or delete that one first: "
-            f"del study.results[{name!r}]"
-        )
+    digest = logical_hash(frame)
     content = folder / result_file(digest)
     if not content.is_file():
         write_parquet(frame, content)
-    results[name] = {"hash": digest, "rows": len(frame), "computed_with": dict(versions())}
-    _write(file, results)
-
-
-def _write(file: Path, results: dict[str, dict[str, Any]]) -> None:
-    rows = [{"name": name, **facts} for name, facts in results.items()]
-    write_whole(file, canonical({**_FORMAT, "results": rows}) + b"\n")
+    facts = {"hash": digest, "rows": len(frame), "computed_with": dict(versions())}
+    _change(folder, name, facts)
 
 
 def parse_results(text: bytes) -> dict[str, dict[str, Any]] | None:
@@ -137,9 +139,8 @@ def parse_results(text: bytes) -> dict[str, dict[str, Any]] | None:
 
     def read(body: Any) -> dict[str, dict[str, Any]] | None:
         results = {str(row.pop("name")): row for row in map(dict, body["results"])}
-        is_whole = {name: body[name] for name in _FORMAT} == _FORMAT and all(
-            SHA256.fullmatch(row["hash"]) for row in results.values()
-        )
+        is_ours = {name: body[name] for name in _FORMAT} == _FORMAT
+        is_whole = is_ours and all(SHA256.fullmatch(row["hash"]) for row in results.values())
         return results if is_whole and len(results) == len(body["results"]) else None
 
     return parsed(text, read)

@@ -57,7 +57,6 @@ from aatoolkit.study.files import (
 from aatoolkit.study.reading import (
     Hashes,
     StoredResponse,
-    flat_hashes,
     format_profiles,
     format_tables,
     parse_profiles,
@@ -165,8 +164,7 @@ class Study(metaclass=Chaptered):
         StudyError
             If the folder holds a sealed or another study or other files, or cannot be written to.
         """
-        within = rerun_place()
-        if within is not None:
+        if (within := rerun_place()) is not None:
             return cls(within)
         folder = Path(path).expanduser()
         about = {
@@ -174,23 +172,21 @@ class Study(metaclass=Chaptered):
             "description": description,
             "creators": [creators] if isinstance(creators, str) else [*creators],
         }
+        resume = f"aa.Study.resume({str(path)!r})"
         problem = ""
         try:
             if (folder / STUDY).is_file():
                 study = cls(folder)
-                known = {**study.about, "creators": [*study.about["creators"]]}
-                if known != {**known, **about}:
-                    problem = (
-                        f"another study is there, {study._title!r}; go on with it by "
-                        "Study.resume(path), or name another folder"
-                    )
+                there = {**study.about, "creators": [*study.about["creators"]]}
+                if there != there | about:
+                    problem = f"another study is there, {study._title!r}; go on with it by {resume}"
                 elif study.digest is not None:
                     problem = (
-                        "the study there is sealed; read it by Study(path), record more by "
-                        "Study.resume(path), or name another folder"
+                        f"the study there is sealed; read it by aa.Study({str(path)!r}), or record "
+                        f"more by {resume}"
                     )
             elif folder.exists() and next(folder.iterdir(), None) is not None:
-                problem = "the folder is not empty; name another"
+                problem = "the folder is not empty"
             else:
                 moment = f"{datetime.now(UTC).replace(tzinfo=None):%Y-%m-%dT%H:%M:%SZ}"
                 head = {"format": _FORMAT, "version": _VERSION, "created_at": moment}
@@ -203,7 +199,10 @@ class Study(metaclass=Chaptered):
             problem = str(error)
         if problem:
             place = visible(str(folder))
-            raise StudyError(f"no study can be created at {place}: {problem}", path=str(folder))
+            raise StudyError(
+                f"no study can be created at {place}: {problem}, or name another folder",
+                path=str(folder),
+            )
         return cls.resume(folder)
 
     @classmethod
@@ -217,8 +216,7 @@ class Study(metaclass=Chaptered):
         StudyError
             If there is no study, or it is packed.
         """
-        within = rerun_place()
-        if within is not None:
+        if (within := rerun_place()) is not None:
             return cls(within)
         study = cls(path)
         if not isinstance(study._files, FolderFiles):
@@ -463,23 +461,6 @@ class Study(metaclass=Chaptered):
             )
         return replaying_client(self, base_url, name, profile).project(name)
 
-    def _client(
-        self, base_url: str | None = None, *, profile: ProfileSource | None = None
-    ) -> Client:
-        """Return a client that reads from the study alone, for ``collect`` and ``datasets``.
-
-        Parameters
-        ----------
-        base_url, profile
-            As for `project`.
-
-        Raises
-        ------
-        StudyError
-            If the study is damaged, holds nothing, or holds responses of several services.
-        """
-        return replaying_client(self, base_url, profile=profile)
-
     def merge(self, other: Study, *, replace: bool = False) -> Study:
         """Add the records, profiles and results of another study to this one.
 
@@ -680,10 +661,7 @@ class Study(metaclass=Chaptered):
         True
         """
 
-        def hashes(record: Record) -> dict[str, tuple[int, str]]:
-            return flat_hashes(self._hashes(record))
-
-        return verify(self._files, hashes if replay else None)
+        return verify(self._files, self._hashes if replay else None)
 
     def diff(self, other: Study) -> StudyDiff:
         """Compare this study with a later one.

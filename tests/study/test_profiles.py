@@ -55,7 +55,7 @@ def test_a_replay_reads_by_the_profile_of_the_recording(study, client):
     assert again.main.equals(live.main)
     assert again.main["rate"].tolist()[0] == pytest.approx(0.345)
     assert again.main.aa.codebook.loc["hits", "aggregation"] == "sum"
-    assert study._client().profile.name == "acme"
+    assert study.project("acme.example").client.profile.name == "acme"
     (record,) = study.records
     assert set(study.tables(record)["domains"]) == {"sites"}
     assert study.verify(replay=True)
@@ -118,7 +118,7 @@ def test_responses_are_replayed_with_the_limit_of_paths_that_they_were_recorded_
         line = (tmp_path / folder / "manifest.jsonl").read_text()
         assert ("max_nodes" in line) is (limit != 100_000)
         assert {record.max_nodes for record in again.records} == {limit}
-        client = again._client()
+        client = again.project("acme.example").client
         assert client.max_nodes == limit
         replayed = client.project("acme.example").read_all(sections=["domains"])
         assert [*replayed.errors] == [*dataset.errors] == ["domains"] * (limit == 50)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -230,8 +231,10 @@ def test_a_cell_that_creates_a_study_may_be_run_again_until_it_is_sealed(study: 
         with pytest.raises(errors.StudyError, match=r"another study is there.*Study\.resume"):
             aa.Study.create(study.path, **other)  # type: ignore[arg-type]
     digest = again.seal()
-    with pytest.raises(errors.StudyError, match=r"is sealed.*Study\(path\).*Study\.resume"):
+    with pytest.raises(errors.StudyError, match="is sealed") as refused:
         aa.Study.create(study.path, title="A study")
+    for line in re.findall(r"aa\.Study\S*\(.*?\)", str(refused.value)):
+        assert eval(line).digest == digest, "what it says to do can be pasted"
     assert aa.Study(study.path).verify().digest == digest
 
 

@@ -163,7 +163,7 @@ def test_opening_compares_the_seal(folder: Path, forged: str) -> None:
     assert "sealed" not in repr(study)
     attempts = [lambda: study._title] if forged == "title" else []
     if forged != "title":
-        attempts = [lambda: study.records, lambda: study.project(HOST), lambda: study._client()]
+        attempts = [lambda: study.records, lambda: study.project(HOST)]
     for attempt in [*attempts, lambda: aa.Study.resume(folder)]:
         with pytest.raises(errors.StudyError, match="does not match the seal"):
             attempt()
@@ -206,11 +206,9 @@ def test_other_tables_are_distinguished_from_altered_bytes(
     real = module.table_hashes
 
     def other(dataset: Any) -> Any:
-        found = real(dataset)
-        for tables in found.values():
-            if "gap_counts" in tables:
-                tables["gap_counts"] = {"rows": 0, "hash": "0" * 64}
-        return found
+        hashes = real(dataset)
+        name = "gaps.gap_counts"
+        return hashes | ({name: (0, "0" * 64)} if name in hashes else {})
 
     monkeypatch.setattr(module, "table_hashes", other)
     assert aa.Study(folder).verify()
