@@ -37,6 +37,9 @@ def in_order(
     TimeoutError
         If the next result is not there at ``until``, of `time.monotonic`.
     """
+    if sys.platform == "emscripten":  # Python in a browser has no threads
+        yield from ((argument, _done(call, argument)) for argument in arguments)
+        return
     group, waiting = CallGroup(), deque[tuple[Q, Future[R]]]()
     pool = ThreadPoolExecutor(workers, "aatoolkit")
     try:
@@ -50,6 +53,16 @@ def in_order(
         # Not waited for, so that an interrupt ends the call at once.
         group.cancel()
         pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _done(call: Callable[[Q], R], argument: Q) -> Future[R]:
+    """The future of a call that is made at once."""
+    future: Future[R] = Future()
+    try:
+        future.set_result(call(argument))
+    except Exception as error:
+        future.set_exception(error)
+    return future
 
 
 def _next_done(waiting: deque[tuple[Q, Future[R]]], until: float | None) -> tuple[Q, Future[R]]:

@@ -68,7 +68,8 @@ for study, frame in zip(studies + studies[:1], frames):
     print(found.is_complete, found.value == frame["mention_rate"].iloc[0], *alone.ends)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert [line.split(" its answer")[0] for line in done.stdout.splitlines()] == ["True True"] * 3
+    lines = [line.split(" its response")[0] for line in done.stdout.splitlines()]
+    assert lines == ["True True"] * 3
 
 
 def test_damage_is_named(small: aa.Study, tmp_path: Path) -> None:

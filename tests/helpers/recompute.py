@@ -41,9 +41,6 @@ class Answers:
             return math.prod(parts)
         if formula.startswith("mean over"):
             return sum(parts) / len(parts)
-        if "×" in formula:
-            weights = [self.computed(child.children[1]) for child in one.children]
-            return sum(parts) / sum(weights)
         if formula.startswith(("sum of", "after - before")):
             assert len(parts) == 2
             return parts[0] / parts[1] if "/" in formula else parts[0] - parts[1]
