@@ -10,13 +10,6 @@ _NOTHING = 1e-24
 """A variance that is that of rounding."""
 
 
-def _wilson(rate: float, trials: float, quantile: float) -> tuple[float, float]:
-    spread = 1 + quantile**2 / trials
-    centre = (rate + quantile**2 / (2 * trials)) / spread
-    half = quantile / spread * sqrt(rate * (1 - rate) / trials + quantile**2 / (4 * trials**2))
-    return max(0.0, centre - half), min(1.0, centre + half)
-
-
 def clustered_interval(prompts: Sequence[tuple[int, int]]) -> tuple[float, float]:
     """The 95 % interval of a proportion over prompts, of which each is hits and trials.
 
@@ -33,7 +26,11 @@ def clustered_interval(prompts: Sequence[tuple[int, int]]) -> tuple[float, float
     variance *= count / (count - 1)
     # No difference between prompts is no certainty: they are then as many observations.
     size = rate * (1 - rate) / variance if variance > _NOTHING else float(count)
-    return _wilson(rate, min(size, float(trials)), _t95(count - 1))
+    n, t = min(size, float(trials)), _t95(count - 1)
+    spread = 1 + t**2 / n
+    centre = (rate + t**2 / (2 * n)) / spread
+    half = t / spread * sqrt(rate * (1 - rate) / n + t**2 / (4 * n**2))
+    return max(0.0, centre - half), min(1.0, centre + half)
 
 
 def _t95(freedom: int) -> float:
@@ -50,7 +47,7 @@ def _t95(freedom: int) -> float:
     return z + fsum(term / float(freedom) ** power for power, term in enumerate(terms, 1))
 
 
-def windows_differ(prompts: Iterable[tuple[float, int, float, int]]) -> float:
+def windows_differ(prompts: Iterable[Sequence[float]]) -> float:
     """Compute the two-sided p-value that a mean is the same in two windows.
 
     Answers to one prompt resemble each other, so that a prompt counts as one observation: each

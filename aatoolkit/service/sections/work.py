@@ -1,0 +1,569 @@
+"""Work: actions to take, what changed after those completed, and changes worth a look.
+
+Both comparisons are of two windows of answers. Answers to one prompt resemble each other, so that a
+prompt counts as one observation: `windows_differ` pairs the windows by prompt.
+
+**Actions.** An action passes a filter where it concerns one of the values asked for, or where it
+does not say which it concerns: such an action concerns all. The window of days does not narrow
+the list; what was proposed or changed after its end is left out.
+
+**Impact.** An action is listed where its later window overlaps the window asked for. Both its
+windows are read from all answers that pass the engine, topic and category filters, limited to the
+prompts that the action should move; the brand filter says whose mentions and citations
+count, else the own brand's. Verdicts are those of the test with p < 0.05; confidence is 1 - p.
+``mentionRate`` carries a 95 % interval of prompts like these (`clustered_interval`);
+``citationCount`` counts citations of the subject's pages, is tested per answer and has neither
+interval nor confidence. With fewer than five prompts nothing can be detected. The verdict of an
+action is that of its first metric.
+
+**Insights**
+
+============================ ===========================================================
+``visibility_change``        the mention rate of a brand asked about, overall or on an engine
+``sentiment_change``         its sentiment score
+``competitor_citation_gain`` answers citing pages of a domain that mention a competitor
+``citation_loss``            answers that cited own pages which none cites any more
+============================ ===========================================================
+
+Of the changes reported at most 10 % are expected to be chance: they are those of an adjusted
+p-value up to 0.1 (Benjamini and Hochberg 1995). Severity is the size of the change, confidence the
+adjusted p-value; a sample below 30 in either window is never more than ``provisional``. A change
+that is too small, or that rests on fewer than 10 observations in either window (of citations: 5 in
+both), is no insight. The prompts that it names are those that moved most.
+"""
+
+from __future__ import annotations
+
+from hashlib import md5
+from typing import Any, NamedTuple
+
+from aatoolkit.service.answer import (
+    NO_PREVIOUS,
+    SectionAnswer,
+    SectionAvailability,
+    answers_availability,
+    last_run,
+    not_held,
+    scoped_engines,
+    section,
+)
+from aatoolkit.service.measures import (
+    WHOLE,
+    answer_counts,
+    focus_brands,
+    own_citations_missing,
+    subject_missing,
+)
+from aatoolkit.service.observations import Observations
+from aatoolkit.service.significance import adjusted, clustered_interval, windows_differ
+
+Row = dict[str, Any]
+
+# --- actions ---------------------------------------------------------------------------------
+
+_STATES = {"open": "open", "inProgress": "in_progress", "done": "done", "dismissed": "dismissed"}
+
+_ACTIONS = """
+WITH evidence AS (
+  SELECT action_id, count(chat_id) AS answer_count
+  FROM (
+    SELECT action_id, unnest(list_distinct(evidence_prompt_ids)) AS prompt_id
+    FROM store.actions WHERE host = $host
+  ) AS called LEFT JOIN answers USING (prompt_id)
+  GROUP BY action_id
+)
+SELECT "group", CASE "group" WHEN 'offsite' THEN 'Earn citations'
+    WHEN 'onsite' THEN 'Fix your pages' ELSE 'Open the site to engines' END AS label,
+  list({
+    'actionId': action_id, 'type': type, 'title': title, 'priority': priority, 'score': score,
+    'effort': effort, 'state': state,
+    'target': {'url': target_url, 'domain': target_domain, 'topic': topic, 'engine': engine},
+    'expectedImpact': CASE WHEN impact_metric IS NOT NULL THEN {
+      'metric': impact_metric, 'low': impact_low, 'high': impact_high, 'unit': impact_unit
+    } END,
+    'steps': steps,
+    'evidence': {'promptIds': evidence_prompt_ids, 'answerCount': answer_count,
+                 'competitors': evidence_competitors},
+    'createdAt': created_at, 'updatedAt': updated_at
+  } ORDER BY score DESC NULLS LAST, action_id) AS actions
+FROM store.actions LEFT JOIN evidence USING (action_id)
+WHERE host = $host
+  AND CAST(created_at AS DATE) <= $window_end
+  AND (updated_at IS NULL OR CAST(updated_at AS DATE) <= $window_end)
+  AND (len($engine) = 0 OR engine IS NULL OR list_contains($engine, engine))
+  AND (len($topic) = 0 OR topic IS NULL OR list_contains($topic, topic))
+  AND (len($category) = 0 OR category IS NULL OR list_contains($category, category))
+  AND (len($brand) = 0 OR brand IS NULL OR list_contains($brand, brand))
+GROUP BY "group" ORDER BY "group"
+"""
+
+
+@section("actions")
+def actions(o: Observations) -> SectionAnswer:
+    """Optimisation actions by group, and how many are in each state."""
+    if not o.observed("actions"):
+        nothing = SectionAvailability("unavailable", not_held("actions"), 0, last_run(o))
+        return SectionAnswer({"stateCounts": dict.fromkeys(_STATES), "groups": []}, nothing)
+    groups = o.rows(_ACTIONS)
+    states = [action["state"] for group in groups for action in group["actions"]]
+    reason = None if states else "No action concerns what these filters select."
+    counts = {name: states.count(state) for name, state in _STATES.items()}
+    return SectionAnswer(
+        {"stateCounts": counts, "groups": groups},
+        SectionAvailability("available", reason, len(states), last_run(o)),
+    )
+
+
+# --- impact ----------------------------------------------------------------------------------
+
+_LEAST_DAYS, _LEAST_ANSWERS, _LEAST_PROMPTS = 7, 30, 5
+_LEVEL = 0.05
+_COUNTS = {"mentionRate": "mentions", "citationCount": "citations"}
+"""What is counted for each metric."""
+
+_LISTED = "host = $host AND after_start <= $window_end AND after_end >= $window_start"
+
+# Answers are counted by day and prompt before they are put to the windows they are in.
+_EXPERIMENTS = f"""
+WITH asked AS (
+  SELECT prompt_id, day, count(*) AS answers FROM trial_answers GROUP BY prompt_id, day
+), named AS (
+  SELECT prompt_id, day, count(DISTINCT chat_id) AS mentions FROM trial_mentions
+  WHERE list_contains($about, brand) GROUP BY prompt_id, day
+), cited AS (
+  SELECT prompt_id, day, count(*) AS citations FROM trial_citations
+  WHERE source_domain IN (SELECT source_domain FROM own_domains) GROUP BY prompt_id, day
+), listed AS (
+  SELECT * FROM store.experiments WHERE {_LISTED}
+), counted AS (
+  SELECT action_id, prompt_id,
+    prompt_ids IS NULL OR list_contains(prompt_ids, prompt_id) AS treated,
+    day BETWEEN after_start AND after_end AS later,
+    CAST(sum(answers) AS BIGINT) AS answers,
+    CAST(coalesce(sum(mentions), 0) AS BIGINT) AS mentions,
+    CAST(coalesce(sum(citations), 0) AS BIGINT) AS citations
+  FROM listed JOIN asked
+    ON day BETWEEN before_start AND before_end OR day BETWEEN after_start AND after_end
+  LEFT JOIN named USING (prompt_id, day) LEFT JOIN cited USING (prompt_id, day)
+  GROUP BY ALL
+), samples AS (
+  SELECT action_id, list({{
+    'prompt': prompt_id, 'treated': treated, 'later': later, 'answers': answers,
+    'mentions': mentions, 'citations': citations
+  }} ORDER BY prompt_id) AS samples
+  FROM counted GROUP BY action_id
+)
+SELECT listed.*, coalesce(samples, []) AS samples,
+  date_diff('day', after_start, least(after_end, $window_end)) + 1 AS days_after
+FROM listed LEFT JOIN samples USING (action_id) ORDER BY completed_on, action_id
+"""
+
+_ANNOTATIONS = """
+SELECT day AS date, label, kind FROM store.annotations
+WHERE host = $host AND day BETWEEN $window_start AND $window_end
+ORDER BY day, label
+"""
+
+
+@section("impact")
+def impact(o: Observations) -> SectionAnswer:
+    """Completed actions with the change that followed, and events of the window."""
+    missing = {"mentionRate": subject_missing(o), "citationCount": own_citations_missing(o)}
+    countable = {name for name, reason in missing.items() if reason is None}
+    experiments = o.rows(_EXPERIMENTS, about=focus_brands(o)) if o.observed("experiments") else []
+    outcomes = [_outcome(row, countable) for row in experiments]
+    body = {"actions": outcomes, "annotations": o.rows(_ANNOTATIONS)}
+    reasons = [*_shortages(outcomes, bool(countable)), *filter(None, missing.values())]
+    status, count = "partial" if reasons else "available", 0
+    if not outcomes:
+        none = "No completed action is measured in this window."
+        reasons = [none if o.observed("experiments") else not_held("completed actions")]
+        status = "unavailable"
+    elif not any(outcome["metrics"] for outcome in outcomes):
+        status = "insufficient_sample" if countable else "unavailable"
+    for outcome in outcomes:
+        for metric in outcome["metrics"][:1]:
+            count += metric["before"]["sampleCount"] + metric["after"]["sampleCount"]
+    reason = " ".join(reasons) or None
+    return SectionAnswer(body, SectionAvailability(status, reason, count, last_run(o)))
+
+
+def _outcome(experiment: Row, countable: set[str]) -> Row:
+    def windows(treated: bool) -> list[list[Row]]:
+        rows = [row for row in experiment["samples"] if row["treated"] is treated]
+        return [[row for row in rows if row["later"] is later] for later in (False, True)]
+
+    samples = windows(True)
+    sizes = [_sum(rows, "answers") for rows in samples]
+    is_early = experiment["days_after"] < _LEAST_DAYS or sizes[1] < _LEAST_ANSWERS
+    is_measured = not is_early and sizes[0] >= _LEAST_ANSWERS
+    names = [name for name in experiment["metrics"] or _COUNTS if is_measured and name in countable]
+    metrics = [_metric(name, samples) for name in names]
+    control = None
+    is_compared = is_measured and "mentionRate" in countable
+    if is_compared and experiment["prompt_ids"] is not None and experiment["control"] is not None:
+        before, after = (
+            _sum(rows, "mentions") / _sum(rows, "answers") if rows else None
+            for rows in windows(False)
+        )
+        change = None if before is None or after is None else after - before
+        control = {
+            "description": experiment["control"],
+            "metric": "mentionRate",
+            "change": change,
+        }
+    return {
+        "actionId": experiment["action_id"],
+        "title": experiment["title"],
+        "completedOn": experiment["completed_on"],
+        "before": {"start": experiment["before_start"], "end": experiment["before_end"]},
+        "after": {"start": experiment["after_start"], "end": experiment["after_end"]},
+        "verdict": "too_early" if is_early else metrics[0]["verdict"] if metrics else None,
+        "metrics": metrics,
+        "control": control,
+    }
+
+
+def _sum(rows: list[Row], name: str) -> int:
+    return sum(row[name] for row in rows)
+
+
+def _metric(name: str, samples: list[list[Row]]) -> Row:
+    """One metric in both windows: a rate with intervals, or a count, which has none."""
+    count, is_rate = _COUNTS[name], name == "mentionRate"
+    prompts: dict[str, list[int]] = {}
+    sides: list[Row] = []
+    rates: list[float] = []
+
+    for place, rows in enumerate(samples):
+        total, size, low, high = _sum(rows, count), _sum(rows, "answers"), None, None
+        if is_rate and len(rows) >= _LEAST_PROMPTS:
+            low, high = clustered_interval([(row[count], row["answers"]) for row in rows])
+        rates.append(total / size)
+        value = rates[-1] if is_rate else total
+        sides.append({"value": value, "sampleCount": size, "ciLow": low, "ciHigh": high})
+        for row in rows:
+            pair = prompts.setdefault(row["prompt"], [0, 0, 0, 0])
+            pair[2 * place : 2 * place + 2] = row[count], row["answers"]
+    is_tested = len(prompts) >= _LEAST_PROMPTS
+    p_value = windows_differ(prompts.values()) if is_tested else 1.0
+    before, after = (side["value"] for side in sides)
+    verdict = "improved" if rates[1] > rates[0] else "declined"
+    return {
+        "metric": name,
+        "unit": "fraction" if is_rate else "count",
+        "before": sides[0],
+        "after": sides[1],
+        "change": after - before,
+        "relativeChange": (after - before) / before if before else None,
+        "verdict": verdict if p_value < _LEVEL else "no_detectable_change",
+        "confidence": 1 - p_value if is_rate and is_tested else None,
+    }
+
+
+def _shortages(outcomes: list[Row], countable: bool) -> list[str]:
+    """Word how many actions lack answers or prompts."""
+    verdicts = [outcome["verdict"] for outcome in outcomes]
+    narrow = sum(
+        metric["metric"] == "mentionRate" and metric["confidence"] is None
+        for outcome in outcomes
+        for metric in outcome["metrics"]
+    )
+    few = f"about fewer than {_LEAST_PROMPTS} prompts, too few to detect a change."
+    lacking = (
+        (verdicts.count("too_early"), "has", "have", "too little data after completion."),
+        (verdicts.count(None) * countable, "has", "have", "too little data before completion."),
+        (narrow, "is", "are", few),
+    )
+    return [
+        f"{count} of {len(outcomes)} completed actions {is_ if count == 1 else are} {what}"
+        for count, is_, are, what in lacking
+        if count
+    ]
+
+
+# --- insights --------------------------------------------------------------------------------
+
+_SEVERITIES = ("high", "medium", "low")
+_CONFIDENCES = ((0.01, "high"), (0.05, "confident"), (0.1, "worth_a_look"))
+_FALSE_DISCOVERIES = 0.1
+_FIRM_SAMPLE, _LEAST_SAMPLE, _LEAST_EVENTS, _LEAST_COUNT = 30, 10, 5, 3
+_EVIDENCE = 5
+
+
+class _Kind(NamedTuple):
+    """A kind of change: its metric, the least effects of each severity, and its words."""
+
+    key: str
+    unit: str
+    least: tuple[float, float, float]
+    title: str
+    what: str
+    rise: str
+    fall: str
+
+
+_CITATIONS = ("citationCount", "count", (0.05, 0.02, 0.005))
+_KINDS = {
+    "visibility_change": _Kind(
+        "mentionRate",
+        "fraction",
+        (0.10, 0.05, 0.02),
+        "Mention rate of {brand} {up}{where}",
+        "Mention rate moved from {before:.1%} to {after:.1%}.",
+        "Look at what the prompts that gained have in common, and extend it.",
+        "Look at which sources and brands took the place in the prompts that lost.",
+    ),
+    "sentiment_change": _Kind(
+        "sentimentScore",
+        "score",
+        (10.0, 5.0, 3.0),
+        "Sentiment of {brand} {up}",
+        "Sentiment score moved from {before:.1f} to {after:.1f}.",
+        "Keep the pages current that answers rest on.",
+        "Read the answers that speak badly of it, and correct what their sources say.",
+    ),
+    "competitor_citation_gain": _Kind(
+        *_CITATIONS,
+        "{brand} {often} cited by way of {domain}",
+        "Pages of {domain} that mention {brand} were cited in {after} answers, after {before} in"
+        " the window before.",
+        "Ask {domain} to include you.",
+        "",
+    ),
+    "citation_loss": _Kind(
+        *_CITATIONS,
+        "Pages of {domain} no longer cited",
+        "{before} answers cited pages of {domain} in the window before that no answer cites in"
+        " this one.",
+        "",
+        "Check that these pages can still be reached, and refresh them.",
+    ),
+}
+_WHY = (
+    "Pages of its own came to be cited that the window before did not cite, such as {url}.",
+    "Pages of its own are no longer cited that the window before cited, such as {url}.",
+)
+
+_CITED = """cited AS (
+  SELECT *, TRUE AS before FROM previous_citations WHERE cited
+  UNION ALL BY NAME SELECT *, FALSE AS before FROM citations WHERE cited
+)"""
+
+# Every change by prompt: a total and a size in the window before, and in this one. Answers that
+# cite pages of one window only: a loss is one if fewer such pages came than went. That some page
+# is cited no more is so of every window in which many are cited rarely.
+_CHANGES = f"""
+WITH {_CITED}, said AS (
+  SELECT engine, prompt_id, TRUE AS before FROM previous_answers
+  UNION ALL SELECT engine, prompt_id, FALSE FROM answers
+), named AS (
+  SELECT brand, engine, prompt_id, sentiment_score, TRUE AS before FROM previous_mentions
+  UNION ALL SELECT brand, engine, prompt_id, sentiment_score, FALSE FROM mentions
+), asked AS (
+  SELECT engine, prompt_id, count(*) FILTER (before) AS size0,
+    count(*) FILTER (NOT before) AS size1
+  FROM said GROUP BY ALL
+), mentioned AS (
+  SELECT brand, engine, prompt_id,
+    count(*) FILTER (before) AS total0, count(*) FILTER (NOT before) AS total1
+  FROM named GROUP BY ALL
+), visible AS (
+  SELECT 1 AS place, 'visibility_change' AS kind, brand, engine, NULL AS domain, prompt_id,
+    sum(coalesce(total0, 0)) AS total0, sum(size0) AS size0,
+    sum(coalesce(total1, 0)) AS total1, sum(size1) AS size1
+  FROM (SELECT brand FROM focus) CROSS JOIN asked
+  LEFT JOIN mentioned USING (brand, engine, prompt_id)
+  GROUP BY GROUPING SETS ((brand, engine, prompt_id), (brand, prompt_id))
+  HAVING engine IS NOT NULL OR (SELECT count(DISTINCT engine) FROM asked) > 1
+), felt AS (
+  SELECT 2, 'sentiment_change', brand, NULL, NULL, prompt_id,
+    coalesce(sum(sentiment_score ORDER BY sentiment_score) FILTER (before), 0),
+    count(*) FILTER (before),
+    coalesce(sum(sentiment_score ORDER BY sentiment_score) FILTER (NOT before), 0),
+    count(*) FILTER (NOT before)
+  FROM named
+  WHERE sentiment_score IS NOT NULL AND brand IN (SELECT brand FROM focus)
+  GROUP BY brand, prompt_id
+), owned AS (
+  SELECT source_domain FROM own_domains
+  UNION SELECT domain FROM store.brands WHERE host = $host AND domain IS NOT NULL
+), rivals AS (
+  SELECT url, brand FROM store.source_page_brands JOIN store.brands USING (host, brand)
+  WHERE host = $host AND mentioned AND tracked AND own IS NOT TRUE
+    AND brand NOT IN (SELECT brand FROM focus) AND EXISTS (SELECT 1 FROM focus)
+), pages AS (
+  SELECT * FROM cited WHERE source_domain IN (SELECT source_domain FROM own_domains)
+), about AS (
+  SELECT 3 AS place, brand, source_domain, prompt_id, chat_id, url, before
+  FROM cited JOIN rivals USING (url) ANTI JOIN owned USING (source_domain)
+  UNION ALL
+  SELECT 4, (SELECT CASE WHEN count(*) = 1 THEN min(brand) END FROM focus), source_domain,
+    prompt_id, chat_id, url, before
+  FROM pages WHERE url NOT IN (
+    SELECT url FROM pages GROUP BY url HAVING bool_or(before) AND NOT bool_and(before))
+), sources AS (
+  SELECT place, brand, source_domain AS domain,
+    list_slice(list_sort(list(DISTINCT url) FILTER (before OR place = 3)), 1, {_EVIDENCE}) AS urls
+  FROM about GROUP BY ALL
+), sought AS (
+  SELECT prompt_id, sum(size0) AS size0, sum(size1) AS size1 FROM asked GROUP BY prompt_id
+), counted AS (
+  SELECT place, brand, source_domain AS domain, prompt_id,
+    count(DISTINCT chat_id) FILTER (before) AS total0,
+    count(DISTINCT chat_id) FILTER (NOT before) AS total1
+  FROM about GROUP BY ALL
+), turned AS (
+  SELECT sources.place, CASE sources.place WHEN 3 THEN 'competitor_citation_gain' ELSE 'citation_loss' END,
+    sources.brand, NULL, sources.domain, sought.prompt_id,
+    coalesce(total0, 0), size0, coalesce(total1, 0), size1
+  FROM sources CROSS JOIN sought
+  LEFT JOIN counted ON counted.place = sources.place AND counted.domain = sources.domain
+    AND counted.brand IS NOT DISTINCT FROM sources.brand AND counted.prompt_id = sought.prompt_id
+), changes AS (
+  SELECT * FROM visible UNION ALL SELECT * FROM felt UNION ALL SELECT * FROM turned
+)
+SELECT kind, changes.brand, engine, changes.domain, any_value(urls) AS urls,
+  list([total0, size0, total1, size1] ORDER BY prompt_id) AS prompts,
+  list(prompt_id ORDER BY prompt_id) AS prompt_ids
+FROM changes LEFT JOIN sources ON sources.place = changes.place
+  AND sources.domain = changes.domain AND sources.brand IS NOT DISTINCT FROM changes.brand
+GROUP BY changes.place, kind, changes.brand, engine, changes.domain
+ORDER BY changes.place, changes.brand, engine NULLS FIRST, changes.domain
+"""
+
+_TURNED_PAGES = f"""
+WITH {_CITED}
+SELECT url FROM cited
+WHERE source_domain IN (SELECT source_domain FROM own_domains)
+  AND ($on_engine IS NULL OR engine = $on_engine)
+GROUP BY url HAVING bool_and(before = $lost) ORDER BY count(*) DESC, url LIMIT {_EVIDENCE}
+"""
+
+
+@section("insights")
+def insights(o: Observations) -> SectionAnswer:
+    """Noticeable changes, the most severe first, and a headline."""
+    availability = _comparability(o)
+    if availability.status not in ("available", "partial"):
+        nothing = {"headline": None, "bySeverity": dict.fromkeys(_SEVERITIES)}
+        return SectionAnswer({"summary": nothing, "insights": []}, availability)
+    changes = [change for row in o.rows(_CHANGES) if (change := _change(row))]
+    p_values = adjusted([windows_differ(change["prompts"]) for change in changes])
+    rows = o.rows("SELECT insight_id, state FROM store.insight_states WHERE host = $host")
+    states = {row["insight_id"]: row["state"] for row in rows}
+    notable = []
+    for change, p_value in zip(changes, p_values, strict=True):
+        if p_value <= _FALSE_DISCOVERIES and change["severity"] is not None:
+            insight = _insight(o, change, p_value) | {"detectedAt": availability.as_of}
+            notable.append(insight | {"state": states.get(insight["insightId"], "new")})
+    notable.sort(key=lambda insight: _SEVERITIES.index(insight["severity"]))
+    severities = [insight["severity"] for insight in notable]
+    headline = "; ".join(insight["title"] for insight in notable[:2])
+    summary = {
+        "headline": f"{headline or 'Nothing changed noticeably against the window before'}.",
+        "bySeverity": {severity: severities.count(severity) for severity in _SEVERITIES},
+    }
+    return SectionAnswer({"summary": summary, "insights": notable}, availability)
+
+
+def _comparability(o: Observations) -> SectionAvailability:
+    missing = [subject_missing(o), own_citations_missing(o)]
+    if not o.observed("source_page_brands"):
+        missing.append("It is not known which brands the cited pages mention.")
+    availability = answers_availability(o, reason=" ".join(filter(None, missing)) or None)
+    is_compared = o.previous_observed and answer_counts(o, WHOLE, previous=True)[()]
+    if availability.status == "unavailable" or is_compared:
+        return availability
+    return SectionAvailability(
+        "insufficient_sample",
+        f"There is nothing to compare with. {NO_PREVIOUS}",
+        availability.sample_count,
+        availability.as_of,
+        engines=availability.engines,
+    )
+
+
+def _change(row: Row) -> Row | None:
+    """Add to a change its totals and severity; None if too little was observed to test it."""
+    kind = _KINDS[row["kind"]]
+    is_count, is_loss = kind.unit == "count", row["kind"] == "citation_loss"
+    total0, size0, total1, size1 = map(sum, zip(*row["prompts"], strict=True))
+    events = total0 + total1
+    # Pages that came to be cited make no loss good: they are counted for the test alone.
+    total1 = 0 if is_loss else total1
+    is_rare = is_count and (events < _LEAST_EVENTS or (not total0 if is_loss else total1 <= total0))
+    size = min(size0, size1)
+    if is_rare or size < _LEAST_SAMPLE:
+        return None
+    effect = total1 / size1 - total0 / size0
+    values = [int(total0), int(total1)] if is_count else [total0 / size0, total1 / size1]
+    is_small = is_count and abs(total1 - total0) < _LEAST_COUNT
+    reached = zip(_SEVERITIES, kind.least, strict=True)
+    severity = next((name for name, least in reached if abs(effect) >= least), None)
+    sign = 1 if effect > 0 else -1
+    moved = {
+        prompt: sign * (total[2] / size1 - total[0] / size0)
+        for prompt, total in zip(row["prompt_ids"], row["prompts"], strict=True)
+    }
+    evidence = sorted(moved, key=lambda prompt: (-moved[prompt], prompt))
+    return row | {
+        "values": values,
+        "effect": effect,
+        "size": size,
+        "count": int(total1 if is_count and not is_loss else size1),
+        "severity": None if is_small else severity,
+        "evidence": [prompt for prompt in evidence if moved[prompt] > 0][:_EVIDENCE],
+    }
+
+
+def _insight(o: Observations, change: Row, p_value: float) -> Row:
+    """Word a change."""
+    kind, brand, engine, domain = (change[name] for name in ("kind", "brand", "engine", "domain"))
+    about, (before, after) = _KINDS[kind], change["values"]
+    labels = {row["engine"]: row["label"] or row["engine"] for row in scoped_engines(o)}
+    names = "|".join(part or "" for part in (kind, engine, brand, domain))
+    urls = change["urls"] or []
+    if kind == "visibility_change" and len(focus_brands(o)) == 1:
+        # With several brands asked about, a page cannot be laid at the door of one of them.
+        urls = o.column(_TURNED_PAGES, on_engine=engine, lost=change["effect"] < 0)
+    facts = {
+        "brand": brand,
+        "domain": domain,
+        "before": before,
+        "after": after,
+        "up": "up" if after > before else "down",
+        "where": f" on {labels.get(engine, engine)}" if engine else "",
+        "often": "more often" if before else "newly",
+    }
+    is_fall = after <= before
+    why = _WHY[is_fall].format(url=urls[0]) if about.key == "mentionRate" and urls else None
+    is_firm = change["size"] >= _FIRM_SAMPLE
+    words = (word for level, word in _CONFIDENCES if is_firm and p_value <= level)
+    filters = {name: o.question.filter(name) for name in ("engine", "topic", "category")}
+    only = {name: values[0] if len(values) == 1 else None for name, values in filters.items()}
+    return {
+        "insightId": f"ins_{md5(names.encode(), usedforsecurity=False).hexdigest()[:12]}",
+        "type": kind,
+        "severity": change["severity"],
+        "confidence": next(words, "provisional"),
+        "title": about.title.format(**facts),
+        "what": about.what.format(**facts),
+        "why": why,
+        "recommendation": (about.fall if is_fall else about.rise).format(**facts),
+        "metric": {
+            "key": about.key,
+            "unit": about.unit,
+            "before": before,
+            "after": after,
+            "change": after - before,
+            "changeKind": "absolute",
+        },
+        "scope": {**only, "engine": engine or only["engine"], "brand": brand},
+        "baseline": {"start": o.window.previous.start, "end": o.window.previous.end},
+        "evidence": {
+            "answerCount": change["count"],
+            "promptIds": change["evidence"],
+            "urls": list(urls),
+        },
+    }
