@@ -26,7 +26,7 @@ takes many times the rows, and planning one large query longer than running some
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from aatoolkit.service.answer import not_held
@@ -215,3 +215,14 @@ def earlier(values: Mapping[str, Any]) -> dict[str, Any]:
 def _window(previous: bool) -> str:
     """The beginning of the names of a window's tables."""
     return "previous_" if previous else ""
+
+
+def citations_are_counted(o: Observations) -> bool:
+    """Whether counting the answers that cite something means anything in this scope."""
+    return o.observed("citations") and bool(answer_counts(o, WHOLE)[()])
+
+
+def enumerate_words(words: Sequence[str]) -> str:
+    """Join words as a sentence does: ``a``, ``a and b``, ``a, b and c``."""
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last

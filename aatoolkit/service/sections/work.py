@@ -414,7 +414,8 @@ WITH {_CITED}, said AS (
     count(DISTINCT chat_id) FILTER (NOT before) AS total1
   FROM about GROUP BY ALL
 ), turned AS (
-  SELECT sources.place, CASE sources.place WHEN 3 THEN 'competitor_citation_gain' ELSE 'citation_loss' END,
+  SELECT sources.place,
+    CASE sources.place WHEN 3 THEN 'competitor_citation_gain' ELSE 'citation_loss' END,
     sources.brand, NULL, sources.domain, sought.prompt_id,
     coalesce(total0, 0), size0, coalesce(total1, 0), size1
   FROM sources CROSS JOIN sought

@@ -1,0 +1,636 @@
+"""Brands and prompts: what answers say of brands, overall, by prompt, and word for word.
+
+**Overview.** The key figures, their course by day, the brands and the engines.
+
+The visibility score is the mention rate times 100.
+
+**Ranking.** Brands ordered by how often answers mention them.
+
+Rank 1 has the largest share of voice; brands that tie are ranked by name, so that every
+rank is one brand's. The brand filter chooses whose ranks are listed, never what they are
+ranked against. Rates of first and top three positions are of the mentions with a position.
+Mentions by prompt say how shares of them differ between prompts: each prompt that was answered has
+every listed brand, a count of 0 where its answers do not mention it, and null where it has none.
+
+**Perception.** Sentiment of brands, attributes given to them, and claims about them.
+
+The shares of positive, neutral and negative are of the mentions labelled with a tone; the
+score is the mean over the mentions scored. An attribute's share is of all attributes that
+answers give to the same brand.
+
+**Prompts.** Every prompt in scope, what its answers say, and the account's allowance.
+
+Prompts that never ran are listed too, with nothing but the number of their answers, 0.
+All rows are given at once: the API documents no parameter for paging.
+
+**Chats.** Answers as the engines gave them, with what they mention, cite and searched for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+from aatoolkit.service.answer import (
+    NO_PREVIOUS,
+    SectionAnswer,
+    SectionAvailability,
+    State,
+    answers_availability,
+    fields,
+    not_held,
+    scoped_engines,
+    section,
+)
+from aatoolkit.service.measures import (
+    DAYS,
+    ENGINES,
+    PROMPT_ENGINES,
+    PROMPTS,
+    WHOLE,
+    Grouping,
+    brand_measures,
+    citations,
+    earlier,
+    focus,
+    own_citations_missing,
+    ratio,
+    subject_missing,
+)
+from aatoolkit.service.observations import Observations
+
+# --- overview ----------------------------------------------------------------------------------
+
+_OF_SUBJECT = (
+    "visibilityScore",
+    "mentionRate",
+    "shareOfVoice",
+    "averagePosition",
+    "sentimentScore",
+)
+_CHANGES = ("mentionRateChange", "previousMentionCount", "previousAnswerCount")
+_KPIS = (*_OF_SUBJECT, "citationShare", "answerCount")
+
+
+@section("overview")
+def overview(o: Observations) -> SectionAnswer:
+    """Key figures of the brands asked about, against the window before."""
+    states = _unmeasured(o)
+    reasons = [subject_missing(o), own_citations_missing(o)]
+    return SectionAnswer(
+        {
+            "kpis": _kpis(o),
+            "trends": {"granularity": "day", "points": _points(o)},
+            "topBrands": _top_brands(o),
+            "engines": _engines(o),
+        },
+        answers_availability(o, reason=" ".join(filter(None, reasons)) or None, fields=states),
+    )
+
+
+def _unmeasured(o: Observations) -> dict[str, State]:
+    """The states of figures that cannot be computed, whatever the answers."""
+    states: dict[str, State] = {}
+    if not o.previous_observed:
+        states |= {f"kpis.{name}.previous": State("unavailable", NO_PREVIOUS) for name in _KPIS}
+        states |= {f"topBrands[].{name}": State("unavailable", NO_PREVIOUS) for name in _CHANGES}
+    if missing := subject_missing(o):
+        states |= {f"kpis.{name}": State("unavailable", missing) for name in _OF_SUBJECT}
+    if missing := own_citations_missing(o):
+        states["kpis.citationShare"] = State("unavailable", missing)
+    return states
+
+
+def _kpis(o: Observations) -> dict[str, Any]:
+    now = _figures(o, previous=False)
+    before = _figures(o, previous=True) if o.previous_observed else dict.fromkeys(now)
+
+    def kpi(name: str, unit: str, **parts: str) -> dict[str, Any]:
+        counts = {part: now[source] for part, source in parts.items()}
+        previous = earlier({part: before[source] for part, source in parts.items()})
+        return {"value": now[name], "previous": before[name], **counts, **previous, "unit": unit}
+
+    def rate(name: str, numerator: str, denominator: str, unit: str = "fraction") -> dict[str, Any]:
+        return kpi(name, unit, numerator=numerator, denominator=denominator)
+
+    return {
+        "visibilityScore": kpi("visibility_score", "score"),
+        "mentionRate": rate("mention_rate", "mention_count", "answer_count"),
+        "shareOfVoice": rate("share_of_voice", "voice_count", "all_voice_count"),
+        "averagePosition": rate("average_position", "position_sum", "position_count", "rank"),
+        "sentimentScore": kpi("sentiment_score", "score", denominator="scored_count"),
+        "citationShare": rate("citation_share", "own_citation_count", "citation_count"),
+        "answerCount": kpi("answer_count", "count"),
+    }
+
+
+def _figures(o: Observations, *, previous: bool) -> dict[str, Any]:
+    figures = focus(o, WHOLE, previous)[()] | citations(o, WHOLE, previous)[()]
+    rate = figures["mention_rate"]
+    figures["visibility_score"] = None if rate is None else 100.0 * rate
+    figures["citation_share"] = ratio(figures["own_citation_count"], figures["citation_count"])
+    return figures
+
+
+def _points(o: Observations) -> list[dict[str, Any]]:
+    """Compute every day of the window; one without answers has only their number, 0."""
+    mentioned, cited = focus(o, DAYS), citations(o, DAYS)
+    days = (o.window.start + timedelta(days=n) for n in range(o.window.days))
+    return [
+        {
+            "date": day,
+            **fields(
+                {"answer_count": 0, **mentioned.get(day, {}), **cited.get(day, {})},
+                "answerCount mentionCount mentionRate shareOfVoice averagePosition positionCount"
+                " brandMentionCount allMentionCount citationCount",
+                brandMentionCount="voice_count",
+                allMentionCount="all_voice_count",
+                citationCount="own_citation_count",
+            ),
+        }
+        for day in days
+    ]
+
+
+def _before(o: Observations) -> dict[str, dict[str, Any]]:
+    """The measures of each brand in the window before, where answers were collected."""
+    rows = brand_measures(o, previous=True) if o.previous_observed else []
+    return {row["brand"]: row for row in rows}
+
+
+def _top_brands(o: Observations) -> list[dict[str, Any]]:
+    before, brands = _before(o), []
+    for row in brand_measures(o):
+        previous = before.get(row["brand"], {})
+        rates = previous.get("mention_rate"), row["mention_rate"]
+        brands.append(
+            {
+                **fields(
+                    row,
+                    "rank brand own mentionCount mentionRate shareOfVoice averagePosition"
+                    " answerCount allMentionCount positionCount",
+                    allMentionCount="all_voice_count",
+                ),
+                "mentionRateChange": None if None in rates else rates[1] - rates[0],
+                **earlier(fields(previous, "mentionCount answerCount")),
+            }
+        )
+    return brands
+
+
+def _engines(o: Observations) -> list[dict[str, Any]]:
+    """The engines that are switched on, and any other that answered in the window."""
+    measured = focus(o, ENGINES)
+    return [
+        fields(
+            {"answer_count": 0, **row, **measured.get(row["engine"], {})},
+            "engine answerCount mentionCount mentionRate lastRunDay",
+        )
+        for row in scoped_engines(o)
+        if row["configured"] or row["engine"] in measured
+    ]
+
+
+# --- ranking -----------------------------------------------------------------------------------
+
+_MATRIX = """
+WITH engines AS (SELECT DISTINCT engine FROM answers), counted AS (
+  SELECT brand, engine, sum(position) / count(position) AS mean, count(position) AS n
+  FROM mentions WHERE position IS NOT NULL GROUP BY brand, engine
+)
+SELECT list(mean ORDER BY engine) AS means,
+  list(CASE WHEN $observed THEN coalesce(n, 0) END ORDER BY engine) AS counts
+FROM (SELECT unnest($brands) AS brand, generate_subscripts($brands, 1) AS place)
+CROSS JOIN engines LEFT JOIN counted USING (brand, engine)
+GROUP BY place ORDER BY place
+"""
+
+_BANDS = """
+WITH counted AS (
+  SELECT brand, CASE WHEN position <= 3 THEN CAST(position AS VARCHAR)
+    WHEN position <= 10 THEN '4-10' ELSE '11+' END AS band, count(*) AS n, min(position) AS least
+  FROM mentions WHERE position IS NOT NULL
+    AND brand IN (SELECT brand FROM listed_brands)
+  GROUP BY brand, band
+)
+SELECT brand, map_from_entries(list((band, n) ORDER BY least)) AS bands
+FROM counted GROUP BY brand ORDER BY brand
+"""
+
+# A day on which no answer names a listed brand has no ranks.
+_HISTORY = """
+WITH counted AS (
+  SELECT day, brand, count(*) AS n FROM mentions GROUP BY day, brand
+), placed AS (
+  SELECT day, brand, row_number() OVER (PARTITION BY day ORDER BY n DESC, brand) AS rank
+  FROM counted
+), listed AS (
+  SELECT * FROM placed WHERE brand IN (SELECT brand FROM listed_brands)
+)
+SELECT day AS date, map_from_entries(coalesce(
+  list((brand, rank) ORDER BY rank) FILTER (brand IS NOT NULL), [])) AS ranks
+FROM (SELECT DISTINCT day FROM answers) AS days LEFT JOIN listed USING (day)
+GROUP BY day ORDER BY day
+"""
+
+_BY_PROMPT = """
+WITH counted AS (
+  SELECT prompt_id, brand, 0 AS before, count(*) AS n FROM mentions GROUP BY ALL
+  UNION ALL
+  SELECT prompt_id, brand, 1, count(*) FROM previous_mentions WHERE $compared GROUP BY ALL
+), asked AS (
+  SELECT DISTINCT prompt_id, 0 AS before FROM answers
+  UNION ALL SELECT DISTINCT prompt_id, 1 FROM previous_answers WHERE $compared
+), whole AS (
+  SELECT prompt_id, before, CAST(coalesce(sum(n), 0) AS BIGINT) AS total
+  FROM asked LEFT JOIN counted USING (prompt_id, before) GROUP BY ALL
+), cells AS (
+  SELECT prompt_id, listed.brand,
+    max(total) FILTER (before = 0) AS total, max(total) FILTER (before = 1) AS total_before,
+    max(coalesce(n, 0)) FILTER (before = 0) AS n,
+    max(coalesce(n, 0)) FILTER (before = 1) AS n_before
+  FROM whole CROSS JOIN (SELECT brand FROM listed_brands) AS listed
+  LEFT JOIN counted USING (prompt_id, before, brand) GROUP BY ALL
+)
+SELECT prompt_id AS "promptId", max(total) AS "mentionCount",
+  max(total_before) AS "previousMentionCount",
+  map_from_entries(list((brand, {
+    'mentionCount': n, 'shareOfVoice': n / nullif(total, 0),
+    'previousMentionCount': n_before, 'previousShareOfVoice': n_before / nullif(total_before, 0)
+  }) ORDER BY brand)) AS brands
+FROM cells GROUP BY prompt_id ORDER BY prompt_id
+"""
+
+
+@section("ranking")
+def ranking(o: Observations) -> SectionAnswer:
+    """Leaderboard, positions by brand and engine, and ranks by day."""
+    leaderboard, is_observed = _leaderboard(o), o.observed("mentions")
+    states: dict[str, State] = {}
+    if not o.previous_observed:
+        names = [f"leaderboard[].{name}" for name in earlier(fields({}, _RANKED))]
+        names += ["byPrompt[].previousMentionCount"]
+        names += [f"byPrompt[].brands{{}}.previous{n}" for n in ("MentionCount", "ShareOfVoice")]
+        states = dict.fromkeys(names, State("unavailable", NO_PREVIOUS))
+    brands = [row["brand"] for row in leaderboard]
+    matrix = o.rows(_MATRIX, brands=brands, observed=is_observed)
+    nothing: list[Any] = [[]] * len(brands)
+    body = {
+        "leaderboard": leaderboard,
+        "matrix": {
+            "metric": "averagePosition",
+            "brands": brands,
+            "engines": o.column("SELECT DISTINCT engine FROM answers ORDER BY engine"),
+            "values": [row["means"] for row in matrix] or nothing,
+            "sampleCounts": [row["counts"] for row in matrix] or nothing,
+        },
+        "positionCounts": {row["brand"]: row["bands"] for row in o.rows(_BANDS)},
+        "history": o.rows(_HISTORY) if is_observed else [],
+        "byPrompt": o.rows(_BY_PROMPT, compared=o.previous_observed) if is_observed else [],
+    }
+    reason = None if is_observed else not_held("mentions")
+    return SectionAnswer(body, answers_availability(o, reason=reason, fields=states))
+
+
+_RANKED = "rank shareOfVoice mentionCount allMentionCount"
+"""What the leaderboard has of the window before, too."""
+
+
+def _leaderboard(o: Observations) -> list[dict[str, Any]]:
+    before = _before(o)
+    return [
+        {
+            **fields(
+                row,
+                "rank brand own averagePosition firstPositionRate topThreeRate mentionCount"
+                " shareOfVoice positionCount firstPositionCount topThreeCount allMentionCount",
+                firstPositionCount="first_count",
+                allMentionCount="all_voice_count",
+            ),
+            **earlier(
+                fields(before.get(row["brand"], {}), _RANKED, allMentionCount="all_voice_count")
+            ),
+        }
+        for row in brand_measures(o)
+    ]
+
+
+# --- perception --------------------------------------------------------------------------------
+
+_ATTRIBUTES = """
+WITH by_engine AS (
+  SELECT brand, attribute, engine, count(*) AS n FROM attributes GROUP BY ALL
+), tones AS (
+  SELECT brand, attribute, polarity, count(*) AS n
+  FROM attributes WHERE polarity IS NOT NULL GROUP BY ALL
+), usual_tone AS (
+  SELECT brand, attribute, first(polarity ORDER BY n DESC, polarity) AS polarity
+  FROM tones GROUP BY brand, attribute
+), counted AS (
+  SELECT brand, attribute, CAST(sum(n) AS BIGINT) AS occurrences,
+    map_from_entries(list((engine, n) ORDER BY engine)) AS engines
+  FROM by_engine GROUP BY brand, attribute
+)
+SELECT attribute, brand, polarity, occurrences,
+  occurrences / sum(occurrences) OVER (PARTITION BY brand) AS share,
+  CAST(sum(occurrences) OVER (PARTITION BY brand) AS BIGINT) AS "brandOccurrences",
+  engines AS "byEngine"
+FROM counted LEFT JOIN usual_tone USING (brand, attribute)
+WHERE brand IN (SELECT brand FROM listed_brands)
+ORDER BY occurrences DESC, brand, attribute
+"""
+
+_CLAIMS = """
+SELECT claim_id AS "claimId", brand, text, verdict, count(*) AS occurrences,
+  list(DISTINCT engine ORDER BY engine) AS engines,
+  first(chat_id ORDER BY day DESC, chat_id) AS "exampleChatId"
+FROM claim_sightings JOIN store.claims USING (host, claim_id)
+WHERE brand IN (SELECT brand FROM listed_brands)
+GROUP BY claim_id, brand, text, verdict
+ORDER BY occurrences DESC, claim_id
+"""
+
+
+@section("perception")
+def perception(o: Observations) -> SectionAnswer:
+    """Sentiment of each brand, its course for those asked about, attributes and claims."""
+    sentiment = _sentiment(o)
+    missing = _missing(o)
+    reasons = dict.fromkeys(state.reason for state in missing.values() if state.reason)
+    return SectionAnswer(
+        {
+            "sentiment": sentiment,
+            "sentimentTrend": _trend(o),
+            "attributes": o.rows(_ATTRIBUTES),
+            "claims": o.rows(_CLAIMS),
+        },
+        answers_availability(
+            o,
+            sum(row["scoredCount"] for row in sentiment if row["scoredCount"] is not None),
+            reason=" ".join(reasons) or None,
+            fields=missing,
+        ),
+    )
+
+
+def _missing(o: Observations) -> dict[str, State]:
+    """The states of the parts of the section that the store holds nothing about."""
+    reasons = {
+        "sentiment": None if o.observed("mentions") else not_held("mentions"),
+        "sentimentTrend": subject_missing(o),
+        "attributes": None if o.observed("attributes") else not_held("attributes"),
+        "claims": None if o.observed("claim_sightings") else not_held("claims"),
+    }
+    return {part: State("unavailable", reason) for part, reason in reasons.items() if reason}
+
+
+def _sentiment(o: Observations) -> list[dict[str, Any]]:
+    return [
+        {"brand": row["brand"], **_tones(row), **fields(row, "own mentionCount")}
+        for row in brand_measures(o)
+    ]
+
+
+def _trend(o: Observations) -> list[dict[str, Any]]:
+    """The days on which a mention of a brand asked about was scored."""
+    rows = focus(o, DAYS).items()
+    return [{"date": day, **_tones(row)} for day, row in rows if row["scored_count"]]
+
+
+def _tones(row: dict[str, Any]) -> dict[str, Any]:
+    """The score, the shares of positive, neutral and negative, and the counts under them."""
+    return fields(
+        row,
+        "score positive neutral negative scoredCount labelledCount positiveCount neutralCount"
+        " negativeCount",
+        score="sentiment_score",
+    )
+
+
+# --- prompts -----------------------------------------------------------------------------------
+
+_PAGE = 100
+
+_PROMPTS = """
+WITH counted AS (
+  SELECT prompt_id, brand, count(*) AS mention_count FROM mentions GROUP BY prompt_id, brand
+), leaders AS (
+  SELECT prompt_id, first(brand ORDER BY mention_count DESC, brand) AS top_brand
+  FROM counted GROUP BY prompt_id
+)
+SELECT scoped_prompts.*, top_brand
+FROM scoped_prompts LEFT JOIN leaders USING (prompt_id)
+ORDER BY prompt_id
+"""
+
+_LATEST = """
+WITH latest AS (
+  SELECT * FROM runs
+  QUALIFY row_number() OVER (
+    PARTITION BY prompt_id, engine ORDER BY ran_at DESC, chat_id DESC) = 1
+), named AS (
+  SELECT chat_id, min(position) AS position FROM mentions
+  WHERE brand IN (SELECT brand FROM focus) GROUP BY chat_id
+)
+SELECT prompt_id, engine, day, position, outcome = 'answered' AS answered,
+  named.chat_id IS NOT NULL AS mentioned
+FROM latest LEFT JOIN named USING (chat_id)
+ORDER BY prompt_id, engine
+"""
+
+_COUNTS = "answerCount mentionCount mentionRate"
+"""What is counted of each prompt, of each prompt on each engine, and in the window before."""
+
+_MEANS = "averagePosition positionCount"
+"""What the window before has beside, of each prompt."""
+
+_USED = """
+SELECT CASE WHEN count(*) > 0 AND count(*) = count(active)
+  THEN count(*) FILTER (WHERE active) END AS used
+FROM store.prompts WHERE host = $host
+"""
+
+
+@section("prompts")
+def prompts(o: Observations) -> SectionAnswer:
+    """Prompt rows and the account's allowance."""
+    rows = _rows(o)
+    account = _account(o)
+    reasons = [subject_missing(o), own_citations_missing(o)]
+    states = _unknown_allowances(account)
+    if not o.previous_observed:
+        names = [f"rows[].{name}" for name in earlier(fields({}, f"{_COUNTS} {_MEANS}"))]
+        names += [f"rows[].engines[].{name}" for name in earlier(fields({}, _COUNTS))]
+        states |= dict.fromkeys(names, State("unavailable", NO_PREVIOUS))
+    return SectionAnswer(
+        {
+            "account": account,
+            "rows": rows,
+            "paging": {"offset": 0, "limit": max(_PAGE, len(rows)), "total": len(rows)},
+        },
+        answers_availability(
+            o,
+            reason=" ".join(filter(None, reasons)) or None,
+            fields=states,
+        ),
+    )
+
+
+def _account(o: Observations) -> dict[str, Any]:
+    """The account's plan and allowance, which filters do not narrow."""
+    project = o.project
+    allowance, used = project["prompt_allowance"], o.value(_USED)
+    known = allowance is not None and used is not None
+    return {
+        "plan": project["plan"],
+        "promptAllowance": allowance,
+        "promptsUsed": used,
+        "promptsRemaining": allowance - used if known else None,
+        "engineAllowance": project["engine_allowance"],
+        "resetsOn": project["allowance_resets_on"],
+    }
+
+
+def _unknown_allowances(account: dict[str, Any]) -> dict[str, State]:
+    return {
+        f"account.{name}": State("unavailable", "This is not known of the account.")
+        for name, value in account.items()
+        if value is None
+    }
+
+
+def _rows(o: Observations) -> list[dict[str, Any]]:
+    measured, cited = focus(o, PROMPTS), citations(o, PROMPTS)
+    engines = _prompts_engines(o)
+    rows = []
+    for row in o.rows(_PROMPTS):
+        prompt = row["prompt_id"]
+        volume = {"estimate": row["volume_estimate"], "band": row["volume_band"]}
+        rows.append(
+            {
+                **fields(
+                    row,
+                    "promptId prompt topic category intent branded country language active topBrand"
+                    " createdAt",
+                ),
+                "volume": volume if any(v is not None for v in volume.values()) else None,
+                **fields(
+                    {"answer_count": 0, **measured.get(prompt, {}), **cited.get(prompt, {})},
+                    f"{_COUNTS} averagePosition sentimentScore positionCount scoredCount"
+                    " ownCitationCount",
+                ),
+                "engines": engines.get(prompt, []),
+                **_previous(o, PROMPTS, prompt, f"{_COUNTS} {_MEANS}"),
+            }
+        )
+    return rows
+
+
+def _previous(o: Observations, grouping: Grouping, key: Any, names: str) -> dict[str, Any]:
+    """The measures of the window before: without answers it has none, and 0 of them."""
+    if not o.previous_observed:
+        return earlier(fields({}, names))
+    return earlier(fields({"answer_count": 0, **focus(o, grouping, True).get(key, {})}, names))
+
+
+def _prompts_engines(o: Observations) -> dict[str, list[dict[str, Any]]]:
+    """The latest run of each prompt on each engine, and the counts of all their answers."""
+    known = subject_missing(o) is None
+    measured = focus(o, PROMPT_ENGINES)
+    engines: dict[str, list[dict[str, Any]]] = {}
+    for row in o.rows(_LATEST):
+        key = (row["prompt_id"], row["engine"])
+        engines.setdefault(row["prompt_id"], []).append(
+            {
+                "engine": row["engine"],
+                "mentioned": row["mentioned"] if known and row["answered"] else None,
+                "position": row["position"],
+                "lastRunDay": row["day"],
+                **fields({"answer_count": 0, **measured.get(key, {})}, _COUNTS),
+                **_previous(o, PROMPT_ENGINES, key, _COUNTS),
+            }
+        )
+    return engines
+
+
+# --- chats -------------------------------------------------------------------------------------
+
+MAX_CHATS = 500
+"""The most answers one response holds; the latest are chosen."""
+
+# An engine that hides its query expansions leaves them unknown, not empty.
+_CHATS = """
+WITH chosen AS (
+  SELECT host, chat_id, prompt_id, prompts.prompt, engine, prompts.country, ran_at, outcome
+  FROM named_runs JOIN scoped_prompts AS prompts USING (host, prompt_id)
+  ORDER BY ran_at DESC, chat_id LIMIT $limit
+),
+mentioned AS (
+  SELECT chat_id, list({
+    'brand': brand, 'own': own, 'position': position, 'sentiment': sentiment,
+    'sentimentScore': sentiment_score, 'excerpt': excerpt
+  } ORDER BY position NULLS LAST, brand) AS items
+  FROM store.mentions LEFT JOIN store.brands USING (host, brand)
+  WHERE host = $host AND chat_id IN (SELECT chat_id FROM chosen) GROUP BY chat_id
+),
+cited AS (
+  SELECT chat_id, list({
+    'n': n, 'url': url, 'domain': source_domain, 'title': title,
+    'domainType': domain_type, 'cited': cited
+  } ORDER BY n) AS items
+  FROM store.citations LEFT JOIN store.source_domains USING (host, source_domain)
+  WHERE host = $host AND chat_id IN (SELECT chat_id FROM chosen) GROUP BY chat_id
+),
+expanded AS (
+  SELECT chat_id, list(query ORDER BY query_index) AS items
+  FROM store.fanouts WHERE host = $host AND chat_id IN (SELECT chat_id FROM chosen) GROUP BY chat_id
+)
+SELECT chat_id AS "chatId", chosen.prompt_id AS "promptId", prompt, chosen.engine, model, country,
+  chosen.ran_at AS "ranAt", chosen.outcome,
+  CASE WHEN chosen.outcome = 'answered' THEN {
+    'format': answer_format, 'text': answer_text,
+    'characters': answer_characters, 'truncated': answer_truncated
+  } END AS answer,
+  coalesce(mentioned.items, []) AS mentions,
+  coalesce(cited.items, []) AS citations,
+  CASE WHEN expanded.items IS NULL AND exposes_fanouts IS FALSE AND chosen.outcome = 'answered'
+       THEN NULL ELSE coalesce(expanded.items, []) END AS fanouts,
+  features
+FROM chosen
+JOIN (SELECT * FROM store.answers WHERE host = $host) AS said USING (host, chat_id)
+LEFT JOIN scoped_engines AS engines ON engines.engine = chosen.engine
+LEFT JOIN mentioned USING (chat_id)
+LEFT JOIN cited USING (chat_id)
+LEFT JOIN expanded USING (chat_id)
+ORDER BY chosen.ran_at DESC, chat_id
+"""
+
+
+@section("chats")
+def chats(o: Observations) -> SectionAnswer:
+    """Give the latest runs of every outcome, at most :data:`MAX_CHATS` of them.
+
+    With a brand filter these are the answers that mention one of the brands.
+    """
+    matched = o.value("SELECT count(*) FROM named_runs")
+    found = o.rows(_CHATS, limit=MAX_CHATS)
+    sampling = {"returned": len(found), "matched": matched, "method": "most_recent"}
+    return SectionAnswer(
+        {"sampling": sampling, "chats": found}, _availability(o, len(found), matched)
+    )
+
+
+def _availability(o: Observations, returned: int, matched: int) -> SectionAvailability:
+    cut = f"Sampled answers: {returned} of {matched} matching answers returned."
+    fields: dict[str, Any] = {
+        f"chats[].{table}": State("unavailable", not_held(table))
+        for table in ("mentions", "citations", "fanouts")
+        if not o.observed(table)
+    }
+    availability = answers_availability(
+        o, sample_count=matched, reason=cut if returned < matched else None, fields=fields
+    )
+    if matched and availability.status == "unavailable":
+        return replace(availability, status="partial")
+    return availability

@@ -1,0 +1,506 @@
+"""Commerce: advertisements, shopping results, and what came of visits.
+
+**Ads.** How many answers carry one, and whose they are.
+
+**Shopping.** Which products, brands and merchants the engines put on the shelf.
+
+The shelf is the answers with shopping results; every rate but the trigger rate is over
+them. Prices in several currencies cannot be compared: ranges and averages are those of
+the currency with most offers. The brand filter narrows what is listed, and leaves the
+denominators as they are.
+
+**Conversions.** Visits that came from answer engines, and what came of them.
+
+``totals.sessions`` are all visits of the window, whatever their source and whatever the
+engine filter; ``aiSessions`` are those from the engines in scope; *other* visits are those
+from no engine whose traffic can be separated.
+
+Conversions arrive later than visits. Conversions, revenue and conversion rates are those
+of the days whose conversions are complete, visits included, and the availability says so
+where that leaves out days. Where it is not known up to which day they are complete, but
+some are recorded, they are taken to be complete.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date, datetime, time, timedelta
+from typing import Any
+
+from aatoolkit.service.answer import (
+    SectionAnswer,
+    SectionAvailability,
+    State,
+    answers_availability,
+    not_held,
+    section,
+)
+from aatoolkit.service.measures import citations_are_counted, enumerate_words
+from aatoolkit.service.observations import Observations
+
+# --- ads ---------------------------------------------------------------------------------------
+
+# An engine counts as examined where that is said, and where it is not known but an advertisement
+# was seen on it. One seen without a prompt belongs to no topic and to no category.
+_PLACED = """
+checked AS (
+  SELECT answers.* FROM answers JOIN scoped_engines AS engines USING (host, engine)
+  WHERE (shows_ads IS NOT FALSE AND ads_checked)
+    OR ((shows_ads IS NOT FALSE AND ads_checked) IS NULL AND engine IN (
+      SELECT engine FROM store.ads WHERE host = $host))
+),
+placed AS (
+  SELECT * FROM store.ads
+  WHERE host = $host AND CAST(observed_at AS DATE) BETWEEN $window_start AND $window_end
+    AND (len($engine) = 0 OR list_contains($engine, engine))
+    AND CASE WHEN prompt_id IS NULL THEN len($topic) = 0 AND len($category) = 0
+             ELSE prompt_id IN (SELECT prompt_id FROM scoped_prompts) END
+),
+listed AS (SELECT * FROM placed WHERE len($brand) = 0 OR list_contains($brand, advertiser))
+"""
+
+_TOTALS = f"""
+WITH {_PLACED}
+SELECT (SELECT count(*) FROM checked) AS "answersChecked",
+  count(DISTINCT chat_id) AS "answersWithAds",
+  count(DISTINCT chat_id) / (SELECT nullif(count(*), 0) FROM checked) AS "adRate"
+FROM listed WHERE chat_id IN (SELECT chat_id FROM checked)
+"""
+
+_OBSERVATIONS = f"""
+WITH {_PLACED},
+cards AS (
+  SELECT ad_id, list({{
+    'headline': headline, 'body': body, 'imageUrl': image_url, 'targetUrl': target_url,
+    'price': CASE WHEN price_amount IS NOT NULL
+                  THEN {{'amount': price_amount, 'currency': price_currency}} END
+  }} ORDER BY card) AS cards
+  FROM store.ad_cards WHERE host = $host GROUP BY ad_id
+)
+SELECT ad_id AS "adId", engine, surface, unit, placement, position,
+  CASE WHEN listed.advertiser IS NOT NULL THEN {{
+    'name': listed.advertiser, 'domain': domain, 'own': own, 'tracked': tracked
+  }} END AS advertiser,
+  prompt_id AS "promptId", chat_id AS "chatId", observed_at AS "observedAt",
+  coalesce(cards, []) AS cards
+FROM listed
+LEFT JOIN cards USING (ad_id)
+LEFT JOIN store.advertisers AS advertisers
+  ON advertisers.host = listed.host AND advertisers.advertiser = listed.advertiser
+ORDER BY observed_at DESC, ad_id
+"""
+
+_ADVERTISERS = f"""
+WITH {_PLACED}
+SELECT advertiser, any_value(domain) AS domain, count(*) AS observations,
+  count(DISTINCT prompt_id) AS "promptCount",
+  count(*) / (SELECT count(*) FROM placed) AS "adShare",
+  (SELECT count(*) FROM placed) AS "allObservations"
+FROM listed LEFT JOIN store.advertisers USING (host, advertiser)
+WHERE advertiser IS NOT NULL GROUP BY advertiser ORDER BY observations DESC, advertiser
+"""
+
+_SUPPORT = f"""
+WITH {_PLACED}
+SELECT engine, coalesce(label, engine) AS label,
+  engine IN (SELECT engine FROM answers) AS answered,
+  CASE WHEN shows_ads IS FALSE THEN 'not_applicable'
+       WHEN engine IN (SELECT engine FROM placed) THEN 'observed'
+       WHEN engine IN (SELECT engine FROM checked) THEN 'none_observed'
+       ELSE 'not_checked' END AS support
+FROM scoped_engines
+WHERE configured OR engine IN (SELECT engine FROM answers UNION SELECT engine FROM placed)
+ORDER BY engine
+"""
+
+
+@section("ads")
+def ads(o: Observations) -> SectionAnswer:
+    """Give the advertisements seen in the window, and the rate among answers examined.
+
+    The brand filter picks advertisers; ``answersChecked`` and the whole of ``adShare`` stay
+    those of all advertisers.
+    """
+    engines = o.rows(_SUPPORT)
+    body: dict[str, Any] = {
+        "totals": dict.fromkeys(("answersChecked", "answersWithAds", "adRate")),
+        "observations": o.rows(_OBSERVATIONS),
+        "advertisers": o.rows(_ADVERTISERS),
+        "engineSupport": {engine["engine"]: engine["support"] for engine in engines},
+    }
+    totals = o.row(_TOTALS)
+    if totals["answersChecked"] and o.observed("ads"):
+        body["totals"] = totals
+    return SectionAnswer(body, _availability(o, engines, body))
+
+
+def _availability(
+    o: Observations, engines: list[dict[str, Any]], body: dict[str, Any]
+) -> SectionAvailability:
+    missed, unexamined = [], "Answers of {} were not examined for advertisements."
+    states = {}
+    for engine in engines:
+        name, label, support = engine["engine"], engine["label"], engine["support"]
+        if support == "not_applicable":
+            states[name] = State(support, f"{label} carries no advertisements.")
+        elif support == "not_checked":
+            states[name] = State("unavailable", unexamined.format(label))
+            missed += [label] if engine["answered"] else []
+    if engines and all(engine["support"] == "not_applicable" for engine in engines):
+        reason = " ".join(str(state.reason) for state in states.values())
+        return SectionAvailability("not_applicable", reason, engines=states)
+    if not o.observed("ads"):
+        return SectionAvailability("unavailable", not_held("ads"), engines=states)
+    checked = body["totals"]["answersChecked"]
+    reason = unexamined.format(enumerate_words(missed)) if missed else None
+    availability = answers_availability(o, sample_count=checked, reason=reason)
+    availability = replace(availability, engines={**availability.engines, **states})
+    if checked:
+        return availability
+    status = "partial" if body["observations"] else "unavailable"
+    return replace(availability, status=status, sample_count=0)
+
+
+# --- shopping ----------------------------------------------------------------------------------
+
+_LISTED = """
+listed AS (SELECT * FROM shelf WHERE len($brand) = 0 OR list_contains($brand, brand)),
+whole AS (SELECT count(DISTINCT chat_id) AS answers, count(*) AS mentions FROM shelf),
+on_offer AS (
+  SELECT * FROM store.offers
+  WHERE host = $host AND product_id IN (SELECT product_id FROM listed)
+)
+"""
+
+
+def _priced(key: str) -> str:
+    """CTE ``priced``: prices of the currency with most offers, by product or by merchant."""
+    return f"""
+priced AS (
+  SELECT {key}, price_currency AS currency, min(price_amount) AS low,
+    max(price_amount) AS high, avg(price_amount ORDER BY price_amount) AS mean
+  FROM on_offer WHERE price_amount IS NOT NULL AND price_currency IS NOT NULL
+  GROUP BY {key}, price_currency
+  QUALIFY row_number() OVER (PARTITION BY {key} ORDER BY count(*) DESC, price_currency) = 1
+)
+"""
+
+
+_SHOPPING_TOTALS = f"""
+WITH {_LISTED}
+SELECT (SELECT count(*) FROM shopping_answers) AS "answersChecked",
+  answers AS "answersWithShopping",
+  answers / (SELECT nullif(count(*), 0) FROM shopping_answers) AS "triggerRate"
+FROM whole
+"""
+
+_BRANDS = f"""
+WITH {_LISTED}
+SELECT brand, any_value(own) AS own,
+  count(DISTINCT chat_id) / any_value(answers) AS "visibilityRate",
+  CASE WHEN count(position) > 0
+       THEN count(DISTINCT chat_id) FILTER (position = 1) / any_value(answers) END AS "winRate",
+  count(*) / any_value(mentions) AS "shareOfShelf", avg(position) AS "averagePosition",
+  count(position) AS "positionCount", count(DISTINCT product_id) AS "productCount",
+  count(DISTINCT chat_id) AS "answerCount",
+  CASE WHEN count(position) > 0
+       THEN count(DISTINCT chat_id) FILTER (position = 1) END AS "winCount",
+  any_value(answers) AS "shoppingAnswerCount", count(*) AS "placementCount",
+  any_value(mentions) AS "allPlacementCount"
+FROM listed LEFT JOIN store.brands USING (host, brand) CROSS JOIN whole
+WHERE brand IS NOT NULL GROUP BY brand ORDER BY "visibilityRate" DESC, brand
+"""
+
+_PRODUCTS = f"""
+WITH {_LISTED}, {_priced("product_id")},
+offered AS (
+  SELECT product_id, list({{
+    'merchant': merchant, 'domain': merchant_domain,
+    'price': CASE WHEN price_amount IS NOT NULL
+                  THEN {{'amount': price_amount, 'currency': price_currency}} END,
+    'availability': stock_status, 'deliveryText': delivery_text, 'url': url,
+    'position': offer_position
+  }} ORDER BY offer_position) AS offers
+  FROM on_offer GROUP BY product_id
+),
+described AS (
+  SELECT product_id, map_from_entries(list((attribute, value) ORDER BY attribute)) AS attributes
+  FROM store.product_attributes WHERE host = $host GROUP BY product_id
+),
+seen AS (
+  SELECT host, product_id, brand, title, category, rating_value, rating_max, rating_count,
+    stock_status, count(*) AS mentions, count(DISTINCT chat_id) AS answers,
+    avg(position) AS position,
+    count(*) FILTER (position = 1) / nullif(count(position), 0) AS first_rate,
+    count(position) AS places, count(*) FILTER (position = 1) AS first_places
+  FROM listed GROUP BY ALL
+)
+SELECT product_id AS "productId", title, brand, own, category,
+  seen.mentions AS "mentionCount", seen.answers / whole.answers AS "visibilityRate",
+  seen.answers AS "answerCount", whole.answers AS "shoppingAnswerCount",
+  position AS "averagePosition", first_rate AS "firstPositionRate",
+  places AS "positionCount", first_places AS "firstPositionCount",
+  CASE WHEN rating_value IS NOT NULL
+       THEN {{'value': rating_value, 'max': rating_max, 'count': rating_count}} END AS rating,
+  CASE WHEN currency IS NOT NULL
+       THEN {{'min': low, 'max': high, 'currency': currency}} END AS "priceRange",
+  stock_status AS availability, coalesce(offers, []) AS offers, attributes
+FROM seen CROSS JOIN whole
+LEFT JOIN store.brands USING (host, brand)
+LEFT JOIN priced USING (product_id)
+LEFT JOIN offered USING (product_id)
+LEFT JOIN described USING (product_id)
+ORDER BY "mentionCount" DESC, product_id
+"""
+
+_MERCHANTS = f"""
+WITH {_LISTED}, {_priced("merchant")},
+sold AS (
+  SELECT merchant, min(merchant_domain) AS domain, count(*) AS n
+  FROM on_offer WHERE merchant IS NOT NULL GROUP BY merchant
+),
+all_offers AS (
+  SELECT count(*) AS n FROM store.offers
+  WHERE host = $host AND product_id IN (SELECT product_id FROM shelf)
+)
+SELECT merchant, domain, sold.n AS "offerCount", sold.n / all_offers.n AS "offerShare",
+  all_offers.n AS "allOfferCount",
+  mean AS "averagePrice", currency
+FROM sold CROSS JOIN all_offers LEFT JOIN priced USING (merchant)
+ORDER BY "offerCount" DESC, merchant
+"""
+
+_MISSED = f"""
+WITH {_LISTED}
+SELECT DISTINCT coalesce(label, engine) AS label
+FROM answers LEFT JOIN scoped_engines USING (host, engine)
+WHERE engine NOT IN (SELECT engine FROM shopping_answers) ORDER BY label
+"""
+
+
+@section("shopping")
+def shopping(o: Observations) -> SectionAnswer:
+    """Give the shelf of the answers examined for shopping results."""
+    body: dict[str, Any] = {
+        "totals": dict.fromkeys(("answersChecked", "answersWithShopping", "triggerRate")),
+        "brands": [],
+        "products": [],
+        "merchants": [],
+    }
+    if not o.observed("product_mentions"):
+        return SectionAnswer(body, SectionAvailability("unavailable", not_held("product_mentions")))
+    totals = o.row(_SHOPPING_TOTALS)
+    missed = o.column(_MISSED)
+    reason = f"Answers of {enumerate_words(missed)} were not examined." if missed else None
+    availability = answers_availability(
+        o, sample_count=totals["answersWithShopping"], reason=reason
+    )
+    if not totals["answersChecked"]:
+        return SectionAnswer(body, replace(availability, status="unavailable"))
+    body["totals"] = totals
+    body["brands"] = o.rows(_BRANDS)
+    body["products"] = o.rows(_PRODUCTS)
+    for product in body["products"]:
+        product["attributes"] = product["attributes"] or {}
+    body["merchants"] = o.rows(_MERCHANTS)
+    return SectionAnswer(body, availability)
+
+
+# --- conversions -------------------------------------------------------------------------------
+
+# A day without any visit at all is taken for a day that was not recorded.
+_VISITED = """
+visited AS (
+  SELECT *, day <= CAST($through AS DATE) AS complete FROM site_visits
+),
+listed AS (
+  SELECT engine, coalesce(label, engine) AS label, referrers,
+    separable_traffic IS FALSE AS inseparable,
+    separable_traffic IS TRUE OR engine IN (SELECT engine FROM visited WHERE ai) AS told_apart
+  FROM scoped_engines
+  WHERE configured OR engine IN (SELECT engine FROM visited WHERE ai)
+  UNION ALL
+  SELECT DISTINCT engine, engine, NULL, FALSE, TRUE FROM visited
+  WHERE ai AND engine NOT IN (SELECT engine FROM scoped_engines)
+)
+"""
+
+
+def _made(of: str = "true") -> str:
+    return f"CAST(coalesce(sum(made) FILTER (complete AND {of}), 0) AS BIGINT)"
+
+
+def _conversions(of: str = "true") -> str:
+    return f"CASE WHEN $measured THEN {_made(of)} END"
+
+
+def _complete(of: str = "true") -> str:
+    return f"CASE WHEN $measured THEN count(visit_id) FILTER (complete AND {of}) END"
+
+
+def _rate(of: str = "true") -> str:
+    return f"{_made(of)} / nullif(count(visit_id) FILTER (complete AND {of}), 0)"
+
+
+def _revenue(of: str = "true") -> str:
+    return f"""CASE WHEN $measured AND $priced THEN CASE WHEN {_made(of)} = 0 THEN 0.0
+      ELSE sum(revenue ORDER BY visit_id) FILTER (complete AND {of}) END END"""
+
+
+_CONVERSIONS_TOTALS = f"""
+WITH {_VISITED}
+SELECT count(*) AS sessions, count(*) FILTER (ai) AS "aiSessions",
+  count(*) FILTER (ai) / count(*) AS "aiSessionShare",
+  {_conversions("ai")} AS "aiConversions", {_rate("ai")} AS "aiConversionRate",
+  {_rate("other")} AS "otherConversionRate",
+  {_revenue("ai")} AS "aiRevenue", {_complete("ai")} AS "aiCompleteSessions",
+  {_conversions("other")} AS "otherConversions", {_complete("other")} AS "otherCompleteSessions"
+FROM visited
+"""
+
+_ENGINES = f"""
+WITH {_VISITED},
+counted AS (
+  SELECT engine, count(visit_id) AS sessions,
+    CASE WHEN count(visit_id) = count(visitor_id) THEN count(DISTINCT visitor_id) END AS users,
+    {_conversions()} AS conversions, {_rate()} AS rate, {_revenue()} AS revenue,
+    {_complete()} AS complete_sessions, count(visit_id) FILTER (engaged) AS engaged_sessions,
+    count(engaged) AS rated_sessions,
+    count(visit_id) FILTER (engaged) / nullif(count(engaged), 0) AS engagement,
+    avg(seconds ORDER BY visit_id) AS seconds
+  FROM listed LEFT JOIN (SELECT * FROM visited WHERE ai) USING (engine)
+  WHERE told_apart AND NOT inseparable GROUP BY engine
+)
+SELECT engine, CASE WHEN inseparable THEN [] ELSE referrers END AS referrers, sessions, users,
+  conversions, rate AS "conversionRate", revenue, engagement AS "engagementRate",
+  seconds AS "averageSessionSeconds", complete_sessions AS "completeSessions",
+  engaged_sessions AS "engagedSessions", rated_sessions AS "ratedSessions"
+FROM listed LEFT JOIN counted USING (engine) ORDER BY sessions DESC NULLS LAST, engine
+"""
+
+_PAGES = f"""
+WITH {_VISITED},
+cited AS (
+  SELECT path, count(DISTINCT chat_id) AS n FROM citations
+  JOIN (SELECT url, path FROM page_paths WHERE site IN ($host, 'www.' || $host)) USING (url)
+  WHERE cited GROUP BY path
+),
+landed AS (
+  SELECT coalesce(path, '(not set)') AS page, any_value(path) AS path, count(*) AS sessions,
+    {_conversions()} AS conversions, {_complete()} AS complete_sessions, {_revenue()} AS revenue
+  FROM visited WHERE ai GROUP BY page
+)
+SELECT page AS path, sessions, conversions, complete_sessions AS "completeSessions", revenue,
+  CASE WHEN $counted AND path IS NOT NULL THEN coalesce(n, 0) END AS "citedAnswerCount"
+FROM landed LEFT JOIN cited USING (path) ORDER BY sessions DESC, page
+"""
+
+_DAILY = f"""
+WITH {_VISITED},
+counted AS (
+  SELECT day, engine, count(visit_id) AS sessions,
+    CASE WHEN day <= CAST($through AS DATE)
+         THEN CAST(coalesce(sum(made), 0) AS BIGINT) END AS conversions
+  FROM (SELECT DISTINCT day FROM visited)
+  CROSS JOIN (SELECT engine FROM listed WHERE told_apart AND NOT inseparable)
+  LEFT JOIN (SELECT * FROM visited WHERE ai) USING (day, engine)
+  GROUP BY day, engine
+)
+SELECT day AS date, map_from_entries(list(
+  (engine, {{'sessions': sessions, 'conversions': conversions}}) ORDER BY engine
+)) AS "byEngine"
+FROM counted GROUP BY day ORDER BY day
+"""
+
+_RECORDED = """
+SELECT count(DISTINCT day) AS days, max(day) AS last_day,
+  count(*) FILTER (day <= CAST($through AS DATE)) > 0 AS measured
+FROM site_visits
+"""
+
+_BY_ENGINE = f"WITH {_VISITED} SELECT * FROM listed ORDER BY engine"
+
+_REVENUE_FIELDS = "totals.aiRevenue engines[].revenue landingPages[].revenue"
+_CONVERSION_FIELDS = """
+totals.aiConversions totals.aiConversionRate totals.otherConversionRate totals.aiCompleteSessions
+totals.otherConversions totals.otherCompleteSessions engines[].completeSessions
+engines[].conversions engines[].conversionRate landingPages[].completeSessions
+landingPages[].conversions daily[].byEngine{}.conversions
+"""
+_FIGURES = """
+sessions aiSessions aiSessionShare aiConversions aiConversionRate otherConversionRate aiRevenue
+aiCompleteSessions otherConversions otherCompleteSessions
+"""
+
+
+@section("conversions", filters=("engine",))
+def conversions(o: Observations) -> SectionAnswer:
+    """Give the visits and conversions of the window, by engine, landing page and day."""
+    source = next(iter(o.rows("SELECT * FROM store.analytics WHERE host = $host")), None)
+    names = ("provider", "property", "attribution", "currency", "timezone")
+    body: dict[str, Any] = {
+        "source": {name: source[name] if source else None for name in names},
+        "totals": dict.fromkeys(_FIGURES.split()),
+        "engines": [],
+        "landingPages": [],
+        "daily": [],
+    }
+    if source is None or source["provider"] == "none":
+        reason = "No web analytics is connected."
+        return SectionAnswer(
+            body, SectionAvailability("not_connected", reason, requires=("analytics",))
+        )
+    # The last day whose conversions count; none where they are not recorded.
+    through: date | None = source["conversions_through"]
+    if through is None and o.observed("conversions"):
+        through = o.window.end
+    recorded: dict[str, Any] = {"days": 0}
+    if o.observed("visits"):
+        recorded = o.row(_RECORDED, through=through)
+    if not recorded["days"]:
+        none = "No visits were recorded in this window."
+        reason = none if o.observed("visits") else not_held("visits")
+        return SectionAnswer(body, SectionAvailability("unavailable", reason))
+    priced, measured = source["currency"] is not None, recorded["measured"]
+    facts = {"through": through, "priced": priced, "measured": measured}
+    body["totals"] = o.row(_CONVERSIONS_TOTALS, **facts)
+    body["engines"] = o.rows(_ENGINES, **facts)
+    body["landingPages"] = o.rows(_PAGES, **facts, counted=citations_are_counted(o))
+    body["daily"] = o.rows(_DAILY, through=through)
+    reasons, fields, engines = [], {}, {}
+    if recorded["days"] < o.window.days:
+        missing = o.window.days - recorded["days"]
+        reasons.append(f"{missing} of {o.window.days} days in the window have no record.")
+    if through is None or through < recorded["last_day"]:
+        lag = "Conversions are not recorded."
+        if through is not None:
+            lag = f"Conversions are complete up to {through.isoformat()}; later days are left out."
+        if through is not None and not measured:
+            lag = "Conversions are not complete yet for any day of the window."
+        reasons.append(lag)
+        state = State("partial" if measured else "unavailable", lag)
+        fields = dict.fromkeys((_CONVERSION_FIELDS + _REVENUE_FIELDS).split(), state)
+    if not priced:
+        state = State("unavailable", "The analytics property records no revenue.")
+        fields |= dict.fromkeys(_REVENUE_FIELDS.split(), state)
+    mixed, traffic = [], "{} traffic cannot be separated from other traffic."
+    for row in o.rows(_BY_ENGINE, through=through):
+        if row["inseparable"]:
+            mixed.append(row["label"])
+            state = State("not_applicable", traffic.format(row["label"]))
+            engines[row["engine"]] = state
+        elif not row["told_apart"]:
+            reason = f"It is not known whether {row['label']} traffic can be distinguished."
+            engines[row["engine"]] = State("unavailable", reason)
+    if mixed:
+        reasons.append(traffic.format(enumerate_words(mixed)))
+    after = datetime.combine(recorded["last_day"] + timedelta(days=1), time())
+    availability = SectionAvailability(
+        status="partial" if reasons else "available",
+        reason=" ".join(reasons) or None,
+        sample_count=body["totals"]["aiSessions"],
+        as_of=min(o.as_of, after),
+        fields=fields,
+        engines=engines,
+    )
+    return SectionAnswer(body, availability)

@@ -1,0 +1,313 @@
+"""The site: which crawlers came, and what an examination of its pages found.
+
+**Crawl.** Which crawlers asked for which paths, as the gateway recorded it.
+
+An hour the gateway was not recording is not an hour without requests: a bucket of the
+series is null unless requests were seen in it, and 0 only where every one of its hours is
+known to have been recorded.
+
+**Crawlability.** What the last examination of the site found for crawlers and assistants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from aatoolkit.service.answer import SectionAnswer, SectionAvailability, State, not_held, section
+from aatoolkit.service.measures import citations_are_counted, enumerate_words
+from aatoolkit.service.observations import Observations
+
+# --- crawl -------------------------------------------------------------------------------------
+
+_RECORDED = """
+SELECT count(*) AS hours, max(hour) AS last_hour
+FROM (SELECT host, hour FROM store.crawler_hours UNION SELECT host, hour FROM store.crawler_hits)
+WHERE host = $host AND CAST(hour AS DATE) BETWEEN $window_start AND $window_end
+"""
+
+_TOTALS = """
+SELECT CAST(coalesce(sum(requests), 0) AS BIGINT) AS requests,
+  CAST(sum(verified_requests) AS BIGINT) AS "verifiedRequests",
+  count(DISTINCT bot) AS "uniqueBots", count(DISTINCT path) AS "uniquePaths",
+  CAST(sum(bytes) AS BIGINT) AS bytes, max(latest.seen_at) AS last_seen,
+  CAST(sum(without_verified) AS BIGINT) AS without_verified_requests,
+  CAST(sum(without_bytes) AS BIGINT) AS without_bytes,
+  CAST(sum(requests) FILTER (path IS NULL) AS BIGINT) AS without_path,
+  CAST(sum(requests) FILTER (status IS NULL) AS BIGINT) AS without_status
+FROM hit_totals
+"""
+
+_BOTS = """
+WITH classes AS (
+  SELECT bot, list((concat(hundred, 'xx'), n) ORDER BY concat(hundred, 'xx')) AS counts
+  FROM (
+    SELECT bot, status // 100 AS hundred, CAST(sum(requests) AS BIGINT) AS n
+    FROM hit_totals WHERE status IS NOT NULL GROUP BY ALL
+  )
+  GROUP BY bot
+), seen AS (
+  SELECT bot, CAST(sum(requests) AS BIGINT) AS requests,
+    CAST(sum(verified_requests) AS BIGINT) AS verified,
+    nullif(count(DISTINCT path), 0) AS paths, max(latest.seen_at) AS seen_at
+  FROM hit_totals GROUP BY bot
+)
+SELECT bot, operator, purpose, requests, verified AS "verifiedRequests", verification,
+  paths AS "uniquePaths",
+  map_from_entries(coalesce(counts, [])) AS "statusCounts", seen_at AS "lastSeenAt"
+FROM seen LEFT JOIN classes USING (bot) LEFT JOIN store.bots USING (bot)
+ORDER BY requests DESC, bot
+"""
+
+_BUCKETS = """
+buckets AS (
+  SELECT start, count(DISTINCT listed.hour) AS hours
+  FROM generate_series(
+    CAST($window_start AS TIMESTAMP), CAST($window_end AS TIMESTAMP) + INTERVAL 23 HOUR,
+    CAST(concat('1 ', $bucket) AS INTERVAL)
+  ) AS series(start)
+  LEFT JOIN (SELECT hour FROM store.crawler_hours WHERE host = $host) AS listed
+    ON date_trunc($bucket, CAST(listed.hour AS TIMESTAMP)) = start
+  GROUP BY start
+)
+"""
+
+_SERIES = f"""
+WITH {_BUCKETS},
+counted AS (
+  SELECT bot, date_trunc($bucket, hour) AS start, CAST(sum(requests) AS BIGINT) AS n
+  FROM hit_hours GROUP BY ALL
+)
+SELECT bot, list(CASE WHEN n IS NULL AND hours = $hours THEN 0 ELSE n END ORDER BY start)
+  AS requests
+FROM (SELECT DISTINCT bot FROM hit_hours) CROSS JOIN buckets LEFT JOIN counted USING (bot, start)
+GROUP BY bot ORDER BY sum(n) DESC, bot
+"""
+
+_PATHS = """
+WITH sites AS (
+  SELECT path, lower(site) AS site FROM hit_totals WHERE site IS NOT NULL
+  UNION SELECT path, unnest([$host, 'www.' || $host]) FROM hit_totals
+),
+cited AS (
+  SELECT path, count(DISTINCT chat_id) AS n FROM citations
+  JOIN (SELECT url, path FROM page_paths JOIN sites USING (site, path)) USING (url)
+  WHERE cited GROUP BY path
+),
+crawlers AS (
+  SELECT path, bot, CAST(sum(requests) AS BIGINT) AS n FROM hit_totals GROUP BY path, bot
+),
+by_path AS (
+  SELECT path, map_from_entries(list((bot, n) ORDER BY n DESC, bot)) AS by_bot
+  FROM crawlers GROUP BY path
+),
+counted AS (
+  SELECT path, CAST(sum(requests) AS BIGINT) AS requests, max(latest.seen_at) AS seen_at,
+    last(status ORDER BY latest.seen_at, latest.hour, bot, status NULLS FIRST) AS status
+  FROM hit_totals WHERE path IS NOT NULL GROUP BY path
+)
+SELECT path, requests, seen_at AS "lastCrawledAt", status AS "lastStatus", by_bot AS "byBot",
+  CASE WHEN $counted THEN coalesce(n, 0) END AS "citedAnswerCount"
+FROM counted JOIN by_path USING (path) LEFT JOIN cited USING (path)
+ORDER BY requests DESC, path
+"""
+
+_RECORDING = {
+    "verified_requests": ("totals.verifiedRequests", "bots[].verifiedRequests"),
+    "bytes": ("totals.bytes",),
+    "path": ("totals.uniquePaths", "bots[].uniquePaths", "paths"),
+    "status": ("bots[].statusCounts", "paths[].lastStatus"),
+}
+"""Columns of a request that may not be recorded, and the fields that rest on them."""
+
+_GATEWAY = """
+SELECT {'state': cname_state, 'host': cname_host, 'target': cname_target} AS cname,
+  {'state': dcv_state, 'validatedAt': dcv_validated_at, 'expiresAt': dcv_expires_at} AS dcv,
+  first_at AS "firstEventAt", last_at AS "lastEventAt"
+FROM (
+  SELECT min(hour) AS first_at, max(coalesce(last_at, hour)) AS last_at
+  FROM store.crawler_hits WHERE host = $host AND CAST(hour AS DATE) <= $window_end
+) LEFT JOIN (SELECT * FROM store.gateways WHERE host = $host) ON TRUE
+"""
+
+_REQUIRED = {
+    "cname": ("connected", "CNAME gateway is not connected."),
+    "dcv": ("valid", "Domain control validation is not complete."),
+}
+_FIGURES = ("requests", "verifiedRequests", "uniqueBots", "uniquePaths", "bytes")
+
+
+@section("crawl", filters=("engine",))
+def crawl(o: Observations) -> SectionAnswer:
+    """Give the requests of the crawlers in scope; the engine filter picks their crawlers.
+
+    A host with records but no gateway has logs of its own, and is served from them.
+    """
+    gateway = o.row(_GATEWAY)
+    bucket = "hour" if o.window.days == 7 else "day"
+    body: dict[str, Any] = {
+        "gateway": gateway,
+        "totals": dict.fromkeys(_FIGURES),
+        "bots": [],
+        "series": {"bucket": bucket, "timestamps": [], "requests": {}},
+        "paths": [],
+    }
+    is_held = o.observed("crawler_hits") or o.observed("crawler_hours")
+    if not o.observed("gateways") and not is_held:
+        gateway["cname"]["state"] = "not_configured"
+    if o.observed("gateways") or not is_held:
+        lacking = [name for name, (fine, _) in _REQUIRED.items() if gateway[name]["state"] != fine]
+        if lacking:
+            reason = " ".join(_REQUIRED[name][1] for name in lacking)
+            availability = SectionAvailability("not_connected", reason, requires=tuple(lacking))
+            return SectionAnswer(body, availability)
+    totals = o.row(_TOTALS)
+    availability = _availability(o, totals)
+    if availability.status != "unavailable":
+        # Without a request all totals are 0, else null is what was recorded of none.
+        some = {name: totals[name] for name in _FIGURES}
+        some["uniquePaths"] = some["uniquePaths"] or None
+        body["totals"] = some if totals["uniqueBots"] else dict.fromkeys(_FIGURES, 0)
+        body["bots"] = o.rows(_BOTS)
+        timestamps = f"WITH {_BUCKETS} SELECT start FROM buckets ORDER BY start"
+        body["series"]["timestamps"] = o.column(timestamps, bucket=bucket)
+        hours = 1 if bucket == "hour" else 24
+        series = o.rows(_SERIES, bucket=bucket, hours=hours)
+        body["series"]["requests"] = {row["bot"]: row["requests"] for row in series}
+        body["paths"] = o.rows(_PATHS, counted=citations_are_counted(o))
+    return SectionAnswer(body, availability)
+
+
+def _availability(o: Observations, totals: Mapping[str, Any]) -> SectionAvailability:
+    requested = o.question.filter("engine")
+    if requested and not o.value(
+        "SELECT count(*) > 0 FROM store.bots WHERE list_contains($engine, engine)"
+    ):
+        reason = f"No crawler of {enumerate_words(requested)} is known."
+        return SectionAvailability("unavailable", reason)
+    recorded = o.row(_RECORDED)
+    expected = 24 * o.window.days
+    missing = expected - recorded["hours"]
+    if missing == expected:
+        return SectionAvailability("unavailable", "No hour in the window has a record.")
+    states = {}
+    for name, paths in _RECORDING.items():
+        if without := totals[f"without_{name}"]:
+            status = "unavailable" if without == totals["requests"] else "partial"
+            reason = f"Not recorded for {without} of {totals['requests']} requests."
+            states.update(dict.fromkeys(paths, State(status, reason)))
+    return SectionAvailability(
+        "partial" if missing else "available",
+        f"{missing} of {expected} hours in the window have no record." if missing else None,
+        as_of=totals["last_seen"] or recorded["last_hour"],
+        fields=states,
+    )
+
+
+# --- crawlability ------------------------------------------------------------------------------
+
+_LATEST = """
+SELECT checked_at, robots_url, robots_status FROM store.site_checks
+WHERE host = $host AND CAST(checked_at AS DATE) <= $window_end
+ORDER BY checked_at DESC LIMIT 1
+"""
+
+# Skipped checks did not apply; without any check there is nothing to count.
+_SCORE = """
+WITH counted AS (
+  SELECT count(*) FILTER (result = 'passed') AS passed,
+    count(*) FILTER (result = 'failed') AS failed,
+    count(*) FILTER (result = 'warning') AS warning,
+    count(*) FILTER (result = 'skipped') AS skipped,
+    count(*) FILTER (result <> 'skipped') AS applicable
+  FROM store.page_checks WHERE host = $host AND checked_at = $checked_at HAVING count(*) > 0
+)
+SELECT 100 * passed / nullif(applicable, 0) AS value, passed, failed, warning, skipped, applicable
+FROM (SELECT 1) LEFT JOIN counted ON TRUE
+"""
+
+_AGENTS = """
+SELECT bot, operator, purpose, access, explicit_rule AS "explicitRule", rule,
+  server_status AS "serverStatus"
+FROM store.robots_rules LEFT JOIN store.bots USING (bot)
+WHERE host = $host AND checked_at = $checked_at ORDER BY bot
+"""
+
+_FILES = """
+SELECT file, present, http_status AS "httpStatus", bytes FROM store.site_files
+WHERE host = $host AND checked_at = $checked_at
+ORDER BY list_position(['robotsTxt', 'llmsTxt', 'sitemapXml'], file)
+"""
+
+_PAGES = """
+WITH capable AS (
+  SELECT url, engine, map_from_entries(list((capability, result)
+    ORDER BY list_position(['retrievable', 'findable', 'trainable'], capability))) AS capabilities
+  FROM store.page_capabilities
+  WHERE host = $host AND checked_at = $checked_at
+    AND (len($engine) = 0 OR list_contains($engine, engine))
+  GROUP BY url, engine
+),
+assisted AS (
+  SELECT url, list((engine, capabilities) ORDER BY engine) AS assistants
+  FROM capable GROUP BY url
+),
+checked AS (
+  SELECT url, list({
+    'checkId': check_id, 'group': "group", 'status': result, 'detail': detail
+  } ORDER BY check_id) AS checks
+  FROM store.page_checks WHERE host = $host AND checked_at = $checked_at GROUP BY url
+)
+SELECT url, http_status AS "httpStatus", indexable,
+  requires_javascript AS "requiresJavascript", visible_text_ratio AS "visibleTextRatio",
+  ttfb_ms AS "ttfbMs", map_from_entries(coalesce(assistants, [])) AS assistants,
+  coalesce(checks, []) AS checks
+FROM store.page_audits LEFT JOIN assisted USING (url) LEFT JOIN checked USING (url)
+WHERE host = $host AND checked_at = $checked_at ORDER BY url
+"""
+
+_PARTS = {
+    "robots.agents": "the rules for crawlers",
+    "files": "well-known files",
+    "pages": "pages",
+    "score": "single checks of pages",
+}
+
+
+@section("crawlability", filters=("engine",))
+def crawlability(o: Observations) -> SectionAnswer:
+    """Give the latest examination up to the window's end; the engine filter picks assistants.
+
+    The score is the percentage of applicable checks that passed; a warning did not pass.
+    """
+    body: dict[str, Any] = {
+        "checkedAt": None,
+        "score": dict.fromkeys(["value", "passed", "failed", "warning", "skipped", "applicable"]),
+        "robots": {"url": None, "httpStatus": None, "agents": []},
+        "files": {},
+        "pages": [],
+    }
+    latest = next(iter(o.rows(_LATEST)), None)
+    if latest is None:
+        late = "The site was not examined up to the end of this window."
+        reason = late if o.observed("site_checks") else not_held("site_checks")
+        return SectionAnswer(body, SectionAvailability("unavailable", reason))
+    at = body["checkedAt"] = latest["checked_at"]
+    body["score"] = o.row(_SCORE, checked_at=at)
+    body["robots"] = {
+        "url": latest["robots_url"],
+        "httpStatus": latest["robots_status"],
+        "agents": o.rows(_AGENTS, checked_at=at),
+    }
+    body["files"] = {row.pop("file"): row for row in o.rows(_FILES, checked_at=at)}
+    body["pages"] = o.rows(_PAGES, checked_at=at)
+    # The examination may hold nothing of some.
+    rows = {"robots.agents": body["robots"]["agents"], **body}
+    rows["score"] = any(cell is not None for cell in body["score"].values())
+    states = {
+        path: State("unavailable", f"This examination did not look at {what}.")
+        for path, what in _PARTS.items()
+        if not rows[path]
+    }
+    availability = SectionAvailability(sample_count=len(body["pages"]), as_of=at, fields=states)
+    return SectionAnswer(body, availability)

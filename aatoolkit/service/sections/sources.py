@@ -1,0 +1,481 @@
+"""Sources: the domains and pages that answers rest on, the queries behind them, and the gaps.
+
+**Domains.** How often engines cite them, retrieve them, and what kind they are.
+
+**Urls.** How often engines cite them, for which prompts, naming which brands.
+
+**Gaps.** Sources and topics where engines name competitors rather than the own brand.
+
+A brand's citations of a domain are the cited sources of that domain in answers that
+mention the brand. The own brand is the brand in focus; several in focus count as one.
+Its competitors are the other tracked brands. With *mean* for the competitors' mean:
+
+======== ===================================================================
+missing  no citation of the own brand, at least one of a competitor
+unique   citations of the own brand, none of any competitor
+shared   within a fifth of the mean
+weak     below that
+strong   above that
+======== ===================================================================
+
+A domain cited only in answers that mention none of them is no gap and is left out. The
+opportunity score is the mean less the own citations, as a percentage of the largest such
+lead among the domains; 0 where the competitors do not lead.
+
+**Fanouts.** The searches that engines make of a prompt before they answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from aatoolkit.service.answer import (
+    SectionAnswer,
+    SectionAvailability,
+    State,
+    answers_availability,
+    not_held,
+    section,
+)
+from aatoolkit.service.measures import enumerate_words, own_citations_missing
+from aatoolkit.service.observations import Observations
+
+_RETRIEVAL_IS_KNOWN = "bool_and(exposes_retrieval IS NOT FALSE)"
+"""Aggregate over ``seen_sources``: whether every engine of the group shows what it retrieved."""
+
+
+def _retrieval_states(o: Observations, *paths: str) -> dict[str, State]:
+    """The states of fields on retrieval, which some engines in scope do not report."""
+    silent = o.column(
+        "SELECT coalesce(label, engine) FROM scoped_engines"
+        " WHERE exposes_retrieval IS FALSE AND engine IN (SELECT engine FROM named_answers)"
+        " ORDER BY 1"
+    )
+    if not silent:
+        return {}
+    verb = "shows" if len(silent) == 1 else "show"
+    reason = f"{enumerate_words(silent)} {verb} cited sources only."
+    alone = not o.value(
+        "SELECT count(*) > 0 FROM named_answers LEFT JOIN scoped_engines USING (host, engine)"
+        " WHERE exposes_retrieval IS NOT FALSE"
+    )
+    state = State("not_applicable" if alone else "partial", reason)
+    return dict.fromkeys(paths, state)
+
+
+# --- domains -----------------------------------------------------------------------------------
+
+_TOTALS = """
+SELECT count(*) FILTER (cited) AS "citationCount",
+  count(DISTINCT source_domain) FILTER (cited) AS "uniqueDomains",
+  (SELECT count(*) FROM named_answers) AS "answerCount",
+  CASE WHEN $own_known THEN
+    count(*) FILTER (cited AND source_domain IN (SELECT source_domain FROM own_domains))
+    / nullif(count(*) FILTER (cited), 0)
+  END AS "ownCitationShare"
+FROM seen_sources
+"""
+
+# Domains with equal counts share a rank; a change is of places, upwards positive.
+_DOMAINS = f"""
+WITH totals AS (
+  SELECT (SELECT count(*) FROM seen_sources WHERE cited) AS citations,
+    count(*) FILTER (exposes_retrieval IS NOT FALSE) AS exposed_answers
+  FROM named_answers LEFT JOIN scoped_engines USING (host, engine)
+),
+counted AS (
+  SELECT source_domain, any_value(domain_type) AS domain_type,
+    count(*) FILTER (cited) AS citations,
+    count(DISTINCT chat_id) FILTER (cited) AS answers,
+    count(DISTINCT url) FILTER (cited) AS urls,
+    CASE WHEN {_RETRIEVAL_IS_KNOWN} THEN count(*) END AS retrievals,
+    CASE WHEN {_RETRIEVAL_IS_KNOWN} THEN count(DISTINCT chat_id) END AS retrieved_answers
+  FROM seen_sources GROUP BY source_domain HAVING count(*) FILTER (cited) > 0
+),
+engines AS (
+  SELECT source_domain, map_from_entries(list((engine, n) ORDER BY engine)) AS by_engine
+  FROM (SELECT source_domain, engine, count(*) AS n FROM seen_sources WHERE cited GROUP BY ALL)
+  GROUP BY source_domain
+),
+pages AS (SELECT DISTINCT host, source_domain, url FROM seen_sources),
+brands AS (
+  SELECT source_domain,
+    coalesce(list(brand ORDER BY n DESC, brand) FILTER (n > 0), []) AS mentioned
+  FROM (
+    SELECT source_domain, brand, count(*) FILTER (mentioned) AS n
+    FROM pages JOIN store.source_page_brands USING (host, url) GROUP BY ALL
+  )
+  GROUP BY source_domain
+),
+before AS (
+  SELECT source_domain, rank() OVER (ORDER BY count(*) DESC) AS place
+  FROM previous_citations
+  WHERE cited AND $comparable AND (len($brand) = 0 OR chat_id IN (
+    SELECT chat_id FROM previous_mentions WHERE list_contains($brand, brand)))
+  GROUP BY source_domain
+),
+ranked AS (SELECT *, rank() OVER (ORDER BY citations DESC) AS place FROM counted)
+SELECT ranked.place AS rank, source_domain AS domain, domain_type AS "domainType",
+  ranked.citations AS "citationCount",
+  ranked.citations / totals.citations AS "citationShare",
+  retrievals AS "retrievalCount",
+  ranked.citations / retrievals AS "citationRate",
+  answers AS "answerCount",
+  retrieved_answers / exposed_answers AS "retrievedAnswerShare",
+  retrieved_answers AS "retrievedAnswerCount", exposed_answers AS "reportingAnswerCount",
+  urls AS "uniqueUrls", mentioned AS "brandsMentioned",
+  before.place - ranked.place AS "rankChange", by_engine AS "byEngine"
+FROM ranked CROSS JOIN totals
+LEFT JOIN engines USING (source_domain)
+LEFT JOIN brands USING (source_domain)
+LEFT JOIN before USING (source_domain)
+ORDER BY ranked.place, source_domain
+"""
+
+# A breakdown needs a label for every part, so sources of no known type get one of their own.
+_TYPES = """
+SELECT coalesce(domain_type, 'unclassified') AS "domainType", count(*) AS "citationCount",
+  count(*) / sum(count(*)) OVER () AS "citationShare"
+FROM seen_sources WHERE cited GROUP BY 1 ORDER BY 2 DESC, 1
+"""
+
+
+@section("domains")
+def domains(o: Observations) -> SectionAnswer:
+    """Rank the domains cited in the named answers.
+
+    ``brandsMentioned`` are the brands found on the domain's pages; it is null where none
+    of its pages was examined. ``retrievedAnswerShare`` is over the answers of engines that
+    show what they retrieve. Where an engine that does not is seen to use a domain, its
+    figures on retrieval are null.
+    """
+    if not o.observed("citations"):
+        return SectionAnswer(_nothing(), SectionAvailability("unavailable", not_held("citations")))
+    availability = answers_availability(
+        o,
+        sample_count=o.value("SELECT count(*) FROM named_answers"),
+        fields=_retrieval_states(
+            o,
+            "domains[].retrievalCount",
+            "domains[].citationRate",
+            "domains[].retrievedAnswerShare",
+            "domains[].retrievedAnswerCount",
+        ),
+    )
+    if availability.status == "unavailable":
+        return SectionAnswer(_nothing(), availability)
+    body = {
+        "totals": o.row(_TOTALS, own_known=own_citations_missing(o) is None),
+        "domains": o.rows(_DOMAINS, comparable=o.previous_observed),
+        "typeBreakdown": o.rows(_TYPES),
+    }
+    return SectionAnswer(body, availability)
+
+
+def _nothing() -> dict[str, Any]:
+    totals = dict.fromkeys(("citationCount", "uniqueDomains", "answerCount", "ownCitationShare"))
+    return {"totals": totals, "domains": [], "typeBreakdown": []}
+
+
+# --- urls --------------------------------------------------------------------------------------
+
+# First and last days are facts of the page, so they look beyond the filters and the
+# window's start; titles differ between engines, so the latest one is given.
+_ITEMS = f"""
+WITH counted AS (
+  SELECT host, url, min(source_domain) AS source_domain, any_value(domain_type) AS domain_type,
+    last(title ORDER BY day, chat_id, n) FILTER (title IS NOT NULL) AS title,
+    count(*) FILTER (cited) AS citations,
+    count(DISTINCT chat_id) FILTER (cited) AS answers,
+    avg(n) FILTER (cited) AS position,
+    CASE WHEN {_RETRIEVAL_IS_KNOWN} THEN count(*) END AS retrievals
+  FROM seen_sources GROUP BY host, url HAVING count(*) FILTER (cited) > 0
+),
+brands AS (
+  SELECT url, list(
+    {{'brand': brand, 'own': own, 'mentioned': mentioned}} ORDER BY mentioned DESC, brand
+  ) AS brands
+  FROM store.source_page_brands LEFT JOIN store.brands USING (host, brand)
+  WHERE host = $host GROUP BY url
+),
+prompts AS (
+  SELECT url, list({{'promptId': prompt_id, 'citationCount': n}} ORDER BY n DESC, prompt_id)
+    AS prompts
+  FROM (SELECT url, prompt_id, count(*) AS n FROM seen_sources WHERE cited GROUP BY ALL)
+  GROUP BY url
+)
+SELECT url, source_domain AS domain, title, page_type AS "pageType",
+  domain_type AS "domainType", citations AS "citationCount",
+  citations / sum(citations) OVER () AS "citationShare",
+  CAST(sum(citations) OVER () AS BIGINT) AS "allCitationCount",
+  retrievals AS "retrievalCount", answers AS "answerCount",
+  position AS "averageCitationPosition",
+  first_day AS "firstCitedOn", last_day AS "lastCitedOn",
+  coalesce(brands, []) AS brands, prompts
+FROM counted
+LEFT JOIN store.source_pages USING (host, url)
+LEFT JOIN cited_pages USING (url)
+LEFT JOIN brands USING (url)
+LEFT JOIN prompts USING (url)
+ORDER BY citations DESC, url
+"""
+
+
+@section("urls")
+def urls(o: Observations) -> SectionAnswer:
+    """List every page cited in the named answers; there are no further pages of results."""
+    if not o.observed("citations"):
+        return _answer([], SectionAvailability("unavailable", not_held("citations")))
+    availability = answers_availability(
+        o,
+        sample_count=o.value("SELECT count(*) FROM named_answers"),
+        fields=_retrieval_states(o, "items[].retrievalCount"),
+    )
+    return _answer(o.rows(_ITEMS), availability)
+
+
+def _answer(items: list[dict[str, Any]], availability: SectionAvailability) -> SectionAnswer:
+    total = None if availability.status == "unavailable" else len(items)
+    paging = {"nextCursor": None, "hasMore": False, "total": total}
+    return SectionAnswer({"items": items, "paging": paging}, availability)
+
+
+# --- gaps --------------------------------------------------------------------------------------
+
+KINDS = ("missing", "weak", "shared", "strong", "unique")
+TOLERANCE = 0.2
+"""How far from the competitors' mean, as a fraction of it, still counts as equal."""
+
+_CONTENDERS = """
+competitors AS (
+  SELECT brand FROM store.brands
+  WHERE host = $host AND tracked AND brand NOT IN (SELECT brand FROM focus)
+),
+named AS (
+  SELECT DISTINCT chat_id, $own AS brand, TRUE AS own
+  FROM mentions WHERE brand IN (SELECT brand FROM focus)
+  UNION ALL
+  SELECT chat_id, brand, FALSE FROM mentions WHERE brand IN (SELECT brand FROM competitors)
+)
+"""
+
+# Every answer is searched for every tracked brand, so a brand not found counts as 0.
+_GAP_DOMAINS = f"""
+WITH {_CONTENDERS},
+cited AS (SELECT * FROM citations WHERE cited),
+sources AS (
+  SELECT source_domain, count(DISTINCT prompt_id) AS prompts,
+    list(DISTINCT engine ORDER BY engine) AS engines
+  FROM cited GROUP BY source_domain
+),
+counted AS (
+  SELECT source_domain, brand, own, count(*) AS n
+  FROM cited JOIN named USING (chat_id) GROUP BY ALL
+),
+compared AS (
+  SELECT source_domain, avg(coalesce(n, 0)) AS mean,
+    map_from_entries(list((brand, coalesce(n, 0)) ORDER BY brand)) AS by_competitor
+  FROM (SELECT DISTINCT source_domain FROM counted) CROSS JOIN competitors
+  LEFT JOIN counted USING (source_domain, brand)
+  GROUP BY source_domain
+),
+leads AS (
+  SELECT compared.*, coalesce(n, 0) AS own, greatest(mean - coalesce(n, 0), 0) AS lead
+  FROM compared LEFT JOIN (SELECT source_domain, n FROM counted WHERE own) USING (source_domain)
+),
+examples AS (
+  SELECT source_domain, first(url ORDER BY n DESC, url) AS url
+  FROM (
+    SELECT source_domain, url, count(*) AS n FROM cited
+    WHERE chat_id IN (SELECT chat_id FROM named WHERE NOT own)
+      AND chat_id NOT IN (SELECT chat_id FROM named WHERE own)
+    GROUP BY ALL
+  )
+  GROUP BY source_domain
+)
+SELECT source_domain AS domain, domain_type AS "domainType",
+  CASE WHEN own = 0 THEN 'missing' WHEN mean = 0 THEN 'unique'
+       WHEN own < mean * (1 - $tolerance) THEN 'weak'
+       WHEN own > mean * (1 + $tolerance) THEN 'strong' ELSE 'shared' END AS kind,
+  own AS "ownCitations", by_competitor AS "competitorCitations", prompts AS "promptCount",
+  CASE WHEN lead = 0 THEN 0.0 ELSE 100 * lead / max(lead) OVER () END AS "opportunityScore",
+  engines, examples.url AS "exampleUrl"
+FROM leads
+JOIN sources USING (source_domain)
+LEFT JOIN examples USING (source_domain)
+LEFT JOIN store.source_domains AS kinds
+  ON kinds.host = $host AND kinds.source_domain = leads.source_domain
+ORDER BY "opportunityScore" DESC, domain
+"""
+
+# A topic in which nobody is mentioned has no leader; equal rates leave the own brand ahead.
+_TOPICS = f"""
+WITH {_CONTENDERS},
+topics AS (SELECT topic, count(*) AS answers FROM answers WHERE topic IS NOT NULL GROUP BY topic),
+contenders AS (SELECT $own AS brand, TRUE AS own UNION ALL SELECT brand, FALSE FROM competitors),
+counted AS (
+  SELECT topic, brand, count(*) AS n
+  FROM named JOIN answers USING (chat_id) GROUP BY topic, brand
+),
+rated AS (
+  SELECT topic, brand, own, answers, coalesce(n, 0) AS n,
+    coalesce(n, 0) / answers AS rate
+  FROM topics CROSS JOIN contenders LEFT JOIN counted USING (topic, brand)
+)
+SELECT topic, max(rate) FILTER (own) AS "ownMentionRate",
+  CASE WHEN max(rate) > 0 THEN first(brand ORDER BY rate DESC, own DESC, brand) END AS leader,
+  max(rate) AS "leaderMentionRate", max(rate) FILTER (own) - max(rate) AS gap,
+  any_value(answers) AS "answerCount", max(n) FILTER (own) AS "ownMentionCount",
+  max(n) AS "leaderMentionCount"
+FROM rated GROUP BY topic ORDER BY gap, topic
+"""
+
+
+@section("gaps")
+def gaps(o: Observations) -> SectionAnswer:
+    """Compare the sources and topics of the own brand with those of its competitors."""
+    own = o.column("SELECT brand FROM focus ORDER BY own IS TRUE DESC, brand")
+    competitors = o.column(
+        "SELECT brand FROM store.brands WHERE host = $host AND tracked"
+        " AND brand NOT IN (SELECT brand FROM focus) ORDER BY brand"
+    )
+    body: dict[str, Any] = {
+        "ownBrand": ", ".join(own) or None,
+        "competitors": competitors,
+        "counts": dict.fromkeys(KINDS),
+        "domainGaps": [],
+        "topicGaps": [],
+    }
+    lacking = _lacking(o, own, competitors)
+    availability = SectionAvailability("unavailable", lacking) if lacking else _availability(o)
+    if availability.status == "unavailable":
+        return SectionAnswer(body, availability)
+    found = o.rows(_GAP_DOMAINS, own=body["ownBrand"], tolerance=TOLERANCE)
+    body["counts"] = {kind: sum(row["kind"] == kind for row in found) for kind in KINDS}
+    body["domainGaps"] = found
+    body["topicGaps"] = o.rows(_TOPICS, own=body["ownBrand"])
+    return SectionAnswer(body, availability)
+
+
+def _lacking(o: Observations, own: list[str], competitors: list[str]) -> str | None:
+    """The reason why the brands cannot be compared; None if they can."""
+    tables = [table for table in ("citations", "mentions") if not o.observed(table)]
+    if tables:
+        return not_held(*tables)
+    if not own:
+        return "It is not known which brand is the project's own."
+    return None if competitors else "No competitor is tracked."
+
+
+def _availability(o: Observations) -> SectionAvailability:
+    untagged = o.row(
+        "SELECT count(*) FILTER (topic IS NULL) AS n, count(*) AS answers FROM answers"
+    )
+    reason = (
+        f"Answers to prompts without a topic, {untagged['n']} of {untagged['answers']},"
+        " are in none of the topics."
+    )
+    return answers_availability(
+        o, fields={"topicGaps": State("partial", reason)} if untagged["n"] else {}
+    )
+
+
+# --- fanouts -----------------------------------------------------------------------------------
+
+MAX_TERMS = 50
+"""How many of the commonest words of the queries are listed."""
+
+_FANOUT_TOTALS = """
+SELECT count(*) AS "fanoutCount", count(DISTINCT query) AS "uniqueQueries",
+  count(DISTINCT chat_id) AS "answersWithFanouts",
+  count(*) / nullif(count(DISTINCT chat_id), 0) AS "fanoutsPerAnswer"
+FROM named_fanouts
+"""
+
+_QUERIES = """
+WITH engines AS (
+  SELECT query, map_from_entries(list((engine, n) ORDER BY engine)) AS by_engine
+  FROM (SELECT query, engine, count(*) AS n FROM named_fanouts GROUP BY ALL) GROUP BY query
+),
+counted AS (
+  SELECT query, count(*) AS n, list(DISTINCT prompt_id ORDER BY prompt_id) AS prompt_ids,
+    min(day) AS first_day, max(day) AS last_day
+  FROM named_fanouts GROUP BY query
+)
+SELECT query, n AS occurrences, n / sum(n) OVER () AS share, intent,
+  by_engine AS "byEngine", prompt_ids AS "promptIds",
+  own_organic_rank AS "ownOrganicRank", search_volume AS "searchVolume",
+  first_day AS "firstSeenOn", last_day AS "lastSeenOn"
+FROM counted JOIN engines USING (query)
+LEFT JOIN (SELECT * FROM store.queries WHERE host = $host) USING (query)
+ORDER BY n DESC, query
+"""
+
+# Words of one or two characters say little of what is searched for.
+_TERMS = r"""
+WITH words AS (
+  SELECT unnest(regexp_extract_all(lower(query), '[\p{L}\p{N}]+')) AS term, n
+  FROM (SELECT query, count(*) AS n FROM named_fanouts GROUP BY query)
+)
+SELECT term, CAST(sum(n) AS BIGINT) AS n FROM words WHERE length(term) >= 3
+GROUP BY term ORDER BY n DESC, term LIMIT $limit
+"""
+
+_SUPPORT = """
+SELECT engine, exposes_fanouts AS "exposesFanouts" FROM scoped_engines
+WHERE configured OR engine IN (SELECT engine FROM answers) ORDER BY engine
+"""
+
+_ENGINES = """
+SELECT engine, coalesce(label, engine) AS label, exposes_fanouts IS FALSE AS hides,
+  count(chat_id) > 0 AS answered
+FROM scoped_engines LEFT JOIN answers USING (host, engine) GROUP BY ALL ORDER BY label, engine
+"""
+
+
+@section("fanouts")
+def fanouts(o: Observations) -> SectionAnswer:
+    """Count the queries of the named answers; days of first and last sight are in the window.
+
+    An engine that does not expose its queries has none to count, so it takes no part in
+    any number and the availability names it.
+    """
+    body: dict[str, Any] = {
+        "totals": dict.fromkeys(
+            ("fanoutCount", "uniqueQueries", "answersWithFanouts", "fanoutsPerAnswer")
+        ),
+        "queries": [],
+        "terms": [],
+        "engineSupport": o.rows(_SUPPORT),
+    }
+    availability = _fanouts_availability(o)
+    if availability.status not in ("available", "partial"):
+        return SectionAnswer(body, availability)
+    body["totals"] = o.row(_FANOUT_TOTALS)
+    body["queries"] = o.rows(_QUERIES)
+    body["terms"] = [[row["term"], row["n"]] for row in o.rows(_TERMS, limit=MAX_TERMS)]
+    count = body["totals"]["answersWithFanouts"]
+    return SectionAnswer(body, replace(availability, sample_count=count))
+
+
+def _fanouts_availability(o: Observations) -> SectionAvailability:
+    engines = o.rows(_ENGINES)
+    hiding = {row["engine"]: row["label"] for row in engines if row["hides"]}
+    states = {engine: State("not_applicable", _reason([name])) for engine, name in hiding.items()}
+    if engines and len(hiding) == len(engines):
+        reason = _reason(list(hiding.values()))
+        return SectionAvailability("not_applicable", reason, engines=states)
+    if not o.observed("fanouts"):
+        return SectionAvailability("unavailable", not_held("fanouts"), engines=states)
+    silent = [row["label"] for row in engines if row["hides"] and row["answered"]]
+    availability = answers_availability(o, reason=_reason(silent) if silent else None)
+    if silent and not any(row["answered"] and not row["hides"] for row in engines):
+        availability = replace(availability, status="unavailable", sample_count=0)
+    return replace(availability, engines={**availability.engines, **states})
+
+
+def _reason(labels: list[str]) -> str:
+    if len(labels) == 1:
+        return f"{labels[0]} does not expose its query expansions."
+    return f"{enumerate_words(labels)} do not expose their query expansions."
