@@ -1,16 +1,14 @@
 """Sections: their declarations, and the registry of those that are known.
 
 In: nothing but data. Out: `Section` objects, which the normalizer follows. Everything that a
-declaration is made of is in ``vocabulary``, and can be imported from here too. In reading order:
-``section`` has `Section` and `Table`, ``column`` has `Column` and how its values are read,
-``columns`` short forms of it,
-``row_shapes`` where rows are located in an answer, ``aggregation`` units and aggregation rules,
-``availability_rule`` where a service states its availability, ``filter_lists`` where it lists the
-values of filters; ``profile`` has `Profile`, the
-declarations of one service, ``profile_json`` declarations as data,
+declaration is made of can be imported from here. In reading order: ``section`` has `Section` and
+`Table`, ``column`` has `Column`, its short forms and how its values are read, ``row_shapes`` where
+rows are located in an answer, ``aggregation`` units and aggregation rules, ``availability_rule``
+where a service states its availability, ``filter_lists`` where it lists the values of filters;
+``profile`` has `Profile`, the declarations of one service, ``profile_json`` declarations as data,
 ``typed`` its names as types for editors, ``contract`` its tables as schemas of validators;
-``declared`` is the profile that is shipped, one file for each section, ``registry`` the default
-profile of the process; ``inference`` drafts declarations of answers that nobody described.
+``declared`` is the profile that is shipped, one file for each section, ``registry`` looks tables up
+by name; ``inference`` drafts declarations of answers that nobody described.
 
 >>> import aatoolkit as aa
 >>> aa.sections.get("domains").names[0]
@@ -19,11 +17,29 @@ profile of the process; ``inference`` drafts declarations of answers that nobody
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import TYPE_CHECKING, NoReturn
 
 from aatoolkit._util.attributes import missing_attribute
-from aatoolkit.sections import vocabulary
-from aatoolkit.sections.vocabulary import *  # noqa: F403
+from aatoolkit.jsontree.paths import parse_pattern as parse_pattern
+from aatoolkit.sections.aggregation import *  # noqa: F403
+from aatoolkit.sections.availability_rule import Rule as Rule
+from aatoolkit.sections.column import *  # noqa: F403
+from aatoolkit.sections.contract import frictionless_schema as frictionless_schema
+from aatoolkit.sections.contract import pandera_schema as pandera_schema
+from aatoolkit.sections.filter_lists import scope_options as scope_options
+from aatoolkit.sections.profile import Profile as Profile
+from aatoolkit.sections.registry import *  # noqa: F403
+from aatoolkit.sections.section import *  # noqa: F403
+from aatoolkit.sections.typed import typed_module as typed_module
+
+_HELPERS = {"annotations", "missing_attribute", "ModuleType", "NoReturn", "TYPE_CHECKING"}
+VOCABULARY = [
+    name
+    for name, value in globals().items()
+    if name[0] != "_" and name not in _HELPERS and not isinstance(value, ModuleType)
+]
+"""What declarations are written in, and their registry."""
 
 _PUBLIC = [
     "Column",
@@ -44,4 +60,4 @@ def __dir__() -> list[str]:
 if not TYPE_CHECKING:  # type checkers go by what is declared
 
     def __getattr__(name: str) -> NoReturn:
-        raise missing_attribute(f"module {__name__!r}", name, vocabulary.__all__)
+        raise missing_attribute(f"module {__name__!r}", name, VOCABULARY)

@@ -6,10 +6,45 @@ must not, it says why.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from aatoolkit._util.units import *  # noqa: F403  the units are declared there and used from here
 from aatoolkit.errors import ArgumentError
+
+__all__ = [  # noqa: F405
+    "BYTES",
+    "CHARACTERS",
+    "CHECKS",
+    "COUNT",
+    "CURRENCY",
+    "FRACTION",
+    "FRACTION_CHANGE",
+    "HTTP_STATUS",
+    "ISO_4217",
+    "KEY",
+    "LAST",
+    "MAX",
+    "MEAN",
+    "MENTIONS",
+    "MILLISECONDS",
+    "MIN",
+    "NONE",
+    "NOT_ADDITIVE",
+    "PER_UNIT",
+    "PROBABILITY",
+    "RANK",
+    "REQUESTS",
+    "RULES",
+    "SCORE",
+    "SEARCHES",
+    "SECONDS",
+    "SUM",
+    "Aggregation",
+    "ratio",
+    "refused",
+    "share",
+    "weighted",
+]
 
 RULES = ("sum", "min", "max", "first", "last", "mean", "ratio", "count", "key", "none")
 """The rules by which rows of a column become one; ``key`` and ``none`` refuse to."""
@@ -76,14 +111,8 @@ class Aggregation:
             )
 
     def __repr__(self) -> str:
-        shown = [
-            f"{name}={value!r}"
-            for name in ("rule", "by", "over", "within", "why", "otherwise", "counts")
-            if (value := getattr(self, name)) is not None
-        ]
-        listed = ((name, getattr(self, name)) for name in ("across", "among"))
-        shown += [f"{name}={value!r}" for name, value in listed if value]
-        return f"Aggregation({', '.join(shown)})"
+        facts = ((field.name, getattr(self, field.name)) for field in fields(self))
+        return f"Aggregation({', '.join(f'{name}={fact!r}' for name, fact in facts if fact)})"
 
     def __str__(self) -> str:
         text = self.rule

@@ -64,7 +64,7 @@ class Rule:
     of: str | None = None
 
     def __post_init__(self) -> None:
-        words = {word_of(one): meant for one, meant in self.words.items()}
+        words = {word_of(word): meaning for word, meaning in self.words.items()}
         object.__setattr__(self, "words", words)
         if self.of not in (None, "engine", "field", "section"):
             raise ArgumentError(f"of={self.of!r} is none of 'engine', 'field' and 'section'")
@@ -82,11 +82,11 @@ class Rule:
         """The kind of place that the rule describes."""
         if self.at.startswith("header "):
             return "header"
-        steps = parse_pattern(self.at)
-        inner = any(isinstance(step, Entries) for step in steps[:-1])
-        if inner or any(isinstance(step, Each) for step in steps):
-            return "rows"
-        return "map" if steps and isinstance(steps[-1], Entries) else "object"
+        many = [step for step in parse_pattern(self.at) if isinstance(step, Each | Entries)]
+        if not many:
+            return "object"
+        is_map = len(many) == 1 and isinstance(many[0], Entries) and self.at.endswith("}")
+        return "map" if is_map else "rows"
 
     @property
     def header(self) -> str:
@@ -100,10 +100,10 @@ class Rule:
 
     def find(self, document: Any) -> dict[str, Any] | None:
         """Return the object that the rule reads, a bare word wrapped as one; None if absent."""
-        found = self._at(document)
-        if isinstance(found, str | bool):
-            return {self.status: found}
-        return found if isinstance(found, dict) else None
+        value = self._at(document)
+        if isinstance(value, str | bool):
+            return {self.status: value}
+        return value if isinstance(value, dict) else None
 
     def is_bare(self, document: Any) -> bool:
         """Whether a word or a flag is in the place of the object."""
@@ -120,7 +120,7 @@ class Rule:
         return isinstance(stated.get(self.status), str) and all(name in stated for name in names)
 
 
-def rules_of(given: Rule | tuple[Rule, ...] | None) -> tuple[Rule, ...]:
+def rules_of(rules: Rule | tuple[Rule, ...] | None) -> tuple[Rule, ...]:
     """Return no rule, one or several as a tuple.
 
     Examples
@@ -128,7 +128,7 @@ def rules_of(given: Rule | tuple[Rule, ...] | None) -> tuple[Rule, ...]:
     >>> rules_of(None), rules_of(Rule(at="meta.state"))[0].at
     ((), 'meta.state')
     """
-    return () if given is None else (given,) if isinstance(given, Rule) else tuple(given)
+    return (rules,) if isinstance(rules, Rule) else tuple(rules or ())
 
 
 def with_rule(rules: tuple[Rule, ...], rule: Rule) -> tuple[Rule, ...]:
@@ -140,10 +140,7 @@ def with_rule(rules: tuple[Rule, ...], rule: Rule) -> tuple[Rule, ...]:
     >>> [one.at for one in with_rule(rules, Rule(at="rows[].q", words={"x": "pending"}))]
     ['meta.state', 'rows[].q']
     """
-    at = [one.at for one in rules]
-    if rule.at not in at:
-        return (*rules, rule)
-    return tuple(rule if one.at == rule.at else one for one in rules)
+    return tuple({**{old.at: old for old in rules}, rule.at: rule}.values())
 
 
 def word_of(value: object) -> str:

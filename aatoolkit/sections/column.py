@@ -1,4 +1,15 @@
-"""Columns of tables: their path in an answer, parsing, dtype, unit and meaning."""
+"""Columns of tables: their path in an answer, parsing, dtype, unit and meaning.
+
+`Column` says all of it; short forms, one a kind of value, make declarations that read like a table.
+Each takes a name, what the column says, where its values are located if not under that name, and
+whatever else `Column` takes. A path in the place of the name gives both:
+``count("totals.hitCount")`` is the column ``totals_hit_count``.
+
+>>> count("citation_count", "Citations of the domain.").unit
+'count'
+>>> fraction("citation_share", "Its citations, of all.", over=("citations", "total")).aggregate
+Aggregation(rule='ratio', over=('citations', 'total'))
+"""
 
 from __future__ import annotations
 
@@ -6,11 +17,30 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any, Protocol
 
 from aatoolkit._util.dtypes import DTYPES
-from aatoolkit._util.text import Described, shown
+from aatoolkit._util.text import Described
 from aatoolkit.errors import ArgumentError
-from aatoolkit.sections.aggregation import NONE, Aggregation
+from aatoolkit.sections.aggregation import COUNT, FRACTION, NONE, RANK, SCORE, Aggregation, ratio
+
+__all__ = [
+    "Column",
+    "category",
+    "count",
+    "date",
+    "flag",
+    "fraction",
+    "integer",
+    "number",
+    "position",
+    "rank",
+    "ref",
+    "score",
+    "text",
+    "timestamp",
+    "words",
+]
 
 _PER_ROW = re.compile(r"per `?(\w+)`?")
 
@@ -130,8 +160,8 @@ class Column(Described):
         >>> Column("value", "Float64", unit="per `metric`").unit_by
         'metric'
         """
-        found = _PER_ROW.fullmatch(self.unit or "")
-        return found[1] if found else None
+        match = _PER_ROW.fullmatch(self.unit or "")
+        return match[1] if match else None
 
     @property
     def reading(self) -> Reading | None:
@@ -141,34 +171,21 @@ class Column(Described):
         return Reading(self.dtype, self.parse, self.year, self.scale, self.missing)
 
     def __post_init__(self) -> None:
-        problem = self._problem()
+        problem, parse = "", self.parse
+        dtypes = PARSES.get(parse or "", ())
+        if self.dtype not in DTYPES:
+            problem = f"dtype {self.dtype!r} is not one of {', '.join(DTYPES)}"
+        elif parse is not None and self.dtype not in dtypes:
+            gives = f"gives {' or '.join(dtypes)}, not" if dtypes else "gives no"
+            problem = f"parse {parse!r} {gives} {self.dtype}: say so as dtype="
+        elif (parse == "month day") != (self.year or "").startswith("$."):
+            problem = "parse='month day' and year= (a path such as '$.window.end') need each other"
+        elif self.scale is not None and (self.dtype != "Float64" or not self.scale > 0):
+            problem = "scale= is a number above 0, for Float64"
+        elif not isinstance(self.missing, tuple):
+            problem = f"missing= is a tuple of values, not a {type(self.missing).__name__}"
         if problem:
             raise ArgumentError(f"column {self.name!r}: {problem}")
-
-    def _problem(self) -> str | None:
-        if self.dtype not in DTYPES:
-            return f"dtype {self.dtype!r} is not one of {', '.join(DTYPES)}"
-        if self.unit is not None and not isinstance(self.unit, str):
-            return f"unit={shown(self.unit)} is no text"
-        if self.source == "":
-            return "its source is empty; '.' is the row itself"
-        if self.parse is not None and self.dtype not in PARSES.get(self.parse, ()):
-            known = ", ".join(word for word, kinds in PARSES.items() if self.dtype in kinds)
-            if self.parse in PARSES:
-                gives = " or ".join(PARSES[self.parse])
-                return f"parse {self.parse!r} gives {gives}, not {self.dtype}: say so as dtype="
-            return f"parse {self.parse!r} gives no {self.dtype}; what does: {known or 'nothing'}"
-        if (self.parse == "month day") != (self.year is not None):
-            return "parse='month day' and year= need each other"
-        if self.year is not None and not self.year.startswith("$."):
-            return "year= is a path from the root, such as '$.window.end'"
-        if self.scale is not None and (self.dtype != "Float64" or not self.scale > 0):
-            return "scale= is a number above 0, for Float64"
-        if not isinstance(self.missing, tuple):
-            return f"missing= is a tuple of values, not a {type(self.missing).__name__}"
-        if self.missing and self.dtype == "list<string>":
-            return "missing= is for single values, not for lists"
-        return None
 
     def _described(self) -> tuple[str, list[str]]:
         unit = f", {self.unit}" if self.unit else ""
@@ -201,3 +218,85 @@ def snake(name: str) -> str:
         return name
     split = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
     return re.sub(r"\W+|__+", "_", split).strip("_").lower() or "field"
+
+
+# --- short forms --------------------------------------------------------------------------------
+
+
+class Form(Protocol):
+    """A short form of `Column`."""
+
+    __name__: str
+
+    def __call__(
+        self, name: str, doc: str = "", source: str | None = None, **more: Any
+    ) -> Column: ...
+
+
+def _column(name: str, dtype: str, doc: str, source: str | None, **more: Any) -> Column:
+    if source is None and snake(name) != name:
+        name, source = snake(name), name
+    return Column(name, dtype, doc, source, **more)
+
+
+def _form(name: str, doc: str, dtype: str, **preset: Any) -> Form:
+    def form(name: str, doc: str = "", source: str | None = None, **more: Any) -> Column:
+        return _column(name, dtype, doc, source, **{**preset, **more})
+
+    form.__name__ = form.__qualname__ = name
+    form.__doc__ = doc
+    return form
+
+
+text = _form("text", "A column of text.", "string")
+flag = _form("flag", "A column of booleans.", "boolean")
+words = _form("words", "A column of lists of text.", "list<string>")
+date = _form("date", "A column of days.", "date")
+timestamp = _form("timestamp", "A column of instants, in UTC.", "timestamp")
+integer = _form("integer", "A column of whole numbers, without a unit or rule.", "Int64")
+number = _form("number", "A column of numbers, without a unit or rule.", "Float64")
+score = _form("score", "A column of scores from 0 to 100.", "Float64", unit=SCORE)
+rank = _form("rank", "A column of whole places, counted from 1.", "Int64", unit=RANK)
+position = _form("position", "A column of places, or means of them.", "Float64", unit=RANK)
+
+
+def category(
+    name: str, doc: str = "", levels: tuple[str, ...] = (), source: str | None = None, **more: Any
+) -> Column:
+    """A column of few words, whose known levels may be listed."""
+    return _column(name, "category", doc, source, levels=levels, **more)
+
+
+def count(
+    name: str,
+    doc: str = "",
+    source: str | None = None,
+    *,
+    among: str | None = None,
+    across: tuple[str, ...] = (),
+    **more: Any,
+) -> Column:
+    """A column of counts, which add up over all rows, or ``across`` some dimensions only.
+
+    Of no ``among``, another count, there is nothing to add.
+    """
+    rule = Aggregation("sum", across=across, among=() if among is None else (among,))
+    return _column(name, "Int64", doc, source, **{"unit": COUNT, "aggregate": rule, **more})
+
+
+def fraction(
+    name: str,
+    doc: str = "",
+    source: str | None = None,
+    *,
+    over: tuple[str, str] | None = None,
+    **more: Any,
+) -> Column:
+    """A column of fractions from 0 to 1; ``over`` names numerator and denominator."""
+    rule = NONE if over is None else ratio(*over)
+    return _column(name, "Float64", doc, source, **{"unit": FRACTION, "aggregate": rule, **more})
+
+
+def ref(name: str, doc: str = "", source: str | None = None, **more: Any) -> Column:
+    """A key of the record that encloses a row: by default the field of the column's own name."""
+    return _column(name, "string", doc, source or f"^{camel(name)}", **more)

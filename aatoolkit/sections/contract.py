@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from aatoolkit._util.defaults import needed
 from aatoolkit._util.dtypes import DTYPES
 from aatoolkit._util.units import UNITS, Unit
-from aatoolkit.sections.section import Table
+from aatoolkit.sections.section import Column, Table
 
 if TYPE_CHECKING:
     import pandera.pandas
@@ -38,11 +38,9 @@ def frictionless_schema(table: Table) -> dict[str, Any]:
     """
     fields = []
     for column in table.columns:
-        unit = UNITS.get(column.unit or "", Unit())
         limits = {
             "required": column.name in table.key or None,
-            "minimum": unit.least,
-            "maximum": unit.most,
+            **_limits(column),
             "enum": [*column.levels] if column.ordered else None,
         }
         facts = {
@@ -56,6 +54,11 @@ def frictionless_schema(table: Table) -> dict[str, Any]:
         fields.append({name: fact for name, fact in facts.items() if fact})
     key = {"primaryKey": [*table.key]} if table.key else {}
     return {"fields": fields, **key}
+
+
+def _limits(column: Column) -> dict[str, float | None]:
+    unit = UNITS.get(column.unit or "", Unit())
+    return {"minimum": unit.least, "maximum": unit.most}
 
 
 def pandera_schema(table: Table) -> pandera.pandas.DataFrameSchema:
@@ -83,22 +86,17 @@ def pandera_schema(table: Table) -> pandera.pandas.DataFrameSchema:
         import pandera.pandas as pa
     columns = {}
     for column in table.columns:
-        unit = UNITS.get(column.unit or "", Unit())
-        checks = [] if unit.least is None else [pa.Check.ge(unit.least)]
-        checks += [] if unit.most is None else [pa.Check.le(unit.most)]
-        if column.ordered:
-            checks.append(pa.Check.isin([*column.levels]))
+        least, most = _limits(column).values()
+        checks = [] if least is None else [pa.Check.ge(least)]
+        checks += [] if most is None else [pa.Check.le(most)]
         columns[column.name] = pa.Column(
             DTYPES[column.dtype].pandas,
-            checks,
+            [*checks, pa.Check.isin([*column.levels])] if column.ordered else checks,
             nullable=column.name not in table.key,
             description=column.doc,
             metadata={"unit": column.unit, "aggregation": str(column.aggregate)},
         )
+    key = [*table.key] or None
     return pa.DataFrameSchema(
-        columns,
-        name=table.name,
-        description=table.doc,
-        strict=True,
-        unique=[*table.key] or None,
+        columns, name=table.name, description=table.doc, strict=True, unique=key
     )

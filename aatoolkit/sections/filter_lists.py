@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from aatoolkit._util.defaults import FILTERS
 from aatoolkit.errors import ArgumentError
-from aatoolkit.jsontree.paths import Each, Entries, Field, format_path, parse_pattern
-from aatoolkit.sections.column import Column
+from aatoolkit.jsontree.paths import Each, Entries, format_path, parse_pattern
 from aatoolkit.sections.row_shapes import Rows
 from aatoolkit.sections.section import Section, Table
 
@@ -37,36 +37,30 @@ def scope_options(
     >>> section["scope_engines"]["engine"].pattern, section["scope_topics"]["topic"].pattern
     ('models[].key', 'themes[]')
     """
-    from aatoolkit.sections.registry import get
+    from aatoolkit.sections.declared import PROFILE
 
-    declared = get("scope_options")
-    places = dict(zip(FILTERS, (engine, topic, category, brand), strict=True))
-    tables = (
-        _at(table, name, place)
-        for table, (name, place) in zip(declared, places.items(), strict=True)
-    )
-    first = dict.fromkeys(place.replace("[", ".").replace("{", ".").split(".")[0]
-                          for place in places.values() if place)  # fmt: skip
+    declared = PROFILE["scope_options"]
+    paths = (engine, topic, category, brand)
+    tables = map(_at, declared, FILTERS, paths)
+    first = dict.fromkeys(re.split(r"[.[{]", path)[0] for path in paths if path)
     return Section(declared.name, declared.doc, *tables, kept=(*declared.kept, *first))
 
 
-def _at(table: Table, name: str, place: str) -> Table:
+def _at(table: Table, name: str, path: str) -> Table:
     """Return the table with its values at a path; what else it has may be absent."""
-    columns = [replace(one, optional=True) for one in table.columns]
-    if not place:
-        return replace(table, columns=tuple(columns))
-    steps = parse_pattern(place)
-    many = [at for at, step in enumerate(steps) if isinstance(step, Each | Entries)]
-    if len(many) != 1 or not all(isinstance(step, Field) for step in steps[: many[0]]):
+    columns = tuple(replace(column, optional=True) for column in table.columns)
+    if not path:
+        return replace(table, columns=columns)
+    steps = parse_pattern(path)
+    many = [at for at, step in enumerate(steps, 1) if isinstance(step, Each | Entries)]
+    if len(many) != 1:
         raise ArgumentError(
-            f"{name}={place!r} is no list of values; write models[].key, themes[] or makers{{}}"
+            f"{name}={path!r} is no list of values; write models[].key, themes[] or makers{{}}"
         )
-    (at,) = many
-    rows, rest = steps[: at + 1], steps[at + 1 :]
+    rows, rest = steps[: many[0]], steps[many[0] :]
     is_map = isinstance(rows[-1], Entries)
     source = format_path(rest) or ("@0" if is_map else ".")
-    labels = (name,) if is_map else ()
-    found: list[Column] = [
-        replace(one, source=source) if one.name in table.key else one for one in columns
-    ]
-    return Table(table.name, table.doc, Rows(rows, labels), table.key, tuple(found))
+    columns = tuple(
+        replace(column, source=source) if column.name in table.key else column for column in columns
+    )
+    return Table(table.name, table.doc, Rows(rows, (name,) * is_map), table.key, columns)

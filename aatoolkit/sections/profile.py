@@ -16,18 +16,16 @@ from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any
 
-from aatoolkit._util.text import Described, shown
+from aatoolkit._util.text import Described
 from aatoolkit.errors import (
     AAToolkitError,
     ArgumentError,
     ItemNotFound,
     ScopeError,
-    did_you_mean,
     near_matches,
+    unknown,
 )
 from aatoolkit.sections.section import Section, Table
-
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 
 class Profile(Described, Mapping[str, Section]):
@@ -71,45 +69,28 @@ class Profile(Described, Mapping[str, Section]):
         baseline: Mapping[str, Any] | None = None,
         tentative: Collection[str] = (),
     ) -> None:
+        if not re.fullmatch("[A-Za-z0-9][A-Za-z0-9_-]*", name):
+            raise _problem(f"{name!r} is no name of a profile: use letters, digits, _ and -")
         for section in sections:
             if not isinstance(section, Section):
                 raise _problem(f"a {type(section).__name__} is no Section; a proposal has one")
-        named = {_key(section.name): section for section in sections}
-        if len(named) < len(sections):
-            raise _problem(f"the profile {name!r} has two sections of one name")
-        self._fill(name, named, doc, baseline, tentative)
-        if len(self._tables) < sum(len(section.tables) for section in sections):
-            raise _problem(f"the profile {name!r} has two tables of one name")
-
-    @classmethod
-    def over(
-        cls,
-        name: str,
-        sections: Mapping[str, Section],
-        *,
-        doc: str = "",
-        tentative: Collection[str] = (),
-    ) -> Profile:
-        """Make a profile over a mapping, which may load its declarations on first access."""
-        profile = cls.__new__(cls)
-        profile._fill(name, sections, doc, None, tentative)
-        return profile
-
-    def _fill(
-        self,
-        name: str,
-        sections: Mapping[str, Section],
-        doc: str,
-        baseline: Mapping[str, Any] | None,
-        tentative: Collection[str],
-    ) -> None:
-        if not _NAME.fullmatch(name):
-            raise _problem(f"{name!r} is no name of a profile: use letters, digits, _ and -")
         self.name: str = name
         self.doc: str = doc
         self.tentative: Collection[str] = tentative
         self.baseline: Mapping[str, Any] = MappingProxyType(dict(baseline or {}))
-        self._sections = sections
+        self._sections: Mapping[str, Section] = {
+            _key(section.name): section for section in sections
+        }
+        count = sum(len(section.tables) for section in sections)
+        if sections and (len(self) < len(sections) or len(self._tables) < count):
+            raise _problem(f"the profile {name!r} has two sections or two tables of one name")
+
+    @classmethod
+    def over(cls, name: str, sections: Mapping[str, Section], *, doc: str = "") -> Profile:
+        """Make a profile over a mapping that loads its declarations on first access, as guesses."""
+        profile = cls(name, doc=doc, tentative=sections)
+        profile._sections = sections
+        return profile
 
     @classmethod
     def load(cls, source: ProfileSource) -> Profile:
@@ -137,45 +118,37 @@ class Profile(Described, Mapping[str, Section]):
         if isinstance(source, Profile):
             return source
         if isinstance(source, ModuleType):
-            return cls._found(vars(source), source.__name__.rpartition(".")[2], source.__name__)
-        path = Path(source)
-        if path.exists() and not (path.is_file() or path.is_dir()):  # it may never end
-            raise _problem(f"the profile {path} is no regular file; give a Python file")
-        try:
-            names = runpy.run_path(str(path))
-        except FileNotFoundError as error:
-            if path.exists():
-                raise _failed(path, error) from error
-            raise _problem(
-                f"there is no file {path}; check the path, or draft a profile of the service"
-            ) from None
-        except (Exception, SystemExit) as error:
-            raise _failed(path, error) from error
-        return cls._found(names, path.stem, str(path))
-
-    @classmethod
-    def _found(cls, names: Mapping[str, Any], stem: str, where: str) -> Profile:
-        found = names.get("PROFILE")
-        if isinstance(found, Profile):
-            return found
+            names, name = vars(source), source.__name__.rpartition(".")[2]
+        else:
+            path = Path(source)
+            name = path.stem
+            if not path.is_file():  # a pipe may never end
+                raise _problem(
+                    f"the profile {path} is no regular file; check the path, or draft a profile of "
+                    "the service"
+                )
+            try:
+                names = runpy.run_path(str(path))
+            except (Exception, SystemExit) as error:
+                message = error.message if isinstance(error, AAToolkitError) else str(error)
+                raise _problem(
+                    f"the profile {path} cannot be loaded: {type(error).__name__}: {message}"
+                ) from error
+        profile = names.get("PROFILE")
+        if isinstance(profile, Profile):
+            return profile
         sections = {id(value): value for value in names.values() if isinstance(value, Section)}
         if not sections:
-            raise _problem(f"{where} has no PROFILE, and no Section")
-        return cls(re.sub(r"[^A-Za-z0-9_-]", "_", stem).lstrip("_-") or "own", *sections.values())
+            raise _problem(f"{source} has no PROFILE, and no Section")
+        return cls(re.sub(r"[^A-Za-z0-9_-]", "_", name).lstrip("_-") or "own", *sections.values())
 
     def __getitem__(self, name: str) -> Section:
-        try:
+        if name in self:
             return self._sections[_key(name)]
-        except KeyError:
-            pass
-        hint = did_you_mean(near_matches(str(name)[:80], self), f"there are {', '.join(self)}")
-        raise ItemNotFound(f"the profile has no section {shown(name)}; {hint}", key=name)
+        raise ItemNotFound(unknown("section", str(name)[:80], self), key=name)
 
     def __contains__(self, name: object) -> bool:
-        try:
-            return self._sections[_key(name)] is not None
-        except KeyError:
-            return False
+        return isinstance(name, str) and _key(name) in self._sections
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._sections)
@@ -202,7 +175,7 @@ class Profile(Described, Mapping[str, Section]):
             If there is none of that name; it suggests names that look alike.
         """
         if name not in self:
-            raise unknown("section", name, tuple(sorted(self)))
+            raise _not_there("section", name, sorted(self))
         return self[name]
 
     def table(self, name: str) -> Table:
@@ -214,31 +187,12 @@ class Profile(Described, Mapping[str, Section]):
             If no section declares it; it suggests names that look alike.
         """
         if not isinstance(name, str) or name not in self._tables:
-            raise unknown("table", name, tuple(self._tables))
+            raise _not_there("table", name, self._tables)
         return self._tables[name]
 
     @cached_property
     def _tables(self) -> dict[str, Table]:
         return {table.name: table for section in self.values() for table in section}
-
-    def with_section(self, section: Section) -> Profile:
-        """Return a profile with one section added or replaced.
-
-        Examples
-        --------
-        >>> import aatoolkit as aa
-        >>> one = aa.sections.propose({"items": [{"id": "a"}]}, "things").section
-        >>> Profile("acme").with_section(one).names
-        ('things',)
-        """
-        sections = {**self, _key(section.name): section}
-        return Profile(
-            self.name,
-            *sections.values(),
-            doc=self.doc,
-            baseline=self.baseline,
-            tentative=[name for name in self.tentative if name != _key(section.name)],
-        )
 
     def __repr__(self) -> str:
         return f"<Profile {self.name}: {len(self)} sections>"
@@ -269,26 +223,16 @@ def fingerprint(section: Section) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
-def unknown(what: str, name: str, known: tuple[str, ...]) -> ScopeError:
-    """Make the error for an unknown name, with near matches."""
-    name = str(name)[:80]  # it may be of any kind
-    near = near_matches(name, known)
-    hint = did_you_mean(near, f"known: {', '.join(known)}")
-    return ScopeError(
-        f"{name!r} is not a {what}; {hint}", parameter=what, unknown=(name,), suggestions=near
-    )
+def _not_there(what: str, name: object, names: Collection[str]) -> ScopeError:
+    text = str(name)[:80]  # it may be of any kind
+    near = near_matches(text, names)
+    message = unknown(what, text, names)
+    return ScopeError(message, parameter=what, unknown=(text,), suggestions=near)
 
 
-def _key(name: object) -> str:
-    if not isinstance(name, str):
-        raise KeyError(name)
+def _key(name: str) -> str:
     return name.replace("-", "_")
 
 
 def _problem(problem: str) -> ArgumentError:
     return ArgumentError(problem, argument="profile")
-
-
-def _failed(path: Path, error: BaseException) -> ArgumentError:
-    message = error.message if isinstance(error, AAToolkitError) else str(error)
-    return _problem(f"the profile {path} cannot be loaded: {type(error).__name__}: {message}")

@@ -1,26 +1,34 @@
 """Declarations as JSON: whole profiles as data, and single tables without how they are read.
 
 A study keeps the profile it was recorded with in this form, so that whoever replays it reads the
-same tables, and runs nobody's Python; a file of one table says what its columns are.
+same tables, and runs nobody's Python; a file of one table says what its columns are. An object is
+its fields that differ from their defaults; a path is its text, and the keys that it is limited to.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, fields, replace
-from typing import Any, TypeVar
+from dataclasses import MISSING, fields
+from typing import Any
 
 from aatoolkit.jsontree.paths import Entries, format_path, parse_pattern
 from aatoolkit.sections.aggregation import RULES, Aggregation
 from aatoolkit.sections.availability_rule import Rule
 from aatoolkit.sections.column import Column
 from aatoolkit.sections.profile import Profile
-from aatoolkit.sections.row_shapes import Filter, Rows
+from aatoolkit.sections.row_shapes import Rows
 from aatoolkit.sections.section import Section, Table
 
-T = TypeVar("T")
+_INNER: Mapping[str, Any] = {
+    "tables": Table,
+    "rows": Rows,
+    "columns": Column,
+    "availability": Rule,
+    "aggregate": Aggregation,
+}
+"""The fields that hold declarations themselves, one or several."""
 
-_SCALAR = (str, int, float, bool)
+_PATHS = ("steps", "header")
 _READING = ("source", "null", "optional", "parse", "year", "scale", "missing")
 
 
@@ -45,9 +53,9 @@ def dump_profile(profile: Profile) -> dict[str, Any]:
     return {
         "name": profile.name,
         "doc": profile.doc,
-        "baseline": _plain(dict(profile.baseline)),
+        "baseline": _dump(dict(profile.baseline)),
         "tentative": sorted({*profile.tentative} & {section.name for section in kept}),
-        "sections": [_dump_section(section) for section in kept],
+        "sections": _dump(kept),
     }
 
 
@@ -60,11 +68,11 @@ def load_profile(facts: Any) -> Profile:
         If that is no such profile.
     """
     return Profile(
-        _text(facts["name"]),
-        *map(_load_section, facts["sections"]),
-        doc=_text(facts["doc"]),
+        facts["name"],
+        *(_load(Section, section) for section in facts["sections"]),
+        doc=facts["doc"],
         baseline=dict(facts["baseline"]),
-        tentative=_texts(facts["tentative"]),
+        tentative=_frozen(facts["tentative"]),
     )
 
 
@@ -73,11 +81,12 @@ def dump_table(table: Table) -> dict[str, Any]:
 
     How rows are filtered, and values read, is left out: only reading answers needs it.
     """
-    whole = _dump_table(table)
-    rows = {name: whole["rows"][name] for name in _ROWS if name in whole["rows"]}
-    columns = [{name: fact for name, fact in column.items() if name not in _READING}
-               for column in whole["columns"]]  # fmt: skip
-    return {**whole, "rows": rows, "columns": columns}
+    facts: dict[str, Any] = _dump(table)
+    plain = Rows(table.rows.steps, table.rows.labels, table.rows.positional, table.rows.one)
+    for column in facts["columns"]:
+        for name in _READING:
+            column.pop(name, None)
+    return {**facts, "rows": _dump(plain)}
 
 
 def load_table(facts: Mapping[str, Any]) -> Table:
@@ -96,146 +105,67 @@ def load_table(facts: Mapping[str, Any]) -> Table:
     True
     """
     columns = [{**column, "source": "$"} for column in facts["columns"]]
-    return _load_table({**facts, "columns": columns})
+    table: Table = _load(Table, {**facts, "columns": columns})
+    return table
 
 
-def _dump_section(section: Section) -> dict[str, Any]:
-    rules = [_changed(rule) for rule in section.rules]
-    return {
-        "name": section.name,
-        "doc": section.doc,
-        **{name: list(getattr(section, name)) for name in ("kept", "watched", "emptied")},
-        # One rule is written as earlier files have it.
-        "availability": rules if len(rules) > 1 else next(iter(rules), None),
-        "tables": [_dump_table(table) for table in section],
-    }
-
-
-def _load_section(facts: Any) -> Section:
-    rules = facts["availability"]
-    rules = rules if isinstance(rules, list) else [] if rules is None else [rules]
-    more = {name: _texts(facts.get(name, ())) for name in ("kept", "watched", "emptied")}
-    tables = map(_load_table, facts["tables"])
-    name, doc = _text(facts["name"]), _text(facts["doc"])
-    return Section(
-        name, doc, *tables, **more, availability=tuple(_made(Rule, rule) for rule in rules)
-    )
-
-
-def _dump_table(table: Table) -> dict[str, Any]:
-    columns = [_changed(column) for column in table.columns]
-    rows = _dump_rows(table.rows)
-    key = list(table.key)
-    return {"name": table.name, "doc": table.doc, "rows": rows, "key": key, "columns": columns}
-
-
-def _load_table(facts: Any) -> Table:
-    columns = tuple(map(_load_column, facts["columns"]))
-    name, doc = _text(facts["name"]), _text(facts["doc"])
-    return Table(name, doc, _load_rows(facts["rows"]), _texts(facts["key"]), columns)
-
-
-def _load_column(facts: Any) -> Column:
-    given = {name: fact for name, fact in facts.items() if name != "pattern"}
-    if "aggregate" in given:
-        rule = {**given["aggregate"]}
-        if rule.get("rule") not in RULES:
-            rule = {"rule": "none", "why": f"its rule, {rule['rule']}, is of a newer version"}
-        given["aggregate"] = _made(Aggregation, rule)
-    column = _made(Column, given)
-    return replace(column, missing=tuple(map(_scalar, column.missing)))
-
-
-_ROWS = ("path", "labels", "positional", "one")
-
-
-def _dump_rows(rows: Rows) -> dict[str, Any]:
-    limited = [
-        [at, list(step.only)]
-        for at, step in enumerate(rows.steps)
-        if isinstance(step, Entries) and step.only
-    ]
-    facts = {
-        "path": rows.path,
-        "limited": limited,
-        "labels": list(rows.labels),
-        "positional": list(rows.positional),
-        "header": format_path(rows.header) if rows.header is not None else None,
-        "one": rows.one,
-        "first": rows.first,
-        "without": [[source, list(values)] for source, values in rows.without],
-        "only": [[source, list(values)] for source, values in rows.only],
-    }
-    return {name: fact for name, fact in facts.items() if fact or name == "path"}
-
-
-def _load_rows(facts: Any) -> Rows:
-    header, first = facts.get("header"), facts.get("first", 0)
-    steps = [*parse_pattern(_text(facts["path"]))]
-    for at, keys in facts.get("limited", ()):
-        if not isinstance(steps[at], Entries):
-            raise ValueError("keys are limited where there are none")
-        steps[at] = Entries(_texts(keys))
-    if type(first) is not int or first < 0:
-        raise ValueError("first is no position")
-    return Rows(
-        tuple(steps),
-        _texts(facts.get("labels", ())),
-        _texts(facts.get("positional", ())),
-        one=facts.get("one", False) is True,
-        header=None if header is None else parse_pattern(_text(header)),
-        without=_filter(facts.get("without", ())),
-        only=_filter(facts.get("only", ())),
-        first=first,
-    )
-
-
-def _filter(given: Any) -> Filter:
-    return tuple((_text(source), tuple(map(_scalar, values))) for source, values in given)
-
-
-def _changed(given: Any) -> dict[str, Any]:
-    """The fields of a dataclass that differ from their defaults, as JSON values."""
-    changed: dict[str, Any] = {}
-    for each in fields(given):
-        value = getattr(given, each.name)
-        default = each.default if each.default_factory is MISSING else each.default_factory()
-        if each.compare and (value != default or type(value) is not type(default)):
-            changed[each.name] = _plain(value)
-    return changed
-
-
-def _made(kind: type[T], facts: Any) -> T:
-    """An object of a dataclass from JSON; arrays are tuples."""
-    if not isinstance(facts, dict) or not {*facts} <= {each.name for each in fields(kind)}:  # type: ignore[arg-type]
-        raise ValueError(f"no {kind.__name__}")
-    given = facts.items()
-    return kind(**{n: tuple(v) if isinstance(v, list) else v for n, v in given if v is not None})
-
-
-def _plain(value: Any) -> Any:
-    if value is None or isinstance(value, _SCALAR):
-        return value
+def _dump(value: Any) -> Any:
+    if isinstance(value, Section | Table | Rows | Column | Rule | Aggregation):
+        facts = {}
+        for field in fields(value):
+            fact = getattr(value, field.name)
+            default = field.default
+            if field.default_factory is not MISSING:
+                default = field.default_factory()
+            if field.compare and (fact != default or type(fact) is not type(default)):
+                facts[field.name] = _dump_path(fact) if field.name in _PATHS else _dump(fact)
+        return facts
     if isinstance(value, Mapping):
-        return {str(name): _plain(inner) for name, inner in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [_plain(inner) for inner in value]
-    return _changed(value) if isinstance(value, Aggregation) else str(value)
+        return {str(name): _dump(inner) for name, inner in value.items()}
+    return [*map(_dump, value)] if isinstance(value, list | tuple) else value
 
 
-def _text(given: Any) -> str:
-    if not isinstance(given, str):
-        raise ValueError("a text is none")
-    return given
+def _load(kind: Any, facts: Any) -> Any:
+    """Build an object from its fields."""
+    if not isinstance(facts, dict) or not {*facts} <= {field.name for field in fields(kind)}:
+        raise ValueError(f"no {kind.__name__}")
+    if kind is Aggregation and facts["rule"] not in RULES:
+        return Aggregation("none", why=f"its rule, {facts['rule']}, is of a newer version")
+    values = {}
+    for name, fact in facts.items():
+        inner = _INNER.get(name)
+        if inner is None:
+            values[name] = _load_path(fact) if name in _PATHS else _frozen(fact)
+        elif isinstance(fact, list):
+            values[name] = tuple(_load(inner, one) for one in fact)
+        else:
+            values[name] = fact and _load(inner, fact)
+    if kind is Section:
+        return Section(values.pop("name"), values.pop("doc"), *values.pop("tables"), **values)
+    return kind(**values)
 
 
-def _texts(given: Any) -> tuple[str, ...]:
-    if not isinstance(given, list | tuple):
-        raise ValueError("a list of texts is none")
-    return tuple(map(_text, given))
+def _dump_path(steps: Any) -> list[Any] | None:
+    if steps is None:
+        return None
+    limits = {str(at): [*s.only] for at, s in enumerate(steps) if isinstance(s, Entries) and s.only}
+    return [format_path(steps), limits]
 
 
-def _scalar(given: Any) -> Any:
-    if given is not None and not isinstance(given, _SCALAR):
-        raise ValueError("a plain value is none")
-    return given
+def _load_path(fact: Any) -> Any:
+    if fact is None:
+        return None
+    text, limits = fact
+    steps = [*parse_pattern(text)]
+    for at, keys in limits.items():
+        steps[int(at)] = Entries(_frozen(keys))
+    return tuple(steps)
+
+
+def _frozen(value: Any) -> Any:
+    """A value from JSON as declarations have it: arrays are tuples, and hold plain values."""
+    if isinstance(value, list):
+        values = tuple(map(_frozen, value))
+        hash(values)
+        return values
+    return value

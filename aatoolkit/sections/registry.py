@@ -1,22 +1,20 @@
-"""The default profile of the process: the reference shapes, and what a user registers."""
+"""The default profile, which is that of the reference shapes, and tables by their names."""
 
 from __future__ import annotations
 
-from collections import ChainMap
 from collections.abc import Mapping
 from importlib import import_module
 from threading import Lock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from aatoolkit._util.show import table_html
-from aatoolkit._util.text import clipped, markup, wrapped_in_ipython
-from aatoolkit.errors import ArgumentError
 from aatoolkit.sections.declared import PROFILE
-from aatoolkit.sections.profile import Profile, fingerprint, unknown
-from aatoolkit.sections.section import Column, Section, Table
+from aatoolkit.sections.profile import Profile, fingerprint
+from aatoolkit.sections.section import Section, Table
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from aatoolkit.sections.inference.source import Proposal
 
 __all__ = [
@@ -26,9 +24,7 @@ __all__ = [
     "get",
     "names",
     "propose",
-    "register",
     "table",
-    "unregister",
 ]
 
 
@@ -40,7 +36,7 @@ def names() -> tuple[str, ...]:
     >>> "domains" in names(), "scope_options" in names()
     (True, False)
     """
-    return _default.profile.names
+    return PROFILE.names
 
 
 def get(name: str) -> Section:
@@ -56,7 +52,7 @@ def get(name: str) -> Section:
     >>> get("domains").tables[0].name
     'source_domains'
     """
-    return _default.profile.section(name)
+    return PROFILE.section(name)
 
 
 def all() -> Mapping[str, Section]:
@@ -67,8 +63,7 @@ def all() -> Mapping[str, Section]:
     >>> all()["crawl"].tables[0].name
     'crawl_bots'
     """
-    profile = _default.profile
-    return MappingProxyType({name: profile[name] for name in sorted(profile)})
+    return MappingProxyType({name: PROFILE[name] for name in sorted(PROFILE)})
 
 
 def table(name: str) -> Table:
@@ -87,8 +82,8 @@ def table(name: str) -> Table:
     >>> table("crawl_bots").key
     ('bot',)
     """
-    found = find_table(name)
-    return _default.profile.table(name) if found is None else found
+    declared = find_table(name)
+    return PROFILE.table(name) if declared is None else declared
 
 
 def find_table(name: str) -> Table | None:
@@ -101,65 +96,8 @@ def find_table(name: str) -> Table | None:
     """
     if not isinstance(name, str):
         return None
-    found = _seen.get(name)
-    return _default.profile._tables.get(name) if found is None else found
-
-
-def register(section: Section) -> None:
-    """Register a declaration, in place of a shipped one of its name.
-
-    It holds for this process, for every read from now on.
-
-    Raises
-    ------
-    ArgumentError
-        If it is no `Section`, or has a table whose name another section has already.
-
-    Examples
-    --------
-    >>> import aatoolkit as aa
-    >>> aa.sections.register(aa.sections.propose({"items": [{"id": "a", "n": 1}]}, "mine").section)
-    >>> aa.normalize("mine", {"items": [{"id": "b", "n": 2}]}).main["n"].tolist()
-    [2]
-    >>> aa.sections.unregister("mine")
-
-    With a rule, for a service that says what it could measure in words of its own:
-
-    >>> from aatoolkit.sections import Rule
-    >>> mine = aa.sections.propose({"items": [{"id": "a", "n": 1}]}, "mine").section
-    >>> rule = Rule("ours", at="meta.light", words={"red": "not_connected"})
-    >>> aa.sections.register(Section("mine", mine.doc, *mine, availability=rule))
-    >>> aa.normalize("mine", {"items": [], "meta": {"light": "red"}})._words
-    {'mine': 'unavailable (not connected)'}
-    >>> aa.sections.unregister("mine")
-    """
-    if not isinstance(section, Section):
-        raise ArgumentError(
-            f"a {type(section).__name__} is no Section; a proposal has one: proposal.section",
-            argument="section",
-        )
-    for declared in section:
-        owner = next((s.name for s in _default.profile.values() if declared.name in s.names), None)
-        if owner is not None and owner != section.name:
-            raise ArgumentError(
-                f"the section {owner} has a table {declared.name!r} already; name it otherwise",
-                argument="section",
-            )
-    _default.registered[section.name.replace("-", "_")] = section
-    _default.change()
-
-
-def unregister(name: str) -> None:
-    """Remove a registered declaration; a shipped one of that name is used again.
-
-    Raises
-    ------
-    ScopeError
-        If none of that name is registered.
-    """
-    if _default.registered.pop(str(name).replace("-", "_"), None) is None:
-        raise unknown("registered section", name, tuple(_default.registered))
-    _default.change()
+    declared = _seen.get(name)
+    return PROFILE._tables.get(name) if declared is None else declared
 
 
 def propose(responses: Any, name: str | None = None) -> Proposal:
@@ -178,7 +116,7 @@ def propose(responses: Any, name: str | None = None) -> Proposal:
     Returns
     -------
     Proposal
-        Prints as code; ``.section`` is the declaration, ready for `register`.
+        Prints as code; ``.section`` is the declaration, for a `Profile`.
 
     Raises
     ------
@@ -201,8 +139,11 @@ def propose(responses: Any, name: str | None = None) -> Proposal:
     return drawn
 
 
-def describe(name: str) -> Description:
-    """Describe a section: its tables, their grain and key, their columns and meanings.
+def describe(name: str) -> pd.DataFrame:
+    """Describe a section: the columns of its tables, one row each.
+
+    Columns: ``dtype``, ``unit``, ``aggregation`` (``key`` for those that identify a row),
+    ``meaning``; the index is the table and the column.
 
     Raises
     ------
@@ -211,76 +152,29 @@ def describe(name: str) -> Description:
 
     Examples
     --------
-    >>> str(describe("fanouts")).splitlines()[0]
-    'fanouts: Observed query expansions.'
+    >>> describe("domains").loc[("source_domains", "citation_count"), "unit"]
+    'count'
     """
-    return Description(get(name))
+    import pandas as pd
 
+    from aatoolkit._util.show import Shown
 
-class Description:
-    """The description of a section, as text and as HTML."""
-
-    def __init__(self, section: Section) -> None:
-        self.section = section
-
-    def __str__(self) -> str:
-        lines = [f"{self.section.name}: {self.section.doc}"]
-        for declared in self.section:
-            lines += ["", f"{declared.name} (key: {', '.join(declared.key)})", f"  {declared.doc}"]
-            width = max(map(len, declared.names))
-            kinds = max(len(_kind(column)) for column in declared.columns)
-            lines += [
-                f"  {column.name:<{width}}  {_kind(column):<{kinds}}  {column.doc}".rstrip()
-                for column in declared.columns
-            ]
-        return "\n".join(lines)
-
-    __repr__ = __str__
-    _repr_pretty_ = wrapped_in_ipython
-
-    def _repr_html_(self) -> str:
-        parts = [f"<p><b>{markup(self.section.name)}</b>: {markup(self.section.doc)}</p>"]
-        for declared in self.section:
-            rows = [
-                (clipped(column.name), _kind(column), clipped(column.doc))
-                for column in declared.columns
-            ]
-            title = f"{declared.name}: {declared.doc} Key: {', '.join(declared.key)}"
-            heads = ("column", "type and unit", "meaning")
-            parts.append(table_html(heads, rows, caption=clipped(title), codes=[0], labels=1))
-        return f'<div class="tex2jax_ignore">{"".join(parts)}</div>'
-
-
-def _kind(column: Column) -> str:
-    return f"{column.dtype}, {column.unit}" if column.unit else column.dtype
+    columns = {(table.name, column.name): column for table in get(name) for column in table.columns}
+    facts = [(c.dtype, c.unit, str(c.aggregate), c.doc) for c in columns.values()]
+    index = pd.MultiIndex.from_tuples(columns, names=["table", "column"])
+    heads = ["dtype", "unit", "aggregation", "meaning"]
+    return Shown(pd.DataFrame(facts, index, heads, dtype="string"))
 
 
 def default_profile() -> Profile:
-    """Return the profile used where none is given: reference shapes and registered sections.
+    """Return the profile used where none is given: the reference shapes.
 
     Examples
     --------
     >>> default_profile().name
     'reference'
     """
-    return _default.profile
-
-
-class _Default:
-    """The default profile of this process, and the declarations that were registered in it."""
-
-    def __init__(self) -> None:
-        self.registered: dict[str, Section] = {}
-        self.profile = PROFILE
-
-    def change(self) -> None:
-        """Rebuild the default profile from the registered declarations."""
-        sections = ChainMap(dict(self.registered), PROFILE)  # type: ignore[arg-type]
-        tentative = [name for name in PROFILE if name not in self.registered]
-        self.profile = Profile.over(PROFILE.name, sections, doc=PROFILE.doc, tentative=tentative)
-
-
-_default = _Default()
+    return PROFILE
 
 
 def qualifier(section: Section, owner: str) -> str:
@@ -297,7 +191,7 @@ def qualifier(section: Section, owner: str) -> str:
     >>> table(qualifier(mine, "acme") + "mine").key
     ('id',)
     """
-    if _default.profile.get(section.name) is section:
+    if PROFILE.get(section.name) is section:
         return ""
     before = f"{owner}#{fingerprint(section)}:"
     for declared in section:

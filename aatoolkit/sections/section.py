@@ -22,13 +22,12 @@ located is a path from the row, ``^`` from the record around it, or ``$`` from t
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from aatoolkit._util.text import Described
-from aatoolkit.errors import ArgumentError, ItemNotFound, did_you_mean, near_matches
+from aatoolkit.errors import ArgumentError, ItemNotFound, unknown
 from aatoolkit.jsontree.paths import (
     Each,
     Entries,
@@ -98,24 +97,14 @@ class Table(Described):
     columns: tuple[Column, ...]
 
     def __post_init__(self) -> None:
-        columns = self.columns if isinstance(self.columns, tuple | list) else None
-        if columns is None or not all(isinstance(column, Column) for column in columns):
-            raise ArgumentError(
-                f"columns of table {self.name!r} are a tuple of Column", argument="columns"
-            )
-        key = key_names(self.key)
-        names = [column.name for column in self.columns]
-        twice = (name for name, count in Counter(names).items() if count > 1)
-        unknown = sorted({*key} - {*names}) or sorted(twice)
-        if unknown:
-            raise ArgumentError(f"table {self.name!r}: key or columns do not fit: {unknown}")
+        key, names = key_names(self.key), [column.name for column in self.columns]
+        odd = [*({*key} - {*names}), *(name for name in {*names} if names.count(name) > 1)]
+        if odd:
+            raise ArgumentError(f"table {self.name!r}: key or columns do not fit: {sorted(odd)}")
         lists = [c.name for c in self.columns if c.name in key and c.dtype == "list<string>"]
         if lists:
             raise ArgumentError(f"table {self.name!r}: a list cannot be a key: {lists}")
-        object.__setattr__(self, "key", key)
-        if not self.doc:
-            grain = " and ".join(name.replace("_", " ") for name in key)
-            object.__setattr__(self, "doc", f"One row per {grain or 'answer'}.")
+        grain = " and ".join(name.replace("_", " ") for name in key) or "answer"
         columns = tuple(
             replace(
                 column,
@@ -125,18 +114,19 @@ class Table(Described):
             )
             for column in self.columns
         )
-        object.__setattr__(self, "columns", columns)
+        facts = {"key": key, "doc": self.doc or f"One row per {grain}.", "columns": columns}
+        for name, fact in facts.items():
+            object.__setattr__(self, name, fact)
 
     def __getitem__(self, name: str) -> Column:
         for column in self.columns:
             if column.name == name:
                 return column
-        hint = did_you_mean(near_matches(str(name), self.names), f"it has {', '.join(self.names)}")
-        raise ItemNotFound(f"table {self.name!r} has no column {name!r}; {hint}", key=name)
+        raise ItemNotFound(unknown(f"column of {self.name}", name, self.names), key=name)
 
     def _described(self) -> tuple[str, list[str]]:
         title = f"{self.name}: {self.doc} Key: {', '.join(self.key)}"
-        return title, [f"{each.name}: {each.doc}" for each in self.columns]
+        return title, [f"{column.name}: {column.doc}" for column in self.columns]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -215,30 +205,27 @@ class Section(Described):
     ) -> None:
         if not tables:
             raise ArgumentError(f"section {name!r} has no table")
-        if not all(isinstance(table, Table) for table in tables):
-            raise ArgumentError(
-                f"section {name!r} takes declarations of tables: Section(name, doc, Table(…))",
-                argument="tables",
-            )
-        listed = [table.name for table in tables]
-        if len({*listed}) < len(listed):
-            raise ArgumentError(f"section {name!r} has two tables of one name: {', '.join(listed)}")
+        names = [table.name for table in tables]
+        if len({*names}) < len(names):
+            raise ArgumentError(f"section {name!r} has two tables of one name: {', '.join(names)}")
         rules = rules_of(availability)
         for at in (rule.at for rule in rules if rule.kind != "header"):
             if at.partition(".")[0] not in ENVELOPE and at not in kept:
                 kept = (*kept, at)
-            watched = tuple(one for one in watched if not _is_at(one, at))
-        availability = rules if len(rules) > 1 else next(iter(rules), None)
-        given = {"name": name, "doc": doc, "tables": tables, "kept": kept, "watched": watched}
-        for attribute, value in {**given, "emptied": emptied, "availability": availability}.items():
+            watched = tuple(path for path in watched if not _is_at(path, at))
+        facts = {"name": name, "doc": doc, "tables": tables, "kept": kept, "watched": watched}
+        facts |= {
+            "emptied": emptied,
+            "availability": rules[0] if len(rules) == 1 else rules or None,
+        }
+        for attribute, value in {**facts, "emptied": emptied, "availability": availability}.items():
             object.__setattr__(self, attribute, value)
 
     def __getitem__(self, name: str) -> Table:
         for table in self.tables:
             if table.name == name:
                 return table
-        hint = did_you_mean(near_matches(str(name), self.names), f"it has {', '.join(self.names)}")
-        raise ItemNotFound(f"section {self.name!r} has no table {name!r}; {hint}", key=name)
+        raise ItemNotFound(unknown(f"table of {self.name}", name, self.names), key=name)
 
     def __hash__(self) -> int:
         # All of it would take as long as reading a small answer.
@@ -248,7 +235,7 @@ class Section(Described):
         return iter(self.tables)
 
     def _described(self) -> tuple[str, list[str]]:
-        return f"{self.name}: {self.doc}", [f"{each.name}: {each.doc}" for each in self.tables]
+        return f"{self.name}: {self.doc}", [f"{table.name}: {table.doc}" for table in self.tables]
 
     def with_rule(self, **rule: Any) -> Section:
         """Return the section with one rule more for its availability.
@@ -263,7 +250,7 @@ class Section(Described):
         Returns
         -------
         Section
-            To normalise with, or to register in the place of the shipped one.
+            To normalise with.
 
         Examples
         --------
@@ -272,15 +259,9 @@ class Section(Described):
         >>> taught.availability.at
         'light'
         """
-        return Section(
-            self.name,
-            self.doc,
-            *self.tables,
-            kept=self.kept,
-            availability=with_rule(rules_of(self.availability), Rule(**rule)),
-            watched=self.watched,
-            emptied=self.emptied,
-        )
+        facts = {name: getattr(self, name) for name in ("kept", "watched", "emptied")}
+        rules = with_rule(self.rules, Rule(**rule))
+        return Section(self.name, self.doc, *self.tables, availability=rules, **facts)
 
     @property
     def rules(self) -> tuple[Rule, ...]:
@@ -315,14 +296,11 @@ def _pattern(rows: Rows, source: str) -> str:
 
 def _of_many(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     """The same steps to all of many, where they lead to one by a position, a key or a name."""
-    many: list[Step] = []
-    for step in steps:
-        if isinstance(step, Each | Position | Named):
-            step = Each()
-        elif isinstance(step, Entries):
-            step = Entries(step.only)
-        many.append(step)
-    return tuple(many)
+    return tuple(
+        Each() if isinstance(s, Each | Position | Named)
+        else Entries(s.only) if isinstance(s, Entries) else s
+        for s in steps
+    )  # fmt: skip
 
 
 def _enclosing(steps: tuple[Step, ...]) -> tuple[Step, ...]:

@@ -56,32 +56,10 @@ if TYPE_CHECKING:
 {methods}'''
 
 # Type checkers would take what these return for the table itself, without the columns it gained.
-_CHANGING = {
-    "add_prefix": "prefix: str, axis: Any = ...",
-    "add_suffix": "suffix: str, axis: Any = ...",
-    "assign": "**columns: Any",
-    "join": "other: Any, on: Any = ..., how: Any = ..., lsuffix: str = ..., rsuffix: str = ..., "
-    "sort: bool = ..., validate: Any = ..., **options: Any",
-    "melt": "id_vars: Any = ..., value_vars: Any = ..., var_name: Any = ..., "
-    "value_name: Any = ..., col_level: Any = ..., ignore_index: bool = ...",
-    "merge": "right: Any, how: Any = ..., on: Any = ..., left_on: Any = ..., right_on: Any = ..., "
-    "left_index: bool = ..., right_index: bool = ..., sort: bool = ..., suffixes: Any = ..., "
-    "copy: Any = ..., indicator: Any = ..., validate: Any = ...",
-    "pivot": "*, columns: Any, index: Any = ..., values: Any = ...",
-    "pivot_table": "values: Any = ..., index: Any = ..., columns: Any = ..., aggfunc: Any = ..., "
-    "fill_value: Any = ..., margins: bool = ..., dropna: bool = ..., margins_name: Any = ..., "
-    "observed: bool = ..., sort: bool = ..., **options: Any",
-    "reindex": "labels: Any = ..., *, index: Any = ..., columns: Any = ..., axis: Any = ..., "
-    "**options: Any",
-    "rename": "mapper: Any = ..., *, index: Any = ..., columns: Any = ..., axis: Any = ..., "
-    "copy: Any = ..., inplace: bool = ..., level: Any = ..., errors: Any = ...",
-    "reset_index": "level: Any = ..., *, drop: bool = ..., inplace: bool = ..., "
-    "col_level: Any = ..., col_fill: Any = ..., allow_duplicates: bool = ..., names: Any = ...",
-    "set_axis": "labels: Any, *, axis: Any = ..., copy: Any = ...",
-    "set_index": "keys: Any, *, drop: bool = ..., append: bool = ..., inplace: bool = ..., "
-    "verify_integrity: Any = ...",
-    "transpose": "*args: Any, copy: Any = ...",
-}
+_CHANGING = (
+    *("add_prefix", "add_suffix", "assign", "join", "melt", "merge", "pivot", "pivot_table"),
+    *("reindex", "rename", "reset_index", "set_axis", "set_index", "transpose"),
+)
 
 _FRAME = '''
     class {frame}(_DataFrame):
@@ -174,8 +152,8 @@ def typed_module(profile: Profile) -> str:
     True
     """
     declared = [section for section in profile.values() if section.name != SCOPE_OPTIONS]
-    frames = _classes((table.name for each in declared for table in each.tables), "Frame")
-    tables = _classes((each.name for each in declared), "Tables")
+    frames = _classes((table.name for section in declared for table in section.tables), "Frame")
+    tables = _classes((section.name for section in declared), "Tables")
     project = _PROJECT.format(
         name=_class_name(profile.name),
         getters="".join(_getter("name", [name], kind) for name, kind in tables.items()),
@@ -184,14 +162,18 @@ def typed_module(profile: Profile) -> str:
         ),
     )
     methods = (
-        f"        def {name}(self, {parameters}) -> pd.DataFrame: ...\n"
-        for name, parameters in _CHANGING.items()
+        f"        def {name}(self, *args: Any, **options: Any) -> pd.DataFrame: ...\n"
+        for name in _CHANGING
     )
     return "".join(
         [
             _HEAD.format(name=profile.name, methods="".join(methods)),
-            *(_frame(table, frames[table.name]) for each in declared for table in each.tables),
-            *(_tables(each, tables[each.name], frames) for each in declared),
+            *(
+                _frame(table, frames[table.name])
+                for section in declared
+                for table in section.tables
+            ),
+            *(_tables(section, tables[section.name], frames) for section in declared),
             project,
         ]
     )
@@ -207,33 +189,30 @@ def _frame(table: Table, name: str) -> str:
 
 
 def _tables(section: Section, name: str, frames: Mapping[str, str]) -> str:
-    named = [table.name for table in section.tables]
-    getters = "".join(_getter("name", [each], frames[each]) for each in named)
-    main = frames[named[0]] if named else "pd.DataFrame"
+    getters = "".join(_getter("name", [table], frames[table]) for table in section.names)
+    main = frames[section.names[0]]
     return _TABLES.format(tables=name, doc=_doc(section.doc), getters=getters, main=main)
 
 
 def _classes(names: Iterable[str], suffix: str) -> dict[str, str]:
     """Map names to class names; those that would be equal are numbered."""
-    found: dict[str, str] = {}
+    classes: dict[str, str] = {}
     for name in names:
-        kind = f"{_class_name(name)}{suffix}"
-        number = sum(re.sub(r"\d+$", "", each) == kind for each in found.values())
-        found[name] = f"{kind}{number + 1}" if number else kind
-    return found
+        kind, number = f"{_class_name(name)}{suffix}", 2
+        while kind in classes.values():
+            kind, number = f"{_class_name(name)}{suffix}{number}", number + 1
+        classes[name] = kind
+    return classes
 
 
 def _getter(argument: str, names: Iterable[str], value: str) -> str:
-    return _GETTER.format(argument=argument, key=f"Literal[{_listed(names)}]", value=value)
+    key = f"Literal[{', '.join(map(_quoted, names))}]"
+    return _GETTER.format(argument=argument, key=key, value=value)
 
 
 def _class_name(name: str) -> str:
     words = "".join(word[:1].upper() + word[1:] for word in re.split(r"\W|_", name) if word)
     return words if words.isidentifier() else f"_{words}"
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(map(_quoted, names))
 
 
 def _quoted(name: str) -> str:

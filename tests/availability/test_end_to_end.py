@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -10,7 +11,7 @@ import pytest
 
 import aatoolkit as aa
 from aatoolkit import Column, Section, Table, errors
-from aatoolkit.sections import SUM, Rule, keyed, records
+from aatoolkit.sections import SUM, Profile, Rule, keyed, records
 
 HOST = "acme.example"
 COLUMNS = (
@@ -35,16 +36,13 @@ PROBE = Section(
 )
 
 
-@pytest.fixture(autouse=True)
-def _declared() -> Iterator[None]:
-    aa.sections.register(PROBE)
-    yield
-    aa.sections.unregister("probe")
+PROFILE = Profile("probe", PROBE)
 
 
 @pytest.fixture
 def project(scripted: Any) -> Iterator[aa.Project]:
-    with aa.Client(scripted.url, token="synthetic-account", cache=False) as client:
+    token = "synthetic-account"
+    with aa.Client(scripted.url, token=token, cache=False, profile=PROFILE) as client:
         yield client.project(HOST)
 
 
@@ -151,7 +149,7 @@ def test_scope_options_never_change_a_number_and_reading_does_not_depend_on_the_
     before = project.read("probe")
     with pytest.warns(errors.SchemaDriftWarning):
         read = project.scope_options()
-    explicit = aa.normalize("probe", answer, options=read)
+    explicit = aa.normalize("probe", answer, options=read, profile=PROFILE)
     assert explicit.availability[["scope", "target", "rule"]].values.tolist() == [
         ["engine", "gemini", "options"]
     ]
@@ -275,9 +273,9 @@ def test_what_only_a_section_can_state_is_an_error_elsewhere(
 # --- headers, rules, envelopes --------------------------------------------------------------
 
 
-def test_a_declared_rule_wins_over_recognition(read: Read) -> None:
+def test_a_declared_rule_wins_over_recognition() -> None:
     rule = Rule("theirs", at="meta.light", words={"green": "available", "red": "not_connected"})
-    aa.sections.register(Section("probe", "Synthetic.", *PROBE, availability=rule))
+    read = partial(aa.normalize, Section("probe", "Synthetic.", *PROBE, availability=rule))
     with pytest.warns(errors.SchemaDriftWarning):
         tables = read({"meta": {"light": "green"}, "hasData": False, "bots": [bot("a", 0)]})
     assert tables.main["requests"].tolist() == [0]

@@ -19,20 +19,18 @@ class _Modules(Mapping[str, Section]):
     """The declarations of this package's modules, by the modules' names."""
 
     @cached_property
-    def _names(self) -> tuple[str, ...]:
-        found = (module.name for module in pkgutil.iter_modules(__path__))
-        return tuple(sorted(name for name in found if not name.startswith("_")))
-
-    @cached_property
-    def _loaded(self) -> dict[str, Section]:
-        return {}
+    def _names(self) -> list[str]:
+        names = (module.name for module in pkgutil.iter_modules(__path__))
+        return sorted(name for name in names if not name.startswith("_"))
 
     def __getitem__(self, name: str) -> Section:
-        if name not in self._loaded:
-            if name not in self._names:
-                raise KeyError(name)
-            self._loaded[name] = import_module(f"{__name__}.{name}").SECTION
-        return self._loaded[name]
+        if name not in self._names:
+            raise KeyError(name)
+        section: Section = import_module(f"{__name__}.{name}").SECTION
+        return section
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
@@ -43,6 +41,4 @@ class _Modules(Mapping[str, Section]):
 
 _SECTIONS = _Modules()
 
-PROFILE = Profile.over(
-    "reference", _SECTIONS, doc="The shapes of the reference service.", tentative=_SECTIONS
-)
+PROFILE = Profile.over("reference", _SECTIONS, doc="The shapes of the reference service.")

@@ -10,10 +10,9 @@ from dataclasses import replace
 
 from aatoolkit.sections.aggregation import *
 from aatoolkit.sections.aggregation import refused
-from aatoolkit.sections.columns import *
-from aatoolkit.sections.columns import count
+from aatoolkit.sections.column import *
+from aatoolkit.sections.column import Column, count
 from aatoolkit.sections.section import *
-from aatoolkit.sections.section import Column
 
 DOMAIN_TYPES = (
     "owned",

@@ -8,13 +8,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from typing import Any
 
-from aatoolkit.sections import NONE, Aggregation, Rule, Section, columns, vocabulary
+from aatoolkit import sections as vocabulary
+from aatoolkit.sections import NONE, Aggregation, Rule, Section
+from aatoolkit.sections import column as columns
 from aatoolkit.sections.column import camel, snake
 from aatoolkit.sections.inference.analysis import Analysis, column_of, of_responses, without_of
 from aatoolkit.sections.inference.relations import PROVED, ColumnFinding, Relation
 
 _WIDTH, _LONGEST = 120, 80
-_CONSTANTS = [name for name in vocabulary.__all__ if name.isupper() and name != "RULES"]
+_CONSTANTS = [name for name in vocabulary.VOCABULARY if name.isupper() and name != "RULES"]
 _FORMS = (
     *(columns.text, columns.ref, columns.count, columns.integer, columns.rank, columns.fraction),
     *(columns.score, columns.position, columns.number, columns.flag, columns.date),
@@ -58,7 +60,7 @@ def file_of(
 def code_of(analysis: Analysis) -> str:
     """Generate the Python of one section, with the evidence of its rules in comments."""
     body = "\n".join(_section("SECTION", analysis))
-    return f"from aatoolkit import sections\n{_imports(body)}\n\n{body}\nsections.register(SECTION)"
+    return f"{_imports(body)}\n\n{body}"
 
 
 def _variable(section: str) -> str:
@@ -67,7 +69,7 @@ def _variable(section: str) -> str:
 
 def _imports(body: str) -> str:
     used = [
-        n for n in vocabulary.__all__ if re.search(rf"(?<![\w'\"]){n}(?=[(,)}}]|$)", body, re.M)
+        n for n in vocabulary.VOCABULARY if re.search(rf"(?<![\w'\"]){n}(?=[(,)}}]|$)", body, re.M)
     ]
     imports = f"from aatoolkit.sections import ({', '.join(sorted(used))})"
     return "\n".join(_filled(imports, "", "    "))
@@ -195,7 +197,7 @@ class Proposal:
     Attributes
     ----------
     section : Section
-        The declaration itself, ready to register.
+        The declaration itself.
     code : str
         The Python that makes it.
     """

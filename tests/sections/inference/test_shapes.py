@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import aatoolkit as aa
-from aatoolkit.sections import Section, Table, propose
+from aatoolkit.sections import Table, propose
 
 SAMPLES = sorted((Path(__file__).parents[2] / "data" / "samples").glob("*.json"))
 DAYS = ["2026-11-01", "2026-11-02", "2026-11-03"]
@@ -131,16 +130,6 @@ def test_the_keys_of_what_encloses_rows_come_with_them() -> None:
 # --- proposals --------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def registered() -> Iterator[None]:
-    """Nothing that a test registers stays."""
-    before = aa.sections.names()
-    yield
-    for name in {*aa.sections.names()} - {*before}:
-        aa.sections.unregister(name)
-
-
-@pytest.mark.usefixtures("registered")
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
 def test_the_code_makes_the_section_and_reads_its_answer_without_drift(path: Path) -> None:
     body = path.read_bytes()
@@ -150,7 +139,7 @@ def test_the_code_makes_the_section_and_reads_its_answer_without_drift(path: Pat
     assert names["SECTION"] == proposal.section
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        tables = aa.normalize(f"my_{path.stem}", body, strict=True)
+        tables = aa.normalize(names["SECTION"], body, strict=True)
     assert {*tables.extra["why"]} <= {"envelope", "missing"}
     for one in proposal.section:
         assert not one.key or not tables[one.name].duplicated(list(one.key)).any()
@@ -162,27 +151,6 @@ def test_several_answers_show_more_fields_than_one_and_their_name() -> None:
     dtypes = {column.name: column.dtype for column in found.columns}
     assert dtypes == {"id": "string", "n": "Int64", "m": "boolean"}
     assert propose({"section": "novel", "rows": [{"id": 1}]}).section.name == "novel"
-
-
-def test_a_registered_section_is_read_like_any_other_and_can_be_taken_back() -> None:
-    shipped = aa.sections.get("domains")
-    mine = propose({"hits": [{"site": "a.example", "hits": 3}]}, "domains").section
-    aa.sections.register(mine)
-    frame = aa.normalize("domains", {"hits": [{"site": "b.example", "hits": 4}]}).main
-    assert frame["hits"].tolist() == [4]
-    assert frame.aa.codebook.loc["hits", "of"] == "domains_hits.hits"
-    aa.sections.unregister("domains")
-    assert aa.sections.get("domains") is shipped
-    with pytest.raises(aa.errors.ScopeError):
-        aa.sections.unregister("domains")
-
-
-def test_what_cannot_be_registered_is_refused() -> None:
-    with pytest.raises(aa.errors.ArgumentError, match="no Section"):
-        aa.sections.register("domains")  # type: ignore[arg-type]
-    declared = aa.sections.get("domains").tables[0]
-    with pytest.raises(aa.errors.ArgumentError, match="source_domains"):
-        aa.sections.register(Section("other", "Another.", declared))
 
 
 def test_a_column_of_a_grid_that_is_a_table_of_its_own_is_no_drift() -> None:
