@@ -223,7 +223,7 @@ def snake(name: str) -> str:
 # --- short forms --------------------------------------------------------------------------------
 
 
-class Form(Protocol):
+class ShortForm(Protocol):
     """A short form of `Column`."""
 
     __name__: str
@@ -239,7 +239,7 @@ def _column(name: str, dtype: str, doc: str, source: str | None, **more: Any) ->
     return Column(name, dtype, doc, source, **more)
 
 
-def _form(name: str, doc: str, dtype: str, **preset: Any) -> Form:
+def _form(name: str, doc: str, dtype: str, **preset: Any) -> ShortForm:
     def form(name: str, doc: str = "", source: str | None = None, **more: Any) -> Column:
         return _column(name, dtype, doc, source, **{**preset, **more})
 

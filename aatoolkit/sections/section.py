@@ -213,13 +213,11 @@ class Section(Described):
             if at.partition(".")[0] not in ENVELOPE and at not in kept:
                 kept = (*kept, at)
             watched = tuple(path for path in watched if not _is_at(path, at))
-        facts = {"name": name, "doc": doc, "tables": tables, "kept": kept, "watched": watched}
-        facts |= {
-            "emptied": emptied,
-            "availability": rules[0] if len(rules) == 1 else rules or None,
-        }
-        for attribute, value in {**facts, "emptied": emptied, "availability": availability}.items():
-            object.__setattr__(self, attribute, value)
+        availability = rules[0] if len(rules) == 1 else rules or None
+        facts: dict[str, object] = {"name": name, "doc": doc, "tables": tables, "kept": kept}
+        facts |= {"availability": availability, "watched": watched, "emptied": emptied}
+        for attribute, fact in facts.items():
+            object.__setattr__(self, attribute, fact)
 
     def __getitem__(self, name: str) -> Table:
         for table in self.tables:
