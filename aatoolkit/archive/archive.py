@@ -46,7 +46,7 @@ from aatoolkit.errors import ArchiveError, ScopeError, StudyError
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.metadata.column import Source
-from aatoolkit.normalizer.to_pandas import to_frame
+from aatoolkit.normalizer.columns import to_frame
 from aatoolkit.payload import Payload
 from aatoolkit.scope import FILTERS, Scope
 from aatoolkit.sections import Profile

@@ -27,7 +27,7 @@ from aatoolkit.frame.merge import unique_key
 from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, attach
 from aatoolkit.metadata.column import Source
 from aatoolkit.metadata.recipe import Recipe
-from aatoolkit.normalizer.to_pandas import to_frame
+from aatoolkit.normalizer.columns import to_frame
 from aatoolkit.scope import FILTERS
 
 if TYPE_CHECKING:

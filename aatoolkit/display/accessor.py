@@ -32,7 +32,7 @@ from aatoolkit.frame.views import codebook_of
 from aatoolkit.jsontree.coerce import coerce_values
 from aatoolkit.metadata.arrow_schema import declared, with_facts
 from aatoolkit.metadata.attrs import Source, metadata_of
-from aatoolkit.normalizer.to_pandas import own_buffers
+from aatoolkit.normalizer.columns import own_buffers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -36,8 +36,8 @@ from aatoolkit.metadata.arrow_schema import (
 from aatoolkit.metadata.attrs import ATTRIBUTE, NOTHING, FrameMetadata, attach, metadata_of
 from aatoolkit.metadata.recorded import serialized
 from aatoolkit.normalizer import provenance
+from aatoolkit.normalizer.columns import as_tuples
 from aatoolkit.normalizer.tables import Tables
-from aatoolkit.normalizer.to_pandas import as_tuples
 
 _ROWS = {"kind": "range", "name": None, "start": 0, "step": 1}
 """How pandas describes the numbers of rows, which readers number so without being told."""

@@ -15,30 +15,15 @@ from fractions import Fraction
 from functools import partial
 from itertools import chain
 from math import copysign
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
 from aatoolkit.jsontree.decode import EXACT_FLOAT, is_unicode
-from aatoolkit.jsontree.text_values import (
-    compact_day,
-    currency,
-    day_first,
-    duration,
-    flag,
-    iso_month,
-    iso_week,
-    money,
-    month_day,
-    month_day_year,
-    month_first,
-    short_number,
-    utc_instant,
-)
-from aatoolkit.jsontree.vectors import MISSING
+from aatoolkit.jsontree.vectors import MISSING, Missing
 
 if TYPE_CHECKING:
-    from aatoolkit.sections.column import Reading
+    from aatoolkit.sections.column import Column, Reading
 
 ARROW: dict[str, pa.DataType] = {
     "string": pa.string(),
@@ -52,29 +37,20 @@ ARROW: dict[str, pa.DataType] = {
 }
 """The Arrow type of each declared dtype; categories are text until their levels are known."""
 
+_MADE = {**ARROW, "string": pa.large_string()}
+"""The type that arrays are made of: text as pandas holds it."""
+
 POOL = pa.system_memory_pool()
 """Where columns are made: Arrow's own allocator keeps the buffers that a column outgrew."""
 
-Array: TypeAlias = "pa.Array | pa.ChunkedArray"
-"""A column in one piece or in several."""
-
+_NULL = type(None)
+_EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 _YEAR = r"(?:[1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])"
-_DAY = re.compile(rf"{_YEAR}-[0-9]{{2}}-[0-9]{{2}}")
-_INSTANT = re.compile(
-    rf"{_YEAR}-[0-9]{{2}}-[0-9]{{2}}"
-    r"[T ](?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:[.][0-9]{1,6})?)?"
+_DAY = rf"{_YEAR}-[0-9]{{2}}-[0-9]{{2}}"
+_INSTANT = (
+    rf"{_DAY}[T ](?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:[.][0-9]{{1,6}})?)?"
     r"(?:Z|[+-](?:[01][0-9]|2[0-3]):?[0-5][0-9])"
 )
-_SPACES = "' \u00a0\u2009\u202f\u2019"
-_POINT = re.compile(
-    rf"\s*#?[+\-\u2212]?(?:[0-9]{{1,3}}(?:[,{_SPACES}][0-9]{{3}})+|[0-9]+)(?:\.[0-9]+)?\s*%?\s*"
-)
-_COMMA = re.compile(
-    rf"\s*[+\-\u2212]?(?:[0-9]{{1,3}}(?:[.{_SPACES}][0-9]{{3}})+|[0-9]+)(?:,[0-9]+)?\s*%?\s*"
-)
-_SIGNS = str.maketrans({"\u2212": "-", **dict.fromkeys("#+%\t\n\r\f\v" + _SPACES)})
-_EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
-_NULL = type(None)
 
 
 class Parsed(NamedTuple):
@@ -91,6 +67,15 @@ class Parsed(NamedTuple):
     array: pa.Array
     odd: Sequence[int] = ()
     missing: Sequence[int] = ()
+
+
+class _Plain(NamedTuple):
+    """The reading of values that are plain JSON of a dtype."""
+
+    dtype: str
+    parse: None = None
+    scale: None = None
+    missing: tuple[()] = ()
 
 
 def coerce_values(values: Sequence[Any], dtype: str) -> tuple[pa.Array, list[int]]:
@@ -112,7 +97,7 @@ def coerce_values(values: Sequence[Any], dtype: str) -> tuple[pa.Array, list[int
     ([1, None, None, None], [2, 3])
     """
     parsed = read_as(values, _Plain(dtype))
-    return parsed.array, [*parsed.odd]
+    return parsed.array.cast(ARROW[dtype]), [*parsed.odd]
 
 
 def exact_array(values: Iterable[Any], kinds: set[type], dtype: str) -> pa.Array:
@@ -121,7 +106,7 @@ def exact_array(values: Iterable[Any], kinds: set[type], dtype: str) -> pa.Array
     Parameters
     ----------
     values : iterable
-        JSON values; null where there is none.
+        JSON values; null or `MISSING` where there is none.
     kinds : set of type
         The types of the values, or more.
     dtype : str
@@ -136,6 +121,8 @@ def exact_array(values: Iterable[Any], kinds: set[type], dtype: str) -> pa.Array
         raise ValueError
     if dtype in _TIMES:
         return _array(map(_TIMES[dtype].__getitem__, values), dtype)
+    if Missing in kinds:
+        values = [None if value is MISSING else value for value in values]
     if dtype == "list<string>":
         values = list(values)
         if not {*map(type, chain.from_iterable(filter(None, values)))} <= {str, _NULL}:
@@ -144,17 +131,17 @@ def exact_array(values: Iterable[Any], kinds: set[type], dtype: str) -> pa.Array
 
 
 def _array(values: Iterable[Any], dtype: str) -> pa.Array:
-    return pa.array(values, ARROW[dtype], memory_pool=POOL)
+    return pa.array(values, _MADE[dtype], memory_pool=POOL)
 
 
-def read_as(values: Sequence[Any], reading: Reading | _Plain, year: Any = None) -> Parsed:
+def read_as(values: Sequence[Any], reading: Reading | Column | _Plain, year: Any = None) -> Parsed:
     """Parse all values at a place as a column reads them.
 
     Parameters
     ----------
     values : sequence
         What is in the answer, with `MISSING` where there is nothing.
-    reading : Reading
+    reading : Reading or Column
         How the column is written.
     year : optional
         For ``month day``: the year, or a day not before any of the column's.
@@ -167,60 +154,45 @@ def read_as(values: Sequence[Any], reading: Reading | _Plain, year: Any = None) 
     >>> parsed.array.to_pylist(), parsed.odd, parsed.missing
     ([1204.0, 34.5, None, None, None, 7.0], [3], [2])
     """
-    dtype, scale = reading.dtype, reading.scale
-    marks = {_identity(mark) for mark in reading.missing}
-    missing = (
-        [row for row, value in enumerate(values) if _identity(value) in marks] if marks else []
-    )
+    dtype, read = reading.dtype, _READ[reading.dtype]
+    marks = {*map(_identity, reading.missing)}
+    missing = [r for r, value in enumerate(values) if _identity(value) in marks] if marks else []
     rows = [None if value is MISSING else value for value in values]
     for row in missing:
         rows[row] = None
-    odd: list[int] = []
     if reading.parse is None:
-        exact = _EXACT[dtype]
-        strange = [row for row, value in enumerate(rows) if type(value) not in exact]
-        odd += _read_rows(rows, strange, _READ[dtype])
+        odd = _read_rows(rows, lambda value: type(value) not in _EXACT[dtype], read)
         try:
-            return Parsed(_scaled(exact_array(rows, exact, dtype), scale), odd, missing)
+            return Parsed(_scaled(exact_array(rows, set(), dtype), reading.scale), odd, missing)
         except (ValueError, OverflowError):
-            read = _READ[dtype]
+            odd += _read_rows(rows, lambda value: True, read)
     else:
-        read = partial(_PARSERS[reading.parse], dtype, year)
-    odd += _read_rows(rows, range(len(rows)), read)
-    return Parsed(_scaled(_array(rows, dtype), scale), sorted(odd), missing)
+        odd = _read_rows(rows, lambda value: True, partial(_PARSERS[reading.parse], dtype, year))
+    return Parsed(_scaled(_array(rows, dtype), reading.scale), sorted(odd), missing)
 
 
-def _read_rows(rows: list[Any], numbers: Iterable[int], read: Callable[[Any], Any]) -> list[int]:
-    """Read the values in some rows one by one, equal texts once; return the rows that are odd."""
+def _read_rows(
+    rows: list[Any], is_read: Callable[[Any], bool], read: Callable[[Any], Any]
+) -> list[int]:
+    """Read some values one by one, equal texts once; return the rows that are odd."""
     memo: dict[str, Any] = {}
     odd: list[int] = []
-    for row in numbers:
-        value = rows[row]
-        if value is None:
+    for row, value in enumerate(rows):
+        if value is None or not is_read(value):
             continue
-        is_text = type(value) is str
-        if is_text and value in memo:
+        if type(value) is str and value in memo:
             result = memo[value]
         else:
             try:
                 result = read(value)
             except (ValueError, OverflowError):
                 result = None
-            if is_text:
+            if type(value) is str:
                 memo[value] = result
         rows[row] = result
         if result is None:
             odd.append(row)
     return odd
-
-
-class _Plain(NamedTuple):
-    """The reading of values that are plain JSON of a dtype."""
-
-    dtype: str
-    parse: None = None
-    scale: None = None
-    missing: tuple[()] = ()
 
 
 def _identity(value: Any) -> Any:
@@ -243,12 +215,15 @@ def _scaled(array: pa.Array, scale: float | None) -> pa.Array:
     return pc.multiply(array, float(scale))
 
 
+# --- plain JSON ------------------------------------------------------------------------------
+
+
 class _Memo(dict[Any, Any]):
     """Texts as the numbers that Arrow holds of them; a text that is none raises."""
 
-    def __init__(self, form: re.Pattern[str], read: Callable[[str], int]) -> None:
-        super().__init__({None: None})
-        self._form, self._read = form, read
+    def __init__(self, form: str, read: Callable[[str], int]) -> None:
+        super().__init__({None: None, MISSING: None})
+        self._form, self._read = re.compile(form), read
 
     def __missing__(self, text: str) -> int:
         if not self._form.fullmatch(text):
@@ -259,19 +234,19 @@ class _Memo(dict[Any, Any]):
         return number
 
 
-def day_number(day: date) -> int:
+def _day_number(day: date) -> int:
     """The number that Arrow holds of a day."""
     return day.toordinal() - date(1970, 1, 1).toordinal()
 
 
-def instant_number(instant: datetime) -> int:
+def _instant_number(instant: datetime) -> int:
     """The number that Arrow holds of an instant."""
     return (instant - _EPOCH) // _MICROSECOND
 
 
 _TIMES = {
-    "date": _Memo(_DAY, lambda text: day_number(date.fromisoformat(text))),
-    "timestamp": _Memo(_INSTANT, lambda text: instant_number(datetime.fromisoformat(text))),
+    "date": _Memo(_DAY, lambda text: _day_number(date.fromisoformat(text))),
+    "timestamp": _Memo(_INSTANT, lambda text: _instant_number(datetime.fromisoformat(text))),
 }
 
 
@@ -281,17 +256,13 @@ def _text(value: Any) -> str:
     return value
 
 
-def _flag(value: Any) -> bool | None:
-    return value if type(value) is bool else None
-
-
 def _texts(value: Any) -> Any:
     if type(value) is not list:
         raise ValueError
     return [None if text is None else _text(text) for text in value]
 
 
-def whole_number(value: Any) -> int:
+def _integer(value: Any) -> int:
     """A whole number of 64 bits; also one that is written as a float, where that is exact."""
     if type(value) is float and value.is_integer() and abs(value) <= EXACT_FLOAT:
         value = int(value) if value or copysign(1, value) > 0 else None  # no integer is -0.0
@@ -300,54 +271,88 @@ def whole_number(value: Any) -> int:
     return value
 
 
-def real_number(value: Any) -> float:
+def _float(value: Any) -> float:
     """A float, or a whole number that a float can hold."""
     if type(value) is float or (type(value) is int and abs(value) <= EXACT_FLOAT):
         return float(value)
     raise ValueError
 
 
+_TEXT: set[type] = {str, _NULL, Missing}
 _EXACT: dict[str, set[type]] = {
-    **{dtype: {str, _NULL} for dtype in ("string", "category", "date", "timestamp")},
-    "Int64": {int, _NULL},
-    "Float64": {float, int, _NULL},
-    "boolean": {bool, _NULL},
-    "list<string>": {list, _NULL},
+    **dict.fromkeys(("string", "category", "date", "timestamp"), _TEXT),
+    "Int64": {int, _NULL, Missing},
+    "Float64": {float, int, _NULL, Missing},
+    "boolean": {bool, _NULL, Missing},
+    "list<string>": {list, _NULL, Missing},
 }
 """The types of values that Arrow reads as a dtype."""
 
 _READ: dict[str, Callable[[Any], Any]] = {
-    **dict.fromkeys(("string", "category"), _text),
-    "Int64": whole_number,
-    "Float64": real_number,
-    "boolean": _flag,
+    "string": _text,
+    "category": _text,
+    "Int64": _integer,
+    "Float64": _float,
+    "boolean": lambda value: value if type(value) is bool else None,
     "date": lambda value: _TIMES["date"][_text(value)],
     "timestamp": lambda value: _TIMES["timestamp"][_text(value)],
     "list<string>": _texts,
 }
 """How a single value is read as a dtype."""
 
+# --- other ways of writing -------------------------------------------------------------------
 
-_LATEST = instant_number(datetime.max.replace(tzinfo=UTC))
-_EARLIEST = instant_number(datetime.min.replace(tzinfo=UTC))
+_SPACES = "' \u00a0\u2009\u202f\u2019"
+_DIGITS = r"\s*#?[+\-\u2212]?(?:[0-9]{{1,3}}(?:[{0}" + _SPACES + r"][0-9]{{3}})+|[0-9]+)"
+_NUMBERS = {
+    ".": re.compile(_DIGITS.format(",") + r"(?:\.[0-9]+)?\s*%?\s*"),
+    ",": re.compile(_DIGITS.format(".") + r"(?:,[0-9]+)?\s*%?\s*"),
+}
+_SIGNS = str.maketrans({"\u2212": "-", **dict.fromkeys("#+%\t\n\r\f\v" + _SPACES)})
+_SHORT = re.compile(r"\s*#?([+\-\u2212]?\d+(?:\.\d+)?)\s?([kKmMbB])\s*")
+_THOUSANDS = {"k": 10**3, "m": 10**6, "b": 10**9}
+_FLAGS = {
+    **dict.fromkeys(("true", "yes", "y", "on", "1", "t"), True),
+    **dict.fromkeys(("false", "no", "n", "off", "0", "f"), False),
+}
+_AMOUNT = (
+    r"(\d{1,3}(?:[,' \u00a0\u2009\u202f]\d{3})+(?:\.\d+)?|\d+(?:\.(?:\d\d?|\d{4,}))?"
+    r"|\d{1,3}(?:[.' \u00a0\u2009\u202f]\d{3})*,\d{2}|\d+,\d{2})"
+)
+_SIGN, _UNIT = r"([+\-\u2212]?)", r"([^\d\s.,+\-\u2212]{1,4})?"
+_MONEY = re.compile(rf"\s*{_SIGN}\s*{_UNIT}\s*{_SIGN}\s*{_AMOUNT}\s*{_UNIT}\s*")
+_CLOCK = re.compile(r"(?:(\d+):)?(\d{1,3}):(\d{2}(?:\.\d+)?)")
+_PERIOD = re.compile(r"p((?:\d+w)?(?:\d+d)?)(?:t((?:\d+h)?(?:\d+m)?(?:\d+(?:\.\d+)?s)?))?")
+_PARTS = re.compile(r"(?:\s*\d+(?:\.\d+)?\s*[a-z]+)+\s*")
+_PART = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]+)")
+_SECONDS = {
+    **dict.fromkeys(("ms", "msec", "millis", "milliseconds", "millisecond"), 0.001),
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1),
+    **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), 60),
+    **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), 3600),
+    **dict.fromkeys(("d", "day", "days"), 86400),
+    "w": 604800,
+}
 
 
 def _plain(dtype: str, value: Any) -> Any:
     if dtype == "Float64":
-        return real_number(value)
-    return whole_number(value + 0.0 if type(value) is float else value)
+        return _float(value)
+    return _integer(value + 0.0 if type(value) is float else value)
 
 
-def _number(form: re.Pattern[str], decimal: str, dtype: str, _: Any, value: Any) -> Any:
+def _number(point: str, dtype: str, _: Any, value: Any) -> Any:
     if type(value) is not str:
         return _plain(dtype, value)
-    if not form.fullmatch(value):
-        short = short_number(value) if decimal == "." else None
-        return None if short is None else _plain(dtype, short)
-    text = value.translate(_SIGNS).replace("," if decimal == "." else ".", "").replace(",", ".")
-    if dtype == "Int64" and "." not in text:
-        return whole_number(int(text))
-    return _plain(dtype, float(text))
+    short = _SHORT.fullmatch(value) if point == "." else None
+    if short is not None:
+        return _plain(dtype, float(short[1].translate(_SIGNS)) * _THOUSANDS[short[2].lower()])
+    if not _NUMBERS[point].fullmatch(value):
+        return None
+    text = value.translate(_SIGNS).replace(",."[point == ","], "").replace(",", ".")
+    return (
+        _integer(int(text)) if dtype == "Int64" and "." not in text else _plain(dtype, float(text))
+    )
 
 
 def _of_text(parse: Callable[[str], Any], dtype: str, _: Any, value: Any) -> Any:
@@ -355,6 +360,39 @@ def _of_text(parse: Callable[[str], Any], dtype: str, _: Any, value: Any) -> Any
     if type(value) is str:
         return parse(value)
     return _plain(dtype, value) if dtype == "Float64" else None
+
+
+def _money(text: str) -> float | None:
+    """Parse the amount of a price; None where it may be read in two ways."""
+    match = _MONEY.fullmatch(text)
+    if match is None or (match[1] and match[3]):
+        return None
+    digits = match[4].translate(_SIGNS)
+    if re.fullmatch(r"[\d.]*,\d{2}", digits):
+        digits = digits.replace(".", "").replace(",", ".")
+    amount = float(digits.replace(",", ""))
+    return -amount if (match[1] or match[3]) in ("-", "\u2212") else amount
+
+
+def currency(text: str) -> str | None:
+    """Parse the currency sign or code of a price."""
+    match = _MONEY.fullmatch(text)
+    return None if match is None else match[2] or match[5]
+
+
+def _duration(text: str) -> float | None:
+    """Parse a duration, in seconds."""
+    word = text.strip().lower()
+    clock, period = _CLOCK.fullmatch(word), _PERIOD.fullmatch(word)
+    if clock is not None:
+        return int(clock[1] or 0) * 3600 + int(clock[2]) * 60 + float(clock[3])
+    if period is not None:
+        word = period[1] + (period[2] or "")
+    parts = _PART.findall(word) if _PARTS.fullmatch(word) else []
+    if not parts or not {unit for _, unit in parts} <= _SECONDS.keys():
+        return None
+    seconds = ((float(number), _SECONDS[unit]) for number, unit in parts)
+    return sum(n * unit if unit >= 1 else n / 1000 for n, unit in seconds)
 
 
 def _of_any(dtype: str, _: Any, value: Any) -> str | None:
@@ -366,54 +404,82 @@ def _of_any(dtype: str, _: Any, value: Any) -> str | None:
 
 def _boolean(dtype: str, _: Any, value: Any) -> bool | None:
     if type(value) is str:
-        return flag(value)
-    return bool(value) if type(value) is bool or (type(value) is int and value in (0, 1)) else None
+        return _FLAGS.get(value.strip().lower())
+    return bool(value) if type(value) in (bool, int) and value in (0, 1) else None
 
 
-def _moment(
-    parse: Callable[[str, Any], date | datetime | None], dtype: str, year: Any, value: Any
-) -> int | None:
-    moment = parse(str(value), year) if type(value) in (str, int) else None
-    if moment is None:
+_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+_MONTH_DAY = r"(?:(?P<first>\d\d?)\.?\s+)?(?P<name>[A-Za-z]{3,9})\.?(?:\s+(?P<day>\d\d?))?"
+_DAYS = {
+    "YYYYMMDD": r"(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)",
+    "DD/MM/YYYY": r"(?P<day>\d\d?)([/.\-])(?P<month>\d\d?)\2(?P<year>\d{4})",
+    "MM/DD/YYYY": r"(?P<month>\d\d?)([/.\-])(?P<day>\d\d?)\2(?P<year>\d{4})",
+    "iso week": r"(?P<year>\d{4})-?W(?P<week>\d\d)",
+    "iso month": r"(?P<year>[12]\d{3})-(?:(?P<month>\d\d)|Q(?P<quarter>[1-4]))",
+    "month day": _MONTH_DAY,
+    "month day year": _MONTH_DAY + r",?\s+(?P<year>\d{4})",
+}
+"""The ways in which days are written, by their parts; what has no day is its first one."""
+
+
+def _day(form: re.Pattern[str], dtype: str, year: Any, value: Any) -> int | None:
+    match = form.fullmatch(str(value).strip()) if type(value) in (str, int) else None
+    if match is None:
         return None
-    if dtype == "date":
-        return day_number(moment)
-    if not isinstance(moment, datetime):
-        moment = datetime(moment.year, moment.month, moment.day, tzinfo=UTC)
-    return instant_number(moment)
+    parts = match.groupdict()
+    if "name" in parts:
+        if parts["name"][:3].lower() not in _MONTHS or bool(parts["first"]) == bool(parts["day"]):
+            return None
+        parts["month"] = _MONTHS.index(parts["name"][:3].lower()) + 1
+        parts["day"] = parts["first"] or parts["day"]
+    if "quarter" in parts and parts["month"] is None:
+        parts["month"] = 3 * int(parts["quarter"]) - 2
+    day = int(parts.get("day", 1))
+    if "week" in parts:
+        moment = date.fromisocalendar(int(parts["year"]), int(parts["week"]), 1)
+    elif "year" in parts:
+        moment = date(int(parts["year"]), int(parts["month"]), day)
+    elif year is None:
+        return None
+    else:  # in the year, or the latest that is not after a day
+        last = date.fromisoformat(f"{year}-12-31" if len(str(year)) == 4 else str(year)[:10])
+        is_after = (int(parts["month"]), day) > (last.month, last.day)
+        moment = date(last.year - is_after, int(parts["month"]), day)
+    return _day_number(moment) * (1 if dtype == "date" else 86_400_000_000)
+
+
+def _utc(dtype: str, _: Any, value: Any) -> int | None:
+    """An instant; without a zone it is in UTC."""
+    if type(value) is not str or len(value) < 16 or value[10] not in "T ":
+        return None
+    moment = datetime.fromisoformat(value)
+    moment = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    return _day_number(moment) if dtype == "date" else _instant_number(moment)
 
 
 def _epoch(per_second: int | Fraction, dtype: str, _: Any, value: Any) -> int | None:
     if type(value) is str:
-        value = (
-            int(value.partition(".")[0]) if re.fullmatch(r"-?[0-9]{1,15}(?:\.0*)?", value) else None
-        )
+        match = re.fullmatch(r"(-?[0-9]{1,15})(?:\.0*)?", value)
+        value = int(match[1]) if match else None
     elif type(value) is float and (dtype == "date" or per_second == 1000):
-        value = whole_number(value)
+        value = _integer(value)
     if type(value) not in (int, float):
         return None
     micros: int = round(value * (1_000_000 // per_second))
-    if not _EARLIEST <= micros <= _LATEST:
-        return None
+    _EPOCH + micros * _MICROSECOND  # raises where there is no such moment
     return micros if dtype == "timestamp" else micros // 86_400_000_000
 
 
 _PARSERS: dict[str, Callable[[str, Any, Any], Any]] = {
-    "number": partial(_number, _POINT, "."),
-    "decimal comma": partial(_number, _COMMA, ","),
-    "money": partial(_of_text, money),
+    "number": partial(_number, "."),
+    "decimal comma": partial(_number, ","),
+    "money": partial(_of_text, _money),
     "currency": partial(_of_text, currency),
     "any": _of_any,
-    "duration": partial(_of_text, duration),
+    "duration": partial(_of_text, _duration),
     "boolean": _boolean,
-    "YYYYMMDD": partial(_moment, compact_day),
-    "DD/MM/YYYY": partial(_moment, day_first),
-    "MM/DD/YYYY": partial(_moment, month_first),
-    "iso week": partial(_moment, iso_week),
-    "iso month": partial(_moment, iso_month),
-    "month day": partial(_moment, month_day),
-    "month day year": partial(_moment, month_day_year),
-    "utc": partial(_moment, utc_instant),
+    **{parse: partial(_day, re.compile(form, re.ASCII)) for parse, form in _DAYS.items()},
+    "utc": _utc,
     "epoch s": partial(_epoch, 1),
     "epoch ms": partial(_epoch, 1000),
     "epoch days": partial(_epoch, Fraction(1, 86400)),

@@ -285,12 +285,16 @@ class _Rows:
 
     def __init__(
         self,
-        rows: pd.DataFrame | pa.Table,
+        rows: Callable[[], pd.DataFrame | pa.Table],
         describe: Callable[[], FrameMetadata],
         key: tuple[str, ...],
     ) -> None:
-        self._rows: pd.DataFrame | pa.Table | None = rows
+        self._find: Callable[[], pd.DataFrame | pa.Table] | None = rows
         self._describe, self._key = describe, key
+
+    @property
+    def _rows(self) -> pd.DataFrame | pa.Table:
+        return None if self._find is None else self._find()
 
     @cached_property
     def _names(self) -> list[str]:
@@ -310,7 +314,7 @@ class _Rows:
         """The fingerprint of all cells."""
         whole = fingerprint_of(self._rows, self._names, self._key)
         if self.sample:  # which needs the rows as well
-            self._rows = None
+            self._find = None
         return whole
 
 
@@ -445,7 +449,8 @@ def attach(
     """
     others = _other_attrs(frame)
     frame.attrs = {}
-    rows = _Rows(frame.copy(deep=False), lambda: metadata, metadata.key)
+    copy = frame.copy(deep=False)
+    rows = _Rows(lambda: copy, lambda: metadata, metadata.key)
     _put(frame, others, _Held(lambda: metadata, rows, answers))
     return frame
 
@@ -454,7 +459,7 @@ def attach_later(
     frame: pd.DataFrame,
     metadata: Callable[[], FrameMetadata],
     key: tuple[str, ...],
-    table: pa.Table,
+    table: Callable[[], pa.Table],
     answers: Iterable[HeldAnswer],
 ) -> pd.DataFrame:
     """Put metadata on a frame made of an Arrow table; it is made when somebody asks for it."""

@@ -75,16 +75,16 @@ class TableStatements:
         The declared table.
     signals
         What the answer states.
-    arrays
-        The table's columns, of which those of its key, of engines and of days pick rows.
+    array
+        Gives the table's columns, of which those of its key, of engines and of days pick rows.
     size
         How many rows it has.
     """
 
     def __init__(
-        self, table: Table, signals: Iterable[Signal], arrays: Mapping[str, pa.Array], size: int
+        self, table: Table, signals: Iterable[Signal], array: Callable[[str], pa.Array], size: int
     ) -> None:
-        self._table, self._arrays, self._size = table, arrays, size
+        self._table, self._array, self._size = table, array, size
         self._signals = [signal for signal in signals if signal.rule != INFERRED]
         self._values: dict[str, list[Any]] = {}
         self._denied: dict[bool, Mask | None] = {}
@@ -189,7 +189,7 @@ class TableStatements:
             if signal.scope == "engine":
                 state = replace(state, reason=f"{signal.target}: {state.reason or state}")
             names = [self._dimensions.get(rows.column, rows.column) or "" for rows in signal.rows]
-            if all(name in self._arrays for name in names):
+            if all(name in self._table.names for name in names):
                 pairs = zip(signal.rows, names, strict=True)
                 conditions = (replace(condition, column=name) for condition, name in pairs)
                 statements.append(Statement(state, tuple(conditions)))
@@ -217,7 +217,7 @@ class TableStatements:
         """Conditions on the key that pick just these rows; none where there are none."""
         mask = np.zeros(self._size, bool)
         mask[rows] = True
-        names = [name for name in self._table.key if name in self._arrays]
+        names = [name for name in self._table.key if name in self._table.names]
         keys = {name: [self._list(name)[row] for row in rows] for name in names}
         if len(rows) > _MOST_ROWS or any(None in values for values in keys.values()):
             return []
@@ -239,7 +239,7 @@ class TableStatements:
 
     def _list(self, name: str) -> list[Any]:
         if name not in self._values:
-            self._values[name] = self._arrays[name].to_pylist()
+            self._values[name] = self._array(name).to_pylist()
         return self._values[name]
 
     def _match(self, conditions: Sequence[Condition]) -> Mask:

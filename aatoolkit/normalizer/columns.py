@@ -1,11 +1,16 @@
-"""Build the columns of one declared table: typed, denied numbers masked, described."""
+"""The columns of one declared table: typed, denied numbers masked, described; and frames of them.
+
+Plain values of a dtype are one Arrow array, one column after the other, and become pandas' arrays
+together. What is odd raises; then each column is converted alone, and odd ones value by value.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cached_property, lru_cache, partial
+from collections.abc import Iterable, Sequence
+from functools import cache, cached_property, lru_cache, partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pyarrow as pa
@@ -13,30 +18,30 @@ import pyarrow.compute as pc
 
 from aatoolkit._util.text import json_text
 from aatoolkit.availability.detect import Signal
-from aatoolkit.jsontree.coerce import POOL, exact_array
-from aatoolkit.jsontree.vectors import MISSING, Missing, RowIndex, RowMap, Vector
+from aatoolkit.jsontree.coerce import ARROW, POOL, exact_array, read_as
+from aatoolkit.jsontree.vectors import MISSING, RowIndex, RowMap, Vector
 from aatoolkit.metadata import attrs
 from aatoolkit.metadata.recipe import read_from
 from aatoolkit.normalizer.column_availability import WHY, TableStatements, denies
-from aatoolkit.normalizer.rows import ColumnPlan, TableRows
-from aatoolkit.normalizer.to_pandas import Block, frame_of
+from aatoolkit.normalizer.rows import TableRows, values_at
 from aatoolkit.normalizer.walk import DriftReport
 from aatoolkit.sections.section import Column
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Member = tuple[ColumnPlan, Vector, RowMap]
+Member = tuple[Column, Vector, RowMap]
 """A column, the place of its values, and for each row of the table its row there."""
+
+Block = tuple[str, pa.Array, Sequence[str]]
+"""A dtype, the values of some columns of it, one after the other, and their names."""
 
 _FEW = 1000
 """Of so many rows and fewer, a call takes longer than its work."""
 
 
 class BuiltTable:
-    """One table of an answer: plain values of a dtype are converted together.
-
-    What is odd raises; then each column is converted alone, and the odd ones value by value.
+    """One table of an answer.
 
     Parameters
     ----------
@@ -63,164 +68,163 @@ class BuiltTable:
         self.rows, self.name, self._signals, self._source = rows, name, signals, source
         self.table, self.size = rows.table, rows.size
         self.absent: set[str] = set()
-        self.arrays: dict[str, pa.Array] = dict.fromkeys(self.table.names)
-        self._blocks: list[tuple[pa.Array, list[str]]] = []
+        self._blocks: list[Block] = []
+        self._places: dict[str, tuple[int, int]] = dict.fromkeys(self.table.names, (0, 0))
         if rows.absent and not self.table.is_optional:
             report.record("absent", rows.absent, 1)
         groups: dict[str, list[Member]] = {}
-        for plan in rows.plan.columns:
-            place, index = rows.find(plan.source)
-            is_alone = self.size > _FEW or not plan.is_plain or plan.column.dtype == "category"
-            group = plan.column.name if is_alone else plan.column.dtype
-            if self._is_host(plan.column, place, report):
-                self._keep([plan], pa.array([source.host] * self.size, pa.string()))
+        for column in self.table.columns:
+            place, index = rows.find(column.source or "")
+            if self._is_host(column, place, report):
+                self._keep(
+                    [column.name], "string", pa.array([source.host] * self.size, pa.string())
+                )
             else:
-                groups.setdefault(group, []).append((plan, place, index))
+                is_alone = column.name in rows.plan.alone or self.size > _FEW
+                group = groups.setdefault(column.name if is_alone else column.dtype, [])
+                group.append((column, place, index))
         for members in groups.values():
-            if not self._convert(members, report):
+            if not self._convert(members):
                 for member in members:
-                    if len(members) == 1 or not self._convert([member], report):
+                    if len(members) == 1 or not self._convert([member]):
                         self._read(*member, report)
-        if any(map(denies, signals)):
+        if self.size and any(map(denies, signals)):
             self._mask(report)
 
     def _is_host(self, column: Column, place: Vector, report: DriftReport) -> bool:
         """Note a column whose field the answer lacks; whether its host is the value."""
         rows = self.rows
-        is_absent = bool(rows.absent) or (self.size > 0 and place.field_absent)
-        if is_absent and column.source == "$.domain" and self._source.host is not None:
-            return True
-        is_absent = is_absent and not (column.optional and not rows.absent)
-        if is_absent and not rows.absent:
-            report.record("absent", column.pattern, self.size)
-        if is_absent or rows.is_null:
+        if rows.absent or (self.size and place.field_absent):
+            if column.source == "$.domain" and self._source.host is not None:
+                return True
+            if rows.absent or not column.optional:
+                self.absent.add(column.name)
+                if not rows.absent:
+                    report.record("absent", column.pattern, self.size)
+        if rows.is_null:
             self.absent.add(column.name)
         return False
 
-    def _keep(self, plans: Sequence[ColumnPlan], whole: pa.Array) -> None:
-        """Keep columns of one type, which are one after the other in an array."""
-        names = [plan.column.name for plan in plans]
-        self._blocks.append((whole, names))
-        for number, name in enumerate(names):
-            self.arrays[name] = whole.slice(number * self.size, self.size)
+    def _keep(self, names: Sequence[str], dtype: str, array: pa.Array) -> None:
+        self._places |= {name: (len(self._blocks), at) for at, name in enumerate(names)}
+        self._blocks.append((dtype, array, names))
 
-    def _convert(self, members: Sequence[Member], report: DriftReport) -> bool:
+    def _convert(self, members: Sequence[Member]) -> bool:
         """Convert columns of one dtype together, if all they hold is plain JSON of it."""
-        plan, place, _ = members[0]
-        column, kinds = plan.column, set().union(*(place.kinds for _, place, _ in members))
-        if not plan.is_plain or column.null is not None:
+        column = members[0][0]
+        if column.name in self.rows.plan.unplain:
             return False
-        values = _taken(place, members[0][2])
-        if len(members) > 1:
-            values = [*chain.from_iterable(_taken(place, index) for _, place, index in members)]
-        if Missing in kinds:
-            kinds = {*kinds, type(None)} - {Missing}
-            values = [None if value is MISSING else value for value in values]
+        kinds = set().union(*(place.kinds for _, place, _ in members))
+        lists = [values_at(place, index) for _, place, index in members]
+        values = lists[0] if len(lists) == 1 else [*chain.from_iterable(lists)]
         try:
-            whole = exact_array(values, kinds, column.dtype)
-        except (ValueError, OverflowError):
+            if column.dtype == "category":
+                array = _coded(map(_codes(column.levels).__getitem__, values), column)
+            else:
+                array = exact_array(values, kinds, column.dtype)
+        except (ValueError, OverflowError, KeyError, TypeError):
             return False
-        if column.dtype == "category":
-            whole = self._category(whole, plan, place, members[0][2], report)
-        self._keep([plan for plan, _, _ in members], whole)
+        self._keep([column.name for column, _, _ in members], column.dtype, array)
         return True
 
-    def _read(self, plan: ColumnPlan, place: Vector, index: RowMap, report: DriftReport) -> None:
+    def _read(self, column: Column, place: Vector, index: RowMap, report: DriftReport) -> None:
         """Read a column value by value; what does not fit it is reported and kept."""
-        column = plan.column
-        parsed = self.rows.read(plan, place)
-        if parsed.missing:
-            report.keep(place, _held(index, parsed.missing), "missing")
-        if parsed.odd:
-            report.record_values(place, _held(index, parsed.odd), "wrong type", column.pattern)
+
+        def rows_of(numbers: Sequence[int]) -> RowIndex:  # that rows of the table read
+            there = np.asarray(numbers, np.int64)
+            return there if index is None else there[np.isin(there, index)]
+
+        year = None
+        if column.year is not None:
+            years = self.rows.find(column.year)[0].values
+            year = next((value for value in years if value is not MISSING), None)
+        parsed = read_as(place.values, column, year)
+        report.keep(place, rows_of(parsed.missing), "missing")
+        report.record_values(place, rows_of(parsed.odd), "wrong type", column.pattern)
         array = parsed.array
         if index is not None:
-            rows = pa.array(index, mask=index < 0)
-            if len(array):
-                array = pc.take(array, rows, memory_pool=POOL)
-            else:
-                array = pa.nulls(len(index), array.type)
+            there = pa.array(index, mask=index < 0)
+            array = pc.take(array, there) if len(array) else pa.nulls(len(index), array.type)
+        if column.null is not None:
+            array = pc.fill_null(array, column.null)
         if column.dtype == "category":
-            array = self._category(array, plan, place, index, report)
-        self._keep([plan], array if column.null is None else pc.fill_null(array, column.null))
-
-    def _category(
-        self, text: pa.Array, plan: ColumnPlan, place: Vector, index: RowMap, report: DriftReport
-    ) -> pa.DictionaryArray:
-        """Convert text to a category; undeclared levels come last, if the levels have no order."""
-        column, levels = plan.column, _levels(plan.column.levels)
-        codes = pc.index_in(text, levels)
-        if codes.null_count > text.null_count:
-            new = sorted({*pc.unique(text).to_pylist()} - {*column.levels, None})
-            count = codes.null_count - text.null_count
-            report.record("new level", column.pattern, count, json_text(new[0]))
-            if column.ordered:
-                there = [row for row, value in enumerate(place.values) if value in new]
-                report.keep(place, _held(index, there), "new level")
-            else:
-                levels = pa.array([*column.levels, *new], pa.string())
-                codes = pc.index_in(text, levels)
-        return pa.DictionaryArray.from_arrays(codes, levels, ordered=column.ordered)
+            values = array.to_pylist()
+            levels, new = _codes(column.levels), sorted({*values} - {*column.levels, None})
+            if new:
+                count = sum(value in new for value in values)
+                report.record("new level", column.pattern, count, json_text(new[0]))
+            if new and column.ordered:
+                odd = [row for row, value in enumerate(place.values) if value in new]
+                report.keep(place, rows_of(odd), "new level")
+            else:  # undeclared levels come last
+                levels = _codes((*column.levels, *new))
+            array = _coded(map(levels.get, values), column, new * (not column.ordered))
+        self._keep([column.name], column.dtype, array)
 
     def _mask(self, report: DriftReport) -> None:
         """Mask the numbers that the answer denies, and keep them in ``extra``."""
-        statements = TableStatements(self.table, self._signals, self.arrays, self.size)
-        masked = {}
-        for plan in self.rows.plan.columns if self.size else ():
-            column, array = plan.column, self.arrays[plan.column.name]
-            denied = None
-            if plan.is_measure:
-                denied = statements.denied(column, array, self.rows.path_in(column))
-            if denied is not None:
-                masked[column.name] = pc.if_else(denied, pa.scalar(None, array.type), array)
-                place, index = self.rows.find(plan.source)
-                there = np.flatnonzero(denied)
-                report.keep(place, there if index is None else np.unique(index[there]), WHY)
-        if masked:
-            self.arrays |= masked
-            self._blocks = [(array, [name]) for name, array in self.arrays.items()]
+        statements = TableStatements(self.table, self._signals, self.array, self.size)
+        for number, (dtype, array, names) in enumerate(self._blocks):
+            masks = {}
+            for column in map(self.table.__getitem__, self.rows.plan.measures & {*names}):
+                denied = statements.denied(
+                    column, self.array(column.name), self.rows.path_in(column)
+                )
+                if denied is not None:
+                    masks[column.name] = denied
+                    place, index = self.rows.find(column.source or "")
+                    there = np.flatnonzero(denied)
+                    report.keep(place, there if index is None else np.unique(index[there]), WHY)
+            if masks:
+                none = np.zeros(self.size, bool)
+                mask = np.concatenate([masks.get(name, none) for name in names])
+                masked = pc.if_else(mask, pa.scalar(None, array.type), array)
+                self._blocks[number] = dtype, masked, names
 
     def check_key(self, report: DriftReport) -> None:
         """Add a column ``_row`` if the table's key is not unique."""
         if not self.table.key:
             return
         place = f"{self.table.name}({', '.join(self.table.key)})"
-        keys = [self.arrays[name] for name in self.table.key]
+        keys = [self.array(name) for name in self.table.key]
         empty = max(array.null_count for array in keys)
         if empty:
             report.record("null key", place, empty)
         different = _distinct(keys)
         if different < self.size:
             report.record("duplicate key", place, self.size - different)
-            self.arrays["_row"] = pa.array(np.arange(self.size))
-            self._blocks.append((self.arrays["_row"], ["_row"]))
+            self._keep(["_row"], "Int64", pa.array(np.arange(self.size)))
 
     def release(self) -> None:
         """Let go of the answer, once it is known what it states of the columns."""
         assert self.metadata
         self.__dict__.pop("rows", None)
 
+    def array(self, name: str) -> pa.Array:
+        """The values of one column."""
+        block, number = self._places[name]
+        return self._blocks[block][1].slice(number * self.size, self.size)
+
     @cached_property
     def arrow(self) -> pa.Table:
         """The table as Arrow."""
-        return pa.table(self.arrays)
+        arrays = {name: self.array(name) for name in self._places}
+        return pa.table({n: a.cast(_SHORT.get(a.type, a.type)) for n, a in arrays.items()})
 
     def frame(self, dtype_backend: str) -> pd.DataFrame:
         """The table as a DataFrame, without metadata."""
-        places = {name: number for number, name in enumerate(self.arrays)}
-        blocks = [Block(whole, [places[name] for name in names]) for whole, names in self._blocks]
-        return frame_of(tuple(self.arrays), blocks, self.size, dtype_backend)
+        return _frame_of(tuple(self._places), self._blocks, self.size, dtype_backend)
 
     @cached_property
     def metadata(self) -> attrs.FrameMetadata:
         """The metadata of its columns."""
-        statements = TableStatements(self.table, self._signals, self.arrays, self.size)
+        statements = TableStatements(self.table, self._signals, self.array, self.size)
         columns = {
             column.name: statements.describe(
                 column,
                 f"{self.name}.{column.name}",
                 column.name in self.absent,
-                self.arrays[column.name].null_count < self.size,
+                self.array(column.name).null_count < self.size,
                 partial(self._path, column),
             )
             for column in self.table.columns
@@ -232,24 +236,14 @@ class BuiltTable:
         return self.rows.path_in(column)(row)
 
 
-def _taken(place: Vector, index: RowMap) -> Sequence[Any]:
-    """The values of a place in the rows of a table."""
-    if index is None:
-        return place.values  # type: ignore[no-any-return]
-    values = [*place.values, None]  # which is at -1
-    return [values[row] for row in index.tolist()]
-
-
-def _held(index: RowMap, rows: Sequence[int]) -> RowIndex:
-    """Intersect row numbers of a place with those that rows of the table read."""
-    there = np.asarray(rows, np.int64)
-    return there if index is None else there[np.isin(there, index)]
-
-
 def _distinct(columns: Sequence[pa.Array]) -> int:
     """Count the distinct rows of some columns."""
     if len(columns[0]) <= _FEW:
-        lists = [_values(column) for column in columns]
+        # `to_pylist` takes many times as long.
+        lists = [
+            c.to_pylist() if c.null_count else c.to_numpy(zero_copy_only=False).tolist()
+            for c in columns
+        ]
         return len(set(lists[0] if len(lists) == 1 else zip(*lists, strict=True)))
     # Arrow's own grouping takes nearly as much memory as a long answer has bytes.
     distinct = rows = np.zeros(len(columns[0]), np.int64)
@@ -261,13 +255,176 @@ def _distinct(columns: Sequence[pa.Array]) -> int:
     return len(distinct)
 
 
-def _values(column: pa.Array) -> list[Any]:
-    """The values of a column, as they are compared; `to_pylist` takes many times as long."""
-    if column.null_count:
-        return column.to_pylist()  # type: ignore[no-any-return]
-    return column.to_numpy(zero_copy_only=False).tolist()  # type: ignore[no-any-return]
+@lru_cache(maxsize=256)
+def _codes(levels: tuple[str, ...]) -> dict[Any, int | None]:
+    """The code of each level, and none where there is nothing."""
+    return {**{level: code for code, level in enumerate(levels)}, None: None, MISSING: None}
 
 
-@lru_cache
-def _levels(levels: tuple[str, ...]) -> pa.Array:
-    return pa.array(levels, pa.string())
+def _coded(codes: Iterable[int | None], column: Column, new: Sequence[str] = ()) -> pa.Array:
+    levels = pa.array([*column.levels, *new], pa.string())
+    array = pa.array(codes, pa.int32())
+    return pa.DictionaryArray.from_arrays(array, levels, ordered=column.ordered)
+
+
+# --- frames ----------------------------------------------------------------------------------
+
+_SHORT = {pa.large_string(): pa.string()}
+"""What a type is in files, where pandas has another."""
+
+_DTYPES = {
+    **{
+        ARROW[name]: name for name in ("string", "Int64", "Float64", "boolean", "date", "timestamp")
+    },
+    pa.large_string(): "string",
+    pa.int32(): "Int64",
+    pa.timestamp("us"): "date",
+}
+
+_MASKED = {"Int64": "IntegerArray", "Float64": "FloatingArray", "boolean": "BooleanArray"}
+"""What pandas has of a dtype of numbers with missing ones."""
+
+
+def to_frame(table: pa.Table, dtype_backend: str = "numpy_nullable") -> pd.DataFrame:
+    """Convert an Arrow table to a DataFrame.
+
+    Days and instants are ``datetime64[us]``, instants in UTC; missing values are ``pd.NA`` or
+    ``NaT``, never NaN and never zero. A category is a pandas category with either backend. A list
+    is a tuple in an ``object`` column, which pandas can compare, count and write to files; with
+    ``dtype_backend="pyarrow"`` it is Arrow's own.
+    """
+    blocks: list[Block] = []
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        # Not copied where it is in one piece.
+        array = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+        dtype = _DTYPES.get(array.type, "")
+        if pa.types.is_dictionary(array.type):
+            dtype = "category"
+        elif pa.types.is_list(array.type):
+            dtype = "list<string>"
+        blocks.append((dtype, array, [name]))
+    return _frame_of(tuple(table.column_names), blocks, table.num_rows, dtype_backend)
+
+
+def _frame_of(
+    names: tuple[str, ...], blocks: Sequence[Block], size: int, dtype_backend: str
+) -> pd.DataFrame:
+    """Make a DataFrame of blocks; the constructor would look at the type of every array again."""
+    import pandas as pd
+    from pandas.api import internals  # type: ignore[attr-defined]  # the stubs lack it
+
+    places = {name: number for number, name in enumerate(names)}
+    arrays: list[tuple[Any, Any]] = []
+    for dtype, array, columns in blocks:
+        numbers = [places[name] for name in columns]
+        converted = _converted(dtype, array, size, len(columns), dtype_backend)
+        if isinstance(converted, np.ndarray):  # a block of what is numpy's has two axes
+            arrays.append((converted.reshape(len(columns), size), np.array(numbers)))
+        else:
+            arrays += zip(converted, map(_place, numbers), strict=True)
+    index = pd.RangeIndex(size)
+    frame: pd.DataFrame = internals.create_dataframe_from_blocks(
+        arrays, index, _names(names).view()
+    )
+    return frame
+
+
+def _converted(dtype: str, whole: pa.Array, size: int, count: int, dtype_backend: str) -> Any:
+    """Convert columns of a dtype, one after the other in an array; they can be written to."""
+    import pandas as pd
+
+    starts = [size * number for number in range(count)]
+    if dtype == "category":
+        codes = whole.indices.fill_null(-1).to_numpy(zero_copy_only=False).copy()
+        levels = _category(tuple(whole.dictionary.to_pylist()), whole.type.ordered)
+        return [pd.Categorical.from_codes(codes, dtype=levels, validate=False)]
+    if dtype_backend != "pyarrow" and dtype in _MASKED:
+        missing = np.zeros(len(whole), bool)
+        if whole.null_count:
+            missing = whole.is_null().to_numpy(zero_copy_only=False)
+        if dtype == "boolean":
+            values = pc.fill_null(whole, False).to_numpy(zero_copy_only=False)
+        else:  # as they are in memory; any where one is missing
+            kind = whole.type.to_pandas_dtype()
+            buffer = whole.buffers()[1] if len(whole) else b""
+            values = np.frombuffer(buffer, kind, len(whole), whole.offset * kind().itemsize).copy()
+        make = getattr(pd.arrays, _MASKED[dtype])
+        return [make(values[at : at + size], missing[at : at + size]) for at in starts]
+    if dtype_backend != "pyarrow" and dtype == "date":
+        # pandas holds days as instants at midnight.
+        return whole.cast(pa.timestamp("us")).to_numpy(zero_copy_only=False).copy()
+    if dtype_backend != "pyarrow" and dtype == "list<string>":
+        return as_tuples(whole)
+    kind = _kind(dtype) if dtype_backend != "pyarrow" else None
+    if kind is None:
+        whole = whole.cast(_SHORT.get(whole.type, whole.type))
+        kind = pd.ArrowDtype(whole.type)
+    elif dtype == "timestamp":
+        instants = kind.__from_arrow__(whole).copy()
+        return [instants[at : at + size] for at in starts]
+    elif whole.type == pa.string():
+        whole = whole.cast(pa.large_string(), memory_pool=POOL)
+    return [kind.__from_arrow__(whole.slice(at, size)) for at in starts]
+
+
+@cache
+def _kind(dtype: str) -> Any:
+    """The dtype of pandas that is made of Arrow's array; None for those that are Arrow's own."""
+    import pandas as pd
+
+    if dtype == "timestamp":
+        return pd.DatetimeTZDtype("us", ZoneInfo("UTC"))
+    return pd.StringDtype() if dtype == "string" else None
+
+
+@cache
+def _place(number: int) -> np.ndarray[Any, Any]:
+    return np.array([number])
+
+
+@lru_cache(maxsize=256)
+def _names(names: tuple[str, ...]) -> pd.Index:
+    """The names of columns as an index, to be viewed: what is given out could be renamed."""
+    import pandas as pd
+
+    return pd.Index(names, dtype="str")
+
+
+@lru_cache(maxsize=256)
+def _category(levels: tuple[str, ...], ordered: bool) -> pd.CategoricalDtype:
+    import pandas as pd
+
+    return pd.CategoricalDtype(pd.Index(levels, dtype="str"), ordered)
+
+
+def as_tuples(column: pa.Array | pa.ChunkedArray) -> np.ndarray[Any, Any]:
+    """Convert lists to tuples, missing ones to ``pd.NA``.
+
+    Examples
+    --------
+    >>> as_tuples(pa.chunked_array([[["a", "b"], [], None]])).tolist()
+    [('a', 'b'), (), <NA>]
+    """
+    import pandas as pd
+
+    lists = column.to_numpy(zero_copy_only=False)
+    cells = (pd.NA if values is None else tuple(values.tolist()) for values in lists)
+    return np.fromiter(cells, object, len(lists))
+
+
+def own_buffers(table: pa.Table) -> pa.Table:
+    """Copy the columns that are parts of larger buffers, all of which a pickle would hold.
+
+    Examples
+    --------
+    >>> part = pa.table({"n": pa.array(range(9000)).slice(10, 2)})
+    >>> part.get_total_buffer_size(), own_buffers(part).get_total_buffer_size()
+    (72000, 16)
+    """
+    columns = [
+        pa.chunked_array([pa.concat_arrays(column.chunks)], column.type)
+        if column.num_chunks and column.get_total_buffer_size() > 2 * column.nbytes
+        else column
+        for column in table.columns
+    ]
+    return pa.Table.from_arrays(columns, schema=table.schema)

@@ -55,7 +55,8 @@ def fits(tables: Iterable[BuiltTable], report: DriftReport, signals: Iterable[Si
     to report. A main table in which at least half of the columns have values settles it.
     """
     counts = [
-        [table.size - array.null_count for array in table.arrays.values()] for table in tables
+        [table.size - table.array(name).null_count for name in table.table.names]
+        for table in tables
     ]
     if 2 * sum(map(bool, counts[0])) >= len(counts[0]) and any(counts[0]):
         return True

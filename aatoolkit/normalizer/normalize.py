@@ -299,7 +299,7 @@ def _origins(document: Vector, tables: dict[str, BuiltTable], report: DriftRepor
 def _frame(table: BuiltTable, dtype_backend: str, held: list[AnswerAtHand]) -> pd.DataFrame:
     frame = table.frame(dtype_backend)
     key = tuple(table.table.key)
-    return attrs.attach_later(frame, lambda: table.metadata, key, table.arrow, held)
+    return attrs.attach_later(frame, lambda: table.metadata, key, lambda: table.arrow, held)
 
 
 def _abridged(document: Any, node: FieldNode | None) -> Any:

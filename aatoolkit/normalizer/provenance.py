@@ -69,7 +69,7 @@ def _cells_of(table: BuiltTable, column: Column) -> Iterator[tuple[str, _Cell]]:
     place, index = table.rows.find(column.source or "")
     there = np.arange(len(place)) if index is None else index
     fits = np.asarray(coerce_values(place.values, column.dtype)[0].is_valid())
-    chosen = np.flatnonzero((there >= 0) & np.asarray(table.arrays[column.name].is_valid()))
+    chosen = np.flatnonzero((there >= 0) & np.asarray(table.array(column.name).is_valid()))
     paths, values = place.paths, place.values
     for row, origin in zip(chosen.tolist(), there[chosen].tolist(), strict=True):
         if fits[origin]:

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from aatoolkit._util.lexicon import words as lexicon
+from aatoolkit.jsontree.coerce import currency
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, parse_path
-from aatoolkit.jsontree.text_values import currency
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.sections.inference.axes import bound
 from aatoolkit.sections.inference.readings import FieldReading, as_month_days, read_values

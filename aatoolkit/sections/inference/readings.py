@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from aatoolkit._util.lexicon import words as lexicon
-from aatoolkit.jsontree.coerce import read_as
-from aatoolkit.jsontree.text_values import currency
+from aatoolkit.jsontree.coerce import currency, read_as
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.sections.column import Reading
 from aatoolkit.sections.inference.words import is_flag_name, is_id_name, is_time_name, meaning
