@@ -4,12 +4,9 @@ Data goes to standard output; notes, warnings and the progress bar to standard e
 is 0 for success, 1 if something failed, 2 if the command was not understood, 130 after Ctrl-C. In
 reading order:
 
-- ``options``: commands as data, the options that they share, and how a command line is refused.
-- ``app``: the commands that read a service, draft its profile or serve one; ``doctor``: its
-  checks; ``stores``: the commands on studies and archives. Each loads what it needs when it runs,
-  so that ``--help`` loads no pandas.
-- ``output``: what is printed and written, in columns, as JSON or in the format of a file's suffix,
-  and a day's tables in folders of their own.
+- ``shell``: how commands are declared, what they share, how a command line is refused, and what
+  is printed.
+- ``app``: the commands.
 """
 
 from __future__ import annotations
@@ -24,9 +21,8 @@ from typing import Any
 import click
 from click.exceptions import Exit
 
-from aatoolkit.cli import output
+from aatoolkit.cli import shell
 from aatoolkit.cli.app import app as app
-from aatoolkit.cli.options import NO_TOKEN, is_token_option, problem_of
 from aatoolkit.errors import AAToolkitError, ArgumentError, BadRequest, ScopeError
 
 
@@ -50,15 +46,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     aatoolkit ...
     0
     """
-    output.prepare()
+    shell.prepare()
     words = [*(sys.argv[1:] if arguments is None else arguments)]
     try:
         if instruction := os.environ.get("_AATOOLKIT_COMPLETE"):
             from click.shell_completion import shell_complete
 
             return shell_complete(app, {}, "aatoolkit", "_AATOOLKIT_COMPLETE", instruction)
-        if any(map(is_token_option, words)):
-            raise click.UsageError(NO_TOKEN)
+        if any(map(shell.is_token_option, words)):
+            raise click.UsageError(shell.NO_TOKEN)
         with _warnings_as_notes(), app.make_context("aatoolkit", words) as context:
             status = int(app.invoke(context) or 0)
         sys.stdout.flush()
@@ -67,12 +63,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except click.UsageError as error:
         command = error.ctx.command_path if error.ctx else "aatoolkit"
         if isinstance(error, click.exceptions.NoArgsIsHelpError):
-            output.note(error.format_message())
-        output.note(f"{command}: {problem_of(error)}\n{command} --help shows what there is")
+            shell.note(error.format_message())
+        shell.note(f"{command}: {shell.problem_of(error)}\n{command} --help shows what there is")
         return 2
     except BrokenPipeError:
         # Whoever read our output has read enough.
-        output.discard(sys.stdout)
+        shell.discard(sys.stdout)
         return 0
     except (KeyboardInterrupt, click.Abort):
         return _interrupted()
@@ -81,13 +77,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _interrupted()
         raise
     except (ScopeError, ArgumentError, BadRequest) as error:
-        output.note(f"aatoolkit: {error}")
+        shell.note(f"aatoolkit: {error}")
         return 2
     except (AAToolkitError, ImportError) as error:
-        output.note(f"aatoolkit: {error}")
+        shell.note(f"aatoolkit: {error}")
         return 1
     except OSError as error:
-        output.note(f"aatoolkit: {error.filename or 'output'}: {error.strerror or error}")
+        shell.note(f"aatoolkit: {error.filename or 'output'}: {error.strerror or error}")
         return 1
     return status
 
@@ -97,7 +93,7 @@ _QUERY_INTERRUPTED = "Query interrupted"
 
 
 def _interrupted() -> int:
-    output.note("aatoolkit: interrupted")
+    shell.note("aatoolkit: interrupted")
     return 130
 
 
@@ -109,7 +105,7 @@ def _warnings_as_notes() -> Iterator[None]:
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
         if str(message) not in seen:
             seen.add(str(message))
-            output.note(f"aatoolkit: warning: {message}")
+            shell.note(f"aatoolkit: warning: {message}")
 
     with warnings.catch_warnings():
         warnings.showwarning = show

@@ -1,9 +1,16 @@
-"""The commands, and those of them that read a service."""
+"""The commands: those that read a service or serve one, profiles, studies, archives, explanations.
+
+Each loads what it needs when it runs, so that ``--help`` loads no pandas.
+"""
 
 from __future__ import annotations
 
+import json
 import os
+import platform
+from collections.abc import Iterator
 from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from secrets import token_urlsafe
 from typing import TYPE_CHECKING, Any
@@ -11,36 +18,56 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from aatoolkit import __version__
-from aatoolkit._util.defaults import DEMO_HOST
+from aatoolkit._util.defaults import DEMO_HOST, EXTRAS
 from aatoolkit._util.text import counted, visible
-from aatoolkit.cli import options, output
-from aatoolkit.cli.options import (
+from aatoolkit.cli.shell import (
+    CACHE,
     CONNECTION,
     CSV,
     FILTER_OPTIONS,
     JSON,
+    MAX_NODES,
     ONLY,
-    PAGE,
+    PROFILE,
+    SECTIONS,
     SERVICE,
+    SUFFIXES,
     SYNTHETIC,
-    TOKEN_NOTE,
     WORKERS_OPTION,
-    Given,
+    Args,
     Output,
+    client_of,
     command,
+    grid,
+    note,
     option,
     project_of,
+    read_token,
+    records,
     scope_of,
+    show,
+    show_frame,
+    table_format,
+    values_of,
+    write_data,
+    write_table,
 )
-from aatoolkit.cli.output import grid, note, print_json
-from aatoolkit.cli.stores import add_explain, archive, study
-from aatoolkit.errors import ArgumentError, ScopeError, unknown
+from aatoolkit.errors import (
+    AAToolkitError,
+    ArgumentError,
+    ItemNotFound,
+    NotWritten,
+    ScopeError,
+    StudyError,
+    unknown,
+)
 from aatoolkit.scope import Scope
 
 if TYPE_CHECKING:
     from aatoolkit.client.dataset import Dataset
     from aatoolkit.scope import ScopeOptions
     from aatoolkit.service import Accounts
+    from aatoolkit.study import Study
 
 _END = """\
 aatoolkit COMMAND --help says more of each, with examples.
@@ -72,9 +99,10 @@ profile = click.Group(
     help="Draft and check what is known of a service.\n\nA profile is a Python file, and is "
     "executed when it is read: use only those that you trust.",
 )
+study = click.Group("study", help="Record, check, compare and publish studies.")
+archive = click.Group("archive", help="Keep every response of many hosts over time, and read them.")
 for group in (study, archive, profile):
     app.add_command(group)
-add_explain(app)
 
 
 @command(
@@ -92,33 +120,29 @@ add_explain(app)
     JSON,
     examples=["demo --days 7 -o demo-7"],
 )
-def demo(given: Given) -> int:
+def demo(args: Args) -> int:
     """Read everything from an embedded service on synthetic data."""
     from aatoolkit.client.connect import demo as demo_project
 
-    scope, data = scope_of(given), {name: vars(given)[name] for name in ("seed", "answers", "icc")}
+    scope = scope_of(args)
     note("starting the embedded service on synthetic data")
-    with demo_project(given.host, **data) as project:
+    with demo_project(args.host, **values_of(args, "seed", "answers", "icc")) as project:
         note(f"serving at {project.client.base_url}, for as long as this command runs")
         choices = project.scope_options()
         note(repr(scope._check(choices) and choices))
-        return _write_all(project.read_all(None, scope), given.out, given.json)
-
-
-def _write_all(dataset: Dataset, folder: Path, as_json: bool) -> int:
-    """Write each table as one Parquet file and print a summary; 1 if a section failed."""
-    written: list[Path] = []
+        dataset = project.read_all(None, scope)
+    files = []
     for section, tables in dataset.items():
-        (folder / section).mkdir(parents=True, exist_ok=True)
+        (args.out / section).mkdir(parents=True, exist_ok=True)
         for name, frame in tables.items():
-            written.append(frame.aa.to_parquet(folder / section / f"{name}.parquet"))
-    summary, errors = dataset.summary, _errors(dataset)
-    if as_json:
-        facts = {"folder": str(folder), "tables": output.records(summary)}
-        print_json({**facts, "files": [str(path) for path in written], "errors": errors})
+            files.append(frame.aa.to_parquet(args.out / section / f"{name}.parquet"))
+    errors = _errors(dataset)
+    if args.json:
+        facts = {"folder": str(args.out), "tables": records(dataset.summary)}
+        show(args, {**facts, "files": [*map(str, files)], "errors": errors})
     else:
-        output.print_frame(summary, as_json)
-    note(f"{counted(len(written), 'Parquet file')}, one a table: {folder}")
+        show_frame(args, dataset.summary)
+    note(f"{counted(len(files), 'Parquet file')}, one a table: {args.out}")
     return 1 if errors else 0
 
 
@@ -139,7 +163,7 @@ def _errors(dataset: Dataset, of: str = "") -> dict[str, str]:
         "-o --out FILE",
         "Write a file in the format of its suffix: .parquet or .feather (with metadata), .xlsx, "
         ".csv, .json or .ndjson (a row a line); - is standard output.",
-        Output(*output.SUFFIXES),
+        Output(*SUFFIXES),
     ),
     option("--refresh", "Let the service refresh, and use no cached response."),
     *FILTER_OPTIONS,
@@ -152,75 +176,70 @@ def _errors(dataset: Dataset, of: str = "") -> dict[str, str]:
         "read acme.example urls -o urls.xlsx",
         "read acme.example chats --table chat_mentions",
     ],
-    note=TOKEN_NOTE,
     text="Print one table of a section, or write it to a file.\n\nWithout a SECTION it prints what "
-    f"the filters may be. The sections are {', '.join(options.SECTIONS)}.",
+    f"the filters may be. The sections are {', '.join(SECTIONS)}.",
 )
-def read(given: Given) -> int:
-    out = given.out
-    form = output.table_format(out, as_json=given.json, as_csv=given.csv)
-    scope = scope_of(given)
-    with project_of(given) as project:
-        if given.section is None:
-            _print_options(project.scope_options(refresh=given.refresh), given.json)
+def read(args: Args) -> int:
+    form, scope = table_format(args, args.out), scope_of(args)
+    with project_of(args) as project:
+        if args.section is None:
+            options = project.scope_options(refresh=args.refresh)
+            show(args, _facts_of(options) if args.json else None, _lines_of(options))
             return 0
-        tables = project.read(given.section, scope, refresh=given.refresh)
-    name = given.table or next(iter(tables))
+        tables = project.read(args.section, scope, refresh=args.refresh)
+    name = args.table or next(iter(tables))
     if name not in tables:
         raise ScopeError(unknown(f"table of {tables.section}", name, tables), parameter="table")
     frame = tables[name]
     if form == "grid":
-        grid(frame.columns, frame.itertuples(index=False))
+        show_frame(args, frame)
     else:
-        output.write_table(frame, name, form, out)
-    if out is not None and str(out) != "-":
-        note(f"{counted(len(frame), 'row')} of {name}: {out}")
+        write_table(frame, name, form, args.out)
+    if args.out is not None and str(args.out) != "-":
+        note(f"{counted(len(frame), 'row')} of {name}: {args.out}")
     note(f"{name}: {counted(tables.rows[name], 'row')}, {visible(tables._words[name])}")
     return 0
 
 
-def _print_options(choices: ScopeOptions, as_json: bool) -> None:
-    """Print the values of the filters."""
-    frames = {
-        name: getattr(choices, name) for name in ("engines", "topics", "categories", "brands")
-    }
-    lists: dict[str, list[Any]] = {"own_terms": [*choices.own_terms], "days": [*choices.days]}
-    if as_json:
-        tables = {name: output.records(frame) for name, frame in frames.items()}
-        print_json({"host": choices.host, **tables, "untagged": choices.untagged, **lists})
-        return
-    for name, frame in frames.items():
-        print(f"{name}:")
-        grid(frame.columns, frame.itertuples(index=False))
-        print()
-    for name, count in choices.untagged.items():
-        print(f"prompts without a {name}: {'unknown' if count is None else count}")
-    for name, values in lists.items():
-        print(f"{name}: {', '.join(visible(str(value)) for value in values)}")
+_LISTS = ("engines", "topics", "categories", "brands")
+
+
+def _facts_of(options: ScopeOptions) -> dict[str, Any]:
+    """The values of the filters."""
+    tables = {name: records(getattr(options, name)) for name in _LISTS}
+    lists = {"own_terms": [*options.own_terms], "days": [*options.days]}
+    return {"host": options.host, **tables, "untagged": options.untagged, **lists}
+
+
+def _lines_of(options: ScopeOptions) -> Iterator[str]:
+    """The values of the filters, a table each."""
+    for name in _LISTS:
+        frame = getattr(options, name)
+        yield from (f"{name}:", *grid(frame.columns, frame.to_numpy(object)), "")
+    for name, count in options.untagged.items():
+        yield f"prompts without a {name}: {'unknown' if count is None else count}"
+    yield f"own_terms: {', '.join(map(visible, options.own_terms))}"
+    yield f"days: {', '.join(map(str, options.days))}"
 
 
 @command(
     app,
     "report HOST",
-    PAGE,
+    option("-o --out FILE", "The HTML file to write.", Output(".html", ".htm"), required=True),
     ONLY,
     *FILTER_OPTIONS,
     *CONNECTION,
     JSON,
     examples=["report acme.example -o acme.html --section urls"],
-    note=TOKEN_NOTE,
 )
-def report(given: Given) -> int:
+def report(args: Args) -> int:
     """Write one page of HTML with pictures and tables."""
-    scope = scope_of(given)
-    with project_of(given) as project:
-        dataset = project.read_all(given.section or None, scope)
-    written, errors = dataset.report(given.out), _errors(dataset)
-    if given.json:
-        print_json({"file": str(written), "sections": [*dataset], "errors": errors})
-    else:
-        print(written)
-    note(f"a report of {counted(len(dataset), 'section')} is in {written}")
+    scope = scope_of(args)
+    with project_of(args) as project:
+        dataset = project.read_all(args.section or None, scope)
+    path, errors = str(dataset.report(args.out)), _errors(dataset)
+    show(args, {"file": path, "sections": [*dataset], "errors": errors}, [path])
+    note(f"a report of {counted(len(dataset), 'section')} is in {path}")
     return 1 if errors else 0
 
 
@@ -242,40 +261,34 @@ def report(given: Given) -> int:
     examples=[
         "collect acme.example globex.example -o files \\\n      --section urls --section crawl"
     ],
-    note=TOKEN_NOTE,
 )
-def collect(given: Given) -> int:
+def collect(args: Args) -> int:
     """Write every table of hosts as Parquet, day by day."""
     from aatoolkit._util.files import writing_folder
     from aatoolkit.client.reading import known_sections
     from aatoolkit.frame.parquet import write_section
 
     rows: list[dict[str, Any]] = []
-    scope = scope_of(given)
+    scope = scope_of(args)
     day = f"{datetime.now(UTC):%Y-%m-%d}{(scope != Scope() and ' ' + scope._to_query()) or ''}"
-    with options.client_of(given) as client:
-        names = known_sections(given.section or None, client.profile)
-        for host in dict.fromkeys(client.project(host).host for host in given.host):
-            folder = given.out / host / day
-            lacking = [name for name in names if given.force or not (folder / name).is_dir()]
+    with client_of(args) as client:
+        names = known_sections(args.section or None, client.profile)
+        for host in dict.fromkeys(client.project(host).host for host in args.host):
+            folder = args.out / host / day
+            lacking = [name for name in names if args.force or not (folder / name).is_dir()]
             written, errors = 0, {}
             for _, _, dataset in client._datasets(host, lacking, scope) if lacking else ():
                 for tables in dataset.values():
                     folder.mkdir(parents=True, exist_ok=True)
                     path = folder / tables.section
-                    with writing_folder(path, overwrite=given.force) as temporary:
+                    with writing_folder(path, overwrite=args.force) as temporary:
                         written += len([*write_section(tables, temporary)])
                 errors = _errors(dataset, f"{host} ")
             kept = len(names) - len(lacking)
-            rows.append(
-                {"host": host, "folder": str(folder), "files": written, "kept": kept}
-                | {"errors": errors}
-            )
-    if given.json:
-        print_json({"hosts": rows})
-    else:
-        heads = ("host", "folder", "files", "kept", "failed")
-        grid(heads, ({**row, "errors": len(row["errors"])}.values() for row in rows))
+            row = {"host": host, "folder": str(folder), "files": written, "kept": kept}
+            rows.append({**row, "errors": errors})
+    cells = ({**row, "errors": len(row["errors"])}.values() for row in rows)
+    show(args, {"hosts": rows}, grid(("host", "folder", "files", "kept", "failed"), cells))
     if kept := sum(row["kept"] for row in rows):
         note(f"{counted(kept, 'section')} of today kept; --force reads and writes anew")
     return int(any(row["errors"] for row in rows))
@@ -290,23 +303,22 @@ def collect(given: Given) -> int:
     JSON,
     examples=["cache", "cache --clear --host acme.example"],
 )
-def cache(given: Given) -> int:
+def cache(args: Args) -> int:
     """List the cached responses by host, or delete them."""
     from aatoolkit._util.hosts import canonical_host
     from aatoolkit.http import cache_info, clear_cache
 
-    if given.host is not None and not given.clear:
+    if args.host is not None and not args.clear:
         raise ArgumentError("--host goes with --clear", argument="host")
-    host = None if given.host is None else canonical_host(given.host)
-    removed = clear_cache(given.folder, host) if given.clear else 0
-    info = cache_info(given.folder)
-    if given.json:
-        hosts = [vars(entry) for entry in info.hosts]
-        print_json({**vars(info), "hosts": hosts, "removed": removed})
-    elif not given.clear:
-        heads = ("origin", "host", "responses", "bytes", "oldest", "newest")
-        grid(heads, ([getattr(entry, name) for name in heads] for entry in info.hosts))
-    gone = f"{counted(removed, 'response')} removed; " if given.clear else ""
+    host = None if args.host is None else canonical_host(args.host)
+    removed = clear_cache(args.folder, host) if args.clear else 0
+    info = cache_info(args.folder)
+    hosts = [*map(vars, info.hosts)]
+    heads = ("origin", "host", "responses", "bytes", "oldest", "newest")
+    lines = grid(heads, ([host[name] for name in heads] for host in hosts))
+    facts = {**vars(info), "hosts": hosts, "removed": removed}
+    show(args, facts, () if args.clear else lines)
+    gone = f"{counted(removed, 'response')} removed; " if args.clear else ""
     note(f"{gone}{counted(info.responses, 'response')}, {info.bytes:,} bytes in {info.folder}")
     return 0
 
@@ -317,20 +329,82 @@ def cache(given: Given) -> int:
     *SERVICE,
     JSON,
     examples=["doctor", "doctor acme.example"],
-    note=TOKEN_NOTE,
 )
-def doctor(given: Given) -> int:
+def doctor(args: Args) -> int:
     """Check what is installed, configured and reachable."""
-    from aatoolkit.cli.doctor import examine
-
-    token = options.read_token(given.token_file)
-    findings = [*examine(given.base_url, token, given.host, **options.limits_of(given))]
-    if given.json:
-        print_json([dict(zip(("what", "good", "finding"), row, strict=True)) for row in findings])
-    else:
-        marks = {True: "ok", False: "PROBLEM", None: "-"}
-        grid(("what", "", "finding"), ((what, marks[good], text) for what, good, text in findings))
+    findings = [*_findings(args, read_token(args.token_file))]
+    heads, marks = ("what", "good", "finding"), {True: "ok", False: "PROBLEM", None: "-"}
+    lines = grid(heads, ((what, marks[good], text) for what, good, text in findings))
+    show(args, [dict(zip(heads, row, strict=True)) for row in findings], lines)
     return int(any(good is False for _, good, _ in findings))
+
+
+_CORE = ("pandas", "pyarrow", "requests", "requests-cache", "ipywidgets", "tqdm")
+_PROXIES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY")
+
+Diagnosis = tuple[str, bool | None, str]
+"""What was checked, whether it is good (None for neither right nor wrong), and the finding."""
+
+
+def _findings(args: Args, token: str | None) -> Iterator[Diagnosis]:
+    """Check the installation, the settings, the cache and, given a host, the service."""
+    yield "aatoolkit", True, __version__
+    yield "python", True, f"{platform.python_version()} on {platform.system()}"
+    for name in _CORE:
+        number = _version(name)
+        yield name, bool(number), number or "missing; reinstall aatoolkit"
+    for extra, names in EXTRAS.items():
+        missing = ", ".join(name for name in names if not _version(name))
+        versions = ", ".join(f"{name} {_version(name)}" for name in names)
+        remedy = f'without {missing}: pip install "aatoolkit[{extra}]"'
+        yield f"extra {extra}", None if missing else True, remedy if missing else versions
+    # A proxy's address may hold a password, so the report says only that it is set.
+    proxies = [name for name in _PROXIES if os.environ.get(name) or os.environ.get(name.lower())]
+    yield "proxies", None, f"set: {', '.join(proxies)}" if proxies else "none set"
+    yield _cache()
+    yield from _connection(args, token)
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""
+
+
+def _cache() -> Diagnosis:
+    from aatoolkit.http import cache_info
+
+    try:
+        info = cache_info()
+    except AAToolkitError as error:
+        return "cache", False, str(error)
+    place = next(place for place in (info.folder, *info.folder.parents) if place.exists())
+    if not os.access(place, os.W_OK):
+        return "cache", False, f"{place} cannot be written to; use --no-cache, or permit it"
+    size = f"{counted(info.responses, 'response')}, {info.bytes:,} bytes"
+    return "cache", True, f"{size} in {info.folder}"
+
+
+def _connection(args: Args, token: str | None) -> Iterator[Diagnosis]:
+    from aatoolkit.client.client import Client
+
+    try:
+        client = Client(args.base_url, token, cache=False, **values_of(args, "deadline"))
+    except AAToolkitError as error:
+        # Without a service to ask, the demo still works: only a wanted one is a problem.
+        yield "service", False if args.base_url or args.host else None, str(error)
+        return
+    with client:
+        yield "service", True, client.base_url
+        yield "token", None, "found" if client._has_token else "none found"
+        if args.host is None:
+            yield "project", None, "name a HOST to connect to it"
+            return
+        try:
+            yield "project", True, repr(client.project(args.host).scope_options())
+        except AAToolkitError as error:
+            yield "project", False, str(error)
 
 
 # -- profiles ----------------------------------------------------------------------------------
@@ -346,34 +420,30 @@ def doctor(given: Given) -> int:
     option("--confirm", "Ask where availability is stated, and go on from --out."),
     option("--own-names", "Keep the service's names where there are others."),
     *SERVICE,
-    *options.CACHE,
+    *CACHE,
     JSON,
     examples=["profile draft acme.example -o service.py"],
-    note=TOKEN_NOTE,
 )
-def draft(given: Given) -> int:
+def draft(args: Args) -> int:
     """Find out what a service's responses mean, and write a profile.
 
     Exits with 1 if a section could not be read.
     """
     from aatoolkit.profile import draft as draft_profile
 
-    how = {"requests": given.requests, "seconds": given.seconds, "hosts": given.beside}
-    with project_of(given) as project:
-        drafted = draft_profile(project, standard_names=not given.own_names, **how)
-        if given.confirm:
-            drafted.resume(given.out)
-        path = drafted.save(given.out)
-        if given.confirm:
-            drafted.confirm().ask(keep=lambda: drafted.save(given.out))
-    if given.json:
-        counts = {name: section.counts() for name, section in drafted.items()}
-        errors = {name: str(error) for name, error in drafted.errors.items()}
-        facts = {"file": str(path), "requests": len(drafted.requests)}
-        print_json({**facts, "sections": counts, "errors": errors})
-    else:
-        text = repr(drafted).replace("<", "", 1).replace(">", "", 1)
-        print("\n".join(map(visible, text.splitlines())))
+    how = {"requests": args.requests, "seconds": args.seconds, "hosts": args.beside}
+    with project_of(args) as project:
+        drafted = draft_profile(project, standard_names=not args.own_names, **how)
+        if args.confirm:
+            drafted.resume(args.out)
+        path = drafted.save(args.out)
+        if args.confirm:
+            drafted.confirm().ask(keep=lambda: drafted.save(args.out))
+    counts = {name: section.counts() for name, section in drafted.items()}
+    errors = {name: str(error) for name, error in drafted.errors.items()}
+    facts = {"file": str(path), "requests": len(drafted.requests)}
+    text = repr(drafted).replace("<", "", 1).replace(">", "", 1)
+    show(args, {**facts, "sections": counts, "errors": errors}, map(visible, text.splitlines()))
     note(f"the profile is in {path}; review it, and read with --profile {path}")
     return 1 if drafted.errors or drafted.stopped else 0
 
@@ -384,21 +454,18 @@ def draft(given: Given) -> int:
     *CONNECTION,
     JSON,
     examples=["profile check acme.example \\\n      --profile service.py"],
-    note=TOKEN_NOTE,
 )
-def check(given: Given) -> int:
+def check(args: Args) -> int:
     """List where a service's responses differ from its profile; exits with 1 if they do."""
     from aatoolkit.profile import check as compare
 
-    if given.profile is None:
+    if args.profile is None:
         raise ArgumentError("name a profile with --profile FILE", argument="profile")
-    with project_of(given) as project:
+    with project_of(args) as project:
         changes = compare(project.client.profile, project)
-    if given.json:
-        output.print_frame(changes, given.json)
-    else:
-        for row in changes.itertuples(index=False):
-            print(visible(f"{row.section}: {row.change} {row.path} ({row.count})"))
+    rows = changes.itertuples(index=False)
+    lines = (visible(f"{row.section}: {row.change} {row.path} ({row.count})") for row in rows)
+    show(args, records(changes), lines)
     note(counted(len(changes), "change") if len(changes) else "nothing changed")
     return 1 if len(changes) else 0
 
@@ -409,17 +476,17 @@ def check(given: Given) -> int:
     option("-o --out FILE", "The Python file to write.", Output()),
     examples=["profile types service.py -o types.py"],
 )
-def types(given: Given) -> int:
+def types(args: Args) -> int:
     """Write the tables and columns of a profile as a typed module for editors."""
     from aatoolkit._util.files import write_whole
     from aatoolkit.sections import Profile, typed_module
 
-    text = typed_module(Profile.load(given.file)).encode()
-    if given.out is None:
-        output.write_data(text)
+    text = typed_module(Profile.load(args.file)).encode()
+    if args.out is None:
+        write_data(text)
     else:
-        write_whole(given.out, text)
-        note(f"the types are in {given.out}; use them as {given.out.stem}.typed(project)")
+        write_whole(args.out, text)
+        note(f"the types are in {args.out}; use them as {args.out.stem}.typed(project)")
     return 0
 
 
@@ -442,55 +509,444 @@ def types(given: Given) -> int:
     ),
     examples=["serve store --synth --answers 2000 --port 0"],
 )
-def serve(given: Given) -> int:
+def serve(args: Args) -> int:
     """Serve a store of observations until Ctrl-C."""
     from aatoolkit import service
 
-    if given.describe:
-        output.write_data(f"{service.describe_store()}\n".encode())
+    if args.describe:
+        write_data(f"{service.describe_store()}\n".encode())
         return 0
-    if given.dir is None:
+    if args.dir is None:
         raise ArgumentError("say which store to serve: aatoolkit serve DIR", argument="store")
     try:
-        if given.synth:
-            data = {name: vars(given)[name] for name in ("seed", "answers", "icc")}
-            service.write_synthetic_store(given.dir, **data)
-        allowed, whom = _accounts(given)
-        opened = service.Store.open(given.dir)
+        if args.synth:
+            data = {name: vars(args)[name] for name in ("seed", "answers", "icc")}
+            service.write_synthetic_store(args.dir, **data)
+        allowed, whom = _accounts(args)
+        opened = service.Store.open(args.dir)
     except (service.StoreError, ValueError) as error:
         raise ArgumentError(str(error), argument="store") from None
     serving = f"serving {', '.join(opened.hosts)} at {{}} for {whom}; Ctrl-C stops it"
     try:
         service.run_server(
             service.Service(opened, allowed),
-            given.address,
-            given.port,
+            args.address,
+            args.port,
             on_ready=lambda base_url: note(serving.format(base_url)),
         )
     except OSError as error:
         raise ArgumentError(
-            f"nothing can be served at {given.address}, port {given.port}: {error.strerror}; "
+            f"nothing can be served at {args.address}, port {args.port}: {error.strerror}; "
             "choose others with --address and --port",
             argument="port",
         ) from None
     return 0
 
 
-def _accounts(given: Given) -> tuple[Accounts, str]:
+def _accounts(args: Args) -> tuple[Accounts, str]:
     """Who may see what, and who that is; an error does not repeat a name that may be a token."""
     from aatoolkit.service import Accounts
 
-    if given.accounts is not None:
+    if args.accounts is not None:
         try:
-            return Accounts.load(given.accounts), "the accounts of that file"
+            return Accounts.load(args.accounts), "the accounts of that file"
         except OSError:
             raise ArgumentError(
                 "the file that --accounts names cannot be read; check its path and permissions",
                 argument="accounts",
             ) from None
-    if token := options.read_token(given.token_file):
+    if token := read_token(args.token_file):
         return Accounts.single(token), "the token in that file"
     if token := os.environ.get("AATOOLKIT_TOKEN", "").strip():
         return Accounts.single(token), "the token in AATOOLKIT_TOKEN"
     token = token_urlsafe(24)
     return Accounts.single(token), f"the new token {token}"
+
+
+_REPLAY = option("--replay", "Normalise the responses again, and compare the tables.")
+_DIR = option(
+    "--dir DIR", "The archive's folder, or s3://BUCKET/FOLDER.", click.STRING, required=True
+)
+
+
+# -- studies -----------------------------------------------------------------------------------
+
+
+@command(
+    study,
+    "record HOST DIR",
+    option("--title TEXT", "What a new study is about, in a line."),
+    option("--description TEXT", "The same, at length."),
+    option("--creator NAME ...", "Who makes a new study; may be repeated."),
+    ONLY,
+    *FILTER_OPTIONS,
+    *CONNECTION,
+    JSON,
+    examples=["study record acme.example mine --section urls"],
+    DIR=Output(is_folder=True),
+)
+def record(args: Args) -> int:
+    """Read scope options and sections into a study, and seal it."""
+    from aatoolkit.study import Study
+    from aatoolkit.study.files import STUDY
+
+    folder = args.dir
+    about = {"title": args.title, "description": args.description, "creators": args.creator}
+    failed: dict[str, AAToolkitError] = {}
+    with project_of(args) as project:
+        if not (folder / STUDY).exists():
+            kept = Study.create(folder, **about)
+        elif any(about.values()):
+            raise ArgumentError(
+                f"there is a study in {folder}, and --title, --description and --creator are "
+                "of a new one; leave them out to go on with it, or name another folder",
+                argument="title",
+            )
+        else:
+            kept = Study.resume(folder)
+        with kept:
+            recorded = kept.record(project)
+            try:
+                recorded.scope_options()
+            except AAToolkitError as error:
+                failed["scope options"] = error
+            failed |= recorded.read_all(args.section or None, scope_of(args)).errors
+    for name, reason in failed.items():
+        note(f"aatoolkit: {name} failed: {reason}")
+    _show_records(args, kept)
+    note(f"the study is in {folder}; cite it by its digest, {kept.digest}")
+    return 1 if failed else 0
+
+
+@command(study, "verify STUDY", _REPLAY, JSON, examples=["study verify mine --replay"])
+def verify_study(args: Args) -> int:
+    """List what a study holds, and what was altered.
+
+    Exits with 1 if a byte was altered, taken away or added.
+    """
+    from aatoolkit.study import Study
+
+    kept = Study(args.study)
+    result = kept.verify(replay=args.replay)
+    if args.json:
+        problems = [*map(vars, result.found)]
+        facts = {"ok": result.ok, "digest": result.digest, "problems": problems}
+        show(args, {**facts, **_facts(kept)})
+    elif result.ok:
+        _show_records(args, kept)
+        print(result.digest)
+    else:
+        print("\n".join(map(str, result.found)))
+    if result.ok:
+        note(f"{result.files} files, {result.records} records: all as sealed")
+    return 0 if result.ok else 1
+
+
+@command(study, "diff STUDY OTHER", JSON, examples=["study diff mine mine"])
+def diff(args: Args) -> int:
+    """Show what changed between two studies.
+
+    Exits with 0 if nothing did, 1 if something, 2 if one cannot be read.
+    """
+    from aatoolkit.study import Study
+
+    try:
+        result = Study(args.study).diff(Study(args.other))
+    except StudyError as error:
+        note(f"aatoolkit: {error}")
+        return 2
+    changes = json.loads(result.changes.to_json(orient="records"))
+    lines = () if result.is_same else [str(result)]
+    show(args, {"same": result.same, "changes": changes}, lines)
+    return 0 if result.is_same else 1
+
+
+@command(
+    study,
+    "rerun NOTEBOOK STUDY",
+    option("-o --output FILE", "The notebook with its outputs.", Output()),
+    option("--timeout SECONDS", "What all cells together may take.", click.FloatRange(1), 600),
+    JSON,
+    examples=["study rerun analysis.ipynb mine -o done.ipynb"],
+)
+def rerun(args: Args) -> int:
+    """Run a notebook again from a study.
+
+    Exits with 0 if each sealed result is the same, 1 if one differs, 2 if it cannot be run.
+    """
+    from aatoolkit.study import Study
+
+    try:
+        result = Study(args.study).rerun(args.notebook, out=args.output, timeout=args.timeout)
+    except (StudyError, NotWritten) as error:
+        note(f"aatoolkit: {error}")
+        return 2
+    show(args, result.to_dict(), result.lines())
+    if args.output is not None:
+        note(f"written: {args.output}")
+    return 0 if result.ok else 1
+
+
+@command(
+    study,
+    "publish STUDY OUT",
+    option(
+        "--redact COLUMN ...",
+        "Leave out a column, a TABLE.COLUMN, or texts: all columns of words; may be repeated.",
+    ),
+    option("--excel", "Write a workbook too."),
+    option("--csv", "Write CSV too."),
+    option("--responses", "Ship the responses too, to explain any number."),
+    option("--licence SPDX", "Such as CC-BY-4.0."),
+    option("--overwrite", "Replace an earlier publication in that folder."),
+    JSON,
+    examples=["study publish mine published --csv"],
+    OUT=Output(is_folder=True),
+)
+def publish(args: Args) -> int:
+    """Put the tables of a study into a folder for others to use."""
+    from aatoolkit.study import Study
+
+    kept = Study(args.study)
+    names = ("redact", "excel", "csv", "responses", "licence", "overwrite")
+    written = kept.publish(args.out, **{name: vars(args)[name] for name in names})
+    files = sorted(str(path) for path in written.rglob("*") if path.is_file())
+    show(args, files, files)
+    note(f"the publication is in {written}; it cites the study by its digest, {kept.digest}")
+    return 0
+
+
+def _show_records(args: Args, kept: Study) -> None:
+    facts = _facts(kept)
+    heads = [*facts["records"][0]] if facts["records"] else []
+    lines = grid(heads, (row.values() for row in facts["records"]))
+    show(args, {"digest": kept.digest, **facts}, lines if heads else ())
+
+
+def _facts(kept: Study) -> dict[str, Any]:
+    records = [
+        {
+            "request": record.name,
+            "status": record.status,
+            "fetched": f"{record.fetched_at:%Y-%m-%d %H:%M:%SZ}",
+            "size": record.size,
+            "sha256": record.sha256[:12],
+        }
+        for record in kept.records
+    ]
+    return {"records": records, "results": kept.results.hashes}
+
+
+# -- archives ----------------------------------------------------------------------------------
+
+
+@command(
+    archive,
+    "add [HOST]...",
+    _DIR,
+    option("--hosts FILE", "A file, one host a line."),
+    option("--refresh", "Request also what has a response of today."),
+    WORKERS_OPTION,
+    ONLY,
+    *FILTER_OPTIONS,
+    *CONNECTION,
+    JSON,
+    examples=["archive add acme.example --dir history \\\n      --section urls"],
+)
+def add(args: Args) -> int:
+    """Add the responses of today; exits with 1 if anything failed."""
+    from aatoolkit.archive import Archive
+
+    scope, hosts = scope_of(args), [*args.host, *_hosts_in(args.hosts)]
+    if not hosts:
+        raise ArgumentError("name hosts, or give a file of them with --hosts", argument="hosts")
+    with client_of(args) as client:
+        done = Archive(args.dir).add(
+            client, hosts, scope, args.section or None, refresh=args.refresh
+        )
+    failures = done.failures.fillna("").to_dict("records")
+    if args.json:
+        errors = [{str(name): word or None for name, word in row.items()} for row in failures]
+        facts = {name: getattr(done, name) for name in ("run", "responses", "resumed", "skipped")}
+        show(args, {**facts, "failures": errors})
+    for row in failures:
+        place = " ".join(word for word in (row["host"], row["section"], row["scope"]) if word)
+        note(f"aatoolkit: {visible(place)} failed: {row['message']}")
+    note(_first_line(done))
+    return 0 if done else 1
+
+
+def _hosts_in(file: Path | None) -> list[str]:
+    """The hosts in a file, a line each; what follows # is a comment."""
+    if file is None:
+        return []
+    try:
+        lines = file.read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        raise ArgumentError(
+            f"the file {file} cannot be read; give a file with one host a line", argument="hosts"
+        ) from None
+    words = (line.partition("#")[0].strip() for line in lines)
+    return [word for word in words if word]
+
+
+def _first_line(report: object) -> str:
+    """The first line of a report without the brackets and the name of its type."""
+    return repr(report).splitlines()[0].strip("<>").partition(": ")[2]
+
+
+@command(
+    archive,
+    "sql [QUERY]",
+    _DIR,
+    CSV,
+    JSON,
+    examples=[
+        "archive sql --dir history",
+        'archive sql "SELECT count(*) FROM cited_urls" \\\n      --dir history --csv',
+    ],
+)
+def sql(args: Args) -> int:
+    """Run one SELECT; the tables are views of their names, listed without a QUERY."""
+    from aatoolkit.archive import Archive
+
+    form = table_format(args)
+    kept = Archive(args.dir)
+    frame = kept.tables if args.query is None else kept._sql_frame(args.query)
+    if form == "csv":
+        write_table(frame, "query", form, None)
+    else:
+        show_frame(args, frame)
+    if args.query is None:
+        note(repr(kept).strip("<>"))
+    return 0
+
+
+@command(
+    archive,
+    "verify",
+    _DIR,
+    _REPLAY,
+    PROFILE,
+    MAX_NODES,
+    JSON,
+    examples=["archive verify --dir history --replay"],
+)
+def verify_archive(args: Args) -> int:
+    """Check files, responses and tables; exits with 1 if anything is wrong."""
+    from aatoolkit.archive import Archive
+
+    kept = Archive(args.dir, profile=args.profile, **values_of(args, "max_nodes"))
+    result = kept.verify(replay=args.replay)
+    problems = [{"table": table, "problem": problem} for table, problem in result.found]
+    lines = (visible(f"{problem['table']}: {problem['problem']}") for problem in problems)
+    show(args, {"ok": result.ok, "responses": result.responses, "problems": problems}, lines)
+    note(_first_line(result))
+    return 0 if result else 1
+
+
+@command(
+    archive,
+    "tidy",
+    _DIR,
+    option(
+        "--keep-hours N",
+        "How long replaced files are kept for readers.",
+        click.FloatRange(0),
+        168,
+    ),
+    option("--forget HOST ...", "Remove it; may be repeated."),
+    option("--before DAY", "Remove what was fetched before this day."),
+    JSON,
+    examples=["archive tidy --dir history", "archive tidy --dir history --before 2024-01-01"],
+)
+def tidy(args: Args) -> int:
+    """Join small files, and remove hosts or what is old if that is requested.
+
+    Exits with 1 if another process was busy with a part of it.
+    """
+    from aatoolkit.archive import Archive
+
+    kept = Archive(args.dir)
+    if args.forget or args.before:
+        done = kept.forget([*args.forget] or None, before=args.before)
+    else:
+        done = kept.compact(keep_hours=args.keep_hours)
+    facts = {"files": done.files, "bytes": done.bytes, "rows_removed": done.rows}
+    show(args, {**facts, "hosts": done.hosts, "busy": done.busy}, [_first_line(done)])
+    return 1 if done.busy else 0
+
+
+# -- explanations ------------------------------------------------------------------------------
+
+
+@command(
+    app,
+    "explain STORE TABLE",
+    option("--column NAME", "The column of the number.", required=True),
+    option(
+        "--where NAME=VALUE ...",
+        "What identifies the row, such as engine=chatgpt; may be repeated.",
+    ),
+    option(
+        "--row N",
+        "The row by its number, from 0; by default the first without a value.",
+        click.IntRange(0),
+    ),
+    option("--host HOST", "The project, where there are several."),
+    option(
+        "--scope QUERY",
+        "The filters, where there are several, such as 'days=30&engine=claude'.",
+    ),
+    option("-o --out FILE", "Write a page of HTML with folds.", Output(".html", ".htm")),
+    JSON,
+    examples=["explain mine cited_urls --column citation_count"],
+)
+def explain(args: Args) -> int:
+    """Explain a number down to the bytes of its response.
+
+    STORE is a study, packed or not, a publication that ships its responses, or an archive; TABLE a
+    table of it, such as overview.overview_kpis. Exits with 1 if the trail ends early.
+    """
+    from aatoolkit._util.files import write_whole
+
+    pairs = [word.partition("=") for word in args.where]
+    if wrong := ["".join(pair) for pair in pairs if not (pair[0] and pair[1])]:
+        raise ArgumentError(f"{wrong[0]!r} is not NAME=VALUE", argument="where")
+    row = {name: value for name, _, value in pairs} if pairs else args.row
+    scope = None if args.scope is None else Scope._from_query(args.scope)
+    try:
+        explanation = _opened(args.store).explain(
+            args.table, row, args.column, host=args.host, scope=scope
+        )
+    except ItemNotFound as error:
+        raise ArgumentError(str(error), argument="where") from None
+    if args.out is not None:
+        write_whole(args.out, _PAGE.format(explanation._repr_html_()).encode())
+        note(f"written: {args.out}")
+    else:
+        show(args, explanation.to_dict(), [str(explanation)])
+    for reason in explanation.ends:
+        note(f"the trail ends early: {reason}")
+    return 0 if explanation.is_complete else 1
+
+
+def _opened(path: Path) -> Any:
+    """The study, packed study, publication or archive at a path."""
+    from aatoolkit.study import Study
+    from aatoolkit.study.files import PACKED
+
+    if (path / "responses" / "_delta_log").is_dir():
+        from aatoolkit.archive import Archive
+
+        return Archive(path)
+    return Study(path / PACKED if (path / PACKED).is_file() else path)
+
+
+_PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width"><title>How a number is known</title>
+<style>:root{{color-scheme:light dark}}body{{font:16px/1.5 system-ui,sans-serif;max-width:60rem;
+margin:2rem auto;padding:0 1rem;overflow-wrap:anywhere}}summary{{cursor:pointer;font-weight:600}}
+ul{{padding-left:1.2rem}}</style></head>
+<body><h1>How a number is known</h1>{}</body></html>
+"""

@@ -1,33 +1,44 @@
-"""Commands as data, the options that they share, and how a command line is refused.
+"""What commands have in common: how they are declared, understood and refused, and what they print.
 
 A command is a line of usage and a list of options, each of which is a line as help shows it and a
 sentence: ``option("--table NAME", "One table of it.")``. A function gets what was typed as one
 object. A refusal never repeats what may be a token.
+
+Data is on standard output, notes on standard error. CSV and JSON are UTF-8 whatever the locale, so
+that a pipe gets the bytes that a file gets; text for people has the encoding of the terminal, and
+letters that it lacks are escaped. A table has the format of the options or of the file's suffix, or
+stands in columns: all of it in a pipe, what fits on a terminal.
 """
 
 from __future__ import annotations
 
+import io
+import json
 import os
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from pkgutil import iter_modules
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from aatoolkit._util.defaults import DAYS, DEADLINE, FILTERS, WORKERS
+from aatoolkit._util.text import json_text, visible
 from aatoolkit.errors import ArgumentError, did_you_mean, near_matches
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from aatoolkit.client.client import Client
     from aatoolkit.client.project import Project
     from aatoolkit.scope import Scope
 
-Given = SimpleNamespace
+Args = SimpleNamespace
 """What was typed, by the names of arguments and options."""
 
-Run = Callable[[Given], int]
+Run = Callable[[Args], int]
 
 SECTIONS = sorted(
     module.name
@@ -35,6 +46,8 @@ SECTIONS = sorted(
     if module.name != "scope_options" and not module.name.startswith("_")
 )
 """The names of the sections, without loading what they declare."""
+
+# -- what is refused ---------------------------------------------------------------------------
 
 NO_TOKEN = (
     "a token is never given on the command line, where others could read it: put it into a file "
@@ -50,17 +63,19 @@ def is_token_option(word: str) -> bool:
 
 def problem_of(error: click.UsageError) -> str:
     """Say what is wrong with a command line; what was typed may be a token, and is not repeated."""
-    context = error.ctx
+    command: Any = error.ctx and error.ctx.command
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         return "name a command"
     if isinstance(error, click.NoSuchOption):
-        names = [name for p in context.command.params for name in p.opts] if context else []
+        names = [name for parameter in command.params for name in parameter.opts]
         near = did_you_mean(near_matches(error.option_name, names))
         return f"unknown option{near and f'; {near}'}"
     if isinstance(error, click.exceptions.NoSuchCommand):
-        names = [*getattr(context and context.command, "commands", ())]
-        listed = f"there are {', '.join(names)}"
-        return f"unknown COMMAND; {did_you_mean(near_matches(error.command_name, names), listed)}"
+        near = did_you_mean(
+            near_matches(error.command_name, command.commands),
+            f"there are {', '.join(command.commands)}",
+        )
+        return f"unknown COMMAND; {near}"
     if isinstance(error, click.BadParameter) and error.param is not None:
         named = error.param.opts[-1 if error.param.param_type_name == "option" else 0]
         is_missing = isinstance(error, click.MissingParameter)
@@ -74,6 +89,9 @@ def _takes(kind: Any) -> str:
     upto = "" if kind.max is None else f" to {kind.max}"
     is_whole = isinstance(kind, click.IntRange)
     return f"takes {'a whole number' if is_whole else 'a number'} from {kind.min}{upto}"
+
+
+# -- how a command is declared -----------------------------------------------------------------
 
 
 class FilePath(click.Path):
@@ -92,7 +110,7 @@ class Output(FilePath):
         self._suffixes, self._is_folder = suffixes, is_folder
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Path:
-        """Return the path, unless it is known that it cannot be written."""
+        """Return the path, unless it cannot be written."""
         path = Path(value)
         problem = "" if str(value) == "-" else self._problem(path)
         if problem:
@@ -104,13 +122,14 @@ class Output(FilePath):
             there, wanted = ("a file", "a folder") if self._is_folder else ("a folder", "a file")
             return f"{path} is {there}; name {wanted}"
         if self._suffixes and path.suffix.lower() not in self._suffixes:
-            listed = ", ".join(self._suffixes)
-            return f"{path} does not end in one of {listed}, which says its format; rename it"
+            suffixes = ", ".join(self._suffixes)
+            return f"{path} does not end in one of {suffixes}, which says its format; rename it"
         place = path if path.exists() else path.absolute().parent
         if not place.exists():
             return f"there is no folder {place}; make it first"
-        writable = os.access(place, os.W_OK)
-        return "" if writable else f"{place} is write-protected; permit writing, or name another"
+        if not os.access(place, os.W_OK):
+            return f"{place} is write-protected; permit writing, or name another"
+        return ""
 
 
 def _complete_sections(_: Any, __: Any, incomplete: str) -> list[str]:
@@ -161,7 +180,6 @@ def command(
     usage: str,
     *options: click.Option,
     examples: Iterable[str],
-    note: str = "",
     text: str = "",
     **kinds: Any,
 ) -> Callable[[Run], Run]:
@@ -177,8 +195,6 @@ def command(
         Its options.
     examples
         The end of its help, which the tests run.
-    note
-        What stands above them.
     text
         Its help; by default the docstring of the function.
     **kinds
@@ -186,12 +202,13 @@ def command(
     """
     name, *arguments = usage.split()
     lines = "\n".join(f"  aatoolkit {line}" for line in examples)
+    note = _TOKEN_NOTE if {*SERVICE} <= {*options} else ""
 
     def decorate(function: Run) -> Run:
-        def run(**given: Any) -> int:
+        def run(**values: Any) -> int:
             import aatoolkit.frame  # noqa: F401  frames have df.aa, which help does without
 
-            return function(Given(**given))
+            return function(Args(**values))
 
         group.add_command(
             click.Command(
@@ -207,11 +224,15 @@ def command(
     return decorate
 
 
+_TOKEN_NOTE = """
+The service and the token come from --base-url and --token-file, then from the environment
+(AATOOLKIT_BASE_URL, AATOOLKIT_TOKEN, AATOOLKIT_TOKEN_FILE), then from the system's key store. A
+token is never given on the command line, where others could read it."""
+
 JSON = option("--json", "Print JSON.")
 CSV = option("--csv", "Print CSV in UTF-8.")
 WORKERS_OPTION = option("--workers N", "Concurrent requests.", click.IntRange(1), WORKERS)
 ONLY = option("--section SECTION ...", "This section only; may be repeated (default: all).")
-PAGE = option("-o --out FILE", "The HTML file to write.", Output(".html", ".htm"), required=True)
 FILTER_OPTIONS = (
     option("--days N", "The window up to now.", click.Choice([str(n) for n in DAYS]), "30"),
     *(option(f"--{name} VALUE ...", f"This {name}; may be repeated.") for name in FILTERS),
@@ -248,38 +269,33 @@ SYNTHETIC = (
     ),
 )
 
-TOKEN_NOTE = """
-The service and the token come from --base-url and --token-file, then from the environment
-(AATOOLKIT_BASE_URL, AATOOLKIT_TOKEN, AATOOLKIT_TOKEN_FILE), then from the system's key store. A
-token is never given on the command line, where others could read it."""
+
+def values_of(args: Args, *names: str) -> dict[str, Any]:
+    """The values of some options that were given, by name."""
+    values = {name: vars(args).get(name) for name in names}
+    return {name: value for name, value in values.items() if value is not None}
 
 
-def scope_of(given: Given) -> Scope:
+def scope_of(args: Args) -> Scope:
     """The filters that were given."""
     from aatoolkit.scope import Scope
 
-    return Scope(days=int(given.days), **{name: getattr(given, name) for name in FILTERS})
+    return Scope(days=int(args.days), **values_of(args, *FILTERS))
 
 
-def client_of(given: Given) -> Client:
+def client_of(args: Args) -> Client:
     """A client by the options of the connection."""
     from aatoolkit.client.client import Client
 
-    facts = vars(given)
-    settings = {name: facts[name] for name in ("offline", "profile", "workers") if name in facts}
-    settings |= {"cache": not facts.get("no_cache")} | limits_of(given)
-    return Client(given.base_url, read_token(given.token_file), **settings)
+    names = ("offline", "profile", "workers", "deadline", "max_nodes")
+    cache = not vars(args).get("no_cache")
+    token = read_token(args.token_file)
+    return Client(args.base_url, token, cache=cache, **values_of(args, *names))
 
 
-def project_of(given: Given) -> Project:
+def project_of(args: Args) -> Project:
     """The same, for a project."""
-    return client_of(given).project(given.host)
-
-
-def limits_of(given: Given) -> dict[str, Any]:
-    """The limits that were given."""
-    limits = {name: vars(given).get(name) for name in ("deadline", "max_nodes")}
-    return {name: limit for name, limit in limits.items() if limit is not None}
+    return client_of(args).project(args.host)
 
 
 def read_token(file: Path | None) -> str | None:
@@ -303,3 +319,174 @@ def read_token(file: Path | None) -> str | None:
         "the file that --token-file names cannot be read; check its path and permissions",
         argument="token_file",
     )
+
+
+# -- what is printed ---------------------------------------------------------------------------
+
+
+def prepare() -> None:
+    """Let no letter that a stream's encoding lacks be an error."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors in ("strict", "surrogateescape"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def note(text: str) -> None:
+    """Print a note to standard error; that nobody reads it any more is no error."""
+    try:
+        print(text, file=sys.stderr, flush=True)
+    except BrokenPipeError:
+        discard(sys.stderr)
+
+
+def discard(stream: TextIO) -> None:
+    """Discard what else is written to a stream that nobody reads.
+
+    Without this the interpreter would complain when it ends.
+    """
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def write_data(content: bytes) -> None:
+    """Write data to standard output, byte for byte."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(content)
+    sys.stdout.buffer.flush()
+
+
+def show(args: Args, facts: Any, lines: Iterable[str] = ()) -> None:
+    """Print facts as JSON where that was asked for, and else lines for people."""
+    if args.json:
+        write_data(f"{json_text(facts, indent=2)}\n".encode())
+    else:
+        for line in lines:
+            print(line)
+
+
+def show_frame(args: Args, frame: pd.DataFrame) -> None:
+    """Print a frame in columns, or as JSON records."""
+    show(args, records(frame) if args.json else None, grid(frame.columns, frame.to_numpy(object)))
+
+
+def grid(heads: Iterable[str], rows: Iterable[Iterable[Any]]) -> Iterable[str]:
+    """Yield the lines of a table: all of it for a file or a pipe, what fits for a terminal."""
+    names = [*map(str, heads)]
+    text = [names, *([_cell(value) for value in row] for row in rows)]
+    if sys.stdout.isatty():
+        import pandas as pd
+
+        from aatoolkit._util.show import ShowAs, as_text
+
+        yield as_text(pd.DataFrame(text[1:], columns=names), ShowAs(details=()))
+        return
+    widths = [max(map(len, column)) for column in zip(*text, strict=True)]
+    for row in text:
+        cells = zip(row, widths, strict=True)
+        yield "  ".join(f"{cell:{width}}" for cell, width in cells).rstrip()
+
+
+def _cell(value: Any) -> str:
+    from pandas import isna
+    from pandas.api.types import is_scalar
+
+    if not is_scalar(value):
+        return ", ".join(map(_cell, value))
+    if isna(value):
+        return ""
+    if getattr(value, "hour", None) == 0 and getattr(value, "tzinfo", None) is None:
+        return f"{value:%Y-%m-%d}"
+    return visible(f"{value:.4g}" if isinstance(value, float) else str(value))
+
+
+# -- tables in a format ------------------------------------------------------------------------
+
+
+def table_format(args: Args, out: Path | None = None) -> str:
+    """Return the format that options and the suffix of a file ask for, ``grid`` without any.
+
+    Raises
+    ------
+    ArgumentError
+        If they contradict each other.
+    """
+    formats = [name for name in ("csv", "json") if vars(args)[name]]
+    if out is not None and str(out) != "-":
+        formats.append(out.suffix.lower().removeprefix("."))
+    if len({*formats}) > 1:
+        several = " and as ".join(formats)
+        raise ArgumentError(
+            f"the table is requested as {several}; choose one format", argument="format"
+        )
+    return formats[0] if formats else "grid"
+
+
+def write_table(frame: pd.DataFrame, name: str, form: str, out: Path | None) -> None:
+    """Write a table in a format other than ``grid`` to a file, or as data to standard output."""
+    from aatoolkit._util.files import write_whole
+
+    if form in _FILES:
+        _FILES[form](frame, out)
+    elif out is None or str(out) == "-":
+        write_data(_TEXTS[form](frame, name))
+    else:
+        write_whole(out, _TEXTS[form](frame, name))
+
+
+def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows as JSON objects: each number with all its digits, days and moments in ISO 8601."""
+    columns = {str(name): _json_values(frame[name]) for name in frame.columns}
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def _json_values(values: pd.Series) -> list[Any]:
+    from pandas.api.types import is_datetime64_any_dtype
+
+    from aatoolkit.frame.csv import as_texts
+
+    cells = as_texts(values) if is_datetime64_any_dtype(values.dtype) else values
+    return [
+        None if is_missing else _json_value(cell)
+        for cell, is_missing in zip(cells.to_numpy(object), values.isna(), strict=True)
+    ]
+
+
+def _json_value(cell: Any) -> Any:
+    if isinstance(cell, str) or not hasattr(cell, "__iter__"):
+        return cell.item() if hasattr(cell, "item") else cell
+    return [_json_value(item) for item in cell]
+
+
+def _csv(frame: pd.DataFrame, _: str) -> bytes:
+    from aatoolkit.frame.csv import csv_bytes
+
+    return csv_bytes(frame)
+
+
+def _json(frame: pd.DataFrame, name: str) -> bytes:
+    availability = json.loads(frame.aa.availability.to_json(orient="index"))
+    facts = {"table": name, "rows": records(frame), "availability": availability}
+    return f"{json_text(facts, indent=2)}\n".encode()
+
+
+def _ndjson(frame: pd.DataFrame, _: str) -> bytes:
+    return "".join(f"{json_text(row)}\n" for row in records(frame)).encode()
+
+
+def _feather(frame: pd.DataFrame, out: Path) -> None:
+    import pyarrow as pa
+    from pyarrow import feather
+
+    from aatoolkit._util.files import writing
+
+    with writing(out) as temporary:
+        feather.write_feather(pa.table(frame.aa), temporary)
+
+
+_TEXTS = {"csv": _csv, "json": _json, "ndjson": _ndjson}
+_FILES: dict[str, Callable[[Any, Any], Any]] = {
+    "parquet": lambda frame, out: frame.aa.to_parquet(out),
+    "xlsx": lambda frame, out: frame.aa.to_excel(out),
+    "feather": _feather,
+}
+SUFFIXES = (".parquet", ".xlsx", ".feather", ".csv", ".json", ".ndjson")
+"""What the name of a file with a table may end in."""
