@@ -5,16 +5,14 @@ shares no code with the rest of aatoolkit, so that a mistake of the client canno
 itself. In reading order:
 
 ==================== =================================================================
-``schema``           the tables of a store, column by column
+``schema``           the tables of a store, column by column, from ``schema.txt``
 ``store``            writes, validates and opens stores, and holds them in memory
 ``synth``            draws a synthetic store from a seed
 ``observations``     a question, tables of the rows in its scope, and queries over them
-``measures``         measures shared by sections; with ``sources`` and ``significance``
+``measures``         measures shared by sections; with ``significance``
 ``answer``           what a section returns, its availability, and the registry of sections
-``sections``         the 17 sections, one module each
-``accounts``         tokens, and the projects that each may see
-``requests``         parses and validates parameters
-``app``              routes, envelope and errors as an ASGI application
+``sections``         the 17 sections, by topic
+``app``              accounts, parameters, routes, envelope and errors as an ASGI application
 ``server``           runs it, in a thread or in the foreground, with the check of the Host header
 ==================== =================================================================
 
@@ -115,14 +113,13 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from aatoolkit.service.accounts import Accounts, digest
     from aatoolkit.service.answer import (
         SECTIONS,
         SectionAnswer,
         SectionAvailability,
         ServiceSection,
     )
-    from aatoolkit.service.app import Service
+    from aatoolkit.service.app import Accounts, Service, digest
     from aatoolkit.service.observations import Question
     from aatoolkit.service.schema import TABLES
     from aatoolkit.service.server import RunningServer, run_server, start_server
@@ -151,9 +148,8 @@ __all__ = [
 ]
 
 _HOMES = {
-    "accounts": ("Accounts", "digest"),
     "answer": ("SectionAnswer", "SectionAvailability", "ServiceSection"),
-    "app": ("SECTIONS", "Service"),
+    "app": ("SECTIONS", "Accounts", "Service", "digest"),
     "observations": ("Question",),
     "schema": ("TABLES",),
     "server": ("RunningServer", "run_server", "start_server"),

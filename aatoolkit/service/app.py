@@ -1,14 +1,24 @@
-"""The API as an ASGI application: two routes, one envelope, one shape of error."""
+"""The API over HTTP: who may ask, what they ask, two routes, one envelope, one shape of error.
+
+Only the SHA-256 digest of a token is kept. A personal token is long and random, so a plain
+digest is enough: there is no dictionary to try against it.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import difflib
+import hashlib
+import json
 import logging
 import os
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 from uuid import uuid4
 
 import duckdb
@@ -21,16 +31,256 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 import aatoolkit.service.sections  # noqa: F401  importing them registers them
-from aatoolkit.service.accounts import Accounts, canonical_host
 from aatoolkit.service.answer import SECTIONS, ServiceSection, wire
-from aatoolkit.service.observations import FILTERS, Observations, Question, scope_options
-from aatoolkit.service.requests import ApiError, check_values, read_analytics, read_refresh
+from aatoolkit.service.observations import DAYS, FILTERS, Observations, Question, scope_options
 from aatoolkit.service.store import Store, StoreError
 
 _log = logging.getLogger("aatoolkit.service")
 
-GZIP_FROM = 1024
-"""Bodies of so many bytes are compressed for callers that accept gzip."""
+# --- accounts --------------------------------------------------------------------------------
+
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_TOKEN = re.compile(r"[\x21-\x7e]+")
+
+
+def digest(token: str) -> str:
+    """Compute the digest of a token, which is all that is stored of it."""
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def _canonical(host: str) -> str:
+    """Normalise a host for comparison: lower case, without one trailing dot."""
+    # Lower case is taken of ASCII alone: a Kelvin sign is no letter k in a host name.
+    return (host.lower() if host.isascii() else host).removesuffix(".")
+
+
+class Accounts:
+    """The accounts of a service.
+
+    Parameters
+    ----------
+    hosts
+        The hosts that an account may see, by the digest of its token; None means all hosts.
+
+    Raises
+    ------
+    ValueError
+        If there is no account, or a digest is not one.
+    """
+
+    def __init__(self, hosts: Mapping[str, Iterable[str] | None]) -> None:
+        if not hosts:
+            raise ValueError("A service needs at least one account.")
+        if not all(map(_DIGEST.fullmatch, hosts)):
+            raise ValueError("A token_sha256 is 64 hexadecimal digits in lower case.")
+        self._hosts = {
+            token_sha256: None if visible is None else frozenset(map(_canonical, visible))
+            for token_sha256, visible in hosts.items()
+        }
+
+    def __repr__(self) -> str:
+        return f"<Accounts: {len(self._hosts)}>"
+
+    @classmethod
+    def single(cls, token: str, hosts: Iterable[str] | None = None) -> Accounts:
+        """Make accounts of one token that sees these hosts; None means all hosts.
+
+        Raises
+        ------
+        ValueError
+            If the token is empty or holds something that a header cannot carry as one word.
+        """
+        if not _TOKEN.fullmatch(token):
+            raise ValueError("A token is one word of printable ASCII characters.")
+        return cls({digest(token): hosts})
+
+    @classmethod
+    def load(cls, path: str | Path) -> Accounts:
+        """Read accounts from ``{"accounts": [{"token_sha256": …, "hosts": […] or "*"}]}``.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be read.
+        ValueError
+            If it does not hold accounts; what it holds is not repeated.
+        """
+        hosts: dict[str, Any] = {}
+        is_fine, text = True, Path(path).read_bytes()
+        try:
+            for entry in json.loads(text)["accounts"]:
+                names = entry["hosts"]
+                hosts[entry["token_sha256"]] = None if names == "*" else names
+                texts = [entry["token_sha256"], *([] if names == "*" else names)]
+                is_fine &= names == "*" or type(names) is list
+                is_fine &= all(isinstance(text, str) for text in texts)
+        except (TypeError, KeyError, ValueError):
+            is_fine = False
+        if not is_fine:
+            # Outside the handler: the parser's error holds the text, and perhaps a token with it.
+            raise ValueError(
+                f"{path} does not hold accounts: "
+                '{"accounts": [{"token_sha256": "<64 hexadecimal digits>", '
+                '"hosts": ["acme.example"] or "*"}]} is wanted.'
+            )
+        return cls(hosts)
+
+    def knows(self, token: str) -> bool:
+        """Whether an account has this token."""
+        return digest(token) in self._hosts
+
+    def sees(self, token: str, host: str) -> bool:
+        """Whether the project of a host is visible to the account of a token."""
+        hosts = self._hosts[digest(token)]
+        return hosts is None or _canonical(host) in hosts
+
+
+# --- parameters ------------------------------------------------------------------------------
+
+_MOST_VALUES, _MOST_LISTED, _MOST_GUESSED, _MOST_COMPARED = 200, 50, 5, 100
+_LISTED_IN = {
+    "engine": ("engines", "id"),
+    "topic": ("topics", "topic"),
+    "category": ("categories", "category"),
+    "brand": ("brands", "name"),
+}
+
+
+class ApiError(Exception):
+    """A request is answered with an error.
+
+    Parameters
+    ----------
+    status
+        The HTTP status.
+    code
+        What went wrong, in one word that does not change.
+    message
+        The same in a sentence.
+    headers
+        Headers the response carries beside the usual ones.
+    **details
+        ``parameter``, ``unknown``, ``allowed``, ``suggestions``: where they make sense.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        message: str,
+        headers: Mapping[str, str] | None = None,
+        **details: object,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.headers = headers or {}
+        self.body = {"error": {"status": status, "code": code, "message": message, **details}}
+
+
+def _invalid(parameter: str, flaw: str, **details: object) -> ApiError:
+    message = f"The parameter {parameter} {flaw}"
+    return ApiError(400, "invalid_parameter", message, None, parameter=parameter, **details)
+
+
+def _unknown(parameter: str, unknown: Sequence[str], allowed: Sequence[str]) -> ApiError:
+    flaw = f"knows no {_quoted(unknown)}."
+    if len(allowed) > _MOST_LISTED:
+        flaw += (
+            f" The first {_MOST_LISTED} of {len(allowed)} allowed values are listed here, all of"
+            " them in the scope options."
+        )
+    return _invalid(
+        parameter,
+        flaw,
+        unknown=[*unknown],
+        allowed=[*allowed[:_MOST_LISTED]],
+        suggestions=_near(unknown, allowed),
+    )
+
+
+def _near(wanted: Sequence[str], allowed: Sequence[str]) -> list[str]:
+    """Find allowed values near the first few wanted ones; comparing all would be slow."""
+    folded = {value.casefold(): value for value in reversed(allowed)}
+    matches = (
+        folded[match]
+        for value in wanted[:_MOST_GUESSED]
+        for match in difflib.get_close_matches(value.casefold()[:_MOST_COMPARED], folded)
+    )
+    return list(dict.fromkeys(matches))
+
+
+def _quoted(values: Sequence[str]) -> str:
+    texts = [f"'{value[:_MOST_COMPARED]}'" for value in values[:_MOST_GUESSED]]
+    more = len(values) - len(texts)
+    return ", ".join(texts) + (f" and {more} more" if more else "")
+
+
+def _parameters(query: str, supported: Sequence[str]) -> dict[str, str]:
+    """Parse a query string; no parameter is passed over, and none is given twice."""
+    parameters: dict[str, str] = {}
+    for name, value in parse_qsl(query, keep_blank_values=True):
+        if name not in supported:
+            persona = "Persona and country are not supported filters. "
+            raise ApiError(
+                400,
+                "unsupported_parameter",
+                f"There is no parameter {_quoted([name])}. "
+                f"{persona if name in ('persona', 'country') else ''}"
+                f"Supported: {', '.join(supported)}.",
+                parameter=name,
+                allowed=list(supported),
+                suggestions=_near([name], supported),
+            )
+        if name in parameters:
+            comma = "several values of a filter are written in one parameter, separated by commas."
+            raise _invalid(name, f"is given twice; {comma}")
+        parameters[name] = value
+    return parameters
+
+
+def _question(host: str, query: str, sections: Sequence[str]) -> tuple[str | None, Question]:
+    """Parse the query string of a request for agent analytics; no section is the combined view."""
+    parameters = _parameters(query, ("section", "days", *FILTERS))
+    section, days = parameters.get("section"), parameters.get("days", "30")
+    if section is not None and section not in sections:
+        raise _unknown("section", [section], sections)
+    if days not in map(str, DAYS):
+        message = (
+            f"The parameter days is one of {', '.join(map(str, DAYS))}; {_quoted([days])} is not."
+        )
+        raise _invalid("days", message, unknown=[days], allowed=list(DAYS))
+    filters = {name: values for name in FILTERS if (values := _values(name, parameters))}
+    return section, Question(host, int(days), filters)
+
+
+def _values(name: str, parameters: Mapping[str, str]) -> tuple[str, ...]:
+    text = parameters.get(name, "")
+    # Only spaces are trimmed: another blank, such as a line break, is part of a value.
+    items = text.split(",")
+    values = {item.strip(" ") for item in items} - {""}
+    if any(item and not item.strip() for item in items) or (text and not values):
+        message = (
+            f"The parameter {name} has a blank value; without a value, leave the parameter out."
+        )
+        raise _invalid(name, message)
+    if len(values) > _MOST_VALUES:
+        message = (
+            f"The parameter {name} takes at most {_MOST_VALUES} values; {len(values)} are given."
+        )
+        raise _invalid(name, message)
+    return tuple(sorted(values))
+
+
+def _check_values(question: Question, options: Mapping[str, Any]) -> None:
+    """Validate the values of the filters; "untagged", listed under null, is no value."""
+    for name, values in question.filters.items():
+        entries, key = _LISTED_IN[name]
+        allowed = [entry[key] for entry in options[entries] if entry[key] is not None]
+        if unknown := [value for value in values if value not in {*allowed}]:
+            raise _unknown(name, unknown, allowed)
+
+
+# --- the application -------------------------------------------------------------------------
 
 # Damaged bytes may also come to light as text or numbers that cannot be: a ValueError.
 _READ_FAILURES = (StoreError, OSError, ValueError, duckdb.Error)
@@ -68,7 +318,7 @@ class Service:
                 self._route("scope-options", self._scope_options),
                 self._route("agent-analytics", self._agent_analytics),
             ],
-            middleware=[Middleware(GZipMiddleware, minimum_size=GZIP_FROM, compresslevel=5)],
+            middleware=[Middleware(GZipMiddleware, minimum_size=1024, compresslevel=5)],
             exception_handlers={HTTPException: _refuse_route},
         )
         self.asgi.router.redirect_slashes = False
@@ -98,7 +348,10 @@ class Service:
 
     def _scope_options(self, request: Request, host: str) -> dict[str, Any]:
         try:
-            if read_refresh(request.url.query):
+            refresh = _parameters(request.url.query, ("refresh",)).get("refresh")
+            if refresh not in (None, "1"):
+                raise _unknown("refresh", [refresh], ["1"])
+            if refresh:
                 # Requests under way keep the store that they began with.
                 self.store = self.store.reload()
                 host = self._project(request)
@@ -111,9 +364,9 @@ class Service:
 
     def _agent_analytics(self, request: Request, host: str) -> dict[str, Any]:
         store = self.store
-        name, question = read_analytics(host, request.url.query, list(self.sections))
+        name, question = _question(host, request.url.query, list(self.sections))
         if question.filters:
-            check_values(question, _options(store, host))
+            _check_values(question, _options(store, host))
         if name is not None:
             section = self.sections[name]
             with store.observe(_narrowed(question, section)) as o:
@@ -130,8 +383,8 @@ class Service:
 
     def _project(self, request: Request) -> str:
         """The host of a visible project as the store spells it."""
-        given = request.headers.getlist("authorization")
-        scheme, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")
+        headers = request.headers.getlist("authorization")
+        scheme, _, token = headers[0].partition(" ") if len(headers) == 1 else ("", "", "")
         token = token.strip()
         if scheme.lower() != "bearer" or not self.accounts.knows(token):
             raise ApiError(
@@ -141,9 +394,9 @@ class Service:
                 " token of an account.",
                 headers={"WWW-Authenticate": "Bearer"},
             )
-        name = canonical_host(request.path_params["host"])
+        name = _canonical(request.path_params["host"])
         for host in self.store.hosts:
-            if canonical_host(host) == name and self.accounts.sees(token, host):
+            if _canonical(host) == name and self.accounts.sees(token, host):
                 return host
         # One answer for both, so that it does not tell whether the project exists.
         raise ApiError(

@@ -16,8 +16,7 @@ from typing import Any
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from aatoolkit.service.app import Service, error_reply
-from aatoolkit.service.requests import ApiError
+from aatoolkit.service.app import ApiError, Service, error_reply
 
 _log = logging.getLogger("aatoolkit.service")
 
@@ -185,10 +184,10 @@ def run_server(
 
 def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    made = socket.create_server((host, port), family=family)
+    plain = socket.create_server((host, port), family=family)
     # asyncio turns Nagle's algorithm off for sockets that say they are TCP. create_server
     # makes one of protocol 0, with which each answer on a kept connection waits 40 ms.
-    return socket.socket(made.family, made.type, socket.IPPROTO_TCP, fileno=made.detach())
+    return socket.socket(plain.family, plain.type, socket.IPPROTO_TCP, fileno=plain.detach())
 
 
 def _base_url(listener: socket.socket) -> str:

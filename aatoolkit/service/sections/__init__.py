@@ -1,9 +1,5 @@
-"""The 17 sections, one module each; importing this package registers them all."""
+"""The 17 sections by topic; importing this package registers them all."""
 
-from __future__ import annotations
+from aatoolkit.service.sections import brands, commerce, site, sources, work
 
-import importlib
-import pkgutil
-
-for _module in sorted(pkgutil.iter_modules(__path__), key=lambda module: module.name):
-    importlib.import_module(f"{__name__}.{_module.name}")
+__all__ = ["brands", "commerce", "site", "sources", "work"]

@@ -147,8 +147,8 @@ def _availability(
             states[name] = State("unavailable", unexamined.format(label))
             missed += [label] if engine["answered"] else []
     if engines and all(engine["support"] == "not_applicable" for engine in engines):
-        reason = " ".join(str(state.reason) for state in states.values())
-        return SectionAvailability("not_applicable", reason, engines=states)
+        reasons = " ".join(str(state.reason) for state in states.values())
+        return SectionAvailability("not_applicable", reasons, engines=states)
     if not o.observed("ads"):
         return SectionAvailability("unavailable", not_held("ads"), engines=states)
     checked = body["totals"]["answersChecked"]
