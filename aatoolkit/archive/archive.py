@@ -15,7 +15,7 @@ import pyarrow as pa
 from aatoolkit._util.attributes import Chaptered
 from aatoolkit._util.show import Shown
 from aatoolkit._util.text import code, visible, wrapped_in_ipython
-from aatoolkit.archive import check, schema, upkeep, workers
+from aatoolkit.archive import check, upkeep, workers
 from aatoolkit.archive.adding import (
     Adder,
     AddReport,
@@ -180,9 +180,7 @@ class Archive(metaclass=Chaptered):
         projects = {p.host: p for p in map(source.project, each_of(hosts, str))}
         listed = each_of(scopes, Scope) or [Scope()]
         targets = [(project, scope) for project in projects.values() for scope in listed]
-        declared = [source.profile[name] for name in names if name in source.profile]
         with self._store.typed():
-            schema.check(self._store, declared)
             index = ResponseIndex(self._store, [*projects])
             left, resumed, skipped = plan(self._store, index, targets, names, refresh=refresh)
         max_nodes = max(self._max_nodes, source.max_nodes)

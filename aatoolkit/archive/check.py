@@ -28,7 +28,6 @@ from aatoolkit.archive.schema import (
     prepare,
     record,
     stored_tables,
-    united,
 )
 from aatoolkit.archive.snapshot import Snapshot, identifier
 from aatoolkit.archive.store import ArchiveStore, engine, written
@@ -272,7 +271,7 @@ class _Spool:
     def flush(self) -> None:
         buffer, self._buffer = self._buffer, TableBuffer()
         for name, table in buffer.declared.items():
-            self.tables[name] = united(self.tables.get(name, table), table)
+            self.tables[name] = table
         tables = [(name, buffer.rows(name, t.schema())) for name, t in buffer.declared.items()]
         for name, rows in (*tables, *buffer.beside()):
             if rows is not None:
@@ -286,7 +285,7 @@ class _Spool:
         for path in self._files.get(name, []):
             with pq.ParquetFile(path) as file:
                 for batch in file.iter_batches(batch_size=65_536):
-                    rows = fitted(pa.Table.from_batches([batch]), bare(schema), as_text=True)
+                    rows = fitted(pa.Table.from_batches([batch]), bare(schema))
                     yield from rows.cast(schema).to_batches()
 
 

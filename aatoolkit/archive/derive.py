@@ -15,10 +15,10 @@ import pyarrow as pa
 
 from aatoolkit import sections
 from aatoolkit.archive.responses import ArchivedResponse, context_table
-from aatoolkit.archive.schema import CONTEXT, CONTEXT_FIELDS, StoredTable, bare, fitted, united
+from aatoolkit.archive.schema import CONTEXT, CONTEXT_FIELDS, StoredTable, bare, fitted
 from aatoolkit.availability import Status
 from aatoolkit.client.reading import to_tables
-from aatoolkit.errors import AAToolkitError
+from aatoolkit.errors import AAToolkitError, ArchiveError
 from aatoolkit.jsontree.coerce import coerce_values
 from aatoolkit.jsontree.decode import gc_paused
 from aatoolkit.jsontree.layout import MAX_NODES
@@ -119,8 +119,8 @@ class DerivedResponse:
     @property
     def section(self) -> Section | None:
         """The declaration that it was read by."""
-        found = self.declaration
-        return sections.get(found) if isinstance(found, str) else found
+        declared = self.declaration
+        return sections.get(declared) if isinstance(declared, str) else declared
 
 
 @gc_paused()
@@ -137,6 +137,14 @@ def _derived(payload: Payload, **how: Any) -> DerivedResponse:
         tables = to_tables(str(payload.section), payload, **how)
     except AAToolkitError as error:
         return DerivedResponse(None, error=error)
+    if tables.drafted:
+        return DerivedResponse(
+            None,
+            error=ArchiveError(
+                f"the tables of {tables.section} were inferred from this response, and another may "
+                "give others: draft a profile, and make them by archive.rebuild(profile=…)"
+            ),
+        )
     parts, declared, name = tables._parts, tables.declaration, tables.section
     short = declared is not None and sections.default_profile().get(name) is declared
     beside: dict[str, Rows] = {
@@ -172,7 +180,6 @@ class TableBuffer:
         self._tables: dict[str, list[tuple[pa.Table, int]]] = {}
         self._beside: dict[str, tuple[Rows, list[int]]] = {}
         self.declared: dict[str, StoredTable] = {}
-        self.drafted: set[str] = set()
         self.size = 0
 
     def __len__(self) -> int:
@@ -189,10 +196,7 @@ class TableBuffer:
         section = derived.section
         for table in section.tables if section is not None else ():
             kept = StoredTable(section.name, table, derived.prefix)  # type: ignore[union-attr]
-            known = self.declared.get(kept.name)
-            self.declared[kept.name] = kept if known is None else united(known, kept)
-            if kept.is_draft:
-                self.drafted.add(kept.name)
+            self.declared[kept.name] = kept
             if table.name in derived.tables:
                 arrow = derived.tables[table.name]
                 self._tables.setdefault(kept.name, []).append((arrow, at))
@@ -209,14 +213,13 @@ class TableBuffer:
         parts = self._tables.get(name, [])
         if not parts:
             return None
-        as_text = name in self.drafted
         own = pa.schema([field for field in schema if field.name not in CONTEXT])
         tables = [part for part, _ in parts]
         stored = self.declared[name].stored
         if all(table.schema.equals(tables[0].schema) for table in tables):
             tables = [pa.concat_tables(tables)]
         fit = [
-            fitted(table.rename_columns([*map(stored, table.column_names)]), own, as_text=as_text)
+            fitted(table.rename_columns([*map(stored, table.column_names)]), own)
             for table in tables
         ]
         places = np.repeat([at for _, at in parts], [part.num_rows for part, _ in parts])

@@ -9,9 +9,10 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
@@ -20,9 +21,7 @@ import pyarrow.compute as pc
 from aatoolkit._util.text import json_text
 from aatoolkit.archive.store import ArchiveStore, again, engine
 from aatoolkit.errors import ArchiveError
-from aatoolkit.normalizer.draft import OWNER as DRAFT
 from aatoolkit.scope import FILTERS
-from aatoolkit.sections import Section
 from aatoolkit.sections.profile_json import dump_table, load_table
 from aatoolkit.sections.registry import remember
 from aatoolkit.sections.section import Column, Table
@@ -93,11 +92,6 @@ class StoredTable:
         return path_of(self.section, self.table.name)
 
     @property
-    def is_draft(self) -> bool:
-        """Whether its declaration was drafted from the response, which another may differ from."""
-        return self.prefix.startswith(f"{DRAFT}#")
-
-    @property
     def columns(self) -> dict[str, Column]:
         """The declared columns by the names that they have here."""
         return {self.stored(column.name): column for column in self.table.columns}
@@ -117,25 +111,24 @@ class StoredTable:
         >>> [table.stored(name) for name in ("brand", "host", "host_", "revisions")]
         ['brand', 'host_', 'host__', 'revisions_']
         """
-        plain = name.rstrip("_").lower()
-        is_taken = plain in CONTEXT or (plain in ADDED and any(self._moments()))
-        return f"{name}_" if is_taken else name
+        taken = CONTEXT | {*(ADDED if self._moment else ())}
+        return f"{name}_" if name.rstrip("_").lower() in taken else name
 
-    def _moments(self) -> Iterator[str]:
-        """Yield the declared columns of the key that hold a day or a moment."""
-        return (name for name in self.table.key if self.table[name].dtype in ("date", "timestamp"))
+    @cached_property
+    def _moment(self) -> str | None:
+        """The declared column of the key that holds a day or a moment."""
+        kinds = {name: self.table[name].dtype for name in self.table.key}
+        return next((name for name, kind in kinds.items() if kind in ("date", "timestamp")), None)
 
     @property
     def moment(self) -> str | None:
         """The column of the key that holds a row's day or moment; None if there is none."""
-        return next(map(self.stored, self._moments()), None)
+        return self._moment and self.stored(self._moment)
 
     def schema(self) -> pa.Schema:
         """The schema that the table is created with."""
         own = [field_of(name, column) for name, column in self.columns.items()]
-        if "_row" not in self.columns:
-            own.append(field_of("_row", ROW))
-        return pa.schema([*CONTEXT_FIELDS, *own])
+        return pa.schema([*CONTEXT_FIELDS, *own, field_of("_row", ROW)])
 
     def configuration(self) -> dict[str, str]:
         """The declaration as properties of the Delta table, which `load` reads."""
@@ -146,7 +139,7 @@ class StoredTable:
         }
 
     @classmethod
-    def load(cls, configuration: Mapping[str, str], path: str = "") -> StoredTable:
+    def load(cls, configuration: Mapping[str, str], path: str) -> StoredTable:
         """The table that metadata describes; its columns are found under their names.
 
         Raises
@@ -158,13 +151,11 @@ class StoredTable:
             declared = load_table(json.loads(configuration[DECLARATION]))
             stored = cls(configuration[SECTION], declared, configuration[PREFIX])
         except (KeyError, ValueError, TypeError):
-            stored = None
-        if stored is None:
             raise ArchiveError(
-                f"the metadata of {path or 'a table'} is damaged; archive.rebuild() makes the "
-                "tables anew from the responses",
+                f"the metadata of {path} is damaged; archive.rebuild() makes the tables anew from "
+                "the responses",
                 path=path,
-            )
+            ) from None
         if stored.prefix:
             remember(stored.prefix + declared.name, declared)
         return stored
@@ -206,39 +197,8 @@ def bare(schema: pa.Schema) -> pa.Schema:
     return pa.schema([pa.field(field.name, field.type) for field in schema])
 
 
-_WIDER = {
-    frozenset({"Int64", "Float64"}): "Float64",
-    frozenset({"date", "timestamp"}): "timestamp",
-    frozenset({"category", "string"}): "string",
-}
-"""The dtype that holds the values of two; any other two are held as text."""
-
-
-def united(one: StoredTable, two: StoredTable) -> StoredTable:
-    """Merge two declarations of a table: it has the columns of both, each wide enough.
-
-    What identifies the rows of each identifies them together; where one has no key, both have none.
-    """
-    if one.table == two.table:
-        return two
-    older, newer = (two, one) if two.is_draft and not one.is_draft else (one, two)
-    facts, other = dump_table(newer.table), dump_table(older.table)
-    columns = {column["name"]: dict(column) for column in facts["columns"]}
-    for column in other["columns"]:
-        known = columns.setdefault(column["name"], dict(column))
-        if known["dtype"] != column["dtype"]:
-            both = frozenset({known["dtype"], column["dtype"]})
-            known["dtype"] = _WIDER.get(both, "string")
-    facts["columns"] = [*columns.values()]
-    keys = (older.table.key, newer.table.key)
-    facts["key"] = [*dict.fromkeys((*keys[0], *keys[1]))] if all(keys) else []
-    return replace(newer, table=load_table(json.loads(json.dumps(facts))))
-
-
-def fitted(table: pa.Table, schema: pa.Schema, *, as_text: bool = False) -> pa.Table:
+def fitted(table: pa.Table, schema: pa.Schema) -> pa.Table:
     """Conform a table to the columns of a schema; missing ones are null.
-
-    With ``as_text`` any column becomes text where the schema says text: drafts of responses differ.
 
     Raises
     ------
@@ -246,34 +206,26 @@ def fitted(table: pa.Table, schema: pa.Schema, *, as_text: bool = False) -> pa.T
         If a column holds what the schema's type cannot hold exactly, or is not in the schema.
     """
     odd = [name for name in table.column_names if name not in schema.names]
-    if odd:
-        raise ArchiveError(f"there is no column {', '.join(odd)}; archive.rebuild() adds it")
-    columns, problem = [], ""
-    for field in schema:
+    problem = f"there is no column {', '.join(odd)}" if odd else ""
+    columns = []
+    for field in schema if not odd else ():
         if field.name not in table.column_names:
             columns.append(pa.nulls(table.num_rows, field.type))
             continue
         column = table[field.name]
+        if pa.types.is_dictionary(column.type):
+            column = pc.cast(column, column.type.value_type)
+        is_text = column.type in (pa.string(), pa.large_string(), pa.null())
         try:
-            columns.append(_cast(column, field.type, as_text))
+            if pa.types.is_string(field.type) and not is_text:
+                raise ValueError("it is not text")
+            columns.append(column.cast(field.type))
         except (pa.ArrowException, ValueError) as error:
             problem = f"{field.name} holds {column.type}, not {field.type}: {error}"
             break
     if problem:
         raise ArchiveError(f"{problem}; archive.rebuild() makes the tables anew")
     return pa.table(columns, schema=bare(schema))
-
-
-def _cast(column: pa.ChunkedArray, kind: pa.DataType, as_text: bool) -> pa.ChunkedArray:
-    if pa.types.is_dictionary(column.type):
-        column = pc.cast(column, column.type.value_type)
-    if as_text and pa.types.is_string(kind) and pa.types.is_list(column.type):
-        words = [None if v is None else ", ".join(map(str, v)) for v in column.to_pylist()]
-        return pa.chunked_array([pa.array(words, kind)])
-    is_text = column.type in (pa.string(), pa.large_string(), pa.null())
-    if pa.types.is_string(kind) and not (is_text or as_text):
-        raise ValueError("it is not text")
-    return column.cast(kind)
 
 
 # -- the tables of an archive ------------------------------------------------------------------
@@ -333,77 +285,57 @@ def ensure(store: ArchiveStore, wanted: StoredTable) -> Any:
 
 
 def _ensured(store: ArchiveStore, wanted: StoredTable) -> Any:
+    declared, facts = wanted.table, wanted.configuration()
     table = store.open(wanted.name)
     if table is None:
-        doc, facts = wanted.table.doc, wanted.configuration()
-        return store.create(wanted.name, wanted.schema(), description=doc, configuration=facts)
+        schema = wanted.schema()
+        return store.create(wanted.name, schema, description=declared.doc, configuration=facts)
     old = StoredTable.load(table.metadata().configuration, wanted.name)
-    if wanted.is_draft:
-        # Drafts differ from response to response; the table may hold the rows of this one too.
-        wanted = united(old, wanted)
-    _refuse(store, wanted, old.table)
+    problems = [
+        f"{declared.name}.{what}: {a} -> {b}" for what, a, b in differences(old.table, declared)
+    ]
+    if problems:
+        raise ArchiveError(
+            f"the declaration of {declared.name} has changed ({'; '.join(problems[:3])}), and its "
+            "rows cannot stand beside the old ones; archive.rebuild() makes the tables anew from "
+            "the responses",
+            path=store.root,
+            problems=tuple(problems),
+        )
     names = {field.name for field in table.schema().fields}
     new = {name: column for name, column in wanted.columns.items() if name not in names}
-    if new:
-        schema = pa.schema([field_of(name, column) for name, column in new.items()])
-        with store.errors(wanted.name):
+    if not new and old.prefix == wanted.prefix:
+        return table
+    gone = (column for column in old.table.columns if column.name not in declared.names)
+    whole = replace(wanted, table=replace(declared, columns=(*declared.columns, *gone)))
+    with store.errors(wanted.name):
+        if new:
+            schema = pa.schema([field_of(name, column) for name, column in new.items()])
             table.alter.add_columns(engine().Schema.from_arrow(schema).fields)
-    if new or (old.prefix != wanted.prefix and not wanted.is_draft):
-        facts = replace(wanted, table=united(old, wanted).table).configuration()
-        with store.errors(wanted.name):
-            table.alter.set_table_properties(facts, raise_if_not_exists=False)
-    place = (wanted.section, wanted.table.name)
-    added = [(*place, name, "new column", None, column.dtype) for name, column in new.items()]
-    record(store, added)
-    return store.open(wanted.name) if new else table
-
-
-def check(store: ArchiveStore, sections: Iterable[Section]) -> None:
-    """Raise ArchiveError if new rows could not be stored beside those that are there."""
-    there = stored_tables(store)
-    for section in sections:
-        for table in section:
-            wanted = StoredTable(section.name, table)
-            if wanted.name in there and store.peek(wanted.name) is not None:
-                _refuse(store, wanted, declaration_of(store, wanted.name).table)
-
-
-def _refuse(store: ArchiveStore, wanted: StoredTable, old: Table) -> None:
-    """Raise if the rows of a declaration cannot stand beside those that are there."""
-    name = wanted.table.name
-    found = tuple(f"{name}.{what}: {a} -> {b}" for what, a, b in differences(old, wanted.table))
-    if found:
-        raise ArchiveError(
-            f"the declaration of {name} has changed ({'; '.join(found[:3])}), and its rows cannot "
-            "stand beside the old ones; archive.rebuild() makes the tables anew from the responses",
-            path=store.root,
-            problems=found,
-        )
+        table.alter.set_table_properties(whole.configuration(), raise_if_not_exists=False)
+    place = (wanted.section, declared.name)
+    record(store, [(*place, name, "new column", None, c.dtype) for name, c in new.items()])
+    return store.open(wanted.name)
 
 
 def differences(old: Table, new: Table) -> list[tuple[str, str, str]]:
     """List how two declarations differ such that their rows cannot share a table."""
 
     def meaning(column: Column) -> dict[str, str]:
-        units = dict(column.units) or None
-        facts = {"dtype": column.dtype, "unit": column.unit, "units": units}
-        return {name: str(fact) for name, fact in facts.items()} | {
-            "aggregation": str(column.aggregate)
+        facts = {"dtype": column.dtype, "unit": column.unit, "units": dict(column.units) or None}
+        return {
+            name: str(fact) for name, fact in {**facts, "aggregation": column.aggregate}.items()
         }
 
-    found = []
-    if tuple(old.key) != tuple(new.key):
-        found.append(("key", ", ".join(old.key), ", ".join(new.key)))
-    columns = {column.name: meaning(column) for column in (*old.columns, ROW)}
+    before = {column.name: meaning(column) for column in (*old.columns, ROW)}
+    changes = [("key", ", ".join(old.key), ", ".join(new.key))]
     for column in new.columns:
-        after = meaning(column)
-        before = columns.get(column.name, after)
-        found += [
-            (f"{column.name}: {name}", before[name], after[name])
-            for name in after
-            if before[name] != after[name]
+        facts = before.get(column.name, {})
+        changes += [
+            (f"{column.name}: {name}", facts.get(name, fact), fact)
+            for name, fact in meaning(column).items()
         ]
-    return found
+    return [change for change in changes if change[1] != change[2]]
 
 
 def record(store: ArchiveStore, changes: Iterable[Change]) -> None:

@@ -92,32 +92,17 @@ def test_a_host_is_one_however_it_is_spelt(place: Path) -> None:
         archive.add([response(5, 3, "no host/../at all")])
 
 
-def drafted(day: int, host: str, *rows: dict[str, object]) -> Payload:
-    body = {"shelves": [*rows], "availability": {"status": "available"}}
-    return replace(response(day, 0, host), body=json.dumps(body).encode(), section="gaps")
-
-
-@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore::aatoolkit.errors.SchemaDriftWarning")
-def test_drafts_of_responses_that_differ_share_a_table(place: Path) -> None:
+def test_responses_whose_tables_are_inferred_are_kept_and_wait_for_a_profile(place: Path) -> None:
     archive = aa.Archive(place)
-    one = [{"label": f"p{n}", "depth": n, "size": 10 + n, "mark": n} for n in range(4)]
-    two = [
-        {"label": f"p{n}", "depth": n + 0.5, "mark": "abc"[n % 3], "fit": True} for n in range(4)
-    ]
-    report = archive.add([drafted(5, "a.example", *one), drafted(5, "b.example", *two)])
-    assert (report.responses, report.problems) == (2, {})
-    rows = archive.read("gaps")
-    assert rows["depth"].tolist() == [0, 1, 2, 3, 0.5, 1.5, 2.5, 3.5]
-    assert rows["mark"].tolist() == ["0", "1", "2", "3", "a", "b", "c", "a"]
-    assert rows["size"].fillna(-1).tolist() == [10, 11, 12, 13, -1, -1, -1, -1]
-    assert archive.add([drafted(6, "a.example", *one)]), "what is there is wide enough"
-    assert archive.add([drafted(7, "a.example", *one[:3])])
-    assert archive.read("gaps", since="2026-10-07")["mark"].tolist() == ["0", "1", "2"]
+    report = archive.add([replace(response(5, 3), section="gaps")], progress=False)
+    assert (report.responses, bool(report)) == (1, False)
+    assert "draft a profile" in repr(report)
+    assert archive.sql("SELECT count(body) FROM responses").fetchall() == [(1,)]
     assert archive.verify(replay=True)
-    before = archive.read("gaps").drop(columns="fetched_at")
-    assert archive.rebuild(progress=False)
-    assert archive.read("gaps")[before.columns].equals(before)
+    drafted = Profile("ours", Section("gaps", "Days.", *PROFILE["daily"]))
+    assert archive.rebuild(profile=drafted, progress=False)
+    assert archive.read("gaps", "frames")["known"].tolist() == [3]
 
 
 def test_errors_of_file_systems_are_typed_and_say_what_to_do(
