@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from aatoolkit._util.text import visible
-from aatoolkit.archive.checksums import FOLDER, Checksums, note_all
+from aatoolkit.archive.checksums import FOLDER, Checksums, note_all, strays
 from aatoolkit.archive.derive import BESIDE, FRAMES, DerivedResponse, TableBuffer, derive
 from aatoolkit.archive.responses import RESPONSES, USABLE, ArchivedResponse, groups_of
 from aatoolkit.archive.runs import RUNS, log, new_run, read_runs
@@ -21,10 +22,8 @@ from aatoolkit.archive.schema import (
     CHANGES,
     Change,
     StoredTable,
-    bare,
     declaration_of,
     differences,
-    fitted,
     prepare,
     record,
     stored_tables,
@@ -45,6 +44,9 @@ _LISTED = 20
 _AT_ONCE = 2000
 _SPOOL_BYTES = 1 << 27
 
+Problem = tuple[str, str]
+"""The table concerned, and what is wrong."""
+
 # -- verify ------------------------------------------------------------------------------------
 
 
@@ -63,13 +65,18 @@ class ArchiveCheck:
     unchecked : int
         The files without a checksum, such as those of a compaction that was interrupted;
         `Archive.compact` records them as they are.
+    unused : int
+        The data files that no commit names: replaced ones, and what an interrupted write left. No
+        reader sees them, and `Archive.compact` removes them in time. Any other file that is of no
+        table is a problem.
     """
 
     path: str
     responses: int
     tables: int
-    found: tuple[tuple[str, str], ...]
+    found: tuple[Problem, ...]
     unchecked: int = 0
+    unused: int = 0
 
     @property
     def ok(self) -> bool:
@@ -90,6 +97,8 @@ class ArchiveCheck:
         state = "all as stored" if self.ok else f"{len(self.found)} problems"
         if self.unchecked:
             state += f"; {self.unchecked:,} files have no checksum, which compact() records"
+        if self.unused:
+            state += f"; {self.unused:,} files are in no commit, and compact() removes them in time"
         lines = [f"<ArchiveCheck: {self.responses:,} responses, {self.tables} tables: {state}>"]
         lines += [visible(f"  {name}: {problem}") for name, problem in self.found[:_LISTED]]
         return "\n".join(lines)
@@ -100,41 +109,46 @@ def verify(
 ) -> ArchiveCheck:
     """Check every file, response and table; with ``replay``, also that these give the rows."""
     checksums = Checksums(store, anew=True)
-    found = [(FOLDER, f"the file {name} is not what was written") for name in checksums.damaged]
+    problems = [(FOLDER, f"the file {name} is not what was written") for name in checksums.damaged]
     # Files are compared before any is read as a table, which damage would end.
     names = dict.fromkeys((RUNS, CHANGES, RESPONSES, *BESIDE, *checksums.files))
-    found += [(name, problem) for name in names for problem in checksums.problems(name)]
-    responses = 0
-    if not found:
+    problems += [(name, problem) for name in names for problem in checksums.problems(name)]
+    responses = unused = 0
+    if not problems:
         snapshot = Snapshot(store)
         if not snapshot.exists:
             raise ArchiveError(f"there is no archive at {store.root} yet", path=store.root)
         for name in stored_tables(store).keys() - names.keys():
             names[name] = None
-            found += [(name, problem) for problem in checksums.problems(name)]
+            problems += [(name, problem) for problem in checksums.problems(name)]
         lost = snapshot.runs.committed - checksums.runs
         if lost:
             problem = f"those of {len(lost)} runs are gone; compact() records files as they are"
-            found.append((FOLDER, problem))
+            problems.append((FOLDER, problem))
         if snapshot.runs.rebuilding:
-            found.append((RUNS, "a rebuild was interrupted; run archive.rebuild() again"))
-    if not found and snapshot.has(RESPONSES):
+            problems.append((RUNS, "a rebuild was interrupted; run archive.rebuild() again"))
+        strange, unused = strays(store, all_tables(store))
+        for path in strange:
+            folder, _, name = path.rpartition("/")
+            problems.append((folder, f"the file {name} is of no table; take it away"))
+    if not problems and snapshot.has(RESPONSES):
         try:
             responses, problems = _responses(snapshot)
-            found += problems or [*_counts(snapshot)]
-            if replay and not found:
-                found += _replayed(snapshot, profile, max_nodes)
+            problems = problems or [*_counts(snapshot)]
+            if replay and not problems:
+                problems = _replayed(snapshot, profile, max_nodes)
         except ArchiveError as error:
-            found.append(("archive", error.message))
-    return ArchiveCheck(store.root, responses, len(names) - 2, tuple(found), checksums.unchecked)
+            problems.append(("archive", error.message))
+    counts = (len(names) - 2, tuple(problems), checksums.unchecked, unused)
+    return ArchiveCheck(store.root, responses, *counts)
 
 
-def _responses(snapshot: Snapshot) -> tuple[int, list[tuple[str, str]]]:
+def _responses(snapshot: Snapshot) -> tuple[int, list[Problem]]:
     """Check every body against its hash, and that no response is there twice."""
     count, problems = 0, []
     for group in groups_of(snapshot):
+        count += len(group)
         for row in group:
-            count += 1
             try:
                 row.payload()
             except ArchiveError as error:
@@ -150,7 +164,7 @@ def _responses(snapshot: Snapshot) -> tuple[int, list[tuple[str, str]]]:
     return count, problems
 
 
-def _counts(snapshot: Snapshot) -> Iterator[tuple[str, str]]:
+def _counts(snapshot: Snapshot) -> Iterator[Problem]:
     """Compare the number of rows of each table with what its responses gave."""
     place = ", ".join(_PLACE)
     same = " AND ".join(f"f.{column} IS NOT DISTINCT FROM t.{column}" for column in _PLACE)
@@ -171,20 +185,20 @@ def _counts(snapshot: Snapshot) -> Iterator[tuple[str, str]]:
             yield name, f"{row['host']}: {row['there']} rows, its responses gave {row['wanted']}"
 
 
-def _replayed(snapshot: Snapshot, profile: Profile | None, max_nodes: int) -> list[tuple[str, str]]:
+def _replayed(snapshot: Snapshot, profile: Profile | None, max_nodes: int) -> list[Problem]:
     """Derive the tables again from the responses, and compare them with the rows stored."""
-    found: list[tuple[str, str]] = []
+    problems: list[Problem] = []
     buffer = TableBuffer()
     for row, derived in derive_stored(groups_of(snapshot), profile, max_nodes):
         if derived.error is None:
             buffer.add(row, derived)
         if len(buffer) > _AT_ONCE:
-            found += _compared(snapshot, buffer)
+            problems += _compared(snapshot, buffer)
             buffer = TableBuffer()
-    return [*found, *_compared(snapshot, buffer)]
+    return [*problems, *_compared(snapshot, buffer)]
 
 
-def _compared(snapshot: Snapshot, buffer: TableBuffer) -> Iterator[tuple[str, str]]:
+def _compared(snapshot: Snapshot, buffer: TableBuffer) -> Iterator[Problem]:
     """Yield the tables in which a derived row is missing; surplus rows show in the counts."""
     for name in buffer.declared:
         table = buffer.rows(name, declaration_of(snapshot.store, name).schema())
@@ -227,119 +241,87 @@ def rebuild(
     Each table changes in one commit. Until all have, nothing can be added; a rebuild that was
     interrupted is done again, and so ended. Returns the responses that give no tables, and why.
     """
-    before, exists = read_runs(store)
-    if not exists:
-        raise ArchiveError(f"there is no archive at {store.root} yet", path=store.root)
+    before = read_runs(store)[0]
     name = new_run()
     log(store, name, "rebuilding", note={})
     problems: dict[str, AAToolkitError] = {}
+    tables: dict[str, StoredTable] = {}
+    files: dict[str, list[Path]] = {}
     with tempfile.TemporaryDirectory(prefix="aatoolkit-") as folder:
-        spool = _Spool(Path(folder))
+        buffer = TableBuffer()
+
+        def spool() -> None:
+            tables.update(buffer.declared)
+            rows = [(name, buffer.rows(name, t.schema())) for name, t in buffer.declared.items()]
+            for name, part in (*rows, *buffer.beside()):
+                if part is not None:
+                    paths = files.setdefault(name, [])
+                    paths.append(Path(folder, f"{len(files)}-{len(paths)}.parquet"))
+                    pq.write_table(part, paths[-1], compression="zstd")
+
         watched = progress_bar(groups_of(Snapshot(store)), progress, total=0, unit="host")
         for row, derived in derive_stored(watched, profile, max_nodes):
             if derived.error is not None:
                 problems[row.name] = derived.error
-            else:
-                spool.add(row, derived)
-        spool.flush()
+                continue
+            buffer.add(row, derived)
+            if buffer.size > _SPOOL_BYTES or len(buffer) >= _AT_ONCE:
+                spool()
+                buffer = TableBuffer()
+        spool()
         if name not in read_runs(store)[0].rebuilding:
             raise ArchiveConflict(
                 "the tables were made anew by another process meanwhile; nothing is left to do",
                 path=store.root,
             )
-        _replace(store, spool)
+        _replace(store, tables, files)
     for run in (*sorted(before.rebuilding), name):
         log(store, run, "rebuilt", note={})
-    tables = all_tables(store)
-    note_all(store, tables, anew={*tables} - {RESPONSES, RUNS})
+    whole = all_tables(store)
+    note_all(store, whole, anew={*whole} - {RESPONSES, RUNS})
     return problems
 
 
-class _Spool:
-    """Rows of all tables in temporary files, until every response has been read."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder, self._buffer, self._count = folder, TableBuffer(), 0
-        self.tables: dict[str, StoredTable] = {}
-        self._files: dict[str, list[Path]] = {}
-
-    def add(self, row: ArchivedResponse, derived: DerivedResponse) -> None:
-        self._buffer.add(row, derived)
-        if self._buffer.size > _SPOOL_BYTES or len(self._buffer) >= _AT_ONCE:
-            self.flush()
-
-    def flush(self) -> None:
-        buffer, self._buffer = self._buffer, TableBuffer()
-        for name, table in buffer.declared.items():
-            self.tables[name] = table
-        tables = [(name, buffer.rows(name, t.schema())) for name, t in buffer.declared.items()]
-        for name, rows in (*tables, *buffer.beside()):
-            if rows is not None:
-                path = self._folder / f"{self._count}.parquet"
-                self._count += 1
-                pq.write_table(rows, path, compression="zstd")
-                self._files.setdefault(name, []).append(path)
-
-    def batches(self, name: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        """The rows of a table as a stream, in its schema."""
-        for path in self._files.get(name, []):
-            with pq.ParquetFile(path) as file:
-                for batch in file.iter_batches(batch_size=65_536):
-                    rows = fitted(pa.Table.from_batches([batch]), bare(schema))
-                    yield from rows.cast(schema).to_batches()
-
-
-def _replace(store: ArchiveStore, spool: _Spool) -> None:
+def _replace(
+    store: ArchiveStore, tables: Mapping[str, StoredTable], files: Mapping[str, Sequence[Path]]
+) -> None:
     """Replace the rows that are there, table by table."""
     there = stored_tables(store)
     changes: list[Change] = []
-    for name, table in spool.tables.items():
+    for name, table in tables.items():
         with contextlib.suppress(ArchiveError):  # metadata that is damaged is made anew
             changes += _changes(declaration_of(store, name), table) if name in there else ()
         prepare(store, [table])
         facts = table.configuration()
         delta = store.create(name, table.schema(), description=table.table.doc, configuration=facts)
-        _overwrite(store, name, delta, table.schema(), spool)
+        _overwrite(store, name, delta, table.schema(), files.get(name, ()))
         with store.errors(name):
             delta.update_incremental()
-            delta.alter.set_table_properties(table.configuration(), raise_if_not_exists=False)
+            delta.alter.set_table_properties(facts, raise_if_not_exists=False)
     for name, (section, short) in there.items():
-        if name not in spool.tables:
-            delta = store.open(name)
-            if delta is not None:
-                with store.errors(name):
-                    delta.delete()
+        delta = None if name in tables else store.open(name)
+        if delta is not None:
+            with store.errors(name):
+                delta.delete()
+        if name not in tables:
             changes.append((section, short, None, "no longer declared", None, None))
     for name, schema in BESIDE.items():
-        _overwrite(store, name, store.create(name, schema), schema, spool)
+        _overwrite(store, name, store.create(name, schema), schema, files.get(name, ()))
     record(store, changes)
 
 
 def _overwrite(
-    store: ArchiveStore, name: str, delta: Any, schema: pa.Schema, spool: _Spool
+    store: ArchiveStore, name: str, delta: Any, schema: pa.Schema, files: Sequence[Path]
 ) -> None:
     """Replace the rows of a table in one commit."""
-    batches = spool.batches(name, schema)
-    # A stream without rows commits nothing, and would leave the old ones.
-    first = next((batch for batch in batches if batch.num_rows), None)
+    how: dict[str, Any] = {"schema_mode": "overwrite", "writer_properties": written()}
     with store.errors(name):
-        if first is None:
-            delta.delete()
-            if pa.schema(delta.schema().to_arrow()).equals(schema, check_metadata=True):
-                return
-            first = pa.RecordBatch.from_pylist([], schema)
-
-        def rows() -> Iterator[pa.RecordBatch]:
-            yield first
-            yield from batches
-
-        engine().write_deltalake(
-            delta,
-            pa.RecordBatchReader.from_batches(schema, rows()),
-            mode="overwrite",
-            schema_mode="overwrite",
-            writer_properties=written(),
-        )
+        rows: Any = schema.empty_table()
+        if files:
+            rows = ds.dataset([*map(str, files)], schema=schema).scanner().to_reader()
+        else:
+            delta.delete()  # what has no rows would leave the old ones
+        engine().write_deltalake(delta, rows, mode="overwrite", **how)
 
 
 def _changes(old: StoredTable, new: StoredTable) -> Iterator[Change]:
@@ -347,12 +329,7 @@ def _changes(old: StoredTable, new: StoredTable) -> Iterator[Change]:
     for what, before, after in differences(old.table, new.table):
         column, _, fact = what.partition(": ")
         yield *place, column, f"changed {fact or what}", before, after
-    sides: list[tuple[Mapping[str, Any], Mapping[str, Any], str]] = [
-        (new.columns, old.columns, "new column"),
-        (old.columns, new.columns, "no longer declared"),
-    ]
-    for columns, others, what in sides:
-        for name in columns.keys() - others.keys():
-            dtype = columns[name].dtype
-            is_new = what == "new column"
-            yield *place, name, what, None if is_new else dtype, dtype if is_new else None
+    for name in new.columns.keys() - old.columns.keys():
+        yield *place, name, "new column", None, new.columns[name].dtype
+    for name in old.columns.keys() - new.columns.keys():
+        yield *place, name, "no longer declared", old.columns[name].dtype, None

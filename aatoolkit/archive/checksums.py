@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote
 
-from pyarrow.fs import FileSelector, FileType
+from pyarrow.fs import FileSelector
 
+from aatoolkit._util.files import mismatches
 from aatoolkit._util.text import json_text
 from aatoolkit.archive.runs import read_runs
 from aatoolkit.archive.store import ArchiveStore
@@ -24,6 +26,8 @@ from aatoolkit.errors import ArchiveError
 FOLDER = "checksums"
 
 _BLOCK = 1 << 20
+_DATA = re.compile(r"(?:.*/)?part-\d+-[0-9a-f-]{36}-c\d+(?:\.\w+)?\.parquet")
+"""The files that Delta writes before the commit that names them."""
 
 
 class Checksums:
@@ -50,7 +54,6 @@ class Checksums:
 
     def __init__(self, store: ArchiveStore, *, anew: bool = False) -> None:
         self._store = store
-        self.names: list[str] = []
         self.damaged: list[str] = []
         self.files: dict[str, dict[str, str]] = {}
         self.runs: set[str] = set()
@@ -58,7 +61,9 @@ class Checksums:
         if anew:
             store.checksums.clear()
         with store.errors(FOLDER):
-            parts = {name: self._part(name) for name in self._listed()}
+            listed = store.files.get_file_info(FileSelector(FOLDER, allow_not_found=True))
+            self.names = sorted(info.base_name for info in listed if info.is_file)
+            parts = {name: self._part(name) for name in self.names if name.endswith(".json")}
         replaced = {old for part in parts.values() for old in part.get("replaces", ())}
         for name, part in parts.items():
             if name not in replaced and part:
@@ -66,56 +71,83 @@ class Checksums:
                 for table, sums in part["files"].items():
                     self.files.setdefault(table, {}).update(sums)
 
-    def _listed(self) -> list[str]:
-        infos = self._store.files.get_file_info(FileSelector(FOLDER, allow_not_found=True))
-        self.names = sorted(info.base_name for info in infos if info.is_file)
-        return [name for name in self.names if name.endswith(".json")]
-
     def _part(self, name: str) -> dict[str, Any]:
         """One file of checksums, which never changes; nothing if it did."""
-        read = self._store.checksums
-        if name not in read:
+        parts = self._store.checksums
+        if name not in parts:
             with self._store.files.open_input_stream(f"{FOLDER}/{name}") as stream:
                 text = stream.read()
             if f"{hashlib.sha256(text).hexdigest()}.json" != name:
                 self.damaged.append(name)
                 return {}
-            read[name] = json.loads(text)
-        return read[name]
+            parts[name] = json.loads(text)
+        return parts[name]
 
     def problems(self, name: str) -> Iterator[str]:
         """Yield what differs in a table from when it was written."""
-        problem = ""
         try:
             table = self._store.open(name)
-            if table is None:
-                problem = "the table is missing" if name in self.files else ""
-            else:
+            if table is not None:
                 yield from self._differing(name, table)
+            elif name in self.files:
+                yield "the table is missing"
         except (ArchiveError, OSError) as error:
-            problem = str(error)
-        if problem:
-            yield problem
+            yield str(error)
 
     def _differing(self, name: str, table: Any) -> Iterator[str]:
-        sums, files = self.files.get(name, {}), self._store.files
-        last = max((_version(path) for path in sums), default=-1)
+        recorded, store = self.files.get(name, {}), self._store
+        last = max(map(_version, recorded), default=-1)
         if table.version() < last:
             yield f"its last commits are gone: it is at {table.version()}, and was at {last}"
-        for path in paths_of(self._store, name, table):
-            recorded = sums.get(path)
-            self.unchecked += recorded is None
-            kind = files.get_file_info(f"{name}/{path}").type
-            if kind != FileType.File:
-                yield f"the file {path} is {'missing' if kind == FileType.NotFound else 'no file'}"
-            elif recorded is not None and _sha256(self._store, f"{name}/{path}") != recorded:
-                yield f"the file {path} is not what was written"
+        paths = [*paths_of(store, name, table)]
+        there = {
+            path: _sha256(store, f"{name}/{path}")
+            for path in paths
+            # A pipe or a device would be waited for, for ever.
+            if store.files.get_file_info(f"{name}/{path}").is_file
+        }
+        self.unchecked += len({*paths} - {*recorded})
+        expected = {path: recorded.get(path, there.get(path, "")) for path in paths}
+        for kind, path in mismatches(expected, there):
+            state = "missing, or no file" if kind == "missing" else "not what was written"
+            yield f"the file {path} is {state}"
+
+
+def strays(store: ArchiveStore, tables: Mapping[str, Any]) -> tuple[list[str], int]:
+    """The files that are of no table, and how many are of a table and in no commit.
+
+    The latter were replaced, or are the rest of a write that was interrupted; no reader sees them.
+    """
+    named = {
+        f"{name}/{path}" for name, table in tables.items() for path in paths_of(store, name, table)
+    }
+    strange, rest = [], 0
+    with store.errors("the folder"):
+        for info in store.files.get_file_info(FileSelector("", recursive=True)):
+            path = info.path.lstrip("/")
+            folders = path.split("/")[:-1]
+            if not info.is_file or path in named or {"_delta_log", FOLDER} & {*folders[-1:]}:
+                continue
+            if any(path.startswith(f"{name}/") for name in tables) and _DATA.fullmatch(path):
+                rest += 1
+            else:
+                strange.append(path)
+    return strange, rest
 
 
 def note(store: ArchiveStore, tables: Mapping[str, Any | None], runs: Iterable[str] = ()) -> None:
     """Record the checksums of those files of open tables that have none yet, as of some runs."""
     recorded = Checksums(store).files
-    _write(store, _sums(store, tables, recorded, is_whole=False), runs)
+    sums = {}
+    for name, table in tables.items():
+        before = recorded.get(name, {})
+        new = {
+            path: digest for path, digest in _sums(store, name, table, before) if path not in before
+        }
+        if new:
+            sums[name] = new
+    if runs or sums:
+        _write(store, {"runs": sorted(runs), "replaces": [], "files": sums})
 
 
 def note_all(
@@ -134,44 +166,27 @@ def note_all(
     """
     committed = read_runs(store)[0].committed
     old = Checksums(store)
-    recorded = {name: sums for name, sums in old.files.items() if name not in anew}
-    sums = _sums(store, tables, recorded, is_whole=True)
-    name = _write(store, sums, committed | old.runs, old.names)
+    sums = {
+        name: dict(_sums(store, name, table, {} if name in anew else old.files.get(name, {})))
+        for name, table in tables.items()
+    }
+    runs = sorted(committed | old.runs)
+    written = _write(store, {"runs": runs, "replaces": old.names, "files": sums})
     with store.errors(FOLDER):
-        for path in old.names:
-            if path != name:
-                store.files.delete_file(f"{FOLDER}/{path}")
+        for name in {*old.names} - {written}:
+            store.files.delete_file(f"{FOLDER}/{name}")
 
 
 def _sums(
-    store: ArchiveStore,
-    tables: Mapping[str, Any | None],
-    recorded: Mapping[str, Mapping[str, str]],
-    *,
-    is_whole: bool,
-) -> dict[str, dict[str, str]]:
-    """The checksums of the files of tables: of all, or of those that have none yet."""
-    sums: dict[str, dict[str, str]] = {}
-    for name, table in tables.items():
-        known = recorded.get(name, {})
-        with store.errors(name):
-            for path in () if table is None else paths_of(store, name, table):
-                if is_whole or path not in known:
-                    sums.setdefault(name, {})[path] = known.get(path) or _sha256(
-                        store, f"{name}/{path}"
-                    )
-    return sums
+    store: ArchiveStore, name: str, table: Any | None, recorded: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    """Yield the files of a table, each with the checksum that it was written with."""
+    with store.errors(name):
+        for path in () if table is None else paths_of(store, name, table):
+            yield path, recorded.get(path) or _sha256(store, f"{name}/{path}")
 
 
-def _write(
-    store: ArchiveStore,
-    sums: Mapping[str, Any],
-    runs: Iterable[str],
-    replaces: Iterable[str] = (),
-) -> str:
-    content = {"runs": sorted(runs), "replaces": sorted(replaces), "files": sums}
-    if not content["runs"] and not sums:
-        return ""
+def _write(store: ArchiveStore, content: Mapping[str, Any]) -> str:
     text = json_text(content).encode()
     name = f"{hashlib.sha256(text).hexdigest()}.json"
     with store.errors(FOLDER):

@@ -25,7 +25,7 @@ from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import parse_moment
 from aatoolkit.archive.runs import RUNS, read_runs
 from aatoolkit.archive.schema import CHANGES, bare, path_of
-from aatoolkit.archive.store import ArchiveStore, duckdb
+from aatoolkit.archive.store import ArchiveStore, duckdb, one_line
 from aatoolkit.errors import ArchiveError, ScopeError, did_you_mean, near_matches
 from aatoolkit.scope import FILTERS, Scope
 
@@ -289,7 +289,7 @@ class Snapshot:
             try:
                 return connection.sql(sql, params=values).to_arrow_table()
             except duckdb().Error as error:
-                problem = self.store.masked(str(error))
+                problem = one_line(error)
         raise ArchiveError(f"the query failed: {problem}", path=self.store.root)
 
     def rows(self, sql: str, *names: str, **options: Any) -> list[dict[str, Any]]:
@@ -336,7 +336,7 @@ class Snapshot:
                 f"WHERE {where}"
             )
         except duckdb().Error as error:
-            problem = self.store.masked(str(error).partition("LINE 1:")[0])
+            problem = one_line(str(error).partition("LINE 1:")[0])
         if problem:
             raise ArchiveError(
                 f"{path} cannot be read: {problem}; archive.verify() says more, and "
@@ -417,7 +417,7 @@ class Snapshot:
         try:
             yield
         except duckdb().Error as error:
-            problem = self.store.masked(str(error))
+            problem = one_line(error)
             unknown = _UNKNOWN_TABLE.search(problem)
             if unknown:  # DuckDB suggests its own tables, and knows no other yet
                 others = [name for name in tables if name != unknown["name"]]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import random
 import re
@@ -29,6 +28,9 @@ R = TypeVar("R")
 TRIES = 20
 """How often a commit that another writer overtook is tried again."""
 
+_FACTS = ("path", "size_bytes", "num_records", "partition.month", "min.run", "max.run")
+_REBUILD = "archive.verify() says more, and archive.rebuild() makes tables anew from the responses"
+
 
 def engine() -> ModuleType:
     """The package deltalake.
@@ -52,8 +54,8 @@ def duckdb() -> ModuleType:
         If it is not installed; it says what to install.
     """
     with needed("an archive needs", "archive"):
-        import duckdb as found
-    return found
+        import duckdb as package
+    return package
 
 
 class ArchiveStore:
@@ -85,15 +87,21 @@ class ArchiveStore:
                 f"no archive can be at {visible(str(root))}: it is no text that names a folder"
             ) from None
         self.root = str(Path(text).expanduser().absolute()) if self.is_local else text.rstrip("/")
+        self.options = {name: str(value) for name, value in (storage_options or {}).items()}
+        self._forget()
+
+    def _forget(self) -> None:
         self._peeked: dict[str, tuple[Any, Any]] = {}
         self._rows: dict[str, tuple[Any, list[dict[str, Any]]]] = {}
-        self.options = {name: str(value) for name, value in (storage_options or {}).items()}
         self.checksums: dict[str, dict[str, Any]] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         # Open tables stay in their process.
-        state = self.__dict__ | {"_peeked": {}, "_rows": {}, "checksums": {}}
-        return {name: value for name, value in state.items() if name != "files"}
+        return {name: getattr(self, name) for name in ("root", "is_local", "options")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._forget()
 
     @cached_property
     def files(self) -> FileSystem:
@@ -130,22 +138,16 @@ class ArchiveStore:
         """The address of a table's file for other engines: a path, or the URL of an object."""
         return unquote(uri) if self.is_local else uri
 
-    def open(self, name: str, version: int | None = None) -> Any | None:
+    def open(self, name: str) -> Any | None:
         """A table as it is now, as a ``DeltaTable``; None if there is none."""
         deltalake = engine()
         with self.errors(name):
             if self.is_local and not Path(self.uri(name), "_delta_log").is_dir():
                 return None
-        derived = not name.startswith(("responses", "runs"))
-        hint = "; remove its folder and run archive.rebuild()" if derived else ""
-        with self.errors(name, hint if self.is_local else ""):
             try:
-                table = deltalake.DeltaTable(
-                    self.uri(name), version=version, storage_options=self.options or None
-                )
+                return deltalake.DeltaTable(self.uri(name), storage_options=self.options or None)
             except deltalake.exceptions.TableNotFoundError:
                 return None
-        return table
 
     def peek(self, name: str) -> Any | None:
         """A table as it is now, to be read only; None if there is none.
@@ -153,12 +155,11 @@ class ArchiveStore:
         It is opened again only if its log has changed, which the name and the time of the last
         file of the log show. In an object store it is opened each time.
         """
-        last = self._last(name)
-        known, table = self._peeked.get(name, (None, None))
-        if last is None or known != last:
+        before, table = self._peeked.get(name, (None, None))
+        last = self._last(name) if self.is_local else None
+        if last is None or before != last:
             table = self.open(name)
-            if last is not None:
-                self._peeked[name] = last, table
+            self._peeked[name] = last, table
         return table
 
     def rows_of(self, name: str) -> list[dict[str, Any]] | None:
@@ -166,8 +167,8 @@ class ArchiveStore:
         table = self.peek(name)
         if table is None:
             return None
-        known, rows = self._rows.get(name, (None, []))
-        if known is not table:
+        before, rows = self._rows.get(name, (None, []))
+        if before is not table:
             with self.errors(name):
                 rows = self.dataset(name, table).to_table().to_pylist()
             self._rows[name] = table, rows
@@ -175,23 +176,17 @@ class ArchiveStore:
 
     def dataset(self, name: str, table: Any) -> ds.Dataset:
         """A table as an Arrow dataset."""
-        local = self.is_local
-        files = SubTreeFileSystem(self.uri(name), LocalFileSystem()) if local else None
+        files = SubTreeFileSystem(self.uri(name), LocalFileSystem()) if self.is_local else None
         return table.to_pyarrow_dataset(filesystem=files)
 
     def _last(self, name: str) -> tuple[Any, ...] | None:
-        """The identity of a table's newest log file; None where it cannot be looked up."""
-        if not self.is_local:
-            return None
+        """The identity of a table's newest log file; None if there is none."""
         folder = Path(self.uri(name), "_delta_log")
-        try:
-            last = max((one for one in os.listdir(folder) if one.endswith(".json")), default=None)
-            if last is None:
-                return None
+        with contextlib.suppress(OSError, ValueError):
+            last = max(file for file in os.listdir(folder) if file.endswith(".json"))
             facts = (folder / last).stat()
-        except OSError:
-            return None
-        return last, facts.st_ino, facts.st_mtime_ns, facts.st_size
+            return last, facts.st_ino, facts.st_mtime_ns, facts.st_size
+        return None
 
     def create(
         self,
@@ -204,10 +199,9 @@ class ArchiveStore:
     ) -> Any:
         """Open a table, creating it where it is missing; of two processes only one creates it."""
         deltalake = engine()
-        found = self.open(name)
-        if found is not None:
-            return found
-        settings = {"delta.checkpointInterval": "20", **(configuration or {})}
+        table = self.open(name)
+        if table is not None:
+            return table
         with self.errors(name), contextlib.suppress(deltalake.exceptions.DeltaError):
             deltalake.DeltaTable.create(
                 self.uri(name),
@@ -216,18 +210,18 @@ class ArchiveStore:
                 partition_by=["month"] if partitioned else None,
                 name=name.rpartition("/")[2],
                 description=description,
-                configuration=settings,
+                configuration={"delta.checkpointInterval": "20", **(configuration or {})},
                 storage_options=self.options or None,
                 raise_if_key_not_exists=False,
             )
-        found = self.open(name)
-        if found is None:
+        table = self.open(name)
+        if table is None:
             raise ArchiveError(
                 f"the table {name} cannot be created at {self.root}; check that it may be "
                 "written to",
                 path=self.root,
             )
-        return found
+        return table
 
     def append(self, table: Any, data: pa.Table, *, transaction: int | None = None) -> None:
         """Append rows in one commit.
@@ -241,25 +235,19 @@ class ArchiveStore:
             If another writer was first.
         """
         deltalake = engine()
-        commit = None
+        how: dict[str, Any] = {"mode": "append", "writer_properties": written()}
         if transaction is not None:
-            marked = deltalake.Transaction("aatoolkit", transaction)
-            commit = deltalake.CommitProperties(app_transactions=[marked])
+            marks = [deltalake.Transaction("aatoolkit", transaction)]
+            how["commit_properties"] = deltalake.CommitProperties(app_transactions=marks)
 
-        def commit_rows() -> None:
+        def commit() -> None:
             with self.errors(table.metadata().name or "a table"):
-                deltalake.write_deltalake(
-                    table,
-                    data,
-                    mode="append",
-                    writer_properties=written(),
-                    commit_properties=commit,
-                )
+                deltalake.write_deltalake(table, data, **how)
 
         if transaction is None:
-            again(commit_rows, table.update_incremental)
+            again(commit, table.update_incremental)
         else:
-            commit_rows()
+            commit()
 
     def actions(self, name: str, table: Any) -> list[dict[str, Any]]:
         """The data files of an open table: path, bytes, rows, and the range of their runs."""
@@ -269,18 +257,18 @@ class ArchiveStore:
         return list(actions.select(kept).to_pylist())
 
     @contextlib.contextmanager
-    def errors(self, what: str, hint: str = "") -> Iterator[None]:
-        """Convert the errors of the engines to errors of this package, without secrets."""
-        found = engine().exceptions
+    def errors(self, what: str) -> Iterator[None]:
+        """Convert the errors of the engines to errors of this package."""
+        kinds = engine().exceptions
         conflict, problem = False, ""
         try:
             yield
-        except found.CommitFailedError as error:
-            conflict, problem = True, self.masked(str(error))
-        except (found.TableNotFoundError, found.SchemaMismatchError):
+        except (kinds.TableNotFoundError, kinds.SchemaMismatchError):
             raise
-        except (found.DeltaError, found.DeltaProtocolError, OSError, pa.ArrowException) as error:
-            problem = self.masked(str(error))
+        except kinds.CommitFailedError as error:
+            conflict, problem = True, one_line(error)
+        except (kinds.DeltaError, kinds.DeltaProtocolError, OSError, pa.ArrowException) as error:
+            problem = one_line(error)
         if conflict:
             raise ArchiveConflict(
                 f"another process wrote to {what} at the same time, and was first ({problem}); "
@@ -288,8 +276,10 @@ class ArchiveStore:
                 path=self.root,
             )
         if problem:
-            hint = hint or _remedy(problem)
-            raise ArchiveError(f"{what} at {self.root}: {problem}{hint}", path=self.root)
+            raise ArchiveError(
+                f"{what} at {self.root}: {problem}; what was committed before is whole: {_REBUILD}",
+                path=self.root,
+            )
 
     @contextlib.contextmanager
     def typed(self) -> Iterator[None]:
@@ -305,52 +295,27 @@ class ArchiveStore:
         except Exception as error:
             cause = error
         if cause is not None:
-            words = self.masked(f"{type(cause).__name__}: {cause}")
+            words = one_line(f"{type(cause).__name__}: {cause}")
             raise ArchiveError(
-                f"the archive at {self.root} cannot be used ({words}); archive.verify() says more, "
-                "and archive.rebuild() makes tables anew from the responses",
-                path=self.root,
+                f"the archive at {self.root} cannot be used ({words}); {_REBUILD}", path=self.root
             ).with_traceback(cause.__traceback__)
 
-    def masked(self, text: str) -> str:
-        """A message of an engine, on one line, without the values of options or secrets."""
-        hidden = [
-            value
-            for name, value in (*self.options.items(), *os.environ.items())
-            if len(value) > 5 and any(word in name.upper() for word in _SECRET)
-        ]
-        for value in sorted(hidden, key=len, reverse=True):
-            text = text.replace(value, "…")
-        line = " ".join(_COLOUR.sub("", text).split())
-        return visible(line if len(line) <= 500 else f"{line[:499]}…")
 
-
-def _remedy(problem: str) -> str:
-    """What to do about an error of a file system, as far as its number says it."""
-    found = _NUMBER.search(problem)
-    number = int(found[1]) if found else 0
-    if number in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT):
-        return "; make room and do it again: what was committed before is whole"
-    if number in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return "; check that the folder may be read and written"
-    return ""
-
-
-_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-_NUMBER = re.compile(r"(?:os error |Errno )(\d+)")
-
-_SECRET = ("KEY", "SECRET", "TOKEN", "PASSWORD", "CREDENTIAL", "SAS", "SIGNATURE")
+def one_line(message: object) -> str:
+    """A message of an engine, on one line and without colours."""
+    line = " ".join(re.sub(r"\x1b\[[0-9;]*m", "", str(message)).split())
+    return visible(line if len(line) <= 500 else f"{line[:499]}…")
 
 
 def typed(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
     """Have a method of an archive raise errors of this package alone, see `ArchiveStore.typed`."""
 
     @wraps(method)
-    def whole(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
+    def wrapped(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
         with self._store.typed():
             return method(self, *args, **kwargs)
 
-    return whole
+    return wrapped
 
 
 def again(act: Callable[[], R], before: Callable[[], Any] = int) -> R:
@@ -358,20 +323,15 @@ def again(act: Callable[[], R], before: Callable[[], Any] = int) -> R:
 
     ``before`` is called before it is done again.
     """
-    for tried in range(TRIES):
+    for tried in range(TRIES - 1):
         try:
             return act()
         except ArchiveConflict:
-            if tried == TRIES - 1:
-                raise
-        time.sleep(random.uniform(0.0, 0.02 * 2 ** min(tried, 6)))
+            time.sleep(random.uniform(0.0, 0.02 * 2 ** min(tried, 6)))
         before()
-    raise AssertionError("unreachable")
+    return act()
 
 
 def written() -> Any:
     """How data files are written."""
     return engine().WriterProperties(compression="ZSTD", compression_level=6)
-
-
-_FACTS = ("path", "size_bytes", "num_records", "partition.month", "min.run", "max.run")

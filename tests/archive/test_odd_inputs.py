@@ -121,7 +121,7 @@ def test_errors_of_file_systems_are_typed_and_say_what_to_do(
     archive = aa.Archive(place, profile=PROFILE)
     with monkeypatch.context() as patched:
         patched.setattr(deltalake, "write_deltalake", full)
-        with pytest.raises(ArchiveError, match="make room and do it again") as refused:
+        with pytest.raises(ArchiveError, match="what was committed before is whole") as refused:
             archive.add([response(5, 3)], progress=False)
     assert "cannot copy ↳ No space left" in str(refused.value)
     assert archive.add([response(5, 3)], progress=False).responses == 1
