@@ -118,18 +118,13 @@ def fields(row: Mapping[str, Any], names: str, **renamed: str) -> dict[str, Any]
     return {name: row.get(renamed.get(name) or _snake(name)) for name in names.split()}
 
 
-_PLAIN = frozenset({str, int, float, bool, type(None)})
-
-
-def wire(value: Any) -> Any:
-    """Convert a value for JSON: days as ``2026-11-20``, instants as ``…T06:10:00Z``."""
-    if type(value) in _PLAIN:
-        return value
-    if isinstance(value, Mapping):
-        return {key: item if type(item) in _PLAIN else wire(item) for key, item in value.items()}
+def wire(value: object) -> str:
+    """Format what JSON has no type for: days as ``2026-11-20``, instants as ``…T06:10:00Z``."""
     if isinstance(value, datetime):
         return value.strftime("%Y-%m-%dT%H:%M:%SZ")
-    return value.isoformat() if isinstance(value, date) else [wire(item) for item in value]
+    if isinstance(value, date):
+        return value.isoformat()
+    raise TypeError(f"{type(value).__name__} is nothing that an answer holds")
 
 
 def not_held(*tables: str) -> str:

@@ -27,7 +27,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 import aatoolkit.service.sections  # noqa: F401  importing them registers them
@@ -318,7 +318,7 @@ class Service:
                 self._route("scope-options", self._scope_options),
                 self._route("agent-analytics", self._agent_analytics),
             ],
-            middleware=[Middleware(GZipMiddleware, minimum_size=1024, compresslevel=5)],
+            middleware=[Middleware(GZipMiddleware, minimum_size=1024, compresslevel=2)],
             exception_handlers={HTTPException: _refuse_route},
         )
         self.asgi.router.redirect_slashes = False
@@ -332,7 +332,7 @@ class Service:
                 # An answer belongs to one account and holds until the store is read again, which
                 # may be at any moment: a cache on the way must ask each time.
                 headers = {"Cache-Control": "private, no-cache"}
-                return _reply(wire(answer(request, self._project(request))), 200, headers)
+                return _reply(answer(request, self._project(request)), 200, headers)
             except ApiError as error:
                 return error_reply(error)
             except Exception:
@@ -459,6 +459,8 @@ def error_reply(error: ApiError) -> Response:
 def _reply(content: Mapping[str, Any], status: int, headers: Mapping[str, str]) -> Response:
     """Build a JSON response; a number that JSON has no word for raises ValueError."""
     always = {"Vary": "Authorization", "X-Request-Id": uuid4().hex}
-    return JSONResponse(
-        content, status, {**always, **headers}, media_type="application/json; charset=utf-8"
+    body = json.dumps(
+        content, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=wire
     )
+    media_type = "application/json; charset=utf-8"
+    return Response(body.encode(), status, {**always, **headers}, media_type)

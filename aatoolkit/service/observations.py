@@ -3,7 +3,8 @@
 Every filter is applied in the tables below, once, so that a section is a query over what is
 already in scope and cannot forget one. Each is a temporary table, created when the first query
 reads it and kept for the next request that asks the same. What is not scoped by answers is in
-``store.<table>``, and is limited to the host and the window by the section that reads it.
+``store.<table>``, and is limited to the host and the window by the section that reads it;
+``store.engine_runs`` has the first and last day on which a host asked each engine anything.
 
 ===================== ==================================================================
 ``scoped_prompts``    prompts of the host with the topics and categories asked for
@@ -22,12 +23,10 @@ reads it and kept for the next request that asks the same. What is not scoped by
 ``site_visits``       visits in the window with their conversions; ``ai`` those from the
                       engines asked for, ``other`` those from no engine
 ``named_runs``        the runs whose answer mentions a brand of the brand filter; without
-                      that filter, all of ``runs``; the same of ``answers``, ``citations``
-                      and ``fanouts``
+                      that filter, all of ``runs``; the same of ``answers`` and ``fanouts``
 ``seen_sources``      the sources of the named answers, cited or only retrieved
 ``shopping_answers``  the answers that were examined for shopping results; ``shelf`` the
                       products that they show
-``engine_runs``       first and last day on which the host asked each engine anything
 ``cited_pages``       first and last day on which a page was cited, up to the store's clock
 ===================== ==================================================================
 
@@ -107,6 +106,10 @@ _OF_ANSWERS = {
     "claim_sightings": "claim_id",
 }
 
+_NAMED = """(
+  len($brand) = 0 OR chat_id IN (SELECT chat_id FROM mentions WHERE list_contains($brand, brand)))
+"""
+
 _TABLES = {
     "scoped_prompts": """
 SELECT * FROM store.prompts
@@ -114,14 +117,9 @@ WHERE host = $host
   AND (len($topic) = 0 OR list_contains($topic, topic))
   AND (len($category) = 0 OR list_contains($category, category))
 """,
-    "engine_runs": """
-SELECT host, engine, CAST(min(ran_at) AS DATE) AS first_run_day,
-  CAST(max(ran_at) AS DATE) AS last_run_day
-FROM store.answers WHERE host = $host GROUP BY host, engine
-""",
     "scoped_engines": """
 SELECT engines.*, seen.last_run_day
-FROM store.engines AS engines LEFT JOIN engine_runs AS seen USING (host, engine)
+FROM store.engines AS engines LEFT JOIN store.engine_runs AS seen USING (host, engine)
 WHERE host = $host AND (len($engine) = 0 OR list_contains($engine, engine))
 """,
     "runs": """
@@ -181,11 +179,12 @@ SELECT url,
 FROM (SELECT DISTINCT url FROM citations WHERE cited)
 """,
     # Every source of the named answers, cited or only retrieved, with the kind of its domain.
-    "seen_sources": """
+    "seen_sources": f"""
 SELECT citations.*, engines.exposes_retrieval, source_domains.domain_type
-FROM named_citations AS citations
+FROM citations
 LEFT JOIN scoped_engines AS engines USING (host, engine)
 LEFT JOIN store.source_domains AS source_domains USING (host, source_domain)
+WHERE {_NAMED}
 """,
     "shopping_answers": """
 SELECT answers.* FROM answers JOIN scoped_engines AS engines USING (host, engine)
@@ -232,11 +231,8 @@ WHERE host = $host AND outcome = 'answered' AND CAST(ran_at AS DATE) BETWEEN (
 """,
 }
 _TABLES["previous_runs"] = _TABLES["runs"]
-for _rows in ("runs", "answers", "citations", "fanouts"):
-    _TABLES[f"named_{_rows}"] = f"""
-SELECT * FROM {_rows} WHERE len($brand) = 0
-  OR chat_id IN (SELECT chat_id FROM mentions WHERE list_contains($brand, brand))
-"""
+for _rows in ("runs", "answers", "fanouts"):
+    _TABLES[f"named_{_rows}"] = f"SELECT * FROM {_rows} WHERE {_NAMED}"
 for _window in ("", "previous_"):
     _TABLES[f"{_window}answers"] = f"SELECT * FROM {_window}runs WHERE outcome = 'answered'"
 for _window in ("", "previous_", "trial_"):
@@ -308,7 +304,7 @@ class Observations:
     def collected_since(self) -> date | None:
         """The day since which answers are collected; None where there are none."""
         since: date | None = self.project["observed_from"] or self.value(
-            "SELECT min(first_run_day) FROM engine_runs"
+            "SELECT min(first_run_day) FROM store.engine_runs WHERE host = $host"
         )
         return since
 

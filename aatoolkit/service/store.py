@@ -325,7 +325,17 @@ def _load(tables: Mapping[str, pa.Table | Path]) -> duckdb.DuckDBPyConnection:
     if problems:
         connection.close()
         raise StoreError(problems)
+    connection.execute(_ENGINE_RUNS)
     return connection
+
+
+_ENGINE_RUNS = """
+CREATE TABLE store.engine_runs AS
+SELECT host, engine, CAST(min(ran_at) AS DATE) AS first_run_day,
+  CAST(max(ran_at) AS DATE) AS last_run_day
+FROM store.answers GROUP BY host, engine
+"""
+"""The days on which a host asked an engine anything."""
 
 
 def _problems(connection: duckdb.DuckDBPyConnection, table: StoreTable) -> Iterator[str]:
