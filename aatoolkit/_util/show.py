@@ -8,8 +8,7 @@ columns: each of its cells is shown whole.
 from __future__ import annotations
 
 import html
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -17,8 +16,14 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit._util.numbers import alike
-from aatoolkit._util.text import counted, joined, markup, name_parts, terminal_width, visible
-from aatoolkit._util.text import wrap_cell as wrapped
+from aatoolkit._util.text import (
+    counted,
+    joined,
+    name_parts,
+    terminal_width,
+    visible,
+    wrap_cell,
+)
 
 _ROWS, _LISTED = 60, 200
 """How many rows of numbers are shown, and of a listing."""
@@ -32,7 +37,7 @@ _NARROW, _SENTENCE, _PHRASE, _WORD, _NAME = 12, 24, 40, 34, 24
 the longest word that is not broken, and the longest name."""
 
 _NAMED = 12
-"""How many columns that say how numbers were made are named."""
+"""How many of the columns that are not in sight are named."""
 
 _TEXT = 150
 """Longer cells are texts, which take twice the width on a page."""
@@ -44,6 +49,10 @@ Marks = dict[str, np.ndarray]
 
 Remarks = Callable[[pd.DataFrame, Collection[str]], tuple[Marks, list[str]]]
 """From a frame and the names that are in sight to marks of cells and sentences below the table."""
+
+
+def _no_remarks(_: pd.DataFrame, __: Collection[str]) -> tuple[Marks, list[str]]:
+    return {}, []
 
 
 @dataclass(frozen=True)
@@ -61,16 +70,12 @@ class ShowAs:
         The columns that the rows are sorted by, which stay in sight.
     remarks
         Says what stands below the table.
-    fold
-        A column by whose values many rows are folded, what a row is, and the column whose first
-        words are counted beside each fold.
     """
 
     details: tuple[str, ...] | None = None
     verdict: str = ""
     order: tuple[str, ...] = ()
-    remarks: Remarks | None = None
-    fold: tuple[str, str, str | None] = ("", "row", None)
+    remarks: Remarks = _no_remarks
 
 
 class Shown(pd.DataFrame):
@@ -102,10 +107,6 @@ class Shown(pd.DataFrame):
         object.__setattr__(result, "view", view)
         return result
 
-    def fold_by(self, column: str, noun: str = "row", words: str | None = None) -> Shown:
-        """Return the same rows, folded by the values of a column where they are many."""
-        return self.with_view(replace(self.view, fold=(column, noun, words)))
-
     def sort_values(self, by: Any, **options: Any) -> Any:
         """Sort the rows; see `pandas.DataFrame.sort_values`."""
         result = super().sort_values(by, **options)
@@ -124,52 +125,46 @@ class Shown(pd.DataFrame):
 def as_text(frame: pd.DataFrame, view: ShowAs, width: int = 0) -> str:
     """Format a frame for a terminal, or within another width."""
     width = width or terminal_width()
-    names = [*map(str, frame.columns)]
-    if not len(frame) or len({*names}) < len(names) or not names:
-        return repr(pd.DataFrame(frame))
+    plain = repr(pd.DataFrame(frame))
+    if _is_left_to_pandas(frame):
+        return plain
     if view.details is None:
-        if _is_folded(frame, view) and len(frame) > (pd.get_option("display.max_rows") or 10**9):
-            return _folded_text(frame, view)
-        held = _held(frame)
-        columns = _columns(frame.loc[:, held], _LISTED)
-        blocks = [*_blocks(columns, frame.index.nlevels, width)]
-        notes = [_more(frame, _LISTED), _blank(frame, held)]
-        return "\n".join(["\n\n".join(map("\n".join, blocks)), *filter(None, notes)])
-    marks, _ = _remarks(frame, view, names)
-    if not marks and _fits_pandas(frame, width):
-        return "\n\n".join([repr(pd.DataFrame(frame)), *_remarks(frame, view, names)[1]])
-    chosen = _choose(frame, view, marks, width)
-    lines = [*chosen.constant, *next(iter(_blocks(chosen.columns, 1, width, is_one=True)))]
-    notes = [*chosen.notes, *_left_out(chosen.rest, view)]
-    return "\n".join([*lines, *(line for note in notes for line in wrapped(note, width))])
-
-
-def _left_out(names: Sequence[str], view: ShowAs) -> list[str]:
-    """Name the columns that are not shown; many that say how numbers were made are counted."""
-    details = [name for name in names if name in (view.details or ())]
-    others = [name for name in names if name not in details]
-    if len(details) > _NAMED:
-        others.append(f"{len(details)} columns that say how the numbers were made")
-    else:
-        others += details
-    return [f"not shown: {', '.join(others)}"] if others else []
+        columns, notes = _listing(frame)
+        return "\n".join(["\n\n".join(_blocks(columns, frame.index.nlevels, width)), *notes])
+    marks, notes = view.remarks(frame, [*map(str, frame.columns)])
+    # pandas keeps a character free.
+    is_narrow = max(map(len, plain.split("\n"))) < width and "\\\n" not in plain
+    if is_narrow and not marks and ".." not in plain and len(frame) <= _ROWS:
+        return "\n\n".join([plain, *notes])
+    columns, notes, rest = _in_sight(frame, view, width)
+    if rest:
+        more = f" and {len(rest) - _NAMED} more" if len(rest) > _NAMED else ""
+        notes.append(f"not shown: {', '.join(rest[:_NAMED])}{more}")
+    lines = (line for note in notes for line in wrap_cell(note, width))
+    return "\n".join([_lines(columns, width), *lines])
 
 
 def as_html(frame: pd.DataFrame, view: ShowAs) -> str | None:
     """Format a frame for a notebook."""
-    names = [*map(str, frame.columns)]
-    if not len(frame) or len({*names}) < len(names):
+    if _is_left_to_pandas(frame):
         page: str | None = pd.DataFrame(frame)._repr_html_()  # type: ignore[operator]
         return page
+    has_more = False
     if view.details is None:
-        return _page(frame, _more(frame, _LISTED))
-    chosen = _choose(frame, view, _remarks(frame, view, names)[0], _PAGE)
-    notes = "".join(f"<p>{markup_long(note)}</p>" for note in chosen.notes)
-    above = "".join(f"<p>{markup(line)}</p>" for line in chosen.constant)
-    table = _table(chosen.columns, 1)
-    whole = _table(_columns(frame, _ROWS), 1) if chosen.rest else ""
-    rest = fold(f"all {len(names)} columns", whole) if whole else ""
-    return block(f"{above}{table}{notes}{rest}")
+        (columns, notes), levels = _listing(frame), frame.index.nlevels
+    else:
+        (columns, notes, names), levels = _in_sight(frame, view, _PAGE), 1
+        has_more = bool(names)
+    table = _table(columns, levels)
+    below = "".join(f"<p>{markup_long(note)}</p>" for note in notes)
+    if has_more:
+        full = _columns(frame.head(_ROWS), {})
+        below += fold(f"all {frame.shape[1]} columns", _table(full, frame.index.nlevels))
+    return block(table + below)
+
+
+def _is_left_to_pandas(frame: pd.DataFrame) -> bool:
+    return frame.empty or not frame.columns.is_unique
 
 
 def block(content: str) -> str:
@@ -199,143 +194,98 @@ class _Column(NamedTuple):
 
     @property
     def natural(self) -> int:
+        """The width in which no cell is wrapped."""
         return max(map(len, (self.name, *self.cells)))
 
-    def least(self, is_label: bool = False) -> int:
+    @property
+    def least(self) -> int:
         """The width below which it cannot be read."""
         if self.is_number:
             return self.natural
-        words = (word for cell in self.cells for word in cell.split())
-        parts = (
-            part
-            for word in words
-            for part in (name_parts(word) if len(word) > _NAME and not is_label else [word])
-        )
-        longest = min(_WORD, max(map(len, parts), default=0))
+        words = [word for cell in self.cells for word in cell.split()]
+        parts = [part for word in words for part in _name_parts(word)]
         low = _SENTENCE if self.natural > _PHRASE else _NARROW
+        longest = min(_WORD, max(map(len, parts), default=0))
         return min(self.natural, max(len(self.name), low, longest))
 
 
-class _Choice(NamedTuple):
-    """What of a frame is shown: lines above, columns, notes below, and the names left out."""
-
-    constant: list[str]
-    columns: list[_Column]
-    notes: list[str]
-    rest: list[str]
-
-
-def _choose(frame: pd.DataFrame, view: ShowAs, marks: Marks, width: int) -> _Choice:
-    """Choose the columns that fit: those sorted by, the verdict, and of the others the first."""
-    rows = frame.head(_ROWS)
-    index, *columns = _columns(rows, _ROWS, marks, flat=True)
-    by_name = {column.name: column for column in columns}
-    names = dict(zip(map(visible, map(str, frame.columns)), by_name, strict=True))
-    verdict, details = visible(view.verdict), {*map(visible, view.details or ())}
-    order = [visible(name) for name in view.order if visible(name) in names]
-    ranked = [name for name in names if name not in details and name != verdict]
-    room = width - index.natural
-    must = [*dict.fromkeys([*order, *([verdict] if verdict in names else [])])]
-    constant: list[str] = []
-    if sum(by_name[name].natural + _GAP for name in {*ranked, *must}) > room:
-        keys = [name for name in ranked if not by_name[name].is_number and name not in must]
-        constant = [name for name in keys if len({*by_name[name].cells}) == 1 and len(rows) > 1]
-        constant = constant[: len(keys) - 1] if len(constant) == len(keys) else constant
-    kept = list(must)
-    room -= sum(by_name[name].least() + _GAP for name in kept)
-    full = False
-    for name in [*(n for n in ranked if n not in constant), *(n for n in names if n in details)]:
-        is_blank = name in details and {*by_name[name].cells} == {"<NA>"}
-        if name in kept or is_blank or (full and name not in details):
-            continue
-        size = by_name[name].least() + _GAP
-        if size > room and kept:
-            full = True
-            continue
-        kept.append(name)
-        room -= size
-    shown = sorted(kept, key=lambda name: (name == verdict, [*names].index(name)))
-    seen = {*shown, *constant}
-    _, notes = _remarks(frame, view, seen)
-    more = _more(frame, _ROWS)
-    return _Choice(
-        [f"{name}: {by_name[name].cells[0]}" for name in constant],
-        [index, *(by_name[name] for name in shown)],
-        [more, *notes] if more else notes,
-        [name for name in names if name not in seen],
-    )
+def _listing(frame: pd.DataFrame) -> tuple[list[_Column], list[str]]:
+    """The index and the columns that hold a value, all if none does; and what is left out."""
+    is_held = frame.notna().any().to_numpy()
+    is_held = is_held if is_held.any() else ~is_held
+    names = [visible(str(name)) for name in frame.columns[~is_held]]
+    notes = [*_more(frame, _LISTED), *([f"no value in: {', '.join(names)}"] if names else [])]
+    return _columns(frame.loc[:, is_held].head(_LISTED), {}), notes
 
 
-def _remarks(frame: pd.DataFrame, view: ShowAs, names: Collection[str]) -> tuple[Marks, list[str]]:
-    return view.remarks(frame, names) if view.remarks else ({}, [])
+def _in_sight(
+    frame: pd.DataFrame, view: ShowAs, width: int
+) -> tuple[list[_Column], list[str], list[str]]:
+    """The columns that fit, the notes below them, and the names of those left out.
+
+    What rows are sorted by and the verdict always fit; of the others come the first, and those
+    that say how a number was made come last. A word that is the same in all rows is a note.
+    """
+    rows, details = frame.head(_ROWS), view.details or ()
+    marks, _ = view.remarks(frame, [*map(str, frame.columns)])
+    names = [*map(str, frame.columns)]
+    labels = _Column("", [cell_text(label) for label in rows.index], is_number=False)
+    columns = dict(zip(names, _columns(rows, marks)[rows.index.nlevels :], strict=True))
+    required = [name for name in names if name in view.order or name == view.verdict]
+    others = sorted((name for name in names if name not in required), key=details.__contains__)
+    told = {
+        name: f"{visible(name)}: {columns[name].cells[0]}"
+        for name in others
+        if name not in details
+        and not columns[name].is_number
+        and len({*columns[name].cells}) == 1 < len(rows)
+    }
+    room, chosen = width - labels.natural, [*required]
+    room -= sum(columns[name].least + _GAP for name in required)
+    for name in others:
+        size = columns[name].least + _GAP
+        is_blank = name in details and {*columns[name].cells} == {"<NA>"}
+        if not is_blank and name not in told and (size <= room or not chosen):
+            chosen.append(name)
+            room -= size
+    order = sorted(chosen, key=lambda name: (name == view.verdict, names.index(name)))
+    notes = [*_more(frame, _ROWS), *told.values(), *view.remarks(frame, chosen)[1]]
+    rest = [visible(name) for name in names if name not in (*chosen, *told)]
+    return [labels, *(columns[name] for name in order)], notes, rest
 
 
-def _fits_pandas(frame: pd.DataFrame, width: int) -> bool:
-    """Whether pandas shows all columns side by side, and no cell cut."""
-    limit = pd.get_option("display.max_rows") or len(frame)
-    most = pd.get_option("display.max_columns")
-    if len(frame) > limit or (most and frame.shape[1] > most):
-        return False
-    longest = pd.get_option("display.max_colwidth") or 10**6
-    if any(len(cell) >= longest for column in _columns(frame, _ROWS) for cell in column.cells):
-        return False
-    # pandas keeps a character free.
-    return max(map(len, frame.to_string().splitlines())) < width
-
-
-def _held(frame: pd.DataFrame) -> np.ndarray:
-    """The columns that hold a value; all, if none does."""
-    held = frame.notna().any().to_numpy()
-    return held if held.any() else ~held
-
-
-def _blank(frame: pd.DataFrame, held: np.ndarray) -> str:
-    names = [visible(str(name)) for name in frame.columns[~held]]
-    return f"no value in: {', '.join(names)}" if names else ""
-
-
-def _more(frame: pd.DataFrame, most: int) -> str:
-    return f"… {len(frame) - most:,} more rows" if len(frame) > most else ""
+def _more(frame: pd.DataFrame, most: int) -> list[str]:
+    return [f"… {len(frame) - most:,} more rows"] if len(frame) > most else []
 
 
 # -- cells as text -----------------------------------------------------------------------------
 
 
-def _columns(
-    frame: pd.DataFrame, most: int, marks: Marks | None = None, *, flat: bool = False
-) -> list[_Column]:
-    """The levels of the index, or all of it in one column, and the columns, as texts."""
-    rows = frame.head(most)
-    if flat:
-        labels = [_Column("", [cell_text(label) for label in rows.index], False)]
-    else:
-        names = ["" if name is None else str(name) for name in rows.index.names]
-        labels = [
-            _column(name, pd.Series(rows.index.get_level_values(at)), False)
-            for at, name in enumerate(names)
-        ]
+def _columns(rows: pd.DataFrame, marks: Marks) -> list[_Column]:
+    """The levels of the index and the columns, as texts."""
     is_mixed = "unit" in rows and rows["unit"].nunique(dropna=False) > 1
-    columns = [
-        _column(str(name), rows.iloc[:, at], is_mixed) for at, name in enumerate(rows.columns)
+    labels = [
+        _column("" if name is None else str(name), pd.Series(rows.index.get_level_values(at)))
+        for at, name in enumerate(rows.index.names)
     ]
-    for at, column in enumerate(columns):
-        if marks and column.name in marks:
-            stars = ("*" if mark else " " for mark in marks[column.name])
+    columns = []
+    for at, name in enumerate(map(str, rows.columns)):
+        column = _column(name, rows.iloc[:, at], is_mixed)
+        if name in marks:
+            stars = ("*" if mark else " " for mark in marks[name])
             cells = [f"{cell}{star}" for cell, star in zip(column.cells, stars, strict=False)]
-            columns[at] = column._replace(cells=cells)
+            column = column._replace(cells=cells)
+        columns.append(column)
     return [*labels, *columns]
 
 
-def _column(name: str, values: pd.Series, is_mixed: bool) -> _Column:
+def _column(name: str, values: pd.Series, is_mixed: bool = False) -> _Column:
     """A column as texts: numbers with as many digits as each other, days without midnight."""
     kind = values.dtype
     is_number = pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind)
-    if is_number and pd.api.types.is_float_dtype(kind):
-        return _Column(
-            visible(name),
-            alike(values.to_numpy(np.float64, na_value=np.nan).tolist(), is_mixed=is_mixed),
-            True,
-        )
+    if pd.api.types.is_float_dtype(kind):
+        numbers = values.to_numpy(np.float64, na_value=np.nan).tolist()
+        return _Column(visible(name), alike(numbers, is_mixed=is_mixed), is_number)
     cells = [cell_text(value) for value in values]
     if pd.api.types.is_datetime64_any_dtype(kind) and all(
         cell.endswith(_MIDNIGHT) or cell == "<NA>" for cell in cells
@@ -351,92 +301,48 @@ def cell_text(value: Any) -> str:
     return joined(visible(str(value)).replace("\\n", " "))
 
 
+def _name_parts(word: str) -> list[str]:
+    """The parts of a name that is so long that it may be broken."""
+    return name_parts(word) if len(word) > _NAME else [word]
+
+
 # -- lines -------------------------------------------------------------------------------------
 
 
-def _blocks(
-    columns: Sequence[_Column], levels: int, width: int, *, is_one: bool = False
-) -> Iterable[list[str]]:
-    """The lines of the columns that stand beside each other, block by block."""
-    labels, rest = [*columns[:levels]], [*columns[levels:]]
-    least = {column.name: column.least() for column in rest}
-    while True:
-        part = list(labels)
-        room = width - sum(column.least(is_label=True) + _GAP for column in labels) + _GAP
-        while rest and (is_one or len(part) == levels or least[rest[0].name] + _GAP <= room):
-            room -= least[rest[0].name] + _GAP
-            part.append(rest.pop(0))
-        lows = [column.least(is_label=at < levels) for at, column in enumerate(part)]
-        yield [*_lines(part, _widths([column.natural for column in part], lows, width))]
-        if not rest:
-            return
+def _blocks(columns: Sequence[_Column], levels: int, width: int) -> list[str]:
+    """The columns that fit beside the labels, block below block."""
+    labels, blocks = [*columns[:levels]], [[*columns[:levels]]]
+    for column in columns[levels:]:
+        part = [*blocks[-1], column]
+        size = sum(column.least + _GAP for column in part) - _GAP
+        if size > width and len(part) > levels + 1:
+            blocks.append([*labels, column])
+        else:
+            blocks[-1] = part
+    return [_lines(part, width) for part in blocks]
 
 
-def _widths(natural: Sequence[int], least: Sequence[int], width: int) -> list[int]:
-    """Widths between the least and the natural ones; the widest give way first."""
-    room = max(width - _GAP * (len(natural) - 1), sum(least))
-
-    def within(cap: int) -> list[int]:
-        return [max(low, min(size, cap)) for size, low in zip(natural, least, strict=True)]
-
-    cap = max(natural, default=0)
-    while cap > 1 and sum(within(cap)) > room:
+def _lines(columns: Sequence[_Column], width: int) -> str:
+    """The columns beside each other; the widest give way first, down to what can be read."""
+    least, natural = ([getattr(c, size) for c in columns] for size in ("least", "natural"))
+    room = max(width - _GAP * (len(columns) - 1), sum(least))
+    cap = max(natural)
+    while cap > 1 and sum(map(max, least, (min(size, cap) for size in natural))) > room:
         cap -= 1
-    return within(cap)
-
-
-def _lines(columns: Sequence[_Column], widths: Sequence[int]) -> Iterable[str]:
-    heads = [column.name for column in columns]
+    widths = [max(low, min(size, cap)) for low, size in zip(least, natural, strict=True)]
+    heads, lines = [column.name for column in columns], []
     for row in (heads, *zip(*(column.cells for column in columns), strict=True)):
-        cells = [wrapped(cell, size) for cell, size in zip(row, widths, strict=True)]
-        for line in range(max(map(len, cells))):
+        cells = [wrap_cell(cell, size) for cell, size in zip(row, widths, strict=True)]
+        for at in range(max(map(len, cells))):
             parts = (
-                f"{cell[line] if line < len(cell) else '':{'>' if column.is_number else '<'}{size}}"
+                f"{cell[at] if at < len(cell) else '':{'>' if column.is_number else '<'}{size}}"
                 for cell, size, column in zip(cells, widths, columns, strict=True)
             )
-            yield (" " * _GAP).join(parts).rstrip()
-
-
-# -- folds -------------------------------------------------------------------------------------
-
-
-def _is_folded(frame: pd.DataFrame, view: ShowAs) -> bool:
-    names = [*frame.columns, *frame.index.names]
-    return bool(view.fold[0]) and names.count(view.fold[0]) == 1 and not frame.empty
-
-
-def _parts(frame: pd.DataFrame, view: ShowAs) -> Iterable[tuple[Any, str]]:
-    """Each value that is folded by, and how many rows of what it has."""
-    column, noun, words = view.fold
-    for value, part in frame.groupby(column, sort=False, dropna=False):
-        count = counted(len(part), noun)
-        if [*part.columns].count(words) == 1:
-            firsts = Counter(
-                cell_text(text).partition(":")[0].partition(" (")[0] for text in part[words]
-            )
-            count += ": " + ", ".join(f"{number:,} {word}" for word, number in firsts.items())
-        yield value, count
-
-
-def _folded_text(frame: pd.DataFrame, view: ShowAs) -> str:
-    """A line for each value that is folded by, with how many rows it has, and how one is opened."""
-    column, noun, _ = view.fold
-    parts = [(value, cell_text(value), count) for value, count in _parts(frame, view)]
-    width = max(len(text) for _, text, _ in parts)
-    lines = [f"{text:{width}}  {count}" for _, text, count in parts]
-    query = f".query({f'{column} == {parts[0][0]!r}'!r})"
-    return "\n".join([*lines, f"{counted(len(frame), noun)}; those of one: {query}"])
+            lines.append((" " * _GAP).join(parts).rstrip())
+    return "\n".join(lines)
 
 
 # -- HTML --------------------------------------------------------------------------------------
-
-
-def _page(frame: pd.DataFrame, more: str) -> str:
-    """A listing as HTML, with notes on what it leaves out."""
-    held = _held(frame)
-    table = _table(_columns(frame.loc[:, held], _LISTED), frame.index.nlevels)
-    notes = "".join(f"<p>{markup(note)}</p>" for note in (more, _blank(frame, held)) if note)
-    return block(table + notes)
 
 
 def _table(columns: Sequence[_Column], labels: int) -> str:
@@ -483,39 +389,27 @@ def table_html(
     style="text-align:right;vertical-align:top">n</th></tr></thead><tbody><tr><td
     style="text-align:right;vertical-align:top">&lt;1&gt;</td></tr></tbody></table>'
     """
-    width = len(heads or (rows[0] if rows else ()))
-    longest = [max((len(row[at]) for row in rows), default=0) for at in range(width)]
 
-    def cell(tag: str, at: int, text: str, of: str = "") -> str:
+    def cell(at: int, text: str, scope: str = "") -> str:
         style = f"text-align:{'right' if at in numbers else 'left'};vertical-align:top"
-        if of == "col" and longest[at] > _NAME:
-            style += f";min-width:{12 if longest[at] <= _TEXT else 24}em"
-        scope = f' scope="{of}"' if of else ""
-        content = _broken(visible(text))
-        content = f"<code>{content}</code>" if at in codes and of != "col" else content
-        return f'<{tag}{scope} style="{style}">{content}</{tag}>'
+        longest = max((len(row[at]) for row in rows), default=0) if scope == "col" else 0
+        if longest > _NAME:
+            style += f";min-width:{12 if longest <= _TEXT else 24}em"
+        words = visible(text).split(" ")
+        content = " ".join("<wbr>".join(map(html.escape, _name_parts(word))) for word in words)
+        if at in codes and scope != "col":
+            content = f"<code>{content}</code>"
+        tag, attribute = ("th", f' scope="{scope}"') if scope else ("td", "")
+        return f'<{tag}{attribute} style="{style}">{content}</{tag}>'
 
-    head = "".join(cell("th", at, text, "col") for at, text in enumerate(heads))
-    lines = (
-        "".join(
-            cell("th", at, text, "row") if at < labels else cell("td", at, text)
-            for at, text in enumerate(row)
-        )
-        for row in rows
-    )
-    body = "".join(f"<tr>{line}</tr>" for line in lines)
+    def line(row: Sequence[str]) -> str:
+        return "".join(cell(at, text, "row" * (at < labels)) for at, text in enumerate(row))
+
+    head = "".join(cell(at, text, "col") for at, text in enumerate(heads))
+    body = "".join(f"<tr>{line(row)}</tr>" for row in rows)
     title = f'<caption style="text-align:left">{markup_long(caption)}</caption>' if caption else ""
     thead = f"<thead><tr>{head}</tr></thead>" if heads else ""
     return f'<table class="dataframe tex2jax_ignore">{title}{thead}<tbody>{body}</tbody></table>'
-
-
-def _broken(text: str) -> str:
-    """A text as HTML whose long names may be broken where their parts meet."""
-    words = (
-        "<wbr>".join(map(html.escape, name_parts(word))) if len(word) > _NAME else html.escape(word)
-        for word in text.split(" ")
-    )
-    return " ".join(words)
 
 
 def row_ranges(index: pd.Index, chosen: np.ndarray) -> str:

@@ -81,7 +81,7 @@ class Dataset(Mapping[str, Tables], NamesNear):
         ]
         failed = [(name, None, None, f"failed: {error}") for name, error in self.errors.items()]
         names = ("section", "table", "rows", "availability")
-        return summarised(names, [*rows, *failed]).fold_by("section", "table", "availability")
+        return summarised(names, [*rows, *failed])
 
     def compare(self, baseline: Dataset | None = None, level: float = 0.95) -> pd.DataFrame:
         """Compare mention rates and positions with another dataset, or with the window before.

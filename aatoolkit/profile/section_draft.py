@@ -107,8 +107,7 @@ class SectionDraft:
         index = pd.MultiIndex.from_tuples(
             [(column.table, column.name) for column in columns], names=["table", "column"]
         )
-        frame = Shown(pd.DataFrame(review, index=index, dtype="string"))
-        return frame.fold_by("table", "column", "confidence")
+        return Shown(pd.DataFrame(review, index=index, dtype="string"))
 
     def set(
         self,

@@ -68,19 +68,6 @@ def test_html_shows_text_as_text() -> None:
     assert page.count(SENTENCE) == 2
 
 
-def test_many_rows_fold_in_a_terminal_too() -> None:
-    status = ["partial (not run): no engine", "partial", "available"]
-    listing = Shown({"section": ["a", "a", "b"] * 30, "rows": 1, "availability": status * 30})
-    assert repr(listing).count("\n") == 90
-    folded = listing.fold_by("section", "table", "availability")
-    assert repr(folded) == (
-        "a  60 tables: 60 partial\nb  30 tables: 30 available\n"
-        "90 tables; those of one: .query(\"section == 'a'\")"
-    )
-    assert repr(folded.query("section == 'b'")).count("available") == 30
-    assert repr(listing.set_index("section").fold_by("section")).startswith("a  60 rows\n")
-
-
 def test_numbers_are_on_the_right_and_a_page_can_be_read_out() -> None:
     index = pd.Index(["x"], name="column")
     frame = Shown({"rows": [1], "reason": SENTENCE, "of": "a." + "b" * 30}, index=index)
@@ -127,8 +114,8 @@ def result(**more: object) -> Shown:
 def test_a_result_shows_key_numbers_and_verdict_in_80_columns() -> None:
     text = repr(result())
     assert max(map(len, text.splitlines())) <= 80
-    assert text.startswith("measure: share_of_voice\n"), "what is the same in all rows, once"
-    head = text.splitlines()[1].split()
+    assert "\nmeasure: share_of_voice\n" in text, "what is the same in all rows, once"
+    head = text.splitlines()[0].split()
     assert head == ["brand", "before", "change", "low", "high", "n", "p", "verdict"]
     assert "0  Acme           0.2000" in text
     assert text.endswith("not shown: method")
@@ -175,7 +162,8 @@ def test_a_comparison_says_why_there_is_no_verdict() -> None:
     text = repr(dataset.compare())
     assert max(map(len, text.splitlines())) <= 80
     head = next(line.split() for line in text.splitlines() if "verdict" in line.split())
-    assert head[-2:] == ["change", "verdict"]
+    assert head[-1] == "verdict"
+    assert "change" in head
     assert "cannot say (row" in text
 
 
