@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from aatoolkit.display.theme import set_theme as set_theme
     from aatoolkit.display.widgets.picker import ScopePicker as ScopePicker
     from aatoolkit.display.widgets.picker import SectionPicker as SectionPicker
-    from aatoolkit.frame.concat import concat as concat
+    from aatoolkit.frame.merge import concat as concat
     from aatoolkit.frame.parquet import read_metadata as read_metadata
     from aatoolkit.frame.parquet import read_parquet as read_parquet
     from aatoolkit.frame.parquet import rebuild as rebuild
@@ -96,7 +96,7 @@ _HOMES = {
     "client.reading": ("read_dataset",),
     "display.theme": ("set_theme",),
     "display.widgets.picker": ("ScopePicker", "SectionPicker"),
-    "frame.concat": ("concat",),
+    "frame.merge": ("concat",),
     "frame.parquet": ("read_metadata", "read_parquet", "rebuild"),
     "jsontree.shred": ("shred", "unshred"),
     "metadata.arrow_schema": ("logical_hash",),

@@ -115,7 +115,7 @@ class Collection(Mapping[HostScope, Dataset], NamesNear):
         >>> collected.concat("domains").groupby("host").size().index.tolist()
         ['acme.example', 'globex.example']
         """
-        from aatoolkit.frame.concat import concat
+        from aatoolkit.frame.merge import concat
         from aatoolkit.frame.reshape import with_context
 
         parts = [dataset[section] for dataset in self.values() if section in dataset]

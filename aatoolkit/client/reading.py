@@ -234,8 +234,7 @@ def _concatenated(by: str, parts: Mapping[str, Tables]) -> Tables:
 
 
 def _concat(by: str, name: str, parts: Mapping[str, Tables]) -> pd.DataFrame:
-    from aatoolkit.frame.concat import concat
-    from aatoolkit.frame.merge import unique_key
+    from aatoolkit.frame.merge import concat, unique_key
     from aatoolkit.frame.reshape import with_constant
     from aatoolkit.metadata.attrs import metadata_of
     from aatoolkit.metadata.recorded import attach_changed

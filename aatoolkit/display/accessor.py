@@ -19,13 +19,12 @@ from aatoolkit._util.defaults import needed
 from aatoolkit._util.show import Shown
 from aatoolkit.availability import Status
 from aatoolkit.errors import ArgumentError
-from aatoolkit.frame import complete, merge, reshape, views
+from aatoolkit.frame import merge, reshape, views
 from aatoolkit.frame.aggregate import aggregate
 from aatoolkit.frame.aggregation_plan import Rules
 from aatoolkit.frame.cell_status import availability_of
 from aatoolkit.frame.excel import SheetTable, write_workbook
 from aatoolkit.frame.groupby import By, by_period, names_of
-from aatoolkit.frame.merge_keys import warn_of_unmatched
 from aatoolkit.frame.overview import as_html, as_text
 from aatoolkit.frame.parquet import arrow_table, write_parquet
 from aatoolkit.frame.views import codebook_of
@@ -265,8 +264,7 @@ class Accessor(NamesNear):
         >>> pd.DataFrame({"n": [0, None, 2]}).aa.measured("n")["n"].tolist()
         [0.0, 2.0]
         """
-        frame = views.measured(self._frame, names_of(columns))
-        return views.drop_unavailable(frame) if drop else frame
+        return views.measured(self._frame, names_of(columns), drop)
 
     def aggregate(
         self,
@@ -412,7 +410,7 @@ class Accessor(NamesNear):
         0  chatgpt     3    available               <NA>
         1   claude  <NA>      unknown             no_row
         """
-        return complete.complete(self._frame, levels, availability)
+        return reshape.complete(self._frame, levels, availability)
 
     def merge(
         self,
@@ -461,9 +459,8 @@ class Accessor(NamesNear):
         Warns
         -----
         AAToolkitWarning
-            If no value of a key is on both sides, or some differ by case, spaces or accents only;
-            beside a frame of your own also if rows of keys without a partner are left out, with
-            their number on each side.
+            If no value of a key is on both sides; beside a frame of your own also if rows of keys
+            without a partner are left out, with their number on each side.
 
         Examples
         --------
@@ -483,7 +480,7 @@ class Accessor(NamesNear):
         }
         more = {"suffixes": suffixes, "indicator": indicator, "validate": validate}
         merged = merge.merge(self._frame, right, **options, sort=sort, **more)
-        warn_of_unmatched(self._frame, right, options)
+        merge.warn_of_unmatched(self._frame, right, options)
         return merged
 
     def rename(
@@ -553,7 +550,7 @@ class Accessor(NamesNear):
         >>> frame.merge(pd.DataFrame({"n": [1], "m": [2]})).aa.adopt(frame).columns.tolist()
         ['n', 'm']
         """
-        return merge.adopt(self._frame, *frames)
+        return merge.adopt(self._frame, frames)
 
     def to_long(self, columns: str | Iterable[str] | None = None) -> pd.DataFrame:
         """Reshape to one row per cell: its value, availability and unit.

@@ -14,7 +14,7 @@ from IPython.core.guarded_eval import EVALUATION_POLICIES
 from aatoolkit._util.text import markup, visible
 from aatoolkit.availability import Status
 from aatoolkit.errors import MetadataError
-from aatoolkit.frame.views import in_sight
+from aatoolkit.frame.cell_status import in_sight
 from aatoolkit.metadata.attrs import metadata_of
 
 _NAMED = 6

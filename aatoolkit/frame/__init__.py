@@ -3,19 +3,16 @@
 In go frames with metadata (`aatoolkit.metadata`); out come frames with metadata. In reading order:
 
 - ``overview``: the verbs by purpose; `aatoolkit.display.accessor` has their signatures
-- ``merge``: ``merge``, ``rename``, ``adopt``, and the rows of frames that no section declares;
-  ``merge_keys``: whether keys meet
-- ``concat``: `aatoolkit.concat`, and one dtype a column over several frames
-- ``statements``: what is stated of groups, and of rows of answers that have none
-- ``cell_status``: the availability of each cell, which the verbs below share
+- ``cell_status``: the availability of each cell, which the verbs below share, and how it prints
 - ``groupby``: rows in groups, weeks and months; the numbers and the availability of each
+- ``reshape``: ``to_long``, ``with_context``, and ``complete``: rows for what was not reported
 - ``duplicates``: rows that would count twice, after a join or in answers that overlap
+- ``merge``: ``merge``, ``rename``, ``adopt``, `aatoolkit.concat`, and the rows of frames that no
+  section declares
 - ``aggregation_plan``: which rule each column follows in which unit, or why it has none; rates
   and shares of several answers
 - ``aggregate``: ``aggregate``, by those rules
-- ``complete``: ``complete``, explicit rows for what was not reported
-- ``reshape``: ``to_long`` and ``with_context``
-- ``views``: ``codebook``, ``require``, ``measured``, ``plain``, and how aggregates are printed
+- ``views``: ``codebook``, ``require``, ``measured``, ``plain``
 - ``parquet``: frames to Parquet files and back
 - ``csv``, ``excel``: to CSV and workbooks that are safe to open
 """

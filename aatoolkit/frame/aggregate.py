@@ -9,36 +9,38 @@ reason, where pandas would say 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from aatoolkit._util.show import Shown
 from aatoolkit._util.text import combined_reason
-from aatoolkit.availability import AbsentRows, Availability, Cause, Status, combine, join
+from aatoolkit.availability import AbsentRows, Availability, Cause, Status, combine
 from aatoolkit.frame.aggregation_plan import Plan, Rules, plan
 from aatoolkit.frame.cell_status import (
     COVERAGE,
+    MEASURED,
+    NO_ROW,
     NO_VALUE,
     ROW,
     Cells,
     Codes,
     Mask,
     cells_of,
-    distinct_codes,
+    row_statements,
     status_columns,
     together,
+    view_of,
 )
 from aatoolkit.frame.duplicates import IN_SEVERAL, Duplicates
 from aatoolkit.frame.groupby import (
     By,
+    Floats,
     Groups,
-    PartPeriod,
     added,
     as_floats,
     chosen,
@@ -49,33 +51,93 @@ from aatoolkit.frame.groupby import (
     refuse_measures,
     sums,
 )
-from aatoolkit.frame.statements import in_groups, of_groups, row_statements
-from aatoolkit.frame.views import view_of
 from aatoolkit.metadata.attrs import EMPTY, ColumnMetadata, FrameMetadata, attach, metadata_of
 from aatoolkit.metadata.recorded import recorded
 
-_NO_ROW = Availability(Status.UNKNOWN, Cause.NO_ROW)
-_NO_ROWS = Availability(Status.NOT_APPLICABLE, None, "no rows")
 ZERO = "the denominator is 0"
 """Why a rate of nothing does not apply."""
 
 _ZERO = Availability(Status.NOT_APPLICABLE, None, ZERO)
-_OVER_MEASURED = ("ratio", "mean")
-"""The rules that are computed over the rows that were measured, whether or not all were."""
-
-_MEASURED = ColumnMetadata(None, Availability(Status.AVAILABLE))
+_NO_ROWS = Availability(Status.NOT_APPLICABLE, None, "no rows")
 
 
 @dataclass(frozen=True)
-class _Outcome:
-    """One column of the result: its values, the availability of each and of all, its coverage."""
+class PlannedCells:
+    """A plan, the cells that it is computed from, and the groups that their rows become."""
 
-    values: pd.Series
-    states: list[Availability]
-    codes: Codes
-    whole: Availability
-    coverage: pd.Series
-    absent: tuple[AbsentRows, ...] = ()
+    plan: Plan
+    frame: pd.DataFrame
+    metadata: FrameMetadata
+    groups: Groups
+
+    @cached_property
+    def cells(self) -> Cells:
+        """The availability of the rows."""
+        return cells_of_plan(self.plan, self.frame, self.metadata, self.groups)
+
+    @cached_property
+    def expected(self) -> Codes:
+        """By group how many rows could have a number."""
+        wholes = self.plan.wholes
+        return self.groups.count(self.cells.applicable) + (0 if wholes is None else wholes.lacking)
+
+    @cached_property
+    def covered(self) -> Floats:
+        """By group the rows that are used; one that is an aggregate counts as it is covered."""
+        name, share = f"{self.plan.column}{COVERAGE}", np.ones(len(self.frame))
+        if name in self.frame.columns:
+            share = np.nan_to_num(as_floats(self.frame[name]), nan=1.0)
+        return added(share, self.cells.given, self.groups)
+
+    @cached_property
+    def absent(self) -> list[tuple[AbsentRows, Mask]]:
+        """What is stated of rows that the frame lacks, and the groups that it concerns."""
+        columns, by_value = self.metadata.columns, self.groups.by_value
+        absent = []
+        for rows in dict.fromkeys(rows for n in self.plan.parts for rows in columns[n].absent):
+            concerned = np.ones(len(self.groups), bool)
+            name = rows.rows.column if rows.rows else ""
+            if rows.rows and name in by_value and self.metadata.holds(name):
+                keys = self.groups.keys[name].astype(object)
+                concerned = np.array(rows.rows.matches(keys.where(keys.notna(), None)), bool)
+            absent.append((rows, concerned))
+        return absent
+
+    def values(self) -> tuple[pd.Series, Mask]:
+        """Each group's number from the rows that have one, and where it is undefined."""
+        plan, groups, use = self.plan, self.groups, self.cells.given
+        rule, first = plan.rule, self.frame[plan.parts[0]]
+        undefined = np.zeros(len(groups), bool)
+        if rule.rule == "sum":
+            return sums(first, use, groups, plan.column), undefined
+        if rule.rule == "count":
+            return like(groups.count(use), first), undefined
+        if rule.rule not in ("mean", "ratio"):
+            return chosen(first, use, groups, rule.rule), undefined
+        numbers = as_floats(first)
+        weights = as_floats(self.frame[plan.parts[1]]) if plan.parts[1:] else np.ones(len(numbers))
+        above = added(numbers if rule.over else numbers * weights, use, groups)
+        below = added(weights, use, groups)
+        if plan.wholes is not None:
+            below = plan.wholes.sums(weights, use, groups)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            quotient = like(above / below, first)
+        return quotient, (groups.count(use) > 0) & (below == 0)
+
+
+def planned_of(
+    frame: pd.DataFrame,
+    by: By,
+    columns: str | Iterable[str] | None,
+    rules: Rules | None,
+    observed: bool | None,
+) -> list[PlannedCells]:
+    """The plans of the columns of a frame, and the cells that each is computed from."""
+    metadata = metadata_of(frame)
+    refuse_measures(by, metadata)
+    groups = group(frame, by, observed is not False)
+    plans = plan(frame, metadata, groups, columns, rules or {}, shares=True)
+    return [PlannedCells(planned, frame, metadata, groups) for planned in plans]
 
 
 @recorded("aggregate", "frame")
@@ -90,188 +152,131 @@ def aggregate(
 ) -> pd.DataFrame:
     """Aggregate a frame; see ``df.aa.aggregate``."""
     flat = flattened(frame)
-    metadata = metadata_of(flat)
-    refuse_measures(by, metadata)
-    groups = group(flat, by, observed)
-    rules = with_flags(flat, metadata, columns, rules)
-    plans = plan(flat, metadata, groups, columns, rules, shares=True)
+    plans = planned_of(flat, by, columns, rules, observed)
+    metadata, groups = plans[0].metadata, plans[0].groups
     parts = part_periods(flat, by, groups, metadata)
+    tables = {metadata.columns[it.plan.described].table for it in plans} & {*metadata.repeated}
     several: tuple[str, ...] = ()
-    tables = {metadata.columns[planned.described].table for planned in plans} & {*metadata.repeated}
     if len(groups) > 1 and tables:  # a row of such a table may count in several groups
         several = tuple(sorted(filter(Duplicates(flat, metadata, groups).is_in_several, tables)))
     kept: dict[Any, pd.Series] = {name: groups.keys[name] for name in groups.keys.columns}
     described = {str(name): metadata.columns[str(name)] for name in kept}
     for planned in plans:
-        outcome = _with_parts(_outcome(planned, flat, metadata, groups, skip_missing), parts)
-        within, name, own = planned.rule.within, planned.column, metadata.columns[planned.described]
+        outcome = _outcome(planned, parts, skip_missing)
+        name, own = planned.plan.column, metadata.columns[planned.plan.described]
+        within = planned.plan.rule.within
         if within and within not in kept:
             use = (flat[name].notna() & flat[within].notna()).to_numpy(bool)
             kept[within] = chosen(flat[within], use, groups, "last")
             described[within] = metadata.columns[within]
-        kept[name] = outcome.values
-        of = planned.of or (own.of if own.table in several else None)
-        beside = _beside(name, outcome, skip_missing, status or any(parts))
-        whole = ColumnMetadata(of, outcome.whole, caution=planned.caution)
+        beside = outcome.beside(name, skip_missing, status or bool(parts))
+        of = planned.plan.of or (own.of if own.table in several else None)
+        column = ColumnMetadata(of, outcome.whole, caution=planned.plan.caution)
         if (stated := f"{name}_{ROW}") in beside:
             statuses = pd.DataFrame({part: beside[part] for part in beside if ROW in part})
             statements = tuple(row_statements(statuses, stated))
             is_silent = statuses[stated].isna().any()  # of a number nothing is stated
             otherwise = Availability() if is_silent else statements[0].availability
-            whole = replace(whole, statements=statements, otherwise=otherwise)
-        described[name] = whole.lacking(*outcome.absent)
-        kept |= beside
-        described |= dict.fromkeys(beside, _MEASURED)
+            column = replace(column, statements=statements, otherwise=otherwise)
+        absent = [rows for rows, groups_of in planned.absent if not groups_of.all()]
+        described |= {name: column.lacking(*absent), **dict.fromkeys(beside, MEASURED)}
+        kept |= {name: outcome.values, **beside}
     key = tuple(str(name) for name in groups.keys.columns)
     result = Shown(kept, index=groups.keys.index)
     result = result.with_view(view_of(result))
-    tables = {column.table for column in described.values()} - {""}
-    grains = dict.fromkeys(sorted(tables), key) | dict.fromkeys(several, (IN_SEVERAL,))
+    grains = dict.fromkeys(sorted({column.table for column in described.values()} - {""}), key)
+    grains |= dict.fromkeys(several, (IN_SEVERAL,))
     return attach(result, FrameMetadata(described, key, metadata.sources, grains, several))
 
 
+@dataclass(frozen=True)
+class _Outcome:
+    """One column of the result: its values, the availability of each and of all, its coverage."""
+
+    values: pd.Series
+    states: list[Availability]
+    codes: Codes
+    whole: Availability
+    coverage: pd.Series
+
+    def beside(self, name: str, skip_missing: bool, is_stated: bool) -> dict[str, pd.Series]:
+        """The columns beside it: its coverage, and its status where groups differ.
+
+        A number that leaves out rows, or days of its period, says so unasked.
+        """
+        there = self.values.notna().to_numpy(bool)
+        in_part = bool((self.coverage[there] < 1).any())
+        beside = {f"{name}{COVERAGE}": self.coverage} if skip_missing or in_part else {}
+        groups = Cells(self.states, self.codes, there)
+        statuses = status_columns(self.states, self.codes, f"{name}_{ROW}")
+        statuses[there & groups.having(Status.UNKNOWN)] = None
+        is_known = ~groups.having(Status.UNKNOWN)
+        if is_stated or (is_known.any() and len(statuses.drop_duplicates()) > 1):
+            beside |= {str(column): statuses[column] for column in statuses}
+        return beside
+
+
 def _outcome(
-    planned: Plan, frame: pd.DataFrame, metadata: FrameMetadata, groups: Groups, skip_missing: bool
+    planned: PlannedCells, parts: Mapping[int, tuple[float, str]], skip_missing: bool
 ) -> _Outcome:
-    cells, wholes = cells_of_plan(planned, frame, metadata, groups), planned.wholes
-    given, expected = groups.count(cells.given), groups.count(cells.applicable)
-    if wholes is not None:
-        expected = expected + wholes.lacking
+    plan, groups, cells = planned.plan, planned.groups, planned.cells
+    given, expected, wholes = groups.count(cells.given), planned.expected, plan.wholes
     full = (expected > 0) & (given == expected)
-    shown = given > 0 if skip_missing or planned.rule.rule in _OVER_MEASURED else full
+    is_pooled = plan.rule.rule in ("ratio", "mean")
+    there = given > 0 if skip_missing or is_pooled else full
     if wholes is not None and not skip_missing:
-        shown = shown & (wholes.lacking == 0)
-    values, undefined = _values(planned, frame, cells, groups)
-    own = combine(metadata.columns[part].availability for part in planned.parts)
-    nothing = _NO_ROWS if own.status == Status.AVAILABLE else own
-    empty = nothing if groups.keys.columns.empty or own.status in EMPTY else _NO_ROW
+        there = there & (wholes.lacking == 0)
+    values, undefined = planned.values()
+    there = there & ~undefined
     codes, states = groups.combined(cells)
+    # What more is known of single groups: rows without a value, absent rows, part periods.
+    states = [*states]
+    numbers: dict[Availability, int] = {}
     silent = np.array([state.reason == NO_VALUE.reason for state in states])[codes]
-    counts = {
-        at: _counted(states[codes[at]], int(expected[at] - given[at]), int(expected[at]))
-        for at in np.flatnonzero(silent).tolist()
-    }
-    states, codes = _replaced(states, codes, counts)
-    stated = dict.fromkeys(rows for part in planned.parts for rows in metadata.columns[part].absent)
-    absent = [*of_groups(stated, metadata, groups)]
-    states, codes = in_groups(states, codes, absent)
-    if wholes is not None:
-        lost = {
-            at: f"{wholes.lacking[at]} of {wholes.total[at]} responses have no row of it"
-            for at in np.flatnonzero(wholes.lacking).tolist()
-        }
-        unsure = {at: Availability(Status.UNKNOWN, Cause.NO_ROW, why) for at, why in lost.items()}
-        changed = {at: combine([states[codes[at]], state]) for at, state in unsure.items()}
-        states, codes = _replaced(states, codes, changed)
+    odd = silent if wholes is None else silent | (wholes.lacking > 0)
+    odd = reduce(np.logical_or, (concerned for _, concerned in planned.absent), odd)
+    first = len(states)
+    for at in sorted({*np.flatnonzero(odd).tolist(), *parts}):
+        state = states[codes[at]]
+        if silent[at]:
+            few, many = int(expected[at] - given[at]), int(expected[at])
+            rows = f"{few:,} of {many:,} row{'s' * (many != 1)}"
+            why = f"{rows} {'has' if few == 1 else 'have'} no value"
+            state = replace(state, reason=why)
+        more = [rows.availability for rows, concerned in planned.absent if concerned[at]]
+        if wholes is not None and wholes.lacking[at]:
+            why = f"{wholes.lacking[at]} of {wholes.total[at]} responses have no row of it"
+            more.append(Availability(Status.UNKNOWN, Cause.NO_ROW, why))
+        state = combine([state, *more]) if more else state
+        is_unknown = state.status == Status.UNKNOWN and not there[at]
+        if at in parts and state.status not in EMPTY and not is_unknown:
+            reason = combined_reason((state.reason, parts[at][1]))
+            state = replace(state, status=Status.PARTIAL, reason=reason)
+        codes[at] = numbers.setdefault(state, first + len(numbers))
+    states += numbers
     # After the states as they are come the same of groups in part, then two of none.
-    codes = np.where(shown & ~undefined & ~full, codes + len(states), codes)
+    own = combine(planned.metadata.columns[part].availability for part in plan.parts)
+    nothing = _NO_ROWS if own.status == Status.AVAILABLE else own
+    empty = nothing if groups.keys.columns.empty or own.status in EMPTY else NO_ROW
+    codes = np.where(there & ~full, codes + len(states), codes)
     is_nothing = undefined & (groups.count(cells.whole) == expected) & full
     codes = np.where(is_nothing, 2 * len(states), codes)
     codes = np.where(groups.sizes > 0, codes, 2 * len(states) + 1)
     partial = [replace(state, status=Status.PARTIAL) for state in states]
     every = [*states, *partial, _ZERO, empty]
-    used = [every[code] for code in distinct_codes(codes, len(every))[0].tolist()]
-    covered = coverage_of(planned, frame, cells, groups)
-    share = np.divide(covered, expected, out=np.full(len(groups), np.nan), where=expected > 0)
-    lacking = [rows.availability for rows, concerned, _ in absent if concerned.any()]
+    share = np.divide(
+        planned.covered, expected, out=np.full(len(groups), np.nan), where=expected > 0
+    )
+    for at, (period, _) in parts.items():
+        share[at] *= period
+    used = [every[code] for code in np.unique(codes).tolist()]
     return _Outcome(
-        values.where(shown & ~undefined),
+        values.where(there),
         every,
         codes,
-        _over_all(used, cells, empty, lacking) if len(groups) else nothing,
+        combine(used) if used else nothing,
         pd.Series(pd.array(share, dtype="Float64")),
-        tuple(rows for rows, _, by_value in absent if by_value),
     )
-
-
-def _replaced(
-    states: Sequence[Availability], codes: Codes, changed: Mapping[int, Availability]
-) -> tuple[list[Availability], Codes]:
-    """The states and their codes, with other states of some groups."""
-    codes, numbers = codes.copy(), dict[Availability, int]()
-    for at, state in changed.items():
-        codes[at] = numbers.setdefault(state, len(states) + len(numbers))
-    return [*states, *numbers], codes
-
-
-def coverage_of(
-    planned: Plan, frame: pd.DataFrame, cells: Cells, groups: Groups
-) -> npt.NDArray[np.float64]:
-    """By group the rows that were used; one that is an aggregate itself counts as it is covered."""
-    name = f"{planned.column}{COVERAGE}"
-    if name not in frame.columns or not pd.api.types.is_float_dtype(frame[name].dtype):
-        return groups.count(cells.given).astype(np.float64)
-    return added(np.nan_to_num(as_floats(frame[name]), nan=1.0), cells.given, groups)
-
-
-def _counted(state: Availability, few: int, many: int) -> Availability:
-    """Return a status with the number of rows without a value for its reason, if that is all."""
-    if state.reason != NO_VALUE.reason:
-        return state
-    rows = f"{few:,} of {many:,} row{'s' * (many != 1)}"
-    return replace(state, reason=f"{rows} {'has' if few == 1 else 'have'} no value")
-
-
-def with_flags(
-    frame: pd.DataFrame, metadata: FrameMetadata, columns: str | Iterable[str] | None, rules: Rules
-) -> Rules:
-    """The rules; a column of flags that is asked for by name is the share of rows that have it."""
-    names = [columns] if isinstance(columns, str) else [*(columns or ())]
-    flags = {
-        name: "mean"
-        for name in names
-        if name in metadata.columns
-        and not metadata.columns[name].of
-        and not metadata.is_lost(name)
-        and pd.api.types.is_bool_dtype(frame[name].dtype)
-    }
-    return {**flags, **rules}
-
-
-def _with_parts(outcome: _Outcome, parts: Sequence[PartPeriod | None]) -> _Outcome:
-    """The outcome with the groups partial whose period is not whole, such as a week of 3 days.
-
-    Their coverage is that of the whole period, of which the days that lack have no row.
-    """
-    if not any(parts):
-        return outcome
-    there, changed = outcome.values.notna().to_numpy(bool), {}
-    for at, part in enumerate(parts):
-        state = outcome.states[outcome.codes[at]]
-        is_unknown = state.status == Status.UNKNOWN and not there[at]
-        if part and state.status not in EMPTY and not is_unknown:
-            reason = combined_reason((state.reason, str(part)))
-            changed[at] = replace(state, status=Status.PARTIAL, reason=reason)
-    states, codes = _replaced(outcome.states, outcome.codes, changed)
-    coverage = outcome.coverage * [part.share if part else 1.0 for part in parts]
-    return replace(outcome, states=states, codes=codes, coverage=coverage)
-
-
-def _reported(cells: Cells, groups: Groups) -> Cells:
-    """Leave out rows that nobody reported, in groups that have others.
-
-    That a combination has no row says nothing of those that have: their sum stays what it was
-    before the gap was made explicit. In a group without any other row it is all there is.
-    """
-    lacking = cells.unreported
-    if not lacking.any():
-        return cells
-    return cells.without(lacking & (groups.count(~lacking) > 0)[groups.ids], "no row")
-
-
-def _over_all(
-    used: list[Availability], cells: Cells, empty: Availability, lacking: list[Availability]
-) -> Availability:
-    """Combine the availability of a column over all groups."""
-    status = reduce(join, (state.status for state in used), Status.NOT_APPLICABLE)
-    if status == Status.NOT_APPLICABLE:
-        return combine(used)
-    codes = distinct_codes(cells.codes, len(cells.states))[0].tolist()
-    silent = np.array([state.reason == NO_VALUE.reason for state in cells.states])[cells.codes]
-    few, many = int(silent.sum()), int(cells.applicable.sum())
-    seen = [_counted(cells.states[code], few, many) for code in codes]
-    empties = (state for state in used if state is empty)
-    return replace(combine([*seen, *lacking, *empties]), status=status)
 
 
 def cells_of_plan(
@@ -285,7 +290,11 @@ def cells_of_plan(
 
     rule = planned.rule
     cells = reduce(together, (cells_of(frame, part, metadata) for part in planned.parts))
-    cells = _reported(cells, groups)
+    unreported = cells.unreported
+    if unreported.any():
+        # That a combination has no row says nothing of those that have; in a group without any
+        # other row it is all there is.
+        cells = cells.without(unreported & (groups.count(~unreported) > 0)[groups.ids], "no row")
     if planned.repeats is not None:
         cells = cells.without(planned.repeats, "counted once")
     for trials in planned.trials:
@@ -305,53 +314,8 @@ def cells_of_plan(
         nothing = is_zero(rule.by, cells_of(frame, rule.by, metadata).whole)
         return cells.without(nothing, "zero weight")
     if rule.rule in ("first", "last"):
-        order = slice(None) if rule.rule == "last" else slice(None, None, -1)
-        turned = Groups(groups.ids[order], groups.keys)
-        return cells.without(~turned.last(cells.applicable[order])[order], "another row is taken")
+        rows = pd.Series(groups.ids[cells.applicable], np.flatnonzero(cells.applicable))
+        taken = np.zeros(len(frame), bool)
+        taken[rows.index[~rows.duplicated(keep=rule.rule)]] = True  # type: ignore[arg-type]
+        return cells.without(~taken, "another row is taken")
     return cells
-
-
-def _values(
-    planned: Plan, frame: pd.DataFrame, cells: Cells, groups: Groups
-) -> tuple[pd.Series, Mask]:
-    """Compute each group's number from the rows that have one, and where it is undefined."""
-    parts = [frame[part] for part in planned.parts]
-    rule, use = planned.rule, cells.given
-    undefined = np.zeros(len(groups), bool)
-    if rule.rule == "sum":
-        return sums(parts[0], use, groups, planned.column), undefined
-    if rule.rule == "count":
-        return like(pd.Series(pd.array(groups.count(use), "Int64")), parts[0]), undefined
-    if rule.rule not in ("mean", "ratio"):
-        return chosen(parts[0], use, groups, rule.rule), undefined
-    numbers = [*map(as_floats, parts)]
-    weights = numbers[1] if rule.over or rule.by else np.ones(len(frame))
-    above = added(numbers[0] if rule.over else numbers[0] * weights, use, groups)
-    below = added(weights, use, groups)
-    if planned.wholes is not None:
-        below = planned.wholes.sums(weights, use, groups.ids)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        quotient = like(pd.Series(pd.array(above / below, dtype="Float64")), parts[0])
-    return quotient, (groups.count(use) > 0) & (below == 0)
-
-
-def _beside(
-    name: str, outcome: _Outcome, skip_missing: bool, is_stated: bool
-) -> dict[str, pd.Series]:
-    """Build the columns beside a result: its coverage, and its status where groups differ.
-
-    A number that leaves out rows, or days of its period, says so unasked.
-    """
-    there = outcome.values.notna().to_numpy(bool)
-    in_part = bool((outcome.coverage[there] < 1).any())
-    beside = {f"{name}{COVERAGE}": outcome.coverage} if skip_missing or in_part else {}
-    if len(distinct_codes(outcome.codes, len(outcome.states))[0]) < 2 and not is_stated:
-        return beside
-    groups = Cells(outcome.states, outcome.codes, there)
-    states = status_columns(outcome.states, outcome.codes, f"{name}_{ROW}")
-    states[there & groups.having(Status.UNKNOWN)] = None
-    words = states.iloc[:, 0]
-    is_known = words.notna() & (words != str(Status.UNKNOWN))
-    if is_stated or (is_known.any() and len(states.drop_duplicates()) > 1):
-        beside |= {str(column): states[column] for column in states}
-    return beside

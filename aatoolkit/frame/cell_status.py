@@ -10,15 +10,18 @@ counts.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from aatoolkit.availability import Availability, Cause, Status, combine
-from aatoolkit.metadata.attrs import EMPTY, ColumnMetadata, FrameMetadata, rows_of
+from aatoolkit._util.show import Marks, ShowAs, as_text, row_ranges
+from aatoolkit._util.text import combined_reason, visible
+from aatoolkit.availability import Availability, Cause, Condition, Statement, Status, combine
+from aatoolkit.errors import MetadataError
+from aatoolkit.metadata.attrs import EMPTY, ColumnMetadata, FrameMetadata, metadata_of, rows_of
 
 ROW = "availability"
 """The column that holds the status of each row."""
@@ -35,6 +38,11 @@ Mask = npt.NDArray[np.bool_]
 NO_VALUE = Availability(Status.UNKNOWN, None, "no value is given")
 """The availability of a cell that holds nothing, of a column of which nothing says why."""
 
+NO_ROW = Availability(Status.UNKNOWN, Cause.NO_ROW)
+"""The availability of what was not reported."""
+
+MEASURED = ColumnMetadata(None, Availability(Status.AVAILABLE))
+"""The metadata of columns that verbs add."""
 
 NO_VALUES = ("row has no value", "rows has no value", "rows have no value")
 """How the reasons end that count the rows of a group without a value."""
@@ -75,13 +83,10 @@ class Cells:
     @property
     def unreported(self) -> Mask:
         """The rows added for what was not reported, of which nothing is known."""
-        return np.array(
-            [
-                state.cause == Cause.NO_ROW and state.status == Status.UNKNOWN
-                for state in self.states
-            ],
-            bool,
-        )[self.codes]
+        kinds = [
+            (state.status, state.cause) == (Status.UNKNOWN, Cause.NO_ROW) for state in self.states
+        ]
+        return np.array(kinds, bool)[self.codes]
 
     def without(self, rows: Mask, why: str) -> Cells:
         """Return the cells with some rows left out as not applicable."""
@@ -92,17 +97,31 @@ class Cells:
 
 def cells_of(frame: pd.DataFrame, name: str, metadata: FrameMetadata) -> Cells:
     """The availability of the cells of a column."""
-    column, present = metadata.columns[name], _present(frame[name])
+    column, values = metadata.columns[name], frame[name]
+    present = values.notna().to_numpy(bool)
+    if pd.api.types.is_float_dtype(values.dtype):  # NaN is no value, also in a nullable column
+        present = present & ~np.isnan(values.to_numpy(np.float64, na_value=np.nan))
     states, codes = [column.elsewhere], np.zeros(len(frame), np.int64)
+    held = states
     if column.statements:
         states, codes = rows_of(frame, metadata).states(column.elsewhere, column.statements)
-    held = [_held(state) if column.statements else state for state in states]
-    lacking = [NO_VALUE if _is_silent(state) else state for state in states]
+        # A cell that holds a value nevertheless was measured in part.
+        held = [replace(s, status=Status.PARTIAL) if s.status in EMPTY else s for s in states]
+    silent = Availability(Status.UNKNOWN)  # which gives no reason either
+    lacking = [NO_VALUE if s.status == Status.AVAILABLE or s == silent else s for s in states]
     cells = Cells((*held, *lacking), np.where(present, codes, codes + len(states)), present)
-    if _holds_statuses(frame, ROW):
-        cells = _by_row(frame, cells)
-    if _holds_statuses(frame, f"{name}_{ROW}"):
-        cells = _by_cell(frame, f"{name}_{ROW}", cells, present)
+    for column_of, is_of_row in ((ROW, True), (f"{name}_{ROW}", False)):
+        if not _holds_statuses(frame, column_of):
+            continue
+        stated = _stated(frame, column_of, cells.given if is_of_row else present)
+        # A row that is available leaves it to the column; so does a cell without a value.
+        is_silent = stated.having(Status.AVAILABLE) & (is_of_row | ~present)
+        rows = frame[column_of].notna().to_numpy(bool) & ~is_silent
+        cells = Cells(
+            (*cells.states, *stated.states),
+            np.where(rows, stated.codes + len(cells.states), cells.codes),
+            np.where(rows, stated.given, cells.given),
+        )
     return cells
 
 
@@ -127,11 +146,6 @@ def status_columns(states: Sequence[Availability], codes: Codes, name: str = ROW
     return columns.astype({name: STATUSES})
 
 
-def _is_silent(state: Availability) -> bool:
-    """Whether a status gives no reason for which a cell could lack its value."""
-    return state.status == Status.AVAILABLE or state == Availability(Status.UNKNOWN)
-
-
 def together(first: Cells, second: Cells) -> Cells:
     """Combine two columns row by row; rows to which either does not apply are left out.
 
@@ -143,9 +157,11 @@ def together(first: Cells, second: Cells) -> Cells:
     distinct, codes = distinct_codes(pairs, 3 * kinds)
     states = []
     for pair in distinct.tolist():
-        lacking, (one, other) = pair // kinds, divmod(pair % kinds, len(second.states))
-        both = (first.states[one], second.states[other])
-        states.append(_both(*both, both if not lacking else (both[2 - lacking],)))
+        lacking, (code, other) = pair // kinds, divmod(pair % kinds, len(second.states))
+        both = (first.states[code], second.states[other])
+        outside = [state for state in both if state.status == Status.NOT_APPLICABLE]
+        parts = both if not lacking else (both[2 - lacking],)
+        states.append(outside[0] if outside else combine(parts))
     return Cells(states, codes, first.given & second.given)
 
 
@@ -166,28 +182,6 @@ def is_status_column(frame: pd.DataFrame, name: str) -> bool:
     )
 
 
-def _held(state: Availability) -> Availability:
-    """Replace a status of no value by ``partial``, for a cell that holds a value nevertheless."""
-    return replace(state, status=Status.PARTIAL) if state.status in EMPTY else state
-
-
-def _present(values: pd.Series) -> Mask:
-    """Whether each cell holds a value; NaN is none, also in a nullable column."""
-    there = values.notna().to_numpy(bool)
-    if pd.api.types.is_float_dtype(values.dtype):
-        there = there & ~np.isnan(values.to_numpy(np.float64, na_value=np.nan))
-    return there
-
-
-def _both(
-    first: Availability, second: Availability, lacking: Sequence[Availability]
-) -> Availability:
-    for state in (first, second):
-        if state.status == Status.NOT_APPLICABLE:
-            return state
-    return combine(lacking)
-
-
 def _holds_statuses(frame: pd.DataFrame, name: str) -> bool:
     """Whether a column holds statuses and nothing else."""
     if name not in frame.columns:
@@ -198,49 +192,90 @@ def _holds_statuses(frame: pd.DataFrame, name: str) -> bool:
     )
 
 
-def _by_row(frame: pd.DataFrame, cells: Cells) -> Cells:
-    """Apply the status of rows; a row that is available leaves it to the column."""
-    stated = _stated(frame, ROW, cells.given)
-    limited = ~stated.having(Status.AVAILABLE)
-    return _over(cells, stated, limited)
-
-
-def _by_cell(frame: pd.DataFrame, name: str, cells: Cells, present: Mask) -> Cells:
-    """Apply the statuses of single cells; where there is none, that of the row stays."""
-    stated = _stated(frame, name, present)
-    contradicted = stated.having(Status.AVAILABLE) & ~present
-    return _over(cells, stated, frame[name].notna().to_numpy(bool) & ~contradicted)
-
-
-def _over(cells: Cells, stated: Cells, rows: Mask) -> Cells:
-    """Replace the status of some rows by what is stated."""
-    return Cells(
-        (*cells.states, *stated.states),
-        np.where(rows, stated.codes + len(cells.states), cells.codes),
-        np.where(rows, stated.given, cells.given),
-    )
-
-
 def _stated(frame: pd.DataFrame, name: str, present: Mask) -> Cells:
     """Read cells from a column of statuses; a missing status leaves the value to count."""
     parts = pd.DataFrame(
-        {
-            part: frame[name + part].astype("string") if name + part in frame.columns else pd.NA
-            for part in ("", CAUSE, REASON)
-        },
-        index=frame.index,
+        {part: frame.get(name + part) for part in ("", CAUSE, REASON)}, index=frame.index
     ).astype("string")
-    codes = parts.groupby(list(parts), dropna=False, sort=True).ngroup()
-    first = parts.assign(code=codes).drop_duplicates("code").sort_values("code")
-    rows = first[["", CAUSE, REASON]].itertuples(index=False, name=None)
-    stated = Cells([_state(*row) for row in rows], codes.to_numpy().astype(np.int64), present)
-    given = present & stated.having(Status.AVAILABLE, Status.PARTIAL)
-    return replace(stated, given=given)
+    codes = parts.groupby(list(parts), dropna=False).ngroup()
+    rows = parts.assign(code=codes).drop_duplicates("code").sort_values("code").astype(object)
+    states = []
+    for status, cause, reason, _ in rows.where(rows.notna(), None).itertuples(index=False):
+        cause = Cause(cause) if cause in {*Cause} else None
+        states.append(Availability(Status(status or Status.AVAILABLE), cause, reason))
+    stated = Cells(states, codes.to_numpy().astype(np.int64), present)
+    return replace(stated, given=present & stated.having(Status.AVAILABLE, Status.PARTIAL))
 
 
-def _state(status: object, cause: object, reason: object) -> Availability:
-    return Availability(
-        Status(status) if isinstance(status, str) else Status.AVAILABLE,
-        Cause(cause) if isinstance(cause, str) and cause in {*Cause} else None,
-        reason if isinstance(reason, str) else None,
-    )
+def row_statements(statuses: pd.DataFrame, name: str) -> list[Statement]:
+    """What is stated of the rows of each status, which the column of statuses tells apart.
+
+    Parameters
+    ----------
+    statuses : pandas.DataFrame
+        A column each of status, cause and reason.
+    name : str
+        The name of the column of statuses.
+    """
+    statements = []
+    for status, rows in statuses.astype("object").groupby(name, observed=True, sort=False):
+        causes, reasons = (rows[name + part].dropna().unique() for part in (CAUSE, REASON))
+        cause = Cause(str(causes[0])) if len(causes) == 1 else None
+        state = Availability(Status(str(status)), cause, combined_reason(map(str, reasons)))
+        statements.append(Statement(state, (Condition(name, "in", (str(status),)),)))
+    return statements
+
+
+_ENDINGS = (f"_{ROW}", f"_{ROW}{CAUSE}", f"_{ROW}{REASON}", COVERAGE)
+"""How the columns end that say how those before them were measured."""
+
+_REST = "; skip_missing=True adds the rest"
+_REASONS = 4
+"""How many different reasons of partial numbers are listed below the table."""
+
+
+def view_of(frame: pd.DataFrame) -> ShowAs:
+    """How a frame of measures is shown: what says how they were measured comes last."""
+    names = {*map(str, frame.columns)}
+    details = (f"{name}{ending}" for name in names for ending in _ENDINGS)
+    return ShowAs(details=tuple(sorted({*details} & names)), remarks=_partial)
+
+
+def in_sight(frame: pd.DataFrame) -> str:
+    """Format any frame for a terminal: the first columns whole, and which are not shown."""
+    return as_text(frame, ShowAs(details=view_of(frame).details))
+
+
+def _partial(frame: pd.DataFrame, names: Collection[str]) -> tuple[Marks, list[str]]:
+    """The numbers that are partial, and why, each reason once."""
+    try:
+        metadata = metadata_of(frame)
+    except MetadataError:
+        return {}, []
+    reasons: dict[str, np.ndarray] = {}
+    marks: Marks = {}
+    lacking: list[str] = []
+    for name in frame.columns:
+        kind = frame[name].dtype
+        if not pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_bool_dtype(kind):
+            continue
+        cells = cells_of(frame, name, metadata)
+        partial = cells.given & cells.having(Status.PARTIAL)
+        if partial.any():
+            marks[str(name)] = partial
+        for code in np.unique(cells.codes[partial]).tolist():
+            reason = cells.states[code].reason or ""
+            rows = partial & (cells.codes == code)
+            reasons[reason] = reasons.get(reason, False) | rows
+        counted = {state.reason or "" for state in cells.states if not cells.given.all()}
+        lacking += [f"{name}: {why}{_REST}" for why in sorted(counted) if why.endswith(NO_VALUES)]
+    notes = [
+        f"* partial ({row_ranges(frame.index, rows)}){': ' if reason else ''}{visible(reason)}"
+        for reason, rows in sorted(reasons.items(), key=lambda item: int(item[1].argmax()))[
+            :_REASONS
+        ]
+    ]
+    if len(reasons) > _REASONS:
+        more = len(reasons) - _REASONS
+        notes.append(f"* partial: {more} more reasons, in the columns of reasons")
+    return marks, notes + lacking[:_REASONS]

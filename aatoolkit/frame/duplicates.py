@@ -9,6 +9,7 @@ of different hosts, windows, engines, topics or categories. `Duplicates` finds b
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -20,7 +21,6 @@ from aatoolkit import sections
 from aatoolkit.errors import AvailabilityError, ScopeError
 from aatoolkit.frame.cell_status import Codes, Mask, is_status_column
 from aatoolkit.frame.groupby import Groups
-from aatoolkit.frame.merge import NO_KEY, is_joined
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.arrow_schema import declared_key
 from aatoolkit.metadata.attrs import (
@@ -37,9 +37,18 @@ from aatoolkit.scope import FILTERS, Scope
 _PARTITIONS = tuple(name for name in FILTERS if name != "brand")
 """The filters of which an observation has one value; an answer may name several brands."""
 
-
 IN_SEVERAL = "what is in several groups"
 """In place of the key of a table of which one row is in several groups of an aggregate."""
+
+NO_KEY = "what tells apart rows that are equal in all columns"
+
+JOINED = "joined-"
+"""What the names of tables begin with that are frames of the user's own; no section has such."""
+
+
+def is_joined(table: str) -> bool:
+    """Whether a table is a frame that was merged, not one that a section declares."""
+    return table.startswith(JOINED)
 
 
 class Refused(Exception):
@@ -47,8 +56,8 @@ class Refused(Exception):
 
 
 @dataclass(frozen=True)
-class Answer:
-    """The host, window and filters of an answer, to detect whether two overlap."""
+class Extent:
+    """The host, window and filters of a response, to detect whether two overlap."""
 
     host: str | None
     start: str | None
@@ -56,24 +65,35 @@ class Answer:
     days: str | None
     filters: tuple[frozenset[str], ...]
 
-    def is_disjoint(self, other: Answer) -> bool:
-        """Whether two answers share nothing: other hosts, days, engines, topics or categories."""
+    def is_disjoint(self, other: Extent) -> bool:
+        """Whether two responses share nothing: other hosts, days, engines, topics or categories."""
         if self.host and other.host and self.host != other.host:
             return True
-        are_dated = self.start and self.end and other.start and other.end
-        if are_dated and (str(self.end) < str(other.start) or str(other.end) < str(self.start)):
+        windows = (self.start, self.end, other.start, other.end)
+        start, end, other_start, other_end = map(str, windows)
+        if all(windows) and (end < other_start or other_end < start):
             return True
         pairs = zip(FILTERS, self.filters, other.filters, strict=True)
-        return any(one and two and not one & two for name, one, two in pairs if name in _PARTITIONS)
+        return any(a and b and not a & b for name, a, b in pairs if name in _PARTITIONS)
 
     def __str__(self) -> str:
         window = f"{self.start} to {self.end}" if self.start else f"{self.days or '?'} days"
-        chosen = "; ".join(
-            f"{name}={','.join(sorted(values))}"
-            for name, values in zip(FILTERS, self.filters, strict=True)
-            if values
-        )
-        return " ".join(part for part in (self.host, window, chosen) if part)
+        pairs = zip(FILTERS, self.filters, strict=True)
+        filters = "; ".join(f"{name}={','.join(sorted(own))}" for name, own in pairs if own)
+        return " ".join(part for part in (self.host, window, filters) if part)
+
+
+def extent_of(source: Source) -> Extent:
+    """The host, window and filters of a response."""
+    scope = None if source.scope is None else Scope._from_query(source.scope)
+    filters = {} if scope is None else scope._filters
+    return Extent(
+        source.host,
+        source.window_start,
+        source.window_end,
+        str(scope.days) if scope else None,
+        tuple(frozenset(filters.get(name, ())) for name in FILTERS),
+    )
 
 
 class Duplicates:
@@ -83,7 +103,7 @@ class Duplicates:
     ----------
     frame : pandas.DataFrame
         The frame.
-    known : FrameMetadata
+    metadata : FrameMetadata
         Its metadata.
     groups : Groups
         The groups that its rows become.
@@ -91,7 +111,7 @@ class Duplicates:
 
     def __init__(self, frame: pd.DataFrame, metadata: FrameMetadata, groups: Groups) -> None:
         self._frame, self._metadata, self._groups = frame, metadata, groups
-        self._seen: dict[str, tuple[Codes, list[Answer]]] = {}
+        self._seen: dict[str, tuple[Codes, list[Extent]]] = {}
         self._context = [name for name in CONTEXT if name in frame.columns and metadata.holds(name)]
 
     def of(self, table: str, parts: Sequence[str]) -> Mask | None:
@@ -106,12 +126,11 @@ class Duplicates:
             self._seen[table] = self._first_rows(table)
         first, overlapping = self._seen[table]
         is_repeat: Mask = first != np.arange(len(first))
-        repeats = np.flatnonzero(is_repeat)
-        if not len(repeats):
+        if not is_repeat.any():
             return None
         for part in parts:
             cells = hash_cells(self._frame[part].array)
-            if (cells[repeats] != cells[first[repeats]]).any():
+            if (cells != cells[first]).any():
                 raise Refused(_differing(part, overlapping))
         return is_repeat
 
@@ -120,44 +139,39 @@ class Duplicates:
         grain, missing = self._grain(table)
         if table not in self._metadata.repeated or missing or grain is None:
             return False
-        keys = _alike([np.zeros(len(self._frame), np.int64), *self._columns(grain)])
-        pairs = _alike([self._groups.ids, keys])
-        return len(np.unique(pairs)) > len(np.unique(keys))
+        keys = _alike([np.zeros(len(self._frame)), *(self._frame[name].array for name in grain)])
+        return len(np.unique(_alike([self._groups.ids, keys]))) > len(np.unique(keys))
 
-    def _columns(self, names: Iterable[str]) -> list[Any]:
-        return [self._frame[name].array for name in names]
-
-    def _first_rows(self, table: str) -> tuple[Codes, list[Answer]]:
+    def _first_rows(self, table: str) -> tuple[Codes, list[Extent]]:
         """For each row, the first row of its key and group; and the answers that overlap."""
-        answers, codes = self._answers(table)
-        pairs = [*combinations(answers, 2)]
-        overlapping = [
-            answer for pair in pairs if not pair[0].is_disjoint(pair[1]) for answer in pair
-        ]
-        is_disjoint = len(pairs) * 2 > len(overlapping)
+        extents, codes = self._extents(table)
+        pairs = [*combinations(extents, 2)]
+        overlaps = [pair for pair in pairs if not pair[0].is_disjoint(pair[1])]
+        overlapping = [extent for pair in overlaps for extent in pair]
         grain, missing = self._grain(table)
         ids, every = self._groups.ids, np.arange(len(self._frame))
         is_repeated = table in self._metadata.repeated
-        placed = check_of(self._frame).placed() if is_repeated else None
-        if placed and not overlapping and table not in stored_of(self._frame)[0].repeated:
+        placed = check_of(self._frame).placed() if is_repeated and not overlapping else None
+        if placed and table not in stored_of(self._frame)[0].repeated:
             return _alike([ids, placed[0]]), overlapping  # by plain pandas, and it is known which
         if missing or grain is None:
             self._check_without_key(table, missing, overlapping, codes)
-            return every, answers
-        columns = [ids, *self._columns(name for name in grain if name not in self._groups.by_value)]
+            return every, []
+        names = [name for name in grain if name not in self._groups.by_value]
+        columns = [ids, *(self._frame[name].array for name in names)]
         first = _alike(columns)
         if (first == every).all() and grain:
-            return every, answers
-        if codes is None and is_disjoint:
-            if (overlapping or is_repeated) and (first != every).any():
+            return every, []
+        if codes is None and len(overlaps) < len(pairs):
+            if overlaps or is_repeated:
                 raise Refused(
                     "rows of several answers have one key; add df.aa.with_context() to each "
                     "frame before combining them"
                 )
-            return every, answers
-        if codes is not None and not overlapping:
+            return every, []
+        if codes is not None and not overlaps:
             first = _alike([*columns, codes])
-        elif codes is not None and is_disjoint and (first != every).any():
+        elif codes is not None and len(overlaps) < len(pairs):
             raise Refused(_differing("the key", overlapping))
         return first, overlapping
 
@@ -165,13 +179,13 @@ class Duplicates:
         self,
         table: str,
         missing: Sequence[str],
-        overlapping: Sequence[Answer],
+        overlapping: Sequence[Extent],
         codes: Codes | None,
     ) -> None:
         is_summed = is_of_several = len(self._frame) > len(self._groups)
         if codes is not None and is_summed:
-            seen = _alike([self._groups.ids, codes])
-            is_of_several = len(np.unique(seen)) > len(self._groups)
+            answers = np.unique(_alike([self._groups.ids, codes]))
+            is_of_several = len(answers) > len(self._groups)
         keep = f"keep {' and '.join(missing)} in the frame" if missing else f"{table} has no key"
         rows = f"rows of {table}"
         if is_joined(table):
@@ -195,23 +209,31 @@ class Duplicates:
         if grain is None:
             return None, []
         columns = self._frame.columns
-        gone = [n for n in grain if n not in columns or not self._metadata.holds(n)]
+        missing = [n for n in grain if n not in columns or not self._metadata.holds(n)]
         if is_joined(table):
-            return [*grain], gone
+            return [*grain], missing
         extra = [name for name in ("_row",) if name in columns]
-        return [name for name in (*grain, *extra) if name not in CONTEXT], gone
+        return [name for name in (*grain, *extra) if name not in CONTEXT], missing
 
-    def _answers(self, table: str) -> tuple[list[Answer], Codes | None]:
-        """The answers that rows of a table are from, and which of them each row is from."""
+    def _extents(self, table: str) -> tuple[list[Extent], Codes | None]:
+        """What the responses cover that rows of a table are from, and of which each row is."""
         if is_joined(table):
             return [], None
         if not self._context:
             sources = [source for source in self._metadata.sources if _has(source, table)]
-            return [*dict.fromkeys(map(answer_of, sources))], None
+            return [*dict.fromkeys(map(extent_of, sources))], None
         rows = self._frame[self._context].astype("string")
-        codes = rows.groupby(self._context, dropna=False, sort=False).ngroup().to_numpy(np.int64)
-        distinct = rows.drop_duplicates().to_dict("records")
-        return [_of_row({**row}) for row in distinct], np.asarray(codes)
+        codes: Any = (
+            rows.groupby(self._context, dropna=False, sort=False).ngroup().to_numpy(np.int64)
+        )
+        distinct = rows.drop_duplicates().astype(object)
+        extents = []
+        for row in distinct.where(distinct.notna(), None).to_dict("records"):
+            texts = [str(row.get(f"filter_{name}") or "").split(",") for name in FILTERS]
+            filters = tuple(frozenset(filter(None, own)) for own in texts)
+            window = [row.get(n) for n in ("host", "window_start", "window_end", "days")]
+            extents.append(Extent(*window, filters))  # type: ignore[call-arg, arg-type]
+        return extents, codes
 
 
 def once(frame: pd.DataFrame) -> pd.DataFrame:
@@ -228,14 +250,14 @@ def once(frame: pd.DataFrame) -> pd.DataFrame:
     tables |= {name for name, key in grains.items() if key and check.exceeds_distinct(key)}
     if not tables:
         return frame
-    cells = [hash_cells(values.array) for _, values in frame.items()]
     placed = check.placed()
     if placed is not None:
-        first = _alike([*cells, placed[0]]) == np.arange(len(frame))
-        frame, cells = frame[first], [cell[first] for cell in cells]
+        cells = [hash_cells(values.array) for _, values in frame.items()]
+        frame = frame[_alike([*cells, placed[0]]) == np.arange(len(frame))]
         tables &= {*stored.repeated}
-    first = _alike(cells) == np.arange(len(frame))
-    if not tables or first.all():
+    first = _alike([hash_cells(values.array) for _, values in frame.items()])
+    is_first = first == np.arange(len(frame))
+    if not tables or is_first.all():
         return frame
     keys = dict.fromkeys(name for table in sorted(tables) for name in grains.get(table, (NO_KEY,)))
     missing = [name for name in keys if name not in frame.columns]
@@ -244,73 +266,38 @@ def once(frame: pd.DataFrame) -> pd.DataFrame:
         keep = f"keep {' and '.join(missing)}" if is_named else "draw what was read before the join"
         why = "rows that are alike were repeated by a join or stacked twice, and nothing tells them"
         raise AvailabilityError(f"{why} apart; {keep}", columns=dict.fromkeys(missing, why))
-    distinct: pd.DataFrame = frame.loc[first]
+    distinct: pd.DataFrame = frame.loc[is_first]
     return distinct
 
 
 def _alike(columns: Sequence[Any]) -> Codes:
     """For each row the first that is like it, as far as hashes of 64 bits can tell."""
-    hashes = [
-        hash_cells(pd.array(values)) if isinstance(values, np.ndarray) else hash_cells(values)
-        for values in columns
-    ]
-    codes, distinct = pd.factorize(row_hashes(hashes))
+    arrays = (pd.array(v) if isinstance(v, np.ndarray) else v for v in columns)
+    codes, distinct = pd.factorize(row_hashes([hash_cells(values) for values in arrays]))
     first = np.empty(len(distinct), np.int64)
     first[codes[::-1]] = np.arange(len(codes))[::-1]
     return first[codes]
 
 
 def _has(source: Source, table: str) -> bool:
-    """Whether an answer may hold rows of a table."""
-    try:
-        return any(each.name == table for each in sections.get(source.section or ""))
-    except (ScopeError, KeyError):
-        return True
+    """Whether a response may hold rows of a table."""
+    with suppress(ScopeError, KeyError):
+        return any(own.name == table for own in sections.get(source.section or ""))
+    return True
 
 
-def answer_of(source: Source) -> Answer:
-    """The host, window and filters of an answer."""
-    scope = None if source.scope is None else Scope._from_query(source.scope)
-    return Answer(
-        source.host,
-        source.window_start,
-        source.window_end,
-        str(scope.days) if scope else None,
-        tuple(frozenset(scope._filters.get(name, ()) if scope else ()) for name in FILTERS),
-    )
+def _two(extents: Iterable[Extent]) -> str:
+    words = [*dict.fromkeys(map(str, extents))]
+    return " and ".join(words[:2]) if len(words) > 1 else f"two of {words[0]}"
 
 
-def _of_row(row: dict[object, object]) -> Answer:
-    """Build an `Answer` from the context columns of a row."""
-
-    def word(name: str) -> str | None:
-        value = row.get(name)
-        return value if isinstance(value, str) else None
-
-    listed = [(word(f"filter_{name}") or "").split(",") for name in FILTERS]
-    filters = [frozenset(filter(None, values)) for values in listed]
-    start, end = word("window_start"), word("window_end")
-    return Answer(word("host"), start, end, word("days"), tuple(filters))
-
-
-def _two(answers: Iterable[Answer]) -> str:
-    listed = [*dict.fromkeys(map(str, answers))]
-    return " and ".join(listed[:2]) if len(listed) > 1 else f"two of {listed[0]}"
-
-
-def _differing(name: str, overlapping: Sequence[Answer]) -> str:
+def _differing(name: str, overlapping: Sequence[Extent]) -> str:
     if overlapping:
         return (
             f"the answers overlap and {name} differs in them: {_two(overlapping)}; aggregate "
             "each alone, or by a column that tells them apart"
         )
     return f"rows of one key differ in {name}; aggregate before you join"
-
-
-_CHANCE = 0.01
-"""Below which chance of being alike by accident values are repeats."""
-
-_SUFFIXES = ("_x", "_y")
 
 
 def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
@@ -326,38 +313,35 @@ def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
             "new ones): use df.aa.aggregate on the frame that was read, or say what they are: "
             f"rules={{{name!r}: 'sum'}}"
         )
-    bare = name
-    for suffix in _SUFFIXES:
-        bare = bare.removesuffix(suffix)
-    tables = [] if column.of else _tables_with(bare)
-    if not tables:
+    bare = name.removesuffix("_x").removesuffix("_y")
+    tables = [
+        {*table.names}
+        for section in sections.names()
+        for table in sections.get(section)
+        if bare in table.names and table[bare].aggregate.rule not in ("none", "key")
+    ]
+    if column.of or not tables:
         rule = "sum" if pd.api.types.is_numeric_dtype(frame[name].dtype) else "count"
         return f"it has no declared rule; give one, such as rules={{{name!r}: {rule!r}}}"
     lost = "a plain pandas step lost its declaration"
-    names = [str(each) for each in frame.columns]
-    if bare == name and any({*names} <= columns for columns in tables):
-        how = "stack the frames that were read with aatoolkit.concat in place of pd.concat"
-    else:
-        how = (
-            "write left.aa.merge(right, on=…) in place of left.merge, or add "
-            ".aa.adopt(left, right) to what was merged"
+    if bare == name and any({*map(str, frame.columns)} <= columns for columns in tables):
+        return (
+            f"{lost}: stack the frames that were read with aatoolkit.concat in place of pd.concat"
         )
-    return f"{lost}: {how}"
+    return (
+        f"{lost}: write left.aa.merge(right, on=…) in place of left.merge, or add "
+        ".aa.adopt(left, right) to what was merged"
+    )
 
 
-def _tables_with(name: str) -> list[set[str]]:
-    """The columns of each declared table that has a measure of a name."""
-    found = []
-    for section in sections.names():
-        for table in sections.get(section):
-            for column in table.columns:
-                if column.name == name and column.aggregate.rule not in ("none", "key"):
-                    found.append({each.name for each in table.columns})
-    return found
+_CHANCE = 0.01
+"""Below which chance of being alike by accident values are repeats."""
 
 
 def check_repeats(frame: pd.DataFrame, groups: Groups, name: str) -> None:
     """Refuse a sum of values that seem to be repeated within groups, as after a plain merge.
+
+    Each further row of a key would have its value with the chance that two keys have the same.
 
     Parameters
     ----------
@@ -369,34 +353,22 @@ def check_repeats(frame: pd.DataFrame, groups: Groups, name: str) -> None:
         A column of numbers of which it is not known which rows they belong to.
     """
     there = frame[name].notna().to_numpy(bool)
-    held, ids = frame.loc[there, name], groups.ids[there]
-    if held.nunique() < 2 or held.isin([0, 1]).all():  # counts of rows, and flags
+    cells, ids = frame.loc[there, name], groups.ids[there]
+    if cells.nunique() < 2 or cells.isin([0, 1]).all():  # counts of rows, and flags
         return
-    values = _alike([held.array])
-    coded: dict[str, Codes] = {}
+    values, count = _alike([cells.array]), len(cells)
     for other, kind in frame.dtypes.items():
-        is_number = pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_bool_dtype(kind)
-        if other != name and not is_number and not is_status_column(frame, str(other)):
-            coded[str(other)] = _alike([frame[other].array[there]])
-    for names in (*((other,) for other in coded), *combinations([*coded][:8], 2)):
-        if _chance(_alike([coded[other] for other in names]), values, ids) < _CHANCE:
+        if pd.api.types.is_numeric_dtype(kind) or is_status_column(frame, str(other)):
+            continue
+        keys = _alike([frame[other].array[there]])
+        pairs, distinct = np.unique(_alike([keys, values])), len(np.unique(keys))
+        is_alone = len(np.unique(_alike([ids, keys]))) == count
+        if not 1 < distinct < count or distinct < len(pairs) or is_alone:
+            continue
+        shares = np.unique(values[pairs], return_counts=True)[1] / distinct
+        if float((shares**2).sum() ** (count - distinct)) < _CHANCE:
             raise Refused(
-                f"{name} has one value per {' and '.join(names)} over {len(values):,} rows, so "
-                "that a sum would count it several times; aggregate before the merge, or join with "
-                "df.aa.merge, which counts each once"
+                f"{name} has one value per {other} over {count:,} rows, so that a sum would "
+                "count it several times; aggregate before the merge, or join with df.aa.merge, "
+                "which counts each once"
             )
-
-
-def _chance(keys: Codes, values: Codes, ids: Codes) -> float:
-    """How likely rows of one key have one value by chance; 1 where they do not, or add nothing.
-
-    Each further row of a key would have its value with the chance that two keys have the same.
-    """
-    count, distinct = len(keys), len(np.unique(keys))
-    _, first, codes = np.unique(values, return_index=True, return_inverse=True)
-    pairs = np.unique(_alike([keys, values]))
-    is_alone = len(np.unique(_alike([ids, keys]))) == count
-    if not 1 < distinct < count or distinct < len(pairs) or is_alone:
-        return 1.0
-    shares = np.bincount(codes[pairs], minlength=len(first)) / distinct
-    return float((shares**2).sum() ** (count - distinct))

@@ -1,22 +1,38 @@
-"""`merge` and `rename` with pandas' signatures that keep the metadata pandas drops.
+"""`merge`, `concat`, `rename` and `adopt`: frames of frames that keep the metadata pandas drops.
 
 None changes a frame that it is given. A column's metadata is carried along as it holds in its
-frame, and combined where several frames meet in one column; `adopt` restores what was lost.
+frame, and combined where several frames meet in one column. Where the rows of each stacked frame
+are identified by a column, what is stated of a frame stays a statement about its rows; where they
+cannot, it is combined over all of them. `adopt` restores what was lost.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+import warnings
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from datetime import date
+from itertools import chain, product
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from aatoolkit.availability import Availability, Cause, Status, combine
-from aatoolkit.errors import ArgumentError
-from aatoolkit.frame.merge_keys import check_keys, keys_of
-from aatoolkit.metadata.arrow_schema import declared_key
+from aatoolkit._util.text import visible
+from aatoolkit.availability import AbsentRows, Availability, Cause, Condition, Status, combine
+from aatoolkit.errors import (
+    AAToolkitWarning,
+    ArgumentError,
+    ItemNotFound,
+    ScopeError,
+    unknown,
+)
+from aatoolkit.frame.cell_status import MEASURED
+from aatoolkit.frame.duplicates import JOINED, NO_KEY, extent_of, is_joined
+from aatoolkit.frame.reshape import CONTEXT
+from aatoolkit.metadata.arrow_schema import declared, declared_key
 from aatoolkit.metadata.attrs import (
     EMPTY,
     NOTHING,
@@ -24,6 +40,8 @@ from aatoolkit.metadata.attrs import (
     FrameMetadata,
     attach,
     columns_of_tables,
+    fingerprint_in,
+    has_metadata,
     metadata_of,
     tables_of,
 )
@@ -33,102 +51,113 @@ from aatoolkit.metadata.fingerprint import (
     FingerprintCheck,
     arrays_of,
     fingerprint_of,
+    has_more,
     hash_cells,
     row_hashes,
 )
-from aatoolkit.metadata.recorded import checked_once, record, recorded
+from aatoolkit.metadata.recorded import VERBS, checked_once, record, recorded
+from aatoolkit.scope import FILTERS, Scope
+
+Described = tuple[pd.DataFrame, FrameMetadata]
+Options = Mapping[str, Any]
 
 _SIDE = "_aatoolkit_side"
-
 _ROWS = ("_aatoolkit_left_row", "_aatoolkit_right_row")
 
 
 @recorded("merge", "left", "right")
 def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFrame:
     """``left.merge(right, **options)`` with the metadata of both."""
-    shown = options.pop("indicator", False)
-    side = (shown if isinstance(shown, str) else "_merge") if shown else _SIDE
-    check_keys(left, right, options)
+    indicator = options.pop("indicator", False)
+    side = (indicator if isinstance(indicator, str) else "_merge") if indicator else _SIDE
+    keys = _keys_of(left, right, options)
+    _check_keys(left, right, options, keys)
+    frames = [
+        frame.assign(**{n: range(len(frame))})
+        for frame, n in zip((left, right), _ROWS, strict=True)
+    ]
     problem = ""
     try:
-        merged = _numbered(left, 0).merge(_numbered(right, 1), **options, indicator=side)
+        merged = frames[0].merge(frames[1], **options, indicator=side)
     except (KeyError, IndexError, TypeError, ValueError) as error:
         problem = str(error).strip("'\"").partition(". If you wish")[0] or type(error).__name__
     if problem:
         raise ArgumentError(f"the frames cannot be merged: {problem}")
     repeats = [bool(merged[name].dropna().duplicated().any()) for name in _ROWS]
     counts = merged[side].value_counts()
-    lacking_left, lacking_right = int(counts["right_only"]), int(counts["left_only"])
-    merged = merged.drop(columns=[*_ROWS, *(() if shown else (side,))])
-    stored = metadata_of(left, levels=True), metadata_of(right, levels=True)
-    keys = keys_of(left, right, options)
-    tabled = [as_table(*side) for side in zip((left, right), stored, keys, strict=True)]
-    knowns = [metadata for metadata, _ in tabled]
-    shared = _shared(left, right, options)
-    names = columns_after(left, right, options)
-    columns = {
-        names[place][name]: without_rows(column.renamed(names[place]), lacking, len(merged))
-        for place, lacking in enumerate((lacking_left, lacking_right))
-        for name, column in knowns[place].columns.items()
-        if name not in shared
-    }
-    own = next((table for _, table in tabled if table), "")
-    for name in shared:
-        both = [metadata.columns.get(name, NOTHING) for metadata in stored]
-        column = _of_key(*both, only_left=lacking_right, only_right=lacking_left)
-        is_known = column.of or column.availability.status != Status.UNKNOWN or not own
-        columns[name] = column if is_known else replace(column, of=f"{own}.{name}")
-    key = _merged_key(merged, knowns, names, shared)
+    lacking = (int(counts["right_only"]), int(counts["left_only"]))
+    merged = merged.drop(columns=[*_ROWS, *(() if indicator else (side,))])
+    stored = [metadata_of(frame, levels=True) for frame in (left, right)]
+    tabled = [_as_table(*parts) for parts in zip((left, right), stored, keys, strict=True)]
+    shared, names = _shared(left, right, options), columns_after(left, right, options)
+    columns: dict[str, ColumnMetadata] = {}
+    grains: dict[str, tuple[str, ...]] = {}
     # Of the side whose rows may have no match, the other's keys stand in the place of its own.
     in_place: dict[str, str] = {}
     if str(options.get("how") or "inner") in ("left", "inner"):
-        for one, two in zip(*keys, strict=False):
-            if isinstance(one, str) and isinstance(two, str):
-                in_place.setdefault(two, names[0].get(one, one))
-    grains: dict[str, tuple[str, ...]] = {}
-    repeated = {table for metadata in knowns for table in metadata.repeated}
-    for place, metadata in enumerate(knowns):
-        tables = tables_of(metadata)
-        repeated |= {*tables} if repeats[place] else set()
-        for table in tables:
+        pairs = zip(*keys, strict=False)
+        texts = [
+            (b, names[0].get(a, a)) for a, b in pairs if isinstance(a, str) and isinstance(b, str)
+        ]
+        in_place = dict(reversed(texts))
+    for place, (metadata, after) in enumerate(zip(tabled, names, strict=True)):
+        for name, column in metadata.columns.items():
+            if name not in shared:
+                own = without_rows(column.renamed(after), lacking[place], len(merged))
+                columns[after[name]] = own
+        for table in tables_of(metadata):
             grain = metadata.grain(table, declared_key(table))
-            if grain is not None:
-                new = names[place] | (in_place if place and is_joined(table) else {})
-                grains[table] = tuple(new.get(name, name) for name in grain)
-    for table in {*tables_of(knowns[0])} & {*tables_of(knowns[1])}:
-        grains.pop(table, None)
-    described = FrameMetadata(columns, key, sources_of(knowns), grains, tuple(sorted(repeated)))
+            if grain is not None and table not in grains:
+                here = after | (in_place if place and is_joined(table) else {})
+                grains[table] = tuple(here.get(name, name) for name in grain)
+    both = [{*tables_of(metadata)} for metadata in tabled]
+    repeated = {table for metadata in tabled for table in metadata.repeated}
+    repeated |= set().union(*(tables for tables, again in zip(both, repeats, strict=True) if again))
+    kept = {table for metadata in stored for table in metadata.grains}
+    new = next((table for it in tabled for table in it.grains if table not in kept), "")
+    for name in shared:
+        of_key = [metadata.columns.get(name, NOTHING) for metadata in stored]
+        column = _of_key(*of_key, only_left=lacking[1], only_right=lacking[0])
+        is_known = column.of or column.availability.status != Status.UNKNOWN or not new
+        columns[name] = column if is_known else replace(column, of=f"{new}.{name}")
+    key = [
+        [n if n in shared else after[n] for n in m.key]
+        for m, after in zip(tabled, names, strict=True)
+    ]
+    own_key = dict.fromkeys((*key[0], *(n for n in key[1] if n not in shared)))
+    described = FrameMetadata(
+        columns,
+        unique_key(merged, tuple(own_key) if key[0] else ()),
+        sources_of(tabled),
+        {table: grain for table, grain in grains.items() if table not in both[0] & both[1]},
+        tuple(sorted(repeated)),
+    )
     return attach(merged, described)
-
-
-def _numbered(frame: pd.DataFrame, side: int) -> pd.DataFrame:
-    """Add a column of row numbers, by which repeated rows are found."""
-    return frame.assign(**{_ROWS[side]: range(len(frame))})
 
 
 def rename(frame: pd.DataFrame, *arguments: Any, **options: Any) -> pd.DataFrame:
     """``frame.rename(…)`` with the metadata of each column under its new name."""
     renamed: pd.DataFrame = frame.rename(*arguments, **options)
+    names = dict(zip(map(str, frame.columns), map(str, renamed.columns), strict=True))
     with checked_once():
         metadata = metadata_of(frame, levels=True)
-        names = dict(zip(map(str, frame.columns), map(str, renamed.columns), strict=True))
-        columns = {
-            names.get(name, name): column.renamed(names)
-            for name, column in metadata.columns.items()
-        }
-        key = tuple(names.get(name, name) for name in metadata.key)
+        columns = {names.get(n, n): column.renamed(names) for n, column in metadata.columns.items()}
         grains = {
             table: tuple(names.get(name, name) for name in grain)
             for table in tables_of(metadata)
             if (grain := metadata.grain(table, declared_key(table))) is not None
         }
-        attach(renamed, FrameMetadata(columns, key, metadata.sources, grains, metadata.repeated))
+        key = tuple(names.get(name, name) for name in metadata.key)
+        attach(renamed, replace(metadata, columns=columns, key=key, grains=grains))
         record(renamed, "rename", {"frame": frame, "names": names}, ("frame",))
     return renamed
 
 
+VERBS["rename"] = (lambda frame, names: rename(frame, columns=names)), ("frame",)
+
+
 @recorded("adopt", "frame", "frames")
-def adopt(frame: pd.DataFrame, *frames: pd.DataFrame) -> pd.DataFrame:
+def adopt(frame: pd.DataFrame, frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
     """The frame with the metadata of others, for columns that hold what theirs hold."""
     metadata = metadata_of(frame, levels=True)
     columns, sources, key = dict(metadata.columns), [metadata], metadata.key
@@ -141,48 +170,31 @@ def adopt(frame: pd.DataFrame, *frames: pd.DataFrame) -> pd.DataFrame:
             columns |= new
             sources.append(theirs)
             repeated |= {*theirs.repeated, *again}
-            key = key or tuple(name for name in theirs.key if set(theirs.key) <= columns.keys())
+            key = key or (theirs.key if {*theirs.key} <= columns.keys() else ())
     adopted = frame.copy(deep=False)
-    grains = {table: grain for each in reversed(sources) for table, grain in each.grains.items()}
-    answers, unique = sources_of(sources), unique_key(adopted, key)
-    described = FrameMetadata(columns, unique, answers, grains, tuple(sorted(repeated)))
+    grains = {table: grain for own in reversed(sources) for table, grain in own.grains.items()}
+    unique = unique_key(adopted, key)
+    described = FrameMetadata(columns, unique, sources_of(sources), grains, tuple(sorted(repeated)))
     return attach(adopted, described)
 
 
-def without_rows(
-    column: ColumnMetadata,
-    lacking: int,
-    rows: int,
-    cause: Cause = Cause.NO_ROW,
-    why: str = "have no match",
-) -> ColumnMetadata:
+def without_rows(column: ColumnMetadata, lacking: int, rows: int) -> ColumnMetadata:
     """Return a column's metadata after a join in which some rows have no value for it."""
     if not lacking or column.availability.status not in (Status.AVAILABLE, Status.PARTIAL):
         return column
-    return column.combined(absent_rows(lacking, rows, cause, why))
+    return column.combined(absent_rows(lacking, rows, Cause.NO_ROW, "have no match"))
 
 
 def absent_rows(lacking: int, rows: int, cause: Cause, why: str) -> Availability:
-    """The availability of a column that some rows lack, as they have no match."""
+    """The availability of a column that some rows lack."""
     return Availability(Status.UNAVAILABLE, cause, f"{lacking} of {rows} rows {why}")
 
 
-def _shared(left: pd.DataFrame, right: pd.DataFrame, options: Mapping[str, Any]) -> list[str]:
-    """The columns, or levels of the index, on which both are merged under one name."""
-    if options.get("left_index") or options.get("right_index"):
-        names = [str(name) for name in left.index.names if name is not None]
-        return [name for name in names if name in right.index.names]
-    pairs = zip(*keys_of(left, right, options), strict=False)
-    scalar = pd.api.types.is_scalar
-    return [str(a) for a, b in pairs if scalar(a) and scalar(b) and a == b]
-
-
 def columns_after(
-    left: pd.DataFrame, right: pd.DataFrame, options: Mapping[str, Any]
+    left: pd.DataFrame, right: pd.DataFrame, options: Options
 ) -> list[dict[str, str]]:
     """For each side of a merge the names that its columns have after it."""
-    both = {*map(str, left.columns.intersection(right.columns))}
-    both -= {*_shared(left, right, options)}
+    both = {*map(str, left.columns.intersection(right.columns))} - {*_shared(left, right, options)}
     return [
         {
             str(name): f"{name}{suffix or ''}" if str(name) in both else str(name)
@@ -203,32 +215,16 @@ def _of_key(
     return second if first == NOTHING and not (only_left or only_right) else first
 
 
-def _merged_key(
-    merged: pd.DataFrame,
-    knowns: Sequence[FrameMetadata],
-    names: Sequence[Mapping[str, str]],
-    shared: Sequence[str],
-) -> tuple[str, ...]:
-    """The key of the left and the rest of the right's, if that identifies the rows."""
-    left, right = (
-        [name if name in shared else names[place][name] for name in metadata.key]
-        for place, metadata in enumerate(knowns)
-    )
-    own = [*left, *(name for name in right if name not in left and name not in shared)]
-    return unique_key(merged, tuple(own if left else ()))
-
-
 def unique_key(frame: pd.DataFrame, key: tuple[str, ...]) -> tuple[str, ...]:
     """The key if it still identifies the rows of a frame."""
-    inside = any(name in frame.index.names for name in key)
-    rows = frame.reset_index() if inside else frame
-    there = bool(key) and all(name in rows.columns for name in key)
+    rows = frame.reset_index() if {*key} & {*frame.index.names} else frame
+    there = bool(key) and {*key} <= {*rows.columns}
     return key if there and not rows.duplicated([*key]).any() else ()
 
 
-def sources_of(knowns: Iterable[FrameMetadata]) -> tuple[Any, ...]:
-    """The answers that several frames were read from, each once."""
-    return tuple(dict.fromkeys(source for metadata in knowns for source in metadata.sources))
+def sources_of(described: Iterable[FrameMetadata]) -> tuple[Any, ...]:
+    """The responses that several frames were read from, each once."""
+    return tuple(dict.fromkeys(chain.from_iterable(metadata.sources for metadata in described)))
 
 
 def _fitting(
@@ -238,126 +234,487 @@ def _fitting(
 
     Also the tables of which rows are repeated here.
     """
-    declared = {name: column for name, column in theirs.columns.items() if column.of}
-    measured = [
-        name for name, column in declared.items() if column.availability.status not in EMPTY
-    ]
-    fingerprint = fingerprint_of(other, measured, theirs.key)
-    whole = FingerprintCheck(frame, fingerprint, theirs.key)
-    fitting: dict[str, ColumnMetadata] = {}
-    in_part: dict[str, ColumnMetadata] = {}
-    repeated: set[str] = set()
-    for name, column in declared.items():
-        if column.availability.status in EMPTY:
-            if whole.is_empty(name):
-                fitting[name] = column
-        elif whole.change(name) is None:
-            fitting[name] = column
-        elif name in frame.columns:
-            held = frame[frame[name].notna()]
-            check = FingerprintCheck(held, fingerprint, theirs.key)
-            if len(held) and check.change(name) is None:
-                in_part[name] = without_rows(column, len(frame) - len(held), len(frame))
-                repeated |= check.repeated({column.table: [*theirs.key, name]})
-    repeated |= whole.repeated(columns_of_tables(fitting))
-    return fitting | in_part, repeated
+    columns = {name: column for name, column in theirs.columns.items() if column.of}
+    empty = [name for name, column in columns.items() if column.availability.status in EMPTY]
+    fingerprint = fingerprint_of(other, [n for n in columns if n not in empty], theirs.key)
+    check = FingerprintCheck(frame, fingerprint, theirs.key)
+    is_fitting = {n: check.is_empty(n) if n in empty else not check.change(n) for n in columns}
+    fitting = {name: column for name, column in columns.items() if is_fitting[name]}
+    repeated = check.repeated(columns_of_tables(fitting))
+    for name, column in columns.items():
+        if name in fitting or name in empty or name not in frame.columns:
+            continue
+        held = frame[frame[name].notna()]
+        check = FingerprintCheck(held, fingerprint, theirs.key)
+        if len(held) and check.change(name) is None:
+            fitting[name] = without_rows(column, len(frame) - len(held), len(frame))
+            repeated |= check.repeated({column.table: [*theirs.key, name]})
+    return fitting, repeated
 
 
-_JOINED = "joined-"
-"""What the names of such tables begin with; no section names a table so."""
-
-NO_KEY = "what tells apart rows that are equal in all columns"
-
-
-def is_joined(table: str) -> bool:
-    """Whether a table is a frame that was merged, not one that a section declares."""
-    return table.startswith(_JOINED)
-
-
-def as_table(
-    frame: pd.DataFrame, metadata: FrameMetadata, keys: Sequence[Any]
-) -> tuple[FrameMetadata, str]:
+def _as_table(frame: pd.DataFrame, metadata: FrameMetadata, keys: Sequence[Any]) -> FrameMetadata:
     """Describe the columns of a frame that no table declares as columns of one table.
 
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        One side of a merge.
-    known : FrameMetadata
-        Its metadata, with the levels of its index.
-    keys : sequence
-        What it is merged on: names of columns or levels, or arrays.
-
-    Returns
-    -------
-    metadata : FrameMetadata
-        The metadata with ``of`` in each of those columns, and the key of their table.
-    table : str
-        The table's name; empty where every column is declared or holds other values than were
-        read.
+    Its key is of the fewest columns that identify the rows, what it is merged on first.
     """
     arrays = arrays_of(frame)
     own = [
-        name for name, column in metadata.columns.items() if _is_foreign(column) and name in arrays
+        name
+        for name, column in metadata.columns.items()
+        if name in arrays
+        and column.of is None
+        and column.availability.reason not in (OVERWRITTEN, MOVED)
     ]
     if not own:
-        return metadata, ""
-    grain = _grain(frame, metadata, own, [name for name in keys if isinstance(name, str)])
-    hashed = sorted({*own, *grain} & {*arrays})
-    rows = row_hashes([hash_cells(arrays[name]) for name in hashed])
-    rows.sort()
-    about = hashlib.sha256(repr((hashed, metadata.sources)).encode())
-    about.update(rows.tobytes())
-    table = f"{_JOINED}{about.hexdigest()[:12]}"
-    columns = {
-        name: replace(column, of=f"{table}.{name}") if name in own else column
-        for name, column in metadata.columns.items()
-    }
-    grains = {**metadata.grains, table: grain}
-    # Rows of a frame of which nothing was known are distinguished by their key from now on.
-    key = grain if len(own) == len(metadata.columns) and grain != (NO_KEY,) else metadata.key
-    return replace(metadata, columns=columns, key=key, grains=grains), table
-
-
-def common_table(name: str, columns: Sequence[ColumnMetadata]) -> str | None:
-    """The declared column that columns of stacked frames are; None if they are not one.
-
-    Of several frames that were merged, it is one of all of them, which has no key.
-    """
-    of = {column.of for column in columns}
-    if len(of) == 1:
-        return of.pop()
-    tables = sorted({column.table for column in columns})
-    if not all(map(is_joined, tables)):
-        return None
-    return f"{_JOINED}{hashlib.sha256(repr(tables).encode()).hexdigest()[:12]}.{name}"
-
-
-def _is_foreign(column: ColumnMetadata) -> bool:
-    """Whether nothing is known of a column, not even that it was changed."""
-    return column.of is None and column.availability.reason not in (OVERWRITTEN, MOVED)
-
-
-def _grain(
-    frame: pd.DataFrame, metadata: FrameMetadata, own: Sequence[str], keys: Sequence[str]
-) -> tuple[str, ...]:
-    """The columns that identify the rows of a frame: the fewest that do, keys of a merge first."""
+        return metadata
     levels = [name for name in frame.index.names if name not in (None, *frame.columns)]
     rows = frame.reset_index(levels) if levels else frame
     there = [n for n in rows.columns if isinstance(n, str) and [*rows.columns].count(n) == 1]
     words = [name for name in there if not pd.api.types.is_float_dtype(rows[name].dtype)]
-    candidates = [keys, *([metadata.key] if metadata.key else []), *([*keys, w] for w in words)]
-    for names in (*candidates, [*keys, *words], [*keys, *own], there):
-        grain = tuple(dict.fromkeys(names))
-        if {*grain} <= {*there} and _are_distinct(rows, grain):
-            return grain
-    return (NO_KEY,)
+    on = [name for name in keys if isinstance(name, str)]
+    candidates = [on, *([metadata.key] if metadata.key else []), *([*on, word] for word in words)]
+    grain: tuple[str, ...] = (NO_KEY,)
+    for names in map(dict.fromkeys, (*candidates, [*on, *words], [*on, *own], there)):
+        with suppress(TypeError):  # lists have no hash
+            if {*names} <= {*there} and not (
+                rows.duplicated([*names]).any() if names else len(rows) > 1
+            ):
+                grain = tuple(names)
+                break
+    hashed = sorted({*own, *grain} & {*arrays})
+    hashes = np.sort(row_hashes([hash_cells(arrays[name]) for name in hashed]))
+    about = hashlib.sha256(repr((hashed, metadata.sources)).encode() + hashes.tobytes())
+    table = f"{JOINED}{about.hexdigest()[:12]}"
+    columns = {
+        name: replace(column, of=f"{table}.{name}") if name in own else column
+        for name, column in metadata.columns.items()
+    }
+    # Rows of a frame of which nothing was known are distinguished by their key from now on.
+    is_new = len(own) == len(metadata.columns) and grain != (NO_KEY,)
+    return replace(
+        metadata,
+        columns=columns,
+        key=grain if is_new else metadata.key,
+        grains={**metadata.grains, table: grain},
+    )
 
 
-def _are_distinct(rows: pd.DataFrame, names: Sequence[str]) -> bool:
-    if not names:
-        return len(rows) < 2
+# --- keys of a merge ----------------------------------------------------------------------------
+
+_NAMED = 3
+"""How many values a warning names."""
+
+_LEAVING_OUT = {"left": (1,), "right": (0,), "inner": (0, 1)}
+"""By the kind of a merge the sides of which it leaves out rows without a partner."""
+
+
+def _keys_of(left: pd.DataFrame, right: pd.DataFrame, options: Options) -> list[list[Any]]:
+    """For each side what it is merged on: names of columns or of levels of the index, or arrays."""
+    if options.get("how") == "cross":
+        return [[], []]
+    on = options.get("on")
+    keys = [on, on] if on is not None else [options.get("left_on"), options.get("right_on")]
+    for side, frame in enumerate((left, right)):
+        if options.get(("left_index", "right_index")[side]):
+            keys[side] = [*frame.index.names]
+    if keys == [None, None]:
+        keys = [[name for name in left.columns if name in {*right.columns}]] * 2
+    return [[*names] if isinstance(names, list | tuple) else [names] for names in keys]
+
+
+def _shared(left: pd.DataFrame, right: pd.DataFrame, options: Options) -> list[str]:
+    """The columns, or levels of the index, on which both are merged under one name."""
+    if options.get("left_index") or options.get("right_index"):
+        names = [str(name) for name in left.index.names if name is not None]
+        return [name for name in names if name in right.index.names]
+    pairs = zip(*_keys_of(left, right, options), strict=False)
+    scalar = pd.api.types.is_scalar
+    return [str(a) for a, b in pairs if scalar(a) and scalar(b) and a == b]
+
+
+def _check_keys(
+    left: pd.DataFrame, right: pd.DataFrame, options: Options, keys: Sequence[Sequence[Any]]
+) -> None:
+    """Raise if a key is no column or level of its frame, or if none is named and measures match.
+
+    Raises
+    ------
+    ItemNotFound
+        If a key is not there; the message has names that look alike.
+    ArgumentError
+        If no key is named, and a column that both frames have is a measure by its declaration.
+    """
+    for frame, side, own in zip((left, right), ("left", "right"), keys, strict=True):
+        names = [str(name) for name in (*frame.columns, *frame.index.names)]
+        for key in own:
+            if isinstance(key, str) and key not in names:
+                why = unknown(f"column of the {side} frame", key, names)
+                how = "where the frames name it differently, give left_on= and right_on="
+                raise ItemNotFound(f"{why}; {how}", columns={key: why})
+    named = ("on", "left_on", "right_on", "left_index", "right_index")
+    if any(options.get(name) is not None and options[name] is not False for name in named):
+        return
+    metadata, shared = metadata_of(left, levels=True), keys[0]
+    rules = {name: declared(metadata.columns.get(str(name), NOTHING)) for name in shared}
+    measures = [
+        str(n) for n, what in rules.items() if what and what.aggregate.rule not in ("none", "key")
+    ]
+    if measures:
+        of_either = {*metadata.key, *metadata_of(right, levels=True).key}
+        words = [name for name in shared if not pd.api.types.is_numeric_dtype(left[name].dtype)]
+        raise ArgumentError(
+            "without on= rows are joined where all shared columns are equal, and "
+            f"{', '.join(measures)} are measures; name the key: "
+            f"on={[name for name in shared if name in of_either] or words or '…'}",
+            argument="on",
+        )
+
+
+def warn_of_unmatched(
+    left: pd.DataFrame, right: pd.DataFrame, options: Options, stacklevel: int = 2
+) -> None:
+    """Warn if no key of one frame is in the other.
+
+    Beside a frame that was not read from the service also if rows are left out because their
+    keys have no partner, with the number of such keys on each side.
+
+    Parameters
+    ----------
+    left, right : pandas.DataFrame
+        Frames that were merged.
+    options : mapping
+        The arguments of ``pandas.DataFrame.merge``.
+    stacklevel : int
+        Whose line the warning names, as of `warnings.warn`.
+    """
+    how = str(options.get("how") or "inner")
+    pairs = zip(*_keys_of(left, right, options), strict=False)
+    names = [*zip(*((a, b) for a, b in pairs if a in left and b in right), strict=True)]
+    if not names or how.endswith("_anti"):
+        return
     try:
-        return not rows.duplicated([*names]).any()
-    except TypeError:  # lists have no hash
-        return False
+        keys = [
+            {*frame[[*own]].dropna().itertuples(index=False, name=None)}
+            for frame, own in zip((left, right), names, strict=True)
+        ]
+    except TypeError:  # lists have no hash, and pandas makes no keys of them either
+        return
+    lacking = (keys[0] - keys[1], keys[1] - keys[0])
+    left_out = [side for side in _LEAVING_OUT.get(how, ()) if lacking[side]]
+    message = ""
+    if all(keys) and not keys[0] & keys[1]:
+        sides = [f"{', '.join(own)}: {_some(s)}" for own, s in zip(names, keys, strict=True)]
+        message = (
+            f"no key of the left frame ({sides[0]}) is in the right one ({sides[1]}); name other "
+            "columns (left_on=, right_on=), or write the values alike before the merge"
+        )
+    elif all(keys) and left_out and not (has_metadata(left) and has_metadata(right)):
+        words = [
+            f"{len(lacking[side]):,} of {len(keys[side]):,} keys of the {('left', 'right')[side]} "
+            f"frame have no partner ({_some(lacking[side])})"
+            + f", and how={how!r} leaves their rows out"
+            * (side in left_out)
+            for side in sorted((0, 1), key=lambda side: side not in left_out)
+            if lacking[side]
+        ]
+        message = "; ".join((*words, "how='outer' keeps all, indicator=True says which"))
+    if message:
+        warnings.warn(message, AAToolkitWarning, stacklevel=stacklevel + 1)
+
+
+def _some(keys: set[tuple[Any, ...]]) -> str:
+    texts = sorted(visible(repr(key if len(key) > 1 else key[0])) for key in keys)
+    return ", ".join([*texts[:_NAMED], *["…"] * (len(texts) > _NAMED)])
+
+
+# --- stacked frames -----------------------------------------------------------------------------
+
+_MOST_VALUES = 500
+"""The most values of a column by which rows are distinguished; above, a status is of all."""
+
+
+@recorded("concat", "frames")
+def concat(
+    frames: Iterable[pd.DataFrame] | Mapping[Hashable, pd.DataFrame],
+    *,
+    join: str = "outer",
+    ignore_index: bool = False,
+    keys: Iterable[Hashable] | None = None,
+    names: list[Hashable] | None = None,
+    sort: bool = False,
+    verify_integrity: bool = False,
+) -> pd.DataFrame:
+    """Stack frames as `pandas.concat` does, with the metadata of all of them.
+
+    A column keeps its dtype where a frame lacks it or has only missing values of it, and a
+    category gets the levels of all. Its status is the join of its statuses in all frames; it
+    is ``partial`` where a frame with rows lacks it. It stays the same declared column, with
+    unit and rule, if it is so in every frame that has it.
+
+    Parameters
+    ----------
+    frames : iterable or mapping of pandas.DataFrame
+        The frames; none is changed. Of a mapping, its keys are ``keys``.
+    join : {"outer", "inner"}
+        Whether to keep all columns, or those that all frames have.
+    ignore_index : bool
+        Whether to number the rows anew.
+    keys, names, sort, verify_integrity
+        As in `pandas.concat`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The rows of all frames, one after the other.
+
+    Raises
+    ------
+    ValueError
+        If `pandas.concat` refuses what is given.
+    MetadataError
+        If a frame's metadata is damaged, or newer than this version can read.
+
+    Examples
+    --------
+    >>> first, second = pd.DataFrame({"n": [1]}), pd.DataFrame({"n": [2], "m": [3]})
+    >>> concat([first, second], ignore_index=True)
+       n     m
+    0  1  <NA>
+    1  2     3
+    """
+    if isinstance(frames, Mapping):
+        keys = [*frames] if keys is None else [*keys]
+        frames = [frames[name] for name in keys]
+    frames = [*frames]
+    stacked = pd.concat(
+        _in_common(frames, every=join == "outer"),
+        join=join,  # type: ignore[call-overload]
+        ignore_index=ignore_index,
+        keys=keys,
+        names=names,
+        sort=sort,
+        verify_integrity=verify_integrity,
+    )
+    every = [(frame, metadata_of(frame, levels=True)) for frame in frames]
+    held = [pair for pair in every if len(pair[0])] or every
+    apart = _apart(held)
+    columns = {str(name): _stacked(str(name), held, every, apart) for name in stacked.columns}
+    columns = _with_absent(columns, held, every)
+    same = {metadata.key for _, metadata in every}
+    key = same.pop() if len(same) == 1 else ()
+    unique = unique_key(stacked, key)
+    if apart and not unique and key:
+        unique = unique_key(stacked, (*(condition.column for condition in apart[0]), *key))
+    grains: dict[str, tuple[str, ...]] = {}
+    repeated = {table for _, metadata in every for table in metadata.repeated}
+    for table in dict.fromkeys(table for _, metadata in every for table in tables_of(metadata)):
+        own, having = declared_key(table), [pair for pair in held if table in tables_of(pair[1])]
+        described = [metadata for _, metadata in every if table in tables_of(metadata)]
+        kinds = {metadata.grain(table, own) for metadata in described}
+        grain = min(kinds, key=str) or ()
+        are_there = {all(map(it.holds, it.grain(table, own) or grain)) for _, it in having}
+        if len(kinds) > 1 or len(are_there) > 1:
+            is_known = len(kinds) == 1
+            words = [f"{name} of every frame" for name in grain]
+            grains[table] = tuple(words) if is_known else (f"rows of one kind of {table}",)
+        elif any(table in metadata.grains for metadata in described):
+            grains[table] = grain
+        if len(kinds) > 1 or len(are_there) > 1 or _stacks_again(having, table):
+            repeated.add(table)
+    if any(map(is_joined, repeated)):
+        joined = {column.table for column in columns.values() if is_joined(column.table)}
+        repeated |= joined - {*grains}
+    sources = sources_of(metadata for _, metadata in every)
+    return attach(stacked, FrameMetadata(columns, unique, sources, grains, tuple(sorted(repeated))))
+
+
+def _stacks_again(frames: Sequence[Described], table: str) -> bool:
+    """Whether frames of one answer hold a row of a table more often than what they were taken from.
+
+    It is told by the columns of the table that all of them have.
+    """
+    by_answer: dict[Any, list[Described]] = {}
+    for frame, metadata in frames:
+        of = {table} if is_joined(table) else {*map(extent_of, metadata.sources)}
+        for answer in of:
+            by_answer.setdefault(answer, []).append((frame, metadata))
+    for members in by_answer.values():
+        names = [
+            {column.of: name for name, column in metadata.columns.items() if column.table == table}
+            for _, metadata in members
+        ]
+        origins = []
+        for frame, metadata in members:
+            origin = fingerprint_in(frame, metadata)
+            if origin is None or not origin.whole:
+                held = filter(metadata.holds, metadata.columns)
+                origin = fingerprint_of(frame, held, metadata.key)
+            origins.append(origin)
+        parts = [*zip(members, names, origins, strict=True)]
+        shared = [of for of in names[0] if all(own.get(of) in o.cells for _, own, o in parts)]
+        if len(members) < 2 or not shared:
+            continue
+        hashes = [
+            [hash_cells(arrays_of(frame)[own[of]]) for of in shared] for (frame, _), own, _ in parts
+        ]
+        read = [origin.rows_of(own[of] for of in shared) for _, own, origin in parts]
+        if has_more([np.concatenate(column) for column in zip(*hashes, strict=True)], read):
+            return True
+    return False
+
+
+def _texts(values: pd.Series) -> tuple[str, ...]:
+    """The distinct values of a column as text; none if there are too many, or some are missing."""
+    distinct = values.unique()
+    if len(distinct) > _MOST_VALUES or values.isna().any():
+        return ()
+    cells = pd.Series(distinct).astype(object)
+    return tuple(cell.isoformat() if isinstance(cell, date) else str(cell) for cell in cells)
+
+
+def _apart(frames: Sequence[Described]) -> list[tuple[Condition, ...]] | None:
+    """Conditions that distinguish the rows of each frame; None if no columns do.
+
+    They name the values of a column that no two frames share: of its context, of what it was
+    read by, or of its key. Else they name its host and its window, and last the time of reading,
+    which says of frames read within a second nothing.
+    """
+    keys = [name for _, metadata in frames for name in metadata.key]
+    single = dict.fromkeys(("host", *CONTEXT, *FILTERS, *keys))
+    del single["fetched_at"]
+    for columns in (*((name,) for name in single), ("host", "days"), ("fetched_at",)):
+        if not all({*columns} <= {*f.columns} & m.columns.keys() for f, m in frames):
+            continue
+        values = [[_texts(frame[name]) for name in columns] for frame, _ in frames]
+        rows = [row for texts in values for row in product(*texts)]
+        is_sure = all(map(all, values)) and len(rows) <= _MOST_VALUES
+        if is_sure and len(rows) == len({*rows}):
+            return [
+                tuple(Condition(n, "in", own) for n, own in zip(columns, texts, strict=True))
+                for texts in values
+            ]
+    return None
+
+
+def _stacked(
+    name: str,
+    held: Sequence[Described],
+    every: Sequence[Described],
+    apart: Sequence[tuple[Condition, ...]] | None,
+) -> ColumnMetadata:
+    """The metadata of a column over the frames that have it, and those that lack it.
+
+    Where none of the frames with rows has it, it is that of all frames.
+    """
+    is_held = any(name in metadata.columns for _, metadata in held)
+    frames, apart = (held, apart) if is_held else (every, None)
+    having = [metadata.columns[name] for _, metadata in frames if name in metadata.columns]
+    of = {column.of for column in having}
+    tables = sorted({column.table for column in having})
+    if len(of) > 1 and all(map(is_joined, tables)):  # of several frames that were merged, no key
+        of = {f"{JOINED}{hashlib.sha256(repr(tables).encode()).hexdigest()[:12]}.{name}"}
+    lacking = sum(len(frame) for frame, metadata in frames if name not in metadata.columns)
+    rows = sum(len(frame) for frame, _ in frames)
+    absent = absent_rows(lacking, rows, Cause.ABSENT, "are of frames without")
+    column = ColumnMetadata(
+        of.pop() if len(of) == 1 else None,
+        combine(column.availability for column in having),
+        caution=next((column.caution for column in having if column.caution), None),
+    )
+    alike = len(having) == len(frames) and len({own.statements for own in having}) == 1
+    elsewhere = {own.elsewhere for own in having}
+    if alike and (len(elsewhere) == 1 or apart is None):
+        states = having[0].statements
+        return replace(column, statements=states, otherwise=combine([*elsewhere]))
+    if apart is None:
+        is_there = column.availability.status in (Status.AVAILABLE, Status.PARTIAL)
+        return column.combined(absent) if lacking and is_there else column
+    stated = chain.from_iterable(
+        metadata.columns.get(name, ColumnMetadata(None, absent)).within(*conditions)
+        for (_, metadata), conditions in zip(frames, apart, strict=True)
+    )
+    return replace(column, statements=tuple(stated))
+
+
+def _with_absent(
+    columns: Mapping[str, ColumnMetadata], held: Sequence[Described], every: Sequence[Described]
+) -> dict[str, ColumnMetadata]:
+    """Add what the frames without rows state, of rows that would have a value of their own."""
+    empty = [metadata for frame, metadata in every if not len(frame)] if held != every else []
+    there = {
+        name: tuple(dict.fromkeys(chain.from_iterable(texts)))
+        for name in ("host", *(f"filter_{part}" for part in FILTERS), *FILTERS)
+        if all(name in frame.columns and name in metadata.columns for frame, metadata in held)
+        and all(texts := [_texts(frame[name]) for frame, _ in held])
+    }
+    picked: list[tuple[str, str]] = []
+    for metadata in empty:
+        values = ((name, _value_of(metadata, name)) for name in there)
+        fitting = [(name, value) for name, value in values if value and value not in there[name]]
+        picked.append(fitting[0] if fitting else ("", ""))
+    result = {}
+    for name, column in columns.items():
+        own = [metadata.columns[name] for _, metadata in every if name in metadata.columns]
+        absent = [rows for part in own for rows in part.absent]
+        stated: dict[tuple[Availability, str], list[str]] = {}
+        for metadata, (by, value) in zip(empty, picked, strict=True):
+            state = metadata.columns.get(name, MEASURED).availability
+            if state.status not in (Status.AVAILABLE, Status.NOT_APPLICABLE):
+                stated.setdefault((state, by), []).append(value)
+        absent += [
+            AbsentRows(state, Condition(by, "in", tuple(dict.fromkeys(values))), there[by])
+            if by
+            else AbsentRows(state)
+            for (state, by), values in stated.items()
+        ]
+        result[name] = column.lacking(*absent) if absent else column
+    return result
+
+
+def _value_of(metadata: FrameMetadata, name: str) -> str | None:
+    """The value of a column that the rows of some answers would have, if it is one."""
+    values: set[str | None] = {source.host for source in metadata.sources}
+    if name != "host":
+        with suppress(ScopeError):
+            scopes = [Scope._from_query(source.scope or "") for source in metadata.sources]
+            part = name.removeprefix("filter_")
+            values = {",".join(scope._filters.get(part, ())) for scope in scopes}
+    return values.pop() if len(values) == 1 else None
+
+
+def _in_common(frames: Sequence[pd.DataFrame], *, every: bool) -> list[pd.DataFrame]:
+    """Cast columns of several frames to common dtypes; with ``every`` each gets every column."""
+    if not all(frame.columns.is_unique for frame in frames):
+        return [*frames]
+    cast: list[dict[Hashable, Any]] = [{} for _ in frames]
+    for label in dict.fromkeys(chain.from_iterable(frame.columns for frame in frames)):
+        columns = [frame.get(label) for frame in frames]
+        there = [column for column in columns if column is not None]
+        dtype = _common(there, every and len(there) < len(frames))
+        for frame, column, own in zip(frames, columns, cast, strict=True):
+            if column is None and not every:
+                continue
+            if column is None or (dtype is not None and column.isna().all()):
+                own[label] = pd.Series(None, index=frame.index, dtype=dtype or object)
+            else:
+                own[label] = column if dtype is None else column.astype(dtype)
+    return [pd.DataFrame(own, index=frame.index) for frame, own in zip(frames, cast, strict=True)]
+
+
+def _common(columns: Sequence[pd.Series], lacking: bool) -> Any:
+    """The common dtype of a column; None where pandas may choose it."""
+    typed = [column.dtype for column in columns if column.dtype != object or column.notna().any()]
+    dtypes: list[Any] = [*dict.fromkeys(typed)]
+    plain = [dtype for dtype in dtypes if not isinstance(dtype, pd.CategoricalDtype)]
+    if len(dtypes) > 1 and not plain:
+        levels = chain.from_iterable(dtype.categories for dtype in dtypes)
+        return pd.CategoricalDtype([*dict.fromkeys(levels)])
+    if len(plain) == 1 and len(dtypes) > 1:
+        return plain[0]
+    if len(dtypes) != 1:
+        return None
+    (dtype,) = dtypes
+    is_lacking = lacking or len(typed) < len(columns)
+    if not is_lacking or not isinstance(dtype, np.dtype) or dtype.kind not in "biu":
+        return dtype
+    return "boolean" if dtype.kind == "b" else dtype.name.replace("int", "Int").replace("u", "U")

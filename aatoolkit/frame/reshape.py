@@ -1,38 +1,48 @@
-"""Lossless reshaping: one row a cell with its availability, and rows with their context."""
+"""Lossless reshaping: one row a cell, rows with their context, rows for what was not reported."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from aatoolkit.availability import Availability, Status
+from aatoolkit.availability import Availability, Status, combine
 from aatoolkit.errors import AvailabilityError, NotWritten
 from aatoolkit.frame.cell_status import (
     CAUSE,
+    MEASURED,
+    NO_ROW,
     REASON,
     ROW,
     STATUSES,
     cells_of,
     is_status_column,
+    row_statements,
     status_columns,
 )
 from aatoolkit.frame.groupby import find, flattened
 from aatoolkit.jsontree.decode import EXACT_FLOAT
-from aatoolkit.metadata.arrow_schema import declared
-from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, attach, metadata_of
+from aatoolkit.metadata.arrow_schema import declared, declared_key
+from aatoolkit.metadata.attrs import (
+    EMPTY,
+    FrameMetadata,
+    attach,
+    metadata_of,
+    over_rows,
+    tables_of,
+)
+from aatoolkit.metadata.column import load_state
 from aatoolkit.metadata.recorded import recorded
 from aatoolkit.scope import FILTERS, Scope
 
-_ADDED = ("variable", "value", "unit", ROW, ROW + CAUSE, ROW + REASON)
+_OF_ROWS = (ROW, ROW + CAUSE, ROW + REASON)
+_ADDED = ("variable", "value", "unit", *_OF_ROWS)
 _WINDOW = ("window_start", "window_end")
 CONTEXT = ("host", "days", *_WINDOW, *(f"filter_{name}" for name in FILTERS), "fetched_at")
 """The columns that hold where and when rows were read."""
-
-_MEASURED = ColumnMetadata(None, Availability(Status.AVAILABLE))
 
 
 @recorded("to_long", "frame")
@@ -74,7 +84,7 @@ def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.Data
         )
         blocks.append(pd.concat([block, status_columns(cells.states, cells.codes)], axis=1))
     described = {new: metadata.columns[name].renamed(others) for name, new in others.items()}
-    described |= dict.fromkeys((name for name in _ADDED if name != "value"), _MEASURED)
+    described |= dict.fromkeys((name for name in _ADDED if name != "value"), MEASURED)
     key = (*(others[name] for name in metadata.key if name in others), "variable")
     long = pd.concat(blocks, ignore_index=True)
     return attach(long, FrameMetadata(described, key, metadata.sources))
@@ -97,8 +107,7 @@ def with_context(frame: pd.DataFrame) -> pd.DataFrame:
     """A frame with its context as columns; see ``df.aa.with_context``."""
     metadata = metadata_of(frame)
     if len(metadata.sources) != 1:
-        many = f"{len(metadata.sources)} answers" if metadata.sources else "no answer that is known"
-        why = f"the frame was read from {many}"
+        why = f"the frame was read from {len(metadata.sources) or 'no known'} responses"
         raise AvailabilityError(
             f"{why}, so its rows have no one context; add it to each frame before combining them",
             columns=dict.fromkeys(CONTEXT, why),
@@ -109,9 +118,12 @@ def with_context(frame: pd.DataFrame) -> pd.DataFrame:
     facts: dict[str, tuple[object, str]] = {
         "host": (source.host, "string"),
         "days": (scope and scope.days, "Int64"),
-        **{name: (_moment(getattr(source, name)), "datetime64[us]") for name in _WINDOW},
-        **{f"filter_{name}": (_listed(scope, name), "string") for name in FILTERS},
-        "fetched_at": (_moment(source.fetched_at), "datetime64[us, UTC]"),
+        **{name: (getattr(source, name) or pd.NaT, "datetime64[us]") for name in _WINDOW},
+        **{
+            f"filter_{n}": ((scope and ",".join(scope._filters.get(n, ()))) or None, "string")
+            for n in FILTERS
+        },
+        "fetched_at": (source.fetched_at or pd.NaT, "datetime64[us, UTC]"),
     }
     context = pd.DataFrame(
         {
@@ -119,7 +131,7 @@ def with_context(frame: pd.DataFrame) -> pd.DataFrame:
             for name, (fact, kind) in facts.items()
         }
     )
-    described = {**dict.fromkeys(CONTEXT, _MEASURED), **metadata.columns}
+    described = {**dict.fromkeys(CONTEXT, MEASURED), **metadata.columns}
     whole = pd.concat([context, frame], axis=1)
     return attach(whole, replace(metadata, columns=described))
 
@@ -130,16 +142,7 @@ def with_constant(frame: pd.DataFrame, name: str, value: str) -> pd.DataFrame:
     metadata = metadata_of(frame)
     column = pd.Series([value], dtype="string").repeat(len(frame)).set_axis(frame.index)
     whole = pd.concat([column.rename(name), frame], axis=1)
-    return attach(whole, replace(metadata, columns={name: _MEASURED, **metadata.columns}))
-
-
-def _moment(text: str | None) -> object:
-    return np.datetime64("NaT") if text is None else text
-
-
-def _listed(scope: Scope | None, name: str) -> str | None:
-    """The values that a filter was set to; None where nothing was filtered by it."""
-    return ",".join(scope._filters.get(name, ())) or None if scope else None
+    return attach(whole, replace(metadata, columns={name: MEASURED, **metadata.columns}))
 
 
 def _check_free(there: Iterable[str], added: Iterable[str]) -> None:
@@ -149,3 +152,142 @@ def _check_free(there: Iterable[str], added: Iterable[str]) -> None:
             f"the frame already has {', '.join(taken)}; rename it first",
             columns=dict.fromkeys(taken, "is there already"),
         )
+
+
+# --- rows for what was not reported -------------------------------------------------------------
+
+
+@recorded("complete", "frame", "availability")
+def complete(
+    frame: pd.DataFrame, levels: Mapping[str, object], availability: pd.DataFrame | None = None
+) -> pd.DataFrame:
+    """Add the rows that a frame lacks; see ``df.aa.complete``."""
+    flat = flattened(frame)
+    plain = {"i": "Int64", "u": "UInt64", "b": "boolean"}  # whose nullable dtypes can be missing
+    flat = flat.astype(
+        {
+            name: plain[k.kind]
+            for name, k in flat.dtypes.items()
+            if str(k)[0] in "iub" and k.kind in plain
+        }
+    )
+    find(flat, levels)
+    metadata = metadata_of(flat)
+    engines: dict[str, Availability] = {}
+    if availability is not None:
+        names = ("scope", "target", "status", "cause", "reason")
+        find(availability, names)
+        table = availability[[*names]].astype(object)
+        rows = table.where(table.notna(), None).itertuples(index=False, name=None)
+        engines = {target: load_state(state) for scope, target, *state in rows if scope == "engine"}
+    typed = {name: _levels(flat, name, values) for name, values in levels.items()}
+    flat = flat.assign(**{name: flat[name].astype(values.dtype) for name, values in typed.items()})
+    new = _lacking(flat, metadata, typed)
+    filled = _fill_attributes(new, flat, metadata, [*metadata.key, *levels])
+    added = _row_states(new, metadata, engines, NO_ROW)
+    states = _row_states(flat, metadata, engines, Availability(Status.AVAILABLE))
+    stacked = pd.concat([flat, new], ignore_index=True)
+    for name in _OF_ROWS:
+        there = flat[name] if is_status_column(flat, name) else states[name]
+        stacked[name] = pd.concat([there.astype(added[name].dtype), added[name]], ignore_index=True)
+    statements = tuple(row_statements(added, ROW))
+    described = {
+        name: column
+        if name in (*metadata.key, *levels, *filled)
+        else replace(
+            column, statements=(*column.statements, *statements), otherwise=column.elsewhere
+        )
+        for name, column in metadata.columns.items()
+    }
+    described |= dict.fromkeys(_OF_ROWS, MEASURED)
+    return attach(stacked, replace(metadata, columns=over_rows(stacked, described)))
+
+
+def _levels(frame: pd.DataFrame, name: str, values: object) -> pd.Series:
+    """Return the given levels in the dtype of their column, which may gain categories."""
+    several = isinstance(values, Iterable) and not isinstance(values, str)
+    listed: Any = values if several else [values]
+    levels, kind = pd.Series([*listed], dtype=object, name=name), frame[name].dtype
+    levels = levels.drop_duplicates()
+    problem = "a level is missing" if levels.isna().any() else ""
+    if isinstance(kind, pd.CategoricalDtype):
+        new = [value for value in levels if value not in kind.categories]
+        if new and kind.ordered:
+            problem = f"{', '.join(map(str, new))} is not among the levels of the category"
+        kind = pd.CategoricalDtype([*kind.categories, *new], kind.ordered)
+    try:
+        if not problem:
+            return levels.astype(kind)
+    except (TypeError, ValueError) as error:
+        problem = str(error)
+    why = f"the levels of {name!r} do not fit: {problem}"
+    raise AvailabilityError(why, columns={name: problem})
+
+
+def _lacking(
+    frame: pd.DataFrame, metadata: FrameMetadata, levels: Mapping[str, pd.Series]
+) -> pd.DataFrame:
+    """Build the missing rows: the levels crossed with the rest of the key, without those there."""
+    others = [name for name in metadata.key if name not in levels]
+    wanted = frame[others].drop_duplicates() if others else pd.DataFrame(index=range(1))
+    for values in levels.values():
+        wanted = wanted.merge(values.to_frame(), how="cross")
+    key = [*others, *levels]
+    wanted = wanted[key].astype(frame[key].dtypes)
+    there = pd.concat([frame[key], wanted], ignore_index=True).duplicated()
+    new = wanted[~there.to_numpy()[len(frame) :]] if levels else wanted.iloc[:0]
+    blank = frame.iloc[:0].reindex(range(len(new)))
+    for name in key:
+        blank[name] = new[name].array
+    return blank
+
+
+def _fill_attributes(
+    new: pd.DataFrame, frame: pd.DataFrame, metadata: FrameMetadata, key: Sequence[str]
+) -> list[str]:
+    """Fill in what other rows say of a part of the key, such as the maker of an engine.
+
+    Returns the columns of which no new row lacks its value.
+    """
+    filled = []
+    for table in tables_of(metadata):
+        grain = [*(metadata.grain(table, declared_key(table)) or ())]
+        if not grain or not {*grain} < {*key} or not {*grain} <= {*frame.columns}:
+            continue
+        of_key = frame.drop_duplicates(grain).set_index(grain)
+        wanted = pd.MultiIndex.from_frame(new[grain]) if len(grain) > 1 else new[grain[0]]
+        for name, column in metadata.columns.items():
+            if column.table == table and name in of_key.columns and name not in key:
+                new[name] = of_key[name].reindex(wanted).array
+                filled += [name] if wanted.isin(of_key.index).all() else []
+    return filled
+
+
+def _row_states(
+    rows: pd.DataFrame,
+    metadata: FrameMetadata,
+    engines: Mapping[str, Availability],
+    otherwise: Availability,
+) -> pd.DataFrame:
+    """Build the status columns of rows: reported, or why not.
+
+    A row that was reported is in the state of its engine only if it holds no measurement.
+    """
+    others = [
+        name
+        for name in metadata.columns
+        if name not in metadata.key and name in rows.columns and not is_status_column(rows, name)
+    ]
+    is_added, states = otherwise == NO_ROW, [*engines.values()]
+    if is_added:
+        whole = combine(metadata.columns[name].availability for name in others)
+        otherwise = whole if whole.status in EMPTY else otherwise
+        states = [state if state.status in EMPTY else otherwise for state in states]
+    codes = np.zeros(len(rows), np.int64)
+    if engines and "engine" in rows.columns:
+        places = {engine: place for place, engine in enumerate(engines, 1)}
+        codes = np.array([places.get(engine, 0) for engine in rows["engine"]], np.int64)
+    if not is_added:
+        measures = [*rows[others].select_dtypes(["number", "bool", "boolean"])] or others
+        codes[rows[measures].notna().any(axis=1).to_numpy(bool)] = 0
+    return status_columns([otherwise, *states], codes)

@@ -262,7 +262,7 @@ def _numbers(text: str, kind: str, shift: int = 0) -> Any:
     return np.frombuffer(bytes.fromhex(text), kind).astype(np.uint64) << np.uint64(shift)
 
 
-class HeldAnswer(Protocol):
+class HeldResponse(Protocol):
     """An answer in memory that can be normalised again."""
 
     @property
@@ -327,15 +327,15 @@ class _Held:
         Gives the metadata, when it is first asked for.
     rows : _Rows
         The rows it was attached to.
-    answers : iterable of HeldAnswer
+    answers : iterable of HeldResponse
         The answers that the frame was made of, as far as they are at hand.
     """
 
     def __init__(
-        self, describe: Callable[[], FrameMetadata], rows: _Rows, answers: Iterable[HeldAnswer]
+        self, describe: Callable[[], FrameMetadata], rows: _Rows, answers: Iterable[HeldResponse]
     ) -> None:
         self._describe, self.rows = describe, rows
-        self.answers: tuple[HeldAnswer, ...] = tuple(dict.fromkeys(answers))
+        self.answers: tuple[HeldResponse, ...] = tuple(dict.fromkeys(answers))
 
     @cached_property
     def metadata(self) -> FrameMetadata:
@@ -441,7 +441,7 @@ CHECKS: ContextVar[dict[int, tuple[pd.DataFrame, FingerprintCheck]] | None] = Co
 
 
 def attach(
-    frame: pd.DataFrame, metadata: FrameMetadata, *, answers: Iterable[HeldAnswer] = ()
+    frame: pd.DataFrame, metadata: FrameMetadata, *, answers: Iterable[HeldResponse] = ()
 ) -> pd.DataFrame:
     """Put metadata on a frame, with a fingerprint of its rows, and return the frame.
 
@@ -460,7 +460,7 @@ def attach_later(
     metadata: Callable[[], FrameMetadata],
     key: tuple[str, ...],
     table: Callable[[], pa.Table],
-    answers: Iterable[HeldAnswer],
+    answers: Iterable[HeldResponse],
 ) -> pd.DataFrame:
     """Put metadata on a frame made of an Arrow table; it is made when somebody asks for it."""
     _put(frame, {}, _Held(metadata, _Rows(table, metadata, key), answers))
@@ -543,7 +543,7 @@ def _held(frame: pd.DataFrame) -> _Held | None:
 
 
 def describe_anew(
-    frame: pd.DataFrame, metadata: FrameMetadata, answers: Iterable[HeldAnswer]
+    frame: pd.DataFrame, metadata: FrameMetadata, answers: Iterable[HeldResponse]
 ) -> None:
     """Replace the metadata of a frame whose rows are still those that it was attached to."""
     held = _held(frame)
@@ -559,7 +559,7 @@ def fingerprint_in(frame: pd.DataFrame, metadata: FrameMetadata) -> Fingerprint 
     return metadata.fingerprint if held is None else held.rows.whole
 
 
-def stored_of(frame: pd.DataFrame) -> tuple[FrameMetadata, tuple[HeldAnswer, ...]]:
+def stored_of(frame: pd.DataFrame) -> tuple[FrameMetadata, tuple[HeldResponse, ...]]:
     """Return the metadata as it was attached, unchecked, and the answers held in memory.
 
     Raises

@@ -51,6 +51,10 @@ R = TypeVar("R")
 FOREIGN = "it is a frame of other origin: nothing is known of where it comes from"
 
 
+VERBS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {}
+"""By verb: what it calls, and which arguments are frames."""
+
+
 def recorded(verb: str, *inputs: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Make a function of frames record how its result was made.
 
@@ -77,6 +81,7 @@ def recorded(verb: str, *inputs: str) -> Callable[[Callable[P, R]], Callable[P, 
                     record(frame, verb, bound.arguments, inputs)
             return result
 
+        VERBS[verb] = wrapper, inputs
         return wrapper
 
     return decorate

@@ -301,13 +301,12 @@ class Tables(Mapping[str, "pd.DataFrame"], NamesNear):
         return Shown(self._listings[name]())
 
     def explain(self, path: str) -> Explanation:
-        """Explain a place of the answer: which cells hold it, or why none does.
+        """Explain a place of the response: which cells hold it, or why none does.
 
         Parameters
         ----------
         path : str
-            A JSON path, such as ``$.domains[0].citationCount``; or a pattern, such as
-            ``domains[].citationCount``, of which the columns are listed.
+            A JSON path, such as ``$.domains[0].citationCount``.
 
         Returns
         -------
@@ -318,7 +317,7 @@ class Tables(Mapping[str, "pd.DataFrame"], NamesNear):
         Raises
         ------
         ArgumentError
-            If it is not a path.
+            If it is not the path of one value.
 
         Examples
         --------

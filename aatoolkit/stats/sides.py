@@ -11,7 +11,7 @@ from itertools import product
 import pandas as pd
 
 from aatoolkit.errors import ArgumentError, ItemNotFound
-from aatoolkit.frame.duplicates import answer_of
+from aatoolkit.frame.duplicates import extent_of
 from aatoolkit.frame.groupby import By, find, flattened
 from aatoolkit.frame.merge import rename
 from aatoolkit.metadata.arrow_schema import declared
@@ -166,9 +166,9 @@ def overlapping(now: pd.DataFrame, before: pd.DataFrame, measure: str) -> str | 
         return None
     pairs = product(knowns[0].sources, knowns[1].sources)
     meeting = [
-        (answer_of(one), answer_of(two))
+        (extent_of(one), extent_of(two))
         for one, two in pairs
-        if one.section == two.section and not answer_of(one).is_disjoint(answer_of(two))
+        if one.section == two.section and not extent_of(one).is_disjoint(extent_of(two))
     ]
     if not meeting or _have_other_rows(now, before, knowns):
         return None

@@ -33,10 +33,9 @@ from aatoolkit._util.text import json_text, visible
 from aatoolkit._util.units import UNITS
 from aatoolkit.availability import Availability, Status
 from aatoolkit.errors import AAToolkitWarning, NotWritten, did_you_mean, near_matches
-from aatoolkit.frame.concat import concat
 from aatoolkit.frame.csv import csv_bytes
 from aatoolkit.frame.excel import SheetTable, write_workbook
-from aatoolkit.frame.merge import rename
+from aatoolkit.frame.merge import concat, rename
 from aatoolkit.frame.parquet import arrow_table, write_arrow
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.arrow_schema import declared

@@ -14,7 +14,7 @@ from pickers import HOSTILE, options_of
 import aatoolkit as aa
 from aatoolkit import Dataset
 from aatoolkit.errors import ScopeError
-from aatoolkit.frame.views import in_sight
+from aatoolkit.frame.cell_status import in_sight
 
 SAMPLES = Path(__file__).parents[2] / "data" / "samples"
 

@@ -50,11 +50,6 @@ def test_a_sum_of_values_that_a_plain_join_repeated_is_refused() -> None:
     with pytest.raises(AvailabilityError, match="n has one value per k over 10 rows"):
         total(frame)
     assert total(frame, "u") == 52
-    pairs = pd.DataFrame(
-        {"a": [*"ppqqppqq"] * 2, "b": [*"xyxyxyxy"] * 2, "n": [3, 4, 5, 6, 3, 4, 5, 6] * 2}
-    )
-    with pytest.raises(AvailabilityError, match="n has one value per a and b over 16 rows"):
-        total(pairs)
 
 
 @pytest.mark.parametrize(

@@ -20,13 +20,12 @@ from aatoolkit.availability import Availability, combine
 from aatoolkit.display.plot.labels import humanize
 from aatoolkit.display.plot.style import BLANK
 from aatoolkit.frame.cell_status import COVERAGE, Cells, cells_of, is_status_column
-from aatoolkit.frame.duplicates import once
+from aatoolkit.frame.duplicates import is_joined, once
 from aatoolkit.frame.groupby import flattened
-from aatoolkit.frame.merge import is_joined
 from aatoolkit.metadata.arrow_schema import declared, declared_key
 from aatoolkit.metadata.attrs import (
     FrameMetadata,
-    HeldAnswer,
+    HeldResponse,
     has_metadata,
     metadata_of,
     over_rows,
@@ -502,7 +501,7 @@ class _Told(NamedTuple):
     courses: dict[str, Numbers]
 
 
-_TOLD: WeakKeyDictionary[HeldAnswer, _Told] = WeakKeyDictionary()
+_TOLD: WeakKeyDictionary[HeldResponse, _Told] = WeakKeyDictionary()
 
 
 def _told(frame: pd.DataFrame) -> Iterator[tuple[str, _Told]]:

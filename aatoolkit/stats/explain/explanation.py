@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
-from datetime import date, datetime
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -37,16 +37,15 @@ def plain(value: Any) -> Any:
         return [plain(part) for part in value]
     if isinstance(value, dict):
         return {str(name): plain(part) for name, part in value.items()}
-    if value is None or isinstance(value, bool | int | str):
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    if value is None or isinstance(value, bool | int | float | str):
         return value
-    if isinstance(value, float):
-        return None if math.isnan(value) else value if math.isfinite(value) else str(value)
-    if type(value).__name__ in ("NAType", "NaTType"):
+    if value is pd.NA or value is pd.NaT:
         return None
-    if isinstance(value, datetime):
-        is_day = value.tzinfo is None and value.time().isoformat() == "00:00:00"
-        return value.date().isoformat() if is_day else value.isoformat()
-    return value.isoformat() if isinstance(value, date) else str(value)
+    if isinstance(value, date):
+        return value.isoformat().removesuffix("T00:00:00")
+    return str(value)
 
 
 def shown(value: Any) -> str:
@@ -332,24 +331,28 @@ class Explanation:
     @property
     def headline(self) -> str:
         """The column, the row and the value in a line."""
-        key = ", ".join(f"{name} = {shown(value)}" for name, value in self.row.items())
-        name = f"{clipped(self.column)}{f', {clipped(key)}' if key else ''}"
+        name = clipped(self.column) + (f", {clipped(_key(self.row))}" if self.row else "")
         if self.value is None and self.missing is None and self.operation in _WITHOUT_VALUE:
             return name
         unit = f" ({self.unit})" if self.unit and self.value is not None else ""
         return f"{name}: {shown(self.value)}{unit}"
 
     def __repr__(self) -> str:
-        return "\n".join(_lines(self, "", Written()))
+        return "\n".join(_lines(_tree(self, _IN_TREE, {})))
 
     _repr_pretty_ = wrapped_in_ipython
 
     def _repr_html_(self) -> str:
-        return f'<div class="tex2jax_ignore aatoolkit-explanation">{fold(self, Written())}</div>'
+        folds = _folds(_tree(self, _ON_PAGE, {}), " open")
+        return f'<div class="tex2jax_ignore aatoolkit-explanation">{folds}</div>'
 
 
 _EMPTY: tuple[Any, ...] = (None, [], {})
 _WITHOUT_VALUE = ("path", "column", "rows")
+
+
+def _key(row: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} = {shown(value)}" for name, value in row.items())
 
 
 def _as_json(value: Any) -> Any:
@@ -362,32 +365,25 @@ def _as_json(value: Any) -> Any:
     return plain(value)
 
 
-@dataclass
-class Written:
-    """The facts written with earlier numbers, which are not repeated.
-
-    Parameters
-    ----------
-    lines : set of str
-        Meanings and statements.
-    response : CitedResponse, optional
-        The response that was cited last.
-    """
-
-    lines: set[str] = field(default_factory=set)
-    response: CitedResponse | None = None
-
-    def new(self, line: str) -> Iterator[str]:
-        """The line, if it was not written before."""
-        if line not in self.lines:
-            self.lines.add(line)
-            yield line
+Tree = tuple[str, list[str], list[Any]]
+"""A headline, the facts below it, and the parts below these."""
 
 
-def facts(part: Explanation, before: Written, above: Explanation | None = None) -> Iterator[str]:
-    """Write the facts of one number, a line each, without its parts and what was written before."""
-    if part.meaning:
-        yield from before.new(clipped(part.meaning))
+def _tree(
+    part: Explanation, most: int, seen: dict[str, Any], above: Explanation | None = None
+) -> Tree:
+    """Lay out an explanation: what was written with earlier numbers is not repeated."""
+    facts = [*_facts(part, seen, above)]
+    parts = [_tree(child, most, seen, part) for child in part.children[:most]]
+    if len(part.children) > most:
+        parts.append((f"… {len(part.children) - most:,} more", [], []))
+    return part.headline, facts, parts
+
+
+def _facts(part: Explanation, seen: dict[str, Any], above: Explanation | None) -> Iterator[str]:
+    """Write the facts of one number, a line each."""
+    if part.meaning and seen.setdefault(part.meaning, part) is part:
+        yield clipped(part.meaning)
     if part.formula:
         yield f"= {clipped(part.formula)}"
     if part.missing:
@@ -399,40 +395,35 @@ def facts(part: Explanation, before: Written, above: Explanation | None = None) 
     for said in sorted(
         part.statements, key=lambda s: bool(part.missing) and s.status == "available"
     ):
-        yield from before.new(f"stated: {said}")
+        if seen.setdefault(str(said), part) is part:
+            yield f"stated: {said}"
     if part.place is not None:
         yield clipped(str(part.place))
-    if part.response is not None and before.response != part.response:
-        before.response = part.response
+    if part.response is not None and seen.get("") != part.response:
+        seen[""] = part.response
         yield str(part.response)
-    yield from (clipped(note) for note in part.notes)
+    yield from map(clipped, part.notes)
     for cause in part.causes:
-        first = ", ".join(f"{name} = {shown(value)}" for name, value in cause.first.items())
-        where = f", such as {first}" if first else ""
+        where = f", such as {clipped(_key(cause.first))}" if cause.first else ""
         why = "for this reason" if cause.why == part.missing else f"for another: {cause.why}"
         yield clipped(f"{cause.rows:,} of them {why}{where}")
     if part.end:
         yield f"the trail ends here: {clipped(part.end)}"
 
 
-def _lines(
-    part: Explanation, indent: str, before: Written, above: Explanation | None = None
-) -> Iterator[str]:
-    """Write an explanation as an indented tree, line by line."""
-    yield indent + part.headline
-    inner = indent + "  "
-    yield from (inner + fact for fact in facts(part, before, above))
-    for child in part.children[:_IN_TREE]:
-        yield from _lines(child, inner, before, part)
-    if len(part.children) > _IN_TREE:
-        yield f"{inner}… {len(part.children) - _IN_TREE:,} more"
+def _lines(tree: Tree, indent: str = "") -> Iterator[str]:
+    """Write a tree indented, line by line."""
+    headline, facts, parts = tree
+    yield indent + headline
+    yield from (f"{indent}  {fact}" for fact in facts)
+    for part in parts:
+        yield from _lines(part, indent + "  ")
 
 
-def fold(part: Explanation, before: Written, above: Explanation | None = None) -> str:
-    """Render one number as a fold: headline, facts, and its parts as folds."""
-    listed = "".join(f"<li>{markup(fact)}</li>" for fact in facts(part, before, above))
-    parts = "".join(f"<li>{fold(child, before, part)}</li>" for child in part.children[:_ON_PAGE])
-    if len(part.children) > _ON_PAGE:
-        parts += f"<li>… {len(part.children) - _ON_PAGE:,} more</li>"
-    head = f"<details{' open' * (above is None)}><summary>{markup(part.headline)}</summary>\n"
-    return f"{head}<ul>{listed}{parts}</ul></details>"
+def _folds(tree: Tree, opened: str = "") -> str:
+    """Write a tree as folds of HTML."""
+    headline, facts, parts = tree
+    if not facts and not parts:
+        return markup(headline)
+    items = "".join(f"<li>{item}</li>" for item in (*map(markup, facts), *map(_folds, parts)))
+    return f"<details{opened}><summary>{markup(headline)}</summary>\n<ul>{items}</ul></details>"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -21,16 +21,8 @@ from aatoolkit.errors import AAToolkitError, ArgumentError
 from aatoolkit.frame.aggregation_plan import row_units
 from aatoolkit.frame.cell_status import cells_of
 from aatoolkit.jsontree.byte_span import ByteIndex
-from aatoolkit.jsontree.paths import (
-    KEY_SIGN,
-    Each,
-    Entries,
-    Field,
-    format_json_path,
-    format_path,
-    parse_path,
-)
-from aatoolkit.metadata.attrs import HeldAnswer, metadata_of
+from aatoolkit.jsontree.paths import KEY_SIGN, Field, format_json_path, parse_path
+from aatoolkit.metadata.attrs import HeldResponse, metadata_of
 from aatoolkit.metadata.column import Source
 from aatoolkit.normalizer.column_availability import (
     INFERRED,
@@ -40,7 +32,6 @@ from aatoolkit.normalizer.column_availability import (
     target_steps,
 )
 from aatoolkit.normalizer.tables import Tables
-from aatoolkit.sections.section import Column
 from aatoolkit.stats.explain.explanation import (
     CitedResponse,
     Explanation,
@@ -120,15 +111,14 @@ class ResponseFinder:
     """
 
     def __init__(self, within: Any = None) -> None:
-        self._within = within
-        self._held: dict[HeldAnswer, None] = {}
+        self._stores = [*_stores(within)]
+        self._held: dict[HeldResponse, None] = {}
         self._read: dict[Source, ReadResponse | str] = {}
 
-    def hold(self, responses: Iterable[HeldAnswer]) -> None:
+    def hold(self, responses: Iterable[HeldResponse]) -> None:
         """Look among further responses too."""
-        size = len(self._held)
-        self._held |= dict.fromkeys(responses)
-        if len(self._held) > size:
+        if new := dict.fromkeys(responses).keys() - self._held:
+            self._held |= dict.fromkeys(new)
             self._read = {s: read for s, read in self._read.items() if not isinstance(read, str)}
 
     def find(self, source: Source) -> ReadResponse:
@@ -147,31 +137,23 @@ class ResponseFinder:
         return response
 
     def _looked_for(self, source: Source) -> ReadResponse | str:
-        why = _NOWHERE
-        for where, response in self._candidates(source):
-            if isinstance(response, str):
-                why = response
-                continue
+        why = ""
+        for store in (*self._stores, self._held):
             try:
-                body = response.body
-                if body is None:
-                    continue
-                if source.sha256 and hashlib.sha256(body).hexdigest() != source.sha256:
-                    why = f"the response in {where} does not have the SHA-256 of its source"
-                    continue
-                tables = response.tables()
+                for where, response in _candidates(store, source):
+                    body = response.body
+                    if body is None:
+                        continue
+                    if source.sha256 and hashlib.sha256(body).hexdigest() != source.sha256:
+                        why = f"the response in {where} does not have the SHA-256 of its source"
+                        continue
+                    tables = response.tables()
+                    if tables is not None:
+                        where = f"{where}; {why}" if why else where
+                        return ReadResponse(source, tables, body, where)
             except AAToolkitError as error:
                 why = str(error)
-                continue
-            if tables is not None:
-                damaged = "" if why == _NOWHERE else f"; {why}"
-                return ReadResponse(source, tables, body, f"{where}{damaged}")
-        return why
-
-    def _candidates(self, source: Source) -> Iterator[tuple[str, HeldAnswer | str]]:
-        """The responses that may be the one of a source, or why one that should be is not."""
-        yield from _within(self._within, source)
-        yield from (("in memory", held) for held in self._held if _fits(held.source, source))
+        return why or _NOWHERE
 
     def archived(self, how: str, options: Mapping[str, Any]) -> pd.DataFrame:
         """A frame of an archive, read again.
@@ -181,7 +163,7 @@ class ResponseFinder:
         TrailEnd
             If there is no archive at hand, or it cannot be read.
         """
-        for store in self._within if isinstance(self._within, list | tuple) else [self._within]:
+        for store in self._stores:
             if hasattr(store, "_archived_frame"):
                 try:
                     frame: pd.DataFrame = store._archived_frame(how, options)
@@ -191,49 +173,70 @@ class ResponseFinder:
         raise TrailEnd("it was read from an archive, which is not at hand; give it with within=")
 
 
-def _fits(held: Source, wanted: Source) -> bool:
-    if wanted.sha256 is not None:
-        return held.sha256 == wanted.sha256 and held.section == wanted.section
-    return all(
-        getattr(wanted, name) in (None, getattr(held, name))
-        for name in ("host", "section", "scope")
-    )
-
-
-def _within(place: Any, source: Source) -> Iterator[tuple[str, HeldAnswer | str]]:
-    """Look for a response in a study, archive, tables or several of these."""
-    if place is None:
-        return
-    if isinstance(place, Tables):
-        held = (response for response in place._parts.held if _fits(response.source, source))
-        yield from (("in memory", response) for response in held)
-    elif hasattr(place, "_stored_responses"):
-        try:
-            for response in place._stored_responses(source):
-                yield f"in {place._store_name}", response
-        except AAToolkitError as error:
-            yield "", str(error)
-    elif isinstance(place, Iterable) and not isinstance(place, str | bytes):
-        for part in place.values() if isinstance(place, Mapping) else place:
-            yield from _within(part, source)
-    else:
+def _stores(within: Any) -> Iterator[Any]:
+    """What holds responses: a study, an archive, the responses of tables, or several of these."""
+    if isinstance(within, Tables):
+        yield within._parts.held
+    elif hasattr(within, "_stored_responses"):
+        yield within
+    elif isinstance(within, Iterable) and not isinstance(within, str | bytes):
+        for part in within.values() if isinstance(within, Mapping) else within:
+            yield from _stores(part)
+    elif within is not None:
         raise ArgumentError(
-            f"within= is a study, an archive, Tables or a Dataset, not a {type(place).__name__}",
+            f"within= is a study, an archive, Tables or a Dataset, not a {type(within).__name__}",
             argument="within",
         )
 
 
-_KEPT = {
-    WHY: "the response holds {text} here, and states that it was not measured",
-    "wrong type": "the response holds {text} here, which is no {dtype}; it is kept in tables.extra",
-    "missing": "the response holds {text} here, which is declared to mean that there is no value",
-    "new level": "the response holds {text} here, which is no declared level; see tables.extra",
-    "null key": "the response holds {text} here",
+def _candidates(store: Any, source: Source) -> Iterator[tuple[str, HeldResponse]]:
+    """The responses of a store that may be the one of a source, and where they are."""
+    if hasattr(store, "_stored_responses"):
+        for response in store._stored_responses(source):
+            yield f"in {store._store_name}", response
+        return
+    for response in store:
+        held = response.source
+        if (held.sha256, held.section) == (source.sha256, source.section):
+            yield "in memory", response
+
+
+_HELD = {
+    WHY: ", and states that it was not measured",
+    "wrong type": ", which is no {dtype}; it is kept in tables.extra",
+    "missing": ", which is declared to mean that there is no value",
+    "new level": ", which is no declared level; see tables.extra",
+    "null key": "",
+    "null": "",
+    "no value": ", which is no {dtype}",
 }
 """Why a value that the response holds is not in its column."""
 
 _OF_STATE = re.compile(r"(?:^|_)(?:state|status|reason|cause|why|because)(?:_|$)", re.IGNORECASE)
 """Names of columns whose words may say why another column has no value."""
+
+
+class _ColumnCells:
+    """What the cells of one column have in common: their declaration, places and statements."""
+
+    def __init__(self, table: TableCells, name: str) -> None:
+        rows = table.response.tables._parts.rows[table.name]
+        self.values = table.frame[name].array
+        self.cells = cells_of(table.frame, name, table.metadata)
+        self.units = row_units(table.frame, table.metadata, name)
+        self.declared = rows.table[name] if name in rows.table.names else None
+        self.over: Sequence[str] = ()
+        self.signals: list[tuple[Signal, str]] = []
+        if self.declared is None:
+            return
+        self.path = rows.path_in(self.declared)
+        over = self.declared.aggregate.over or self.declared.aggregate.counts or ()
+        self.over = over if {*over} <= {*table.frame.columns} else ()
+        for signal in table.response.tables._parts.signals:
+            is_of_all = signal.scope in ("section", "engine")
+            reached = "all" if is_of_all else reach(signal.target or "", self.declared.pattern)
+            if reached and signal.rule != INFERRED:
+                self.signals.append((signal, reached))
 
 
 class TableCells:
@@ -250,200 +253,138 @@ class TableCells:
     def __init__(self, response: ReadResponse, name: str) -> None:
         self.response, self.name, self.frame = response, name, response.tables[name]
         self.metadata = metadata_of(self.frame)
-        self._rows = response.tables._parts.rows[name]
         self._key = [key for key in (*self.metadata.key, "_row") if key in self.frame.columns]
-        self._computed: dict[tuple[str, str], Any] = {}
+        self._columns: dict[str, _ColumnCells] = {}
 
-    def _once(self, what: str, column: str, compute: Callable[[], Any]) -> Any:
-        """What is computed once of a column."""
-        key = what, column
-        if key not in self._computed:
-            self._computed[key] = compute()
-        return self._computed[key]
+    def _of(self, column: str) -> _ColumnCells:
+        if column not in self._columns:
+            self._columns[column] = _ColumnCells(self, column)
+        return self._columns[column]
 
     def value(self, at: int, column: str) -> Any:
         """The value of a column in a row, by position; None where it is missing."""
-        return plain(self._once("array", column, lambda: self.frame[column].array)[at])
+        return plain(self._of(column).values[at])
 
     def explain(self, at: int, column: str, *, parts: bool = True) -> Explanation:
         """Explain the value of a column in a row, by position."""
-        value = self.value(at, column)
-        declared = self._declared(column)
-        place = None if declared is None else self._place(at, declared)
-        cells = self._once("cells", column, lambda: cells_of(self.frame, column, self.metadata))
-        state = str(cells.states[int(cells.codes[at])])
-        formula, children = (None, ()) if not parts else self._rate(at, column)
-        why = self._why_missing(at, column, declared, place, state) if value is None else None
-        return Explanation(
-            value,
-            column,
-            self.row(at),
-            unit=self._unit(at, column, declared),
-            meaning=(declared and declared.doc) or None,
+        of, value = self._of(column), self.value(at, column)
+        cell = self.about(Explanation(value, column, {n: self.value(at, n) for n in self._key}))
+        state, place, notes = str(of.cells.states[int(of.cells.codes[at])]), None, []
+        if of.declared is not None:
+            is_counted = column == "_row" or (of.declared.source or "").lstrip("^")[:1] == "#"
+            path = of.path(at)
+            if path is not None:
+                place = ValuePlace(path) if is_counted else self.response.place(path)
+            is_spelled = place is not None and place.text is not None
+            if is_counted:
+                notes.append("counted from its place in the array")
+            elif path is not None and path.endswith(KEY_SIGN):
+                notes.append("it is the key of an object")
+            elif path is not None and not is_spelled and value is not None:
+                notes.append(
+                    "the value is not in the response as such: it was asked for, or stands for null"
+                )
+            if of.declared.reading is not None and is_spelled:
+                scale = f", times {of.declared.scale:g}" if of.declared.scale is not None else ""
+                notes.append(f"read as {of.declared.parse or of.declared.dtype}{scale}")
+        formula, children = self._rate(at, of, value) if parts else (None, ())
+        return replace(
+            cell,
+            unit=cell.unit if of.units is None else str(of.units.iloc[at]),
             operation="read",
             formula=formula,
             place=place,
-            response=self.response.cited,
             availability=state,
-            statements=self._statements(at, column, place),
-            missing=why,
-            notes=(*_notes(declared, place, value),),
+            statements=self._statements(at, of, place),
+            missing=self._why_missing(at, column, place, state) if value is None else None,
+            notes=tuple(notes),
             children=children,
         )
 
     def about(self, explanation: Explanation) -> Explanation:
-        """Add to an explanation what the response states of the whole column."""
-        declared = self._declared(explanation.column)
+        """Add to an explanation what is declared and stated of the whole column."""
+        of = self._of(explanation.column)
         return replace(
             explanation,
-            meaning=(declared and declared.doc) or None,
+            unit=of.declared.unit if of.declared else None,
+            meaning=(of.declared and of.declared.doc) or None,
             response=self.response.cited,
-            statements=self._statements(None, explanation.column, None),
+            statements=self._statements(None, of, None),
         )
 
-    def row(self, at: int) -> dict[str, Any]:
-        """The values of the key in a row."""
-        return {name: self.value(at, name) for name in self._key}
-
-    def path(self, at: int, column: Column) -> str | None:
+    def path(self, at: int, column: str) -> str | None:
         """The JSON path of a value; None where no record of the response encloses it."""
-        path: str | None = self._once("path", column.name, lambda: self._rows.path_in(column))(at)
+        path: str | None = self._of(column).path(at)
         return path
 
     def list_in(self, record: str) -> ValuePlace:
         """The place of the list that holds the rows of the table within another record."""
-        inner = [step for step in self._rows.table.rows.steps[:-1] if isinstance(step, Field)]
+        steps = self.response.tables._parts.rows[self.name].table.rows.steps[:-1]
+        inner = [step for step in steps if isinstance(step, Field)]
         return self.response.place(f"{record}{format_json_path(inner[-1:]).removeprefix('$')}")
 
-    def _declared(self, column: str) -> Column | None:
-        table = self._rows.table
-        return table[column] if column in table.names else None
-
-    def _place(self, at: int, column: Column) -> ValuePlace | None:
-        path = self.path(at, column)
-        if path is None:
-            return None
-        return ValuePlace(path) if _is_counted(column) else self.response.place(path)
-
-    def _unit(self, at: int, column: str, declared: Column | None) -> str | None:
-        units = self._once("units", column, lambda: row_units(self.frame, self.metadata, column))
-        if units is not None:
-            return str(units.iloc[at])
-        unit = None if declared is None else declared.unit
-        other = unit.removeprefix("per ").strip("`") if unit and unit.startswith("per `") else ""
-        return shown(self.value(at, other)) if other in self.frame.columns else unit
-
-    def _rate(self, at: int, column: str) -> tuple[str | None, tuple[Explanation, ...]]:
+    def _rate(
+        self, at: int, of: _ColumnCells, value: Any
+    ) -> tuple[str | None, tuple[Explanation, ...]]:
         """Explain a rate by its numerator and denominator, if the row has both and they agree."""
-        over = _counts_of(self._declared(column))
-        if over is None or not {*over} <= {*self.frame.columns}:
+        above, below = (self.value(at, part) for part in of.over) if of.over else (None, None)
+        if above is None or below is None or (value is None and below):
             return None, ()
-        value, above, below = (self.value(at, name) for name in (column, *over))
-        if not all(isinstance(count, int | float) for count in (above, below)):
+        if below and abs(above / below - value) > 5e-7:
             return None, ()
-        words = f"{over[0]} / {over[1]} = {above} / {below}"
-        if below == 0:
-            words += ": a rate of 0 answers does not exist"
-        elif not isinstance(value, int | float):
-            return None, ()
-        elif abs(above / below - value) <= 1e-9 or round(above / below, 6) == value:
-            words += ", as the response gives it"
-        else:
-            return None, ()
-        return words, tuple(self.explain(at, part, parts=False) for part in over)
+        words = f"{' / '.join(of.over)} = {above} / {below}, as the response gives it"
+        return words, tuple(self.explain(at, part, parts=False) for part in of.over)
 
     def _statements(
-        self, at: int | None, column: str, place: ValuePlace | None
+        self, at: int | None, of: _ColumnCells, place: ValuePlace | None
     ) -> tuple[StatedAvailability, ...]:
         """What the response states about a cell of a column, or without a row about all of it."""
-
-        def about() -> list[tuple[Signal, str | None]]:
-            declared = self._declared(column)
-            signals = self.response.tables._parts.signals
-            return [
-                (signal, _reach(signal, declared))
-                for signal in signals
-                if declared and signal.rule != INFERRED and _reach(signal, declared)
-            ]
-
         return tuple(
             _stated(signal)
-            for signal, reached in self._once("about", column, about)
-            if self._concerns(signal, reached, at, place)
+            for signal, reached in of.signals
+            if (reached == "all" or _is_about(signal, place)) and self._concerns(signal, at)
         )
 
-    def _concerns(
-        self, signal: Signal, reached: str, at: int | None, place: ValuePlace | None
-    ) -> bool:
-        """Whether a statement about a column is about a cell of it."""
-        for condition in signal.rows:
-            if at is None or condition.column not in self.frame.columns:
-                continue  # any row may be meant
-            if not condition.matches([self.value(at, condition.column)])[0]:
-                return False
-        if reached != "some":
-            return True
-        target = format_json_path(target_steps(signal.target or ""))
-        return place is not None and bool(narrowest_path(place.path, {target: signal.availability}))
+    def _concerns(self, signal: Signal, at: int | None) -> bool:
+        """Whether a statement is about a row; any may be meant where its column is not here."""
+        return at is None or all(
+            condition.matches([self.value(at, condition.column)])[0]
+            for condition in signal.rows
+            if condition.column in self.frame.columns
+        )
 
-    def _why_missing(
-        self,
-        at: int,
-        column: str,
-        declared: Column | None,
-        place: ValuePlace | None,
-        state: str,
-    ) -> str:
+    def _why_missing(self, at: int, column: str, place: ValuePlace | None, state: str) -> str:
         """Explain why a cell has no value, by what the response holds in its place."""
-        stated = "" if state.startswith(("available", "unknown")) else f"; it is {state}"
-        words = self._words_of_row(at, column)
-        stated += f"; {words}" if words and words.split(" is ", 1)[1] not in stated else ""
-        over = _counts_of(declared)
-        if over and over[1] in self.frame.columns and self.value(at, over[1]) == 0:
-            stated += f"; {over[1]} is 0, and a rate of 0 answers does not exist"
-        if declared is None:
-            return f"it is no column of the table {self.name}{stated}"
-        if place is None:
-            return f"no record of the response holds this field for the row{stated}"
-        if place.text is None:
-            return f"the response has no such key here{stated}"
-        if place.path in self.response.extra:
-            kept = "the response holds {text} here, which no column takes"
-            words = _KEPT.get(self.response.extra[place.path][1], kept)
-            return words.format(text=shown(place.text), dtype=declared.dtype) + stated
-        if place.text == "null":
-            return f"the response holds null here{stated}"
-        return f"the response holds {shown(place.text)} here, which is no {declared.dtype}{stated}"
-
-    def _words_of_row(self, at: int, column: str) -> str:
-        """What the row's own state or reason says, if rows with a value never say it."""
-        if column not in self.frame.columns:
-            return ""
+        of = self._of(column)
+        if of.declared is None:
+            why = f"it is no column of the table {self.name}"
+        elif place is None:
+            why = "no record of the response holds this field for the row"
+        elif place.text is None:
+            why = "the response has no such key here"
+        else:
+            instead = "null" if place.text == "null" else "no value"
+            _, kept = self.response.extra.get(place.path, ("", instead))
+            held = _HELD.get(kept, ", which no column takes").format(dtype=of.declared.dtype)
+            why = f"the response holds {shown(place.text)} here{held}"
+        if not state.startswith(("available", "unknown")):
+            why += f"; it is {state}"
+        # What the row's own state or reason says, if rows with a value never say it.
         is_there = self.frame[column].notna()
         for name in self.frame.columns:
             words = self.value(at, name) if name != column and _OF_STATE.search(name) else None
             if isinstance(words, str) and not self.frame.loc[is_there, name].eq(words).any():
-                return f"its {name} is {shown(words)}"
-        return ""
+                why += "" if shown(words) in why else f"; its {name} is {shown(words)}"
+                break
+        if of.over and self.value(at, of.over[1]) == 0:
+            why += f"; {of.over[1]} is 0, and a rate of 0 answers does not exist"
+        return why
 
 
-def _notes(declared: Column | None, place: ValuePlace | None, value: Any) -> Iterator[str]:
-    if declared is None:
-        return
-    if declared.name == "_row" or _is_counted(declared):
-        yield "counted from its place in the array"
-    elif place is not None and place.path.endswith(KEY_SIGN):
-        yield "it is the key of an object"
-    elif place is not None and place.text is None and value is not None:
-        yield "the value is not in the response as such: it was asked for, or stands for null"
-    if declared.reading is not None and place is not None and place.text is not None:
-        scale = f", times {declared.scale:g}" if declared.scale is not None else ""
-        yield f"read as {declared.parse or declared.dtype}{scale}"
-
-
-def _is_counted(column: Column) -> bool:
-    """Whether a column is the place of its row in an array."""
-    return (column.source or "").lstrip("^")[:1] == "#"
+def _is_about(signal: Signal, place: ValuePlace | None) -> bool:
+    """Whether a statement about a part of a column is about the value at a place."""
+    target = format_json_path(target_steps(signal.target or ""))
+    return place is not None and bool(narrowest_path(place.path, {target: signal.availability}))
 
 
 def _stated(signal: Signal) -> StatedAvailability:
@@ -460,18 +401,6 @@ def _stated(signal: Signal) -> StatedAvailability:
         signal.sample_size,
         signal.as_of,
     )
-
-
-def _reach(signal: Signal, declared: Column) -> str | None:
-    """Whether a statement covers all of a column, or some of it; None for nothing."""
-    if signal.scope in ("section", "engine"):
-        return "all"
-    return reach(signal.target or "", declared.pattern)
-
-
-def _counts_of(column: Column | None) -> tuple[str, str] | None:
-    """The numerator and denominator of a rate, where its rule names them."""
-    return None if column is None else column.aggregate.over or column.aggregate.counts
 
 
 _MOST_CELLS = 500
@@ -493,34 +422,42 @@ _WHY = {
 
 def explain_path(tables: Tables, path: str) -> Explanation:
     """Explain where the values at a path went; see ``Tables.explain``."""
-    is_key = path.endswith(KEY_SIGN)
+    read = (
+        ReadResponse(held.source, tables, body, "in memory")
+        for held in tables._parts.held
+        if (body := held.body) is not None
+    )
+    response = next(read, None)
     try:
         steps = parse_path(path.removesuffix(KEY_SIGN))
+        target = format_json_path(steps) + KEY_SIGN * path.endswith(KEY_SIGN)
+        place = response.place(target) if response else ValuePlace(target)
     except ValueError as error:
         raise ArgumentError(str(error), argument="path") from None
-    is_pattern = any(isinstance(step, Each | Entries) for step in steps)
-    target = format_path(steps) if is_pattern else format_json_path(steps) + KEY_SIGN * is_key
-    held = ((part.source, part.body) for part in tables._parts.held)
-    read = (ReadResponse(of, tables, body, "in memory") for of, body in held if body is not None)
-    response = next(read, None)
-    place = None
-    if not is_pattern:
-        place = response.place(target) if response else ValuePlace(target)
-    signals = tables._parts.signals
     explanation = Explanation(
-        place.text if place else None,
-        target or "$",
+        place.text,
+        target,
         operation="path",
         place=place,
         response=response.cited if response else None,
         statements=tuple(
-            _stated(signal) for signal in signals if signal.path and _is_within(signal.path, target)
+            _stated(signal)
+            for signal in tables._parts.signals
+            if signal.path and _is_within(signal.path, target)
         ),
     )
-    if response is not None and place is not None and place.start is None:
+    if response is None:
+        return replace(explanation, end="the bytes of the response are no longer in memory")
+    if place.start is None:
         return replace(explanation, missing="the response has no such path")
-    cells = [*_cells_at(tables, response, target, is_pattern)]
-    kept = [] if is_pattern else [*_kept(tables, target)]
+    cells = [*_cells_at(tables, response, target)]
+    kept = [
+        Explanation(
+            value, "tables.extra", {"path": there}, operation="extra", notes=(_WHY.get(why, why),)
+        )
+        for there, (value, why) in response.extra.items()
+        if _is_within(there, target)
+    ]
     notes = [f"{len(cells):,} cells hold it or a part of it"] if len(cells) != 1 else []
     if kept:
         notes.append(f"{len(kept):,} values of it are kept in tables.extra")
@@ -529,41 +466,21 @@ def explain_path(tables: Tables, path: str) -> Explanation:
     )
 
 
-def _cells_at(
-    tables: Tables, response: ReadResponse | None, path: str, is_pattern: bool
-) -> Iterator[Explanation]:
+def _cells_at(tables: Tables, response: ReadResponse, path: str) -> Iterator[Explanation]:
     """Yield the cells that hold the value at a path, or values below it."""
-    inside = path.removesuffix(KEY_SIGN)
-    is_whole = not inside.removeprefix("$").removeprefix(".")
     for name, rows in tables._parts.rows.items():
-        cells = None if response is None else TableCells(response, name)
+        cells = TableCells(response, name)
         for column in rows.table.columns:
-            label = f"{name}.{column.name}"
-            if not is_whole and reach(inside, column.pattern) is None:
-                continue
-            if cells is None or is_pattern or is_whole:
-                doc = (cells and column.doc) or None
-                yield Explanation(None, label, meaning=doc, operation="column")
+            if path != "$" and reach(path.removesuffix(KEY_SIGN), column.pattern) is None:
                 continue
             for at in range(len(cells.frame)):
-                there = cells.path(at, column)
+                there = cells.path(at, column.name)
                 if there is not None and _is_within(there, path):
-                    yield replace(cells.explain(at, column.name, parts=False), column=label)
+                    cell = cells.explain(at, column.name, parts=False)
+                    yield replace(cell, column=f"{name}.{column.name}")
 
 
 def _is_within(path: str, outer: str) -> bool:
+    """Whether a path is another one, or below it."""
     bare = path.removesuffix(KEY_SIGN)
-    if outer.endswith(KEY_SIGN):
-        return path == outer
-    return bare == outer or bare.startswith((f"{outer}.", f"{outer}["))
-
-
-def _kept(tables: Tables, path: str) -> Iterator[Explanation]:
-    """Yield the values at a path that no column took, and why."""
-    extra = tables.extra
-    for there, value, why in zip(extra["path"], extra["value"], extra["why"], strict=True):
-        if _is_within(there, path):
-            note = _WHY.get(why, str(why))
-            yield Explanation(
-                value, "tables.extra", {"path": there}, operation="extra", notes=(note,)
-            )
+    return path == outer or bare == outer or bare.startswith((f"{outer}.", f"{outer}["))
