@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from itertools import groupby
+from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit._util.hosts import canonical_host
@@ -25,7 +25,6 @@ from aatoolkit.archive.store import ArchiveStore
 from aatoolkit.archive.writing import RunWriter
 from aatoolkit.client.concurrency import in_order, progress_bar
 from aatoolkit.errors import AAToolkitError, NotAuthorized, ScopeError
-from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.payload import Payload
 from aatoolkit.scope import Scope
 from aatoolkit.sections import Profile
@@ -99,109 +98,109 @@ class AddReport:
 
     def __repr__(self) -> str:
         parts = {
+            "responses added": self.responses,
             "of them fetched by an unfinished run": self.resumed,
             "there already today": self.skipped,
             "failed": len(self.failed),
             "stored as responses only": len(self.problems),
         }
-        counts = [f"{count} {words}" for words, count in parts.items() if count]
-        lines = [f"<AddReport: {', '.join([f'{self.responses} responses added', *counts])}>"]
-        failures = [(" ".join(request), error) for request, error in self.failed.items()]
-        failures += [*self.problems.items()]
-        lines += [f"  {visible(name)}: {visible(str(error))}" for name, error in failures[:5]]
-        lines += [f"  … {len(failures) - 5} more (see .failures)"] if len(failures) > 5 else []
-        return "\n".join(lines)
+        counts = [f"{n} {words}" for words, n in parts.items() if n or words == "responses added"]
+        failures = {" ".join(request): error for request, error in self.failed.items()}
+        lines = [
+            f"  {visible(name)}: {visible(str(error))}"
+            for name, error in (failures | self.problems).items()
+        ]
+        lines[5:] = [f"  … {len(lines) - 5} more (see .failures)"] if len(lines) > 5 else []
+        return "\n".join([f"<AddReport: {', '.join(counts)}>", *lines])
 
     _repr_pretty_ = wrapped_in_ipython
 
 
-class Adder:
-    """Adds the responses of some source to an archive, in one run.
+def add_groups(
+    store: ArchiveStore,
+    profile: Profile | None,
+    max_nodes: int,
+    groups: Iterable[Group],
+    index: ResponseIndex,
+    *,
+    progress: bool | None = None,
+    total: int = 0,
+    resumed: Sequence[list[ArchivedResponse]] = (),
+    skipped: int = 0,
+) -> AddReport:
+    """Store groups of outcomes as they come, derive their tables and commit the run.
 
     Parameters
     ----------
     store
         The archive.
-    profile
-        What is known of the service.
-    max_nodes
-        The number of different paths that are read in a response.
+    profile, max_nodes
+        What is known of the service, and how many different paths are read in a response.
+    groups
+        The outcomes.
+    index
+        The responses that are there.
+    progress, total
+        Whether to show a bar, and of how many groups.
+    resumed
+        The responses that an unfinished run has fetched.
+    skipped
+        How many requests had a response of today.
     """
+    failed: dict[Question, AAToolkitError] = {}
 
-    def __init__(
-        self, store: ArchiveStore, profile: Profile | None, max_nodes: int = MAX_NODES
-    ) -> None:
-        self._store, self._profile, self._max_nodes = store, profile, max_nodes
-        self._failed: dict[Question, AAToolkitError] = {}
-        self._waiting: list[Group] = []
-        self._put_at = time.monotonic()
-        self._writer: RunWriter | None = None
+    def derived_of(responses: Sequence[ArchivedResponse]) -> list[DerivedResponse]:
+        return derive([response.payload() for response in responses], profile, max_nodes)
 
-    def _derive(self, responses: Sequence[ArchivedResponse]) -> list[DerivedResponse]:
-        payloads = [response.payload() for response in responses]
-        return derive(payloads, self._profile, self._max_nodes)
-
-    def add(
-        self,
-        groups: Iterable[Group],
-        index: ResponseIndex,
-        *,
-        progress: bool | None = None,
-        total: int = 0,
-        resumed: Iterable[list[ArchivedResponse]] = (),
-        skipped: int = 0,
-    ) -> AddReport:
-        """Store groups of outcomes as they come, derive their tables and commit the run."""
-        carried = 0
-        for rows in resumed:
-            carried += len(rows)
-            self._take(([(row.question, row.payload()) for row in rows], None), index)
-        for group in progress_bar(groups, progress, total=total, unit="host"):
-            self._take(group, index)
-        self._store_waiting(index)
-        writer = self._writer
-        if writer is None:
-            return AddReport(None, 0, 0, skipped, self._failed)
-        run = writer.commit()
-        return AddReport(run, writer.responses, carried, skipped, self._failed, writer.problems)
-
-    def _take(self, group: Group, index: ResponseIndex) -> None:
-        refused = [error for _, error in group[0] if isinstance(error, NotAuthorized)]
-        is_first = self._writer is None and not self._waiting
-        if is_first and refused and len(refused) == len(group[0]):
-            raise refused[0]
-        self._waiting.append(group)
-        outcomes = [result for listed, _ in self._waiting for _, result in listed]
-        size = sum(len(result.body) for result in outcomes if isinstance(result, Payload))
-        is_late = time.monotonic() - self._put_at > PUT_SECONDS
-        if len(outcomes) >= PUT_RESPONSES or size >= PUT_BYTES or is_late:
-            self._store_waiting(index)
-
-    def _store_waiting(self, index: ResponseIndex) -> None:
-        """Store the responses at hand, and then take their tables."""
-        waiting, self._waiting = self._waiting, []
-        if not waiting:
-            return
-        writer = self._writer = self._writer or RunWriter(self._store, index, self._derive)
+    writer: RunWriter | None = None
+    carried: Iterable[Group] = (
+        ([(row.question, row.payload()) for row in rows], None) for rows in resumed
+    )
+    for batch in _batches(chain(carried, progress_bar(groups, progress, total=total, unit="host"))):
+        writer = writer or RunWriter(store, index, derived_of)
         now = datetime.now(UTC)
-        rows: list[ArchivedResponse] = []
-        usable: list[list[ArchivedResponse]] = [[] for _ in waiting]
-        for (outcomes, _), listed in zip(waiting, usable, strict=True):
+        rows: list[list[ArchivedResponse]] = []
+        for outcomes, _ in batch:
+            rows.append([])
             for question, result in outcomes:
                 if isinstance(result, Payload):
-                    listed.append(ArchivedResponse.of(writer.run, result))
-                    rows.append(listed[-1])
+                    rows[-1].append(ArchivedResponse.of(writer.run, result))
                 else:
-                    self._failed[question] = result
-                    rows.append(ArchivedResponse.of_error(writer.run, question, result, now))
-        fresh = {row.identity: row for row in writer.put(rows) if row.error is None}
-        for (_, derived), listed in zip(waiting, usable, strict=True):
-            kept = [fresh.pop(row.identity, None) for row in listed]
+                    failed[question] = result
+                    rows[-1].append(ArchivedResponse.of_error(writer.run, question, result, now))
+        stored = writer.put(row for listed in rows for row in listed)
+        fresh = {row.identity: row for row in stored if row.error is None}
+        for (_, derived), listed in zip(batch, rows, strict=True):
+            usable = [row for row in listed if row.error is None]
+            kept = [fresh.pop(row.identity, None) for row in usable]
             if any(kept):
-                tables = self._derive(listed) if derived is None else derived
-                pairs = [(row, made) for row, made in zip(kept, tables, strict=True) if row]
-                writer.take([row for row, _ in pairs], [made for _, made in pairs])
-        self._put_at = time.monotonic()
+                pairs = zip(kept, derived_of(usable) if derived is None else derived, strict=True)
+                writer.take([(row, tables) for row, tables in pairs if row is not None])
+    if writer is None:
+        return AddReport(None, 0, 0, skipped, failed)
+    run = writer.commit()
+    count = sum(map(len, resumed))
+    return AddReport(run, writer.responses, count, skipped, failed, writer.problems)
+
+
+def _batches(groups: Iterable[Group]) -> Iterator[list[Group]]:
+    """Groups that are stored in one commit; raises if the token is not accepted for the first."""
+    waiting: list[Group] = []
+    count = size = 0
+    begun = time.monotonic()
+    for at, (outcomes, derived) in enumerate(groups):
+        refused = [error for _, error in outcomes if isinstance(error, NotAuthorized)]
+        if at == 0 and refused and len(refused) == len(outcomes):
+            raise refused[0]
+        waiting.append((outcomes, derived))
+        count += len(outcomes)
+        size += sum(len(result.body) for _, result in outcomes if isinstance(result, Payload))
+        is_late = time.monotonic() - begun > PUT_SECONDS
+        if count >= PUT_RESPONSES or size >= PUT_BYTES or is_late:
+            yield waiting
+            waiting, count, size, begun = [], 0, 0, time.monotonic()
+    if waiting:
+        yield waiting
 
 
 # --- what groups are made of ------------------------------------------------------------------
@@ -231,16 +230,17 @@ def payloads_of(source: Any) -> Iterator[Payload]:
         yield payload if host == payload.host else replace(payload, host=host)
 
 
-def group_payloads(payloads: Iterable[Payload]) -> Iterator[Group]:
+def group_payloads(payloads: Iterable[Payload]) -> Iterator[list[Payload]]:
     """Responses at hand, those of one host, scope and day together if they follow each other."""
     for _, group in groupby(payloads, key=lambda p: (p.host, p.scope, p.fetched_at.date())):
-        yield (
-            [
-                ((str(p.host), str(p.section), p.scope._to_query() if p.scope else ""), p)
-                for p in group
-            ],
-            None,
-        )
+        yield [*group]
+
+
+def outcomes_of(payloads: Iterable[Payload]) -> list[Outcome]:
+    """Responses at hand as outcomes of requests."""
+    return [
+        ((str(p.host), str(p.section), p.scope._to_query() if p.scope else ""), p) for p in payloads
+    ]
 
 
 def plan(
@@ -261,9 +261,9 @@ def plan(
         for project, scope in places
         for name in names
     }
-    unfinished = index.runs.unfinished
     skipped: set[Question] = set()
     carried: dict[Question, ArchivedResponse] = {}
+    unfinished = index.runs.unfinished
     if not refresh:
         skipped = {question for question in wanted if index.is_archived(question, today.date())}
         where = f"{USABLE} AND {in_list('run', unfinished)} AND fetched_at >= {quoted(today)}"
@@ -274,9 +274,10 @@ def plan(
     for question, place in wanted.items():
         if question not in skipped and question not in carried:
             left.setdefault(place, []).append(question[1])
-    ordered = sorted(carried.values(), key=lambda row: (row.host, row.scope, row.section))
-    groups = [[*group] for _, group in groupby(ordered, key=lambda row: (row.host, row.scope))]
-    return [(*place, listed) for place, listed in left.items()], groups, len(skipped)
+    resumed: dict[tuple[str, str], list[ArchivedResponse]] = {}
+    for row in carried.values():
+        resumed.setdefault((row.host, row.scope), []).append(row)
+    return [(*place, asked) for place, asked in left.items()], [*resumed.values()], len(skipped)
 
 
 def fetch_groups(client: Client, targets: Sequence[Target]) -> Generator[Group]:

@@ -17,25 +17,20 @@ from aatoolkit._util.show import Shown
 from aatoolkit._util.text import code, visible, wrapped_in_ipython
 from aatoolkit.archive import check, upkeep, workers
 from aatoolkit.archive.adding import (
-    Adder,
     AddReport,
+    Group,
+    add_groups,
     fetch_groups,
     group_payloads,
+    outcomes_of,
     payloads_of,
     plan,
 )
 from aatoolkit.archive.check import ArchiveCheck
-from aatoolkit.archive.reading import (
-    TableReader,
-    between,
-    dask_frame,
-    overview,
-    recipe_of,
-    sql_tables,
-)
+from aatoolkit.archive.reading import TableReader, dask_frame, overview, sql_tables
 from aatoolkit.archive.responses import USABLE, ResponseIndex, groups_of, source_of
 from aatoolkit.archive.runs import read_runs
-from aatoolkit.archive.schema import ADDED, CHANGES, CHANGES_SCHEMA
+from aatoolkit.archive.schema import CHANGES, CHANGES_SCHEMA
 from aatoolkit.archive.snapshot import Selection, Snapshot, When, quoted
 from aatoolkit.archive.store import ArchiveStore, duckdb, engine, typed
 from aatoolkit.archive.upkeep import UpkeepReport
@@ -43,20 +38,17 @@ from aatoolkit.client.client import Client, each_of
 from aatoolkit.client.project import Project
 from aatoolkit.client.reading import known_sections
 from aatoolkit.errors import ArchiveError, ScopeError, StudyError
-from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.metadata.column import Source
 from aatoolkit.normalizer.columns import to_frame
 from aatoolkit.payload import Payload
-from aatoolkit.scope import FILTERS, Scope
+from aatoolkit.scope import Scope
 from aatoolkit.sections import Profile
 from aatoolkit.sections.profile import ProfileSource
 from aatoolkit.stats.explain import Explainer, Explanation
 from aatoolkit.study.reading import StoredResponse
 from aatoolkit.study.recording import StudyResponses, response_of
 from aatoolkit.study.study import Study
-
-_FILTERS = tuple(f"filter_{name}" for name in FILTERS)
 
 
 class Archive(metaclass=Chaptered):
@@ -169,75 +161,61 @@ class Archive(metaclass=Chaptered):
         if isinstance(source, Project):
             hosts = source.host if hosts is None else hosts
             source = source.client
-        if not isinstance(source, Client):
-            return self._add_payloads(source, hosts, scopes, sections, progress, executor)
-        if hosts is None:
-            raise ScopeError(
-                "name the hosts, such as archive.add(client, ['acme.example'])", parameter="hosts"
+        profile, max_nodes = self._profile, self._max_nodes
+        more: dict[str, Any] = {}
+        groups: Iterable[Group]
+        if isinstance(source, Client):
+            if hosts is None:
+                hint = "such as archive.add(client, ['acme.example'])"
+                raise ScopeError(f"name the hosts, {hint}", parameter="hosts")
+            profile = source._profile if source._profile is not None else profile
+            max_nodes = max(max_nodes, source.max_nodes)
+            names = known_sections(sections, profile)
+            projects = {p.host: p for p in map(source.project, each_of(hosts, str))}
+            wanted = each_of(scopes, Scope) or [Scope()]
+            targets = [(project, scope) for project in projects.values() for scope in wanted]
+            with self._store.typed():
+                index = ResponseIndex(self._store, [*projects])
+                left, resumed, skipped = plan(self._store, index, targets, names, refresh=refresh)
+            more = {"total": len(left), "resumed": resumed, "skipped": skipped}
+            if executor is None:
+                groups = fetch_groups(source, left)
+            else:
+                groups = workers.fetch_groups(source, left, executor, (profile, max_nodes))
+        else:
+            if isinstance(source, Study):
+                max_nodes = max([max_nodes, *(record.max_nodes for record in source.records)])
+            allowed = {
+                "host": Selection.of(hosts).hosts,
+                "scope": None if scopes is None else each_of(scopes, Scope),
+                "section": None if sections is None else known_sections(sections, profile),
+            }
+            payloads = group_payloads(
+                payload
+                for payload in payloads_of(source)
+                if all(v is None or getattr(payload, name) in v for name, v in allowed.items())
             )
-        profile = source._profile if source._profile is not None else self._profile
-        names = known_sections(sections, profile)
-        projects = {p.host: p for p in map(source.project, each_of(hosts, str))}
-        listed = each_of(scopes, Scope) or [Scope()]
-        targets = [(project, scope) for project in projects.values() for scope in listed]
-        with self._store.typed():
-            index = ResponseIndex(self._store, [*projects])
-            left, resumed, skipped = plan(self._store, index, targets, names, refresh=refresh)
-        max_nodes = max(self._max_nodes, source.max_nodes)
-        groups = (
-            fetch_groups(source, left)
-            if executor is None
-            else workers.fetch_groups(source, left, executor, profile, max_nodes)
-        )
-        counts = {"total": len(left), "resumed": resumed, "skipped": skipped}
-        adder = Adder(self._store, profile, max_nodes)
-        return adder.add(groups, index, progress=progress, **counts)  # type: ignore[arg-type]
-
-    def _add_payloads(
-        self,
-        source: Study | Iterable[Payload],
-        hosts: Any,
-        scopes: Any,
-        sections: Any,
-        progress: bool | None,
-        executor: Executor | None,
-    ) -> AddReport:
-        max_nodes = self._max_nodes
-        if isinstance(source, Study):
-            max_nodes = max([max_nodes, *(record.max_nodes for record in source.records)])
-        names = None if sections is None else known_sections(sections, self._profile)
-        allowed = {
-            "host": Selection.of(hosts).hosts,
-            "scope": None if scopes is None else each_of(scopes, Scope),
-            "section": names,
-        }
-        groups = group_payloads(
-            payload
-            for payload in payloads_of(source)
-            if all(v is None or getattr(payload, name) in v for name, v in allowed.items())
-        )
-        with self._store.typed():
-            index = ResponseIndex(self._store)
-        if executor is not None:
-            groups = workers.derive_groups(groups, executor, self._profile, max_nodes)
-        return Adder(self._store, self._profile, max_nodes).add(groups, index, progress=progress)
+            with self._store.typed():
+                index = ResponseIndex(self._store)
+            if executor is None:
+                groups = ((outcomes_of(group), None) for group in payloads)
+            else:
+                groups = workers.derive_groups(payloads, executor, (profile, max_nodes))
+        how = {"progress": progress, **more}
+        return add_groups(self._store, profile, max_nodes, groups, index, **how)
 
     def _check_place(self) -> None:
         """Raise if a folder holds something else than an archive."""
-        if not self._store.is_local:
-            return
-        folder = Path(self._store.root)
-        problem = ""
+        folder, problem = Path(self._store.root), ""
         try:
-            if folder.exists() and not folder.is_dir():
-                problem = "it is not a folder"
-            elif folder.is_dir() and not (folder / "runs").is_dir() and any(folder.iterdir()):
-                problem = "the folder holds other files; choose a new one"
+            if self._store.is_local and folder.exists() and not (folder / "runs").is_dir():
+                problem = "the folder holds other files" if any(folder.iterdir()) else ""
         except OSError as error:
             problem = error.strerror or type(error).__name__
         if problem:
             raise ArchiveError(
-                f"no archive can be begun at {folder}: {problem}", path=self._store.root
+                f"no archive can be begun at {folder}: {problem}; name another folder",
+                path=self._store.root,
             )
 
     # -- reading -------------------------------------------------------------------------------
@@ -297,18 +275,8 @@ class Archive(metaclass=Chaptered):
         """
         reader = TableReader(self._snapshot(), section, table)
         selection = Selection.of(hosts, since, until, scope).before(self._until)
-        recipe = recipe_of(
-            "read",
-            section=section,
-            table=reader.stored.table.name,
-            hosts=[*selection.hosts] if selection.hosts else None,
-            since=selection.since,
-            until=selection.until,
-            scope=scope,
-        )
-        rows, states = reader.rows(selection), reader.states(selection)
-        key = ("host", "days", *_FILTERS, "fetched_at")
-        return reader.frame(rows, states, recipe, context=CONTEXT, key=key)
+        recipe = ["archived", "read", {**reader.place, **selection.to_dict()}]
+        return reader.read(selection, recipe)
 
     @typed
     def history(
@@ -321,13 +289,13 @@ class Archive(metaclass=Chaptered):
         until: When | None = None,
         scope: Scope | None = None,
         as_of: When | None = None,
-        withdrawn: bool = False,
     ) -> pd.DataFrame:
         """Read what is known of each day: one row a key and day, however often it was seen.
 
         For tables whose key has a day or moment, such as ``overview_trend``. Windows overlap, so
         that a day is seen in many responses: the newest known value counts. Days that no response
-        had are missing. Tables without a day give one row per fetch, as `read` does.
+        had are missing, and so are rows that the newest response about their day no longer has.
+        Tables without a day give one row per fetch, as `read` does.
 
         Parameters
         ----------
@@ -337,8 +305,6 @@ class Archive(metaclass=Chaptered):
             The first and the last day that rows are about; of undated tables, of fetch.
         as_of : str, date or datetime, optional
             Read it as it was known then; a day is meant with its end.
-        withdrawn : bool
-            Whether to keep rows that the newest response about their day no longer has.
 
         Returns
         -------
@@ -353,34 +319,15 @@ class Archive(metaclass=Chaptered):
             As for `read`.
         """
         reader = TableReader(self._snapshot(), section, table)
-        limit = Selection.of(until=as_of).until
+        days, limit = Selection.of(hosts, since, until, scope), Selection.of(until=as_of).until
         if reader.stored.moment is None:
-            return self.read(
-                section,
-                reader.stored.table.name,
-                hosts=hosts,
-                since=since,
-                until=Selection.of(until=until).before(limit).until,
-                scope=scope,
-            )
-        selection = Selection.of(hosts, None, None, scope).before(self._until).before(limit)
-        states = reader.states(selection)
-        rows = reader.history(selection, withdrawn=withdrawn)
-        rows = between(rows, str(reader.stored.moment), Selection.of(since=since, until=until))
-        context = ["host", *(n for n in _FILTERS if rows[n].null_count < rows.num_rows)]
-        recipe = recipe_of(
-            "history",
-            section=section,
-            table=reader.stored.table.name,
-            hosts=[*selection.hosts] if selection.hosts else None,
-            since=since,
-            until=until,
-            scope=scope,
-            as_of=selection.until,
-            withdrawn=withdrawn,
-        )
-        how = {"added": ADDED, "moment": "last_seen"}
-        return reader.frame(rows, states, recipe, context=context, key=context, **how)  # type: ignore[arg-type]
+            selection = days.before(limit).before(self._until)
+            recipe = ["archived", "read", {**reader.place, **selection.to_dict()}]
+            return reader.read(selection, recipe)
+        fetched = Selection(days.hosts, scope=scope).before(self._until).before(limit)
+        moment = {"as_of": fetched.until.isoformat()} if fetched.until else {}
+        recipe = ["archived", "history", {**reader.place, **days.to_dict(), **moment}]
+        return reader.history(fetched, days, recipe)
 
     @typed
     def sql(self, query: str) -> Any:
@@ -631,7 +578,8 @@ class Archive(metaclass=Chaptered):
 
         Data files and the entries of logs are compared with the SHA-256 that they were written
         with, bodies with their own, the number of commits and runs with those recorded, and the
-        rows of each table are counted against what its responses gave.
+        rows of each table are counted against what its responses gave. A file that is of no table
+        is named; data files that no commit names, as an interrupted write leaves them, are counted.
 
         Parameters
         ----------
@@ -668,8 +616,8 @@ class Archive(metaclass=Chaptered):
             Its ``problems`` are the responses that give no tables.
         """
         self._writable()
-        known = self._profile if profile is None else Profile.load(profile)
-        problems = check.rebuild(self._store, known, self._max_nodes, progress)
+        loaded = self._profile if profile is None else Profile.load(profile)
+        problems = check.rebuild(self._store, loaded, self._max_nodes, progress)
         return AddReport(None, problems=problems)
 
     def study(

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -15,15 +16,16 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from aatoolkit._util.defaults import needed
-from aatoolkit.archive.derive import load_states
+from aatoolkit.archive.derive import BESIDE, FRAMES, load_states
 from aatoolkit.archive.responses import USABLE, source_of
-from aatoolkit.archive.schema import MOMENT, StoredTable, declaration_of, stored_tables
+from aatoolkit.archive.schema import ADDED, MOMENT, StoredTable, declaration_of, stored_tables
 from aatoolkit.archive.snapshot import OWN, Selection, Snapshot, identifier, quoted
 from aatoolkit.archive.store import ArchiveStore
 from aatoolkit.availability import UNKNOWN, AbsentRows, Availability, Cause, Status, combine
 from aatoolkit.availability.subject import Condition, Statement
-from aatoolkit.errors import ArchiveError, ScopeError, did_you_mean, near_matches
+from aatoolkit.errors import ArchiveError, ScopeError, unknown
 from aatoolkit.frame.merge import unique_key
+from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, attach
 from aatoolkit.metadata.column import Source
 from aatoolkit.metadata.recipe import Recipe
@@ -57,7 +59,7 @@ class ResponseState:
 
 
 class TableReader:
-    """One table of a snapshot, as rows of a selection.
+    """One table of a snapshot, as frames of a selection.
 
     Parameters
     ----------
@@ -70,27 +72,34 @@ class TableReader:
     def __init__(self, snapshot: Snapshot, section: str, table: str | None) -> None:
         self.snapshot = snapshot
         there = stored_tables(snapshot.store)
-        sections = list(dict.fromkeys(name for name, _ in there.values()))
+        sections = dict.fromkeys(name for name, _ in there.values())
         owner = section if section in sections else str(section).replace("-", "_")
-        if owner not in sections:
-            raise _unknown("the archive", "section", str(section), sections)
         paths = {name: path for path, (own, name) in there.items() if own == owner}
-        if table is not None and table not in paths:
-            raise _unknown(f"{owner} in the archive", "table", str(table), [*paths])
+        kind, name, names = "section", str(section), [*sections]
+        if paths and table is not None:
+            kind, name, names = f"table of {owner}", str(table), [*paths]
+        if not paths or table not in (None, *paths):
+            problem = unknown(f"{kind} in the archive", name, names)
+            raise ScopeError(problem, parameter=kind.split()[0], unknown=(name,))
         self.path = paths[table or next(iter(paths))]
         self.stored = declaration_of(snapshot.store, self.path)
+        self.place = {"section": owner, "table": self.stored.table.name}
 
-    def rows(self, selection: Selection) -> pa.Table:
+    def read(self, selection: Selection, recipe: Recipe) -> pd.DataFrame:
         """The rows of a selection, ordered by host, time and key."""
         order = ["host", "fetched_at", "days", *self.stored.key, "_row"]
-        return self._query(
+        sql = (
             f"SELECT * FROM {identifier(_ROWS)} WHERE {selection.where} "
             f"ORDER BY {', '.join(map(identifier, order))}"
         )
+        key = ("host", "days", *_FILTERS, "fetched_at")
+        return self._frame(self._query(sql), selection, recipe, CONTEXT, key)
 
-    def history(self, selection: Selection, *, withdrawn: bool) -> pa.Table:
-        """The history of a dated table."""
-        return self._query(_history_sql(self.stored, selection.where, withdrawn), "frames")
+    def history(self, fetched: Selection, days: Selection, recipe: Recipe) -> pd.DataFrame:
+        """One row a key and day, of what was fetched in a time, about the days of another."""
+        rows = self._query(_history_sql(self.stored, fetched.where, days), FRAMES)
+        context = ["host", *(name for name in _FILTERS if rows[name].null_count < rows.num_rows)]
+        return self._frame(rows, fetched, recipe, context, context, ADDED, "last_seen")
 
     def _query(self, sql: str, *others: str) -> pa.Table:
         views: dict[str, Any] = {_ROWS: self.path}
@@ -102,42 +111,35 @@ class TableReader:
         ]
         return rows.cast(pa.schema(fields))
 
-    def states(self, selection: Selection) -> tuple[list[ResponseState], int]:
-        """The availability that responses state for the table, and the number that failed."""
+    def _states(self, selection: Selection) -> tuple[list[ResponseState], int]:
+        """The availability that responses state for the table, and how many requests failed."""
         same = " AND ".join(f"f.{name} IS NOT DISTINCT FROM a.{name}" for name in _PLACE)
-        section, table = self.stored.section, self.stored.table.name
         rows = self.snapshot.rows(
             "SELECT a.* EXCLUDE (body), f.states FROM "
             f'(SELECT * FROM frames WHERE section = $1 AND "table" = $2 AND {selection.where}) '
             f"f JOIN (SELECT * FROM responses WHERE {USABLE}) a ON {same} "
             "ORDER BY a.fetched_at, a.host, a.days",
-            "frames",
+            FRAMES,
             "responses",
-            values=[section, table],
+            values=[*self.place.values()],
         )
-        ((failed,),) = (
-            self.snapshot.query(
-                "SELECT count(*) FROM (SELECT bool_and(error IS NOT NULL) AS failed "
-                f"FROM responses WHERE section = $1 AND {selection.where} "
-                "GROUP BY host, scope, fetched_at::DATE) WHERE failed",
-                "responses",
-                values=[section],
-            )
-            .to_pandas()
-            .to_numpy()
+        failed = self.snapshot.rows(
+            f"SELECT host FROM responses WHERE section = $1 AND {selection.where} "
+            "GROUP BY host, scope, fetched_at::DATE HAVING bool_and(error IS NOT NULL)",
+            "responses",
+            values=[self.place["section"]],
         )
         states = [
             ResponseState(row["host"], row["fetched_at"], row["states"], source_of(row))
             for row in rows
         ]
-        return states, int(failed)
+        return states, len(failed)
 
-    def frame(
+    def _frame(
         self,
         rows: pa.Table,
-        states: tuple[list[ResponseState], int],
+        selection: Selection,
         recipe: Recipe,
-        *,
         context: Sequence[str],
         key: Sequence[str],
         added: Sequence[str] = (),
@@ -149,8 +151,8 @@ class TableReader:
         ----------
         rows
             The rows: context columns, those of the table and added ones.
-        states
-            What the responses state that the rows are of, and how many requests failed instead.
+        selection
+            The responses that the rows are of.
         recipe
             How the frame is read again.
         context, added
@@ -160,20 +162,21 @@ class TableReader:
         moment
             The column that says which response a row is of.
         """
-        table, (responses, failed) = self.stored, states
-        names = [name for name in rows.column_names if name in table.columns or name == "_row"]
-        if "_row" in names and rows["_row"].null_count == rows.num_rows:
-            names.remove("_row")
+        table = self.stored
+        responses, failed = self._states(selection)
+        names = [name for name in rows.column_names if name in table.columns]
+        own = [*key, *table.key]
+        if rows["_row"].null_count < rows.num_rows:
+            added, own = ["_row", *added], [*own, "_row"]
         frame = to_frame(_with_categories(rows.select([*context, *names, *added]), table))
-        columns = self._columns([name for name in names if name != "_row"], responses, moment)
+        columns = self._columns(names, responses, moment)
         if failed:
             why = f"{failed} of {failed + len(responses)} responses failed"
             absent = AbsentRows(Availability(Status.UNAVAILABLE, Cause.FAILED, why))
             columns = {name: column.lacking(absent) for name, column in columns.items()}
-        own = dict.fromkeys((*key, *table.key, *(("_row",) if "_row" in names else ())))
         metadata = FrameMetadata(
             {name: columns.get(name, _MEASURED) for name in map(str, frame.columns)},
-            unique_key(frame, tuple(own)) if table.key else (),
+            unique_key(frame, tuple(dict.fromkeys(own))) if table.key else (),
             tuple(dict.fromkeys(response.source for response in responses)),
             recipe=recipe,
         )
@@ -194,42 +197,42 @@ class TableReader:
         columns = {}
         for name in names:
             of = f"{table.prefix}{table.table.name}.{declared[name]}"
-            parts = {text: known[declared[name]].renamed(renamed) for text, known in parsed.items()}
-            whole = combine(part.availability for part in parts.values()) if parts else UNKNOWN
-            stated: tuple[Statement, ...] = ()
+            parts = {
+                text: states[declared[name]].renamed(renamed) for text, states in parsed.items()
+            }
             if len({(part.elsewhere, part.statements) for part in parts.values()}) == 1:
                 columns[name] = replace(next(iter(parts.values())), of=of)
                 continue
+            states = [part.availability for part in parts.values()]
+            statements: tuple[Statement, ...] = ()
             if conditions is None:
-                narrow = [each.availability for part in parts.values() for each in part.statements]
-                whole = combine([whole, *narrow])
-            for text, listed in (conditions or {}).items():
-                for rows in listed:
-                    stated += parts[text].within(*rows)
-            columns[name] = ColumnMetadata(of, whole, stated)
+                states += [s.availability for part in parts.values() for s in part.statements]
+            for text, rows in conditions or ():
+                statements += parts[text].within(*rows)
+            columns[name] = ColumnMetadata(of, combine(states) if states else UNKNOWN, statements)
         return columns
 
 
 def _conditions(
     groups: Mapping[str, Sequence[ResponseState]], moment: str
-) -> dict[str, list[tuple[Condition, ...]]] | None:
+) -> list[tuple[str, tuple[Condition, ...]]] | None:
     """Conditions that find the rows of each group of responses; None if there are too many.
 
     Rows are found by their host, and by the time of fetch where a host is in several groups.
     """
     hosts = {text: sorted({row.host for row in group}) for text, group in groups.items()}
-    if len({host for group in hosts.values() for host in group}) == sum(map(len, hosts.values())):
-        return {text: [(Condition("host", "in", tuple(group)),)] for text, group in hosts.items()}
-    if sum(map(len, hosts.values())) > _MOST_STATEMENTS:
-        return None
-    found: dict[str, list[tuple[Condition, ...]]] = {}
+    shared = Counter(host for names in hosts.values() for host in names)
+    conditions: list[tuple[str, tuple[Condition, ...]]] = []
     for text, group in groups.items():
-        for host in hosts[text]:
+        alone = tuple(host for host in hosts[text] if shared[host] == 1)
+        if alone:
+            conditions.append((text, (Condition("host", "in", alone),)))
+        for host in [host for host in hosts[text] if shared[host] > 1]:
             moments = sorted({row.fetched_at for row in group if row.host == host})
-            words = tuple(one.astimezone(UTC).isoformat() for one in moments)
-            of_host = Condition("host", "in", (host,)), Condition(moment, "in", words)
-            found.setdefault(text, []).append(of_host)
-    return found
+            words = tuple(time.astimezone(UTC).isoformat() for time in moments)
+            rows = Condition("host", "in", (host,)), Condition(moment, "in", words)
+            conditions.append((text, rows))
+    return conditions if len(conditions) <= _MOST_STATEMENTS else None
 
 
 def _with_categories(rows: pa.Table, table: StoredTable) -> pa.Table:
@@ -238,34 +241,20 @@ def _with_categories(rows: pa.Table, table: StoredTable) -> pa.Table:
         if column.dtype != "category" or name not in rows.column_names:
             continue
         values = rows[name].cast(pa.string())
-        levels = [*column.levels]
-        if not column.ordered:
-            levels += sorted({*pc.unique(values).drop_null().to_pylist()} - {*levels})
-        codes = pc.index_in(values, pa.array(levels, pa.string())).combine_chunks()
-        codes = codes.chunk(0) if isinstance(codes, pa.ChunkedArray) else codes
-        made = pa.DictionaryArray.from_arrays(
-            codes, pa.array(levels, pa.string()), ordered=column.ordered
-        )
-        rows = rows.set_column(rows.column_names.index(name), name, made)
+        new = {*pc.unique(values).drop_null().to_pylist()} - {*column.levels}
+        levels = pa.array([*column.levels, *(() if column.ordered else sorted(new))], pa.string())
+        codes = pa.concat_arrays(pc.index_in(values, levels).chunks or [pa.array([], pa.int32())])
+        categories = pa.DictionaryArray.from_arrays(codes, levels, ordered=column.ordered)
+        rows = rows.set_column(rows.column_names.index(name), name, categories)
     return rows
-
-
-def _unknown(place: str, kind: str, name: str, names: list[str]) -> ScopeError:
-    near = near_matches(name, names)
-    hint = did_you_mean(near, f"there are {', '.join(names) or 'none yet'}")
-    return ScopeError(
-        f"there is no {kind} {name!r} in {place}; {hint}",
-        parameter=kind,
-        unknown=(name,),
-        suggestions=near,
-    )
 
 
 # -- history -----------------------------------------------------------------------------------
 
 
-def _history_sql(table: StoredTable, where: str, withdrawn: bool) -> str:
+def _history_sql(table: StoredTable, where: str, days: Selection) -> str:
     """The SQL query for the history of a dated table, whose own columns begin with "aa "."""
+    moment = identifier(str(table.moment))
     key = ["host", *_FILTERS, *table.key, "_row"]
     values = [name for name in table.columns if name not in key]
     over = ", ".join(map(identifier, key))
@@ -273,12 +262,10 @@ def _history_sql(table: StoredTable, where: str, withdrawn: bool) -> str:
     packed = f"row({', '.join(map(identifier, values))})" if values else "row(1)"
     is_known = " OR ".join(f"{identifier(name)} IS NOT NULL" for name in values) or "true"
     same = " AND ".join(f"c.{name} IS NOT DISTINCT FROM f.{name}" for name in ("host", *_FILTERS))
-    day = f"CAST(f.{identifier(str(table.moment))} AS DATE)"
-    keep = "" if withdrawn else 'WHERE "aa covered" IS NULL OR "aa covered" <= "aa last"'
-    order = ", ".join(map(identifier, (*key[:1], str(table.moment), *key[1:])))
     by_value = f'PARTITION BY {over}, "aa known" ORDER BY fetched_at, days'
+    keep = ['("aa covered" IS NULL OR "aa covered" <= "aa last")', *days.within(moment)]
     return f"""
-    WITH found AS (
+    WITH stored AS (
         SELECT {listed}, fetched_at, days, ({is_known}) AS "aa known", {packed} AS "aa packed"
         FROM {identifier(_ROWS)} WHERE {where}
     ), numbered AS (
@@ -289,7 +276,7 @@ def _history_sql(table: StoredTable, where: str, withdrawn: bool) -> str:
             max(fetched_at) OVER (PARTITION BY {over}) AS "aa last",
             row_number() OVER ({by_value}) AS "aa nth",
             lag("aa packed") OVER ({by_value}) AS "aa before"
-        FROM found
+        FROM stored
     ), changed AS (
         SELECT *, "aa known" AND "aa nth" > 1 AND "aa packed" IS DISTINCT FROM "aa before"
             AS "aa change"
@@ -309,13 +296,13 @@ def _history_sql(table: StoredTable, where: str, withdrawn: bool) -> str:
     ), judged AS (
         SELECT f.*, (
             SELECT max(c.fetched_at) FROM covering c
-            WHERE {same} AND {day} BETWEEN c.window_start AND c.window_end
+            WHERE {same} AND CAST(f.{moment} AS DATE) BETWEEN c.window_start AND c.window_end
         ) AS "aa covered" FROM f
     )
     SELECT {listed}, first_seen, fetched_at AS last_seen,
         coalesce("aa changed", first_seen) AS last_changed,
         CAST("aa revised" AS BIGINT) AS revisions
-    FROM judged {keep} ORDER BY {order}
+    FROM judged WHERE {" AND ".join(keep)} ORDER BY host, {moment}, {over}
     """
 
 
@@ -333,51 +320,48 @@ def sql_tables(snapshot: Snapshot) -> dict[str, Any]:
 
 def _columns_of(snapshot: Snapshot) -> pa.Table:
     """Unit, rule and meaning of every column of the declared tables."""
-    names = ("section", "table", "column", "dtype", "unit", "aggregation", "is_key", "description")
     rows = []
-    for path in stored_tables(snapshot.store):
-        if not snapshot.has(path):
-            continue
+    for path in filter(snapshot.has, stored_tables(snapshot.store)):
         stored = declaration_of(snapshot.store, path)
         rows += [
-            (
-                *(stored.section, stored.table.name, name, column.dtype, column.unit),
-                *(str(column.aggregate), name in stored.key, column.doc),
-            )
+            {
+                "section": stored.section,
+                "table": stored.table.name,
+                "column": name,
+                "dtype": column.dtype,
+                "unit": column.unit,
+                "aggregation": str(column.aggregate),
+                "is_key": name in stored.key,
+                "description": column.doc,
+            }
             for name, column in stored.columns.items()
         ]
-    kinds = {name: pa.bool_() if name == "is_key" else pa.string() for name in names}
-    listed = [dict(zip(names, row, strict=True)) for row in rows]
-    return pa.Table.from_pylist(listed, pa.schema(kinds))
+    return pa.Table.from_pylist(rows)
 
 
 def overview(snapshot: Snapshot, until: datetime | None) -> pd.DataFrame:
     """One row per table: rows, responses, hosts, days, files and bytes."""
-    counted: dict[tuple[str, str], Mapping[str, Any]] = {}
-    if snapshot.has("frames"):
-        rows = snapshot.rows(
-            'SELECT section, "table", sum(rows)::BIGINT AS rows, count(*) AS responses, '
-            "count(DISTINCT host) AS hosts, min(fetched_at)::DATE AS first_day, "
-            "max(fetched_at)::DATE AS last_day FROM frames "
-            f"WHERE {Selection(until=until).where} GROUP BY ALL",
-            "frames",
-        )
-        counted = {(row["section"], row["table"]): row for row in rows}
-    listed = []
-    for path, place in stored_tables(snapshot.store).items():
+    rows = []
+    for path, (section, table) in stored_tables(snapshot.store).items():
         files = snapshot.files(path)
-        if files.table is None:
-            # The first run was killed before the table was made; adding again makes it.
-            continue
-        # A table of which no response was added has no rows, and no days.
-        facts = {"section": place[0], "table": place[1], "rows": 0, "responses": 0, "hosts": 0}
-        size = {"files": len(files.paths), "bytes": files.size}
-        listed.append(facts | dict(counted.get(place, {})) | size)
+        # Of a first run that was killed there may be a name, and no table yet.
+        if files.table is not None:
+            size = {"files": len(files.paths), "bytes": files.size, "place": len(rows)}
+            rows.append({"section": section, "table": table, **size})
     kinds = dict.fromkeys(("section", "table"), pa.string())
-    kinds |= dict.fromkeys(("rows", "responses", "hosts"), pa.int64())
-    kinds |= dict.fromkeys(("first_day", "last_day"), pa.date32())
-    kinds |= dict.fromkeys(("files", "bytes"), pa.int64())
-    return to_frame(pa.Table.from_pylist(listed, pa.schema(kinds)), "numpy_nullable")
+    schema = pa.schema(kinds | dict.fromkeys(("files", "bytes", "place"), pa.int64()))
+    frames: Any = FRAMES if snapshot.has(FRAMES) else BESIDE[FRAMES].empty_table()
+    counted = snapshot.query(
+        'SELECT t.section, t."table", coalesce(sum(f.rows), 0)::BIGINT AS rows, '
+        "count(f.host) AS responses, count(DISTINCT f.host) AS hosts, "
+        "min(f.fetched_at)::DATE AS first_day, max(f.fetched_at)::DATE AS last_day, "
+        "t.files, t.bytes FROM stored t LEFT JOIN (SELECT * FROM stated "
+        f'WHERE {Selection(until=until).where}) f USING (section, "table") '
+        'GROUP BY t.section, t."table", t.files, t.bytes, t.place ORDER BY t.place',
+        stored=pa.Table.from_pylist(rows, schema),
+        stated=frames,
+    )
+    return to_frame(counted, "numpy_nullable")
 
 
 def dask_frame(snapshot: Snapshot, path: str, until: datetime | None) -> Any:
@@ -409,25 +393,3 @@ def _read_file(
         partitioning=ds.partitioning(pa.schema([pa.field("month", pa.string())]), flavor="hive"),
     )
     return to_frame(part.to_table(filter=condition), "pyarrow")
-
-
-def between(rows: pa.Table, column: str, selection: Selection) -> pa.Table:
-    """The rows whose day or moment is in the time of a selection."""
-    days, keep = rows[column].cast(MOMENT), pa.array([True] * rows.num_rows, pa.bool_())
-    for limit, compare in ((selection.since, pc.greater_equal), (selection.until, pc.less_equal)):
-        if limit is not None:
-            keep = pc.and_(keep, pc.fill_null(compare(days, pa.scalar(limit, MOMENT)), False))
-    return rows.filter(keep)
-
-
-def recipe_of(how: str, **options: Any) -> list[Any]:
-    """The recipe of a frame that is read from an archive."""
-    scope = options.pop("scope", None)
-    written = {
-        name: value.isoformat() if hasattr(value, "isoformat") else value
-        for name, value in options.items()
-        if value not in (None, False)
-    }
-    if scope is not None:
-        written["scope"] = scope._to_query()
-    return ["archived", how, written]

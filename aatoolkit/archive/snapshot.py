@@ -138,13 +138,18 @@ class Selection:
             return self
         return replace(self, until=limit if self.until is None else min(self.until, limit))
 
+    def within(self, column: str) -> list[str]:
+        """The conditions in SQL that the day or moment of a column is in the time."""
+        limits = {">=": self.since, "<=": self.until}
+        return [f"{column} {sign} {quoted(limit)}" for sign, limit in limits.items() if limit]
+
     @property
     def where(self) -> str:
         """The condition in SQL on the context columns, which every table has."""
         parts = [] if self.hosts is None else [in_list("host", self.hosts)]
-        for sign, limit in ((">=", self.since), ("<=", self.until)):
-            if limit is not None:
-                parts.append(f"month {sign} '{limit:%Y-%m}' AND fetched_at {sign} {quoted(limit)}")
+        limits = {">=": self.since, "<=": self.until}
+        parts += [f"month {sign} '{day:%Y-%m}'" for sign, day in limits.items() if day]
+        parts += self.within("fetched_at")
         if self.scope is not None:
             parts.append(f"days = {self.scope.days}")
             for name in FILTERS:
@@ -152,6 +157,16 @@ class Selection:
                 is_same = f"= {quoted(','.join(values))}" if values else "IS NULL"
                 parts.append(f"filter_{name} {is_same}")
         return " AND ".join(parts) or "true"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is selected as JSON values, which `Archive.read` takes; all is left out."""
+        facts = {
+            "hosts": self.hosts and [*self.hosts],
+            "since": self.since and self.since.isoformat(),
+            "until": self.until and self.until.isoformat(),
+            "scope": self.scope and self.scope._to_query(),
+        }
+        return {name: fact for name, fact in facts.items() if fact is not None}
 
 
 def moment(value: When, name: str, *, last: bool = False) -> datetime:

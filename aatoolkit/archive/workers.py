@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future
-from dataclasses import dataclass
+from concurrent.futures import wait as wait_for
 from typing import Any
 
-from aatoolkit.archive.adding import Group, Outcome, Target, fetched, outcome
+from aatoolkit.archive.adding import Group, Target, fetched, outcome, outcomes_of
 from aatoolkit.archive.derive import DerivedResponse, derive
 from aatoolkit.client.client import Client
 from aatoolkit.errors import AAToolkitError, ArchiveError, ArgumentError
@@ -26,39 +26,18 @@ _AHEAD = 4
 _TOGETHER_BYTES = 1 << 22
 """Groups of responses are one task until their bodies have so many bytes."""
 
+_DEATHS = ("KilledWorker", "FutureCancelledError", "CommClosedError")
+"""The errors by which Dask says that a worker died."""
+
 _clients: dict[Any, Client] = {}
 """The clients of this process, one for each service and setting."""
 
-
-@dataclass(frozen=True)
-class FetchTask:
-    """The requests that a worker sends; the task holds no token."""
-
-    base_url: str
-    settings: tuple[tuple[str, Any], ...]
-    profile: Profile | None
-    max_nodes: int
-    host: str
-    scope: Scope
-    names: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class DeriveTask:
-    """The responses that a worker normalises, by group."""
-
-    number: int
-    groups: list[list[Payload]]
-    profile: Profile | None
-    max_nodes: int
+Reading = tuple[Profile | None, int]
+"""The profile, and the number of different paths that are read in a response."""
 
 
 def fetch_groups(
-    client: Client,
-    targets: Sequence[Target],
-    executor: Executor,
-    profile: Profile | None,
-    max_nodes: int,
+    client: Client, targets: Sequence[Target], executor: Executor, reading: Reading
 ) -> Generator[Group]:
     """Have workers ask a service; the groups come as they are done.
 
@@ -72,75 +51,67 @@ def fetch_groups(
             "workers cannot replay a study; add without an executor, or give the study itself",
             argument="executor",
         )
-    settings = tuple(sorted(client._settings.items()))
-    facts = (client.base_url, settings, profile, max_nodes)
-    tasks = [FetchTask(*facts, p.host, scope, tuple(names)) for p, scope, names in targets]
-    yield from _done(executor, fetch_task, tasks, lambda task: _fetch(client, task))
+    service = (client.base_url, tuple(sorted(client._settings.items())))
+    tasks = ((service, reading, p.host, scope, names) for p, scope, names in targets)
+    for _, group in _done(executor, fetch_task, tasks, lambda _, *task: _fetch(client, *task)):
+        yield group
 
 
-def fetch_task(task: FetchTask) -> Group:
+def fetch_task(service: Any, *task: Any) -> Group:
     """Fetch and normalise in a worker."""
-    key = (task.base_url, task.settings)
-    if key not in _clients:
-        _clients[key] = Client(task.base_url, profile=task.profile, **dict(task.settings))
-    return _fetch(_clients[key], task)
+    if service not in _clients:
+        _clients[service] = Client(service[0], profile=task[0][0], **dict(service[1]))
+    return _fetch(_clients[service], *task)
 
 
-def _fetch(client: Client, task: FetchTask) -> Group:
-    project = client.project(task.host)
-    outcomes: list[Outcome] = []
-    for name in task.names:
-        result = outcome(lambda name=name: fetched(client, project, name, task.scope))  # type: ignore[misc]
-        outcomes.append(((task.host, name, task.scope._to_query()), result))
-    return outcomes, derive(_usable(outcomes), task.profile, task.max_nodes)
-
-
-def _usable(outcomes: Iterable[Outcome]) -> list[Payload]:
-    return [result for _, result in outcomes if isinstance(result, Payload)]
+def _fetch(client: Client, reading: Reading, host: str, scope: Scope, names: list[str]) -> Group:
+    project = client.project(host)
+    results = [outcome(lambda name=name: fetched(client, project, name, scope)) for name in names]  # type: ignore[misc]
+    outcomes = [
+        ((host, name, scope._to_query()), result)
+        for name, result in zip(names, results, strict=True)
+    ]
+    usable = [result for result in results if isinstance(result, Payload)]
+    return outcomes, derive(usable, *reading)
 
 
 def derive_groups(
-    groups: Iterable[Group], executor: Executor, profile: Profile | None, max_nodes: int
+    groups: Iterable[list[Payload]], executor: Executor, reading: Reading
 ) -> Iterator[Group]:
     """Have workers normalise responses that are at hand, those of several groups together."""
-    sent: dict[int, list[list[Outcome]]] = {}
 
-    def tasks() -> Iterator[DeriveTask]:
-        waiting: list[list[Outcome]] = []
+    def tasks() -> Iterator[tuple[Any, ...]]:
+        waiting: list[list[Payload]] = []
         size = 0
-        for outcomes, _ in groups:
-            waiting.append(outcomes)
-            size += sum(len(payload.body) for payload in _usable(outcomes))
+        for group in groups:
+            waiting.append(group)
+            size += sum(len(payload.body) for payload in group)
             if size >= _TOGETHER_BYTES:
-                yield task(waiting)
+                yield waiting, *reading
                 waiting, size = [], 0
         if waiting:
-            yield task(waiting)
+            yield waiting, *reading
 
-    def task(waiting: list[list[Outcome]]) -> DeriveTask:
-        sent[len(sent)] = waiting
-        return DeriveTask(len(sent) - 1, [*map(_usable, waiting)], profile, max_nodes)
-
-    for number, derived in _done(executor, derive_task, tasks(), derive_task):
-        yield from zip(sent[number], derived, strict=True)
-        sent[number] = []
+    for (payloads, *_), derived in _done(executor, derive_task, tasks(), derive_task):
+        yield from zip(map(outcomes_of, payloads), derived, strict=True)
 
 
-def derive_task(task: DeriveTask) -> tuple[int, list[list[DerivedResponse]]]:
+def derive_task(groups: list[list[Payload]], *reading: Any) -> list[list[DerivedResponse]]:
     """Normalise in a worker; the responses themselves do not travel back."""
-    return task.number, [derive(group, task.profile, task.max_nodes) for group in task.groups]
+    return [derive(group, *reading) for group in groups]
 
 
 def _done(
-    executor: Executor, work: Callable[..., Any], tasks: Iterable[Any], here: Callable[..., Any]
-) -> Generator[Any]:
-    """The results of tasks as they are done, a bounded number of them at a time."""
-    from concurrent.futures import wait
-
+    executor: Executor,
+    work: Callable[..., Any],
+    tasks: Iterable[tuple[Any, ...]],
+    here: Callable[..., Any],
+) -> Generator[tuple[tuple[Any, ...], Any]]:
+    """Tasks with their results as they are done, a bounded number of them at a time."""
     most = _AHEAD * int(getattr(executor, "_max_workers", 8) or 8)
-    running: dict[Any, Any] = {}
+    running: dict[Any, tuple[Any, ...]] = {}
     left = iter(tasks)
-    orphans: list[Any] = []
+    orphans: list[tuple[Any, ...]] = []
     is_broken = False
     try:
         while True:
@@ -149,38 +120,32 @@ def _done(
                 if task is None:
                     break
                 try:
-                    running[executor.submit(work, task)] = task
+                    running[executor.submit(work, *task)] = task
                 except (BrokenExecutor, RuntimeError):
                     is_broken = True
                     orphans.append(task)
             if not running:
                 break
             # The futures of other packages wait when they are asked for their result.
-            done = [next(iter(running))]
+            done: Iterable[Any] = [next(iter(running))]
             if all(isinstance(future, Future) for future in running):
-                done = [*wait(running, return_when=FIRST_COMPLETED).done]
+                done = wait_for(running, return_when=FIRST_COMPLETED).done
             for future in done:
                 task = running.pop(future)
                 try:
-                    yield future.result()
-                except (BrokenExecutor, CancelledError):
-                    is_broken = True
-                    orphans.append(task)
+                    yield task, future.result()
                 except AAToolkitError:
                     raise
                 except Exception as error:
-                    if type(error).__name__ not in _DEATHS:
+                    is_broken = is_broken or isinstance(error, BrokenExecutor | CancelledError)
+                    if not is_broken and type(error).__name__ not in _DEATHS:
                         raise ArchiveError(
                             f"a worker failed ({type(error).__name__}: {error}); its executor "
                             "must be able to import aatoolkit and pickle its results"
                         ) from None
                     orphans.append(task)
         for task in (*orphans, *left):
-            yield here(task)
+            yield task, here(*task)
     finally:
         for future in running:
             future.cancel()
-
-
-_DEATHS = ("KilledWorker", "FutureCancelledError", "CommClosedError")
-"""The errors by which Dask says that a worker died."""

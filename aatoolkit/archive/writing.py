@@ -97,11 +97,9 @@ class RunWriter:
             )
         self._began = runs
 
-    def take(
-        self, responses: Sequence[ArchivedResponse], derived: Sequence[DerivedResponse]
-    ) -> None:
+    def take(self, pairs: Iterable[tuple[ArchivedResponse, DerivedResponse]]) -> None:
         """Buffer the derived rows of stored responses; many of them are written at once."""
-        for response, tables in zip(responses, derived, strict=True):
+        for response, tables in pairs:
             if tables.error is None:
                 self._buffer.add(response, tables)
             else:
@@ -172,7 +170,7 @@ class RunWriter:
         for group in groups_of(snapshot, in_list("run", [old])):
             fresh = self.put(row for row in group if row.identity not in doubled)
             usable = [row for row in fresh if row.error is None]
-            self.take(usable, self._derive(usable))
+            self.take(zip(usable, self._derive(usable), strict=True))
         return self.commit()
 
     def _check(self, runs: RunLog) -> None:
