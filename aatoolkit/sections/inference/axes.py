@@ -31,12 +31,8 @@ from aatoolkit.sections.column import snake
 from aatoolkit.sections.inference.words import Vocabulary, is_measure_name
 
 _NUMBER = re.compile(r"\s*[+-]?(\d{1,15}|\d{1,3}(,\d{3})+)(\.\d+)?([eE][+-]?\d+)?\s*%?\s*")
-_DAY = re.compile(
-    r"\d{4}-\d\d|\d{4}-?W\d\d|\d\d?[/.]\d\d?[/.]\d{2,4}|(Mon|Tue|Wed|Thu|Fri|Sat|Sun)\b"
-    r"|(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]* "
-)
+_DAY = re.compile(r"\d{4}-\d\d|\d{4}-?W\d\d|\d\d?[/.]\d\d?[/.]\d{2,4}")
 _DATA_KEY = re.compile(r"\d+[!:]\w+([!:]\w+)*|[A-Z_-]*\d[A-Z0-9_-]*")
-_DATA_MAP = re.compile(r"(by|per)_\w+")
 _HEADER = re.compile(
     r"(.*_)?(columns?|cols?|fields?|headers?|schema|keys?|vars|variables|names|metadata|meta|type"
     r"|info|dimensions?|metrics?|definitions|ids)"
@@ -45,7 +41,7 @@ _NAME_FIELDS = (
     *("name", "key", "id", "field", "fieldname", "fieldcaption", "label", "title", "header"),
     *("column", "columnname", "datafield", "selector"),
 )
-_ALIKE, _EVIDENCE, _WIDEST_TUPLE, _SAMPLE, _DEEPEST, _MOST_FIELDS = 0.55, 1.5, 12, 200, 4, 64
+_ALIKE, _WIDEST_TUPLE, _SAMPLE = 0.55, 12, 200
 
 Path = tuple[Step, ...]
 Stream = tuple[Path, list[Any]]
@@ -118,54 +114,33 @@ class Variable:
     values: list[Any]
 
 
-@dataclass(eq=False)
 class Arrays:
     """The lists at one path, for each row of an axis; `MISSING` where there is none."""
 
-    steps: Path
-    lists: list[Any]
-    is_used: bool = False
-
-    @cached_property
-    def filled(self) -> list[list[Any]]:
-        return [values for values in self.lists if values is not MISSING]
-
-    @cached_property
-    def items(self) -> list[Any]:
-        return [item for values in self.filled for item in values]
-
-    @cached_property
-    def kinds(self) -> set[str]:
-        return _kinds(self.items)
-
-    @cached_property
-    def lengths(self) -> list[int | None]:
-        return [None if values is MISSING else len(values) for values in self.lists]
-
-    @cached_property
-    def longest(self) -> int:
-        return max(map(len, self.filled), default=0)
-
-    @cached_property
-    def word(self) -> str:
-        return next((snake(s.name) for s in reversed(self.steps) if isinstance(s, Field)), "")
+    def __init__(self, steps: Path, lists: list[Any]) -> None:
+        self.steps, self.lists = steps, lists
+        self.filled = [values for values in lists if values is not MISSING]
+        self.items = [item for values in self.filled for item in values]
+        self.kinds = _kinds(self.items)
+        self.lengths = [None if values is MISSING else len(values) for values in lists]
+        self.longest = max(map(len, self.filled), default=0)
+        self.is_used = False
 
     @cached_property
     def names(self) -> tuple[str | None, list[list[Any]]] | None:
         """The names that it may give to positions: its texts, or a field of its records."""
-        fields: list[str | None] = [None]
-        if self.kinds == {"dict"} and type(self.items[0]) is dict:
-            ranks = {name: rank for rank, name in enumerate(_NAME_FIELDS)}
-            fields = [name for name in self.items[0] if name.lower() in ranks]
-            fields.sort(key=lambda name: ranks[str(name).lower()])
+        fields: list[Any] = [None]
+        if self.kinds == {"dict"}:
+            names = {name.lower(): name for name in self.items[0] or ()}
+            fields = [names[name] for name in _NAME_FIELDS if name in names]
         for name in fields:
-            names = [
+            texts = [
                 [item.get(name) if type(item) is dict else item for item in values]
                 for values in ([] if values is MISSING else values for values in self.lists)
             ]
-            kinds = {_kind(text) for row in names for text in row}
-            if kinds == {"text"} and all(len({*row}) == len(row) for row in names):
-                return name, names
+            is_text = {_kind(text) for row in texts for text in row} == {"text"}
+            if is_text and all(len({*row}) == len(row) for row in texts):
+                return name, texts
         return None
 
 
@@ -245,30 +220,19 @@ class Structure:
             return False
         if self.vocabulary.dimension(keys) or all(map(_DATA_KEY.fullmatch, keys)):
             return True
-        cells = sum(map(len, objects))
-        if len(keys) > 12 and len(objects) * len(keys) > 2 * (len(keys) + cells):
-            return True  # as fields they would be mostly empty
         if len(keys) == 1 or (steps and isinstance(steps[-1], Each)):
             return False  # what a list holds are records
         members = [member for value in objects for member in value.values()]
-        filled = [member for member in members if member not in (None, {}, [])]
-        if max(_alike(filled, _DEEPEST), _alike(filled, 1)) < _ALIKE:
+        members = [member for member in members if member not in (None, {}, [])]
+        if _alike(members) < _ALIKE:
             return False
+        last = snake(steps[-1].name) if steps and isinstance(steps[-1], Field) else ""
         is_text = sum(key in self.vocabulary.texts for key in keys) >= 0.8 * len(keys)
         is_measure = 2 * sum(map(is_measure_name, keys)) >= len(keys)
-        last = snake(steps[-1].name) if steps and isinstance(steps[-1], Field) else ""
-        evidence = (
-            1.5 * (is_text and not is_measure)
-            + (len({frozenset(value) for value in objects}) > 1)
-            + 1.5 * bool(_DATA_MAP.fullmatch(last))
-            + 0.5 * (None in members)
-            + 0.5 * any(" " in key for key in keys)
-            + 0.5 * (len(keys) >= 3)
-            + 1.5 * (len(keys) > _MOST_FIELDS)
-            + (len(filled) >= 3 and all(isinstance(m, dict) and len(m) > 1 for m in filled))
-            - 0.5 * (not any(isinstance(member, dict | list) for member in filled))
+        are_records = len(keys) >= 3 <= len(members) and all(
+            isinstance(member, dict) and len(member) > 1 for member in members
         )
-        return evidence >= _EVIDENCE
+        return are_records or (is_text and not is_measure) or last.startswith(("by_", "per_"))
 
     def _open_maps(self, axis: Axis, maps: list[Stream]) -> None:
         """Open the maps of an axis; those of equal keys in every row share one."""
@@ -283,25 +247,26 @@ class Structure:
 
     def _open_arrays(self, axis: Axis, arrays: list[Arrays]) -> None:
         waiting = [array for array in arrays if not self._are_columns(axis, array)]
-        waiting = [array for array in waiting if not array.is_used]
-        for array in [*waiting]:
+        groups: dict[Any, list[Arrays]] = {}
+        for array in (array for array in waiting if not array.is_used):
             label = self._label(axis, array)
             if label is not None:
-                waiting.remove(array)
                 self._open_side_by_side(axis, [array], label)
-        while waiting:
-            first, *rest = waiting
-            group = [first]
-            for other in rest:
-                group += [other] if _are_parallel([*group, other]) else []
-            waiting = [array for array in rest if array not in group]
-            if len(group) > 1 or not self._are_cells(axis, first):
+                continue
+            # Of a square grid a list beside it may name the rows or the columns.
+            is_square = array.kinds == {"list"} and {len(item or ()) for item in array.items} == {
+                array.longest
+            }
+            is_alone = array.longest < 2 or array.kinds == {"dict"} or is_square
+            groups.setdefault(array.steps if is_alone else (*array.lengths,), []).append(array)
+        for group in groups.values():
+            if len(group) > 1 or not self._are_cells(axis, group[0]):
                 self._open_side_by_side(axis, group)
 
     def _open_side_by_side(
         self, axis: Axis, group: list[Arrays], label: Arrays | None = None
     ) -> None:
-        spine = max(group, key=lambda array: (array.kinds == {"dict"}, array.kinds == {"list"}))
+        spine = max(group, key=lambda array: array.kinds == {"list"})
         streams = [(array.steps, array.lists) for array in group]
         labels: list[Stream] = []
         if label is not None:
@@ -396,7 +361,7 @@ class Structure:
         self, axis: Axis, array: Arrays, *, is_mixed: bool
     ) -> tuple[Path, list[list[str]]] | None:
         """Find what names the positions of an array: texts around its rows, as many as it has."""
-        best: tuple[Any, ...] = ()
+        best: Any = None
         for around, other in _around(axis, array):
             if other.names is None:
                 continue
@@ -404,12 +369,13 @@ class Structure:
             names = [texts[row] for row in axis.rows_of(around)]
             pairs = zip(array.lists, names, strict=True)
             is_exact = all(row is MISSING or len(row) == len(texts) for row, texts in pairs)
-            is_named = _HEADER.fullmatch(other.word) is not None
+            word = next((s.name for s in reversed(other.steps) if isinstance(s, Field)), "")
+            is_named = _HEADER.fullmatch(snake(word)) is not None
             rank = _common(other.steps, array.steps), is_named
             is_header = is_mixed or is_named or array.kinds == {"dict"}
-            if is_exact and is_header and (not best or rank > best[0]):
+            if is_exact and is_header and (best is None or rank > best[0]):
                 best = rank, other, name, names
-        if not best:
+        if best is None:
             return None
         _, other, name, names = best
         other.is_used = True
@@ -504,21 +470,15 @@ def _kinds_down(rows: Sequence[Sequence[Any]]) -> list[set[str]]:
     return [_kinds(cells) for cells in zip_longest(*rows)]
 
 
-def _leaves(value: Any, depth: int, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Yield the paths of values down to a depth, with their kinds; elements of lists have one."""
-    if depth and isinstance(value, dict | list):
-        inner = value.items() if isinstance(value, dict) else ((0, item) for item in value[:3])
-        for key, item in inner:
-            yield from _leaves(item, depth - 1, (*path, key))
-    elif value is not None:
-        kind = _kind(value)
-        yield *path, "text" if kind == "day" else kind
-
-
-def _alike(members: list[Any], depth: int) -> float:
-    """The mean share of members that have a leaf of one path and kind, over all leaves."""
-    leaves = [leaf for member in members[:_SAMPLE] if (leaf := {*_leaves(member, depth)})]
-    counts = Counter(leaf for member in leaves for leaf in member)
+def _alike(members: list[Any]) -> float:
+    """The mean share of members that have a value of one name and kind, over all of them."""
+    leaves = []
+    for member in members[:_SAMPLE]:
+        named = member.items() if isinstance(member, dict) else [(0, member)]
+        named = [(0, item) for item in member[:3]] if isinstance(member, list) else named
+        kinds = {(key, _kind(item)) for key, item in named if item is not None}
+        leaves += [kinds] if kinds else []
+    counts = Counter(leaf for kinds in leaves for leaf in kinds)
     return counts.total() / (len(counts) * len(leaves)) if counts else 0.0
 
 
@@ -527,23 +487,6 @@ def _is_tuple(axis: Axis, array: Arrays, rows: int) -> bool:
     is_even = len({*map(len, array.filled)}) == 1 and array.longest <= _WIDEST_TUPLE
     is_plain = not array.kinds & {"dict", "list"}
     return axis.parent is not None and is_even and is_plain and len(array.filled) >= rows
-
-
-def _are_parallel(arrays: list[Arrays]) -> bool:
-    """Whether arrays run side by side: of equal lengths in every row, and not all mere texts."""
-    first, *rest = arrays
-    if first.longest < 2 or any(array.lengths != first.lengths for array in rest):
-        return False
-    grids = [array for array in arrays if array.kinds == {"list"}]
-    widths = [{*map(len, grid.items)} for grid in grids]
-    named = [array for array in arrays if array.names and _HEADER.fullmatch(array.word)]
-    if any({array.longest} in widths for array in named):
-        return False  # it names the columns
-    if any(array.kinds == {"dict"} for array in arrays):
-        # Records run beside the rows of a grid whose rows are all of one kind.
-        down = [kinds for array in grids for kinds in [set().union(*_kinds_down(array.items))]]
-        return bool(grids) and all(len(kinds) <= 1 for kinds in down)
-    return any(array.kinds - {"text"} for array in arrays) or first.longest >= _DEEPEST
 
 
 def _has_header_row(tables: list[list[Any]]) -> bool:

@@ -65,7 +65,7 @@ def settle_keys(relations: list[Relation], year: str | None) -> list[str]:
         if relation.steps and not relation.key and isinstance(relation.steps[-1], Each):
             given = [column.name for column in relation.columns if column.label or column.inherited]
             rows = [_add_position(relation, "position", ups) for ups in range(_nested(relation))]
-            relation.key = (*given, rows[0])
+            relation.key = (*given, *reversed(rows))
     for relation in relations:
         _bring_down_labels(relation)
     return notes

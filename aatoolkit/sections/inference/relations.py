@@ -7,16 +7,15 @@ What is claimed of a column is a finding, with its confidence and its evidence.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from aatoolkit import sections
-from aatoolkit.jsontree.paths import Each, Entries, Step, format_path
+from aatoolkit.jsontree.paths import Step, format_path
 from aatoolkit.jsontree.vectors import MISSING
-from aatoolkit.sections import NONE, Aggregation
+from aatoolkit.sections import NONE, Aggregation, Rows
 from aatoolkit.sections.inference.readings import SILENT, FieldReading
 from aatoolkit.sections.inference.words import Meaning, meaning, specific_name
 
@@ -226,61 +225,6 @@ class ColumnFinding:
         return "; ".join(filter(None, parts))
 
 
-@dataclass(frozen=True)
-class RowsCall:
-    """The call that declares rows, of a row shape of ``aatoolkit.sections``.
-
-    Examples
-    --------
-    >>> call = RowsCall("records", ("domains",))
-    >>> str(call), call.build().path
-    ("records('domains')", 'domains[]')
-    """
-
-    function: str
-    args: tuple[Any, ...] = ()
-    kwargs: Mapping[str, Any] = field(default_factory=dict)
-
-    def __str__(self) -> str:
-        listed = [repr(argument) for argument in self.args]
-        if self.function == "Rows":
-            listed[0] = f"parse_pattern({listed[0]})"
-        listed += [f"{name}={value!r}" for name, value in self.kwargs.items()]
-        return f"{self.function}({', '.join(listed)})"
-
-    def build(self) -> sections.Rows:
-        """Return the rows that the call declares."""
-        args = self.args
-        if self.function == "Rows":
-            args = (sections.parse_pattern(args[0]), *args[1:])
-        rows: sections.Rows = getattr(sections, self.function)(*args, **self.kwargs)
-        return rows
-
-
-def rows_call(steps: tuple[Step, ...], labels: tuple[str, ...], first: int = 0) -> RowsCall:
-    """Return the call that declares rows at a path, from the ``first`` of each list on.
-
-    Examples
-    --------
-    >>> from aatoolkit.jsontree.paths import Field
-    >>> print(rows_call((Field("rows"), Each()), ()))
-    records('rows')
-    >>> print(rows_call((Field("a"), Entries(), Field("b"), Each()), ("engine",)))
-    records('a{}.b', key='engine')
-    """
-    if not steps:
-        return RowsCall("single")
-    key = labels[0] if len(labels) == 1 else labels
-    if isinstance(steps[-1], Each):
-        is_nested = len(steps) > 1 and isinstance(steps[-2], Each)
-        path = format_path(steps if is_nested else steps[:-1])
-        given = ({"key": key} if labels else {}) | ({"first": first} if first else {})
-        return RowsCall("records", (path,), given)
-    if labels and all(isinstance(step, Entries) for step in steps[-len(labels) :]):
-        return RowsCall("keyed", (format_path(steps[: -len(labels)]),), {"key": key})
-    return RowsCall("Rows", (format_path(steps), labels))
-
-
 @dataclass(eq=False)
 class Relation:
     """Rows of one kind in the answers of one section.
@@ -291,8 +235,8 @@ class Relation:
         The table's name.
     steps, holder : tuple of Step
         The path to the rows, and to what they are named by.
-    rows : RowsCall
-        The call that declares the rows.
+    rows : Rows
+        The declaration of the rows.
     columns : list of ColumnFinding
         The columns, labels first.
     response : array of int
@@ -307,7 +251,7 @@ class Relation:
 
     name: str
     steps: tuple[Step, ...]
-    rows: RowsCall
+    rows: Rows
     columns: list[ColumnFinding]
     response: Places
     parent: Relation | None = None

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from aatoolkit._util.lexicon import words as lexicon
 from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Position, Step, format_path
+from aatoolkit.sections import Rows, single
 from aatoolkit.sections.column import snake
 from aatoolkit.sections.inference.axes import Axis, Structure, Variable
-from aatoolkit.sections.inference.relations import (
-    ColumnFinding,
-    Relation,
-    RowsCall,
-    fresh,
-    rows_call,
-)
+from aatoolkit.sections.inference.relations import ColumnFinding, Relation, fresh
 from aatoolkit.sections.inference.words import Vocabulary, singular
 
 
@@ -47,34 +43,28 @@ def find_relations(
     >>> [(table.name, table.path) for table in find_relations([answer], "crawl", Vocabulary({}))]
     [('crawl_facts', '$'), ('crawl', 'rows[]')]
     """
-    structure = Structure(
-        [
-            {key: value for key, value in document.items() if key not in passed_over}
-            if isinstance(document, dict)
-            else document
-            for document in documents
-        ],
-        vocabulary,
-    )
+    documents = [
+        {key: value for key, value in document.items() if key not in passed_over}
+        if isinstance(document, dict) else document
+        for document in documents
+    ]  # fmt: skip
+    structure = Structure(documents, vocabulary)
     relations: dict[Axis, Relation] = {}
     for axis in structure.axes:
-        relation = _relation(axis, relations, vocabulary)
-        relations[axis] = relation
-        variables = [variable for variable in structure.variables if variable.axis is axis]
+        relation = relations[axis] = _relation(axis, relations, vocabulary)
+        variables = [one for one in structure.variables if one.axis is axis]
         variables = [one for one in variables if one.steps not in structure.headers]
         for variable in variables:
             _add_column(relation, variable, vocabulary)
         _declare_header(relation, axis, variables)
         relation.columns.sort(key=lambda column: not column.label)
         _name_values(relation)
-    # Names of positions are used up, and rows below have the keys of the maps around them as well.
-    used = {relations[axis] for axis in structure.axes if axis.steps[:-1] in structure.headers}
+    # Rows below have the keys of the maps around them as well.
     around = {relation.parent for relation in relations.values()}
     kept: list[Relation] = []
     for relation in relations.values():
         is_bare = all(column.source.startswith("@") for column in relation.columns)
-        is_used = relation in used and len(relation.columns) <= 1
-        if relation.columns and not is_used and not (is_bare and relation in around):
+        if relation.columns and not (is_bare and relation in around):
             while relation.parent is not None and relation.parent not in kept:
                 parent = relation.parent
                 relation.parent = parent.parent
@@ -97,7 +87,7 @@ def _relation(axis: Axis, relations: dict[Axis, Relation], vocabulary: Vocabular
     return Relation(
         "",
         axis.steps,
-        rows_call(axis.steps, tuple(label.name for label in labels), axis.first),
+        _rows(axis, tuple(label.name for label in labels)),
         labels,
         np.array(axis.keys if parent is None else parent.response[axis.above], np.intp),
         parent,
@@ -109,12 +99,20 @@ def _relation(axis: Axis, relations: dict[Axis, Relation], vocabulary: Vocabular
 def _key_name(axis: Axis, vocabulary: Vocabulary) -> str:
     """Name what the keys of a map are: ``byEngine`` says it, or their form does."""
     word = next((snake(s.name) for s in reversed(axis.steps) if isinstance(s, Field)), "")
+    if word in ("metrics", "kpis", "measures", "summary"):
+        return "metric"
     stem = re.sub(r"^(by|per)_", "", word)
-    dimension = vocabulary.dimension(axis.keys) or vocabulary.field_of(axis.keys)
+    dimension = vocabulary.dimension(axis.keys)
     if stem != word or not dimension:
-        dimension = "" if word in lexicon("shell") else singular(stem)
-        dimension = "metric" if word in ("metrics", "kpis", "measures", "summary") else dimension
+        dimension = singular(stem) if word not in lexicon("shell") else ""
     return dimension or "key"
+
+
+def _rows(axis: Axis, labels: tuple[str, ...]) -> Rows:
+    if not axis.steps:
+        return single()
+    is_list = isinstance(axis.steps[-1], Each)
+    return Rows(axis.steps, labels, first=axis.first if is_list else 0)
 
 
 def _add_column(relation: Relation, variable: Variable, vocabulary: Vocabulary) -> None:
@@ -147,19 +145,20 @@ def _add_column(relation: Relation, variable: Variable, vocabulary: Vocabulary) 
 def _declare_header(relation: Relation, axis: Axis, variables: list[Variable]) -> None:
     """Declare the header of rows that are arrays once, where it names all their positions."""
     inner = [variable.steps[len(axis.steps) :] for variable in variables]
-    headers = {steps[0].header for steps in inner if steps and isinstance(steps[0], Named)}
-    is_whole = all(steps and isinstance(steps[0], Named) for steps in inner)
-    if len(headers) != 1 or not is_whole:
+    headers = {steps[0].header if steps and isinstance(steps[0], Named) else () for steps in inner}
+    rows = relation.rows
+    if len(headers) != 1 or rows.one or rows.labels or rows.first or rows.steps[-1] != Each():
         return
     header = headers.pop()
-    is_bound = any(isinstance(step, Each | Entries) and step.at is not None for step in header)
-    if relation.rows.function != "records" or relation.rows.kwargs or is_bound:
+    if (
+        any(isinstance(step, Each | Entries) and step.at is not None for step in header)
+        or not header
+    ):
         return
-    header = header[:-1] if header[-1] == Each() else header
-    relation.rows = RowsCall("grid", relation.rows.args, {"header": format_path(header)})
+    relation.rows = replace(rows, header=header)
     for column, (step, *rest) in zip(relation.columns, inner, strict=True):
-        assert isinstance(step, Named)
-        column.source = ".".join(filter(None, [f"[{step.name}]", format_path(rest)]))
+        name = f"[{step.name}]"  # type: ignore[union-attr]
+        column.source = ".".join(filter(None, [name, format_path(rest)]))
 
 
 def _word(step: Step) -> str:

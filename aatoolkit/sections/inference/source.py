@@ -9,10 +9,11 @@ from dataclasses import fields
 from typing import Any
 
 from aatoolkit import sections as vocabulary
+from aatoolkit.jsontree.paths import format_path
 from aatoolkit.sections import NONE, Aggregation, Rule, Section
 from aatoolkit.sections import column as columns
 from aatoolkit.sections.column import camel, snake
-from aatoolkit.sections.inference.analysis import Analysis, column_of, of_responses, without_of
+from aatoolkit.sections.inference.analysis import Analysis, column_of, of_responses, table_of
 from aatoolkit.sections.inference.relations import PROVED, ColumnFinding, Relation
 
 _WIDTH, _LONGEST = 120, 80
@@ -95,9 +96,27 @@ def _rule(rule: Rule) -> str:
     return f"Rule({', '.join(f'{name}={value!r}' for name, value in changed.items())})"
 
 
+def _rows(relation: Relation) -> str:
+    """The call that declares the rows of a table, in the shortest form that there is."""
+    rows = table_of(relation).rows
+    path, labels = rows.path, rows.labels
+    plain = path.removesuffix("[]")
+    key = f", key={labels[0] if len(labels) == 1 else labels!r}" if labels else ""
+    if rows.one:
+        code = "single()"
+    elif rows.header is not None:
+        code = f"grid({plain!r}, header={format_path(rows.header).removesuffix('[]')!r})"
+    elif path.endswith("]"):
+        first = f", first={rows.first}" if rows.first else ""
+        code = f"records({path if plain.endswith(']') else plain!r}{key}{first})"
+    elif path.endswith("{}" * len(labels)):
+        code = f"keyed({path[: -2 * len(labels)]!r}{key})"
+    else:
+        code = f"Rows(parse_pattern({path!r}), {labels!r})"
+    return code + (f".where(without={dict(rows.without)!r})" if rows.without else "")
+
+
 def _table(relation: Relation) -> Iterator[str]:
-    without = without_of(relation)
-    rows = str(relation.rows) + (f".where(without={without!r})" if without else "")
     key = repr(relation.key[0]) if len(relation.key) == 1 else repr(relation.key)
     reasons: dict[str, list[str]] = {}
     for column in relation.columns:
@@ -108,7 +127,7 @@ def _table(relation: Relation) -> Iterator[str]:
     yield from [f"    # {textwrap.shorten(proved, _WIDTH - 6, placeholder=' …')}"] if proved else ()
     calls = (_column(column) for column in relation.columns)
     listed = ", ".join(call.replace(" ", "\0") if len(call) < _LONGEST else call for call in calls)
-    table = f"Table({relation.name!r}, '', {rows}, key={key}, columns=({listed},)),"
+    table = f"Table({relation.name!r}, '', {_rows(relation)}, key={key}, columns=({listed},)),"
     yield from _filled(table, "    ", " " * 8)
 
 
@@ -118,7 +137,7 @@ def _column(finding: ColumnFinding) -> str:
     name, rule, codes = column.name, column.aggregate, []
     path = column.source or ""
     path = path if re.fullmatch(r"\^*[\w.-]+", path) and snake(path) == name != path else ""
-    natural = f"[{name}]" if finding.relation.rows.function == "grid" else camel(name)
+    natural = f"[{name}]" if finding.relation.rows.header is not None else camel(name)
     natural = finding.source if finding.source.startswith("@") else natural
     for form in _FORMS:
         facts: dict[str, Any] = {}

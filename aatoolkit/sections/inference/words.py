@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -43,10 +43,6 @@ _FORMS = {
 }
 _PATTERNS = {name: re.compile(form, re.I | re.S) for name, form in _FORMS.items()}
 _ANY_FORM = re.compile("|".join(_FORMS.values()), re.I | re.S)
-_METRIC_FIELDS = re.compile(
-    r"(?:.*_)?(?:metric|measure|kpi|field|fields|column|columns|key|header|type|sort|order"
-    r"|applies_to|code|unit|label|name|status|state|reason|kind)s?"
-)
 METRICS, VALUES = lexicon("metric"), lexicon("value", "value_word")
 """Words of names of metrics, and such that mean something only beside one, such as ``value``."""
 
@@ -250,9 +246,8 @@ class Vocabulary:
     ----------
     members : mapping of str to iterable of str
         The values of each dimension.
-    fields : mapping of str to iterable of str
-        Texts of the answers by the name of the field that holds them, to recognise keys that
-        other places of the same answers spell out.
+    texts : collection of str
+        Texts of the answers, to recognise keys that other places of the same answers spell out.
 
     Examples
     --------
@@ -269,17 +264,10 @@ class Vocabulary:
     """
 
     def __init__(
-        self,
-        members: Mapping[str, Iterable[str]],
-        fields: Mapping[str, Iterable[str]] | None = None,
+        self, members: Mapping[str, Iterable[str]], texts: Collection[str] = frozenset()
     ) -> None:
         self.members = {name: frozenset(values) for name, values in members.items()}
-        self.fields = {
-            name: frozenset(values)
-            for name, values in (fields or {}).items()
-            if not _METRIC_FIELDS.fullmatch(name)
-        }
-        self.texts: frozenset[str] = frozenset().union(*(fields or {}).values())
+        self.texts = texts
 
     @classmethod
     def of(cls, options: Any, answers: Iterable[Any] = ()) -> Vocabulary:
@@ -289,11 +277,7 @@ class Vocabulary:
             dimension = next((d for d, s in _STEMS.items() if any(x in name for x in s)), None)
             if dimension is not None:
                 members[dimension].update(_labels(value))
-        fields: dict[str, set[str]] = defaultdict(set)
-        for answer in answers:
-            for field, text in texts(answer):
-                fields[snake(field) if field else ""].add(text)
-        return cls(members, fields)
+        return cls(members, {text for answer in answers for text in texts(answer)})
 
     def dimension(self, keys: Iterable[str]) -> str | None:
         """Name the dimension of an object's keys, if they are data; None if they may be names."""
@@ -303,20 +287,6 @@ class Vocabulary:
                 return name
         forms = (name for name, form in _PATTERNS.items() if _mostly_match(form, listed))
         return next(forms, None) if _mostly_match(_ANY_FORM, listed) else None
-
-    def field_of(self, keys: Iterable[str]) -> str | None:
-        """Name the field elsewhere in the responses whose values these keys are; None without one.
-
-        Names of measures are no such values: an object of measures is not a map.
-        """
-        listed = {*keys}
-        shares = {
-            name: len(listed & values) / len(listed)
-            for name, values in self.fields.items()
-            if len(listed) > 2 and len(values) >= len(listed) * 0.9
-        }
-        best = max(shares, key=shares.__getitem__, default=None)
-        return best if best is not None and shares[best] >= 0.9 else None
 
 
 def _mostly_match(form: re.Pattern[str], keys: list[str]) -> bool:
@@ -357,13 +327,10 @@ def _flat(value: Mapping[str, Any]) -> dict[str, Any]:
     return merged
 
 
-def texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """Yield short texts with the name of the field that holds them; empty for no field."""
+def texts(value: Any) -> Iterator[str]:
+    """Yield the short texts of a value."""
     if type(value) is str and len(value) <= _LONGEST:
-        yield name, value
-    elif type(value) is dict:
-        for key, inner in value.items():
-            yield from texts(inner, key)
-    elif type(value) is list:
-        for inner in value:
-            yield from texts(inner, name)
+        yield value
+    elif isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from texts(inner)
