@@ -56,11 +56,11 @@ if TYPE_CHECKING:
     from aatoolkit.availability import Cause as Cause
     from aatoolkit.availability import Status as Status
     from aatoolkit.client.client import Client as Client
-    from aatoolkit.client.collection import Collection as Collection
-    from aatoolkit.client.connect import demo as demo
-    from aatoolkit.client.connect import project as project
+    from aatoolkit.client.client import Project as Project
+    from aatoolkit.client.client import demo as demo
+    from aatoolkit.client.client import project as project
+    from aatoolkit.client.dataset import Collection as Collection
     from aatoolkit.client.dataset import Dataset as Dataset
-    from aatoolkit.client.project import Project as Project
     from aatoolkit.client.reading import read_dataset as read_dataset
     from aatoolkit.display.theme import set_theme as set_theme
     from aatoolkit.display.widgets.picker import ScopePicker as ScopePicker
@@ -88,11 +88,8 @@ _HOMES = {
     "": ("errors", "profile", "sections", "stats"),
     "archive": ("Archive",),
     "availability": ("Availability", "Cause", "Status"),
-    "client.client": ("Client",),
-    "client.collection": ("Collection",),
-    "client.connect": ("demo", "project"),
-    "client.dataset": ("Dataset",),
-    "client.project": ("Project",),
+    "client.client": ("Client", "Project", "demo", "project"),
+    "client.dataset": ("Collection", "Dataset"),
     "client.reading": ("read_dataset",),
     "display.theme": ("set_theme",),
     "display.widgets.picker": ("ScopePicker", "SectionPicker"),

@@ -91,7 +91,7 @@ def test_the_service_is_imported_by_the_demo_and_the_command_line_alone_and_at_c
         if not name.startswith("service/"):
             users |= {name for node in ast.walk(tree) if of_service(node)}
             at_once |= {name for node in tree.body if of_service(node)}
-    assert users <= {"client/connect.py", "cli/app.py"}
+    assert users <= {"client/client.py", "cli/app.py"}
     assert at_once == set()
 
 

@@ -23,7 +23,7 @@ from aatoolkit.archive.responses import (
 from aatoolkit.archive.snapshot import Snapshot, in_list, quoted
 from aatoolkit.archive.store import ArchiveStore
 from aatoolkit.archive.writing import RunWriter
-from aatoolkit.client.concurrency import in_order, progress_bar
+from aatoolkit.client.reading import in_order, progress_bar
 from aatoolkit.errors import AAToolkitError, NotAuthorized, ScopeError
 from aatoolkit.payload import Payload
 from aatoolkit.scope import Scope
@@ -34,8 +34,7 @@ from aatoolkit.study.study import Study
 if TYPE_CHECKING:
     import pandas as pd
 
-    from aatoolkit.client.client import Client
-    from aatoolkit.client.project import Project
+    from aatoolkit.client.client import Client, Project
 
 PUT_RESPONSES = 340
 PUT_BYTES = 1 << 25

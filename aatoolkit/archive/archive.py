@@ -34,8 +34,7 @@ from aatoolkit.archive.schema import CHANGES, CHANGES_SCHEMA
 from aatoolkit.archive.snapshot import Selection, Snapshot, When, quoted
 from aatoolkit.archive.store import ArchiveStore, duckdb, engine, typed
 from aatoolkit.archive.upkeep import UpkeepReport
-from aatoolkit.client.client import Client, each_of
-from aatoolkit.client.project import Project
+from aatoolkit.client.client import Client, Project, each_of
 from aatoolkit.client.reading import known_sections
 from aatoolkit.errors import ArchiveError, ScopeError, StudyError
 from aatoolkit.jsontree.layout import MAX_NODES

@@ -31,7 +31,7 @@ from aatoolkit.archive.schema import (
 from aatoolkit.archive.snapshot import Snapshot, identifier
 from aatoolkit.archive.store import ArchiveStore, engine, written
 from aatoolkit.archive.upkeep import all_tables
-from aatoolkit.client.concurrency import progress_bar
+from aatoolkit.client.reading import progress_bar
 from aatoolkit.errors import AAToolkitError, ArchiveConflict, ArchiveError
 from aatoolkit.scope import FILTERS
 from aatoolkit.sections import Profile

@@ -122,7 +122,7 @@ for group in (study, archive, profile):
 )
 def demo(args: Args) -> int:
     """Read everything from an embedded service on synthetic data."""
-    from aatoolkit.client.connect import demo as demo_project
+    from aatoolkit.client.client import demo as demo_project
 
     scope = scope_of(args)
     note("starting the embedded service on synthetic data")

@@ -31,8 +31,7 @@ from aatoolkit.errors import ArgumentError, did_you_mean, near_matches
 if TYPE_CHECKING:
     import pandas as pd
 
-    from aatoolkit.client.client import Client
-    from aatoolkit.client.project import Project
+    from aatoolkit.client.client import Client, Project
     from aatoolkit.scope import Scope
 
 Args = SimpleNamespace

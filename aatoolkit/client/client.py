@@ -1,33 +1,66 @@
-"""`Client`: one service, asked as one account."""
+"""One service, asked as one account: `Client`; one host of it: `Project`; and the entry points.
+
+Base URL and token come from the call, the environment, a file or the key store. While a notebook
+is rerun from a study, `stand_in` replaces every client of the process.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import atexit
+import os
+import secrets
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
+from dataclasses import replace
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar, final
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, Self, TypeVar, final
+from urllib.parse import quote
 
 from aatoolkit._util.attributes import Closing, NamesNear
-from aatoolkit._util.defaults import CACHE_SIZE, DEADLINE, EXPIRE_AFTER, WORKERS
+from aatoolkit._util.defaults import (
+    CACHE_SIZE,
+    DEADLINE,
+    DEMO_HOST,
+    EXPIRE_AFTER,
+    WORKERS,
+    needed,
+)
+from aatoolkit._util.files import read_regular_file
+from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import shown
-from aatoolkit.client import settings
-from aatoolkit.client.collection import Collection
-from aatoolkit.client.dataset import Dataset
-from aatoolkit.client.project import Project
-from aatoolkit.client.reading import ReadingOptions, known_sections, raise_if_all_refused, read_many
-from aatoolkit.client.settings import client_in_place
-from aatoolkit.errors import NotAuthorized, ScopeError
+from aatoolkit.client.dataset import Collection, Dataset
+from aatoolkit.client.options import offer_names, read_options
+from aatoolkit.client.reading import (
+    ReadingOptions,
+    known_section,
+    known_sections,
+    raise_if_all_refused,
+    read_by,
+    read_combined,
+    read_many,
+    section_names,
+)
+from aatoolkit.errors import (
+    ArgumentError,
+    NotAuthorized,
+    NotVisible,
+    ScopeError,
+    did_you_mean,
+    near_matches,
+)
 from aatoolkit.jsontree.layout import MAX_NODES
+from aatoolkit.normalizer.tables import Tables
 from aatoolkit.payload import Payload, Request
-from aatoolkit.scope import Scope
+from aatoolkit.scope import FILTERS, UNTAGGED, Scope, ScopeOptions
 from aatoolkit.sections import Profile, default_profile
 from aatoolkit.sections.profile import ProfileSource
 
 if TYPE_CHECKING:
     from aatoolkit.http import Secret
-
-__all__ = ["Client", "Project"]
+    from aatoolkit.service import RunningServer
 
 T = TypeVar("T")
 
@@ -113,7 +146,7 @@ class Client(Closing, NamesNear):
             if profile is not None:
                 vars(self)["_profile"] = Profile.load(profile)
             return
-        base = BaseUrl.parse(settings.find_base_url(base_url))
+        base = BaseUrl.parse(find_base_url(base_url))
         self.base_url = base.url
         self.workers: int = max(1, workers)
         self.max_nodes: int = max_nodes
@@ -127,7 +160,7 @@ class Client(Closing, NamesNear):
             "deadline": deadline,
             "workers": self.workers,
         }
-        token = settings.find_token(token, base.origin)
+        token = find_token(token, base.origin)
         self._source: AnswerSource = Fetcher(base.url, token, **self._settings)
 
     @classmethod
@@ -287,3 +320,566 @@ def each_of(given: T | Iterable[T] | None, kind: type[T]) -> list[T]:
                 parameter="hosts" if kind is str else "scopes",
             )
     return list(dict.fromkeys(listed))
+
+
+# -- one project ---
+
+
+class Project(NamesNear):
+    """One host at one service: its scope options and its sections.
+
+    Made by ``aa.project``, ``aa.demo`` or ``Client.project``. Filters are given as a `Scope`, as
+    keywords, or as both: keywords replace filters of the scope.
+
+    Attributes
+    ----------
+    host : str
+        The project's domain.
+    alias : str or None
+        The name that stands for the host in what is read: in captions, metadata, sources,
+        explanations, files and reports. Where the host is in the rows of a response it is data, and
+        stays.
+    client : Client
+        The service, or the study that is replayed or recorded.
+
+    Examples
+    --------
+    >>> import aatoolkit as aa
+    >>> with aa.demo() as project:
+    ...     project.read("domains", days=7).section
+    'domains'
+    """
+
+    def __init__(self, client: Client, host: str, alias: str | None = None) -> None:
+        self.client = client
+        if alias is not None and not alias.strip():
+            raise ArgumentError("alias= is empty; give a name that stands for the host")
+        self.alias = alias
+        self.host: str = "?"  # until it is validated: tracebacks may show the object
+        self.host = canonical_host(host)
+        offer_names()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.client.close()
+
+    def scope_options(self, refresh: bool = False) -> ScopeOptions:
+        """Fetch the filter values that the project allows.
+
+        They also say which engines could not report. Later reads of this object take that into
+        account; no read fetches the scope options on its own.
+
+        Parameters
+        ----------
+        refresh : bool
+            Have the service compute its options again.
+
+        Raises
+        ------
+        FetchError
+            If no usable response came back; the documented failure is `ServerFailed`, 502.
+
+        Examples
+        --------
+        >>> import aatoolkit as aa
+        >>> aa.demo().scope_options().days
+        (7, 30, 90)
+        """
+        payload = self._get(Request.for_scope_options(self.host, refresh=refresh))
+        name = self.alias or self.host
+        return read_options(name, payload, self.client._options)
+
+    def _get(self, request: Request) -> Payload:
+        """Fetch a response; where the host has an alias, it names that."""
+        payload = self.client._source.get(request)
+        if self.alias is None:
+            return payload
+        path, name = f"/api/domains/{self.host}/", quote(self.alias, safe="")
+        url = payload.url.replace(path, f"/api/domains/{name}/")
+        return replace(payload, host=self.alias, url=url)
+
+    def fetch(
+        self,
+        section: str | None,
+        scope: Scope | None = None,
+        *,
+        refresh: bool = False,
+        expire_after: float | None = None,
+        **filters: Any,
+    ) -> Payload:
+        """Fetch one response, without normalising it.
+
+        Parameters
+        ----------
+        section : str or None
+            The section; None for the combined view.
+        scope : Scope, optional
+            The filters; by default everything of the last 30 days.
+        refresh : bool
+            Ask the service in any case, and replace the cached response. In a replay the recorded
+            response is used.
+        expire_after : float, optional
+            The age, in seconds, up to which a cached response is used this time.
+        **filters
+            Filters by name, such as ``engine="chatgpt"``.
+
+        Raises
+        ------
+        ScopeError
+            If there is no such section or filter; ``.suggestions`` holds near matches.
+        FetchError
+            If no usable response came back.
+
+        Examples
+        --------
+        >>> import aatoolkit as aa
+        >>> payload = aa.demo().fetch("domains", days=7)
+        >>> payload.status, payload.scope
+        (200, Scope(days=7))
+        """
+        whole = _scope(scope, filters)
+        named = None if section is None else known_section(section, self.client._profile)
+        return self._get(
+            Request.for_section(
+                self.host,
+                named,
+                whole,
+                refresh=refresh,
+                expire_after=expire_after,
+                base_url=self.client.base_url,
+            )
+        )
+
+    def read(
+        self,
+        section: str,
+        scope: Scope | None = None,
+        *,
+        strict: bool = False,
+        dtype_backend: str = "numpy_nullable",
+        refresh: bool = False,
+        split: str | None = None,
+        **filters: Any,
+    ) -> Tables:
+        """Read one section as tidy tables.
+
+        Where the service explains with an error status why the section could not be measured, the
+        tables are empty and their availability says so; any other error is raised.
+
+        Parameters
+        ----------
+        section : str
+            The section.
+        scope : Scope, optional
+            The filters; by default everything of the last 30 days.
+        strict : bool
+            Whether to raise if a response differs from its declaration.
+        dtype_backend : {"numpy_nullable", "pyarrow"}
+            The kind of dtypes, as in pandas.
+        refresh : bool
+            Ask the service in any case, and replace the cached response.
+        split : {"engine", "topic", "category", "brand"}, optional
+            Read the section once for each value of this filter (those in the scope, or all that
+            the scope options list), concurrently. Each table has the value as its first column,
+            named as the filter, or ``filter_engine`` where the table has such a column itself.
+        **filters
+            Filters by name.
+
+        Raises
+        ------
+        ScopeError
+            If there is no such section or filter.
+        FetchError
+            If no usable response came back; with ``split``, the first of the failures.
+        PayloadError
+            If ``strict``, and the response differs from its declaration.
+
+        Examples
+        --------
+        >>> import aatoolkit as aa
+        >>> tables = aa.demo().read("domains", engine="chatgpt")
+        >>> list(tables)[0]
+        'source_domains'
+        >>> aa.demo().read("overview", split="engine").main["engine"].unique().tolist()[:2]
+        ['chatgpt', 'claude']
+        """
+        if not isinstance(section, str):
+            raise ScopeError(
+                "read takes the name of one section; read_all reads several, combined() all in one",
+                parameter="section",
+            )
+        if split is not None:
+            whole = _scope(scope, filters)
+            how = {"strict": strict, "dtype_backend": dtype_backend, "refresh": refresh}
+            return read_by(self, section, whole, split, how)
+        payload = self.fetch(section, scope, refresh=refresh, **filters)
+        options = replace(self.client._options, strict=strict, dtype_backend=dtype_backend)
+        return options.tables(section, payload)
+
+    def read_all(
+        self,
+        sections: str | Iterable[str] | None = None,
+        scope: Scope | None = None,
+        *,
+        progress: bool | None = None,
+        **filters: Any,
+    ) -> Dataset:
+        """Read many sections concurrently; the result has the requested order.
+
+        Parameters
+        ----------
+        sections : str or iterable of str, optional
+            The sections; by default all.
+        scope : Scope, optional
+            The filters; by default everything of the last 30 days.
+        progress : bool, optional
+            Whether to show a progress bar; by default on a terminal.
+        **filters
+            Filters by name.
+
+        Returns
+        -------
+        Dataset
+            The tables by section. A section that failed is in ``.errors``.
+
+        Raises
+        ------
+        ScopeError
+            If there is no such section or filter.
+        NotAuthorized, NotVisible
+            If every section failed for this same reason.
+
+        Examples
+        --------
+        >>> import aatoolkit as aa
+        >>> list(aa.demo().read_all(["urls", "domains"], days=7))
+        ['urls', 'domains']
+        """
+        whole, names = _scope(scope, filters), known_sections(sections, self.client._profile)
+        (dataset,) = read_many(
+            [partial(self.fetch, scope=whole)],
+            names,
+            self.client._options,
+            workers=self.client.workers,
+            progress=progress,
+        )
+        raise_if_all_refused(dataset, NotAuthorized, NotVisible)
+        return dataset
+
+    def combined(
+        self, scope: Scope | None = None, *, refresh: bool = False, **filters: Any
+    ) -> Dataset:
+        """Read the combined view, split by section.
+
+        Its shape is not documented. Sections are found by name, wherever they are in the response;
+        what is beside them stays in the payload. Where none is found the whole response is under
+        ``combined``, with tables inferred from it.
+
+        Raises
+        ------
+        FetchError
+            If no usable response came back.
+        PayloadError
+            If nothing in the response can be made a table; ``fetch(None)`` gives it as it came.
+
+        Examples
+        --------
+        >>> import aatoolkit as aa
+        >>> "domains" in aa.demo().combined()
+        True
+        """
+        payload = self.fetch(None, scope, refresh=refresh, **filters)
+        return read_combined(payload, self.client._options)
+
+    def _section_names(self) -> tuple[str, ...]:
+        """The sections that may be read; Tab offers them."""
+        return section_names(self.client._profile)
+
+    def _item_named(self, name: str) -> str:
+        known = self._section_names()
+        if name in known:
+            return f"it is a section: write project.read({name!r})"
+        near = get_close_matches(name, known, n=1, cutoff=0.8)
+        return f"did you mean project.read({near[0]!r})?" if near else ""
+
+    def __repr__(self) -> str:
+        offline = ", offline" if self.client.offline else ""
+        return f"<Project {self.alias or self.host} at {self.client.base_url}{offline}>"
+
+
+def _scope(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
+    """Replace filters of a scope by those given as keywords; refuse what cannot be requested."""
+    scope = getattr(scope, "scope", scope)  # what holds one, such as a picker
+    if scope is not None and not isinstance(scope, Scope):
+        raise ScopeError(
+            f"{shown(scope)} is not a Scope; write aa.Scope(days=7, engine='chatgpt'), or give "
+            "filters by name",
+            parameter="scope",
+        )
+    for name, value in filters.items():
+        if name in FILTERS and not isinstance(value, str) and not value:
+            raise ScopeError(
+                f"{name}={value!r} chooses no value; leave {name} out to read all", parameter=name
+            )
+    merged = (scope or Scope())._with(**filters)
+    for name in ("topic", "category"):
+        if UNTAGGED in getattr(merged, name):
+            raise ScopeError(
+                f"{UNTAGGED!r} counts the prompts without a {name}; no filter finds those",
+                parameter=name,
+                unknown=(UNTAGGED,),
+            )
+    return merged
+
+
+# -- entry points ---
+
+
+def project(
+    host: str,
+    *,
+    base_url: str | None = None,
+    token: str | Secret | None = None,
+    cache: bool | str | Path = True,
+    offline: bool = False,
+    alias: str | None = None,
+    **more: Any,
+) -> Project:
+    """Connect to a project, at a service named here or in the environment.
+
+    Parameters
+    ----------
+    host : str
+        The project's domain.
+    base_url, token, cache, offline, **more
+        As for `Client`.
+    alias : str, optional
+        A name that takes the host's place in captions, metadata, sources, explanations, files and
+        reports, such as ``"client A"``. The host in a response's own rows is data, and stays there.
+
+    Raises
+    ------
+    ArgumentError
+        If a setting is missing or cannot be used.
+    ScopeError
+        If the host is not a domain.
+
+    Examples
+    --------
+    >>> import aatoolkit as aa
+    >>> aa.project("acme.example", base_url="https://api.example", cache=False)
+    <Project acme.example at https://api.example>
+    """
+    from aatoolkit.http import Secret
+
+    token = Secret.wrap(token)
+    return Client(base_url, token, cache=cache, offline=offline, **more).project(host, alias=alias)
+
+
+def demo(
+    host: str = DEMO_HOST,
+    *,
+    seed: int = 0,
+    answers: int = 5000,
+    icc: float = 0.3,
+    cache: bool | str | Path = False,
+    alias: str | None = None,
+    **more: Any,
+) -> Project:
+    """Connect to a project with synthetic data, served by this process.
+
+    Needs the ``demo`` extra. The service listens on a free port of this machine and stops with
+    the process; calls with the same data share it.
+
+    Parameters
+    ----------
+    host : str
+        The project's domain: ``acme.example``, ``globex.example``, ``initech.example`` or
+        ``newco.example``.
+    seed : int
+        The seed of the random data.
+    answers : int
+        The number of engine answers in the data.
+    icc : float
+        How much answers to one prompt resemble each other: the intra-class correlation of "a
+        brand is mentioned", from 0 to below 1.
+    cache : bool or path
+        As for `Client`; the demo has another port and token in every process, so that
+        responses of an earlier process would not be found.
+    alias, **more
+        As for `aatoolkit.project`.
+
+    Raises
+    ------
+    PackageMissing
+        If the ``demo`` extra is not installed.
+    ArgumentError
+        If ``seed`` or ``answers`` is negative, or ``icc`` is not from 0 to below 1.
+    ArgumentError
+        If the demo has no such host.
+
+    Examples
+    --------
+    >>> import aatoolkit as aa
+    >>> aa.demo().host
+    'acme.example'
+    """
+    from aatoolkit.http import Secret
+
+    if has_stand_in():
+        return Client(**more).project(host, alias=alias)
+    base_url, token = serve_synthetic(seed, answers, icc)
+    if isinstance(host, str) and canonical_host(host) not in synthetic_hosts():
+        near = near_matches(host, synthetic_hosts())
+        hint = did_you_mean(near, f"there are {', '.join(synthetic_hosts())}")
+        raise ArgumentError(f"the demo has no project {host!r}; {hint}", argument="host")
+    return project(host, base_url=base_url, token=Secret(token), cache=cache, alias=alias, **more)
+
+
+_lock = threading.Lock()
+_running: dict[tuple[int, int, float], tuple[RunningServer, str]] = {}
+
+
+def serve_synthetic(seed: int, answers: int, icc: float) -> tuple[str, str]:
+    """Return the base URL and token of a service with synthetic data, started at the first call.
+
+    There is one service per seed, size and correlation, on a free loopback port; it stops with
+    the process.
+
+    Raises
+    ------
+    ArgumentError
+        If a number cannot be used.
+    PackageMissing
+        If the packages that the service needs are not installed; it says what to install.
+    """
+    if seed < 0 or answers < 0 or not 0 <= icc < 1:
+        raise ArgumentError(
+            f"synthetic data take a seed and a number of answers from 0, not {seed} and "
+            f"{answers}, and a correlation (icc) from 0 to below 1, not {icc}",
+            argument="demo",
+        )
+    with _lock:
+        if (seed, answers, icc) not in _running:
+            _running[seed, answers, icc] = _start(seed, answers, icc)
+        server, token = _running[seed, answers, icc]
+    return server.base_url, token
+
+
+def synthetic_hosts() -> tuple[str, ...]:
+    """The hosts that synthetic data have."""
+    from aatoolkit.service.synth.world import HOSTS
+
+    return tuple(plan.host for plan in HOSTS)
+
+
+def _start(seed: int, answers: int, icc: float) -> tuple[RunningServer, str]:
+    with needed("the demo needs", "demo"):
+        from aatoolkit.service import Accounts, Service, Store, start_server, synthesize
+
+    token = secrets.token_urlsafe(32)
+    store = Store.of(synthesize(seed=seed, answers=answers, icc=icc))
+    server = start_server(Service(store, Accounts.single(token)))
+    # Last in, first out: nobody asks the store when it is closed, and nothing keeps it then.
+    atexit.register(_running.clear)
+    atexit.register(store.close)
+    atexit.register(server.stop)
+    return server, token
+
+
+# -- settings ---
+
+BASE_URL = "AATOOLKIT_BASE_URL"
+TOKEN = "AATOOLKIT_TOKEN"
+TOKEN_FILE = "AATOOLKIT_TOKEN_FILE"
+KEYRING_SERVICE = "aatoolkit"
+
+_MAX_FILE = 1 << 16
+
+
+def find_base_url(given: str | None) -> str:
+    """Return the base URL given, or else that of the environment.
+
+    Raises
+    ------
+    ArgumentError
+        If neither names one.
+    """
+    found = given or os.environ.get(BASE_URL)
+    if not found:
+        raise ArgumentError(
+            f"no base URL: set {BASE_URL}, or name the service (base_url, --base-url); the "
+            "demo needs none, it serves synthetic data on this machine",
+            argument="base_url",
+        )
+    return found
+
+
+def find_token(given: Secret | None, origin: str) -> Secret | None:
+    """Return the token given, or else from the environment, a file it names, or the key store.
+
+    Raises
+    ------
+    ArgumentError
+        If the file that the environment names cannot be read.
+    """
+    from aatoolkit.http import Secret
+
+    if given is not None:
+        return given
+    if os.environ.get(TOKEN):
+        return Secret(os.environ[TOKEN])
+    if os.environ.get(TOKEN_FILE):
+        return _read_file(Path(os.environ[TOKEN_FILE]).expanduser())
+    return _ask_keyring(origin)
+
+
+def _read_file(path: Path) -> Secret:
+    from aatoolkit.http import Secret
+
+    try:
+        return Secret(read_regular_file(path, _MAX_FILE))
+    except (OSError, ValueError) as error:  # not text, or no path
+        reason = getattr(error, "strerror", None) or "it is not text"
+    # Raised outside the handler: a decoding error holds the content of the file.
+    raise ArgumentError(
+        f"the token file that {TOKEN_FILE} names cannot be read ({reason}); check its path and "
+        "permissions",
+        argument="token",
+    )
+
+
+def _ask_keyring(origin: str) -> Secret | None:
+    """Return the token that the system's key store holds for this service, if any."""
+    from aatoolkit.http import Secret
+
+    try:
+        import keyring
+
+        found = keyring.get_password(KEYRING_SERVICE, origin)
+    except Exception:  # key stores fail in many ways; each means no token
+        return None
+    return Secret.wrap(found or None)
+
+
+MakeClient = Callable[[str | None], "Client"]
+"""From the base URL that was asked for, if any, to a client that takes its place."""
+
+_made_by: list[MakeClient] = []
+
+
+def stand_in(make: MakeClient) -> None:
+    """Replace every client that is made from now on in this process by another one."""
+    _made_by[:] = [make]
+
+
+def has_stand_in() -> bool:
+    """Whether the clients of this process are replaced by another one."""
+    return bool(_made_by)
+
+
+def client_in_place(base_url: str | None) -> Client | None:
+    """Return the client that replaces one of a service; None if clients are not replaced."""
+    return _made_by[0](base_url) if _made_by else None

@@ -9,26 +9,22 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import (
-    Callable,
-    Generator,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-    Set,
-)
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence, Set
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import closing
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from aatoolkit import sections
+from aatoolkit._util.cancellation import CallGroup
 from aatoolkit._util.text import json_text
-from aatoolkit.client.concurrency import in_order, progress_bar
 from aatoolkit.client.dataset import Dataset
 from aatoolkit.errors import (
     AAToolkitError,
@@ -52,7 +48,16 @@ from aatoolkit.sections.profile import ProfileSource
 if TYPE_CHECKING:
     import pandas as pd
 
-    from aatoolkit.client.project import Project
+    from aatoolkit.client.client import Project
+
+Q = TypeVar("Q")
+R = TypeVar("R")
+
+_STEP = 0.1
+"""How long, in seconds, an interrupt may have to wait."""
+
+_AHEAD = 2
+"""How many calls for each worker are submitted before a result is taken."""
 
 
 @dataclass(frozen=True)
@@ -66,8 +71,7 @@ class ReadingOptions:
 
     def tables(self, section: str, payload: Payload) -> Tables:
         """Normalise a response, as `to_tables` does."""
-        options = {field.name: getattr(self, field.name) for field in fields(self)}
-        return to_tables(section, payload, **options)
+        return to_tables(section, payload, **vars(self))
 
 
 Fetch = Callable[[str], Payload]
@@ -139,8 +143,8 @@ def to_tables(section: str | Section, payload: Payload, **how: Any) -> Tables:
 
 def raise_if_all_refused(dataset: Dataset, *kinds: type[AAToolkitError]) -> None:
     """Raise one error if all sections failed with it, as with a wrong token."""
-    found = {type(error) for error in dataset.errors.values()}
-    if not len(dataset) and len(found) == 1 and found <= {*kinds}:
+    errors = {type(error) for error in dataset.errors.values()}
+    if not len(dataset) and len(errors) == 1 and errors <= {*kinds}:
         raise next(iter(dataset.errors.values()))
 
 
@@ -164,8 +168,8 @@ def known_sections(
     if sections is None:
         return section_names(profile)
     sections = getattr(sections, "sections", sections)  # what holds them, such as a picker
-    listed = [sections] if isinstance(sections, str) else sections
-    return tuple(dict.fromkeys(known_section(name, profile) for name in listed))
+    names = [sections] if isinstance(sections, str) else sections
+    return tuple(dict.fromkeys(known_section(name, profile) for name in names))
 
 
 def known_section(section: str, profile: Profile | None = None) -> str:
@@ -173,12 +177,12 @@ def known_section(section: str, profile: Profile | None = None) -> str:
     names = section_names(profile)
     if isinstance(section, str) and section in names:
         return section
-    shown = str(section)[:80]
+    name = str(section)[:80]
     raise ScopeError(
-        unknown("section", shown, names),
+        unknown("section", name, names),
         parameter="section",
-        unknown=(shown,),
-        suggestions=near_matches(shown, names),
+        unknown=(name,),
+        suggestions=near_matches(name, names),
     )
 
 
@@ -215,19 +219,19 @@ def _concatenated(by: str, parts: Mapping[str, Tables]) -> Tables:
     """The tables of several reads in one, with the value of the filter as first column."""
     first = next(iter(parts.values()))
     names = list(dict.fromkeys(name for tables in parts.values() for name in tables))
-    loaders = {name: partial(_concat, by, name, parts) for name in names}
-    frames: dict[str, Any] = {
-        name: _of_each(by, parts, name) for name in ("extra", "availability", "drift", "hints")
+    listings: dict[str, Any] = {
+        name: partial(_listing, by, parts, name)
+        for name in ("extra", "availability", "drift", "hints")
     }
     return Tables(
         first.section,
-        loaders,
+        {name: partial(_concat, by, name, parts) for name in names},
         rows={
             name: sum(tables.rows[name] for tables in parts.values() if name in tables)
             for name in names
         },
         words=lambda: {name: _words(name, parts) for name in names},
-        **frames,
+        **listings,
         declaration=first.declaration,
         drafted=any(tables.drafted for tables in parts.values()),
     )
@@ -240,15 +244,15 @@ def _concat(by: str, name: str, parts: Mapping[str, Tables]) -> pd.DataFrame:
     from aatoolkit.metadata.recorded import attach_changed
 
     frames = {value: tables[name] for value, tables in parts.items() if name in tables}
-    taken = any(by in frame.columns for frame in frames.values())
-    column = f"filter_{by}" if taken else by
+    has_column = any(by in frame.columns for frame in frames.values())
+    column = f"filter_{by}" if has_column else by
     labelled = [with_constant(frame, column, value) for value, frame in frames.items()]
-    whole = concat(labelled, ignore_index=True)
+    result = concat(labelled, ignore_index=True)
     keys = {metadata_of(frame).key for frame in frames.values()}
     if len(keys) > 1:
-        return whole
-    key = unique_key(whole, (column, *keys.pop()))
-    return attach_changed(whole, replace(metadata_of(whole), key=key))
+        return result
+    key = unique_key(result, (column, *keys.pop()))
+    return attach_changed(result, replace(metadata_of(result), key=key))
 
 
 def _words(name: str, parts: Mapping[str, Tables]) -> str:
@@ -261,18 +265,14 @@ def _words(name: str, parts: Mapping[str, Tables]) -> str:
     return f"{'partial' if some else 'unavailable'} (a part is missing for {lacking})"
 
 
-def _of_each(by: str, parts: Mapping[str, Tables], name: str) -> Callable[[], pd.DataFrame]:
-    def concatenated() -> pd.DataFrame:
-        import pandas as pd
+def _listing(by: str, parts: Mapping[str, Tables], name: str) -> pd.DataFrame:
+    import pandas as pd
 
-        frames: Iterator[pd.DataFrame] = (
-            getattr(tables, name).assign(**{f"filter_{by}": value})
-            for value, tables in parts.items()
-        )
-        whole: pd.DataFrame = pd.concat(frames, ignore_index=True)
-        return whole
-
-    return concatenated
+    frames: Iterator[pd.DataFrame] = (
+        getattr(tables, name).assign(**{f"filter_{by}": value}) for value, tables in parts.items()
+    )
+    listing: pd.DataFrame = pd.concat(frames, ignore_index=True)
+    return listing
 
 
 def read_combined(payload: Payload, options: ReadingOptions | None = None) -> Dataset:
@@ -293,9 +293,9 @@ def split(payload: Payload, names: Iterable[str]) -> dict[str, Payload]:
     with two entries of one section is not used: neither would be the section's response. A part
     keeps the URL and the time of the whole; its body, and so its hash, is its own.
     """
-    known = frozenset(names)
+    allowed = frozenset(names)
     parts = max(
-        (_named(value, known) for value in _containers(payload.json, len(known))),
+        (_named(value, allowed) for value in _containers(payload.json, len(allowed))),
         key=len,
         default={},
     )
@@ -314,19 +314,19 @@ def _containers(document: Any, longest: int) -> Iterator[Any]:
         yield from level
         level = [
             below
-            for one in level
-            for below in (one.values() if isinstance(one, dict) else one)
+            for value in level
+            for below in (value.values() if isinstance(value, dict) else value)
             if isinstance(below, dict) or (isinstance(below, list) and len(below) <= longest)
         ]
 
 
-def _named(value: Any, known: Set[str]) -> dict[str, Any]:
+def _named(value: Any, names: Set[str]) -> dict[str, Any]:
     """The sections that an object holds by name, or a list by its entries' ``section``."""
     if isinstance(value, dict):
-        return {name: part for name, part in value.items() if name in known}
+        return {name: part for name, part in value.items() if name in names}
     entries = [entry for entry in value if isinstance(entry, dict)]
-    listed = [(entry["section"], entry) for entry in entries if entry.get("section") in known]
-    return dict(listed) if len(dict(listed)) == len(listed) else {}
+    pairs = [(entry["section"], entry) for entry in entries if entry.get("section") in names]
+    return dict(pairs) if len(dict(pairs)) == len(pairs) else {}
 
 
 def read_dataset(
@@ -373,11 +373,10 @@ def read_dataset(
             "was given to it",
             path=str(folder),
         )
-    used = None if profile is None else Profile.load(profile)
-    responses = ((name, partial(_payload, places[name])) for name in places)
-    found = normalized(responses, ReadingOptions(used))
-    results, failed = dict(found), dict(found.errors)
-    for name, tables in found.items():
+    options = ReadingOptions(None if profile is None else Profile.load(profile))
+    dataset = normalized(((name, partial(_payload, places[name])) for name in places), options)
+    results, failed = dict(dataset), dict(dataset.errors)
+    for name, tables in dataset.items():
         files = {path.stem for path in places[name].glob("[!_]*.parquet")}
         if files != {*tables}:
             del results[name]
@@ -400,8 +399,8 @@ def _payload(place: Path) -> Payload:
     """The response that the files of a section were made of."""
     from aatoolkit.frame.parquet import read_metadata, rebuild
 
-    known = (read_metadata(path).sources for path in sorted(place.glob("[!_]*.parquet")))
-    source = next((sources[0] for sources in known if sources), Source())
+    lists = (read_metadata(path).sources for path in sorted(place.glob("[!_]*.parquet")))
+    source = next((sources[0] for sources in lists if sources), Source())
     if source.fetched_at is None:
         problem = (
             f"the tables of {place.name} were made of a response without its request; write "
@@ -417,3 +416,83 @@ def _payload(place: Path) -> Payload:
         scope=None if source.scope is None else Scope._from_query(source.scope),
         host=source.host,
     )
+
+
+# -- concurrently ---
+
+
+def in_order(
+    call: Callable[[Q], R], arguments: Iterable[Q], workers: int, *, until: float | None = None
+) -> Generator[tuple[Q, Future[R]]]:
+    """Call a function in threads; yields each argument with its finished future, in order.
+
+    However many arguments there are, no more than twice as many results as workers are held at a
+    time. Closing the generator, or an interrupt, cancels the running calls and drops the rest.
+
+    Raises
+    ------
+    TimeoutError
+        If the next result is not there at ``until``, of `time.monotonic`.
+    """
+    if sys.platform == "emscripten":  # Python in a browser has no threads
+        yield from ((argument, _done(call, argument)) for argument in arguments)
+        return
+    group, waiting = CallGroup(), deque[tuple[Q, Future[R]]]()
+    pool = ThreadPoolExecutor(workers, "aatoolkit")
+    try:
+        for argument in arguments:
+            waiting.append((argument, pool.submit(group.run, call, argument)))
+            if len(waiting) >= _AHEAD * workers:
+                yield _next_done(waiting, until)
+        while waiting:
+            yield _next_done(waiting, until)
+    finally:
+        # Not waited for, so that an interrupt ends the call at once.
+        group.cancel()
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _done(call: Callable[[Q], R], argument: Q) -> Future[R]:
+    """The future of a call that is made at once."""
+    future: Future[R] = Future()
+    try:
+        future.set_result(call(argument))
+    except Exception as error:
+        future.set_exception(error)
+    return future
+
+
+def _next_done(waiting: deque[tuple[Q, Future[R]]], until: float | None) -> tuple[Q, Future[R]]:
+    """The first in the queue, once it is done; waited for in short steps.
+
+    A long wait cannot be interrupted once some library has taken over the signal, as Polars does.
+    """
+    argument, future = waiting.popleft()
+    while not wait([future], _STEP).done:
+        if until is not None and time.monotonic() > until:
+            raise TimeoutError
+    return argument, future
+
+
+def progress_bar(items: Iterable[Q], wanted: bool | None, *, total: int, unit: str) -> Iterable[Q]:
+    """Wrap an iterable with a progress bar.
+
+    Parameters
+    ----------
+    items
+        The iterable.
+    total
+        The number of items.
+    unit
+        What one item is called.
+    wanted
+        Whether to show a bar; None shows one on a terminal.
+    """
+    if wanted is None:
+        # A dumb terminal, such as that of an editor, cannot go back to the beginning of a line.
+        wanted = bool(sys.stderr and sys.stderr.isatty() and os.environ.get("TERM") != "dumb")
+    if not wanted:
+        return items
+    from tqdm import tqdm
+
+    return tqdm(items, total=total, unit=unit, leave=False)

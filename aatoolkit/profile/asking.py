@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit import sections
-from aatoolkit.client.concurrency import in_order, progress_bar
+from aatoolkit.client.reading import in_order, progress_bar
 from aatoolkit.errors import AAToolkitError, NotAuthorized, NotVisible
 from aatoolkit.jsontree.paths import leaves
 from aatoolkit.payload import Payload, Request
@@ -24,7 +24,7 @@ from aatoolkit.scope import Scope
 from aatoolkit.sections.column import snake
 
 if TYPE_CHECKING:
-    from aatoolkit.client.project import Project
+    from aatoolkit.client.client import Project
 
 BUDGET = 60
 """How many requests a draft may send unless another number is given."""

@@ -16,7 +16,7 @@ from aatoolkit.sections import COUNT, FRACTION
 if TYPE_CHECKING:
     import pandas as pd
 
-    from aatoolkit.client.project import Project
+    from aatoolkit.client.client import Project
     from aatoolkit.sections import Profile, Section
 
 _SLACK, _OTHER_SCALE = 1e-9, 25

@@ -21,7 +21,7 @@ from aatoolkit.sections.inference.words import Vocabulary
 from aatoolkit.sections.profile import Profile
 
 if TYPE_CHECKING:
-    from aatoolkit.client.project import Project
+    from aatoolkit.client.client import Project
 
 
 class Draft(Mapping[str, SectionDraft]):

@@ -28,7 +28,7 @@ import pandas as pd
 from aatoolkit._util.defaults import needed
 from aatoolkit._util.files import write_whole
 from aatoolkit._util.text import clipped, visible, wrapped_in_ipython
-from aatoolkit.client.settings import BASE_URL, TOKEN, TOKEN_FILE, stand_in
+from aatoolkit.client.client import BASE_URL, TOKEN, TOKEN_FILE, stand_in
 from aatoolkit.errors import ArgumentError, StudyError
 from aatoolkit.frame.groupby import flattened
 from aatoolkit.metadata.arrow_schema import logical_hash

@@ -15,9 +15,8 @@ from aatoolkit._util.attributes import Chaptered
 from aatoolkit._util.files import sweep, write_whole
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import code, visible
-from aatoolkit.client.client import Client
+from aatoolkit.client.client import Client, Project
 from aatoolkit.client.dataset import Dataset
-from aatoolkit.client.project import Project
 from aatoolkit.errors import (
     FetchError,
     NotWritten,

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 import aatoolkit as aa
-from aatoolkit.client import project, reading
+from aatoolkit.client import options as scope_answers
+from aatoolkit.client import reading
 from aatoolkit.errors import AAToolkitWarning, ArgumentError, SchemaDriftWarning, ScopeError
 from aatoolkit.payload import Payload
 from aatoolkit.sections import Profile, scope_options
@@ -28,7 +29,7 @@ def options_of(document: Any, profile: Profile | None = None) -> aa.ScopeOptions
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SchemaDriftWarning)
         body = json.dumps(document).encode()
-        return project.read_options(
+        return scope_answers.read_options(
             "a.example",
             Payload(body, fetched_at=datetime.now(UTC)),
             reading.ReadingOptions(profile),

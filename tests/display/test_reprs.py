@@ -106,6 +106,8 @@ def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Any]:
     tables = aa.normalize("domains", (SAMPLES / "domains.json").read_bytes())
     shell.push({"aa": aa, "tables": tables, "dataset": Dataset({"domains": tables})})
     shell.push({"df": tables.main})
+    monkeypatch.setattr("IPython.get_ipython", lambda: shell)
+    shell.push({"project": aa.Client("https://api.example", cache=False).project("acme.example")})
     yield shell
     aa.unload_ipython_extension(shell)
 
@@ -118,6 +120,9 @@ def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Any]:
         ("aa.", {"ScopePicker", "SectionPicker", "demo", "project"}),
         ("aa.sections.", {"get", "names", "default_profile"}),
         ("aa.errors.", {"ScopeError", "FetchError"}),
+        ("project.read('dom", {"domains"}),
+        ("project.read_all(['urls', 'g", {"gaps"}),
+        ("project.read('domains', days=7, split='", {"engine", "topic", "category", "brand"}),
     ],
 )
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")

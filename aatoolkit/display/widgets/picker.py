@@ -21,8 +21,8 @@ import traitlets
 
 from aatoolkit._util.attributes import Chaptered
 from aatoolkit._util.text import clipped, counted, markup, visible
+from aatoolkit.client.client import Project
 from aatoolkit.client.dataset import Dataset
-from aatoolkit.client.project import Project
 from aatoolkit.client.reading import known_sections, section_names
 from aatoolkit.errors import ArgumentError, ScopeError
 from aatoolkit.scope import DAYS, FILTERS, UNTAGGED, Scope, ScopeOptions

@@ -1,0 +1,159 @@
+"""The scope options of a project, read from any answer; and names that Tab completes in IPython."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from aatoolkit.client.reading import ReadingOptions
+from aatoolkit.jsontree.paths import Each, Field
+from aatoolkit.normalizer.normalize import normalize
+from aatoolkit.payload import Payload
+from aatoolkit.scope import DAYS, FILTERS, ScopeOptions
+from aatoolkit.sections import Section, Table, get
+from aatoolkit.sections.profile import SCOPE_OPTIONS
+
+_TABLES = ("scope_engines", "scope_topics", "scope_categories", "scope_brands")
+
+
+def read_options(
+    host: str, payload: Payload, options: ReadingOptions | None = None
+) -> ScopeOptions:
+    """Return the scope options of a response.
+
+    Raises
+    ------
+    DecodeError
+        If the response is not one JSON document.
+    """
+    reading = options or ReadingOptions()
+    declared = get(SCOPE_OPTIONS)
+    if reading.profile is not None:
+        own = reading.profile.get(SCOPE_OPTIONS)
+        # A declaration that names the tables otherwise is no help in finding them.
+        declared = own if own is not None and {*_TABLES} <= {*own.names} else declared
+    declared, document = _as_values(declared, payload), payload.json
+    tables = normalize(declared, payload, max_nodes=reading.max_nodes)
+    engines, topics, categories, brands = (tables[name] for name in _TABLES)
+    result = ScopeOptions(
+        host,
+        engines=engines,
+        topics=topics,
+        categories=categories,
+        brands=brands,
+        own_terms=(term for term in _list_of(payload, "ownTerms") if isinstance(term, str)),
+        # Without windows in the response, the documented ones apply.
+        days=[days for days in _list_of(payload, "days") if type(days) is int] or DAYS,
+        unknown=[
+            name
+            for name, table in zip(FILTERS, _TABLES, strict=True)
+            if not _is_recognised(declared[table], document)
+        ],
+    )
+    runs = replace(declared["scope_engines"], key=("last_run_day",))
+    result.has_runs = _is_recognised(runs, document)
+    return result
+
+
+def _is_recognised(table: Table, document: Any) -> bool:
+    """Whether a response has the list of a filter's values: an empty one, or one with its key."""
+    keys = [(table[name].source or ".").split(".")[0] for name in table.key]
+    values = [document]
+    for step in table.rows.steps:
+        if isinstance(step, Field):
+            values = [v[step.name] for v in values if isinstance(v, dict) and step.name in v]
+        elif not any(isinstance(value, list | dict) for value in values):
+            return False
+        elif not any(values):
+            return True
+        elif isinstance(step, Each):
+            values = [item for value in values if isinstance(value, list) for item in value]
+        else:
+            return all(isinstance(value, dict) for value in values)
+    return any(
+        value is not None if not key else isinstance(value, dict) and key in value
+        for value in values
+        for key in keys
+    )
+
+
+def _as_values(declared: Section, payload: Payload) -> Section:
+    """Return the declaration with tables of plain values where the response lists them so."""
+    changed = {}
+    for table in declared:
+        items = _list_of(payload, table.rows.path.removesuffix("[]"))
+        # One that is no text, such as null, is reported as of a wrong type; the others are values.
+        if any(isinstance(item, str) for item in items) and not any(
+            isinstance(item, Mapping) for item in items
+        ):
+            columns = (
+                replace(column, source="." if column.name in table.key else column.source)
+                for column in table.columns
+            )
+            changed[table.name] = replace(table, columns=tuple(columns))
+    if not changed:
+        return declared
+    return Section(
+        declared.name,
+        declared.doc,
+        *(changed.get(table.name, table) for table in declared),
+        kept=declared.kept,
+        availability=declared.availability,
+        watched=declared.watched,
+        emptied=declared.emptied,
+    )
+
+
+def _list_of(payload: Payload, name: str) -> list[Any]:
+    document = payload.json
+    value = document.get(name) if isinstance(document, Mapping) else None
+    return value if isinstance(value, list) else []
+
+
+# -- Tab ---------------------------------------------------------------------------------------
+
+_CALL = re.compile(r"([^\W\d]\w*)\.(?:read|fetch|read_all)\(([^()]*)['\"](\w*)$")
+"""A call on a plain name: its object, what is before the quote, and what is typed after it."""
+
+_IS_SECTION = re.compile(r"\s*(?:sections?\s*=\s*)?\[?\s*(?:['\"]\w*['\"]\s*,\s*)*")
+_IS_FILTER = re.compile(r".*\bsplit\s*=\s*", re.S)
+
+_IDENTIFIER = "aatoolkit.names"
+
+
+def offer_names() -> None:
+    """Let the running shell complete sections and filters, once; outside of IPython do nothing."""
+    ipython = sys.modules.get("IPython")
+    shell: Any = ipython.get_ipython() if ipython is not None else None
+    completer = getattr(shell, "Completer", None)
+    if completer is None or any(
+        getattr(matcher, "matcher_identifier", "") == _IDENTIFIER
+        for matcher in completer.custom_matchers
+    ):
+        return
+    from IPython.core.completer import SimpleCompletion, context_matcher
+
+    @context_matcher(identifier=_IDENTIFIER)  # type: ignore[untyped-decorator]
+    def match_names(context: Any) -> Any:
+        call = _CALL.search(context.text_until_cursor)
+        project = shell.user_ns.get(call[1]) if call else None
+        sections = getattr(type(project), "_section_names", None)
+        if call is None or sections is None:
+            return {"completions": []}
+        names: tuple[str, ...] = ()
+        if _IS_FILTER.fullmatch(call[2]):
+            names = FILTERS
+        elif _IS_SECTION.fullmatch(call[2]):
+            names = sections(project)
+        fitting = (name for name in names if name.startswith(call[3]))
+        completions = [SimpleCompletion(text=name, type="name") for name in fitting]
+        return {
+            "completions": completions,
+            "matched_fragment": call[3],
+            "suppress": bool(completions),  # files and magics are neither
+        }
+
+    completer.custom_matchers.append(match_names)
