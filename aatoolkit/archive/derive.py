@@ -149,8 +149,8 @@ def _derived(payload: Payload, **how: Any) -> DerivedResponse:
     short = declared is not None and sections.default_profile().get(name) is declared
     beside: dict[str, Rows] = {
         FRAMES: [
-            (name, table, dump_states(metadata), arrow.num_rows)
-            for table, (arrow, metadata) in parts.arrows.items()
+            (name, table, dump_states(built.metadata), built.size)
+            for table, built in parts.built.items()
         ],
         AVAILABILITY: [
             (
@@ -165,7 +165,7 @@ def _derived(payload: Payload, **how: Any) -> DerivedResponse:
         DRIFT: [(name, one.kind, one.path, one.example, one.count) for one in parts.drifts],
         HINTS: [(name, one.path, one.value, one.why) for one in parts.hints],
     }
-    kept = {table: arrow for table, (arrow, _) in parts.arrows.items() if arrow.num_rows}
+    kept = {table: built.arrow for table, built in parts.built.items() if built.size}
     return DerivedResponse(name if short else declared, tables._prefix, kept, beside)
 
 

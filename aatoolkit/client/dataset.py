@@ -16,7 +16,8 @@ from aatoolkit._util.text import markup, visible, wrapped_in_ipython
 from aatoolkit.availability import AbsentRows, Availability, Cause, Status
 from aatoolkit.availability.subject import Condition
 from aatoolkit.errors import AAToolkitError, ArgumentError, ItemNotFound, near_matches, unknown
-from aatoolkit.normalizer.tables import Tables, summarised
+from aatoolkit.normalizer.tables import Tables
+from aatoolkit.normalizer.walk import listing
 from aatoolkit.scope import Scope
 
 
@@ -81,7 +82,7 @@ class Dataset(Mapping[str, Tables], NamesNear):
         ]
         failed = [(name, None, None, f"failed: {error}") for name, error in self.errors.items()]
         names = ("section", "table", "rows", "availability")
-        return summarised(names, [*rows, *failed])
+        return Shown(listing(names, [*rows, *failed], rows="Int64"))
 
     def compare(self, baseline: Dataset | None = None, level: float = 0.95) -> pd.DataFrame:
         """Compare mention rates and positions with another dataset, or with the window before.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import chain
 from operator import itemgetter
@@ -21,15 +21,15 @@ MAX_FIELDS = 1000
 MAX_DEPTH = 128
 """The deepest nesting that is read."""
 
-_FEW, _MANY, _COMMON = 3, 64, 8
+_FEW, _MANY = 3, 64
 _DATE_OR_NUMBER, _ADDRESS = r"[+-]?\d.*", r"[a-z]+://.*|[^\s@]+@\S+\.\w+"
 _HOST, _UUID = r"(?:[\w-]+\.)+[a-z]{2,}(?:/.*)?", r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _DATA = re.compile("|".join((_DATE_OR_NUMBER, _ADDRESS, _HOST, _UUID)), re.I | re.S)
 _WORD = re.compile(r"[^\W\d]\w*|[$@_#].*", re.S)
 
 
-_PLAIN = {str, int, bool, type(None)}
-"""Types of values with nothing below them, which orjson reads as they are."""
+_PLAIN = {str, int, float, bool, type(None)}
+"""Types of values with nothing below them."""
 
 
 class Inexact(Exception):
@@ -56,15 +56,15 @@ class Census:
         self.limit, self.is_exact = limit, is_exact
         self.paths = self.keys = self.most_keys = 0
 
-    def add(self, paths: int) -> None:
-        """Add to the number of paths.
+    def add(self) -> None:
+        """Add one to the number of paths.
 
         Raises
         ------
         PayloadError
             If that is too many.
         """
-        self.paths += paths
+        self.paths += 1
         if self.paths > self.limit:
             raise PayloadError(
                 f"the answer has values at more than {self.limit:,} different paths; raise "
@@ -82,6 +82,7 @@ class Census:
         Inexact
             If a number may have been a larger one, or it is nested too deep.
         """
+        self.add()
         if depth >= MAX_DEPTH and not kinds.isdisjoint((dict, list)):
             raise Inexact
         # Beyond 64 bits orjson makes floats of whole numbers.
@@ -98,25 +99,24 @@ class Census:
 
     def walk(self, values: Sequence[Any], depth: int = 0) -> None:
         """Count what is below the values of one path; keys that are data are one path."""
-        kinds = {*map(type, values)}
-        self.look(values, kinds, depth)
-        below: dict[str | None, list[Any]] = defaultdict(list)
-        if list in kinds:
-            arrays = (value for value in values if type(value) is list)
+        arrays = [value for value in values if type(value) is list]
+        objects = [value for value in values if type(value) is dict]
+        below: dict[str | None, list[Any]] = {}
+        if arrays:
             below[None] = [*chain.from_iterable(arrays)]
-            self.add(1)
-        if dict in kinds:
-            objects = [value for value in values if type(value) is dict]
+        if objects:
             self.add_keys(objects)
             names = {*chain.from_iterable(objects)}
-            is_data = len(names) > _MANY and are_keyed(objects)
-            self.add(1 if is_data else len(names))
-            for value in objects:
-                for key, inner in value.items():
-                    if type(inner) not in _PLAIN:
-                        below["" if is_data else key].append(inner)
+            if len(names) > _MANY and are_keyed(objects):
+                below[""] = [*chain.from_iterable(map(dict.values, objects))]
+            else:
+                for name in names:
+                    below[name] = [value[name] for value in objects if name in value]
         for part in below.values():
-            self.walk(part, depth + 1)
+            kinds = {*map(type, part)}
+            self.look(part, kinds, depth + 1)
+            if not kinds <= _PLAIN:
+                self.walk(part, depth + 1)
 
 
 def regular(objects: Sequence[dict[str, Any]]) -> dict[str, Sequence[Any]]:
@@ -143,8 +143,7 @@ def are_keyed(objects: Sequence[dict[str, Any]]) -> bool:
       like no field's name, as ``Acme CRM``, above values that are all numbers or all containers;
     * or they have more than 64 keys, and each object few of them, or all values are of one kind
       and the objects are fewer than the keys;
-    * or all values are objects with the same fields, four fifths of them; or there are eight
-      keys at least, and one field that nine tenths of the values have;
+    * or all values are objects with the same fields, four fifths of them;
     * or they have more than `MAX_FIELDS` keys, whatever they are.
 
     Null values do not count.
@@ -152,32 +151,18 @@ def are_keyed(objects: Sequence[dict[str, Any]]) -> bool:
     keys = Counter(chain.from_iterable(objects))
     if not _FEW <= len(keys) <= MAX_FIELDS:
         return len(keys) > MAX_FIELDS
-    names = tuple(keys)
-    if _share(names, "data") >= 0.8:
-        return True
-    values = [
-        value for value in chain.from_iterable(map(dict.values, objects)) if value is not None
-    ]
-    kinds = set(map(type, values))
+    values = [v for v in chain.from_iterable(map(dict.values, objects)) if v is not None]
+    kinds = {*map(type, values)}
     is_one_kind = len(kinds) <= 1 or kinds == {int, float}
-    if is_one_kind and str not in kinds and _share(names, "data or odd") >= 0.8:
+    looks = Counter(map(_look, keys))
+    if looks["data"] + looks["odd"] * (is_one_kind and str not in kinds) >= 0.8 * len(keys):
         return True
-    if len(keys) > _MANY:
-        few = keys.total() * 3 < len(keys) * len(objects)
-        if few or (is_one_kind and len(objects) < len(keys)):
-            return True
+    is_sparse = keys.total() * 3 < len(keys) * len(objects)
+    if len(keys) > _MANY and (is_sparse or (is_one_kind and len(objects) < len(keys))):
+        return True
     records = [value for value in values if value] if kinds == {dict} else []
     fields = Counter(chain.from_iterable(records))
-    if not fields:
-        return False
-    is_full = fields.total() >= 0.8 * len(fields) * len(records)
-    return is_full or (len(keys) >= _COMMON and max(fields.values()) >= 0.9 * len(records))
-
-
-@lru_cache(1 << 12)
-def _share(keys: Collection[str], looks: str) -> float:
-    """The share of keys that look like data, or also of those that look like no name."""
-    return sum(map(looks.__contains__, map(_look, keys))) / len(keys)
+    return bool(fields) and fields.total() >= 0.8 * len(fields) * len(records)
 
 
 @lru_cache(1 << 14)

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from aatoolkit._util.dtypes import MOMENTS, NUMBERS
 from aatoolkit.availability import (
     UNKNOWN,
     Availability,
@@ -30,7 +31,7 @@ from aatoolkit.availability import (
     Status,
     combine,
 )
-from aatoolkit.availability.detect import Detection, Hint, Signal
+from aatoolkit.availability.detect import Signal
 from aatoolkit.availability.subject import as_text
 from aatoolkit.jsontree.coerce import coerce_values
 from aatoolkit.jsontree.paths import (
@@ -43,7 +44,8 @@ from aatoolkit.jsontree.paths import (
     parse_path,
 )
 from aatoolkit.metadata.attrs import EMPTY, ColumnMetadata, FrameMetadata
-from aatoolkit.normalizer.walk import text_frame
+from aatoolkit.metadata.column import RowStatus
+from aatoolkit.normalizer.walk import listing
 from aatoolkit.sections.section import ENVELOPE, Column, Section, Table
 
 if TYPE_CHECKING:
@@ -66,6 +68,10 @@ _MEASURED = Availability(Status.AVAILABLE)
 _ABSENT = Availability(Status.UNKNOWN, Cause.ABSENT)
 
 
+_SIGNAL = ("scope", "target", "rows", "status", "cause", "reason", "sample_size", "as_of",
+           "evidence", "rule", "raw")  # fmt: skip
+
+
 class TableStatements:
     """What an answer states of the columns of one table.
 
@@ -86,8 +92,7 @@ class TableStatements:
     ) -> None:
         self._table, self._array, self._size = table, array, size
         self._signals = [signal for signal in signals if signal.rule != INFERRED]
-        self._values: dict[str, list[Any]] = {}
-        self._denied: dict[bool, Mask | None] = {}
+        self._lists: dict[str, list[Any]] = {}
 
     @cached_property
     def _dimensions(self) -> dict[str, str | None]:
@@ -95,11 +100,7 @@ class TableStatements:
         # A row of several engines is no row of one: its numbers sum over them.
         columns = self._table.columns
         is_single = any(c.name == "engine" and c.dtype != "list<string>" for c in columns)
-        days = (
-            column.name
-            for column in columns
-            if column.name in self._table.key and column.dtype in ("date", "timestamp")
-        )
+        days = (c.name for c in columns if c.name in self._table.key and c.dtype in MOMENTS)
         return {"engine": "engine" if is_single else None, "date": next(days, None)}
 
     def describe(
@@ -119,34 +120,36 @@ class TableStatements:
         if absent and not is_unmeasured(self._signals):
             return ColumnMetadata(name, _ABSENT)
         base = stated(column, self._signals)
-        if column.name in self._table.key:
-            return ColumnMetadata(name, _with_values(base, measured))
-        statements, beyond = self._conditional(column)
-        rows, joined = self._of_rows(column, path)
-        if (
-            base.status not in EMPTY
-            and column.dtype in ("Int64", "Float64")
-            and not column.is_label
-        ):
-            base = _with_rows(base, beyond)
-        base = _with_rows(base, joined)
-        statements += rows
-        if statements and base == UNKNOWN and measured:
-            base = _MEASURED
-        base = _with_values(base, measured)
-        overall = self._overall(base, statements)
-        return ColumnMetadata(name, overall, tuple(statements), base if statements else None)
+        statements: list[Statement] = []
+        if column.name not in self._table.key:
+            statements, beyond = self._conditional(column)
+            rows, joined = self._of_rows(column, path)
+            statements += rows
+            if base.status not in EMPTY and column.dtype in NUMBERS and not column.is_label:
+                base = _with_rows(base, beyond)
+            base = _with_rows(base, joined)
+            if statements and base == UNKNOWN and measured:
+                base = _MEASURED
+        if measured and base.status in EMPTY:
+            base = combine([base, _MEASURED])
+        if not statements:
+            return ColumnMetadata(name, base)
+        conditions = {rows.column for statement in statements for rows in statement.rows}
+        values = {name: np.array(self._list(name), object) for name in conditions}
+        overall = RowStatus(values, self._size, values).overall(base, statements)
+        return ColumnMetadata(name, overall, tuple(statements), base)
 
     def denied(self, column: Column, array: pa.Array, path: PathOf) -> Mask | None:
         """The rows whose number is denied, if any."""
-        narrow = any(signal.scope in ("field", "row") for signal in self._signals)
-        state = stated(column, self._signals) if narrow else self._whole
-        together = self._together(state.status in EMPTY)
-        states = self._states(column) if narrow else {}
-        if not states and together is None:
+        is_empty, states = self._is_empty, {}
+        if self._is_narrow:
+            is_empty = stated(column, self._signals).status in EMPTY
+            states = self._states(column)
+        denied = self._by_engine[is_empty]
+        if denied is None and not states:
             return None
         is_valid: Mask = array.is_valid().to_numpy(zero_copy_only=False)
-        denied = is_valid & (False if together is None else together)
+        denied = is_valid & (False if denied is None else denied)
         for row in np.flatnonzero(is_valid).tolist() if states else ():
             place = narrowest_path(path(row), states)
             if place:
@@ -154,25 +157,33 @@ class TableStatements:
         return denied if denied.any() else None
 
     @cached_property
-    def _whole(self) -> Availability:
-        return section_state(self._signals) or UNKNOWN
+    def _is_narrow(self) -> bool:
+        return any(signal.scope in ("field", "row") for signal in self._signals)
 
-    def _together(self, is_empty: bool) -> Mask | None:
-        """The rows denied by their engine, or with all others, if any are."""
-        if is_empty not in self._denied:
+    @cached_property
+    def _is_empty(self) -> bool:
+        return is_unmeasured(self._signals)
+
+    @cached_property
+    def _by_engine(self) -> list[Mask | None]:
+        """The rows denied by their engine, if any; and the same where all others are denied."""
+        masks: list[Mask | None] = []
+        for is_empty in (False, True):
             denied = np.full(self._size, is_empty)
             for signal in self._signals if self._dimensions["engine"] else ():
                 if signal.scope == "engine":
-                    engine = Condition("engine", "in", (signal.target or "",))
-                    denied[self._match((engine,))] = denies(signal)
-            self._denied[is_empty] = denied if denied.any() else None
-        return self._denied[is_empty]
+                    of_it = [engine == signal.target for engine in self._list("engine")]
+                    denied[np.array(of_it, bool)] = denies(signal)
+            masks.append(denied if denied.any() else None)
+        return masks
 
     def _states(self, column: Column) -> dict[str, Availability]:
         """What is stated of single rows of a column, by their JSON path."""
         return {
             format_json_path(target_steps(signal.target or "")): signal.availability
-            for signal in _of_some(column, self._signals)
+            for signal in self._signals
+            if signal.scope in ("row", "field")
+            and reach(signal.target or "", column.pattern) == "some"
         }
 
     def _conditional(self, column: Column) -> tuple[list[Statement], list[Availability]]:
@@ -188,8 +199,8 @@ class TableStatements:
             state = signal.availability
             if signal.scope == "engine":
                 state = replace(state, reason=f"{signal.target}: {state.reason or state}")
-            names = [self._dimensions.get(rows.column, rows.column) or "" for rows in signal.rows]
-            if all(name in self._table.names for name in names):
+            names = [self._dimensions.get(r.column, r.column) or "" for r in signal.rows]
+            if {*names} <= {*self._table.names}:
                 pairs = zip(signal.rows, names, strict=True)
                 conditions = (replace(condition, column=name) for condition, name in pairs)
                 statements.append(Statement(state, tuple(conditions)))
@@ -205,63 +216,34 @@ class TableStatements:
             place = narrowest_path(path(row), states)
             if place:
                 rows.setdefault(states[place], []).append(row)
-        statements = [
-            Statement(state, conditions)
-            for state, numbers in rows.items()
-            for conditions in self._by_key(numbers)
-        ]
-        is_named = all(map(self._by_key, rows.values()))
-        return (statements, []) if is_named else ([], list(dict.fromkeys(states.values())))
+        picked = {state: self._by_key(numbers) for state, numbers in rows.items()}
+        if not all(picked.values()):
+            return [], list(dict.fromkeys(states.values()))
+        return [Statement(state, rows) for state, by in picked.items() for rows in by], []
 
     def _by_key(self, rows: list[int]) -> list[tuple[Condition, ...]]:
         """Conditions on the key that pick just these rows; none where there are none."""
-        mask = np.zeros(self._size, bool)
-        mask[rows] = True
-        names = [name for name in self._table.key if name in self._table.names]
-        keys = {name: [self._list(name)[row] for row in rows] for name in names}
-        if len(rows) > _MOST_ROWS or any(None in values for values in keys.values()):
+        names = self._table.key
+        texts = [[None if v is None else as_text(v) for v in self._list(name)] for name in names]
+        keys = [*zip(*texts, strict=True)]
+        if len(rows) > _MOST_ROWS or not keys or any(None in keys[row] for row in rows):
             return []
-        texts = {name: [*map(as_text, values)] for name, values in keys.items()}
-        listed: list[list[tuple[Condition, ...]]] = [
-            [(Condition(name, "in", tuple(dict.fromkeys(texts[name]))),)] for name in names
+        for name, values in zip(names, texts, strict=True):
+            wanted = dict.fromkeys(values[row] for row in rows)
+            if [row for row, value in enumerate(values) if value in wanted] == rows:
+                return [(Condition(name, "in", tuple(wanted)),)]  # type: ignore[arg-type]
+        chosen = dict.fromkeys(keys[row] for row in rows)
+        if [row for row, key in enumerate(keys) if key in chosen] != rows:
+            return []
+        return [
+            tuple(Condition(name, "in", (text,)) for name, text in zip(names, key, strict=True))
+            for key in chosen
         ]
-        listed.append(
-            [
-                tuple(Condition(name, "in", (text,)) for name, text in zip(names, row, strict=True))
-                for row in zip(*texts.values(), strict=True)
-            ]
-        )
-        for conditions in listed:
-            masks = [*map(self._match, conditions)]
-            if masks and (np.logical_or.reduce(masks) == mask).all():
-                return conditions
-        return []
 
     def _list(self, name: str) -> list[Any]:
-        if name not in self._values:
-            self._values[name] = self._array(name).to_pylist()
-        return self._values[name]
-
-    def _match(self, conditions: Sequence[Condition]) -> Mask:
-        """Mask of the rows that match conditions."""
-        matching = np.ones(self._size, bool)
-        for condition in conditions:
-            values = self._list(condition.column)
-            distinct = [*dict.fromkeys(values)]
-            is_met = dict(zip(distinct, condition.matches(distinct), strict=True))
-            matching &= np.array([is_met[value] for value in values], bool)
-        return matching
-
-    def _overall(self, base: Availability, statements: list[Statement]) -> Availability:
-        """The status of the whole column: that of all its rows combined."""
-        if not statements or not self._size:
-            return base
-        masks = [self._match(statement.rows) for statement in statements]
-        pairs = zip(statements, masks, strict=True)
-        parts = [statement.availability for statement, mask in pairs if mask.any()]
-        if not np.logical_or.reduce(masks).all():
-            parts.insert(0, base)
-        return _combined(parts)
+        if name not in self._lists:
+            self._lists[name] = self._array(name).to_pylist()
+        return self._lists[name]
 
 
 def _combined(states: Iterable[Availability]) -> Availability:
@@ -270,25 +252,11 @@ def _combined(states: Iterable[Availability]) -> Availability:
     return combine(listed) if len(listed) > 1 else listed[0]
 
 
-def _with_values(state: Availability, measured: bool) -> Availability:
-    """Turn a state of no value into ``partial`` where the column has values."""
-    return combine([state, _MEASURED]) if measured and state.status in EMPTY else state
-
-
 def _with_rows(state: Availability, rows: Sequence[Availability]) -> Availability:
     """Combine a column's state with those of its rows; an unknown state yields to theirs."""
     if not rows:
         return state
     return combine(rows if state == UNKNOWN else [state, *rows])
-
-
-def _of_some(column: Column, signals: Iterable[Signal]) -> list[Signal]:
-    """The statements about single rows of a column, or single entries of its table."""
-    return [
-        signal
-        for signal in signals
-        if signal.scope in ("row", "field") and reach(signal.target or "", column.pattern) == "some"
-    ]
 
 
 def section_state(signals: Iterable[Signal]) -> Availability | None:
@@ -403,40 +371,43 @@ def in_words(metadata: FrameMetadata, signals: list[Signal]) -> str:
     return str(section if section is not None and section.status == whole.status else whole)
 
 
-def hint_table(detection: Detection, watched: Callable[[], Iterable[Hint]]) -> pd.DataFrame:
-    """Build a frame of hints, values that may be about availability, one row each."""
-    hints = {hint.path: hint for hint in (*watched(), *detection.hints)}.values()
-    return text_frame(("path", "value", "why"), [(h.path, h.value, h.why) for h in hints])
-
-
 def signal_table(signals: list[Signal]) -> pd.DataFrame:
     """Build a frame of statements, one row each; one row ``unknown`` if there are none."""
     import pandas as pd
 
-    listed = signals or [Signal("section", None, UNKNOWN, None, None, "", "nothing found")]
+    signals = signals or [Signal("section", None, UNKNOWN, None, None, "", "nothing found")]
+    sizes, _ = coerce_values([signal.sample_size for signal in signals], "Int64")
+    moments, _ = coerce_values([signal.as_of for signal in signals], "timestamp")
     rows = [
         (
-            signal.target,
-            " and ".join(map(str, signal.rows)) or None,
-            signal.availability.cause and str(signal.availability.cause),
-            signal.availability.reason,
-            signal.path,
-            signal.rule,
-            signal.raw,
+            *(signal.scope, signal.target, " and ".join(map(str, signal.rows)) or None),
+            *map(_text, (state.status, state.cause, state.reason)),
+            *(size, as_of, signal.path, signal.rule, signal.raw),
         )
-        for signal in listed
+        for signal, size, as_of in zip(signals, sizes.to_pylist(), moments.to_pylist(), strict=True)
+        for state in [signal.availability]
     ]
-    frame = text_frame(("target", "rows", "cause", "reason", "evidence", "rule", "raw"), rows)
-    sizes, _ = coerce_values([signal.sample_size for signal in listed], "Int64")
-    moments, _ = coerce_values([signal.as_of for signal in listed], "timestamp")
-    scopes = pd.Categorical(
-        [signal.scope for signal in listed], ["section", "field", "row", "engine"]
+    return listing(
+        [
+            "scope",
+            "target",
+            "rows",
+            "status",
+            "cause",
+            "reason",
+            "sample_size",
+            "as_of",
+            "evidence",
+            "rule",
+            "raw",
+        ],
+        rows,
+        scope=pd.CategoricalDtype(["section", "field", "row", "engine"]),
+        status=pd.CategoricalDtype([*map(str, Status)]),
+        sample_size="Int64",
+        as_of="datetime64[us, UTC]",
     )
-    statuses = pd.Categorical(
-        [str(signal.availability.status) for signal in listed], [*map(str, Status)]
-    )
-    frame.insert(0, "scope", pd.Series(scopes))
-    frame.insert(3, "status", pd.Series(statuses))
-    frame.insert(6, "sample_size", pd.array(sizes.to_pylist(), dtype="Int64"))
-    frame.insert(7, "as_of", moments.to_pandas())
-    return frame
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)

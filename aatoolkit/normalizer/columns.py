@@ -140,7 +140,7 @@ class BuiltTable:
             year = next((value for value in years if value is not MISSING), None)
         parsed = read_as(place.values, column, year)
         report.keep(place, rows_of(parsed.missing), "missing")
-        report.record_values(place, rows_of(parsed.odd), "wrong type", column.pattern)
+        report.keep(place, rows_of(parsed.odd), "wrong type", column.pattern)
         array = parsed.array
         if index is not None:
             there = pa.array(index, mask=index < 0)

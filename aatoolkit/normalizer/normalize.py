@@ -1,56 +1,63 @@
-"""Section and answer to tables: the pure step between a body and DataFrames."""
+"""Section and answer to tables: the pure step between a body and DataFrames.
+
+An answer that its declaration does not fit at all is read by a draft, made of the answer itself.
+"""
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit import sections
 from aatoolkit._util.text import shown
-from aatoolkit.availability.detect import Detection, FullDocument, Hint, Signal, detect, raw
-from aatoolkit.errors import AAToolkitError, ArgumentError, PayloadError
+from aatoolkit.availability.detect import Hint, Signal, detect, raw
+from aatoolkit.errors import AAToolkitError, ArgumentError, PayloadError, SchemaDriftWarning
 from aatoolkit.jsontree.decode import decode, gc_paused, read_document
 from aatoolkit.jsontree.layout import MAX_FIELDS, MAX_NODES, Census
-from aatoolkit.jsontree.paths import Field, parse_pattern
+from aatoolkit.jsontree.paths import Field, leaves, parse_pattern
 from aatoolkit.jsontree.vectors import MISSING, Vector
 from aatoolkit.metadata import attrs
 from aatoolkit.normalizer.column_availability import (
-    hint_table,
+    INFERRED,
+    denies,
     in_words,
     is_silent,
     signal_table,
 )
 from aatoolkit.normalizer.columns import BuiltTable
-from aatoolkit.normalizer.draft import OWNER, draft_of, fits, resolve, warn_of_draft
 from aatoolkit.normalizer.provenance import provenance
 from aatoolkit.normalizer.rows import TableRows, plans, untaken
 from aatoolkit.normalizer.tables import AnswerAtHand, TableParts, Tables, at_hand, quietly
-from aatoolkit.normalizer.walk import DriftReport, FieldNode, field_map, walk
+from aatoolkit.normalizer.walk import DriftReport, Walk, field_map, listing
 from aatoolkit.payload import NO_CONTENT, Payload, window_of
 from aatoolkit.scope import ScopeOptions
 from aatoolkit.sections import Profile, Section
+from aatoolkit.sections.inference.analysis import outline
 from aatoolkit.sections.profile import ProfileSource
 from aatoolkit.sections.registry import qualifier
+from aatoolkit.sections.section import ENVELOPE
 
 if TYPE_CHECKING:
     import pandas as pd
 
+OWNER = "draft"
+"""The name, in metadata, of the profile that a drafted declaration is of."""
+
 _BACKENDS = ("numpy_nullable", "pyarrow")
 
 _MANY_KEYS = 20_000
-"""In answers of more keys the longest list is cut for detection, unless it is needed.
-
-Their objects take many times the room of their bytes, and are not kept for ``extra``.
-"""
-
-_FIRST = 1000
-"""How many elements of a very long list are looked at for statements."""
+"""Objects of more keys take many times the room of their bytes, and are not kept for ``extra``."""
 
 _SILENT = "empty without a reason: perhaps nothing was measured, so it is not read as zero"
+_NOTHING: tuple[Any, ...] = (None, MISSING, "", [], {})
 _WATCHED = "the profile names this place as perhaps about availability, and no rule reads it"
+
+_warned: dict[Any, Any] = {}
+"""Where Python keeps that the warning of drafts was given."""
 
 
 @gc_paused()
@@ -131,17 +138,22 @@ def normalize(
             argument="dtype_backend",
         )
     reader = _Reader(strict, dtype_backend, options, max_nodes)
-    loaded = None if profile is None else Profile.load(profile)
-    declared, tentative, owner = resolve(section, loaded)
-    if declared is None:
-        name = section if isinstance(section, str) else section.name
-        declared, owner = draft_of(answer, name, None), OWNER
-        if declared is None and name in sections.default_profile():
-            declared, owner = sections.default_profile()[name], sections.default_profile().name
-        if declared is None:
-            problem = f"nothing in this response of {name} can be made a table"
-            raise PayloadError(problem, section=name, problems=[problem])
-    return reader.read(answer, declared, owner, tentative and not strict)
+    known = sections.default_profile() if profile is None else Profile.load(profile)
+    owner = f"profile {OWNER}" if known.name == OWNER else known.name
+    if isinstance(section, Section):
+        return reader.read(answer, section, "own" if profile is None else owner)
+    declared = known.section(section) if profile is None else known.get(section)
+    if declared is not None:
+        is_tentative = declared.name in known.tentative and not strict
+        return reader.read(answer, declared, owner, is_tentative)
+    draft = _draft_of(answer, section, None)
+    if draft is not None:
+        return reader.read(answer, draft, OWNER)
+    default = sections.default_profile()
+    if section not in default:
+        problem = f"nothing in this response of {section} can be made a table"
+        raise PayloadError(problem, section=section, problems=[problem])
+    return reader.read(answer, default[section], default.name)
 
 
 @dataclass(frozen=True)
@@ -159,125 +171,115 @@ class _Reader:
         declared: Section,
         owner: str,
         is_tentative: bool = False,
-        is_whole: bool = False,
+        is_kept: bool = False,
     ) -> Tables:
         """Read an answer by a declaration, or by a draft of its own where that does not fit."""
 
-        def survey(value: Any, is_exact: bool) -> tuple[Any, int]:
-            document, census = Vector.of(value), Census(self.max_nodes, is_exact)
-            return (document, census, walk(document, declared, census)), census.keys
+        def survey(value: Any, is_exact: bool) -> tuple[tuple[Vector, Walk], int]:
+            document, walk = Vector.of(value), Walk(Census(self.max_nodes, is_exact))
+            walk.visit(document, field_map(declared))
+            return (document, walk), walk.census.keys
 
-        body, facts = _body_and_facts(answer, declared)
-        document, census, differences = read_document(body, survey, **facts)
-        value = document.values[0]
-        detection = self._detect(answer, declared, value, census, document)
+        body, facts = answer, {"section": declared.name}
+        about: dict[str, Any] = {"options": self.options}
+        if isinstance(answer, Payload):
+            body = answer.body or (b"null" if answer.status in NO_CONTENT else b"")
+            facts = {name: getattr(answer, name) for name in ("url", "status", "section", "scope")}
+            about |= {"status": answer.status, "headers": answer.headers}
+        elif not isinstance(answer, bytes | str | Mapping | list):
+            raise PayloadError(
+                f"a {type(answer).__name__} is no response; give a Payload, bytes, text, dict or "
+                "list",
+                section=declared.name,
+                problems=[f"{type(answer).__name__} @ $"],
+            )
+        body = dict(body) if isinstance(body, Mapping) else body
+        document, walk = read_document(body, survey, **facts)
+        census, value = walk.census, document.values[0]
+        stating = value if census.most_keys <= MAX_FIELDS else _abridged(value)
+        detection = detect(
+            stating, declared.availability, vector=document if stating is value else None, **about
+        )
         signals, before = detection.signals, qualifier(declared, owner)
-        source = _source(declared, answer, value)
-        report = DriftReport()
+        source, report = _source(declared, answer, value), DriftReport()
         is_error = is_silent(declared, value, signals)
         if is_error:
             report.keep(document, range(1), "error response")
-            document, differences = Vector.of({}), DriftReport()
-        chosen = [TableRows(document, plan) for plan in plans(declared)]
-        tables = {
-            table.name: BuiltTable(rows, f"{before}{table.name}", signals, source, report)
-            for table, rows in zip(declared, chosen, strict=True)
+            document = Vector.of({})
+        rows = [TableRows(document, plan) for plan in plans(declared)]
+        built = {
+            of.table.name: BuiltTable(of, f"{before}{of.table.name}", signals, source, report)
+            for of in rows
         }
-        for place, there, why, where in untaken(chosen):
-            if why == "new":
-                report.record_values(place, there, why, where)
-            else:
-                report.keep(place, there, why)
-        for built in tables.values():
-            built.check_key(report)
-        report.extend(differences)
+        for place, there, why, where in untaken(rows):
+            report.keep(place, there, why, where if why == "new" else None)
+        for table in built.values():
+            table.check_key(report)
         if is_error:
             report.differences.clear()
-        elif is_tentative and census.most_keys <= MAX_FIELDS:
-            fitting = fits(tables.values(), report, signals)
-            draft = None if fitting else draft_of(answer, declared.name, declared)
+        else:
+            report.extend(walk.report)
+        if is_tentative and not is_error and census.most_keys <= MAX_FIELDS:
+            draft = None
+            if not _fits(built.values(), report, signals):
+                draft = _draft_of(answer, declared.name, declared)
             if draft is not None:
                 return self.read(answer, draft, OWNER)
-        if owner == OWNER:
-            warn_of_draft()
-        else:
+        if owner != OWNER:
             report.raise_or_warn(declared, self.strict)
+        else:  # once a process, as Python's filters have it
+            warnings.warn_explicit(
+                "no declaration fits this service's answers: they are read by drafts made of the "
+                "answers themselves, with its own names; aa.profile.draft(project) finds units "
+                "and rules, and Client(profile=) keeps the columns the same",
+                SchemaDriftWarning,
+                __file__,
+                1,
+                __name__,
+                _warned,
+            )
         again = partial(replace(self, strict=False).read, declared=declared, owner=owner)
         held = at_hand(answer, source, again)
-        if held and not is_whole and census.keys > _MANY_KEYS:
-            whole = cache(partial(quietly, again, answer, is_whole=True))
-            rest: dict[str, Callable[[], Any]] = {
-                "extra": lambda: whole().extra,
-                "provenance": lambda: whole()._provenance,
-            }
-            find_rows: Callable[[], Any] = lambda: whole()._parts.rows  # noqa: E731
+
+        @cache
+        def origins() -> tuple[pd.DataFrame, Any, dict[str, TableRows]]:
+            if is_released:
+                kept = quietly(again, answer, is_kept=True)
+                return kept.extra, kept._provenance, kept._parts.rows
+            places = provenance(document, [*built.values()], report.extra)
+            return report.extra_frame(), places, dict(zip(built, rows, strict=True))
+
+        is_released = bool(held) and not is_kept and census.keys > _MANY_KEYS
+        if is_released:
+            for table in built.values():
+                table.release()
             report.kept.clear()
-            for built in tables.values():
-                built.release()
-        else:
-            rest = {
-                "extra": report.extra_frame,
-                "provenance": partial(_origins, document, tables, report),
-            }
-            find_rows = partial(dict, [*zip(tables, chosen, strict=True)])
-        hints = partial(_hints, declared, answer, signals)
+            del document, rows, walk, value, stating
+        drifts = [*report.differences.values()]
+        parts = TableParts(built, lambda: origins()[2], detection, drifts, held)
         return Tables(
             declared.name,
-            {name: partial(_frame, table, self.backend, held) for name, table in tables.items()},
-            words=lambda: {name: in_words(t.metadata, signals) for name, t in tables.items()},
-            availability=partial(signal_table, signals),
-            hints=partial(hint_table, detection, hints),
-            drift=report.drift_frame,
-            rows={name: table.size for name, table in tables.items()},
+            {name: partial(_frame, table, self.backend, held) for name, table in built.items()},
+            rows={name: table.size for name, table in built.items()},
             payload=answer if isinstance(answer, Payload) else None,
             declaration=declared,
             drafted=owner == OWNER,
             prefix=before,
-            parts=TableParts(tables, find_rows, detection, report, held),
-            **rest,
+            parts=parts,
+            words=lambda: {name: in_words(t.metadata, signals) for name, t in built.items()},
+            availability=lambda: signal_table(signals),
+            hints=lambda: _hint_table([*_hints(declared, answer, signals), *detection.hints]),
+            drift=report.drift_frame,
+            extra=lambda: origins()[0],
+            provenance=lambda: origins()[1],
         )
-
-    def _detect(
-        self, answer: Any, declared: Section, value: Any, census: Census, rest: Any
-    ) -> Detection:
-        """Detect what an answer states about its availability: in its body, status and headers.
-
-        Statements are looked for under every key, which takes far longer than to parse it. So
-        what is very long is shortened before.
-        """
-        about: dict[str, Any] = {"options": self.options}
-        if isinstance(answer, Payload):
-            about |= {"status": answer.status, "headers": answer.headers}
-        path = _longest_list(value) if census.keys > _MANY_KEYS else ()
-        if path:
-            value, about["whole"] = _shortened(value, path), FullDocument(rest, path)
-        if census.most_keys > MAX_FIELDS:
-            value = _abridged(value, field_map(declared))
-        return detect(value, declared.availability, **about)
-
-
-def _body_and_facts(answer: Any, declared: Section) -> tuple[Any, dict[str, Any]]:
-    """What is to be decoded of an answer, and facts for the error."""
-    if isinstance(answer, Payload):
-        facts = {"url": answer.url, "status": answer.status}
-        facts |= {"section": answer.section, "scope": answer.scope}
-        return answer.body or (b"null" if answer.status in NO_CONTENT else b""), facts
-    if isinstance(answer, Mapping):
-        answer = dict(answer)
-    if isinstance(answer, bytes | str | dict | list):
-        return answer, {"section": declared.name}
-    raise PayloadError(
-        f"a {type(answer).__name__} is no response; give a Payload, bytes, text, dict or list",
-        section=declared.name,
-        problems=[f"{type(answer).__name__} @ $"],
-    )
 
 
 def _source(declared: Section, answer: Any, document: Any) -> attrs.Source:
     start, end = window_of(document)
     if not isinstance(answer, Payload):
-        stated = document.get("domain") if isinstance(document, Mapping) else None
-        host = stated if isinstance(stated, str) else None
+        host = document.get("domain") if isinstance(document, Mapping) else None
+        host = host if isinstance(host, str) else None
         return attrs.Source(host, declared.name, window_start=start, window_end=end)
     return attrs.Source(
         answer.host,
@@ -292,48 +294,29 @@ def _source(declared: Section, answer: Any, document: Any) -> attrs.Source:
     )
 
 
-def _origins(document: Vector, tables: dict[str, BuiltTable], report: DriftReport) -> Any:
-    return provenance(document, [*tables.values()], report.extra)
-
-
 def _frame(table: BuiltTable, dtype_backend: str, held: list[AnswerAtHand]) -> pd.DataFrame:
-    frame = table.frame(dtype_backend)
-    key = tuple(table.table.key)
+    frame, key = table.frame(dtype_backend), tuple(table.table.key)
     return attrs.attach_later(frame, lambda: table.metadata, key, lambda: table.arrow, held)
 
 
-def _abridged(document: Any, node: FieldNode | None) -> Any:
-    """Shorten each object of more than `MAX_FIELDS` keys to the declared ones and the first."""
-    if isinstance(document, list):
-        return [_abridged(value, node and node.each) for value in document]
-    if not isinstance(document, dict):
-        return document
-    fields: Mapping[str, FieldNode] = {} if node is None else node.fields
-    keys = [*document]
+def _abridged(value: Any) -> Any:
+    """Shorten each object of more than `MAX_FIELDS` keys to the envelope and the first ones."""
+    if isinstance(value, list):
+        return [*map(_abridged, value)]
+    if not isinstance(value, dict):
+        return value
+    keys = [*value]
     if len(keys) > MAX_FIELDS:
-        keys = [*(fields.keys() & document), *[key for key in keys if key not in fields][:_FIRST]]
-    return {key: _abridged(document[key], fields.get(key, node and node.entries)) for key in keys}
+        keys = [*dict.fromkeys([*({*ENVELOPE} & value.keys()), *keys[:MAX_FIELDS]])]
+    return {key: _abridged(value[key]) for key in keys}
 
 
-def _longest_list(document: Any) -> tuple[str, ...]:
-    """The fields that lead to the longest list that only objects enclose, if it is long."""
-    longest: tuple[str, ...] = ()
-    most = _FIRST
-    waiting: list[tuple[tuple[str, ...], Any]] = [((), document)]
-    while waiting:
-        path, value = waiting.pop()
-        if isinstance(value, list) and len(value) > most:
-            longest, most = path, len(value)
-        elif isinstance(value, dict) and len(value) <= MAX_FIELDS:
-            waiting += [((*path, key), inner) for key, inner in value.items()]
-    return longest
+# --- hints -----------------------------------------------------------------------------------
 
 
-def _shortened(document: Any, path: tuple[str, ...]) -> Any:
-    """Copy a document with no more than the first elements of the list at a path."""
-    if not path:
-        return document[:_FIRST]
-    return {**document, path[0]: _shortened(document[path[0]], path[1:])}
+def _hint_table(hints: list[Hint]) -> pd.DataFrame:
+    by_path = {hint.path: hint for hint in hints}.values()
+    return listing(("path", "value", "why"), [(h.path, h.value, h.why) for h in by_path])
 
 
 def _hints(section: Section, answer: Any, signals: list[Signal]) -> Iterator[Hint]:
@@ -344,23 +327,21 @@ def _hints(section: Section, answer: Any, signals: list[Signal]) -> Iterator[Hin
     if not section.watched and not section.emptied:
         return
     try:
-        whole = Vector.of(answer.json if isinstance(answer, Payload) else decode(answer))
+        document = Vector.of(answer.json if isinstance(answer, Payload) else decode(answer))
     except AAToolkitError:
         return
-    is_unstated = all(signal.rule == "options" for signal in signals)
+    is_unstated = all(signal.rule == INFERRED for signal in signals)
     for path in section.emptied if is_unstated else ():
         steps = parse_pattern(path) if path != "$" else ()
-        value = whole.descend([step for step in steps if isinstance(step, Field)]).values[0]
-        if value in (None, [], {}, MISSING):
+        value = document.descend([step for step in steps if isinstance(step, Field)]).values[0]
+        if value != "" and value in _NOTHING:
             evidence = raw(None if value is MISSING else value)
             yield Hint("$" if path == "$" else f"$.{path}", evidence, _SILENT)
     read = [signal.path for signal in signals if signal.path]
     for watched in section.watched:
-        place = whole.descend(parse_pattern(watched))
+        place = document.descend(parse_pattern(watched))
         texts = {
-            row: repr(value)
-            for row, value in enumerate(place.values)
-            if value is not MISSING and value not in (None, "", [], {})
+            row: repr(value) for row, value in enumerate(place.values) if value not in _NOTHING
         }
         counts = Counter(texts.values())
         rarest = min(texts, key=lambda row: counts[texts[row]], default=None)
@@ -373,3 +354,50 @@ def _hints(section: Section, answer: Any, signals: list[Signal]) -> Iterator[Hin
 def _touch(path: str, above: str) -> bool:
     """Whether a path is another one, or below it."""
     return above != "$" and (path == above or path.startswith((f"{above}.", f"{above}[")))
+
+
+# --- drafts ----------------------------------------------------------------------------------
+
+
+def _fits(tables: Iterable[BuiltTable], report: DriftReport, signals: Iterable[Signal]) -> bool:
+    """Whether a declaration describes an answer at all.
+
+    It is not if most of its values are in no column, and it does not state that there is nothing
+    to report. A main table in which at least half of the columns have values settles it.
+    """
+    counts = [
+        [table.size - table.array(name).null_count for name in table.table.names]
+        for table in tables
+    ]
+    if 2 * sum(map(bool, counts[0])) >= len(counts[0]) and any(counts[0]):
+        return True
+    if any(signal.scope == "section" and denies(signal) for signal in signals):
+        return True
+    unread = [
+        leaf for value, _, _ in report.values("new", "wrong type") for leaf in leaves(value, "")
+    ]
+    return sum(text not in ("null", "{}", "[]") for _, text in unread) <= sum(map(sum, counts))
+
+
+def _draft_of(answer: Any, name: str, declared: Section | None) -> Section | None:
+    """Draft a declaration of a section from one answer, with the service's own names.
+
+    None if the answer holds no records, or nothing that can be made a table. An availability
+    rule that is known is kept; units and rules of aggregation are open.
+    """
+    if isinstance(answer, Payload) and (not answer.body or answer.status >= 400):
+        return None
+    try:
+        drawn: Section = outline(answer, name)
+    except PayloadError:
+        return None
+    if declared is not None and all(table.rows.one for table in drawn):
+        return None
+    tables = []
+    for table in drawn:
+        columns = [(column, column.pattern or "the response") for column in table.columns]
+        described = (replace(c, doc=f"Drafted from this response: {of}.") for c, of in columns)
+        tables.append(replace(table, columns=tuple(described)))
+    rule = None if declared is None else declared.availability
+    doc = "Drafted from this response; units and aggregation rules are open."
+    return Section(drawn.name, doc, *tables, kept=drawn.kept, availability=rule)

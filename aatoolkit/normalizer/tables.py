@@ -28,13 +28,11 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-    from aatoolkit._util.show import Shown
     from aatoolkit.availability.detect import Detection, Hint, Signal
-    from aatoolkit.metadata.attrs import FrameMetadata
     from aatoolkit.metadata.column import Source
     from aatoolkit.normalizer.columns import BuiltTable
     from aatoolkit.normalizer.rows import TableRows
-    from aatoolkit.normalizer.walk import Drift, DriftReport
+    from aatoolkit.normalizer.walk import Drift
     from aatoolkit.sections import Section
     from aatoolkit.stats.explain.explanation import Explanation
 
@@ -121,7 +119,7 @@ class TableParts(NamedTuple):
         Gives where the rows of each table are in the answer.
     detection : Detection or None
         What the answer says of itself, and what was not read of that.
-    report : DriftReport or None
+    drifts : sequence
         Where it differs from its declaration.
     held : sequence
         The answer, if it can be read again.
@@ -130,13 +128,8 @@ class TableParts(NamedTuple):
     built: Mapping[str, BuiltTable] = {}
     find_rows: Callable[[], dict[str, TableRows]] = dict
     detection: Detection | None = None
-    report: DriftReport | None = None
+    drifts: Sequence[Drift] = ()
     held: Sequence[AnswerAtHand] = ()
-
-    @property
-    def arrows(self) -> dict[str, tuple[pa.Table, FrameMetadata]]:
-        """Each table as Arrow, with the metadata of its columns."""
-        return {name: (table.arrow, table.metadata) for name, table in self.built.items()}
 
     @property
     def rows(self) -> dict[str, TableRows]:
@@ -152,11 +145,6 @@ class TableParts(NamedTuple):
     def hints(self) -> list[Hint]:
         """What may be about availability and was not read."""
         return self.detection.hints if self.detection else []
-
-    @property
-    def drifts(self) -> list[Drift]:
-        """Where the answer differs from its declaration."""
-        return [*self.report.differences.values()] if self.report else []
 
 
 class Tables(Mapping[str, "pd.DataFrame"], NamesNear):
@@ -458,20 +446,6 @@ class Tables(Mapping[str, "pd.DataFrame"], NamesNear):
         plural = "s" if len(self.hints) > 1 else ""
         hints = f", {len(self.hints)} hint{plural} (see .hints)" if len(self.hints) else ""
         return draft + drifts + hints
-
-
-def summarised(names: tuple[str, ...], rows: list[tuple[Any, ...]]) -> Shown:
-    """Rows of words, and of counts under ``rows``, as a DataFrame."""
-    import pandas as pd
-
-    from aatoolkit._util.show import Shown
-
-    return Shown(
-        {
-            name: pd.array([row[at] for row in rows], dtype="Int64" if name == "rows" else "string")
-            for at, name in enumerate(names)
-        }
-    )
 
 
 def _unpickled(

@@ -9,9 +9,9 @@ the values that no column took, for ``extra``.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +29,7 @@ from aatoolkit.jsontree.paths import (
     parse_path,
     parse_pattern,
 )
-from aatoolkit.jsontree.vectors import MISSING, Missing, RowIndex, Vector
+from aatoolkit.jsontree.vectors import Missing, RowIndex, Vector
 from aatoolkit.sections.section import ENVELOPE, Section
 
 if TYPE_CHECKING:
@@ -143,21 +143,20 @@ class Drift:
         return f"{self.kind}{times}{shown} @ {place}"
 
 
-@dataclass
 class DriftReport:
     """The drift of an answer, and the values that no column took.
 
     Attributes
     ----------
     kept : list of tuple
-        What no column took: what gives the place, its rows (None for all that have a value), and
-        why it was kept.
+        What no column took: the place, its rows, and why it was kept.
     differences : dict
         The differences, by kind and path.
     """
 
-    kept: list[tuple[Callable[[], Vector], Rows | None, str]] = field(default_factory=list)
-    differences: dict[tuple[str, str], Drift] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self.kept: list[tuple[Vector, Rows, str]] = []
+        self.differences: dict[tuple[str, str], Drift] = {}
 
     def record(self, kind: str, path: str, count: int, example: str | None = None) -> None:
         """List one drift; of the same drift seen twice the larger count stays."""
@@ -165,16 +164,15 @@ class DriftReport:
         if drift is None or drift.count < count:
             self.differences[kind, path] = Drift(kind, path, count, example)
 
-    def keep(self, place: Vector, rows: Rows, why: str) -> None:
-        """Keep the values at some rows of a place as extra, unless a function computed them."""
-        if len(rows) and not place.level.computed:
-            self.kept.append((lambda: place, rows, why))
+    def keep(self, place: Vector, rows: Rows, why: str, path: str | None = None) -> None:
+        """Keep the values at some rows of a place as extra, unless a function computed them.
 
-    def record_values(self, place: Vector, rows: Rows, kind: str, path: str) -> None:
-        """Keep values as extra and list them as one drift."""
-        self.keep(place, rows, kind)
-        if len(rows):
-            self.record(kind, path, len(rows), _first_leaf(place.values[rows[0]]))
+        With a path they are one drift.
+        """
+        if len(rows) and not place.level.computed:
+            self.kept.append((place, rows, why))
+        if len(rows) and path is not None:
+            self.record(why, path, len(rows), _first_leaf(place.values[rows[0]]))
 
     def extend(self, report: DriftReport) -> None:
         """Append what another report lists."""
@@ -182,40 +180,33 @@ class DriftReport:
         for (kind, path), drift in report.differences.items():
             self.record(kind, path, drift.count, drift.example)
 
-    def values(self, *reasons: str) -> Iterator[tuple[Any, Callable[[], str], str]]:
+    def values(self, *reasons: str) -> Iterator[tuple[Any, str, str]]:
         """Yield the values that are kept, or those kept for some reasons, with their paths."""
-        for find, rows, why in self.kept:
-            if not reasons or why in reasons:
-                place = find()
-                for row in place.present.tolist() if rows is None else [*map(int, rows)]:
-                    yield place.values[row], partial(place.path, row), why
+        for place, rows, why in self.kept:
+            for row in map(int, rows) if not reasons or why in reasons else ():
+                yield place.values[row], place.path(row), why
 
     @property
     def extra(self) -> dict[str, tuple[str, str]]:
         """By JSON path, the JSON text of each leaf that is kept, and why."""
         return {
             path: (text, why)
-            for value, path_of, why in self.values()
-            for path, text in leaves(value, path_of())
+            for value, place, why in self.values()
+            for path, text in leaves(value, place)
         }
 
     def extra_frame(self) -> pd.DataFrame:
         """The leaves that no column took; those of fields that are known come last."""
         order = {"envelope": 2, "known": 1}
-        listed = [(path, *of) for path, of in self.extra.items()]
-        listed.sort(key=lambda leaf: order.get(leaf[2], 0))
-        return text_frame(("path", "value", "why"), listed)
+        rows = [(path, *of) for path, of in self.extra.items()]
+        return listing(
+            ("path", "value", "why"), sorted(rows, key=lambda leaf: order.get(leaf[2], 0))
+        )
 
     def drift_frame(self) -> pd.DataFrame:
         """The differences, one a row."""
-        import pandas as pd
-
-        drifts = self.differences.values()
-        frame = text_frame(
-            ("kind", "path", "example"), [(each.kind, each.path, each.example) for each in drifts]
-        )
-        frame.insert(2, "count", pd.Series([each.count for each in drifts], dtype="Int64"))
-        return frame
+        rows = [(d.kind, d.path, d.count, d.example) for d in self.differences.values()]
+        return listing(("kind", "path", "count", "example"), rows, count="Int64")
 
     def raise_or_warn(self, section: Section, strict: bool) -> None:
         """Raise for the differences of an answer if that is asked for; else warn of the first."""
@@ -237,13 +228,16 @@ class DriftReport:
             )
 
 
-def text_frame(names: Sequence[str], rows: Iterable[Sequence[str | None]]) -> pd.DataFrame:
-    """Build a frame of text."""
+def listing(names: Sequence[str], rows: Iterable[Sequence[Any]], /, **dtypes: Any) -> pd.DataFrame:
+    """Build a frame of text, but for some columns of other dtypes."""
     import pandas as pd
 
     columns = [*zip(*rows, strict=True)] or [()] * len(names)
     return pd.DataFrame(
-        {name: pd.array([*column], "string") for name, column in zip(names, columns, strict=True)}
+        {
+            name: pd.array([*values], dtypes.get(name, "string"))
+            for name, values in zip(names, columns, strict=True)
+        }
     )
 
 
@@ -254,92 +248,74 @@ def _first_leaf(value: Any) -> str:
     return json_text(value)
 
 
-def walk(document: Vector, section: Section, census: Census) -> DriftReport:
-    """Walk through an answer: count what it has, and report what no column of a section takes."""
-    report = DriftReport()
-    _visit(document, field_map(section), (), None, census, report)
-    return report
+class Walk:
+    """A walk through an answer: counts what it has, and reports what no column takes.
 
+    Parameters
+    ----------
+    census : Census
+        Counts.
+    """
 
-def _visit(
-    place: Vector,
-    node: FieldNode,
-    steps: tuple[Step, ...],
-    known: str | None,
-    census: Census,
-    report: DriftReport,
-) -> None:
-    kinds, known = place.kinds, node.known or known
-    census.add(1)
-    census.look(place.values, kinds, len(steps))
-    takes: set[type] = {Missing}
-    if dict in kinds and (node.fields or node.entries is not None):
-        takes.add(dict)
-        objects = place.of_type(dict)
-        census.add_keys(objects)
-        if node.entries is not None:
-            below = (*steps, Entries())
-            _visit(place.entries(), node.entries, below, known, census, report)
-        else:
-            _visit_fields(place, objects, node, steps, known, census, report)
-    if list in kinds and node.each is not None:
-        takes.add(list)
-        _visit(place.each(), node.each, (*steps, Each()), known, census, report)
-    whole = {dict, list} & kinds - takes
-    if whole:
-        census.walk([value for value in place.values if type(value) in whole], len(steps))
-    if node.is_read:  # what the column itself could not read it keeps
-        return
-    # Null is expected of fields and entries: an element that is null has no row.
-    if not node.known and steps and type(steps[-1]) is not Each:
-        takes.add(type(None))
-    if kinds <= takes:
-        return
-    rows = place.where(lambda kind: kind not in takes)
-    _keep(report, place, rows, known, "wrong type", steps)
+    def __init__(self, census: Census) -> None:
+        self.census, self.report = census, DriftReport()
 
+    def visit(
+        self,
+        place: Vector,
+        node: FieldNode,
+        steps: tuple[Step, ...] = (),
+        known: str | None = None,
+    ) -> None:
+        """Visit the values at a declared place, and what is below them."""
+        kinds, known = place.kinds, node.known or known
+        self.census.look(place.values, kinds, len(steps))
+        takes: set[type] = {Missing}
+        if dict in kinds and node.entries is not None:
+            takes.add(dict)
+            self.census.add_keys(place.of_type(dict))
+            self.visit(place.entries(), node.entries, (*steps, Entries()), known)
+        elif dict in kinds and node.fields:
+            takes.add(dict)
+            self.census.add_keys(place.of_type(dict))
+            self._visit_fields(place, node, steps, known)
+        if list in kinds and node.each is not None:
+            takes.add(list)
+            self.visit(place.each(), node.each, (*steps, Each()), known)
+        rest = {dict, list} & kinds - takes
+        if rest:
+            self.census.walk([v for v in place.values if type(v) in rest], len(steps))
+        if node.is_read:  # what the column itself could not read it keeps
+            return
+        # Null is expected of fields and entries: an element that is null has no row.
+        if not node.known and steps and type(steps[-1]) is not Each:
+            takes.add(type(None))
+        if not kinds <= takes:
+            rows = place.where(lambda kind: kind not in takes)
+            self._keep(place, rows, known, "wrong type", steps)
 
-def _visit_fields(
-    place: Vector,
-    objects: Sequence[dict[str, Any]],
-    node: FieldNode,
-    steps: tuple[Step, ...],
-    known: str | None,
-    census: Census,
-    report: DriftReport,
-) -> None:
-    """Visit the declared fields of objects, and report the others; very many are keys of one."""
-    names = place.fields()
-    new = {name for name in names if name not in node.fields}
-    if new:
-        others = [{name: o[name] for name in o if name in new} for o in objects]
-        census.keys -= sum(map(len, others))
-        census.walk(others, len(steps))
-    are_many = len(new) > MAX_FIELDS
-    for name in node.fields if are_many else names:
-        field = place.field(name)
-        if name in new:
-            report.kept.append((partial(place.field, name), None, known or "new"))
-            if not known:
-                values = [value for value in field.values if value is not MISSING]
-                path = format_path((*steps, Field(name)))
-                report.record("new", path, len(values), _first_leaf(values[0]))
-        elif field.kinds != {Missing}:
-            _visit(field, node.fields[name], (*steps, Field(name)), known, census, report)
-    if are_many:
-        entries = place.entries([*new])
-        _keep(report, entries, range(len(entries)), known, "new", (*steps, Entries()))
+    def _visit_fields(
+        self, place: Vector, node: FieldNode, steps: tuple[Step, ...], known: str | None
+    ) -> None:
+        """Visit the declared fields of objects, report the others; very many are keys of one."""
+        names = place.fields()
+        new = {name for name in names if name not in node.fields}
+        are_many = len(new) > MAX_FIELDS
+        for name in node.fields if are_many else names:
+            field, below = place.field(name), (*steps, Field(name))
+            if name in new:
+                self.census.look(field.values, field.kinds, len(below))
+                self.census.walk(field.values, len(below))
+                self._keep(field, field.present, known, "new", below)
+            elif field.kinds != {Missing}:
+                self.visit(field, node.fields[name], below, known)
+        if are_many:
+            entries = place.entries([*new])
+            self.census.walk(entries.values, len(steps) + 1)
+            self._keep(entries, range(len(entries)), known, "new", (*steps, Entries()))
 
-
-def _keep(
-    report: DriftReport,
-    place: Vector,
-    rows: Rows,
-    known: str | None,
-    kind: str,
-    steps: tuple[Step, ...],
-) -> None:
-    if known:
-        report.keep(place, rows, known)
-    else:
-        report.record_values(place, rows, kind, format_path(steps))
+    def _keep(
+        self, place: Vector, rows: Rows, known: str | None, kind: str, steps: tuple[Step, ...]
+    ) -> None:
+        path = None if known else format_path(steps)
+        self.report.keep(place, rows, known or kind, path)

@@ -31,7 +31,6 @@ from aatoolkit.availability.detect.detection import (
     signals_of,
 )
 from aatoolkit.availability.detect.facts import (
-    FullDocument,
     Hint,
     Signal,
     counts_in,
@@ -44,7 +43,6 @@ __all__ = [
     "REFERENCE",
     "WORDS",
     "Detection",
-    "FullDocument",
     "Hint",
     "Rule",
     "Signal",

@@ -22,7 +22,7 @@ from aatoolkit.availability.detect.words import (
 )
 from aatoolkit.availability.status import UNKNOWN, Availability, Status, combine
 from aatoolkit.jsontree.paths import Each, Entries, Field, key_step, parse_pattern
-from aatoolkit.jsontree.vectors import MISSING, Vector
+from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.sections.availability_rule import REFERENCE, Rule, word_of
 
 Names = tuple[str, ...]
@@ -120,9 +120,8 @@ def _places(answer: Facts, rule: Rule, headers: Mapping[str, str]) -> Iterator[P
         for name, item in holder.value.items() if holder.is_object else ():
             yield Place("entry", name, item, names, holder.inner(name, item).path)
         return
-    whole = answer.whole.values if answer.whole else Vector.of(answer.document)
     *above, last = parse_pattern(rule.at)
-    rows = whole.descend([*above, last] if isinstance(last, Each) else above)
+    rows = answer.vector.descend([*above, last] if isinstance(last, Each) else above)
     vector, names = (rows.field(last.name), (last.name,)) if isinstance(last, Field) else (rows, ())
     for at, item in enumerate(vector.values):
         target, path = rows.path(at).removeprefix("$").removeprefix("."), vector.path(at)

@@ -50,7 +50,7 @@ from typing import Any
 from aatoolkit._util.lexicon import ends, fits, fold, names, spaced, tokens
 from aatoolkit.availability.detect import rules
 from aatoolkit.availability.detect.declared import read_rules
-from aatoolkit.availability.detect.facts import Facts, FullDocument, Hint, Member, Signal
+from aatoolkit.availability.detect.facts import Facts, Hint, Member, Signal
 from aatoolkit.availability.detect.places import find_hints
 from aatoolkit.availability.detect.rules import ENVELOPE, TRUNCATED, apply, texts_of, word_of
 from aatoolkit.availability.detect.words import (
@@ -82,6 +82,7 @@ from aatoolkit.availability.detect.words import (
 )
 from aatoolkit.availability.status import Availability, combine
 from aatoolkit.errors import SchemaDriftWarning
+from aatoolkit.jsontree.vectors import Vector
 from aatoolkit.scope import ScopeOptions
 from aatoolkit.sections.availability_rule import Rule, rules_of
 
@@ -121,7 +122,7 @@ def detect(
     status: int = 200,
     headers: Mapping[str, str] | None = None,
     options: ScopeOptions | Mapping[str, Any] | None = None,
-    whole: FullDocument | None = None,
+    vector: Vector | None = None,
 ) -> Detection:
     """Detect what a response states about its own availability. Never raises.
 
@@ -137,8 +138,8 @@ def detect(
         The response headers.
     options : ScopeOptions or mapping, optional
         The project's scope options, which name engines and list those that cannot report.
-    whole : FullDocument, optional
-        All of the response, where ``document`` has only the beginning of its longest list.
+    vector : Vector, optional
+        The response, where somebody has begun to walk through it.
 
     Returns
     -------
@@ -161,7 +162,7 @@ def detect(
     'unavailable (not connected): No CNAME.'
     """
     engines = listed_engines(options)
-    answer = Facts(document, [name for name, _, _ in engines], whole)
+    answer = Facts(document, [name for name, _, _ in engines], vector)
     failure, is_ruled = None, False
     try:
         is_ruled = _read(answer, rules_of(rule), status, headers or {})
@@ -224,12 +225,11 @@ def _read(
     """Read a response by its rules or the general ones; whether the reference's stated all."""
     if read_status(answer, status):
         return False
-    silent = answer.whole is None and says_nothing(answer.document)
     own = {rule.header for rule in declared if rule.kind == "header"}
     read_headers(answer, {name: text for name, text in headers.items() if name.lower() not in own})
-    if (declared or not silent) and read_rules(answer, declared, headers):
+    if read_rules(answer, declared, headers):
         return not declared
-    if not silent:
+    if not says_nothing(answer.document):
         rules.read_envelope(answer)
         rules.read_forms(answer)
         rules.read_rows(answer)

@@ -20,7 +20,6 @@ from aatoolkit.availability.detect.words import (
     is_echo,
     is_size,
     is_statement,
-    kind_of_entries,
     subject,
     weighed,
 )
@@ -111,26 +110,6 @@ def raw(value: Any) -> str:
     return text if len(text) <= _LONGEST_RAW else text[: _LONGEST_RAW - 1] + "…"
 
 
-class FullDocument(NamedTuple):
-    """The whole response, where its longest list was cut short in the decoded document.
-
-    Parameters
-    ----------
-    values : Vector
-        All of it.
-    steps : tuple of str
-        The fields that lead to the list.
-    """
-
-    values: Vector
-    steps: tuple[str, ...]
-
-    @property
-    def path(self) -> str:
-        """The JSON path of the list."""
-        return "$" + "".join(map(key_step, self.steps))
-
-
 class Fact(NamedTuple):
     """All values of one pattern of the data: of a field, or the elements of its lists."""
 
@@ -183,12 +162,11 @@ class Facts:
         self,
         document: Any,
         engines: Collection[str] = (),
-        whole: FullDocument | None = None,
+        vector: Vector | None = None,
     ) -> None:
-        if whole and any(is_statement(name) or kind_of_entries(name) for name in whole.steps):
-            # The list that was cut short is a statement: it is read in full.
-            document, whole = whole.values.values[0], None
-        self.document, self.whole = document, whole
+        self.document = document
+        if vector is not None:
+            self.vector = vector
         self.listed_engines = frozenset(engines)
         self.engines = {fold(name): name for name in (*words("known_engine"), *engines)}
         self.signals: list[Signal] = []
@@ -198,7 +176,6 @@ class Facts:
 
     def release(self) -> None:
         """Release the values of the response, which can be flattened again from the document."""
-        self.whole = None
         for name, member in vars(Facts).items():
             if isinstance(member, cached_property):
                 self.__dict__.pop(name, None)
@@ -303,10 +280,14 @@ class Facts:
         return {len(fact.values) for fact in outermost}
 
     @cached_property
+    def vector(self) -> Vector:
+        """The response, to be walked through."""
+        return Vector.of(self.document)
+
+    @cached_property
     def facts(self) -> list[Fact]:
         """The values of the data, pattern by pattern; metadata and echoes are left out."""
-        root = self.whole.values if self.whole else Vector.of(self.document)
-        waiting, facts = [Fact((), root, "", False)], []
+        waiting, facts = [Fact((), self.vector, "", False)], []
         while waiting:
             facts.append(fact := waiting.pop())
             steps, vector, key, in_list = fact
