@@ -136,12 +136,13 @@ class Dataset(Mapping[str, Tables], NamesNear):
 
         return headline(self, _checked(baseline), level)
 
-    def funnel(self, by: str | None = "path", level: float = 0.95) -> pd.DataFrame:
-        """Join the stages of each page, day or platform: crawled, cited, visited, converted.
+    def funnel(self, by: str = "path", level: float = 0.95) -> pd.DataFrame:
+        """Join the stages of each page or day: crawled, cited, visited, converted.
 
         Four stages, each from the section that counts it: requests of AI crawlers (``crawl``),
-        answers that cite the page (``crawl`` and ``conversions``; citations by day and platform:
-        ``overview``, ``domains``), visits from engines and their conversions (``conversions``).
+        answers that cite the page (``crawl`` and ``conversions``, else the own pages of ``urls``;
+        citations by day: ``overview``), visits from engines and their conversions
+        (``conversions``).
         They are joined on paths in one spelling: without host, query, fragment, trailing slash
         and index file. A stage that was not measured says so, and a page that a section does not
         list has no number there: neither is 0. Sums of which a part is missing are missing.
@@ -152,8 +153,7 @@ class Dataset(Mapping[str, Tables], NamesNear):
         answers and visits count different things; their quotients are no rates.
 
         ``crawl_to_refer`` is requests of crawlers over visits from engines, after the ratio of
-        Cloudflare Radar ("HTML page crawl requests to HTML page referrals by platform", 2025):
-        with ``by="platform"`` the crawlers of an operator over the visits from its engines.
+        Cloudflare Radar ("HTML page crawl requests to HTML page referrals by platform", 2025).
         Unlike there, all requests count and visits are sessions; by path it is of pages alone,
         not of files such as ``robots.txt``. It is missing where there is no visit.
 
@@ -163,15 +163,15 @@ class Dataset(Mapping[str, Tables], NamesNear):
 
         Parameters
         ----------
-        by : {"path", "day", "platform", None}
-            What the stages are joined on; None for the totals of the window.
+        by : {"path", "day"}
+            What the stages are joined on.
         level : float
             The confidence level of ``conversion_rate``.
 
         Returns
         -------
         pandas.DataFrame
-            One row a path, day or platform, the most crawled first (days in their order): the
+            One row a path or day, the most crawled first (days in their order): the
             key, ``crawled`` (requests), ``cited`` (answers by path, else citations), ``visited``,
             ``converted``, ``crawl_to_refer`` (requests per visit), ``conversion_rate`` with
             ``_low`` and ``_high``, ``n`` (the visits it is of), ``verdict`` (which stages were not

@@ -43,6 +43,17 @@ def _words(values: Iterable[object]) -> pd.Index:
     return pd.Index([*values], dtype="string")
 
 
+def _baseline(baseline: pd.DataFrame | str) -> pd.DataFrame | None:
+    """The frame that another is compared with; None for the window before of its own columns."""
+    if isinstance(baseline, str) and baseline != "previous":
+        raise ArgumentError(
+            f"baseline={baseline!r} is no frame; give one, or baseline='previous' for the window "
+            "before, where the frame's own columns give it",
+            argument="baseline",
+        )
+    return None if isinstance(baseline, str) else baseline
+
+
 class Accessor(NamesNear):
     """What can be done with a frame that was read: ``print(df.aa)`` lists it, a line a verb.
 
@@ -792,14 +803,10 @@ class Accessor(NamesNear):
         (0.5, 0.75, 'no evidence')
         """
         from aatoolkit.stats.compare import compare
-        from aatoolkit.stats.sides import previous_window
 
-        if isinstance(baseline, str):
-            measures = [column] if isinstance(column, str) else [*column]
-            baseline = previous_window(self._frame, measures, baseline)
         return compare(
             self._frame,
-            baseline,
+            _baseline(baseline),
             column,
             by,
             pair=pair,
@@ -875,11 +882,8 @@ class Accessor(NamesNear):
         4    total     0.0
         """
         from aatoolkit.stats.compare import decompose
-        from aatoolkit.stats.sides import previous_window
 
-        if isinstance(baseline, str):
-            baseline = previous_window(self._frame, [column], baseline)
-        return decompose(self._frame, baseline, column, by, level=level, rules=rules)
+        return decompose(self._frame, _baseline(baseline), column, by, level=level, rules=rules)
 
     def stability(
         self,
@@ -1085,15 +1089,13 @@ class Accessor(NamesNear):
         by: str | Sequence[str] | None = None,
         *,
         top: int = 5,
-        rarefy: bool = True,
         level: float = 0.95,
     ) -> pd.DataFrame:
         """Measure how concentrated a count is on few members.
 
         The Herfindahl index without its bias, Σnᵢ(nᵢ-1)/(N(N-1)) (Simpson, *Nature* 163, 1949), the
-        effective number 1/index (Hill, *Ecology* 54, 1973), the share of the largest few, and the
-        Gini coefficient of those that occur. The last two depend on N: groups are rarefied to
-        the smallest (Hurlbert, *Ecology* 52, 1971). Intervals are from 499 multinomial resamples,
+        effective number 1/index (Hill, *Ecology* 54, 1973), and the share of the largest few, which
+        depends on N: compare it between groups of like size. Intervals are from 499 multinomial resamples,
         always the same ones, centred at the estimate; of groups of more than 2,000 members fewer
         (49 at least), and from 5,000 on the interval is ± t times their standard deviation. The
         largest few of a sample have luck among their merits, the more of it the more members tie:
@@ -1112,17 +1114,14 @@ class Accessor(NamesNear):
             One result a group.
         top : int
             How many are "the largest few".
-        rarefy : bool
-            Whether groups are rarefied to the size of the smallest.
         level : float
             The confidence level.
 
         Returns
         -------
         pandas.DataFrame
-            One row a group: ``hhi``, ``effective``, ``top_share``, ``gini``, each with ``_low``
-            and ``_high``, ``n``, ``members``, ``depth``, ``verdict``, ``method``. Groups of less
-            than 20 cannot say.
+            One row a group: ``hhi``, ``effective``, ``top_share``, each with ``_low`` and
+            ``_high``, ``n``, ``members``, ``verdict``, ``method``. Groups of less than 20 cannot say.
 
         Raises
         ------
@@ -1139,7 +1138,7 @@ class Accessor(NamesNear):
         """
         from aatoolkit.stats.members import concentration
 
-        return concentration(self._frame, column, by, top=top, rarefy=rarefy, level=level)
+        return concentration(self._frame, column, by, top=top, level=level)
 
     def overlap(
         self,
@@ -1148,9 +1147,6 @@ class Accessor(NamesNear):
         by: str = "prompt_id",
         *,
         repeat: str = "chat_id",
-        order: str | None = None,
-        p: float = 0.9,
-        depth: int = 10,
         level: float = 0.95,
     ) -> pd.DataFrame:
         """Measure how much the lists of two engines overlap, beside the overlap of repeats of each.
@@ -1164,10 +1160,6 @@ class Accessor(NamesNear):
           same weight.
         - ``ceiling``: the same between different answers of one engine, mean of the two engines,
           over the prompts that both answered twice or more; ``gap`` is the index less it there.
-        - ``rbo``: rank-biased overlap, which weighs the first places most: the agreement at
-          depth d has the weight (1-p)·pᵈ⁻¹, extrapolated beyond the lists (Webber, Moffat &
-          Zobel, *ACM Transactions on Information Systems* 28, 2010, equation 32). With p = 0.9 the
-          first 10 places have 86 % of the weight. Lists are cut at ``depth``.
 
         The intervals are Student's t over k prompts, mean ± t(k-1)·s/√k: of prompts like
         these, which are taken for a sample; 5 at least. Verdicts are on the gap, with Holm's method
@@ -1192,12 +1184,6 @@ class Accessor(NamesNear):
             What repeats, and is the unit of the intervals.
         repeat : str
             What names a single answer, and so a list.
-        order : str, optional
-            The place of an entry in its list, from 1; without it there is no ``rbo``.
-        p : float
-            The persistence of rank-biased overlap, between 0 and 1.
-        depth : int
-            How many places of each list it uses.
         level : float
             The confidence level.
 
@@ -1205,8 +1191,8 @@ class Accessor(NamesNear):
         -------
         pandas.DataFrame
             One row a pair: the key, ``jaccard`` with ``_low`` and ``_high``, ``ceiling``, ``gap``
-            with ``_low`` and ``_high``, ``p``, ``p_adjusted``, ``detectable``, ``rbo`` with
-            ``_low`` and ``_high``, ``rbo_ceiling``, ``n`` (answers), ``clusters``, ``verdict``
+            with ``_low`` and ``_high``, ``p``, ``p_adjusted``, ``detectable``, ``n`` (answers),
+            ``clusters``, ``verdict``
             ("less alike" or "more alike" than repeats, "no evidence" or "cannot say"), ``why``
             and ``method``. Fractions from 0 to 1.
 
@@ -1215,10 +1201,10 @@ class Accessor(NamesNear):
         ItemNotFound
             If there is no such column.
         AvailabilityError
-            If a row has no engine, prompt, answer or place, an answer is of several engines or
+            If a row has no engine, prompt or answer, an answer is of several engines or
             prompts, or there are more than 40 engines.
         ValueError
-            If ``p``, ``depth`` or the level cannot be used.
+            If the level cannot be used.
 
         Examples
         --------
@@ -1242,9 +1228,6 @@ class Accessor(NamesNear):
             between,
             by,
             repeat=repeat,
-            order=order,
-            p=p,
-            depth=depth,
             level=level,
         )
 

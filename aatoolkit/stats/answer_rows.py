@@ -14,7 +14,8 @@ from aatoolkit.availability import Availability, Cause, Status, combine
 from aatoolkit.errors import AvailabilityError
 from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, attach, metadata_of
 from aatoolkit.metadata.recorded import recorded
-from aatoolkit.stats.results import check_level, percent, result, verdict_of
+from aatoolkit.stats.estimate import check_level, verdict_of
+from aatoolkit.stats.results import percent, result
 from aatoolkit.stats.trace import (
     One,
     leaf,

@@ -12,10 +12,20 @@ import pandas as pd
 
 from aatoolkit.errors import AvailabilityError
 from aatoolkit.metadata.recorded import recorded
-from aatoolkit.stats.cluster_sums import Integers, Numbers, Rules, cluster_sums
-from aatoolkit.stats.estimate import long_run
-from aatoolkit.stats.results import amount, check_level, points, result
-from aatoolkit.stats.trace import One, drawn, name_all, number, plain_value, take, under
+from aatoolkit.stats.estimate import check_level, long_run
+from aatoolkit.stats.results import amount, points, result
+from aatoolkit.stats.sums import Rules, cluster_sums
+from aatoolkit.stats.trace import (
+    Integers,
+    Numbers,
+    One,
+    drawn,
+    name_all,
+    number,
+    plain_value,
+    take,
+    under,
+)
 
 RATES, COUNTS, MEANS = "binomial", "Poisson", "normal"
 _WORDS = {RATES: "rate", COUNTS: "count", MEANS: "mean"}

@@ -5,76 +5,70 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from aatoolkit import sections
+from aatoolkit._util.lexicon import fold
 from aatoolkit.availability import Status, combine
 from aatoolkit.errors import ArgumentError, AvailabilityError
 from aatoolkit.frame.aggregation_plan import row_units
 from aatoolkit.frame.groupby import By, flattened, group
+from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
 from aatoolkit.metadata.recorded import recorded
-from aatoolkit.stats.cluster_sums import ClusterSums, Rules, cluster_sums
+from aatoolkit.sections.aggregation import ratio
 from aatoolkit.stats.estimate import (
     CORRECTIONS,
     LEAST_CLUSTERS,
+    NAN,
     NOTHING,
     Change,
-    adjusted,
-    answers_of,
     changed,
     changed_counts,
     changed_samples,
     changed_totals,
-    detectable,
-    long_run_factor,
+    check_level,
+    judged,
+    long_run,
     sample_of,
     varies,
-)
-from aatoolkit.stats.results import (
-    MEASURED,
-    amount,
-    check_level,
-    points,
-    reranked,
-    result,
     verdict_of,
 )
-from aatoolkit.stats.sides import (
+from aatoolkit.stats.results import MEASURED, amount, points, refusal, reranked, result
+from aatoolkit.stats.sums import (
+    PROMPT,
+    SEVERAL,
     WINDOWS,
+    ClusterSums,
+    Rules,
+    cluster_sums,
     names_of,
     overlapping,
     pairing,
-    rules_of,
+    previous_window,
+    rule_of,
     side_names,
 )
 from aatoolkit.stats.trace import (
     One,
-    Traced,
     cells_of,
     derived,
     name_all,
     named,
     normal_quantile,
     number,
+    plain_value,
     setting,
     take,
     two_sided,
-    under,
 )
 
-_NAN = float("nan")
 INDEPENDENT: tuple[Any, Any] = (1.0, math.inf)
 """The design effect of answers that are independent, and its degrees of freedom."""
-
-_ADJUSTED_BY = {
-    "holm": "Holm's method",
-    "bh": "Benjamini and Hochberg's method",
-    None: "nothing",
-}
-_ORDER = {"up": 0, "down": 0, "no evidence": 1, "cannot say": 2}
 
 
 @dataclass(frozen=True)
@@ -113,16 +107,11 @@ class ComparedRow:
     notes: tuple[str, ...] = ()
     is_planned: bool = False
 
-    @property
-    def p(self) -> Any:
-        """The p-value; NaN where nothing can be said."""
-        return _NAN if self.why else self.change.p
-
 
 @recorded("compare", "now", "before")
 def compare(
     now: pd.DataFrame,
-    before: pd.DataFrame,
+    before: pd.DataFrame | None,
     columns: str | Sequence[str],
     by: By = None,
     *,
@@ -132,27 +121,42 @@ def compare(
     level: float = 0.95,
     rules: Rules | None = None,
 ) -> pd.DataFrame:
-    """Compare a measure of two frames; see ``df.aa.compare``."""
+    """Compare measures with those of another frame, or of the window before: ``df.aa.compare``."""
     check_level(level)
     if correct not in CORRECTIONS:
         raise ArgumentError(f"correct={correct!r} is none of {', '.join(map(repr, CORRECTIONS))}")
     if pair and cluster and pair != cluster:
         raise ArgumentError("give pair= or cluster=: prompts are paired, or they are not")
-    keys = names_of(by)
-    how = pairing(now, before, keys, pair, cluster)
     measures = [columns] if isinstance(columns, str) else list(columns)
+    keys = names_of(by)
+    if not (keys or pair or cluster):
+        keys = _keys_of_rows(flattened(now), measures)
     rows = [
         row
         for measure in measures
-        for row in compared(now, before, measure, keys, *how, level, rules)
+        for row in compared(now, before, measure, keys, pair, cluster, level, rules)
     ]
-    metadata = [metadata_of(flattened(frame)) for frame in (now, before)]
-    return comparison(rows, keys, metadata, correct, level, side_names(metadata[:1], metadata[1:]))
+    metadata = [metadata_of(flattened(frame)) for frame in (now, before) if frame is not None]
+    names = side_names(metadata[:1], metadata[-1:])
+    return comparison(rows, keys, metadata, correct, level, names)
+
+
+def _keys_of_rows(flat: pd.DataFrame, measures: Sequence[str]) -> list[str]:
+    """The key of rows that do not combine, as those of different measures: each by itself."""
+    metadata = metadata_of(flat)
+    apart = [
+        measure in metadata.columns
+        and declared(metadata.columns[measure]) is not None
+        and rule_of(metadata, measure)[0].rule == "none"
+        for measure in measures
+    ]
+    is_keyed = len(metadata.key) == 1 and metadata.key[0] in flat.columns and len(flat) > 1
+    return [*metadata.key] if is_keyed and all(apart) else []
 
 
 def compared(
     now: pd.DataFrame,
-    before: pd.DataFrame,
+    before: pd.DataFrame | None,
     measure: str,
     by: Sequence[str],
     pair: str | None,
@@ -160,25 +164,70 @@ def compared(
     level: float,
     rules: Rules | None = None,
     design: tuple[Any, Any] = INDEPENDENT,
+    prompt: str = PROMPT,
 ) -> Iterator[ComparedRow]:
     """The comparisons of one measure, a group each, not yet corrected."""
-    frames = (now, before)
+    own, forbids = rules, ""
+    if before is None:
+        before, own = previous_window(now, measure, rules)
+    else:
+        forbids = overlapping(now, before)
+    how = pairing(now, before, by, pair, cluster, prompt)
+    yield from _compared((now, before), (rules, own), measure, by, *how, level, design, forbids)
+
+
+def _compared(
+    frames: Sequence[pd.DataFrame],
+    rules: Sequence[Rules | None],
+    measure: str,
+    by: Sequence[str],
+    pair: str | None,
+    cluster: str | None,
+    level: float,
+    design: tuple[Any, Any],
+    forbids: str,
+) -> Iterator[ComparedRow]:
+    """The comparisons of two sides, a group each."""
+    repeats = pair or cluster
     try:
         sides = [
-            cluster_sums(frame, measure, by, pair or cluster, own, counts=bool(pair or cluster))
-            for frame, own in zip(frames, rules_of(frames, measure, rules), strict=True)
+            cluster_sums(
+                frame,
+                measure,
+                by,
+                repeats,
+                _poolable(frame, measure, by, rule),
+                counts=bool(repeats),
+            )
+            for frame, rule in zip(frames, rules, strict=True)
         ]
     except AvailabilityError as error:
-        rows = [_single_rows(frame, measure, by) for frame in frames]
-        if None in rows:
+        rows = [rows for frame in frames if (rows := _single_rows(frame, measure, by)) is not None]
+        if len(rows) < len(frames):
             raise
-        why = overlapping(now, before, measure)
-        why = why or f"nothing says how it varies: {(error.columns or {}).get(measure, error)}"
-        yield from _of_single_rows(frames, rows, measure, by, level, why)
+        why = f"nothing says how it varies: {_why_untested(frames[0], measure, error)}"
+        for key in dict.fromkeys([*rows[0], *rows[1]]):  # rows that do not add up, each by itself
+            places = [part.get(key) for part in rows]
+            if by and None not in places:
+                two = [
+                    derived(frame.iloc[[at]], frame, rows=[at])
+                    for frame, at in zip(frames, places, strict=True)
+                    if at is not None
+                ]
+                for row in _compared(two, rules, measure, (), None, None, level, design, forbids):
+                    yield replace(row, key=key)
+                continue
+            after, before = (
+                NAN if at is None else take(cells_of(name, flattened(frame), measure, [at]), 0)
+                for name, frame, at in zip(("after", "before"), frames, places, strict=True)
+            )
+            change = Change(after - before, after=after, before=before)
+            units = row_units(frames[0], metadata_of(frames[0]), measure)
+            unit = None if units is None or not len(units) else str(units.iloc[0])
+            yield ComparedRow(measure, key, change, unit, unit == "fraction", why=forbids or why)
         return
     names = side_names(*([metadata_of(frame, levels=True)] for frame in frames))
     unit, is_rate = sides[0].unit or sides[1].unit, all(side.is_rate for side in sides)
-    refused = overlapping(now, before, measure)
     for key in dict.fromkeys([*sides[0].keys, *sides[1].keys]):
         groups = [side.keys.get(key) for side in sides]
         lacking, notes = _limits(sides, groups, names)
@@ -186,9 +235,57 @@ def compared(
         if None not in groups:
             with np.errstate(divide="ignore", invalid="ignore"):
                 change, method, why, moved = _tested(sides, groups, pair, cluster, level, design)
-            why = refused or lacking or why
+            why = forbids or lacking or why
             row = replace(row, change=change, method=method, why=why, notes=(*moved, *notes))
         yield row
+
+
+# --- whether a column can be compared ---------------------------------------------------------
+
+
+def _poolable(
+    frame: pd.DataFrame, measure: str, by: Sequence[str], rules: Rules | None
+) -> Rules | None:
+    """The rules by which the rows of a group are pooled: one row alone has the rate of its counts.
+
+    Raises
+    ------
+    AvailabilityError
+        If it is a share, of which nothing says how it varies.
+    """
+    flat = flattened(frame)
+    metadata = metadata_of(flat)
+    if measure not in flat.columns or measure in (rules or {}):
+        return rules
+    rule, parts = rule_of(metadata, measure)
+    if rule.within in flat.columns:
+        metrics = {fold(str(metric)) for metric in flat[rule.within].dropna().unique()}
+        if metrics and metrics <= _shares():
+            raise refusal(measure, "comparison", SEVERAL)
+    elif rule.rule == "none" and all(parts) and _single_rows(frame, measure, by) is not None:
+        return {**(rules or {}), measure: ratio(*parts)}
+    return rules
+
+
+@cache
+def _shares() -> frozenset[str]:
+    """The measures of which one answer can hold several, as the declared tables have them."""
+    tables = (table for name in sections.names() for table in sections.get(name))
+    return frozenset(
+        fold(column.name)
+        for table in tables
+        for column in table.columns
+        if column.aggregate.rule == "sum" and column.aggregate.counts
+    )
+
+
+def _why_untested(frame: pd.DataFrame, measure: str, error: AvailabilityError) -> str:
+    """Why nothing tests a row by itself: what refuses it, or that its counts are not there."""
+    metadata = metadata_of(flattened(frame))
+    rule, parts = rule_of(metadata, measure)
+    if rule.rule == "none" and not all(parts):
+        return "the service gives no counts of it"
+    return str((error.columns or {}).get(measure, error))
 
 
 def _single_rows(
@@ -203,36 +300,7 @@ def _single_rows(
     return {keys[number] if by else (): at for at, number in enumerate(groups.ids)}
 
 
-def _of_single_rows(
-    frames: Sequence[pd.DataFrame],
-    rows: Sequence[Any],
-    measure: str,
-    by: Sequence[str],
-    level: float,
-    why: str,
-) -> Iterator[ComparedRow]:
-    """The comparisons of rows that do not add up, such as key figures: each by itself.
-
-    Where its own counts say how it varies it is tested, else its values are shown.
-    """
-    for key in dict.fromkeys([*rows[0], *rows[1]]):
-        places = [part.get(key) for part in rows]
-        if by and None not in places:
-            two = [
-                derived(frame.iloc[[at]], frame, rows=[at])
-                for frame, at in zip(frames, places, strict=True)
-            ]
-            for row in compared(two[0], two[1], measure, (), None, None, level):
-                yield replace(row, key=key)
-            continue
-        after, before = (
-            _NAN if at is None else take(cells_of(name, flattened(frame), measure, [at]), 0)
-            for name, frame, at in zip(("after", "before"), frames, places, strict=True)
-        )
-        change = replace(NOTHING, after=after, before=before, change=after - before)
-        units = row_units(frames[0], metadata_of(frames[0]), measure)
-        unit = None if units is None or not len(units) else str(units.iloc[0])
-        yield ComparedRow(measure, key, change, unit, unit == "fraction", why=why)
+# --- how it is tested -------------------------------------------------------------------------
 
 
 def _tested(
@@ -260,7 +328,7 @@ def _tested(
         pairs = [{name: part[name] for name in common} for part in pairs]
     elif not all(pairs):
         return NOTHING, "", "no answers on one side or both", ()
-    elif cluster and sides[0].is_by_day:
+    elif cluster and pd.api.types.is_datetime64_any_dtype(sides[0].labels.dtype):
         is_by_day, pairs = True, [dict(sorted(part.items())) for part in pairs]
     least, sure = min(map(len, pairs)), setting("level", level)
     (y1, n1), (y0, n0) = (
@@ -271,40 +339,46 @@ def _tested(
             change = changed_counts(y1, y0, sure)
         else:
             change = changed(y1, n1, y0, n0, sure, is_rate=is_rate)
-        method = f"paired by {pair}, linearised, {_freedom(change)}"
-        return change, method, _why_not(change, least, pair), notes
+        return change, f"paired by {pair}, linearised", _why_not(change, least, pair), notes
     if cluster:
-        factors = [long_run_factor(y, n) if is_by_day else 1.0 for y, n in ((y1, n1), (y0, n0))]
-        samples = sample_of(y1, n1, "1", factors[0]), sample_of(y0, n0, "0", factors[1])
-        change = changed_samples(*samples, sure)
+        one, two = (
+            sample_of(y, n, side, _factor(y, n) if is_by_day else 1.0)
+            for side, y, n in (("after", y1, n1), ("before", y0, n0))
+        )
+        change = changed_samples(one, two, sure)
+        # Neighbouring days may be alike.
         name, alike = ("days", ", long-run variance") if is_by_day else (cluster, "")
-        method = f"two samples of {name}, linearised{alike}, {_freedom(change, 'Welch')}"
+        method = f"two samples of {name}, linearised{alike}, Welch"
         return change, method, _why_not(change, least, name), ()
     if is_rate:
         change = changed_totals(y1, n1, y0, n0, sure, *design)
         method = "Newcombe's interval and z test; takes answers for independent"
         if design is not INDEPENDENT:
-            deff, df = map(number, design)
             method = (
-                f"Newcombe's interval and t test of {df:.3g} degrees of freedom, with the "
-                f"design effect of the own mention rate over prompts ({deff:.3g})"
+                "Newcombe's interval and t test, with the design effect of the own mention rate "
+                f"over prompts ({number(design[0]):.3g})"
             )
         return change, method, "", ()
     if not sides[0].of_rows:
-        samples = sample_of(y1, n1, "1"), sample_of(y0, n0, "0")
-        why = "nothing says how it differs between answers; name what repeats: cluster="
-        return changed_samples(*samples, sure), "", why, ()
-    squares = [side.squares_of(part.values()) for side, part in zip(sides, pairs, strict=True)]
-    means = answers_of(y1, n1, squares[0], "1"), answers_of(y0, n0, squares[1], "0")
-    change = replace(changed_samples(*means, sure), clusters=_NAN)
+        change = changed_samples(sample_of(y1, n1, "after"), sample_of(y0, n0, "before"), sure)
+        return change, "", "nothing says how it differs between answers; name what repeats", ()
+    one, two = (
+        sample_of(y, n, side, squares=sums.squares_of(part.values()))
+        for side, y, n, sums, part in zip(
+            ("after", "before"), (y1, y0), (n1, n0), sides, pairs, strict=True
+        )
+    )
+    change = changed_samples(one, two, sure)
     size = int(min(number(change.size_after), number(change.size_before)))
     method = "Welch's t; takes answers for independent"
     return change, method, _why_not(change, size, "answers", 2), ()
 
 
-def _freedom(change: Change, whose: str = "") -> str:
-    name = f"{whose}'s t" if whose else "t"
-    return f"{name} of {number(change.df):.3g} degrees of freedom"
+def _factor(y: Any, n: Any) -> float:
+    """How much more the sum of a series varies than that of independent days, 1 at least."""
+    y, n = plain_value(y), plain_value(n)
+    residual = y - n * (y.sum() / n.sum())
+    return max(float(long_run(residual[None])[0]), 1.0)
 
 
 def _why_not(change: Change, k: int, name: str, least: int = LEAST_CLUSTERS) -> str:
@@ -331,9 +405,7 @@ def _limits(
     return lacking, tuple(f"{' and '.join(part)}: {state}" for state, part in in_part.items())
 
 
-def sides_of(names: tuple[str, str]) -> tuple[str, str, str]:
-    """The columns of both values, by the names of the sides, and of what the baseline is of."""
-    return ("after", "before", "n_before") if names == WINDOWS else (*names, "n_baseline")
+# --- what comes of it -------------------------------------------------------------------------
 
 
 def comparison(
@@ -350,36 +422,68 @@ def comparison(
 
     Ranked, the planned one comes first, then what changed for certain, by its size.
     """
-    in_family = [row.p if not row.is_planned else _NAN for row in rows]
-    family = sum(math.isfinite(number(p)) for p in in_family)
-    lines = []
-    for row, p in zip(rows, adjusted(in_family, correct), strict=True):
-        tests = 1 if row.is_planned or not correct else max(family, 1)
-        lines.append(_line(row, row.p if row.is_planned else p, tests, family, level, names))
-    columns = lines or [_line(ComparedRow("", (), NOTHING, None, True), _NAN, 1, 0, level, names)]
-    values = {name: [line[name] for line in lines] for name in columns[0]}
-    if not any(row.is_planned for row in rows):
-        del values["family"]
-    measures, units = {row.measure for row in rows}, {row.unit for row in rows}
+    is_plain = names == WINDOWS
+    side, baseline, n_baseline = (
+        ("after", "before", "n_before") if is_plain else (*names, "n_baseline")
+    )
+    changes, are_rates = [row.change for row in rows], [row.is_rate for row in rows]
+    texts, rooms = [], []
+    for change, is_rate in zip(changes, are_rates, strict=True):
+        after, before = (amount(number(end), is_rate) for end in (change.after, change.before))
+        texts.append(
+            f"{before} to {after}" if is_plain else f"{names[0]} {after}, {names[1]} {before}"
+        )
+        rooms.append(max(number(change.before), 1 - number(change.before)) if is_rate else math.inf)
+    alone = {at for at, row in enumerate(rows) if row.is_planned}
+    columns = judged(
+        changes,
+        [row.why for row in rows],
+        texts,
+        [row.method for row in rows],
+        level,
+        correct=correct,
+        alone=alone,
+        are_rates=are_rates,
+        rooms=rooms,
+        noun="change" if is_plain else "difference",
+    )
+    columns["why"] = [
+        "; ".join(dict.fromkeys([why, *row.notes]))
+        for why, row in zip(columns["why"], rows, strict=True)
+    ]
+    tests = [math.isfinite(number(p)) for p in columns["p"]]
+    if alone:
+        family = f"one of a family of {sum(tests) - sum(tests[at] for at in alone)}"
+        columns["family"] = [
+            ("planned: it stands alone" if row.is_planned else family) if is_tested else None
+            for row, is_tested in zip(rows, tests, strict=True)
+        ]
+    hosts = {} if is_plain else dict(zip(("host", "baseline_host"), names, strict=True))
+    of_rows = {name: [getattr(row, name) for row in rows] for name in ("measure", "unit")}
+    columns |= of_rows | {name: [host] * len(rows) for name, host in hosts.items()}
+    columns |= {
+        side: [change.after for change in changes],
+        baseline: [change.before for change in changes],
+        n_baseline: [change.size_before for change in changes],
+        "n": [change.size_after for change in changes],
+        "change": [change.change for change in changes],
+        "clusters": [change.clusters for change in changes],
+    }
+    units = {row.unit for row in rows}
     states = [
         column.availability
-        for known in metadata
-        for name, column in known.columns.items()
-        if name in measures
+        for part in metadata
+        for name, column in part.columns.items()
+        if name in of_rows["measure"]
     ]
-    side, baseline, n_baseline = sides_of(names)
-    this, that = ("this frame", "the other frame") if names == WINDOWS else names
-    hosts = {} if names == WINDOWS else dict(zip(("host", "baseline_host"), names, strict=True))
+    this, that = ("this frame", "the other frame") if is_plain else names
     frame = result(
         "compare",
-        {
-            "measure": values.pop("measure"),
-            **{name: _key([row.key[at] for row in rows]) for at, name in enumerate(keys)},
-            **{name: [host] * len(rows) for name, host in hosts.items()},
-            **values,
-        },
+        {"measure": columns.pop("measure")}
+        | {name: _key([row.key[at] for row in rows]) for at, name in enumerate(keys)}
+        | columns,
         {name: metadata[0].columns[name] for name in keys if name in metadata[0].columns},
-        [source for known in metadata for source in known.sources],
+        [source for part in metadata for source in part.sources],
         combine(states) if states else MEASURED,
         key=("measure", *keys),
         unit=units.pop() if len(units) == 1 else None,
@@ -389,63 +493,15 @@ def comparison(
         n_baseline=n_baseline,
         this=this,
         that=that,
-        how=_ADJUSTED_BY[correct],
-        less="After less before." if names == WINDOWS else f"{this} less {that}.",
+        how=f"{CORRECTIONS[correct]} method",
+        less="After less before." if is_plain else f"{this} less {that}.",
     )
     if not is_ranked:
         return frame
     size = -frame["change"].abs().to_numpy(np.float64, na_value=0.0)
-    others = np.array([not row.is_planned for row in rows], bool)
-    return reranked(frame, np.lexsort((size, frame["verdict"].map(_ORDER).to_numpy(), others)))
-
-
-def _line(
-    row: ComparedRow, p: Any, tests: int, family: int, level: float, names: tuple[str, str]
-) -> dict[str, Any]:
-    """The columns of a comparison, after its key."""
-    change = row.change
-    is_tested = math.isfinite(number(row.p))
-    low, high = (_NAN if row.why else end for end in (change.low, change.high))
-    side, baseline, n_baseline = sides_of(names)
-    least: Any = _NAN
-    if is_tested:
-        sure, many = setting("level", level), setting("tests", tests)
-        least = detectable(change.error, change.df, sure, many, change.unequal)
-        room = max(number(change.before), 1 - number(change.before)) if row.is_rate else math.inf
-        least = least if number(least) <= room else _NAN
-    verdict = verdict_of(number(p), number(change.change), level)
-    stands = "planned: it stands alone" if row.is_planned else f"one of a family of {family}"
-    p = under("p_adjusted", p)
-    return {
-        "measure": row.measure,
-        baseline: change.before,
-        side: change.after,
-        "change": change.change,
-        "low": low,
-        "high": high,
-        "p": row.p,
-        "p_adjusted": p,
-        n_baseline: change.size_before,
-        "n": change.size_after,
-        "clusters": change.clusters,
-        "detectable": least,
-        "unit": row.unit,
-        "verdict": _judged(verdict, p, level),
-        "why": _why(row, verdict, number(least), level, names),
-        "method": row.method,
-        "family": stands if is_tested else None,
-    }
-
-
-def _judged(verdict: str, p: Any, level: float) -> Any:
-    """A verdict with the comparison of the p-value that it rests on, where that is traced."""
-    if not isinstance(p, Traced):
-        return verdict
-    threshold = 1 - setting("level", level)
-    name_all(threshold=threshold)
-    decided = p < threshold if p.value < threshold.value else p >= threshold
-    decided.value = verdict
-    return decided
+    places = frame["verdict"].map({"no evidence": 1, "cannot say": 2}).fillna(0)
+    others = np.array([at not in alone for at in range(len(rows))])
+    return reranked(frame, np.lexsort((size, places.to_numpy(), others)))
 
 
 def _key(values: Sequence[object]) -> pd.Series:
@@ -454,31 +510,13 @@ def _key(values: Sequence[object]) -> pd.Series:
     return column.astype("string") if is_text else column.infer_objects()
 
 
-def _why(row: ComparedRow, verdict: str, least: float, level: float, names: tuple[str, str]) -> str:
-    change, is_rate = row.change, row.is_rate
-    if verdict == "cannot say":
-        return "; ".join(dict.fromkeys([row.why or "it cannot be computed", *row.notes]))
-    low, high = (points(number(end), is_rate) for end in (change.low, change.high))
-    after, before = (amount(number(end), is_rate) for end in (change.after, change.before))
-    word, moved = "change", f"{before} to {after}"
-    if names != WINDOWS:
-        word, moved = "difference", f"{names[0]} {after}, {names[1]} {before}"
-    which = f"{100 * level:g} % interval of the {word}, for this row alone"
-    reasons = [f"{moved}; {which}: {low} to {high}"]
-    if verdict == "no evidence":
-        what = f"a {word} of {points(least, is_rate).lstrip('+')}"
-        what = f"no possible {word}" if math.isnan(least) else what
-        reasons.append(f"{what} would have shown in 4 of 5 such samples")
-    return "; ".join(dict.fromkeys([*reasons, *row.notes]))
-
-
-PARTS = ("rate", "mix", "entered", "left", "total")
+# --- decomposition ----------------------------------------------------------------------------
 
 
 @recorded("decompose", "now", "before")
 def decompose(
     now: pd.DataFrame,
-    before: pd.DataFrame,
+    before: pd.DataFrame | None,
     column: str,
     by: str,
     *,
@@ -487,42 +525,50 @@ def decompose(
 ) -> pd.DataFrame:
     """Decompose the change of a rate or mean; see ``df.aa.decompose``."""
     check_level(level)
-    sides = [cluster_sums(frame, column, None, by, rules) for frame in (now, before)]
-    is_rate = all(side.is_rate for side in sides)
+    own, forbids = rules, ""
+    if before is None:
+        before, own = previous_window(now, column, rules)
+    else:
+        forbids = overlapping(now, before)
+    sides = [
+        cluster_sums(frame, column, None, by, rule) for frame, rule in ((now, rules), (before, own))
+    ]
     lacking = [name for side, name in zip(sides, WINDOWS, strict=True) if not side.n.sum() > 0]
     empty = f"{lacking[0]}: nothing was measured" if lacking else ""
-    why = overlapping(now, before, column) or empty
+    why = forbids or empty
     pairs = [side.pairs(0) for side in sides]
     common = [name for name in pairs[0] if name in pairs[1]]
     both = [
         part
-        for side, own, end in zip(sides, pairs, "10", strict=True)
-        for part in side.of([own[name] for name in common], end)
+        for side, own_pairs, end in zip(sides, pairs, "10", strict=True)
+        for part in side.of([own_pairs[name] for name in common], end)
     ]
     entered, left = (
-        side.of([pair for name, pair in own.items() if name not in common], end)
-        for side, own, end in zip(sides, pairs, ("_in", "_out"), strict=True)
+        side.of([pair for name, pair in own_pairs.items() if name not in common], end)
+        for side, own_pairs, end in zip(sides, pairs, ("_in", "_out"), strict=True)
     )
     with np.errstate(divide="ignore", invalid="ignore"):
-        made = decomposed(both, entered, left, is_rate=is_rate)
-        half = normal_quantile((1 + setting("level", level)) / 2) * made.error
-        tests = [made.rate - half, made.rate + half, two_sided(made.rate / made.error, math.inf)]
-    low, high, p = (_NAN if why else value for value in tests)
-    effects = [_NAN if empty else getattr(made, part) for part in PARTS]
-    verdict = verdict_of(number(p), number(effects[0]), level)
+        parts = decomposed(both, entered, left, is_rate=all(side.is_rate for side in sides))
+        half = normal_quantile((1 + setting("level", level)) / 2) * parts.error
+        tests = [
+            parts.rate - half,
+            parts.rate + half,
+            two_sided(parts.rate / parts.error, math.inf),
+        ]
+    low, high, p = ([NAN if why else value, *[NAN] * 4] for value in tests)
+    effects = [NAN if empty else getattr(parts, part) for part in PARTS]
+    verdict = verdict_of(number(p[0]), number(effects[0]), level)
     k, came, gone = One.count(both[1]), One.count(entered[1]), One.count(left[1])
-    blank = [_NAN] * 4
-    metadata = [metadata_of(frame) for frame in (now, before)]
-    states = [known.columns[column].availability for known in metadata if column in known.columns]
+    metadata = [side.metadata for side in sides]
     return result(
         "decompose",
         {
             "part": PARTS,
             "effect": effects,
-            "low": [low, *blank],
-            "high": [high, *blank],
-            "p": [p, *blank],
-            "n": [made.n] * 5,
+            "low": low,
+            "high": high,
+            "p": p,
+            "n": [parts.n] * 5,
             "clusters": [k, k, came, gone, k + came + gone],
             "verdict": [verdict, *["bookkeeping"] * 4],
             "why": [
@@ -530,13 +576,13 @@ def decompose(
                 f"the same {by}, asked more or less often: what was asked, not what was answered",
                 f"{number(came):g} {by} were not there before",
                 f"{number(gone):g} {by} are no longer there",
-                why if empty else f"{points(number(made.total), is_rate)} in all",
+                why if empty else f"{points(number(parts.total), sides[0].is_rate)} in all",
             ],
             "method": "Kitagawa 1955, centred; the rate effect with a z interval (strata)",
         },
         None,
-        [source for known in metadata for source in known.sources],
-        combine(states) if states else MEASURED,
+        [source for part in metadata for source in part.sources],
+        combine([part.columns[column].availability for part in metadata]),
         key=("part",),
         unit=sides[0].unit,
         level=level,
@@ -562,6 +608,9 @@ class Decomposed:
     n: Any
 
 
+PARTS = ("rate", "mix", "entered", "left", "total")
+
+
 def decomposed(
     both: Sequence[Any], entered: Sequence[Any], left: Sequence[Any], *, is_rate: bool
 ) -> Decomposed:
@@ -580,10 +629,9 @@ def decomposed(
     came = n_in / size1 * (y_in / n_in - middle)
     gone = n_out / size0 * (y_out / n_out - middle)
     name_all(term=term, mixed=mixed, came=came, gone=gone)
-    error = size1 * _NAN
+    error = size1 * NAN
     if is_rate:
         p1, p0 = (y1 + total1) / (n1 + 1), (y0 + total0) / (n0 + 1)
-        name_all(p1=p1, p0=p0)
         square = weight**2 * (p1 * (1 - p1) / n1 + p0 * (1 - p0) / n0)
         name_all(square=square)
         error = np.sqrt(One.total(square))

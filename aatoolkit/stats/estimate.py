@@ -24,36 +24,54 @@ checked by simulation.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from aatoolkit.stats.cluster_sums import Numbers
+from aatoolkit.errors import ArgumentError
+from aatoolkit.stats.results import points
 from aatoolkit.stats.trace import (
+    Numbers,
     One,
     Traced,
     call,
     name_all,
     named,
     normal_quantile,
+    number,
     plain_value,
     setting,
     t_quantile,
     t_quantiles,
     two_sided,
+    under,
 )
 
-CORRECTIONS = ("holm", "bh", None)
+CORRECTIONS = {"holm": "Holm's", "bh": "Benjamini and Hochberg's", None: "no"}
 POWER = 0.8
-_NO_END = 1e-3
-_NAN = float("nan")
+NAN = float("nan")
 LEAST_CLUSTERS = 5
 """Fewer clusters say too little about how clusters differ."""
 
 _ROUNDING = 1e-12
 """A standard error below this part of what it is the error of is one of rounding."""
+
+_NO_END = 1e-3
+
+
+def check_level(level: float) -> None:
+    """Refuse a confidence level that is none.
+
+    Raises
+    ------
+    ArgumentError
+        If it is not between 0 and 1.
+    """
+    if not 0 < level < 1:
+        raise ArgumentError(f"level={level!r} is not between 0 and 1")
 
 
 def varies(variance: Any, value: Any) -> Any:
@@ -69,13 +87,16 @@ def varies(variance: Any, value: Any) -> Any:
     return variance > (_ROUNDING * value) ** 2
 
 
+# --- rates and means --------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
 class Estimate:
     """The estimate of a group, or of each of many; NaN where there is none.
 
-    In formulas ``z`` are the residuals of clusters, ``misses`` what they miss, ``answers`` the
-    effective sample size, ``q`` the quantile; of strata ``within`` the variance of each, ``p`` its
-    rate with one answer at the overall rate added.
+    In formulas ``z`` are the residuals of clusters, ``answers`` the effective sample size, ``q``
+    the quantile; of strata ``within`` the variance of each, ``p`` its rate with one answer at the
+    overall rate added.
     """
 
     value: Any
@@ -99,98 +120,69 @@ def wilson(rate: Any, size: Any, quantile: Any) -> tuple[Any, Any]:
     (0.4038, 0.5962)
     """
     with np.errstate(divide="ignore", invalid="ignore"):
-        whole = 1 + quantile**2 / size
-        centre = (rate + quantile**2 / size / 2) / whole
-        half = np.sqrt(rate * (1 - rate) * (quantile**2 / size) + (quantile**2 / size) ** 2 / 4)
-        return np.maximum(centre - half / whole, 0.0), np.minimum(centre + half / whole, 1.0)
-
-
-def sampled(g: Any, y: Any, n: Any, level: Any, *, is_rate: bool) -> Estimate:
-    """Estimate with clusters as a sample: their differences are part of the error."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        size, k = g.total(n), g.count(n)
-        value = g.total(y) / size
-        name_all(value=value)
-        z = y - g.each(value) * n
-        name_all(z=z)
-        variance = k / (k - 1) * g.total(z**2) / size**2
-        misses, answers, deff = n - y, None, size * np.nan
-        name_all(misses=misses)
-        df = size**2 / g.total(n**2) - 1
-        if is_rate:
-            for part in (z**2, y, misses):
-                df = np.minimum(df, _carriers(g, part))
-            answers = np.where(varies(variance, value), value * (1 - value) / variance, df + 1)
-            deff = np.where(
-                value * (1 - value) > 0, variance / (value * (1 - value) / size), np.nan
-            )
-        df = np.where(np.isfinite(df), np.maximum(df, 1.0), 1.0)
-        q = call(t_quantiles, (1 + level) / 2, df)
-        ends = wilson(value, answers, q) if is_rate else _around(value, variance, q)
-        low, high = (np.where(k >= LEAST_CLUSTERS, end, np.nan) for end in ends)
-    name_all(answers=answers)
-    return named(Estimate(value, size, k, variance, deff, df, q, low, high))
-
-
-def fixed(g: Any, y: Any, n: Any, level: Any, *, is_rate: bool, squares: Any) -> Estimate:
-    """Estimate with clusters as the population: only answers within one are a sample (strata).
-
-    The variance is Σ(nᵢ/Σn)²·vᵢ. For rates vᵢ is p̃(1-p̃)/nᵢ, where p̃ is the cluster's rate
-    with one answer at the overall rate added: without it a prompt that was always, or never,
-    answered with the brand would be taken for certain.
-    """
-    answers = None
-    with np.errstate(divide="ignore", invalid="ignore"):
-        size, k = g.total(n), g.count(n)
-        value = g.total(y) / size
-        name_all(value=value)
-        if is_rate:
-            p = (y + g.each(value)) / (n + 1)
-            name_all(p=p)
-            within = p * (1 - p) / n
-        else:
-            spread = (squares - n * (y / n) ** 2) / (n - 1)
-            name_all(spread=spread)
-            weighted = np.where(n > 1, spread * (n - 1), 0.0)
-            name_all(weighted=weighted)
-            pooled = g.total(weighted) / (size - k)
-            name_all(pooled=pooled)
-            within = np.where(n > 1, spread, g.each(pooled)) / n
-        name_all(within=within, size=size)
-        variance = g.total((n / g.each(size)) ** 2 * within)
-        deff = size * np.nan
-        if is_rate:
-            answers = np.where(variance > 0, value * (1 - value) / variance, size)
-            deff = np.where(
-                value * (1 - value) > 0, variance / (value * (1 - value) / size), np.nan
-            )
-        df = np.maximum(size - k, 1.0)
-        q = call(t_quantiles, (1 + level) / 2, np.where(np.isfinite(df), df, 1.0))
-        ends = wilson(value, answers, q) if is_rate else _around(value, variance, q)
-        low, high = (np.where(size > k, end, np.nan) for end in ends)
-    name_all(answers=answers)
-    return named(Estimate(value, size, k, variance, deff, df, q, low, high))
+        part = quantile**2 / size
+        centre, width = rate + part / 2, 1 + part
+        half = np.sqrt(rate * (1 - rate) * part + part**2 / 4)
+        return (
+            np.maximum(centre / width - half / width, 0.0),
+            np.minimum(centre / width + half / width, 1.0),
+        )
 
 
 def estimate(
     g: Any, y: Any, n: Any, level: Any, panel: str, squares: Any, is_rate: bool
 ) -> Estimate:
-    """Estimate with clusters as a sample, or as the population (``panel="fixed"``)."""
-    if panel == "sampled":
-        return sampled(g, y, n, level, is_rate=is_rate)
-    return fixed(g, y, n, level, is_rate=is_rate, squares=squares)
+    """Estimate with clusters as a sample, or with ``panel="fixed"`` as the population.
+
+    As a sample, their differences are part of the error. As the population only answers within
+    one are a sample (strata): the variance is Σ(nᵢ/Σn)²·vᵢ. For rates vᵢ is p̃(1-p̃)/nᵢ, where p̃ is
+    the cluster's rate with one answer at the overall rate added: without it a prompt that was
+    always, or never, answered with the brand would be taken for certain.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        size, k = g.total(n), g.count(n)
+        value = g.total(y) / size
+        name_all(value=value, size=size)
+        if panel == "sampled":
+            z = y - g.each(value) * n
+            name_all(z=z)
+            variance = k / (k - 1) * g.total(z**2) / size**2
+            df = size**2 / g.total(n**2) - 1
+            for part in (z**2, y, n - y) if is_rate else ():
+                carried = g.total(part)
+                carriers = np.where(carried > 0, carried**2 / g.total(part**2), np.inf)
+                df = np.minimum(df, carriers)
+            at_least, is_enough = df + 1, k >= LEAST_CLUSTERS
+        else:
+            if is_rate:
+                p = (y + g.each(value)) / (n + 1)
+                name_all(p=p)
+                within = p * (1 - p) / n
+            else:
+                spread = (squares - n * (y / n) ** 2) / (n - 1)
+                name_all(spread=spread)
+                pooled = g.total(np.where(n > 1, spread * (n - 1), 0.0)) / (size - k)
+                name_all(pooled=pooled)
+                within = np.where(n > 1, spread, g.each(pooled)) / n
+            name_all(within=within)
+            variance = g.total((n / g.each(size)) ** 2 * within)
+            df, at_least, is_enough = size - k, size, size > k
+        df = np.where(np.isfinite(df), np.maximum(df, 1.0), 1.0)
+        q, room, deff = call(t_quantiles, (1 + level) / 2, df), value * (1 - value), size * NAN
+        if is_rate:
+            answers = np.where(varies(variance, value), room / variance, at_least)
+            name_all(answers=answers)
+            deff = np.where(room > 0, variance / (room / size), np.nan)
+            ends = wilson(value, answers, q)
+        else:
+            # No variation at all between clusters is too little to estimate an error.
+            half = np.where(varies(variance, value), q * np.sqrt(variance), np.nan)
+            ends = value - half, value + half
+        low, high = (np.where(is_enough, end, np.nan) for end in ends)
+    return named(Estimate(value, size, k, variance, deff, df, q, low, high))
 
 
-def _carriers(g: Any, part: Any) -> Any:
-    """Compute the effective number of clusters that carry a sum; infinite where it is 0."""
-    whole = g.total(part)
-    return np.where(whole > 0, whole**2 / g.total(part**2), np.inf)
-
-
-def _around(value: Any, variance: Any, quantile: Any) -> tuple[Any, Any]:
-    # No variation at all between clusters is too little to estimate an error, not certainty.
-    half = np.where(varies(variance, value), quantile * np.sqrt(variance), np.nan)
-    return value - half, value + half
+# --- changes ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -202,21 +194,21 @@ class Change:
     ``answers0`` the effective sample sizes, ``q`` the quantile, ``pooled_error`` that of the test.
     """
 
-    after: Any
-    before: Any
-    change: Any
-    size_after: Any
-    size_before: Any
-    clusters: Any
-    error: Any
-    df: Any
-    low: Any
-    high: Any
-    p: Any
+    change: Any = NAN
+    error: Any = NAN
+    df: Any = NAN
+    low: Any = NAN
+    high: Any = NAN
+    p: Any = NAN
+    after: Any = NAN
+    before: Any = NAN
+    size_after: Any = NAN
+    size_before: Any = NAN
+    clusters: Any = NAN
     unequal: Any = 0.0
 
 
-NOTHING = Change(*[_NAN] * 11)
+NOTHING = Change()
 
 
 @dataclass(frozen=True)
@@ -225,10 +217,26 @@ class Sample:
 
     value: Any
     size: Any
-    z: Any
     variance: Any
     df: Any
     clusters: Any
+
+
+def tested(change: Any, error: Any, df: Any, level: Any, **more: Any) -> Change:
+    """A change with its interval and p-value, by Student's t."""
+    name_all(change=change, error=error, df=df)
+    half = t_quantile((1 + level) / 2, df) * error
+    p = two_sided(change / error, df)
+    return named(Change(change, error, df, change - half, change + half, p, **more))
+
+
+def _sides(y1: Any, n1: Any, y0: Any, n0: Any) -> dict[str, Any]:
+    """The rates or means of both sides, and their sizes."""
+    sides = {"size_after": One.total(n1), "size_before": One.total(n0)}
+    sides["after"] = One.total(y1) / sides["size_after"]
+    sides["before"] = One.total(y0) / sides["size_before"]
+    name_all(**sides)
+    return sides
 
 
 def changed(y1: Any, n1: Any, y0: Any, n0: Any, level: Any, *, is_rate: bool = False) -> Change:
@@ -238,30 +246,26 @@ def changed(y1: Any, n1: Any, y0: Any, n0: Any, level: Any, *, is_rate: bool = F
     V = k/(k-1)·Σzᵢ²: the linearised variance of a difference of ratios on one sample of
     clusters (Kish 1965, 14.4), with Student's t. Its degrees of freedom are those of `freedom`.
     """
-    sizes = (One.total(n1), One.total(n0))
-    after, before = One.total(y1) / sizes[0], One.total(y0) / sizes[1]
-    name_all(after=after, before=before, size_after=sizes[0], size_before=sizes[1])
-    z = (y1 - after * n1) / sizes[0] - (y0 - before * n0) / sizes[1]
+    sides = _sides(y1, n1, y0, n0)
+    after, before = sides["after"], sides["before"]
+    z = (y1 - after * n1) / sides["size_after"] - (y0 - before * n0) / sides["size_before"]
     m = n1 + n0
     name_all(z=z, m=m)
     k = One.count(n1)
+    unequal: Any = 0.0
     error = np.sqrt(k / (k - 1) * One.total(z**2))
-    unequal = _unequal(y1 + y0, m, k) if is_rate else 0.0
-    return tested(after, before, error, freedom(m, z), level, sizes, k, unequal=unequal)
-
-
-def _unequal(y: Any, m: Any, k: Any) -> Any:
-    """The standard error that a change of 1 has because clusters do not move alike.
-
-    A rate near 0 or 1 moves less than one of a half: by p(1-p), if all log odds move alike.
-    """
-    room = m * (y / m) * (1 - y / m)
-    name_all(room=room)
-    whole, size = One.total(room), One.total(m)
-    name_all(whole=whole, size=size)
-    share = room / np.where(whole > 0, whole, 1.0) - m / size
-    name_all(share=share)
-    return np.where(whole > 0, np.sqrt(k / (k - 1) * One.total(share**2)), 0.0)
+    if is_rate:
+        # A rate near 0 or 1 moves less than one of a half: by p(1-p), if all log odds move alike.
+        # This is the standard error that a change of 1 has because clusters do not move alike.
+        y = y1 + y0
+        room = m * (y / m) * (1 - y / m)
+        name_all(room=room)
+        total = One.total(room)
+        share = room / np.where(total > 0, total, 1.0) - m / One.total(m)
+        name_all(share=share)
+        unequal = np.where(total > 0, np.sqrt(k / (k - 1) * One.total(share**2)), 0.0)
+    df = freedom(m, z)
+    return tested(after - before, error, df, level, clusters=k, unequal=unequal, **sides)
 
 
 def changed_counts(y1: Any, y0: Any, level: Any) -> Change:
@@ -274,41 +278,50 @@ def changed_counts(y1: Any, y0: Any, level: Any) -> Change:
     name_all(z=z)
     error = np.sqrt(k / (k - 1) * One.total(z**2))
     df = np.maximum(np.minimum(freedom(z * 0 + 1, z), k - 1), 1.0)
-    return tested(after, before, error, df, level, (k * _NAN, k * _NAN), k)
+    return tested(after - before, error, df, level, after=after, before=before, clusters=k)
 
 
-def changed_samples(one: Sample, two: Sample, level: Any) -> Change:
+def sample_of(y: Any, n: Any, side: str, factor: float = 1.0, squares: Any = None) -> Sample:
+    """The rate or mean of a sample of clusters: ratio estimator, linearised variance.
+
+    With the squares of answers that are taken for independent, it is the variance of these.
+    """
+    size = One.total(n)
+    value = One.total(y) / size
+    name_all(**{side: value, f"size_{side}": size})
+    end = "1" if side == "after" else "0"
+    if squares is not None:
+        variance = (One.total(squares) - size * value**2) / (size - 1) / size
+        return named(Sample(value, size, variance, size - 1, NAN), end)
+    z = (y - value * n) / size
+    name_all(**{f"z{end}": z})
+    k = One.count(n)
+    variance = k / (k - 1) * One.total(z**2) * factor
+    return named(Sample(value, size, variance, freedom(n, z), k), end)
+
+
+def changed_samples(after: Sample, before: Sample, level: Any) -> Change:
     """A change between two samples of clusters: two ratio estimators, Welch's t."""
-    variance = one.variance + two.variance
-    spread = one.variance**2 / one.df + two.variance**2 / two.df
-    df = np.maximum(np.where(spread > 0, variance**2 / spread, np.minimum(one.df, two.df)), 1.0)
-    sizes = (one.size, two.size)
+    variance, df = welch(after, before)
     return tested(
-        one.value, two.value, np.sqrt(variance), df, level, sizes, one.clusters + two.clusters
+        after.value - before.value,
+        np.sqrt(variance),
+        df,
+        level,
+        after=after.value,
+        before=before.value,
+        size_after=after.size,
+        size_before=before.size,
+        clusters=after.clusters + before.clusters,
     )
 
 
-def sample_of(y: Any, n: Any, suffix: str, factor: float = 1.0) -> Sample:
-    """The rate or mean of a sample of clusters: ratio estimator, linearised variance."""
-    size = One.total(n)
-    value = One.total(y) / size
-    words = ("after", "size_after") if suffix == "1" else ("before", "size_before")
-    name_all(**dict(zip(words, (value, size), strict=True)))
-    z = (y - value * n) / size
-    name_all(**{f"z{suffix}": z})
-    k = One.count(n)
-    variance = k / (k - 1) * One.total(z**2) * factor
-    return named(Sample(value, size, z, variance, freedom(n, z), k), suffix)
-
-
-def answers_of(y: Any, n: Any, squares: Any, suffix: str) -> Sample:
-    """The mean of answers that are taken for independent, from the squares of each."""
-    size = One.total(n)
-    value = One.total(y) / size
-    words = ("after", "size_after") if suffix == "1" else ("before", "size_before")
-    name_all(**dict(zip(words, (value, size), strict=True)))
-    variance = (One.total(squares) - size * value**2) / (size - 1) / size
-    return named(Sample(value, size, None, variance, size - 1, size), suffix)
+def welch(one: Any, two: Any) -> tuple[Any, Any]:
+    """The variance of a difference, and its degrees of freedom, 1 at least."""
+    variance = one.variance + two.variance
+    spread = one.variance**2 / one.df + two.variance**2 / two.df
+    fewer = np.minimum(one.df, two.df)
+    return variance, np.maximum(np.where(spread > 0, variance**2 / spread, fewer), 1.0)
 
 
 def changed_totals(y1: Any, n1: Any, y0: Any, n0: Any, level: Any, deff: Any, df: Any) -> Change:
@@ -318,11 +331,10 @@ def changed_totals(y1: Any, n1: Any, y0: Any, n0: Any, level: Any, deff: Any, df
     proportions with their pooled variance. With a design effect the sample sizes are divided by
     it (Kish 1965), and where it was estimated with ``df`` degrees of freedom Student's t has these.
     """
-    sizes = (One.total(n1), One.total(n0))
-    after, before = One.total(y1) / sizes[0], One.total(y0) / sizes[1]
-    a, b = sizes[0] / deff, sizes[1] / deff
+    sides = _sides(y1, n1, y0, n0)
+    after, before = sides["after"], sides["before"]
+    a, b = sides["size_after"] / deff, sides["size_before"] / deff
     q = t_quantile((1 + level) / 2, df)
-    name_all(after=after, before=before, size_after=sizes[0], size_before=sizes[1])
     name_all(answers1=a, answers0=b, q=q)
     (l1, h1), (l0, h0) = wilson(after, a, q), wilson(before, b, q)
     name_all(after_low=l1, after_high=h1, before_low=l0, before_high=h0)
@@ -333,30 +345,43 @@ def changed_totals(y1: Any, n1: Any, y0: Any, n0: Any, level: Any, deff: Any, df
     name_all(change=change, pooled_error=test)
     low = change - np.sqrt((after - l1) ** 2 + (before - h0) ** 2)
     high = change + np.sqrt((after - h1) ** 2 + (before - l0) ** 2)
-    # At 0 and 1 the variance is 0, and the interval still says what could be seen.
     name_all(low=low, high=high)
+    # At 0 and 1 the variance is 0, and the interval still says what could be seen.
     error = np.maximum(test, (high - low) / (2 * q))
     p = two_sided(change / test, df) if plain_value(test) > 0 else change * 0 + 1.0
-    return named(Change(after, before, change, *sizes, sizes[0] * _NAN, error, df, low, high, p))
+    return named(Change(change, error, df, low, high, p, **sides))
 
 
-def tested(
-    after: Any,
-    before: Any,
-    error: Any,
-    df: Any,
-    level: Any,
-    sizes: tuple[Any, Any],
-    clusters: Any,
-    **more: Any,
-) -> Change:
-    """A change with its interval and p-value, by Student's t."""
-    change = after - before
-    name_all(change=change, error=error, df=df)
-    half = t_quantile((1 + level) / 2, df) * error
-    p = two_sided(change / error, df)
-    ends = (change - half, change + half)
-    return named(Change(after, before, change, *sizes, clusters, error, df, *ends, p, **more))
+def freedom(m: Any, z: Any) -> Any:
+    """Compute the degrees of freedom of a variance over clusters, at least 1.
+
+    The effective number (Σx)²/Σx² of clusters that carry the answers, less 1, or the variance
+    (x = z²; Satterthwaite), whichever is smaller. With k-1, a test at 5 % raises up to 11 %
+    false alarms where runs are very unequal; with this, 5 % at most.
+    """
+    fourth = One.total(z**4)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        carry = One.total(m) ** 2 / One.total(m**2) - 1
+        of_variance = np.where(fourth > 0, One.total(z**2) ** 2 / fourth, carry)
+        return np.maximum(np.minimum(carry, of_variance), 1.0)
+
+
+def long_run(residual: Numbers) -> Numbers:
+    """How much more sums vary than those of independent days, of series: 1 + 2Σ(1-l/(L+1))·r_l.
+
+    With the autocorrelations r of residuals in their order (Newey & West, *Econometrica* 55, 1987).
+    """
+    days = residual.shape[1]
+    squares = np.maximum((residual**2).sum(1), 1e-300)
+    lags = max(round(1.5 * days ** (1 / 3)), 2)
+    factor = np.ones(len(residual))
+    for lag in range(1, lags + 1) if days > lags else ():
+        alike = (residual[:, :-lag] * residual[:, lag:]).sum(1) / squares
+        factor += 2 * (1 - lag / (lags + 1)) * alike
+    return factor
+
+
+# --- what a change is worth -------------------------------------------------------------------
 
 
 def detectable(error: Any, df: Any, level: Any, tests: Any, unequal: Any = 0.0) -> Any:
@@ -378,46 +403,6 @@ def detectable(error: Any, df: Any, level: Any, tests: Any, unequal: Any = 0.0) 
     return distance * error / (typical * np.sqrt(typical * alike))
 
 
-def freedom(m: Any, z: Any) -> Any:
-    """Compute the degrees of freedom of a variance over clusters, at least 1.
-
-    The effective number (Σx)²/Σx² of clusters that carry the answers, less 1, or the variance
-    (x = z²; Satterthwaite), whichever is smaller. With k-1, a test at 5 % raises up to 11 %
-    false alarms where runs are very unequal; with this, 5 % at most.
-    """
-    fourth = One.total(z**4)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        carry = One.total(m) ** 2 / One.total(m**2) - 1
-        of_variance = np.where(fourth > 0, One.total(z**2) ** 2 / _not_zero(fourth), carry)
-        return np.maximum(np.minimum(carry, of_variance), 1.0)
-
-
-def _not_zero(value: Any) -> Any:
-    return value if isinstance(value, Traced) or value > 0 else _NAN
-
-
-def long_run_factor(y: Any, n: Any) -> float:
-    """How much more the sum of a series varies than that of independent days, 1 at least."""
-    y, n = plain_value(y), plain_value(n)
-    residual = y - n * (y.sum() / n.sum())
-    return max(float(long_run(residual[None])[0]), 1.0)
-
-
-def long_run(residual: Numbers) -> Numbers:
-    """How much more sums vary than those of independent days, of series: 1 + 2Σ(1-l/(L+1))·r_l.
-
-    With the autocorrelations r of residuals in their order (Newey & West, *Econometrica* 55, 1987).
-    """
-    days = residual.shape[1]
-    whole = np.maximum((residual**2).sum(1), 1e-300)
-    lags = max(round(1.5 * days ** (1 / 3)), 2)
-    factor = np.ones(len(residual))
-    for lag in range(1, lags + 1) if days > lags else ():
-        alike = (residual[:, :-lag] * residual[:, lag:]).sum(1) / whole
-        factor += 2 * (1 - lag / (lags + 1)) * alike
-    return factor
-
-
 def adjusted(p: Sequence[Any], correct: str | None) -> list[Any]:
     """Adjust p-values over all that are not missing.
 
@@ -435,24 +420,105 @@ def adjusted(p: Sequence[Any], correct: str | None) -> list[Any]:
     >>> np.round(adjusted([0.01, 0.04, float("nan"), 0.03], "holm"), 3)
     array([0.03, 0.06,  nan, 0.06])
     """
-    values = np.array([plain_value(value) for value in p], np.float64)
-    order = np.flatnonzero(np.isfinite(values))
-    order = order[np.argsort(values[order], kind="stable")]
-    corrected, many = [*p], len(order)
-    best: Any = None
-    if correct is None or not many:
-        return corrected
+    values = np.array([number(value) for value in p], np.float64)
+    order = np.argsort(values, kind="stable")[: int(np.isfinite(values).sum())].tolist()
+    corrected, best, is_holm = [*p], None, correct == "holm"
+    tests = setting("tests", len(order))
     # Holm's method takes the largest from the smallest p-value on, the other one from the largest.
-    places = range(1, many + 1) if correct == "holm" else range(many, 0, -1)
-    for place in places:
-        rank, tests = setting("rank", place), setting("tests", many)
-        value = p[order[place - 1]]
-        scaled = value * (tests - rank + 1) if correct == "holm" else value * tests / rank
-        is_next = best is None or (
-            plain_value(scaled) > plain_value(best)
-            if correct == "holm"
-            else plain_value(scaled) < plain_value(best)
-        )
-        best = scaled if is_next else best
-        corrected[order[place - 1]] = np.minimum(best, 1.0)
+    ranks = [*enumerate(order, 1)] if correct else []
+    for place, at in ranks if is_holm else reversed(ranks):
+        rank = setting("rank", place)
+        scaled = p[at] * (tests - rank + 1) if is_holm else p[at] * tests / rank
+        if best is None or (number(scaled) > number(best)) == is_holm:
+            best = scaled
+        corrected[at] = np.minimum(best, 1.0)
     return corrected
+
+
+def verdict_of(p: float, change: float, level: float, words: Sequence[str] = ("up", "down")) -> str:
+    """What a p-value says of a change."""
+    if not np.isfinite(p):
+        return "cannot say"
+    if p >= 1 - level or change == 0:
+        return "no evidence"
+    return words[0] if change > 0 else words[1]
+
+
+def judged(
+    changes: Sequence[Change],
+    lacking: Sequence[str],
+    texts: Sequence[str],
+    methods: Sequence[str],
+    level: float,
+    *,
+    correct: str | None = "holm",
+    alone: Collection[int] = (),
+    are_rates: Sequence[bool] = (),
+    rooms: Sequence[float] = (),
+    words: Sequence[str] = ("up", "down"),
+    noun: str = "change",
+) -> dict[str, list[Any]]:
+    """What some changes are worth: intervals, p-values over all, what would show, and verdicts.
+
+    Parameters
+    ----------
+    changes : sequence of Change
+        The changes.
+    lacking : sequence of str
+        Why nothing can be said of one; empty where it can.
+    texts : sequence of str
+        Each change in words.
+    methods : sequence of str
+        How each was tested.
+    level : float
+        The confidence level.
+    correct : {"holm", "bh", None}
+        As of `adjusted`.
+    alone : collection of int
+        Those that were planned, and stand alone; the others are a family.
+    are_rates : sequence of bool
+        Whether each is of a rate, in points; all, if left out.
+    rooms : sequence of float
+        The largest change that is possible.
+    words : sequence of str
+        The verdicts of a rise and of a fall.
+    noun : str
+        What a change is called.
+    """
+    sure, threshold = setting("level", level), 1 - setting("level", level)
+    name_all(threshold=threshold)
+    p_values = [NAN if why else change.p for change, why in zip(changes, lacking, strict=True)]
+    in_family = [NAN if at in alone else p for at, p in enumerate(p_values)]
+    family = max(sum(math.isfinite(number(p)) for p in in_family), 1)
+    corrected = adjusted(in_family, correct)
+    rows = []
+    for at, (change, why, text) in enumerate(zip(changes, lacking, texts, strict=True)):
+        is_rate = are_rates[at] if are_rates else True
+        p, least, room = corrected[at], NAN, rooms[at] if rooms else math.inf
+        if at in alone:
+            p = p_values[at]
+        if math.isfinite(number(p)):
+            tests = setting("tests", family if correct and at not in alone else 1)
+            shows = detectable(change.error, change.df, sure, tests, change.unequal)
+            least = shows if number(shows) <= room else NAN
+        p = under("p_adjusted", p)
+        verdict: Any = verdict_of(number(p), number(change.change), level, words)
+        low, high = (NAN if why else end for end in (change.low, change.high))
+        ends = " to ".join(points(number(end), is_rate) for end in (low, high))
+        reason = f"{text}; {100 * level:g} % interval of the {noun}, for this row alone: {ends}"
+        if verdict == "cannot say":
+            reason = why or "it cannot be computed"
+        elif verdict == "no evidence":
+            size = points(number(least), is_rate).lstrip("+")
+            size = f"no possible {noun}" if math.isnan(number(least)) else f"a {noun} of {size}"
+            reason += f"; {size} would have shown in 4 of 5 such samples"
+        if isinstance(p, Traced):
+            decided = p < threshold if p.value < threshold.value else p >= threshold
+            decided.value = verdict
+            verdict = decided
+        method, df = methods[at], number(change.df)
+        if method and math.isfinite(df):
+            method += f", t of {df:.3g} degrees of freedom"
+        rows.append((low, high, p_values[at], p, least, verdict, reason, method))
+    names = ("low", "high", "p", "p_adjusted", "detectable", "verdict", "why", "method")
+    return {name: [row[at] for row in rows] for at, name in enumerate(names)}

@@ -1,11 +1,13 @@
-"""From crawled to converted: ``Dataset.funnel``, stages joined by path, day or platform."""
+"""From crawled to converted: ``Dataset.funnel``, stages joined by path or day.
+
+What a stage counts is found by what columns mean: their standard names, in a table by path or day.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from posixpath import splitext
 from typing import Any
 from urllib.parse import quote, unquote_to_bytes, urlsplit
 
@@ -14,11 +16,10 @@ import pandas as pd
 
 from aatoolkit.availability import Availability, Cause, Status, combine
 from aatoolkit.errors import ArgumentError, AvailabilityError
-from aatoolkit.metadata.attrs import ColumnMetadata, Source, attach, metadata_of
+from aatoolkit.metadata.attrs import attach, metadata_of
 from aatoolkit.metadata.recorded import recorded
-from aatoolkit.stats.cluster_sums import Numbers
-from aatoolkit.stats.estimate import wilson
-from aatoolkit.stats.results import MEASURED, check_level, percent, result
+from aatoolkit.stats.estimate import check_level, wilson
+from aatoolkit.stats.results import MEASURED, percent, result
 from aatoolkit.stats.trace import (
     Many,
     cells_of,
@@ -32,120 +33,92 @@ STAGES = ("crawled", "cited", "visited", "converted")
 COMPLETE = "complete"
 """Visits of the days whose conversions are complete: what the conversion rate is of."""
 
-_OPERATORS = {
-    "openai": ("chatgpt",),
-    "perplexity": ("perplexity",),
-    "anthropic": ("claude",),
-    "google": ("gemini", "google-ai-overview", "google-ai-mode"),
-    "microsoft": ("copilot", "bing"),
-    "xai": ("grok",),
-    "meta": ("meta-ai",),
-    "deepseek": ("deepseek",),
-    "mistral": ("mistral", "le-chat"),
-}
-"""The engines of each operator of crawlers: which crawler feeds which engine."""
-
-_VISITS = ("visited", "converted", COMPLETE)
-_READS = {
-    "path": (
-        ("crawl.crawl_paths", "path"),
-        ("crawl.crawl_paths", "path"),
-        ("conversions.conversion_landing_pages", "path"),
-    ),
-    "day": (
-        ("crawl.crawl_timeseries", "bucket_start"),
-        ("overview.overview_trend", "date"),
-        ("conversions.conversion_daily", "date"),
-    ),
-    "platform": (
-        ("crawl.crawl_bots", "operator"),
-        ("domains.source_domain_engines", "engine"),
-        ("conversions.conversion_engines", "engine"),
-    ),
-    None: (
-        ("crawl.crawl_bots", "operator"),
-        ("overview.overview_trend", "date"),
-        ("conversions.conversion_totals", ""),
-    ),
-}
-"""The tables of requests, citations and visits, and what their rows are joined on, each way."""
-
-_COUNTS = {
+_NAMES = {
     "crawled": ("requests", "hits", "request_count"),
-    "cited": ("citation_count",),
-    "visited": ("sessions",),
+    "visited": ("sessions", "visits"),
     "converted": ("conversions",),
     COMPLETE: ("complete_sessions",),
 }
-"""The column of each stage, by its names."""
+_CITING = ("cited_answer_count",)
+_READS: dict[str, dict[str, list[tuple[str, str, tuple[str, ...]]]]] = {
+    "path": {
+        "crawled": [("crawl", "path", _NAMES["crawled"])],
+        "cited": [
+            ("crawl", "path", _CITING), ("conversions", "path", _CITING),
+            ("urls", "url", ("answer_count",)),
+        ],
+        **{name: [("conversions", "path", _NAMES[name])] for name in [*_NAMES][1:]},
+    },
+    "day": {
+        "crawled": [("crawl", "bucket_start", _NAMES["crawled"])],
+        "cited": [("overview", "date", ("citation_count",))],
+        **{name: [("conversions", "date", _NAMES[name])] for name in [*_NAMES][1:]},
+    },
+}  # fmt: skip
+"""Of each stage the sections that count it, on what their rows are joined, and their columns."""
 
+_WHAT = {"crawled": "requests", "cited": "answers that cite a page", "visited": "visits"}
 _ABSENT = "not listed, which is not 0"
 _IN_PART = "a part of it has no number, so that the sum is not known"
 _JOINED = {
     "path": "joined on normalised paths, citations of the host without its subdomains",
     "day": "joined on days: of UTC, visits of the analytics property's time zone",
-    "platform": "crawlers joined with engines by their operator",
-    None: "totals of the window",
 }
 
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage: its numbers by key, and why there are none."""
+    """One stage: its numbers by key, why there are none, and the columns that they are of."""
 
     values: pd.Series
     state: Availability
-    why: str | None = None
-    sources: tuple[Source, ...] = ()
-    rows: tuple[tuple[pd.DataFrame, pd.Series, str], ...] = ()
-    """The tables that it was read from, the key of each of their rows, and the column."""
+    why: str = ""
+    parts: tuple[tuple[pd.DataFrame, pd.Series, str], ...] = ()
 
-    def numbers(self, keys: list[Any], by: str | None) -> Any:
+    def numbers(self, keys: list[Any], by: str) -> Any:
         """The number of each key: the sum over the rows of the first table that has it."""
         total: Any = np.full(len(keys), np.nan)
-        for frame, key, column in reversed(self.rows):
+        for frame, key, column in reversed(self.parts):
             codes = pd.Index(keys).get_indexer(pd.Index(key))
             rows = np.flatnonzero(codes >= 0)
-            many = Many(codes[rows], len(keys), lambda at: {by or "scope": keys[at]})
+            many = Many(codes[rows], len(keys), lambda at: {by: keys[at]})
             is_there = np.isin(np.arange(len(keys)), codes)
             total = np.where(is_there, many.total(cells_of("c", frame, column, rows)), total)
-        is_known = self.values.reindex(keys).notna().to_numpy(bool)
-        return np.where(is_known, total, np.nan)
+        return np.where(self.values.reindex(keys).notna().to_numpy(bool), total, np.nan)
 
 
 def funnel(
-    data: Mapping[str, Any], errors: Mapping[str, object], by: str | None, level: float
+    data: Mapping[str, Any], errors: Mapping[str, object], by: str, level: float
 ) -> pd.DataFrame:
     """Stages from crawled to converted; see ``Dataset.funnel``."""
     check_level(level)
     if by not in _READS:
         raise ArgumentError(f"by={by!r} is none of {', '.join(map(repr, _READS))}")
     tables, reasons = {}, {}
-    for (name, key), what in zip(_READS[by], ("requests", "citations", "visits"), strict=True):
-        section = name.partition(".")[0]
-        if section not in data:
-            failed = f"failed: {errors[section]}" if section in errors else "was not read"
-            reasons[section] = failed
-        elif (frame := _table(data[section], name, key)) is not None:
-            tables[name] = frame
-        else:
-            over = f"by {by}" if by else "over the whole window"
-            reasons[section] = f"has no table of {what} {over}"
+    for name, reads in _READS[by].items():
+        for section, key, columns in reads:
+            if section in tables:
+                continue
+            if section not in data:
+                failed = f"failed: {errors[section]}" if section in errors else "was not read"
+                reasons[section] = failed
+                continue
+            frames = [data[section][table] for table in data[section]]
+            fits = [frame for frame in frames if key in frame and _column(frame, columns)]
+            if fits:  # the fewest parts that a row has beside its path or day
+                reasons.pop(section, None)
+                tables[section] = min(fits, key=lambda frame: len(metadata_of(frame).key))
+            else:
+                reasons.setdefault(section, f"has no table of {_WHAT.get(name, name)} by {by}")
     return funnel_of([*tables.values()], [*tables], reasons, by, level)
 
 
-def _table(tables: Mapping[str, pd.DataFrame], name: str, key: str) -> pd.DataFrame | None:
-    """The table of a stage: by its name, else the first one with its key and its count."""
-    section, _, table = name.partition(".")
-    if table in tables:
-        return tables[table]
-    keys = [key, *(["source_domain"] if section == "domains" else [])]
-    stages = {"crawl": ["crawled"], "conversions": _VISITS}.get(section, ["cited"])
-    counts = {column for stage in stages for column in _COUNTS[stage]}
-    for frame in (tables[other] for other in tables):
-        if key and counts & {*frame.columns} and all(column in frame.columns for column in keys):
-            return frame
-    return None
+def _column(frame: pd.DataFrame, names: Sequence[str]) -> str | None:
+    """The column of a count, by its standard name, whatever it is called in the frame."""
+    columns = metadata_of(frame).columns
+    meanings = {(what.of or here).rpartition(".")[2]: here for here, what in columns.items()}
+    meanings |= {str(name): str(name) for name in frame.columns}
+    return next((meanings[name] for name in names if name in meanings), None)
 
 
 @recorded("funnel", "frames")
@@ -153,27 +126,72 @@ def funnel_of(
     frames: Sequence[pd.DataFrame],
     names: Sequence[str],
     errors: Mapping[str, str],
-    by: str | None,
+    by: str,
     level: float,
 ) -> pd.DataFrame:
     """The stages, of the tables that were read."""
     tables = dict(zip(names, frames, strict=True))
-    stages = {stage: stage_of(tables, errors, by, stage) for stage in (*STAGES, COMPLETE)}
+    stages = {
+        stage: _stage([_read(tables, errors, stage, *read) for read in reads])
+        for stage, reads in _READS[by].items()
+    }
     complete = stages.pop(COMPLETE)
     _check_windows(stages)
     if all(stage.why for stage in stages.values()):
-        why = "; ".join(dict.fromkeys(stage.why or "" for stage in stages.values()))
+        why = "; ".join(dict.fromkeys(stage.why for stage in stages.values()))
         raise AvailabilityError(f"there is no funnel: {why}", columns=dict.fromkeys(STAGES, why))
     keys = list(dict.fromkeys(key for stage in stages.values() for key in stage.values.index))
-    sizes = [-stage.values.reindex(keys).fillna(0) for stage in stages.values()]
+    sizes = [-stages[name].values.reindex(keys).fillna(0) for name in STAGES]
     largest = [*zip(*sizes, strict=True)]
     order = sorted(range(len(keys)), key=lambda at: keys[at] if by == "day" else largest[at])
     keys = [keys[at] for at in order]
-    table = {name: stage.numbers(keys, by) for name, stage in stages.items()}
+    table = {name: stages[name].numbers(keys, by) for name in STAGES}
     is_complete = bool(complete.values.notna().any())
     table["n"] = complete.numbers(keys, by) if is_complete else table["visited"]
     name_all(**table)
-    return _described(keys, table, stages, by, level, is_complete=is_complete)
+    pages = np.array([by != "path" or is_page(str(key)) for key in keys], bool)
+    plain = {name: plain_value(values) for name, values in table.items()}
+    with np.errstate(divide="ignore", invalid="ignore"):
+        refer = table["crawled"] / table["visited"]
+        rate, q = (
+            table["converted"] / table["n"],
+            normal_quantile((1 + setting("level", level)) / 2),
+        )
+        name_all(rate=rate, q=q)
+        ends = wilson(rate, table["n"], q)
+    table["crawl_to_refer"] = np.where(pages & (plain["visited"] > 0), refer, np.nan)
+    is_possible = (plain["n"] > 0) & (plain["converted"] <= plain["n"])
+    for end, values in zip(("", "_low", "_high"), (rate, *ends), strict=True):
+        table[f"conversion_rate{end}"] = np.where(is_possible, values, np.nan)
+    converted = plain_value(table["conversion_rate"])
+    which = "all visits, also those of days that are not complete"
+    of_visits = "Conversions per visit; too low where those of the last days are not complete."
+    if is_complete:
+        which = "visits of the days whose conversions are complete"
+        of_visits = "Conversions per visit, on days whose conversions are complete."
+    frame = result(
+        "funnel",
+        {
+            by: keys if by == "day" else [*map(str, keys)],
+            **table,
+            "verdict": [
+                _verdict(key, {name: plain[name][at] for name in STAGES}, converted[at], stages)
+                for at, key in enumerate(keys)
+            ],
+            "method": f"{_JOINED[by]}; conversions over {which}; Wilson interval, {level:.0%}, of "
+            "visits as independent",
+        },
+        None,
+        [source for stage in stages.values() for part in stage.parts
+         for source in metadata_of(part[0]).sources],
+        combine([stage.state for stage in stages.values()]),
+        key=(by,),
+        level=level,
+        cited="Answers that cite it." if by == "path" else "Citations of the own pages.",
+        cites="answers" if by == "path" else "citations",
+        of_visits=of_visits,
+    )  # fmt: skip
+    return _with_states(frame, {name: stage.state for name, stage in stages.items()})
 
 
 def _check_windows(stages: Mapping[str, Stage]) -> None:
@@ -187,87 +205,25 @@ def _check_windows(stages: Mapping[str, Stage]) -> None:
     windows = {
         (source.host, source.scope, source.window_start, source.window_end): source.section
         for stage in stages.values()
-        for source in stage.sources
+        for part in stage.parts
+        for source in metadata_of(part[0]).sources
     }
     if len(windows) > 1:
-        listed = "; ".join(f"{name}: {key[0]} {key[1]}" for key, name in windows.items())
-        why = f"the sections are not of one host and window ({listed})"
+        names = "; ".join(f"{name}: {key[0]} {key[1]}" for key, name in windows.items())
+        why = f"the sections are not of one host and window ({names})"
         raise AvailabilityError(
             f"there is no funnel: {why}; read them in one call", columns=dict.fromkeys(STAGES, why)
         )
 
 
-def _described(
-    keys: list[Any],
-    table: Mapping[str, Numbers],
-    stages: Mapping[str, Stage],
-    by: str | None,
-    level: float,
-    *,
-    is_complete: bool,
-) -> pd.DataFrame:
-    """One row a key."""
-    pages = np.array([by != "path" or is_page(str(key)) for key in keys], bool)
-    plain = {name: plain_value(values) for name, values in table.items()}
-    is_possible = (plain["n"] > 0) & (plain["converted"] <= plain["n"])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        refer = table["crawled"] / table["visited"]
-        rate, q = (
-            table["converted"] / table["n"],
-            normal_quantile((1 + setting("level", level)) / 2),
-        )
-        name_all(rate=rate, q=q)
-        ends = wilson(rate, table["n"], q)
-    rates = {"crawl_to_refer": np.where(pages & (plain["visited"] > 0), refer, np.nan)}
-    for end, values in zip(("", "_low", "_high"), (rate, *ends), strict=True):
-        rates[f"conversion_rate{end}"] = np.where(is_possible, values, np.nan)
-    converted = plain_value(rates["conversion_rate"])
-    verdicts = [
-        _verdict(key, at, plain, float(converted[at]), stages) for at, key in enumerate(keys)
-    ]
-    of_visits = "Conversions per visit; too low where those of the last days are not complete."
-    which = "conversions over all visits, also those of days that are not complete"
-    if is_complete:
-        of_visits = "Conversions per visit, on days whose conversions are complete."
-        which = "conversions over visits of the days whose conversions are complete"
-    how = f"{_JOINED[by]}; {which}; Wilson interval, {level:.0%}, of visits as independent"
-    cited = ("Citations of the own pages.", "citations")
-    if by == "path":
-        cited = ("Answers that cite it.", "answers")
-    key = by or "scope"
-    frame = result(
-        "funnel",
-        {
-            key: keys if by == "day" else [*map(str, keys)],
-            **{name: table[name] for name in STAGES},
-            **rates,
-            "n": table["n"],
-            "verdict": verdicts,
-            "method": [how] * len(keys),
-        },
-        None,
-        [source for stage in stages.values() for source in stage.sources],
-        combine([stage.state for stage in stages.values()]),
-        key=(key,),
-        level=level,
-        cited=cited[0],
-        cites=cited[1],
-        of_visits=of_visits,
-    )
-    return with_states(frame, {name: stage.state for name, stage in stages.items()})
-
-
 def _verdict(
-    key: object,
-    at: int,
-    table: Mapping[str, Numbers],
-    converted: float,
-    stages: Mapping[str, Stage],
+    key: object, values: Mapping[str, float], converted: float, stages: Mapping[str, Stage]
 ) -> str:
     """Return the stages that have no number and the reasons, or that all are measured."""
     lacking: dict[str, list[str]] = {}
-    for name, stage in stages.items():
-        if np.isnan(table[name][at]):
+    for name, value in values.items():
+        if np.isnan(value):
+            stage = stages[name]
             why = stage.why or (_IN_PART if key in stage.values.index else _ABSENT)
             lacking.setdefault(why, []).append(name)
     if lacking:
@@ -280,121 +236,94 @@ def _verdict(
     return f"all stages measured{rate}"
 
 
-def stage_of(
-    tables: Mapping[str, pd.DataFrame], errors: Mapping[str, str], by: str | None, stage: str
+def _read(
+    tables: Mapping[str, pd.DataFrame],
+    errors: Mapping[str, str],
+    stage: str,
+    section: str,
+    on: str,
+    names: Sequence[str],
 ) -> Stage:
-    """Return the counts of one stage, or the reason why there are none."""
-    name, key = _READS[by][2 if stage in _VISITS else STAGES.index(stage)]
-    if name not in tables:
-        section = name.partition(".")[0]
-        return _nothing(f"the section {section} {errors.get(section, 'was not read')}")
-    if by != "path" or stage != "cited":
-        prefix = "ai_" if by is None and stage in _VISITS else ""
-        columns = [f"{prefix}{column}" for column in _COUNTS[stage]]
-        return _read(tables[name], _keys(tables[name], by, key), columns)
-    cited = _of_one_path(tables[name])
-    name = _READS[by][2][0]
-    if name not in tables:
-        return cited
-    more = _of_one_path(tables[name])
-    whole = pd.concat([cited.values, more.values[~more.values.index.isin(cited.values.index)]])
-    return replace(
-        cited,
-        values=whole,
-        state=combine([cited.state, more.state]),
-        why=cited.why if not whole.notna().any() else None,
-        sources=(*cited.sources, *more.sources),
-        rows=(*cited.rows, *more.rows),
-    )
-
-
-def _nothing(why: str) -> Stage:
-    state = Availability(Status.UNAVAILABLE, Cause.ABSENT, why)
-    return Stage(pd.Series([], dtype="Float64"), state, why)
-
-
-def _read(frame: pd.DataFrame, key: pd.Series, columns: Sequence[str]) -> Stage:
     """A count of a table, added up by a key: missing where a part of it is."""
-    column = next((column for column in columns if column in frame.columns), None)
-    if column is None:
-        return _nothing(f"the service gives no {columns[0]}")
+    frame = tables.get(section)
+    column = _column(frame, names) if frame is not None else None
+    if frame is None or column is None:
+        why = f"the section {section} {errors.get(section, 'was not read')}"
+        why = f"the service gives no {_WHAT.get(stage, stage)}" if frame is not None else why
+        state = Availability(Status.UNAVAILABLE, Cause.ABSENT, why)
+        return Stage(pd.Series([], dtype="Float64"), state, why)
+    key = _keys(frame, on)
     state = metadata_of(frame).columns[column].availability
     values = pd.Series(frame[column].to_numpy(np.float64, na_value=np.nan))
     there = key.notna().to_numpy()
     sums = values[there].groupby(key.to_numpy()[there], sort=False).sum(skipna=False)
-    why = None
+    if stage == "cited" and on != "date":
+        # Two spellings of a path would count an answer that cites both twice.
+        sums[sums.index.isin(key[key.duplicated()]) & (sums != 0)] = np.nan
+    why = ""
     if not sums.notna().any():
         why = str(state) if state.status != Status.AVAILABLE else "nothing was counted"
         if state.status in (Status.AVAILABLE, Status.PARTIAL):
             state = replace(state, status=Status.UNAVAILABLE, cause=state.cause or Cause.NO_ROW)
-    rows = ((frame, key.reset_index(drop=True), column),)
-    return Stage(sums.astype("Float64"), state, why, metadata_of(frame).sources, rows)
+    return Stage(sums.astype("Float64"), state, why, ((frame, key.reset_index(drop=True), column),))
 
 
-def _of_one_path(frame: pd.DataFrame) -> Stage:
-    """Answers that cite a path, where no two spellings of it would count an answer twice."""
-    key = _keys(frame, "path", "path")
-    stage = _read(frame, key, ["cited_answer_count"])
-    several = key[key.duplicated()].unique()
-    values = stage.values.copy()
-    values[values.index.isin(several) & (values != 0).fillna(False)] = pd.NA
-    return replace(stage, values=values)
+def _stage(reads: Sequence[Stage]) -> Stage:
+    """A stage that several tables count: by key the first that lists it, in the same words.
+
+    The pages of the section ``urls`` are those of the own host where no other table counts answers.
+    """
+    first, *others = reads
+    for other in others:
+        if not other.parts or (other is reads[-1] and first.values.notna().any()):
+            continue
+        is_new = ~other.values.index.isin(first.values.index)
+        values = pd.concat([first.values, other.values[is_new]]) if first.parts else other.values
+        why = "" if values.notna().any() else first.why
+        state = combine([first.state, other.state]) if first.parts else other.state
+        first = Stage(values, state, why, (*first.parts, *other.parts))
+    return first
 
 
-def _keys(frame: pd.DataFrame, by: str | None, key: str) -> pd.Series:
+def _keys(frame: pd.DataFrame, on: str) -> pd.Series:
     """What each row of a table is joined on; missing where it is no part of the funnel."""
-    if by is None:
-        return pd.Series(["all"] * len(frame), dtype="string")
-    if by == "path":
-        return frame[key].map(normal_path, na_action="ignore")
-    if by == "day":
-        is_moment = getattr(frame[key].dtype, "tz", None) is not None
-        return frame[key].dt.tz_convert(None).dt.normalize() if is_moment else frame[key]
-    if key == "operator":
-        return frame[key].str.lower()
-    platform = frame[key].map(_platform, na_action="ignore")
-    if "source_domain" not in frame.columns:
-        return platform
-    hosts = {source.host for source in metadata_of(frame).sources if source.host}
-    domains = frame["source_domain"].astype("string").str.lower()
-    own = domains.isin(hosts) | domains.str.endswith(tuple(f".{host}" for host in hosts))
-    return platform.where(own.fillna(False))
+    if on == "path":
+        return frame[on].map(normal_path, na_action="ignore")
+    if on != "url":
+        is_moment = getattr(frame[on].dtype, "tz", None) is not None
+        return frame[on].dt.tz_convert(None).dt.normalize() if is_moment else frame[on]
+    hosts = {source.host for source in metadata_of(frame).sources}
+    is_own = frame[on].map(lambda url: _host(url) in hosts, na_action="ignore")
+    return frame[on].map(normal_path, na_action="ignore").where(is_own.eq(True))
 
 
-def _platform(engine: str) -> str:
-    """The operator of an engine; the engine itself where that is not known."""
-    return next((name for name, engines in _OPERATORS.items() if engine in engines), engine)
+def _host(address: str) -> str:
+    try:
+        return (urlsplit(address.strip()).hostname or "").removeprefix("www.")
+    except ValueError:
+        return ""
 
 
 _RESTS_ON = {
     "crawl_to_refer": ("crawled", "visited"),
-    "conversion_rate": ("visited", "converted"),
-    "conversion_rate_low": ("visited", "converted"),
-    "conversion_rate_high": ("visited", "converted"),
     "n": ("visited",),
+    **dict.fromkeys([f"conversion_rate{end}" for end in ("", "_low", "_high")], STAGES[2:]),
 }
 """The stages that each further number is computed from."""
 
 
-def with_states(frame: pd.DataFrame, states: Mapping[str, Availability]) -> pd.DataFrame:
-    """The frame with the availability of each stage at the columns that rest on it, and no others.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        The funnel.
-    states : mapping of str to Availability
-        What is known of each stage.
-    """
+def _with_states(frame: pd.DataFrame, states: Mapping[str, Availability]) -> pd.DataFrame:
+    """The frame with the availability of each stage at the columns that rest on it alone."""
     metadata = metadata_of(frame)
-    columns: dict[str, ColumnMetadata] = {}
+    columns = {}
     for name, column in metadata.columns.items():
-        parts = [states[each] for each in _RESTS_ON.get(name, (name,)) if each in states]
+        parts = [states[part] for part in _RESTS_ON.get(name, (name,)) if part in states]
         state = combine(parts) if parts else MEASURED
         state = replace(state, reason=_once(state.reason))
-        if frame[name].isna().all() and len(frame) and state.status != Status.UNAVAILABLE:
+        lacking = frame[name].isna()
+        if lacking.all() and len(frame) and state.status != Status.UNAVAILABLE:
             state = replace(state, status=Status.UNAVAILABLE, cause=state.cause or Cause.NO_ROW)
-        elif frame[name].isna().any() and state.status == Status.AVAILABLE:
+        elif lacking.any() and state.status == Status.AVAILABLE:
             why = "some rows are not listed" if name in states else "see the verdict of each row"
             state = Availability(Status.PARTIAL, Cause.NO_ROW, why)
         columns[name] = replace(column, availability=state)
@@ -403,23 +332,20 @@ def with_states(frame: pd.DataFrame, states: Mapping[str, Availability]) -> pd.D
 
 def _once(reason: str | None) -> str | None:
     """The sentences of a reason, each once, of whomever it is stated."""
-    if reason is None:
-        return None
-    parts = [part.strip() for part in reason.split(";")]
+    parts = [part.strip() for part in (reason or "").split(";")]
     kept: list[str] = []
     for at, part in enumerate(parts):
         rest = " ".join(parts[:at] + parts[at + 1 :])
         sentence = part.partition(": ")[2] or part
-        repeated = sentence in " ".join(kept) or (sentence != part and sentence in rest)
-        if not repeated:
+        if not (sentence in " ".join(kept) or (sentence != part and sentence in rest)):
             kept.append(part)
-    return "; ".join(kept)
+    return "; ".join(kept) if reason is not None else None
 
 
 NOT_SET = "(not set)"
 """The landing page of a visit that recorded none."""
 
-_PAGES = ("", ".html", ".htm", ".php", ".asp", ".aspx", ".jsp", ".shtml", ".xhtml")
+_PAGES = (".html", ".htm", ".php", ".asp", ".aspx", ".jsp", ".shtml", ".xhtml")
 _KEPT = "/-._~!$&'()*+,;=:@"
 
 
@@ -468,5 +394,5 @@ def is_page(path: str) -> bool:
     >>> is_page("/pricing"), is_page("/robots.txt"), is_page("/v1.2/notes"), is_page("(not set)")
     (True, False, True, False)
     """
-    end = splitext(path.rsplit("/", 1)[-1])[1].lower()
-    return path != NOT_SET and (end in _PAGES or not re.fullmatch(r"\.[a-z][a-z0-9]{0,4}", end))
+    end = re.search(r"\.[a-z][a-z0-9]{0,4}$", path.rpartition("/")[2].lower())
+    return path != NOT_SET and (end is None or end[0] in _PAGES)

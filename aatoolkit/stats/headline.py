@@ -7,42 +7,27 @@ standard name, its parts by its rule, prompts by the key of the section ``prompt
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from aatoolkit.availability import Status
-from aatoolkit.frame.cell_status import cells_of as states_of
-from aatoolkit.metadata.arrow_schema import declared
+from aatoolkit._util.lexicon import tokens
+from aatoolkit.errors import AvailabilityError, ItemNotFound
 from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
 from aatoolkit.metadata.recorded import recorded
-from aatoolkit.sections.aggregation import FRACTION, Aggregation, ratio
-from aatoolkit.stats.cluster_sums import Rules
+from aatoolkit.sections.aggregation import FRACTION, NONE, ratio
 from aatoolkit.stats.compare import INDEPENDENT, ComparedRow, compared, comparison
-from aatoolkit.stats.estimate import NOTHING, Change
-from aatoolkit.stats.results import check_level
-from aatoolkit.stats.sides import (
-    PROMPT,
-    WINDOWS,
-    pairing,
-    previous_names,
-    previous_window,
-    side_names,
-)
-from aatoolkit.stats.trace import cells_of, derived, name_all, number, take
+from aatoolkit.stats.estimate import NOTHING, Change, check_level
+from aatoolkit.stats.sums import PROMPT, WINDOWS, rule_of, side_names
+from aatoolkit.stats.trace import derived, name_all, number
 
 RATE, POSITION, VOICE = "mention_rate", "average_position", "share_of_voice"
-DATE = "date"
-_COUNTS = ("mention_count", "answer_count")
-_VISIBILITY = "visibility_score"
-_UNKNOWN = "nothing says how prompts differ: "
 _ROLES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "figures": ("overview", ("metric", "value"), ()),
-    "trend": ("overview", (DATE, RATE), (DATE,)),
+    "trend": ("overview", ("date", RATE), ("date",)),
     "engines": ("overview", ("engine", RATE), ("engine",)),
     "brands": ("overview", ("brand", RATE), ("brand",)),
     "leaders": ("ranking", ("brand", "own"), ()),
@@ -52,66 +37,36 @@ _ROLES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
 }
 """What a table is here: its section, the columns that tell it, and its key where that matters."""
 
-Tables = Mapping[str, pd.DataFrame]
 
-
-@dataclass(frozen=True)
-class Contrast:
-    """A measure that is compared, for each of some groups.
-
-    Parameters
-    ----------
-    subject, measure : str
-        What it is about, and what is compared.
-    parts : pair of pandas.DataFrame
-        The rows of this side and of the other.
-    by : tuple of str
-        The column that names the groups; empty if there is one.
-    pair, cluster : str, optional
-        What is paired, or repeats.
-    rules : mapping
-        The rule of the measure, where its column does not declare it.
-    is_total : bool
-        Whether it counts whole windows, so that their variance is that of answers times the
-        design effect of the change within prompts.
-    column : str
-        The column that the rule is of, where the measure has none of its own.
-    """
+class Question(NamedTuple):
+    """A measure that is compared: what it is about, its table, and the column of its groups."""
 
     subject: str
     measure: str
-    parts: tuple[pd.DataFrame, pd.DataFrame]
-    by: tuple[str, ...] = ()
-    pair: str | None = None
+    role: str
+    by: str | None = None
     cluster: str | None = None
-    rules: Rules = field(default_factory=dict)
     is_total: bool = False
-    column: str = ""
+    """Whether it counts whole windows, so that their variance is that of answers times the design
+    effect of the change within prompts."""
 
-    @property
-    def is_planned(self) -> bool:
-        """Whether it is the one comparison that was planned."""
-        return not self.by and self.measure == RATE
 
-    def paired(self, prompt: str = PROMPT) -> Contrast:
-        """The same, paired by prompt, or of two samples of prompts."""
-        pair, cluster = pairing(*self.parts, self.by, by=prompt)
-        return replace(self, pair=pair, cluster=cluster)
+_PLANNED = (
+    Question("all prompts", RATE, "prompts"),
+    Question("all answers", RATE, "trend", cluster="date"),
+)
+_QUESTIONS = (
+    *_PLANNED,
+    Question("all prompts", POSITION, "prompts"),
+    Question("topic", RATE, "prompts", "topic"),
+    Question("engine", RATE, "prompt_engines", "engine"),
+    Question("engine", RATE, "engines", "engine", is_total=True),
+    Question("brand", VOICE, "voices", "brand"),
+    Question("brand", RATE, "brands", "brand", is_total=True),
+)
+"""What is compared, in order: the planned comparison, or the other in its place; then the rest."""
 
-    def rows(self, level: float, design: tuple[Any, Any], unknown: str) -> Iterator[ComparedRow]:
-        """The comparisons, a group each; of totals with the design effect of prompts."""
-        column, how = self.column or self.measure, design if self.is_total else INDEPENDENT
-        pair, rules = (self.pair, self.cluster), self.rules
-        for row in compared(*self.parts, column, self.by, *pair, level, rules, how):
-            if self.is_total and unknown and math.isfinite(number(row.p)):
-                row = replace(row, why=unknown, method="")
-            yield replace(
-                row,
-                measure=self.measure,
-                key=(self.subject, row.key[0] if self.by else None),
-                unit=FRACTION if self.column else row.unit,
-                is_planned=self.is_planned,
-            )
+Tables = Mapping[str, pd.DataFrame]
 
 
 def headline(now: Mapping[str, Any], other: Mapping[str, Any] | None, level: float) -> pd.DataFrame:
@@ -155,157 +110,106 @@ def headline_of(
     ]
     words = side_names(*sides)
     rows: list[ComparedRow] = []
-    design, unknown = INDEPENDENT, f"{_UNKNOWN}there are no counts by prompt"
-    for question in _questions(tables, is_two, words):
-        if isinstance(question, Contrast):
-            made = [*question.rows(level, design, unknown)]
-            design = design_of(made[0].change) if question.is_planned else design
+    reasons, design = [], INDEPENDENT
+    for question in _QUESTIONS:
+        if any((row.key[0], row.measure) == (question.subject, question.measure) for row in rows):
+            continue
+        is_planned = question in _PLANNED
+        if is_planned and rows:
+            continue
+        answers = _answered(tables, question, is_two, level, design, words)
+        if is_planned and isinstance(answers, list):
+            rows, design = [replace(answers[0], is_planned=True)], design_of(answers[0].change)
+        elif isinstance(answers, list):
+            rows += [_as_total(row, rows) if question.is_total else row for row in answers]
         else:
-            made = [question]
-        if question.is_planned:
-            unknown = f"{_UNKNOWN}{made[0].why}" if made[0].why else ""
-        rows += [row for row in made if not _is_repeated(row, rows)]
-    figures = [*_figures(tables, is_two, rows)]
+            reasons.append(answers)
+        if question == _PLANNED[-1] and not rows:
+            key, why = ("all prompts", None), reasons[0]
+            rows = [ComparedRow(RATE, key, NOTHING, FRACTION, True, why=why, is_planned=True)]
+    rows = [row for row in rows if not _is_repeated(row, rows[0])]
+    figures = _figures(tables, is_two, rows, level)
     own = [figure.change for figure in figures if figure.measure == RATE]
-    rows = [
-        replace(row, change=own[0])
-        if own and row.is_planned and not math.isfinite(number(row.change.change))
-        else row
-        for row in rows
-    ]
+    if own and not math.isfinite(number(rows[0].change.change)):
+        rows[0] = replace(rows[0], change=own[0])
     rows += [figure for figure in figures if figure.measure != RATE]
     metadata = [metadata_of(frame) for frame in frames] or [FrameMetadata()]
     return comparison(rows, ("subject", "name"), metadata, "holm", level, words, is_ranked=True)
 
 
-def _questions(
-    tables: Tables, is_two: bool, words: Sequence[str]
-) -> Iterator[Contrast | ComparedRow]:
-    """What is compared, in order: the planned comparison first; a row where it cannot be."""
-    yield from _of_prompts(tables, is_two, words)
-    yield from _of_engines(tables, is_two, words)
-    yield from _of_voices(tables, is_two)
-    parts = _parts(tables, "brands", is_two, _COUNTS)
-    if not isinstance(parts, str) and _have(parts, _COUNTS):
-        yield Contrast(
-            "brand",
-            RATE,
-            parts,
-            ("brand",),
-            is_total=True,
-            column=_COUNTS[0],
-            rules={_COUNTS[0]: ratio(*_COUNTS)},
-        )
-
-
-def _parts(
-    tables: Tables, role: str, is_two: bool, measures: Sequence[str], rows: Any = None
-) -> tuple[pd.DataFrame, pd.DataFrame] | str:
-    """Both sides of a table, or why there are not two; ``rows`` selects some of each."""
+def _answered(
+    tables: Tables,
+    question: Question,
+    is_two: bool,
+    level: float,
+    design: tuple[Any, Any],
+    words: Sequence[str],
+) -> list[ComparedRow] | str:
+    """The comparisons of a question, or why there are none."""
+    subject, measure, role, by, cluster, is_total = question
+    section = _ROLES[role][0]
     frames = []
-    for side, word in enumerate(WINDOWS):
-        frame = tables.get(f"{word if is_two else WINDOWS[0]}.{role}")
-        if frame is None:
-            return f"{{{word}}}: the section {_ROLES[role][0]} was not read, or has no such table"
-        if rows is not None:
-            chosen = np.flatnonzero(rows(frame))
-            frame = derived(frame.iloc[chosen], frame, rows=chosen)
-        if side and not is_two:
-            wanted = [name for name in measures if name in frame.columns][:1]
-            if not wanted or wanted[0] not in previous_names(frame).values():
-                return f"{{before}}: the section {_ROLES[role][0]} gives no window before this one"
-            frame = previous_window(frame, wanted)
+    for place, word in enumerate(WINDOWS[: 1 + is_two]):
+        frame = tables.get(f"{word}.{role}")
+        if frame is None or (by and by not in frame.columns):
+            return f"{words[place]}: the section {section} was not read, or has no such table"
         frames.append(frame)
-    return frames[0], frames[1]
+    frames = _own(tables, frames) if role == "voices" else frames
+    now, before = frames[0], frames[1] if is_two else None
+    if cluster and not is_two:
+        return f"{words[1]}: the section {section} gives no window before this one"
+    main, prompt, rules = tables.get("now.prompts", now), PROMPT, {}
+    if PROMPT not in main.columns and len(metadata_of(main).key) == 1:
+        (prompt,) = metadata_of(main).key
+    if section == "prompts":
+        # The table by engine may count without giving the rate of it, which is that of the prompts.
+        of = now if measure in now.columns else main
+        rule = rule_of(metadata_of(of), measure)[0] if measure in of.columns else NONE
+        if rule.rule not in ("ratio", "mean"):
+            return f"the section {section} has no {measure} with its counts"
+        if rule.over and role == "prompt_engines":
+            measure, rules = rule.over[0], {rule.over[0]: ratio(*rule.over)}
+    try:
+        rows = [
+            *compared(
+                now, before, measure, (by,) if by else (), None, cluster, level, rules,
+                design if is_total else INDEPENDENT, prompt,
+            )
+        ]  # fmt: skip
+    except (AvailabilityError, ItemNotFound) as error:
+        return f"{words[1]}: the section {section} cannot be compared: {error}"
+    key = [(subject, row.key[0] if by else None) for row in rows]
+    return [
+        replace(row, measure=question.measure, key=key, unit=FRACTION if rules else row.unit)
+        for row, key in zip(rows, key, strict=True)
+    ]
 
 
-def _have(parts: Sequence[pd.DataFrame], columns: Sequence[str]) -> bool:
-    return all({*columns} <= {*part.columns} for part in parts)
+def _own(tables: Tables, frames: Sequence[pd.DataFrame]) -> list[pd.DataFrame]:
+    """The rows of the own brands that all sides have."""
+    own = [{*frame["brand"]} for frame in frames]
+    for word in WINDOWS[: len(frames)]:
+        leaders = tables.get(f"{word}.leaders", pd.DataFrame({"brand": [], "own": []}))
+        own.append({*leaders.loc[leaders["own"].fillna(False).astype(bool), "brand"]})
+    places = [np.flatnonzero(frame["brand"].isin(set.intersection(*own))) for frame in frames]
+    return [
+        derived(frame.iloc[rows], frame, rows=rows)
+        for frame, rows in zip(frames, places, strict=True)
+    ]
 
 
-def _rule(frame: pd.DataFrame, measure: str) -> Aggregation | None:
-    what = declared(metadata_of(frame).columns[measure]) if measure in frame.columns else None
-    rule = what.aggregate if what is not None else None
-    return rule if rule is not None and rule.rule in ("ratio", "mean") else None
+def _as_total(row: ComparedRow, rows: Sequence[ComparedRow]) -> ComparedRow:
+    """A comparison of whole windows: of none, where nothing says how prompts differ."""
+    if not rows[0].why or row.why:
+        return row
+    return replace(row, why=f"nothing says how prompts differ: {rows[0].why}", method="")
 
 
-def _of_prompts(
-    tables: Tables, is_two: bool, words: Sequence[str]
-) -> Iterator[Contrast | ComparedRow]:
-    """The rate and the position over all prompts, and the rate by topic."""
-    parts = _parts(tables, "prompts", is_two, [RATE])
-    main = tables.get("now.prompts")
-    if not isinstance(parts, str) and (main is None or _rule(main, RATE) is None):
-        parts = f"the section prompts has no {RATE} with its counts"
-    if main is None or isinstance(parts, str):
-        days = _parts(tables, "trend", is_two, [RATE])
-        if is_two and not isinstance(days, str):
-            yield Contrast("all answers", RATE, days, cluster=DATE)
-        else:
-            yield _lacking("all prompts", str(parts), words, is_planned=True)
-        return
-    key = metadata_of(main).key
-    prompt = PROMPT if PROMPT in main.columns or len(key) != 1 else str(key[0])
-    whole = Contrast("all prompts", RATE, parts).paired(prompt)
-    yield whole
-    places = _parts(tables, "prompts", is_two, [POSITION])
-    if not isinstance(places, str) and _rule(main, POSITION):
-        yield replace(whole, measure=POSITION, parts=places)
-    if _have(parts, ["topic"]):
-        yield replace(whole, subject="topic", by=("topic",))
-
-
-def _of_engines(
-    tables: Tables, is_two: bool, words: Sequence[str]
-) -> Iterator[Contrast | ComparedRow]:
-    """The rate by engine: paired by prompt where it is counted by prompt, else of totals."""
-    parts = _parts(tables, "prompt_engines", is_two, _COUNTS)
-    if not isinstance(parts, str):
-        here = tables["now.prompt_engines"]
-        # The table may count without giving the rate of it, which is that of the prompts.
-        rule = _rule(here, RATE) or _rule(tables.get("now.prompts", here), RATE)
-        over = (rule.over if rule else None) or ()
-        if over and _have(parts, over):
-            question = Contrast("engine", RATE, parts, ("engine",)).paired()
-            yield replace(question, column=over[0], rules={over[0]: ratio(*over)})
-            return
-    totals = _parts(tables, "engines", is_two, [RATE])
-    if not isinstance(totals, str):
-        yield Contrast("engine", RATE, totals, ("engine",), is_total=True)
-    elif is_two:
-        yield _lacking("engine", totals, words)
-
-
-def _of_voices(tables: Tables, is_two: bool) -> Iterator[Contrast]:
-    """The share of voice of the own brands, by prompt."""
-    own = []
-    for word in WINDOWS if is_two else WINDOWS[:1]:
-        leaders, voices = (tables.get(f"{word}.{role}") for role in ("leaders", "voices"))
-        if leaders is None or voices is None:
-            return
-        names = {*leaders.loc[leaders["own"].fillna(False).astype(bool), "brand"]}
-        own.append(names & {*voices["brand"]})
-    both = set.intersection(*own)
-    parts = _parts(tables, "voices", is_two, [VOICE], lambda frame: frame["brand"].isin(both))
-    if both and not isinstance(parts, str):
-        yield Contrast("brand", VOICE, parts, ("brand",)).paired()
-
-
-def _lacking(
-    subject: str, why: str, words: Sequence[str], *, is_planned: bool = False
-) -> ComparedRow:
-    why = why.format(now=words[0], before=words[1])
-    row = ComparedRow(RATE, (subject, None), NOTHING, FRACTION, True, why=why)
-    return replace(row, is_planned=is_planned)
-
-
-def _is_repeated(row: ComparedRow, rows: Sequence[ComparedRow]) -> bool:
+def _is_repeated(row: ComparedRow, planned: ComparedRow) -> bool:
     """Whether a row of one brand counts what the planned comparison counts already."""
-    return (row.key[0], row.measure) == ("brand", RATE) and any(
-        other.is_planned
-        and number(row.change.after) == number(other.change.after)
-        and number(row.change.before) == number(other.change.before)
-        for other in rows
+    return (row.key[0], row.measure) == ("brand", RATE) and all(
+        number(getattr(row.change, end)) == number(getattr(planned.change, end))
+        for end in ("after", "before")
     )
 
 
@@ -322,56 +226,31 @@ def design_of(change: Change) -> tuple[Any, Any]:
     return deff, change.df
 
 
-def _figures(tables: Tables, is_two: bool, rows: Sequence[ComparedRow]) -> Iterator[ComparedRow]:
+def _figures(
+    tables: Tables, is_two: bool, rows: Sequence[ComparedRow], level: float
+) -> list[ComparedRow]:
     """The key figures that no other row gives, with their values and no test."""
-    now = tables.get("now.figures")
-    if now is None:
-        return
-    earlier = _values(tables.get("before.figures"), "value", "before") if is_two else _previous(now)
+    frames = [tables.get(f"{word}.figures") for word in WINDOWS[: 1 + is_two]]
+    now, before = [*frames, None][:2]
+    if now is None or (is_two and before is None):
+        return []
     there = {
         row.measure
         for row in rows
         if (row.key[1] is None or row.measure == VOICE) and math.isfinite(number(row.change.change))
     }
-    for place, (metric, value) in enumerate(_values(now, "value", "after").items()):
-        name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", metric).lower()
-        name = re.sub(r"[^a-z0-9]+", "_", name)
-        if name == "answer_count" or name in there or (name == _VISIBILITY and RATE in there):
-            continue  # how much was asked, or what another row says, the latter of 100
-        before = earlier.get(metric, math.nan)
-        change = replace(NOTHING, before=before, after=value, change=value - before)
-        why = f"the service gives no counts of {name} by prompt that say how it varies"
-        if not math.isfinite(number(change.change)):
-            why = f"before: no number{'' if is_two else _state(now, place)}"
-        is_rate = "unit" in now.columns and str(now["unit"].iloc[place]) == "fraction"
-        unit = FRACTION if is_rate else None
-        yield ComparedRow(name, ("key figure", name), change, unit, is_rate, "", why)
-
-
-def _values(frame: pd.DataFrame | None, column: str, name: str) -> dict[str, Any]:
-    """The key figures of a column, by their metric."""
-    if frame is None:
-        return {}
-    metrics = [*map(str, frame["metric"])]
-    values = cells_of(name, frame, column, np.arange(len(frame)))
-    return {metric: take(values, at) for at, metric in enumerate(metrics)}
-
-
-def _previous(frame: pd.DataFrame) -> dict[str, Any]:
-    """The values of the window before, as the table gives them: themselves, or the change."""
-    names = {measure: name for name, measure in previous_names(frame).items()}
-    if "value" in names:
-        return _values(frame, names["value"], "before")
-    if "change" not in frame.columns:
-        return {}
-    changes = _values(frame, "change", "moved")
-    return {name: value - changes[name] for name, value in _values(frame, "value", "value").items()}
-
-
-def _state(frame: pd.DataFrame, place: int) -> str:
-    for name, measure in previous_names(frame).items():
-        if measure == "value":
-            cells = states_of(frame, name, metadata_of(frame))
-            state = cells.states[int(cells.codes[place])]
-            return "" if state.status == Status.AVAILABLE else f" ({state})"
-    return ""
+    # How much was asked, and what another row says of 100.
+    there |= {"answer_count", *(["visibility_score"] if RATE in there else [])}
+    figures = []
+    try:
+        compared_rows = [*compared(now, before, "value", ("metric",), None, None, level)]
+    except (AvailabilityError, ItemNotFound):
+        return []
+    for row in compared_rows:
+        name = "_".join(tokens(str(row.key[0])))
+        if name not in there:
+            why = row.why or f"the service gives no counts of {name} by prompt"
+            unit = FRACTION if row.is_rate else None
+            figure = replace(row, measure=name, key=("key figure", name), unit=unit)
+            figures.append(replace(figure, why=why, method="", notes=()))
+    return figures

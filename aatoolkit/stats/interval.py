@@ -19,17 +19,11 @@ from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import FrameMetadata, attach, metadata_of
 from aatoolkit.metadata.recorded import recorded
 from aatoolkit.sections.aggregation import PER_UNIT, Aggregation
-from aatoolkit.stats.cluster_sums import (
-    ClusterSums,
-    Numbers,
-    Rules,
-    cluster_sums,
-    without_counts,
-)
-from aatoolkit.stats.estimate import LEAST_CLUSTERS, Estimate, estimate, wilson
-from aatoolkit.stats.results import amount, check_level, refusal, result
-from aatoolkit.stats.sides import PROMPT
+from aatoolkit.stats.estimate import LEAST_CLUSTERS, Estimate, check_level, estimate, wilson
+from aatoolkit.stats.results import amount, refusal, result
+from aatoolkit.stats.sums import PROMPT, ClusterSums, Rules, cluster_sums, without_counts
 from aatoolkit.stats.trace import (
+    Numbers,
     cells_of,
     kept,
     name_all,

@@ -19,12 +19,12 @@ Ranks
     Confidence sets from simultaneous pairwise differences (Mogstad et al. 2024), multiplier
     bootstrap over prompts, of few prompts the quantile of Student's t as far out.
 Overlaps
-    Jaccard index and rank-biased overlap (Webber, Moffat & Zobel 2010) of pairs of answers, beside
-    pairs of answers of one engine; Student's t over prompts.
+    Jaccard index of pairs of answers, beside pairs of answers of one engine; Student's t over
+    prompts.
 Decomposition, concentration, agreement, association
-    Kitagawa 1955; Simpson 1949 and Hill 1973 with rarefaction (Hurlbert 1971); intra-class
-    correlation by analysis of variance (Ridout et al. 1999), cluster bootstrap; Mantel & Haenszel
-    1959 with the variance of Robins, Breslow & Greenland 1986.
+    Kitagawa 1955; Simpson 1949 and Hill 1973; intra-class correlation by analysis of variance
+    (Ridout et al. 1999), cluster bootstrap; Mantel & Haenszel 1959 with the variance of
+    Robins, Breslow & Greenland 1986.
 
 Assumptions
 -----------
@@ -55,7 +55,7 @@ import pandas as pd
 from aatoolkit._util.show import Marks, ShowAs, Shown, row_ranges
 from aatoolkit._util.text import visible
 from aatoolkit.availability import Availability, Cause, Status
-from aatoolkit.errors import ArgumentError, AvailabilityError
+from aatoolkit.errors import AvailabilityError
 from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, Source, attach, metadata_of
 from aatoolkit.sections.aggregation import COUNT, FRACTION, PROBABILITY, RANK, REQUESTS, refused
 from aatoolkit.sections.column import Column
@@ -172,12 +172,8 @@ concentration
     top_share            number  fraction    Share of the largest {top}.
     top_share_low        number  fraction    Lower end of the {level} interval of top_share.
     top_share_high       number  fraction    Upper end of the {level} interval of top_share.
-    gini                 number  fraction    Gini coefficient over those that occur at all.
-    gini_low             number  fraction    Lower end of the {level} interval of gini.
-    gini_high            number  fraction    Upper end of the {level} interval of gini.
     n                    whole   count       {column} in all.
     members              whole   count       Different ones that occur.
-    depth                whole   count       How many were drawn for the measures, so that groups can be compared.
     verdict              text    -           The effective number in words, or why there is none.
     method               text    -           How it was computed.
 overlap
@@ -195,10 +191,6 @@ overlap
     p                    number  p           Two-sided p-value of no gap.
     p_adjusted           number  p           The p-value, adjusted by Holm's method over all rows.
     detectable           number  points      The smallest gap that such a sample shows in 80% of cases.
-    rbo                  number  fraction    Mean rank-biased overlap (p = {p:g}, depth {depth}) of an answer of one and one of the other.
-    rbo_low              number  fraction    Lower end of its {level} interval, over {by}.
-    rbo_high             number  fraction    Upper end of its {level} interval, over {by}.
-    rbo_ceiling          number  fraction    The same between two answers of one {between}.
     n                    whole   count       Answers that are compared.
     clusters             whole   count       Different values of {by} that both have answers to.
     verdict              text    -           less alike or more alike than repeats, no evidence, or cannot say.
@@ -244,8 +236,6 @@ cited_and_mentioned
 funnel
     path                 text    -           The path of the page, normalised.
     day                  day     -           The day.
-    platform             text    -           The operator of crawlers and engines.
-    scope                text    -           Everything in the window.
     crawled              whole   requests    Requests of AI crawlers.
     cited                whole   {cites}     {cited}
     visited              whole   visits      Visits from engines.
@@ -434,30 +424,9 @@ def reranked(frame: pd.DataFrame, rows: Any) -> pd.DataFrame:
     return attach(frame.take(rows).reset_index(drop=True), metadata_of(frame))
 
 
-def check_level(level: float) -> None:
-    """Refuse a confidence level that is none.
-
-    Raises
-    ------
-    ArgumentError
-        If it is not between 0 and 1.
-    """
-    if not 0 < level < 1:
-        raise ArgumentError(f"level={level!r} is not between 0 and 1")
-
-
 def refusal(column: str, what: str, why: str) -> AvailabilityError:
     """The error of a statistic that a column does not have."""
     return AvailabilityError(f"{column} has no {what}: {why}", columns={column: why})
-
-
-def verdict_of(p: float, change: float, level: float, names: Sequence[str] = ("up", "down")) -> str:
-    """What a p-value says of a change."""
-    if not np.isfinite(p):
-        return "cannot say"
-    if p >= 1 - level or change == 0:
-        return "no evidence"
-    return names[0] if change > 0 else names[1]
 
 
 def percent(value: float) -> str:

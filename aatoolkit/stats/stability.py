@@ -12,10 +12,12 @@ import pandas as pd
 from aatoolkit.errors import ArgumentError
 from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.metadata.recorded import recorded
-from aatoolkit.stats.cluster_sums import Integers, Numbers, cluster_sums
-from aatoolkit.stats.estimate import LEAST_CLUSTERS
-from aatoolkit.stats.results import check_level, percent, refusal, result
+from aatoolkit.stats.estimate import LEAST_CLUSTERS, check_level
+from aatoolkit.stats.results import percent, refusal, result
+from aatoolkit.stats.sums import cluster_sums
 from aatoolkit.stats.trace import (
+    Integers,
+    Numbers,
     One,
     Weighted,
     drawn,

@@ -18,11 +18,21 @@ from aatoolkit.availability import combine
 from aatoolkit.errors import ArgumentError, AvailabilityError
 from aatoolkit.frame.groupby import find, flattened
 from aatoolkit.metadata.recorded import recorded
-from aatoolkit.stats.cluster_sums import ClusterSums, Integers, Numbers, Rules, cluster_sums
-from aatoolkit.stats.estimate import LEAST_CLUSTERS, adjusted, detectable, freedom, varies
-from aatoolkit.stats.results import amount, check_level, points, result, verdict_of
+from aatoolkit.stats.estimate import (
+    LEAST_CLUSTERS,
+    adjusted,
+    check_level,
+    detectable,
+    freedom,
+    varies,
+    verdict_of,
+)
+from aatoolkit.stats.results import amount, points, result
+from aatoolkit.stats.sums import ClusterSums, Rules, cluster_sums
 from aatoolkit.stats.trace import (
+    Integers,
     Many,
+    Numbers,
     One,
     derived,
     leaf,

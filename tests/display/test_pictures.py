@@ -89,7 +89,7 @@ KINDS: dict[str, Draw] = {
     "comparison": result(lambda: halves("compare", by="engine")),
     "decomposition": result(lambda: halves("decompose")),
     "ranks": result(ranks),
-    "overlap": result(lambda: cited().aa.overlap("source_domain", order="n")),
+    "overlap": result(lambda: cited().aa.overlap("source_domain")),
     "effect": result(effect),
     "concentration": result(
         lambda: shared_dataset()["domains"]["source_domain_engines"].aa.concentration(

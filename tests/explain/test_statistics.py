@@ -94,12 +94,10 @@ VERBS: dict[str, Callable[[Data], pd.DataFrame]] = {
     "rank": lambda d: answers(d).aa.rank("mentioned", "engine"),
     "rank of counts": lambda d: prompts(d).aa.rank("mention_count", "topic"),
     "concentration": lambda d: d["domains"].main.aa.concentration("citation_count"),
-    "rarefied": lambda d: d["domains"].main.aa.concentration("citation_count", "domain_type"),
-    "overlap": lambda d: cited(d).aa.overlap("source_domain", order="n"),
+    "by group": lambda d: d["domains"].main.aa.concentration("citation_count", "domain_type"),
+    "overlap": lambda d: cited(d).aa.overlap("source_domain"),
     "funnel": lambda d: d.funnel(),
     "days": lambda d: d.funnel("day"),
-    "platforms": lambda d: d.funnel("platform"),
-    "window": lambda d: d.funnel(None),
 }
 
 

@@ -170,24 +170,9 @@ def overlaps() -> Pairs:
     yield row["p"], stats.ttest_rel(between, own).pvalue
 
 
-def rank_biased_overlap() -> Pairs:
-    """Equation 32 of Webber, Moffat & Zobel (2010), as it is printed."""
-    one, two, p = [3, 1, 4, 0], [1, 3], 0.9
-    common = [len({*one[:d]} & {*two[:d]}) for d in range(5)]
-    total = sum(common[d] / d * p**d for d in range(1, 5))
-    total += sum(common[2] * (d - 2) / (2 * d) * p**d for d in (3, 4))
-    expected = (1 - p) / p * total + ((common[4] - common[2]) / 4 + common[2] / 2) * p**4
-    rows = [("pr", who, who, site, n) for who, of in (("x", one), ("y", two))
-            for n, site in enumerate(of, 1)]  # fmt: skip
-    frame = pd.DataFrame(rows, columns=["prompt_id", "engine", "chat_id", "site", "n"])
-    yield frame.aa.overlap("site", order="n", p=p)["rbo"].item(), expected
-
-
 def concentrations() -> Pairs:
     counts = np.array([1, 3, 8, 40, 100])
     row = pd.DataFrame({"n": counts}).aa.concentration("n", top=2).iloc[0]
-    spread = np.abs(counts[:, None] - counts).mean() / (2 * counts.mean())
-    yield row["gini"], spread
     size = counts.sum()
     yield row["hhi"], (counts * (counts - 1)).sum() / (size * (size - 1))
     yield [row["effective"], row["top_share"]], [1 / row["hhi"], 140 / size]
@@ -239,7 +224,6 @@ REFERENCES: dict[str, Callable[[], Pairs]] = {
     "student": student_t,
     "effect": effects,
     "overlap": overlaps,
-    "rbo": rank_biased_overlap,
     "concentration": concentrations,
     "decompose": decompositions,
     "agreement": agreements,
@@ -351,7 +335,6 @@ def test_a_result_says_what_its_columns_are_and_is_quick(verb: str) -> None:
         (lambda f: f.aa.compare(f, "one", pair="engine", cluster="site"), ValueError, "pair="),
         (lambda f: f.aa.compare(f, "mention"), ItemNotFound, "mentioned"),
         (lambda f: f.aa.overlap("page"), ItemNotFound, "page"),
-        (lambda f: f.aa.overlap("site", p=1.0), ValueError, "between 0 and 1"),
         (lambda f: f.assign(chat_id=1).aa.overlap("site"), AvailabilityError, "no single answer"),
         (lambda f: f.assign(prompt_id=None).aa.overlap("site"), AvailabilityError, "have none"),
         (lambda f: f[["engine", "one"]].aa.rank("one", "engine"), ItemNotFound, "split"),

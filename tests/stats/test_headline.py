@@ -184,7 +184,7 @@ def test_flat_totals_raise_few_alarms(is_paired: bool, k: int, icc: float, uneve
         if is_paired:
             own = estimate.changed(*now, *before, 0.95, is_rate=True)
         else:
-            samples = estimate.sample_of(*now, "1"), estimate.sample_of(*before, "0")
+            samples = estimate.sample_of(*now, "after"), estimate.sample_of(*before, "before")
             own = estimate.changed_samples(*samples, 0.95)
         if np.isfinite(own.p):
             totals = [

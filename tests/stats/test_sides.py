@@ -87,7 +87,7 @@ def test_refusals_name_what_would_do(ranking: aa.Tables) -> None:
     with pytest.raises(ArgumentError, match="baseline='previous'") as caught:
         by_prompt.aa.compare("befor", "share_of_voice", by="brand")
     assert caught.value.argument == "baseline"
-    with pytest.raises(ItemNotFound, match="no previous_top_three_rate"):
+    with pytest.raises(ItemNotFound, match="what top_three_rate was in the window before"):
         main.aa.decompose("previous", "top_three_rate", by="brand")
     # A prompt's mentions are the same ones in the row of each brand, and do not add over brands.
     with pytest.raises(AvailabilityError, match="nothing shows that it adds over brand"):

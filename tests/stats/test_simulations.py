@@ -249,15 +249,6 @@ def test_concentration_holds_where_members_tie_and_where_they_do_not(shares: Any
         assert holds(found, name, truth) >= 0.87, name
 
 
-def test_rarefied_groups_of_one_kind_look_alike_whatever_their_size() -> None:
-    rng = np.random.default_rng(1)
-    shares = rng.dirichlet(np.full(60, 0.5))
-    draws = [pd.DataFrame({"n": rng.multinomial(size, shares), "of": size}) for size in (100, 4000)]
-    found = pd.concat(draws).aa.concentration("n", by="of").set_index("of")
-    assert found["depth"].tolist() == [100, 100]
-    assert found.loc[4000, "gini"] == pytest.approx(found.loc[100, "gini"], abs=0.08)
-
-
 @pytest.mark.parametrize(
     ("k", "runs", "icc"), one_in(4, [(60, 8, 0.3), (12, 8, 0.3), (25, 6, 0.1), (60, 8, 0.8)])
 )

@@ -14,9 +14,9 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit.frame.groupby import flattened
-from aatoolkit.stats.cluster_sums import ClusterSums
 from aatoolkit.stats.explain.cells import Made, Result, side_of
 from aatoolkit.stats.explain.explanation import Explanation, plain, shown, sum_in_words
+from aatoolkit.stats.sums import ClusterSums
 from aatoolkit.stats.trace import (
     DRAWN,
     LEAF,
@@ -142,7 +142,7 @@ class Tracer:
         key = (id(sums), name, pair, which)
         if key not in self._cells:
             rows = sums.rows[np.flatnonzero(sums.pair == pair)].tolist()
-            explain = self._explain(sums.of_frame)
+            explain = self._explain(sums.frame)
             if sums.is_count and which:
                 words, cells = f"one {sums.by_cluster}", explain(sums.plan.parts[0], rows)
                 part = Explanation(1, name, operation="count", formula=words, children=cells)
