@@ -1095,8 +1095,8 @@ class Accessor(NamesNear):
 
         The Herfindahl index without its bias, Σnᵢ(nᵢ-1)/(N(N-1)) (Simpson, *Nature* 163, 1949), the
         effective number 1/index (Hill, *Ecology* 54, 1973), and the share of the largest few, which
-        depends on N: compare it between groups of like size. Intervals are from 499 multinomial resamples,
-        always the same ones, centred at the estimate; of groups of more than 2,000 members fewer
+        depends on N: compare it between groups of like size. Intervals are from 499 multinomial
+        resamples, always the same ones, centred at the estimate; of more than 2,000 members fewer
         (49 at least), and from 5,000 on the interval is ± t times their standard deviation. The
         largest few of a sample have luck among their merits, the more of it the more members tie:
         the lower end of their share is that of the leaders of one half in the other half. The
@@ -1121,7 +1121,7 @@ class Accessor(NamesNear):
         -------
         pandas.DataFrame
             One row a group: ``hhi``, ``effective``, ``top_share``, each with ``_low`` and
-            ``_high``, ``n``, ``members``, ``verdict``, ``method``. Groups of less than 20 cannot say.
+            ``_high``, ``n``, ``members``, ``verdict``, ``method``. Less than 20 cannot say.
 
         Raises
         ------

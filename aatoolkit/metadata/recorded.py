@@ -121,7 +121,7 @@ def record(
     frames: list[pd.DataFrame] = []
     rest = dict(arguments)
     for name in inputs:
-        value = rest.get(name)
+        value: Any = rest.get(name)
         if hasattr(value, "attrs"):
             rest[name] = len(frames)
             frames.append(value)
