@@ -38,7 +38,7 @@ _ROLES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
 """What a table is here: its section, the columns that tell it, and its key where that matters."""
 
 
-class Question(NamedTuple):
+class Asked(NamedTuple):
     """A measure that is compared: what it is about, its table, and the column of its groups."""
 
     subject: str
@@ -52,17 +52,17 @@ class Question(NamedTuple):
 
 
 _PLANNED = (
-    Question("all prompts", RATE, "prompts"),
-    Question("all answers", RATE, "trend", cluster="date"),
+    Asked("all prompts", RATE, "prompts"),
+    Asked("all answers", RATE, "trend", cluster="date"),
 )
 _QUESTIONS = (
     *_PLANNED,
-    Question("all prompts", POSITION, "prompts"),
-    Question("topic", RATE, "prompts", "topic"),
-    Question("engine", RATE, "prompt_engines", "engine"),
-    Question("engine", RATE, "engines", "engine", is_total=True),
-    Question("brand", VOICE, "voices", "brand"),
-    Question("brand", RATE, "brands", "brand", is_total=True),
+    Asked("all prompts", POSITION, "prompts"),
+    Asked("topic", RATE, "prompts", "topic"),
+    Asked("engine", RATE, "prompt_engines", "engine"),
+    Asked("engine", RATE, "engines", "engine", is_total=True),
+    Asked("brand", VOICE, "voices", "brand"),
+    Asked("brand", RATE, "brands", "brand", is_total=True),
 )
 """What is compared, in order: the planned comparison, or the other in its place; then the rest."""
 
@@ -139,7 +139,7 @@ def headline_of(
 
 def _answered(
     tables: Tables,
-    question: Question,
+    question: Asked,
     is_two: bool,
     level: float,
     design: tuple[Any, Any],
