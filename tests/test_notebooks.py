@@ -114,6 +114,7 @@ def test_it_is_kept_with_its_outputs_and_without_state(path: Path) -> None:
     assert "widgets" not in notebook["metadata"]
     cells = cells_of(path)
     assert all(cell["execution_count"] is None for cell in cells)
+    assert all(cell["outputs"] for cell in cells)
     outputs = [output for cell in cells for output in cell["outputs"]]
     assert any("image/png" in output.get("data", {}) for output in outputs)
     assert not [output for output in outputs if output["output_type"] == "error"]
