@@ -1321,7 +1321,7 @@ class Accessor(NamesNear):
         --------
         >>> frame = pd.DataFrame({"engine": ["chatgpt", "claude"], "n": [3, None]})
         >>> frame.aa.plot(y="n")
-        <Picture: N by engine: chatgpt 3; 1 not measured>
+        <Picture: N by engine: chatgpt 3; 1 no value given>
         """
         with needed("pictures need", "interactive" if interactive else "plot"):
             from aatoolkit.display.plot.draw import plot

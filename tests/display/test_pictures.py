@@ -116,7 +116,7 @@ KINDS: dict[str, Draw] = {
 }
 FINDINGS = {
     "gap": "Share of voice and previous share of voice by brand: the widest gap is ",
-    "funnel": "acme.example: From sessions to AI sessions: sessions ",
+    "funnel": "acme.example: From sessions to AI sessions: Sessions: ",
     "line": "Sessions by day and engine: chatgpt from ",
     "heatmap": "Rank by brand and day: best rank: Acme CRM, ",
     "comparison": "nothing is shown to have changed; ",
@@ -176,14 +176,14 @@ def test_marks_have_rows_tips_and_explanations(kind: str) -> None:
     axes = KINDS[kind]()
     rows = len(axes.data)
     for mark in axes.panel.marks:
-        for behind in (mark.tips() if mark.tips else None, mark.places):
+        for behind in (mark.tips, mark.places):
             assert behind is None or len(behind) == len(mark)
         for row, column in filter(None, mark.places or ()):
             assert not isinstance(row, int) or row < rows
             assert column is None or column in axes.data
     told = [mark for mark in axes.panel.marks if mark.tips]
     assert told or kind in ("table", "empty", "interval")
-    assert all(tip for mark in told for tip in mark.tips())
+    assert all(tip for mark in told for tip in mark.tips)
     if kind not in ("table", "empty", "counts", "stages"):
         assert axes.explain().column == axes.panel.drawn.columns[0]
 

@@ -5,15 +5,13 @@ about sections. Values that were not measured are hatched, or break the line; th
 as 0, and nothing else is hatched. In reading order:
 
 - ``draw``: check the arguments, choose the kind of picture, put panels together, add the source.
-- ``data``: `PlotData`, a frame with the role of each column, own rows, competitors' and titles that
-  only another table of the answer names; ``measured``: rows that share a mark, its interval, and
-  why it has no number.
+- ``data``: `PlotData`, a frame with the role of each column, own rows, and titles that only
+  another table of the answer names; rows that share a mark, and why a mark has no number.
 - The kinds, each a function that returns a `Panel`, or None if it does not fit: ``rows`` (bars,
-  gaps, figures, funnels, shares, counts, verdicts, texts), ``results`` (of statistics, a line of a
-  table each), ``times`` (lines), ``cells`` (heat maps).
-- ``spec``: the value, the rows behind its marks and their explanation; ``style``: colours and looks
-  on light and dark paper.
-- ``layout``: where everything is, in points, from the measured text of ``fonts``.
+  gaps, shares, counts), ``tables`` (figures, funnels, states, texts, and the results of
+  statistics, a line of a table each), ``times`` (lines and heat maps).
+- ``spec``: the value, the rows behind its marks and their explanation; ``style``: names and reasons
+  as text, colours and looks on light and dark paper.
+- ``layout``: where everything is, in points, from measured text.
 - ``axes`` and ``interactive``: draw a spec with matplotlib, and with plotly.
-- ``labels``: names, reasons and sources as text.
 """

@@ -1,27 +1,25 @@
-"""`PlotData`: a frame with the role of each column, and what other tables say of its rows."""
+"""`PlotData`: a frame with the role of each column; the numbers behind marks, and why none is."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-import pyarrow as pa
 
-from aatoolkit.availability import Availability, combine
-from aatoolkit.display.plot.labels import humanize
-from aatoolkit.display.plot.style import BLANK
+from aatoolkit.availability import Availability, Status, combine
+from aatoolkit.display.plot.style import BLANK, humanize
+from aatoolkit.errors import AvailabilityError
+from aatoolkit.frame.aggregate import aggregate
 from aatoolkit.frame.cell_status import COVERAGE, Cells, cells_of, is_status_column
-from aatoolkit.frame.duplicates import is_joined, once
-from aatoolkit.frame.groupby import flattened
+from aatoolkit.frame.duplicates import Duplicates, Refused, is_joined, once
+from aatoolkit.frame.groupby import by_period, flattened, group
 from aatoolkit.metadata.arrow_schema import declared, declared_key
 from aatoolkit.metadata.attrs import (
     FrameMetadata,
@@ -42,6 +40,7 @@ from aatoolkit.sections.aggregation import (
     Aggregation,
 )  # fmt: skip
 from aatoolkit.sections.section import Column
+from aatoolkit.stats.interval import Bounds, bounds
 
 Numbers = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
@@ -85,25 +84,17 @@ class Options:
         return bool(self.x or self.y or self.color)
 
 
-def kind_of(values: pd.Series) -> str:
+def _kind_of(values: pd.Series) -> str:
     """What a column holds: ``number``, ``time``, ``flag``, ``list`` or ``word``."""
-    dtype: Any = values.dtype
     types = pd.api.types
-    if isinstance(dtype, pd.ArrowDtype):
-        arrow = dtype.pyarrow_dtype
-        if pa.types.is_nested(arrow):
-            return "list"
-        if pa.types.is_date(arrow) or pa.types.is_timestamp(arrow):
-            return "time"
-    if types.is_object_dtype(dtype):
+    if types.is_object_dtype(values.dtype):
         is_list = values.map(lambda value: isinstance(value, tuple) or not types.is_hashable(value))
         return "list" if is_list.any() else "word"
-    if types.is_bool_dtype(dtype):
+    if types.is_bool_dtype(values.dtype):
         return "flag"
-    if types.is_datetime64_any_dtype(dtype):
+    if types.is_datetime64_any_dtype(values.dtype):
         return "time"
-    is_number = types.is_numeric_dtype(dtype) and not types.is_complex_dtype(dtype)
-    return "number" if is_number else "word"
+    return "number" if types.is_numeric_dtype(values.dtype) else "word"
 
 
 def days_of(moments: pd.DatetimeIndex | pd.Series) -> Numbers:
@@ -117,8 +108,8 @@ def moments_between(moments: pd.Series) -> pd.DatetimeIndex:
     times = pd.DatetimeIndex(moments.dropna().unique()).sort_values()
     if len(times) < 3:
         return times
-    whole = pd.date_range(times[0], times[-1], freq=min(b - a for a, b in pairwise(times)))
-    return whole if times.isin(whole).all() and len(whole) <= 50 * len(times) else times
+    every = pd.date_range(times[0], times[-1], freq=min(b - a for a, b in pairwise(times)))
+    return every if times.isin(every).all() and len(every) <= 50 * len(times) else times
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,11 +127,11 @@ class PlotData:
     @cached_property
     def kinds(self) -> dict[str, str]:
         """The kind of each column: ``number``, ``time``, ``flag``, ``list`` or ``word``."""
-        return {str(name): kind_of(values) for name, values in self.frame.items()}
+        return {str(name): _kind_of(values) for name, values in self.frame.items()}
 
-    def of_kind(self, *kinds: str) -> list[str]:
-        """The columns of some kinds, in their order."""
-        return [name for name, kind in self.kinds.items() if kind in kinds]
+    def of_kind(self, kind: str) -> list[str]:
+        """The columns of a kind, in their order."""
+        return [name for name in self.kinds if self.kinds[name] == kind]
 
     def is_category(self, name: str) -> bool:
         """Whether a column has declared categories."""
@@ -154,9 +145,8 @@ class PlotData:
     @property
     def table(self) -> str:
         """The table of most of the columns that belong to one; empty if none does."""
-        tables = [
-            e.table for e in self.metadata.columns.values() if e.of and not is_joined(e.table)
-        ]
+        columns = self.metadata.columns.values()
+        tables = [e.table for e in columns if e.of and not is_joined(e.table)]
         return max(tables, key=tables.count, default="")
 
     @property
@@ -168,19 +158,21 @@ class PlotData:
     @cached_property
     def keys(self) -> list[str]:
         """The key columns; without a key, the first time, else the first word."""
-        if self.metadata.key:
-            named = [name for name in self.metadata.key if name in self.kinds]
+        names = [name for name in self.metadata.key if name in self.kinds]
+        if names:
             # Of an archive's rows the context is part of the key, and often the same in all.
-            context = [n for n in named if n in (*CONTEXT, *APART) or n.startswith("filter_")]
-            return [n for n in named if n not in context or self.varies(n)] or named
+            context = [n for n in names if n in (*CONTEXT, *APART) or n.startswith("filter_")]
+            return [n for n in names if n not in context or self.varies(n)] or names
         # Rows of several answers have no key of their own, but that of their table for labels.
-        of_table = declared_key(self.table) or ()
-        if of_table and {*of_table} <= {*self.kinds}:
-            # These columns alone distinguish rows of several hosts or windows.
-            apart = [name for name in APART if name in self.kinds and name not in of_table]
-            return [*filter(self.varies, apart), *of_table]
-        times = [name for name in self.of_kind("time") if name not in CONTEXT]
-        return (times or self.of_kind("word") or self.of_kind("time"))[:1]
+        key = declared_key(self.table) or ()
+        if key and {*key} <= {*self.kinds}:
+            return [
+                *(n for n in APART if n in self.kinds and n not in key and self.varies(n)),
+                *key,
+            ]
+        times = self.of_kind("time")
+        own = [name for name in times if name not in CONTEXT]
+        return (own or self.of_kind("word") or times)[:1]
 
     def varies(self, name: str) -> bool:
         """Whether a column has several values."""
@@ -205,11 +197,20 @@ class PlotData:
         """The columns that the aggregation rule of a column needs."""
         return _parts(self.rule(name))
 
+    def is_rate(self, name: str) -> bool:
+        """Whether a column is a rate that can be recomputed from counts."""
+        rule = self.rule(name)
+        return rule is not None and rule.over is not None and not rule.why
+
+    def adds(self, name: str) -> bool:
+        """Whether the values of a column may be added up."""
+        rule = self.rule(name)
+        return rule is not None and rule.rule == "sum"
+
     def unit_column(self, name: str) -> str | None:
         """The column that holds the unit or metric of a column for each row."""
         column = self.column(name)
-        named = column.unit_by if column else None
-        return named if named in self.kinds else None
+        return column.unit_by if column and column.unit_by in self.kinds else None
 
     def of_one_metric(self, name: str) -> PlotData:
         """The rows of the most frequent metric of a column that holds several."""
@@ -230,10 +231,9 @@ class PlotData:
     def units(self, name: str) -> list[str | None]:
         """The unit of a column in each row."""
         per, column = self.unit_column(name), self.column(name)
-        if per is None:
+        if per is None or column is None:
             return [self.unit(name)] * len(self)
-        by_entry = dict(column.units) if column else {}
-        last = re.compile(r"_|(?=[A-Z])")
+        by_entry, last = dict(column.units), re.compile(r"_|(?=[A-Z])")
         return [by_entry.get(w) or _UNITS.get(last.split(w)[-1].lower()) for w in self.text(per)]
 
     @cached_property
@@ -243,14 +243,11 @@ class PlotData:
         A rate that can be recomputed comes before a score, a count, another fraction, and
         undeclared numbers.
         """
+        # How many a number of several units was measured in is no number to compare.
         sizes = {self.sample(name) for name in self.numbers if self.unit_column(name)}
-        weights = {
-            name: weight
-            for name in self.numbers
-            if (weight := self._weight(name)) is not None
-            and (name not in sizes or self.column(name) is None)
-        }
-        return sorted(weights, key=lambda name: (not self.frame[name].notna().any(), weights[name]))
+        ranks = {name: rank for name in self.numbers
+                 if (rank := self._rank(name)) is not None and name not in sizes}  # fmt: skip
+        return sorted(ranks, key=lambda name: (not self.frame[name].notna().any(), ranks[name]))
 
     @property
     def numbers(self) -> list[str]:
@@ -263,17 +260,15 @@ class PlotData:
             and not is_status_column(self.frame, name)
         ]
 
-    def _weight(self, name: str) -> int | None:
-        rule, unit, column = self.rule(name), self.unit(name), self.column(name)
-        if column is None or (unit is None and "#" in self.table):
+    def _rank(self, name: str) -> int | None:
+        unit = self.unit(name)
+        if self.column(name) is None or (unit is None and "#" in self.table):
             return 4  # of a draft units are not known
-        if unit == FRACTION and rule and rule.over and not rule.why:
+        if unit == FRACTION and self.is_rate(name):
             return 0
-        if unit == SCORE:
-            return 1
-        if rule and rule.rule == "sum" and unit in _PREFERRED_UNITS:
+        if self.adds(name) and unit in _PREFERRED_UNITS:
             return 2
-        return {FRACTION: 3, FRACTION_CHANGE: 5}.get(unit or "")
+        return {SCORE: 1, FRACTION: 3, FRACTION_CHANGE: 5}.get(unit or "")
 
     def sample(self, name: str) -> str | None:
         """The column with the sample size of a column."""
@@ -304,6 +299,10 @@ class PlotData:
     def _cells(self) -> dict[str, Cells]:
         return {}
 
+    def state_of(self, name: str, row: int) -> Availability:
+        """The availability of a cell."""
+        return self.cells(name).states[int(self.cells(name).codes[row])]
+
     def values(self, name: str) -> Numbers:
         """The measured numbers of a column; the others are NaN, never 0."""
         values: Numbers = self.frame[name].to_numpy(np.float64, na_value=np.nan)
@@ -323,10 +322,7 @@ class PlotData:
             values = self.moments(name)
             is_day = bool((values.dropna() == values.dropna().dt.normalize()).all())
             values = values.dt.strftime("%Y-%m-%d" if is_day else "%Y-%m-%d %H:%M")
-        return [
-            BLANK if lacks else str(value)
-            for value, lacks in zip(values, values.isna(), strict=True)
-        ]
+        return [*values.astype(object).where(values.notna(), BLANK).map(str)]
 
     def labels(self, name: str) -> list[str]:
         """A column as text for people: metrics in words, and what identifiers stand for."""
@@ -335,14 +331,14 @@ class PlotData:
             return [humanize(word) if word.isidentifier() else word for word in words]
         if name == "url":
             return [re.sub(r"^https?://", "", word) for word in words]
-        titles = _titles_in(self.frame).get(name, {}) if name.endswith("_id") else {}
+        titles: dict[str, str] = {}
+        for _, told in _told(self.frame) if name.endswith("_id") else ():
+            titles = told.titles.get(name, {}) | titles
         return [titles.get(word, word) for word in words]
 
     def moments(self, name: str) -> pd.Series:
         """Convert a column to times in UTC, without a time zone."""
         values = self.frame[name]
-        if isinstance(values.dtype, pd.ArrowDtype):
-            values = pd.Series(pd.array(values).astype("datetime64[us]"), index=values.index)
         return values.dt.tz_convert(None) if values.dt.tz is not None else values
 
     def days(self, name: str) -> Numbers:
@@ -352,7 +348,7 @@ class PlotData:
     def time_noun(self, name: str) -> str:
         """Name the step of a time column: ``day``, ``week``, ``hour``, else the column's name."""
         steps = np.diff(np.unique(self.days(name)[~np.isnan(self.days(name))]))
-        step = round(float(steps.min()), 6) if len(steps) else 0.0
+        step = round(float(min(steps, default=0.0)), 6)
         noun = {1.0: "day", 7.0: "week", round(1 / 24, 6): "hour"}.get(step, name)
         return "month" if 28 <= step <= 31 else noun
 
@@ -383,8 +379,7 @@ class PlotData:
         key = self.metadata.key or declared_key(self.table) or (() if self.is_known else self.keys)
         names = [n for n in key if n in self.kinds and not n.startswith("filter_")]
         title = self.label_column if names[-1:] == self.keys[-1:] else None
-        words = [self.labels(title if title and n.endswith("_id") else n)[0] for n in names]
-        return ", ".join(words)
+        return ", ".join(self.labels(title if title and n.endswith("_id") else n)[0] for n in names)
 
     def course(self, label: str) -> Numbers:
         """The numbers of a metric by day, from another table of the answer; empty without one."""
@@ -396,47 +391,18 @@ class PlotData:
         """Mask of the rows of the project itself: its brand, its domain, its pages."""
         if self.kinds.get("own") == "flag":
             return self.frame["own"].fillna(False).to_numpy(bool)
-        mine = self._of_side(0, "owned")
-        for name in {"source_domain", "url"} & {*self.keys}:
-            sites = [urlsplit(t).hostname if "//" in t else t for t in self.text(name)]
-            mine |= np.array([a == b for a, b in zip(sites, self._hosts, strict=True)], bool)
-        # Where all rows are own, as in a crawl of the own pages, none needs a mark.
-        return np.zeros(len(self), bool) if mine.all() else mine
-
-    def rivals(self) -> Mask:
-        """Mask of the rows that the service classifies as a competitor's."""
-        return self._of_side(1, "competitor")
-
-    def _of_side(self, side: int, kind: str) -> Mask:
-        """Mask of the rows of one side, by their type or by other tables of the answer."""
-        mask: Mask = np.zeros(len(self), bool)
+        nothing: Mask = np.zeros(len(self), bool)
+        mask = nothing
         if "domain_type" in self.kinds and {"source_domain", "url"} & self.kinds.keys():
-            mask = np.array(self.text("domain_type"), object) == kind
-            if side:
-                return mask
-        for name in (*_BRANDS, *_SITES):
-            if self.kinds.get(name) == "word":
-                mask = mask | self._named(side, name, self.text(name))
-        if {"subject", "name"} <= self.kinds.keys():
-            # A row about a brand has its name beside the word brand.
-            for subject in {*self.text("subject")}:
-                about = np.array(self.text("subject"), object) == subject
-                mask = mask | about & self._named(side, subject, self.text("name"))
-        return mask
-
-    def _named(self, side: int, column: str, words: list[str]) -> Mask:
-        """Mask of the rows whose word names the own side (0) or a competitor (1) of its host."""
-        owners = _owners_in(self.frame)
-        sides = [owners.get((host or "", column), _NOBODY)[side] for host in self._hosts]
-        return np.array([word in names for word, names in zip(words, sides, strict=True)], bool)
-
-    @cached_property
-    def _hosts(self) -> list[str | None]:
-        """The host whose answer each row is of: what is own to one is another's competitor."""
-        if self.kinds.get("host") == "word":
-            return [*self.text("host")]
-        hosts = {source.host for source in self.metadata.sources if source.host}
-        return [hosts.pop() if len(hosts) == 1 else None] * len(self)
+            mask = np.array(self.text("domain_type"), object) == "owned"
+        hosts = self.frame["host"].astype("string") if "host" in self.kinds else None
+        for host, told in _told(self.frame):
+            # What is own to one host is another's competitor.
+            here = nothing | True if hosts is None or not host else (hosts == host).to_numpy(bool)
+            for name in told.own.keys() & self.kinds.keys():
+                mask = mask | here & self.frame[name].isin([*told.own[name]]).to_numpy()
+        # Where all rows are own, as in a crawl of the own pages, none needs a mark.
+        return nothing if mask.all() else mask
 
     def sorted_by(self, order: npt.NDArray[np.intp] | list[int]) -> PlotData:
         """Rows at some positions, in their order, numbered anew."""
@@ -483,76 +449,181 @@ def plot_data(frame: pd.DataFrame, *, traced: bool = True) -> PlotData:
 
 # --- what other tables of the same answer say -------------------------------------------------
 
-_BRANDS, _SITES = ("brand", "advertiser"), ("source_domain", "url")
-"""The columns that name a brand or its advertiser, and those that name a site or a page."""
 _LARGEST = 1 << 22
 """The largest answer, in bytes, that is read again for the sake of a mark."""
 
-Sides = tuple[frozenset[str], frozenset[str]]
-"""The own names and those of competitors."""
-_NOBODY: Sides = (frozenset(), frozenset())
 
+@dataclass
+class _Told:
+    """What tables tell: the own names, what identifiers stand for, and courses of metrics."""
 
-class _Told(NamedTuple):
-    """What the tables of an answer tell: whose names are, what identifiers stand for, courses."""
+    own: dict[str, set[str]] = field(default_factory=dict)
+    titles: dict[str, dict[str, str]] = field(default_factory=dict)
+    courses: dict[str, Numbers] = field(default_factory=dict)
 
-    sides: dict[str, Sides]
-    titles: dict[str, dict[str, str]]
-    courses: dict[str, Numbers]
+    def learn(self, table: pd.DataFrame) -> None:
+        """Add what a table tells."""
+        first = str(table.columns[0]) if len(table.columns) else ""
+        if first and _kind_of(table[first]) == "time" and table[first].is_unique:
+            for name, values in table.select_dtypes("number").items():
+                self.courses.setdefault(str(name), values.to_numpy(np.float64, na_value=np.nan))
+        for key in [str(name) for name in table if str(name).endswith("_id")]:
+            others = TITLES if key == first and table[first].is_unique else ()
+            title = next((n for n in (key.removesuffix("_id"), *others) if n in table), None)
+            if title:
+                named = table[[key, title]].dropna().astype(str)
+                self.titles.setdefault(key, {}).update(named.itertuples(index=False, name=None))
+        for name in ("brand", "advertiser", "source_domain", "url"):
+            by = "own" if name in ("brand", "advertiser") else "domain_type"
+            if name in table and by in table:
+                is_own = table[by].astype("string").str.lower().isin(["true", "owned"])
+                self.own.setdefault(name, set()).update(table[name][is_own].dropna().astype(str))
 
 
 _TOLD: WeakKeyDictionary[HeldResponse, _Told] = WeakKeyDictionary()
 
 
 def _told(frame: pd.DataFrame) -> Iterator[tuple[str, _Told]]:
-    """Yield the host of each answer at hand that a frame was read from, and what it tells."""
+    """Yield what the frame tells, and the host of each answer at hand that it was read from."""
+    told = _Told()
+    told.learn(frame)
+    yield "", _Told(titles=told.titles)
     for answer in stored_of(frame)[1]:
         if answer not in _TOLD:
+            told = _TOLD[answer] = _Told()
             is_small = answer.body is not None and len(answer.body) <= _LARGEST
-            tables: Mapping[str, pd.DataFrame] = (answer.tables() if is_small else None) or {}
-            told = _TOLD[answer] = _Told({}, {}, {})
-            for table in tables.values():
-                _learn(table, told)
+            for table in ((answer.tables() if is_small else None) or {}).values():
+                told.learn(table)
         yield answer.source.host or "", _TOLD[answer]
 
 
-def _learn(table: pd.DataFrame, told: _Told) -> None:
-    """Add what a table tells."""
-    first = str(table.columns[0]) if len(table.columns) else ""
-    if first and kind_of(table[first]) == "time" and table[first].is_unique:
-        for name, values in table.select_dtypes("number").items():
-            told.courses.setdefault(str(name), values.to_numpy(np.float64, na_value=np.nan))
-    title = next((title for title in TITLES if title in table), None)
-    if first.endswith("_id") and title and table[first].is_unique:
-        named = table[[first, title]].dropna().astype(str)
-        told.titles.setdefault(first, {}).update(named.itertuples(index=False, name=None))
-    for name in (*_BRANDS, *_SITES):
-        by = "own" if name in _BRANDS else "domain_type"
-        if name not in table or by not in table:
-            continue
-        kinds = table[by].astype("string").str.lower()
-        own, rivals = (
-            frozenset(table[name][kinds.isin(words).fillna(False)].dropna().astype(str))
-            for words in (("true", "owned"), ("competitor",))
-        )
-        of = told.sides.get(name, _NOBODY)
-        told.sides[name] = (of[0] | own, of[1] | rivals)
+# --- one row a mark ---------------------------------------------------------------------------
 
 
-def _owners_in(frame: pd.DataFrame) -> dict[tuple[str, str], Sides]:
-    """The names of the own brand or sites of each host by column, and those of competitors."""
-    owners: dict[tuple[str, str], Sides] = {}
-    for host, told in _told(frame):
-        for name, (own, rivals) in told.sides.items():
-            of = owners.get((host, name), _NOBODY)
-            owners[host, name] = (of[0] | own, of[1] | rivals)
-    return {key: (own - rivals, rivals - own) for key, (own, rivals) in owners.items()}
+def one_row_per_mark(
+    data: PlotData, by: Sequence[str], columns: Sequence[str], freq: str = ""
+) -> PlotData:
+    """Aggregate to one row for each combination of the columns that position a mark.
+
+    Counts are added, rates are recomputed. A partly measured group has the value of its measured
+    part, and the picture notes it; an unmeasured one stays missing. With ``freq`` the times are
+    those of its periods.
+
+    Raises
+    ------
+    AvailabilityError
+        If a column has no aggregation rule.
+    """
+    by = list(dict.fromkeys(by))
+    if not freq and not data.frame.duplicated(by).any():
+        return data
+    groups = data.frame.groupby(by, dropna=False, observed=True)
+    by += [
+        name
+        for name in ("own", "domain_type")
+        if name in data.kinds and name not in by and groups[name].nunique(False).eq(1).all()
+    ]
+    names = [*by, *columns, *(part for name in columns for part in data.parts(name))]
+    kept = data.frame[[*dict.fromkeys(names)]]
+    try:
+        keys = by_period(kept, by, freq) if freq else by
+        return plot_data(aggregate(kept, keys, None, True, {}, True))
+    except AvailabilityError as error:
+        refused = error
+    raise AvailabilityError(
+        f"several rows share a mark by {', '.join(by)}, and they do not combine: {refused}; "
+        "aggregate them first, or draw by a column that distinguishes them",
+        columns=refused.columns,
+    )
 
 
-def _titles_in(frame: pd.DataFrame) -> dict[str, dict[str, str]]:
-    """What identifiers stand for in other tables of the answers, such as the prompt of its id."""
-    titles: dict[str, dict[str, str]] = {}
-    for _, told in _told(frame):
-        for name, texts in told.titles.items():
-            titles.setdefault(name, {}).update(texts)
-    return titles
+def each_once(data: PlotData, by: Sequence[str], columns: Sequence[str]) -> PlotData:
+    """The rows that marks by some columns are of, those that a join repeated once.
+
+    Raises
+    ------
+    AvailabilityError
+        If no column tells which of the rows of a mark are the same.
+    """
+    tables = {name: data.metadata.columns[name].table for name in columns}
+    if not {*tables.values()} <= {*data.metadata.repeated}:
+        return data
+    groups = group(data.frame, list(dict.fromkeys(by)), True)
+    repeats = np.ones(len(data), bool)
+    for name, table in tables.items():
+        refused = ""
+        try:
+            again = Duplicates(data.frame, data.metadata, groups).of(table, [name])
+        except Refused as error:
+            refused = str(error)
+        if refused:
+            why = f"{name} would be drawn more than once: {refused}"
+            raise AvailabilityError(why, columns={name: refused})
+        repeats &= np.zeros(len(data), bool) if again is None else again
+    return data.only(~repeats) if repeats.any() else data
+
+
+def whiskers(
+    data: PlotData, y: str, rows: PlotData | None = None, by: Sequence[str] = ()
+) -> Bounds:
+    """The declared interval of a number, else that over prompts, else Wilson's.
+
+    ``data`` has one row a mark; ``rows`` are those that the marks were aggregated from, and ``by``
+    the columns that position a mark.
+    """
+    if not {f"{y}_low", f"{y}_high"} <= data.kinds.keys() and not data.is_rate(y):
+        nothing = np.full(len(data), np.nan)
+        return Bounds(nothing, nothing)
+    many = rows.frame if rows is not None and len(rows) > len(data) else None
+    return bounds(data.frame, y, many, by)
+
+
+# --- why there is no number -------------------------------------------------------------------
+
+NOT_MEASURED, NOT_GIVEN = "not measured", "no value given"
+NOT_MENTIONED, NOTHING = "not mentioned", "nothing to count"
+NOT_LISTED, DOES_NOT_APPLY = "not listed", "does not apply"
+
+_NOTHING_REASONS = ("the denominator is 0", "zero weight", "nothing to count")
+"""The reasons that an aggregation gives where there was nothing to divide by."""
+_OF_MENTIONS = ("mention_count", "position_count", "scored_count", "labelled_count")
+"""The counts of what only a mention has: a place, a tone."""
+
+
+def whys_missing(data: PlotData, name: str) -> list[str]:
+    """Say in a few words why cells of a column have no value; empty for those that have one.
+
+    What was not measured differs from what was, and had nothing to be counted of, and from
+    places and tones of a brand that was not mentioned.
+    """
+    is_number = data.kinds[name] == "number"
+    gone = np.isnan(data.values(name)) if is_number else data.frame[name].isna().to_numpy(bool)
+    if not gone.any():
+        return [""] * len(data)
+    before = "previous_" if name.startswith("previous_") else ""
+    sample = data.sample(name) or ""
+    uncovered, none = _zeros(data, f"{name}{COVERAGE}"), _zeros(data, sample)
+    unmentioned = _zeros(data, f"{before}mention_count")
+    if not before and data.kinds.get("mentioned") == "flag":
+        unmentioned = ~data.frame["mentioned"].fillna(True).to_numpy(bool)
+
+    def why(row: int, unit: str | None) -> str:
+        state = data.state_of(name, row)
+        if state.status == Status.NOT_APPLICABLE:
+            return NOTHING if state.reason in _NOTHING_REASONS else DOES_NOT_APPLY
+        if state.status == Status.UNAVAILABLE or uncovered[row]:
+            return NOT_MEASURED
+        if unmentioned[row] and (sample.removeprefix(before) in _OF_MENTIONS or unit == RANK):
+            return NOT_MENTIONED
+        if none[row] and unit in (FRACTION, RANK, SCORE):
+            return NOTHING
+        return NOT_MEASURED if state.status == Status.PARTIAL else NOT_GIVEN
+
+    return [why(row, unit) if gone[row] else "" for row, unit in enumerate(data.units(name))]
+
+
+def _zeros(data: PlotData, name: str) -> Mask:
+    """Mask of the rows in which a count is 0."""
+    if data.kinds.get(name) != "number":
+        return np.zeros(len(data), bool)
+    return (data.frame[name] == 0).fillna(False).to_numpy(bool)

@@ -8,35 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from aatoolkit.display.plot.data import Numbers, PlotData
-from aatoolkit.display.plot.style import INK, MUTED, Style
+from aatoolkit.display.plot.style import INK, Style
 from aatoolkit.errors import ArgumentError, ItemNotFound
+from aatoolkit.stats.explain import Explainer, Explanation
 from aatoolkit.stats.explain.explanation import plain
-
-if TYPE_CHECKING:
-    from aatoolkit.stats.explain import Explainer, Explanation
 
 PITCH = 21.0
 """The height of a row in points."""
 
 
-@dataclass(frozen=True)
-class Name:
-    """The name of a row or column, and whose it is: ``own``, ``competitor`` or nobody's."""
+class Name(NamedTuple):
+    """The name of a row or column, and whether it is the project's own."""
 
     text: str
-    of: str = ""
-
-    @property
-    def shown(self) -> str:
-        """The name as it is written."""
-        return f"{self.text} ({self.of})" if self.of else self.text
+    is_own: bool = False
 
 
 @dataclass(frozen=True)
@@ -59,8 +51,6 @@ class Scale:
         Whether ticks are whole numbers.
     days : tuple of float
         The times, where each has a tick of its own.
-    is_above : bool
-        Whether names stand above the panel, at the left of their column.
     """
 
     low: float = 0.0
@@ -71,7 +61,6 @@ class Scale:
     names: tuple[Name, ...] = ()
     is_whole: bool = False
     days: tuple[float, ...] = ()
-    is_above: bool = False
 
     def within(self, values: Any) -> Numbers:
         """Values, the infinite ones at the ends."""
@@ -116,16 +105,14 @@ class Mark:
         lines, in points.
     words : sequence of str
         The text of each, of words and cells.
-    tips : callable, optional
-        Gives what is said of each where the mouse is on it.
+    tips : sequence of str, optional
+        What is said of each where the mouse is on it.
     places : sequence of Place, optional
         The row, or the values that name it, behind each.
     strength : array of float, optional
         The colours of cells, from 0 to 1; NaN has none.
-    shift : tuple of float
-        How far words are from their place, in points.
-    align : str
-        Which side of words is at their place.
+    shift : float
+        How far right of their place words begin, in points; 0 has them in the middle of it.
     has_paper : bool
         Whether words have the paper's colour behind them.
     """
@@ -137,11 +124,10 @@ class Mark:
     to: Numbers | None = None
     size: float = 0.7
     words: Sequence[str] = ()
-    tips: Callable[[], Sequence[str]] | None = None
+    tips: Sequence[str] | None = None
     places: Sequence[Place | None] | None = None
     strength: Numbers | None = None
-    shift: tuple[float, float] = (5.0, 0.0)
-    align: str = "left"
+    shift: float = 5.0
     has_paper: bool = False
 
     def __len__(self) -> int:
@@ -150,13 +136,12 @@ class Mark:
     def corners(self, panel: Panel, height: float) -> tuple[Numbers, Numbers, Numbers, float]:
         """The starts, ends and middles of boxes, and their height, in a panel of some points."""
         starts, ends = (panel.x.within(part) for part in (self.x, self.to))
-        if not np.isinf(self.size):
-            # Few rows in much room are far apart, not fat.
-            pitch = height / abs(panel.y.high - panel.y.low)
-            size = self.size if self.size >= 1 else self.size * min(1.0, 2 * PITCH / pitch)
-            return starts, ends, self.y, size
-        middle = np.full(len(self), (panel.y.low + panel.y.high) / 2)
-        return starts, ends, middle, abs(panel.y.high - panel.y.low)
+        tall = abs(panel.y.high - panel.y.low)
+        if np.isinf(self.size):
+            return starts, ends, np.full(len(self), (panel.y.low + panel.y.high) / 2), tall
+        # Few rows in much room are far apart, not fat.
+        fat = 1.0 if self.size >= 1 else min(1.0, 2 * PITCH * tall / height)
+        return starts, ends, self.y, self.size * fat
 
 
 def some(values: npt.ArrayLike) -> Numbers:
@@ -164,25 +149,11 @@ def some(values: npt.ArrayLike) -> Numbers:
     return np.atleast_1d(np.asarray(values, np.float64))
 
 
-def spans(low: Numbers, high: Numbers, y: npt.ArrayLike, style: Style, size: float = 1.1) -> Mark:
-    """Lines across from one number to another."""
-    return _strokes(low, high, y, y, style, size)
-
-
-def rules(x: npt.ArrayLike, style: Style = MUTED, size: float = 0.9) -> Mark:
-    """Lines from end to end at numbers."""
-    return _strokes(x, x, -np.inf, np.inf, style, size)
-
-
-def ticks(x: npt.ArrayLike, rows: npt.ArrayLike, half: float = 0.3) -> Mark:
-    """Short lines across rows."""
-    return _strokes(x, x, some(rows) - half, some(rows) + half, INK, 1.6)
-
-
-def _strokes(
+def strokes(
     x: npt.ArrayLike, to: npt.ArrayLike, y: npt.ArrayLike, end: npt.ArrayLike, style: Style,
     size: float,
 ) -> Mark:  # fmt: skip
+    """Straight lines from points to others, as far as these are there."""
     parts = np.broadcast_arrays(*map(some, (x, to, y, end, np.nan)))
     x, to, y, end, gap = (part[~np.isnan(parts[0] + parts[1])] for part in parts)
     xs, ys = (np.transpose([a, b, gap]).ravel() for a, b in ((x, to), (y, end)))
@@ -190,9 +161,6 @@ def _strokes(
 
 
 # --- the rows behind the marks ----------------------------------------------------------------
-
-PlaceAt = Callable[[float, float], Place | None]
-"""From a point of a panel to the mark that is there."""
 
 _MOST_ROWS = 500
 
@@ -205,16 +173,16 @@ class Drawn:
     ----------
     frame : pandas.DataFrame
         The rows that are drawn, one a mark; of a picture of counts, those that are counted.
-    columns : tuple of str
+    columns : sequence of str
         The numbers that are drawn, the first one first; of a picture of counts, what is counted.
-    labels : tuple of str
+    labels : sequence of str
         The columns that name a mark.
     bounds : pandas.DataFrame, optional
         The ends of the intervals that are drawn.
     counts : bool
         Whether the marks are numbers of rows.
-    facet : str, optional
-        The column whose values have panels of their own.
+    facet : str
+        The column whose values have panels of their own; empty without one.
     level : str
         The value that the panel stands for.
     panels : mapping of str to Drawn
@@ -222,46 +190,43 @@ class Drawn:
     """
 
     frame: pd.DataFrame
-    columns: tuple[str, ...]
-    labels: tuple[str, ...] = ()
+    columns: Sequence[str]
+    labels: Sequence[str] = ()
     bounds: pd.DataFrame | None = None
     counts: bool = False
-    facet: str | None = None
+    facet: str = ""
     level: str = ""
     panels: Mapping[str, Drawn] = field(default_factory=dict)
 
-    def explain(self, mark: Any, column: str | None, within: Any, place_at: PlaceAt) -> Explanation:
+    def explain(
+        self, mark: Any, column: str | None, within: Any,
+        place_at: Callable[[float, float], Place | None],
+    ) -> Explanation:  # fmt: skip
         """Explain the number of a mark; see `Picture.explain`."""
-        from aatoolkit.stats.explain import Explainer
-
-        if self.facet is not None:
-            return self._of_panel(self.facet, mark, column, within, place_at)
+        if self.facet:
+            # Of the panel which the mark names, else of this one.
+            level = self.level
+            if isinstance(mark, Mapping) and self.facet in mark:
+                level = str(plain(mark[self.facet]))
+                mark = {name: n for name, n in mark.items() if name != self.facet} or None
+            if level not in self.panels:
+                why = f"no panel is of {level!r}; there are {', '.join(self.panels)}"
+                raise ItemNotFound(why, key=level)
+            panel = replace(self.panels[level], facet="")
+            explained = panel.explain(mark, column, within, place_at)
+            return replace(explained, row={self.facet: level, **explained.row})
         explainer = within if isinstance(within, Explainer) else Explainer(within)
         row, named = self._row(mark, place_at)
-        column = column or named or next(iter(self.columns), None)
         if self.counts:
             return self._count(row, explainer)
-        if self.bounds is not None and column in self.bounds and column not in self.frame:
-            return explainer.explain(self.bounds, row, column)
-        return explainer.explain(self.frame, row, column)
+        column = column or named or next(iter(self.columns), None)
+        bounds = self.frame if self.bounds is None or column in self.frame else self.bounds
+        return explainer.explain(bounds if column in bounds else self.frame, row, column)
 
-    def _of_panel(
-        self, facet: str, mark: Any, column: str | None, within: Any, place_at: PlaceAt
-    ) -> Explanation:
-        """Explain a mark of a panel: of that which the mark names, else of this one."""
-        level = self.level
-        if isinstance(mark, Mapping) and facet in mark:
-            level = str(plain(mark[facet]))
-            mark = {name: value for name, value in mark.items() if name != facet} or None
-        if level not in self.panels:
-            listed = ", ".join(self.panels)
-            raise ItemNotFound(f"no panel is of {level!r}; there are {listed}", key=level)
-        panel = replace(self.panels[level], facet=None)
-        explained = panel.explain(mark, column, within, place_at)
-        return replace(explained, row={facet: level, **explained.row})
-
-    def _row(self, mark: Any, place_at: PlaceAt) -> tuple[Any, str | None]:
-        if isinstance(mark, tuple) and len(mark) == 2:
+    def _row(
+        self, mark: Any, place_at: Callable[[float, float], Place | None]
+    ) -> tuple[Any, str | None]:
+        if isinstance(mark, tuple):
             place = place_at(float(mark[0]), float(mark[1]))
             if place is None:
                 named = " and ".join(self.labels) or "its values"
@@ -271,22 +236,16 @@ class Drawn:
         if mark is None or isinstance(mark, Mapping | int):
             return mark, None
         word = pd.Timestamp(mark).date().isoformat() if hasattr(mark, "isoformat") else str(mark)
-        for name in self.labels:
-            if word in self._texts(name):
+        texts = {name: [*map(str, self.frame[name])] for name in self.labels}
+        for name, listed in texts.items():
+            # The text of a time begins with its day.
+            if {word, f"{word} 00:00:00"} & {*listed}:
                 return {name: word}, None
-        listed = ", ".join(dict.fromkeys(t for n in self.labels for t in self._texts(n)[:4]))
-        raise ItemNotFound(f"no mark is named {word!r}; there are {listed} …", key=mark)
-
-    def _texts(self, name: str) -> list[str]:
-        values = self.frame[name]
-        if pd.api.types.is_datetime64_any_dtype(values.dtype):
-            values = values.dt.strftime("%Y-%m-%d")
-        return [str(value) for value in values]
+        names = ", ".join(dict.fromkeys(text for listed in texts.values() for text in listed[:4]))
+        raise ItemNotFound(f"no mark is named {word!r}; there are {names} …", key=mark)
 
     def _count(self, row: Any, explainer: Explainer) -> Explanation:
         """Explain the number of rows that a mark counts, with those rows."""
-        from aatoolkit.stats.explain import Explanation
-
         if not isinstance(row, Mapping):
             words = f"a mark counts rows: name it by {' and '.join(self.columns)}"
             raise ArgumentError(words, argument="mark")
@@ -302,9 +261,9 @@ class Drawn:
 
 
 def drawn_of(data: PlotData, columns: Sequence[str], *labels: str | None, **more: Any) -> Drawn:
-    """The rows behind a panel that has one mark a row, named by its labels and its keys."""
+    """The rows behind a panel, whose marks are named by its labels and its keys."""
     names = (*(labels or [data.label_column]), *data.keys)
-    return Drawn(data.frame, tuple(columns), tuple(dict.fromkeys(filter(None, names))), **more)
+    return Drawn(data.frame, columns, [*dict.fromkeys(filter(None, names))], **more)
 
 
 # --- panels and pictures ----------------------------------------------------------------------
@@ -399,21 +358,18 @@ class Panel:
 
     def place_at(self, x: float, y: float) -> Place | None:
         """The row behind the mark that is nearest to a point; None if there is none."""
-        best: tuple[tuple[float, float], Place | None] = (np.inf, np.inf), None
+        best: tuple[float, Place | None] = np.inf, None
         wide, high = self.x.high - self.x.low or 1.0, self.y.high - self.y.low or 1.0
         for mark in self.marks:
-            for at, place in enumerate(mark.places or ()):
-                start, middle = float(mark.x[at]), float(mark.y[at])
-                end = start if mark.to is None else float(mark.to[at])
+            for start, end, middle, place in zip(
+                mark.x, mark.x if mark.to is None else mark.to, mark.y, mark.places or (),
+                strict=False,
+            ):  # fmt: skip
                 across = max(min(start, end) - x, x - max(start, end), 0.0)
-                up = abs(y - middle) if middle == middle else np.inf
-                away = (across, up)
-                if self.has_rows:
-                    is_out = up > 0.5 or (mark.kind == "cells" and across > 0.5)
-                    away = (np.inf, np.inf) if is_out else (up, across)
-                elif self.x.kind == "number":
-                    away = (float(np.hypot(across / wide, up / high)), 0.0)
-                if place is not None and away < best[0]:
+                up = abs(y - middle) * (self.x.kind != "time")
+                is_out = self.has_rows and (up > 0.5 or (mark.kind == "cells" and across > 0.5))
+                away = float(np.hypot(across / wide, up / high))
+                if place is not None and not is_out and away < best[0]:
                     best = away, place
         return best[1]
 

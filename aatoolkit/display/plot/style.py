@@ -1,25 +1,28 @@
-"""Colours, looks and markers, on light and dark paper; distinct in grey and for the colour-blind.
+"""Names and reasons as text; colours, looks and markers on light and dark paper.
 
 The colours are after M. Okabe and K. Ito, "Color universal design" (2008); those too pale for
 white paper are darker. Hatched is what was not measured, hollow what was in part, and nothing
-else is. An engine has one colour everywhere; own brands have the accent, competitors are grey.
+else is. An engine has one colour everywhere; own brands have the accent, all others are grey.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import cycle
-from typing import Any
+from urllib.parse import parse_qsl
+
+import numpy as np
+
+from aatoolkit._util.text import visible
+from aatoolkit.metadata.attrs import Source
 
 BLANK = "(none)"
 """What pictures and reports write where a row has no value, such as a prompt without a topic."""
 
 HATCHED, DOTTED, EMPTY = "hatched", "dotted", "empty"
 """The looks of what was not measured, has no value, and was measured and has no number."""
-
-Dash = tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,7 @@ class Style:
 
     colour: str
     symbol: str = "o"
-    dash: Dash = ()
+    dash: tuple[float, ...] = ()
     look: str = "solid"
 
     @property
@@ -42,16 +45,13 @@ class Style:
         """The sign of marks of a kind in a legend; another kind is a sign of its own."""
         if kind == "boxes":
             return {HATCHED: "▨", DOTTED: "▒", EMPTY: "□", "hollow": "□"}.get(self.look, "■")
-        if kind == "line":
-            return "━"
         if kind != "dots":
             return kind
-        return "○" if self.look in ("hollow", "ring") else _GLYPHS.get(self.symbol, "●")
+        return "○" if self.look == "hollow" else _GLYPHS.get(self.symbol, "●")
 
 
-_LIGHTER = {"tint": 0.55, "pale": 0.28}
+_LIGHTER = {"tint": 0.55, "pale": 0.35}
 _GLYPHS = {"s": "■", "^": "▲", "D": "◆", "v": "▼", "P": "✚"}
-
 
 SERIES = (
     Style("blue"),
@@ -66,12 +66,12 @@ SERIES = (
 _ENGINES = ("chatgpt", "perplexity", "gemini", "claude", "copilot", "google-ai-overview")
 """Engines that have the same style in every picture, in the order of the series."""
 
-OWN, REST, RIVAL = Style("blue"), Style("rest"), Style("rival", "D")
-"""The project's own brand, all others, and a competitor."""
+OWN, REST = Style("blue"), Style("rest")
+"""The project's own brand, and all others."""
 
 GOOD, WARNING, BAD = Style("green"), Style("amber", "^", (1, 1)), Style("orange", "s")
-EVEN, NOTHING = Style("rest"), Style("rest", look="ring")
-"""What states mean: good, to be looked at, bad, neither, and not known or not applicable."""
+UNKNOWN, NOT_APPLICABLE = Style("rest", look="hollow"), Style("rest", look="pale")
+"""What states mean: good, to be looked at, bad, not known, and not applicable."""
 
 INK, MUTED = Style("ink", ""), Style("muted", "")
 WITHOUT = (Style("lack", look=HATCHED), Style("lack", look=DOTTED), Style("lack", look=EMPTY))
@@ -86,9 +86,10 @@ _STATES = {
     WARNING: "warning partial limited refused truncated stale pending degraded mixed",
     BAD: "negative failed declined blocked unavailable inaccurate error missing no disallowed "
     "expired invalid disconnected",
-    EVEN: "neutral unverified skipped no_detectable_change shared medium too_early empty low "
+    REST: "neutral unverified skipped no_detectable_change shared medium too_early empty low "
     "none_observed",
-    NOTHING: "unknown not_applicable not_checked",
+    UNKNOWN: "unknown not_checked",
+    NOT_APPLICABLE: "not_applicable",
 }
 _STYLE_OF = {word: style for style, words in _STATES.items() for word in words.split()}
 
@@ -107,7 +108,6 @@ LIGHT: Mapping[str, str] = {
     "sky": "#3b9ad9",
     "amber": "#a87b00",
     "rest": "#87939e",
-    "rival": "#5f6c78",
 }
 DARK: Mapping[str, str] = {
     "ink": "#e6edf3",
@@ -124,7 +124,6 @@ DARK: Mapping[str, str] = {
     "sky": "#8cc8f0",
     "amber": "#d9a514",
     "rest": "#717d89",
-    "rival": "#a3afba",
 }
 """Each colour on light paper, and on dark paper."""
 
@@ -134,84 +133,49 @@ _RAMPS = {
 }
 
 
-@dataclass(frozen=True)
-class Palette:
-    """The colours of one picture by name."""
+class Palette(dict[str, str]):
+    """The colours of one picture by name; chosen ones take the place of the series'."""
 
-    colours: Mapping[str, str]
-    ramp: tuple[str, ...]
-    """The colours of cells, from the weakest to the strongest."""
-
-    @classmethod
-    def of(cls, is_dark: bool, chosen: Sequence[str] = (), **others: str) -> Palette:
-        """The colours of light or dark paper; chosen ones take the place of the series'."""
-        series = {style.colour: hexed for style, hexed in zip(SERIES, chosen, strict=False)}
+    def __init__(self, is_dark: bool = False, chosen: Sequence[str] = (), **others: str) -> None:
+        super().__init__(DARK if is_dark else LIGHT, **others)
+        self.update(zip((style.colour for style in SERIES), chosen, strict=False))
         ramp = _RAMPS[is_dark]
-        ramp = (ramp[0], chosen[0]) if chosen else ramp
-        return cls({**(DARK if is_dark else LIGHT), **series, **others}, ramp)
+        self.ramp = (ramp[0], chosen[0]) if chosen else ramp
+        """The colours of cells, from the weakest to the strongest."""
 
-    def __getitem__(self, name: str) -> str:
-        """A colour by its name; ``blue/tint`` is a lighter one, ``ramp/0.5`` that of a cell."""
+    def __missing__(self, name: str) -> str:
+        """``blue/tint`` is a lighter one, ``ramp/0.5`` a cell's, ``on/0.5`` of a word on it."""
         name, _, part = name.partition("/")
+        if name == "on":
+            return "#000000" if luminance(self[f"ramp/{part}"]) > 0.18 else "#fefefe"
         if name == "ramp":
-            return along(self.ramp, float(part))
-        colour = self.colours[name]
-        return mixed(self.colours["paper"], colour, _LIGHTER[part]) if part else colour
-
-    def word(self, style: Style, strength: Any, at: int) -> str:
-        """The colour of a word: on a cell black or white, whichever can be read."""
-        if strength is None:
-            return self[style.key]
-        return "#000000" if luminance(self[f"ramp/{float(strength[at])}"]) > 0.18 else "#fefefe"
+            return _along(self.ramp, float(part))
+        return _along((self["paper"], self[name]), _LIGHTER[part])
 
     def box(self, style: Style) -> tuple[str, str, float]:
         """The face of a box, its edge or its hatch, and the edge's width in points."""
         if style.look in (HATCHED, DOTTED, EMPTY):
             return self["lack"], self["hatch"], 0.0
-        if style.look in ("hollow", "ring"):
+        if style.look == "hollow":
             return self["paper"], self[style.colour], 1.1
         return self[style.key], self["paper"], 0.6
 
 
-def mixed(one: str, other: str, share: float) -> str:
-    """A colour between two others."""
-    parts = zip(_parts(one), _parts(other), strict=True)
-    return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in parts)
-
-
-def along(ramp: Sequence[str], share: float) -> str:
+def _along(ramp: Sequence[str], share: float) -> str:
     """The colour at a share of a ramp."""
-    place = min(max(share, 0.0), 1.0) * (len(ramp) - 1)
-    at = min(int(place), len(ramp) - 2)
-    return mixed(ramp[at], ramp[at + 1], place - at)
+    places = np.linspace(0, 1, len(ramp))
+    parts = zip(*map(rgb, ramp), strict=True)
+    return "#" + "".join(f"{round(np.interp(share, places, part)):02x}" for part in parts)
 
 
 def luminance(colour: str) -> float:
     """How light a colour is, from 0 to 1."""
-    red, green, blue = (float((part / 255) ** 2.2) for part in _parts(colour))
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    return float(np.dot(np.power(np.divide(rgb(colour), 255), 2.2), (0.2126, 0.7152, 0.0722)))
 
 
-def _parts(colour: str) -> tuple[int, int, int]:
-    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
-
-
-def few_levels(words: Sequence[str], order: Sequence[str] = (), shown: Any = None) -> list[str]:
-    """Levels that have a style each: the most frequent ones, and one for what remains.
-
-    Parameters
-    ----------
-    words : sequence of str
-        The level of each row.
-    order : sequence of str
-        The levels of several panels, which have to agree on what remains.
-    shown : array of bool, optional
-        The rows that count; by default all.
-    """
-    counted = list(order) or [w for at, w in enumerate(words) if shown is None or shown[at]]
-    levels = [level for level, _ in Counter(counted).most_common()]
-    kept = set(levels if len(levels) <= len(SERIES) else levels[: len(SERIES) - 1])
-    return [word if word in kept else REST_LEVEL for word in words]
+def rgb(colour: str) -> tuple[int, ...]:
+    """The red, green and blue of a colour."""
+    return tuple(bytes.fromhex(colour[1:]))
 
 
 def are_states(levels: Iterable[str]) -> bool:
@@ -233,18 +197,106 @@ def styles_for(
     """
     # What remains is named last.
     listed = sorted(dict.fromkeys(levels), key=lambda level: level in (REST_LEVEL, BLANK))
-    chosen = {level: REST for level in (REST_LEVEL, BLANK) if level in listed}
-    chosen |= {level: EVEN for level in listed if level.startswith("not ")}
-    meant = {level: _STYLE_OF[level] for level in listed if level in _STYLE_OF}
-    if states and not meant:
-        return dict.fromkeys(listed, REST)
-    if len(meant) > 1 or states:
-        for level, style in meant.items():
-            # Two states of one meaning differ by their shade.
-            shades = [replace(style, look=look) for look in (style.look, *_LIGHTER)]
-            chosen[level] = next((s for s in shades if s not in chosen.values()), style)
-    engines = {engine: SERIES[at] for at, engine in enumerate(_ENGINES) if engine in listed}
-    chosen = engines | chosen if fixed else chosen
+    chosen = {n: REST for n in listed if n in (REST_LEVEL, BLANK) or n.startswith("not ")}
+    if fixed:
+        chosen |= {engine: style for engine, style in zip(_ENGINES, SERIES, strict=True)
+                   if engine in listed}  # fmt: skip
+    stated = [level for level in listed if level in _STYLE_OF]
+    for level in stated if states or len(stated) > 1 else ():
+        # Two states of one meaning differ by their shade.
+        style = _STYLE_OF[level]
+        shades = [replace(style, look=look) for look in (style.look, *_LIGHTER)]
+        chosen[level] = next((s for s in shades if s not in chosen.values()), style)
     taken = {style.colour for style in chosen.values()}
     free = cycle([style for style in SERIES if style.colour not in taken] or SERIES)
     return {level: chosen.get(level) or next(free) for level in listed}
+
+
+# --- words ------------------------------------------------------------------------------------
+
+_SPELT = {
+    **{word: word.upper() for word in ("ai", "ci", "url", "ttfb", "http", "cname", "dcv", "icc")},
+    "kpis": "KPIs",
+    "urls": "URLs",
+}
+_COLUMN = re.compile(r"(?<![\w/.])[a-z]+(?:_[a-z]+)+(?![\w/])")
+
+
+def humanize(name: str) -> str:
+    """Convert a column's name to words.
+
+    Examples
+    --------
+    >>> humanize("ai_session_share"), humanize("averagePosition")
+    ('AI session share', 'average position')
+    """
+    if name.isidentifier() and "_" not in name:
+        name = "".join(f"_{c.lower()}" if c.isupper() else c for c in name)
+    return " ".join(_SPELT.get(word, word) for word in visible(name).split("_")).strip()
+
+
+def capitalized(text: str) -> str:
+    """Convert the first letter of a text to upper case."""
+    return text[:1].upper() + text[1:]
+
+
+def in_words(text: str) -> str:
+    """Replace the names of columns in a text by words.
+
+    Examples
+    --------
+    >>> in_words("paired by prompt_id, of the mention_rate")
+    'paired by prompt, of the mention rate'
+    """
+    return _COLUMN.sub(lambda match: humanize(match[0].removesuffix("_id")), text)
+
+
+def joined_reasons(reasons: Iterable[str]) -> str:
+    """Join reasons to one text, without repeats.
+
+    Examples
+    --------
+    >>> joined_reasons(["Claude has none; claude: Claude has none", "Too few."])
+    'Claude has none; Too few.'
+    """
+    parts: list[str] = []
+    for part in (part.strip().removesuffix(".") for why in reasons for part in why.split("; ")):
+        sentence = rf"(?<!\w){re.escape(part.partition(': ')[2] or part)}(?!\w)"
+        if part and not any(re.search(sentence, other) for other in parts):
+            parts.append(part)
+    return f"{'; '.join(parts)}." if parts else ""
+
+
+def source_line(sources: tuple[Source, ...]) -> str:
+    """Describe the source of a frame: host, section, scope, time."""
+    if len(sources) != 1:
+        hosts = ", ".join(dict.fromkeys(source.host or "unknown" for source in sources))
+        return visible(f"{len(sources)} responses of {hosts}") if sources else "Source unknown"
+    (source,) = sources
+    fetched = (source.fetched_at or "")[:16].replace("T", " ")
+    parts = [
+        source.host or "unknown host", source.section, describe_scope(source.scope),
+        fetched and f"fetched {fetched} UTC", "expired cache" if source.stale else "",
+    ]  # fmt: skip
+    return visible(" · ".join(filter(None, parts)))
+
+
+def describe_scope(query: str | None) -> str:
+    """Describe the window and the filters of a scope in words."""
+    filters: dict[str, list[str]] = {}
+    for name, value in parse_qsl(query or ""):
+        filters.setdefault(name, []).append(value)
+    days = filters.pop("days", None)
+    window = [f"last {days[0]} days"] if days else []
+    return ", ".join([*window, *(f"{name} {', '.join(v)}" for name, v in filters.items())])
+
+
+def first_of(shown: int, total: int) -> str:
+    """What a title says of the rows that are not drawn.
+
+    Examples
+    --------
+    >>> first_of(15, 42), first_of(3, 3)
+    (', the first 15 of 42', '')
+    """
+    return f", the first {shown} of {total}" if shown < total else ""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from aatoolkit._util.text import counted
-from aatoolkit.display.plot.labels import describe_scope
+from aatoolkit.display.plot.style import describe_scope
 from aatoolkit.display.report.html import element, fold, text
 from aatoolkit.display.report.words import (
     RowNames,

@@ -14,7 +14,7 @@ import pandas as pd
 
 from aatoolkit._util.numbers import number, p_value, points, signed
 from aatoolkit._util.text import counted, visible
-from aatoolkit.display.plot.labels import capitalized, describe_scope, humanize
+from aatoolkit.display.plot.style import capitalized, describe_scope, humanize
 from aatoolkit.display.report.evidence import CellExplainer, SectionEvidence
 from aatoolkit.display.report.html import (
     bars,

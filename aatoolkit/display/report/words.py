@@ -15,8 +15,7 @@ import pandas as pd
 from aatoolkit._util.dtypes import DTYPES
 from aatoolkit._util.units import UNITS
 from aatoolkit.display.plot.data import TITLES, PlotData, plot_data
-from aatoolkit.display.plot.labels import capitalized, humanize
-from aatoolkit.display.plot.style import BLANK
+from aatoolkit.display.plot.style import BLANK, capitalized, humanize
 from aatoolkit.jsontree.paths import Field, Position, parse_path
 
 if TYPE_CHECKING:

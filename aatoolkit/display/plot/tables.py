@@ -1,0 +1,604 @@
+"""Cards, funnels, states, results of statistics, and tables of text: rows of several columns."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from aatoolkit._util.numbers import number, signed
+from aatoolkit._util.text import counted
+from aatoolkit.availability import Status
+from aatoolkit.display.plot.data import (
+    CONTEXT,
+    NOT_MEASURED,
+    Numbers,
+    Options,
+    PlotData,
+    whiskers,
+    whys_missing,
+)
+from aatoolkit.display.plot.rows import (
+    FAR,
+    NAN,
+    Cell,
+    names_of,
+    reach,
+    row_panel,
+    sizes_of,
+    style_without,
+    tips_of,
+)
+from aatoolkit.display.plot.spec import (
+    NONE,
+    Mark,
+    Name,
+    Panel,
+    Scale,
+    WordColumn,
+    drawn_of,
+    some,
+    strokes,
+)
+from aatoolkit.display.plot.style import (
+    BAD,
+    BLANK,
+    GOOD,
+    INK,
+    NO_NUMBER,
+    NO_VALUE,
+    OWN,
+    REST,
+    UNMEASURED,
+    Style,
+    are_states,
+    capitalized,
+    first_of,
+    humanize,
+    joined_reasons,
+    styles_for,
+)
+from aatoolkit.sections.aggregation import FRACTION, FRACTION_CHANGE, RANK, SCORE
+from aatoolkit.stats.estimate import wilson
+
+# --- key figures ------------------------------------------------------------------------------
+
+_SIDES = (("previous_value", "value"), ("before", "after"), ("before_value", "after_value"))
+_OF_RESULTS = ("low", "high", "p", "n", "clusters")
+"""Of a result of statistics: what describes its numbers and is none of its own."""
+_MOST = {FRACTION: 1.0, SCORE: 100.0}
+
+
+class _Card(NamedTuple):
+    """One number: its value, the one before, unit, sample, interval, and why there is none."""
+
+    label: str
+    metric: str
+    value: float
+    before: float
+    unit: str | None
+    n: str
+    why: str
+    low: float
+    high: float
+    column: str | None = None
+
+
+def figures(data: PlotData, options: Options) -> Panel | None:
+    """The numbers of a single row, or of rows whose numbers differ in unit, as cards."""
+    cards = []
+    if len(data) == 1 and not options.x:
+        is_result = data.table.startswith("statistics:") and not options.y
+        sides = options.y or tuple(n for n in data.numbers if not (is_result and n in _OF_RESULTS))
+        # Of a result, the interval is that of the number before it.
+        order = [*data.kinds]
+        of = order[order.index("low") - 1] if is_result and "low" in order else ""
+        for name in sides:
+            ends = whiskers(data, name)
+            low, high = (
+                data.values(end) if name == of else near
+                for end, near in (("low", ends.low), ("high", ends.high))
+            )
+            cards.append(_Card(
+                capitalized(humanize(name)), "", float(data.values(name)[0]), NAN, data.unit(name),
+                sizes_of(data, data.sample(name) if data.rule(name) else None)[0],
+                whys_missing(data, name)[0], float(low[0]), float(high[0]), name,
+            ))  # fmt: skip
+        title = ": ".join(filter(None, [data.row_name, capitalized(data.table_words or "figures")]))
+    else:
+        x, sides = options.x or data.label_column, options.y or _sides(data)
+        now = sides[-1] if sides else ""
+        if x is None or not now or len(sides) > 2 or (options.y and not options.kind):
+            return None
+        if data.unit_column(now) is None and not options.kind:
+            return None
+        labels, metrics = data.labels(x), [""] * len(data)
+        if x == "metric":
+            labels = [*map(capitalized, labels)]
+        elif "metric" in data.kinds:
+            metrics = [*map(humanize, data.text("metric"))]
+        before = data.values(sides[0]) if len(sides) == 2 else np.full(len(data), NAN)
+        cards = [*map(
+            _Card, labels, metrics, data.values(now).tolist(), before.tolist(), data.units(now),
+            sizes_of(data, data.sample(now)), whys_missing(data, now), *_ends_of_parts(data, now),
+        )]  # fmt: skip
+        title = capitalized(data.table_words or f"{humanize(now)} by {humanize(x)}")
+    return _cards(data, sides[::-1], title, cards, options) if cards else None
+
+
+def _sides(data: PlotData) -> tuple[str, ...]:
+    """The columns of the number and the one before; of metrics without one, the number alone."""
+    sides = next((s for s in _SIDES if {*s} <= {*data.numbers}), ())
+    is_alone = "metric" in data.kinds and "value" in data.numbers
+    return sides or ("value",) * (is_alone and data.frame["metric"].is_unique)
+
+
+def _ends_of_parts(data: PlotData, y: str) -> tuple[list[float], list[float]]:
+    """Wilson's interval of rates whose numerator and denominator stand beside them; else NaN."""
+    low, high = np.full(len(data), NAN), np.full(len(data), NAN)
+    if {"numerator", "denominator"} <= data.kinds.keys():
+        hits, of, values = (data.values(name) for name in ("numerator", "denominator", y))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            fits = np.isclose(hits / of, values) & [unit == FRACTION for unit in data.units(y)]
+        low[fits], high[fits] = wilson(hits[fits] / of[fits], of[fits], 1.959964)
+    return low.tolist(), high.tolist()
+
+
+def _cards(
+    data: PlotData, columns: Sequence[str], title: str, every: list[_Card], options: Options
+) -> Panel:
+    """Numbers of several units: each with its course, its value, change, interval and sample."""
+    cards = every[: options.top or 12]
+    cells, told, courses, moved = [], [], [], []
+    texts: dict[str, list[str]] = {n: [] for n in ("", "value", "change", "95% interval", "sample")}
+    for row, card in enumerate(cards):
+        value, change, ends = card.why or number(card.value, card.unit), "", ""
+        label = f"{card.label}: {card.metric}" if card.metric else card.label
+        tip = f"{label} {value}"
+        if card.low + card.high == card.low + card.high:
+            ends = f"{number(card.low, card.unit)} to {number(card.high, card.unit)}"
+        if card.before + card.value == card.before + card.value:
+            change = signed(card.value - card.before, card.unit)
+            tip += f" (before {number(card.before, card.unit)})"
+            if card.unit == FRACTION and not card.metric:
+                moved.append(f"{label} {value} ({change})")
+        elif ends:
+            tip += f" ({ends})"
+        told.append(tip)
+        words = (card.metric, value * (not card.why), change, ends, card.n)
+        for listed, word in zip(texts.values(), words, strict=True):
+            listed.append(word)
+        most = _MOST.get(card.unit or "", NAN)
+        share, low, high, before = (
+            n / most if 0 <= n <= most else NAN
+            for n in (card.value, card.low, card.high, card.before)
+        )
+        track = Cell(row, 1.0 if share == share else NAN, Style("grid"), size=0.3, tip=tip,
+                     place=(row if card.column is None else 0, card.column))  # fmt: skip
+        bar = track._replace(x=share, style=OWN, low=low, high=high, why=card.why,
+                             size=0.66 if card.why else 0.3)  # fmt: skip
+        tick = track._replace(x=before, start=before - 0.012, style=INK, size=0.6)
+        cells += [track, bar, tick]
+        courses += _course(row, data.course(card.label))
+    keys = ["tick: before"] * any(c.style is INK and c.x == c.x for c in cells)
+    keys += ["line: 95% interval"] * any(c.low == c.low for c in cells)
+    keys += ["right: by day"] * bool(courses)
+    beside = [
+        WordColumn(words, heading, "right" if heading else "left", heading == "value",
+                   heading in ("", "95% interval"))
+        for heading, words in texts.items() if any(words)
+    ]  # fmt: skip
+    has_track = courses or any(cell.x == cell.x or cell.why for cell in cells)
+    return row_panel(
+        "figures", data, title + first_of(len(cards), len(every)),
+        [Name(c.label + " (lower is better)" * (c.unit == RANK)) for c in cards],
+        cells if has_track else (), replace(NONE, high=2.0 if courses else 1.0), columns,
+        beside=beside, over=courses, finding="; ".join(told), how=capitalized(", ".join(keys)),
+        pitch=1.15, is_wide=True, headline=", ".join(moved[:2]),
+    )  # fmt: skip
+
+
+def _course(row: int, values: Numbers) -> list[Mark]:
+    """A line of a few numbers in a row, which breaks where there is none."""
+    there = values[~np.isnan(values)]
+    if len(there) < 2:
+        return []
+    heights = row + 0.3 - 0.6 * (values - there.min()) / (np.ptp(there) or 1.0)
+    return [Mark("line", np.linspace(1.12, 2.0, len(values)), heights, OWN, size=1.2)]
+
+
+def funnel(data: PlotData, options: Options) -> Panel | None:
+    """The longest chain of counts in a row, each the whole of the next one's rate."""
+    steps = options.y if options.kind and len(options.y) > 1 else () if options.y else _chain(data)
+    if len(data) != 1 or options.x or options.color or not steps:
+        return None
+    values = np.array([data.values(name)[0] for name in steps])
+    titles = [capitalized(humanize(name)) for name in steps]
+    cells, told = [], []
+    for row, (name, n, before) in enumerate(zip(steps, values, [NAN, *values], strict=False)):
+        why, (tip,) = whys_missing(data, name)[0], tips_of(data, name, titles[row : row + 1])
+        words = number(n) + (f" ({number(n / before, FRACTION)} of those)" if n <= before else "")
+        told.append(why or words)
+        cells.append(Cell(row, n, words=words, why=why, tip=tip, place=(0, name)))
+    ends = [f"{number(values[at])} {humanize(steps[at])}" for at in (0, -1)]
+    title = f"From {humanize(steps[0])} to {humanize(steps[-1])}"
+    return row_panel(
+        "funnel", data, ": ".join(filter(None, [data.row_name, title])), [*map(Name, titles)],
+        cells, reach(values), steps, told=told, pitch=1.5, is_wide=True,
+        headline="" if np.isnan(values).any() else f"Of {ends[0]}, {ends[1]}",
+    )  # fmt: skip
+
+
+def _chain(data: PlotData) -> list[str]:
+    """The longest chain of counts that rates link."""
+    follows = {
+        over[1]: over[0] for name in reversed(data.numbers) if data.unit(name) == FRACTION
+        for over in [data.parts(name)] if len(over) == 2
+    }  # fmt: skip
+    chains = [[start] for start in follows if start not in follows.values()]
+    for chain in chains:
+        while chain[-1] in follows:
+            chain.append(follows[chain[-1]])
+    return max(chains, key=lambda c: (len(c), -data.numbers.index(c[0])), default=[])
+
+
+# --- states and stages ------------------------------------------------------------------------
+
+_STAGES = ("crawled", "cited", "visited", "converted")
+_STATE_ROWS, _STATE_COLUMNS = 15, 4
+
+_Entry = tuple[str, Style, float]
+"""The words of a cell, its look, and its share of the longest bar of the column, or NaN."""
+
+
+def _grid(
+    kind: str, rows: PlotData, title: str, labels: Sequence[str],
+    columns: Mapping[str, Sequence[_Entry]], heads: Sequence[str], **more: Any,
+) -> Panel:  # fmt: skip
+    """Columns of entries under their heads: bars or signs, and words."""
+    names, cells, told = names_of(rows, labels), [], [""] * len(rows)
+    for at, (name, entries) in enumerate(columns.items()):
+        for row, (words, style, share) in enumerate(entries):
+            told[row] += f"{', ' * (at > 0)}{humanize(name)} {words}"
+            cell = Cell(row, at + 0.03, style, at, words=words, kind="dots", size=9.0, at=at + 0.05,
+                        tip=f"{labels[row]}\n{humanize(name)}: {words}",
+                        place=(row, name))  # fmt: skip
+            if style == INK:
+                cell = cell._replace(x=NAN, at=at + 0.0)
+            elif share == share or style.colour == "lack":
+                wide = 0.7 * share if share == share else 0.05
+                cell = cell._replace(x=at + wide, kind="boxes", at=NAN, size=0.66)
+            cells.append(cell)
+    x = Scale(-0.02, len(columns), "none", names=tuple(Name(capitalized(head)) for head in heads))
+    return row_panel(
+        kind, rows, title, names, cells, x, [*columns], told=told, is_wide=True, **more
+    )
+
+
+def stages(data: PlotData, options: Options) -> Panel | None:
+    """The stages from crawled to converted, each on a scale of its own; None for other frames."""
+    is_funnel = data.table.startswith("statistics:funnel") and {*_STAGES} <= data.kinds.keys()
+    if options.is_chosen or not is_funnel or not data.keys:
+        return None
+    rows, columns = data.first(options.top or (31 if data.times else 15)), {}
+    for name in _STAGES:
+        values = rows.values(name)
+        most = max([0.0, *values[values == values]]) or 1.0
+        none = NOT_MEASURED if np.isnan(values).all() else "no number"
+        columns[name] = [
+            (number(n), OWN, n / most) if n == n else (none, UNMEASURED, 1.0) for n in values
+        ]
+    return _grid(
+        "stages", rows, "From crawled to converted" + first_of(len(rows), len(data)),
+        rows.labels(rows.keys[0]), columns, [f"{n} ({rows.unit(n) or ''})" for n in _STAGES],
+        how="Each stage has a scale of its own. Hatched: no number, which is not 0.",
+    )  # fmt: skip
+
+
+def states(data: PlotData, options: Options) -> Panel | None:
+    """The states of a few rows with one key and no number to compare."""
+    x = options.x or data.label_column
+    if x is None or options.color or options.y or not len(data):
+        return None
+    is_large = len(data) > _STATE_ROWS or len(data.metadata.key) != 1 or data.measures
+    if (not options.kind and is_large) or data.frame.duplicated([x]).any():
+        return None
+    others = [name for name in data.kinds if name not in (x, *data.keys, *CONTEXT)]
+    names = [n for n in others if data.kinds[n] == "flag" or data.is_category(n)]
+    names += [n for n in others if data.kinds[n] == "time" and names and len(data) == 1]
+    if not names:
+        return None
+    rows, names = data.first(options.top or _STATE_ROWS), names[:_STATE_COLUMNS]
+    columns = {name: _states(rows, name) for name in names}
+    few = ", ".join(map(humanize, names))
+    title = few if len(names) < 3 else data.table_words or few
+    headline = ""
+    for name in reversed(names) if len(rows) > 1 else ():
+        # How often each state is there, of the first column that has any.
+        here = Counter(w for w, style, _ in columns[name] if style.colour not in ("ink", "lack"))
+        words = ", ".join(f"{n} {word}" for word, n in here.most_common(4))
+        headline = f"{capitalized(humanize(name))}: {words}" if here else headline
+    return _grid(
+        "verdicts", rows, capitalized(f"{title} by {humanize(rows.row_noun(x))}"), rows.labels(x),
+        columns, [*map(humanize, names)], headline=headline,
+    )  # fmt: skip
+
+
+def _states(rows: PlotData, name: str) -> list[_Entry]:
+    """The word of each cell, and its style by what it means."""
+    words = rows.text(name)
+    if rows.kinds[name] == "flag":
+        styles = {"True": OWN, "False": REST}
+    else:
+        styles = styles_for(words, states=True) if are_states(words) else {}
+    texts, whys = cell_texts(rows, name), whys_missing(rows, name)
+    return [
+        (why, style_without(why), NAN) if why else (text, styles.get(word, INK), NAN)
+        for why, text, word in zip(whys, texts, words, strict=True)
+    ]
+
+
+# --- tables of text ---------------------------------------------------------------------------
+
+_TEXT_ROWS, _TEXT_COLUMNS, _LONGEST = 8, 4, 160
+
+
+def empty(data: PlotData) -> Panel:
+    """A few rows of text as they are, or why there are none; hatched where nothing was measured."""
+    title = capitalized(data.table_words) or "A frame"
+    if len(data):
+        return _texts(data, title)
+    names = [name for name in data.metadata.columns if name not in data.keys]
+    state = data.state(names or data.metadata.columns)
+    reason = joined_reasons([state.reason or ""])
+    finding, style = {
+        Status.AVAILABLE: ("Measured, with no rows.", NO_NUMBER),
+        Status.UNKNOWN: ("No rows; the reason is not known.", NO_VALUE),
+        Status.PARTIAL: (f"No rows. What was read was measured in part: {reason}", UNMEASURED),
+    }.get(state.status, (f"Not measured. {reason or capitalized(str(state))}", UNMEASURED))
+    far, middle = some(FAR), some(0.5)
+    marks = [
+        Mark("boxes", -far, middle, style, to=far, size=FAR),
+        Mark("words", middle, middle, words=[finding], shift=0, has_paper=True),
+    ]
+    return Panel("empty", data, drawn_of(data, ()), title, finding, NONE, NONE, marks, height=90.0,
+                 is_wide=True)  # fmt: skip
+
+
+def _texts(data: PlotData, title: str) -> Panel:
+    """The first rows of what is no number to compare, under the names of the columns."""
+    rows = data.first(_TEXT_ROWS)
+    columns = [
+        name for name in data.kinds
+        if name not in CONTEXT and (name != "host" or data.varies(name))
+        and not name.startswith("filter_") and data.frame[name].notna().any()
+    ] or [*data.kinds]  # fmt: skip
+    # Text first, and identifiers that nothing stands for last.
+    columns.sort(key=rows.is_bare_key)
+    amounts = [name for name in columns if data.kinds[name] == "number"][:2]
+    columns = [n for n in columns if data.kinds[n] != "number"][: _TEXT_COLUMNS - 1] + amounts
+    size = f"{counted(len(data), 'row')} and {counted(data.frame.shape[1], 'column')}"
+    beside = [
+        WordColumn(cell_texts(rows, name), capitalized(humanize(name.removesuffix("_id"))),
+                   "right" if rows.kinds[name] == "number" else "left", is_muted=at > 0)
+        for at, name in enumerate(columns)
+    ]  # fmt: skip
+    return row_panel(
+        "table", rows, title + first_of(len(rows), len(data)), [Name("")] * len(rows), (), NONE,
+        columns, finding=f"a table of {size}, with nothing to compare",
+        beside=beside, is_wide=True,
+    )  # fmt: skip
+
+
+def cell_texts(data: PlotData, name: str) -> list[str]:
+    """The cells of a column as short texts."""
+    if data.kinds[name] == "number":
+        return [number(n, u) for n, u in zip(data.values(name), data.units(name), strict=True)]
+    texts = data.labels(name)
+    if data.kinds[name] == "flag":
+        return [{"True": "yes", "False": "no"}.get(text, text) for text in texts]
+    if data.is_category(name):
+        return [*map(humanize, texts)]
+    if data.kinds[name] == "list":
+        texts = [", ".join(map(str, value)) if np.iterable(value) and not isinstance(value, str)
+                 else str(value) for value in data.frame[name]]  # fmt: skip
+    return [text[:_LONGEST] for text in texts]
+
+
+# --- results of statistics --------------------------------------------------------------------
+
+
+class RowPlot(NamedTuple):
+    """How the result of a verb is drawn, one row each: a number, its interval, and words.
+
+    ``value``, ``low``, ``high`` and ``tick`` are columns; ``names`` those that name the rows, by
+    default the key; ``days`` the ends of a scale of days. ``words`` stand beside a row, made of
+    its columns. What has a colour is ``all``, the ``certain`` or what a ``verdict`` says.
+    """
+
+    verb: str
+    value: str
+    low: str
+    high: str
+    title: str
+    axis: str = ""
+    how: str = "Lines: {level} interval"
+    words: str = "{change}  {verdict}"
+    names: tuple[str, ...] = ()
+    join: str = " · "
+    colour: str = "all"
+    tick: str = ""
+    is_change: bool = False
+    days: tuple[str, ...] = ()
+
+
+RESULTS = {
+    "comparison": RowPlot(
+        "", "change", "low", "high", "Change in {measure}{by}",
+        how="Lines: {level} interval of each. Grey: not shown after correction",
+        colour="verdict", is_change=True,
+    ),
+    "ranks": RowPlot(
+        "rank", "rank", "rank_low", "rank_high", "Ranks, and which each may have",
+        "rank, 1 is first",
+        "Lines: the ranks that each may have, all together with {level}. Grey: not sure",
+        words="{verdict}", colour="certain",
+    ),
+    "overlap": RowPlot(
+        "overlap", "jaccard", "jaccard_low", "jaccard_high",
+        "What two share, beside what repeats of one share", "Jaccard index",
+        "Lines: {level} interval. Tick: the ceiling, two answers of one. Grey: not shown to differ",
+        words="{jaccard}  {verdict}", join=" and ", colour="verdict", tick="ceiling",
+    ),
+    "effect": RowPlot(
+        "effect", "change", "low", "high", "The effect, and what the days before show of it",
+        "treated less control", "Lines: {level} interval, clustered. Grey: not shown to differ",
+        names=("kind", "on"), join=" of ", colour="verdict", is_change=True,
+    ),
+    "concentration": RowPlot(
+        "concentration", "effective", "effective_low", "effective_high", "Effective number{by}",
+        "effective number: so many equal members are as concentrated",
+        "Lines: {level} interval, as if counts were independent", words="{effective}",
+    ),
+    "decomposition": RowPlot(
+        "decompose", "effect", "low", "high", "Why it moved: other answers, or other questions",
+        "contribution to the change", "Line: {level} interval of the rate alone",
+        words="{effect}", names=("part",), is_change=True,
+    ),
+    "interval": RowPlot("interval", "", "", "", "Interval{by}"),
+    "changes": RowPlot(
+        "changes", "day", "first_day", "last_day", "When the rate changed",
+        how="Lines: the days that hold the change with {level}",
+        words="{before} to {after}  {verdict}", names=("day",), days=("from_day", "to_day"),
+    ),
+    "samples": RowPlot(
+        "samples", "answers", "", "answers",
+        "Answers needed for a margin, by runs of each prompt", "answers in all",
+        "More runs of one prompt take fewer prompts and more answers",
+        words="{answers} answers to {prompts} prompts", names=("runs",),
+    ),
+}  # fmt: skip
+"""How the results of verbs are drawn whose rows have a number and an interval."""
+
+_COLOURS = {"up": GOOD, "down": BAD, "no evidence": REST, "cannot say": REST, "no interval": REST}
+_COMPARED = {"measure", "change", "low", "high", "verdict", "method"}
+
+
+def is_comparison(data: PlotData) -> bool:
+    """Whether a frame is the result of a comparison."""
+    return len(data) > 0 and {*_COMPARED} <= data.kinds.keys()
+
+
+def result(kind: str, data: PlotData, options: Options) -> Panel | None:
+    """The result of a verb, as its row in the table says; None for other frames."""
+    plot = RESULTS[kind]
+    if kind == "interval":
+        stem = next((n.removesuffix("_low") for n in data.numbers if n.endswith("_low")), "")
+        plot = plot._replace(low=f"{stem}_low", high=f"{stem}_high",
+                             words=f"{{{stem}_low}} to {{{stem}_high}}")  # fmt: skip
+        fits = {plot.low, plot.high} == {*data.numbers}
+    else:
+        needed = {*filter(None, [plot.value, plot.low, plot.high, plot.tick])}
+        of_verb = plot.verb and data.table.startswith(f"statistics:{plot.verb}")
+        fits = needed <= data.kinds.keys() and (of_verb or (not plot.verb and is_comparison(data)))
+    if options.is_chosen or not fits:
+        return None
+    unit, left_out = data.unit(plot.value or plot.low), 0
+    if "unit" in data.kinds and not plot.verb:
+        # Changes in several units have no scale in common.
+        units = np.array(data.text("unit"), object)
+        unit = Counter(units).most_common(1)[0][0]
+        left_out = int((units != unit).sum())
+        data = data.only(units == unit)
+    rows = data.first(options.top or 20)
+
+    def along(name: str) -> Numbers:
+        if not name:
+            return np.full(len(rows), NAN)
+        return rows.days(name) if rows.kinds[name] == "time" else rows.values(name)
+
+    texts = {name: cell_texts(rows, name) for name in rows.kinds}
+    verdicts = texts.get("verdict") or ["no interval"] * len(rows)
+    parts = [np.where(np.array(verdicts) == "cannot say", NAN, along(name))
+             for name in (plot.value, plot.low, plot.high, plot.tick)]  # fmt: skip
+    value, low, high, tick = parts
+    if plot.is_change:
+        texts[plot.value] = [signed(n, unit) for n in value]
+    keys = [n for n in rows.metadata.key or rows.keys[:2] if n not in ("verdict", "method")]
+    several = [n for n in keys if n in rows.kinds and rows.varies(n)] or keys
+    join = plot.join.join
+    labels = [
+        join(word for word in row if word != BLANK)
+        for row in zip(*(cell_texts(rows, n) for n in plot.names or several), strict=True)
+    ] or ["all"] * len(rows)  # fmt: skip
+    words, styles = [], []
+    for row, verdict in enumerate(verdicts):
+        has_number = np.isfinite([value[row], low[row], high[row]]).any()
+        text = plot.words.format(**{name: column[row] for name, column in texts.items()})
+        style = _COLOURS.get(verdict, BAD) if plot.colour == "verdict" else OWN
+        if unit == RANK and plot.is_change and verdict in ("up", "down"):
+            # A higher position is worse.
+            style, worth = (BAD, "worse") if verdict == "up" else (GOOD, "better")
+            text += f", which is {worth}"
+        if plot.colour == "certain" and low[row] != high[row]:
+            style = REST
+        words.append(text if has_number else verdict.partition(" (")[0])
+        styles.append(style)
+    cells = [
+        Cell(row, n, style, 0.0, a, b, kind="dots", size=7, tip=f"{labels[row]}\n{words[row]}")
+        for row, (n, style, a, b) in enumerate(zip(value, styles, low, high, strict=True))
+    ]
+    sure = [f"{label} {word}" for label, word, v in zip(labels, words, verdicts, strict=True)
+            if v in ("up", "down")]  # fmt: skip
+    finding, headline = (
+        "",
+        "" if keys or plot.names else capitalized(verdicts[0].partition(" (")[0]),
+    )
+    if kind == "comparison":
+        nothing = "nothing is shown to have changed"
+        unsure = Counter(v for v in verdicts if v not in ("up", "down"))
+        finding = "; ".join([*(sure or [nothing]), *(f"{n} {v}" for v, n in unsure.items())])
+        headline = f"{len(sure)} of {len(rows)} are shown to have changed"
+        headline = headline if sure else capitalized(nothing)
+    measures = {*texts.get("measure", ())}
+    by = [humanize(n) for n in several if n != "measure"]
+    title = plot.title.format(
+        by=f" by {' and '.join(by)}" * bool(by),
+        measure=humanize(measures.pop()) if len(measures) == 1 else "measures",
+    )  # fmt: skip
+    declared = data.column(plot.low) if plot.low else None
+    level = re.search(r"\d+%", declared.doc if declared else "")
+    middle = np.arange(len(rows))
+    return row_panel(
+        kind, rows, title + first_of(len(rows), len(data)), names_of(rows, labels), cells,
+        _scale(parts, plot, rows, unit), [*filter(None, [plot.value])] or [plot.low, plot.high],
+        told=words, finding=finding, headline=headline, beside=[WordColumn(words)], is_wide=True,
+        over=[strokes(tick, tick, middle - 0.28, middle + 0.28, INK, 1.6)],
+        how=plot.how.format(level=level[0] if level else ""),
+        n=f"{left_out} changes are in other units and not drawn here" * bool(left_out),
+    )  # fmt: skip
+
+
+def _scale(parts: Sequence[Numbers], plot: RowPlot, rows: PlotData, unit: str | None) -> Scale:
+    """The scale of a result: of days, from 0, from the first rank, or around 0 for changes."""
+    there = np.concatenate(parts)
+    there = there[~np.isnan(there)]
+    if plot.days and len(there):
+        first, last = (rows.days(day) for day in plot.days)
+        days = np.arange(np.floor(first.min()), last.max())
+        return Scale(first.min(), last.max(), "time", days=tuple(days.tolist()))
+    if not len(there):
+        return NONE
+    if plot.is_change:
+        least, most = min([*there, 0.0]), max([*there, 0.0])
+        room, of = 0.04 * ((most - least) or 1.0), {FRACTION: FRACTION_CHANGE}.get(unit or "", unit)
+        label = plot.axis or "change" + ", lower is better" * (unit == RANK)
+        return Scale(least - room, most + room, "number", None if of == RANK else of, label)
+    most = float(there.max())
+    if plot.value == "rank":
+        return Scale(0.5, most + 0.5, "number", RANK, plot.axis)
+    return Scale(0.0, most * 1.04 or 1.0, "number", unit, plot.axis)
