@@ -470,8 +470,7 @@ class Accessor(NamesNear):
         Warns
         -----
         AAToolkitWarning
-            If no value of a key is on both sides; beside a frame of your own also if rows of keys
-            without a partner are left out, with their number on each side.
+            If no value of a key is on both sides.
 
         Examples
         --------

@@ -14,7 +14,7 @@ import pandas as pd
 from aatoolkit import sections
 from aatoolkit.errors import AAToolkitWarning, AvailabilityError
 from aatoolkit.frame.cell_status import Codes, Mask, is_status_column
-from aatoolkit.frame.duplicates import Duplicates, Refused, check_repeats, why_no_rule
+from aatoolkit.frame.duplicates import Duplicates, Refused, why_no_rule
 from aatoolkit.frame.groupby import Floats, Groups, as_floats, find
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.arrow_schema import declared
@@ -245,8 +245,6 @@ class _Planner:
         """Return the plan without rows that would count twice."""
         table, rule = self.metadata.columns[planned.described].table, planned.rule.rule
         if rule not in (*_OF_NUMBERS, "count") or not table:
-            if rule == "sum":
-                check_repeats(self.frame, self.groups, planned.column)
             return planned
         return replace(planned, repeats=self.duplicates.of(table, planned.parts))
 

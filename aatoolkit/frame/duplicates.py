@@ -19,7 +19,7 @@ import pandas as pd
 
 from aatoolkit import sections
 from aatoolkit.errors import AvailabilityError, ScopeError
-from aatoolkit.frame.cell_status import Codes, Mask, is_status_column
+from aatoolkit.frame.cell_status import Codes, Mask
 from aatoolkit.frame.groupby import Groups
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.arrow_schema import declared_key
@@ -247,7 +247,6 @@ def once(frame: pd.DataFrame) -> pd.DataFrame:
     (stored, _), metadata, check = stored_of(frame), metadata_of(frame), check_of(frame)
     grains = {name: stored.grain(name, declared_key(name)) or () for name in tables_of(stored)}
     tables = {*metadata.repeated}
-    tables |= {name for name, key in grains.items() if key and check.exceeds_distinct(key)}
     if not tables:
         return frame
     placed = check.placed()
@@ -332,43 +331,3 @@ def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
         f"{lost}: write left.aa.merge(right, on=…) in place of left.merge, or add "
         ".aa.adopt(left, right) to what was merged"
     )
-
-
-_CHANCE = 0.01
-"""Below which chance of being alike by accident values are repeats."""
-
-
-def check_repeats(frame: pd.DataFrame, groups: Groups, name: str) -> None:
-    """Refuse a sum of values that seem to be repeated within groups, as after a plain merge.
-
-    Each further row of a key would have its value with the chance that two keys have the same.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        The rows.
-    groups : Groups
-        The groups in which a sum would add them.
-    name : str
-        A column of numbers of which it is not known which rows they belong to.
-    """
-    there = frame[name].notna().to_numpy(bool)
-    cells, ids = frame.loc[there, name], groups.ids[there]
-    if cells.nunique() < 2 or cells.isin([0, 1]).all():  # counts of rows, and flags
-        return
-    values, count = _alike([cells.array]), len(cells)
-    for other, kind in frame.dtypes.items():
-        if pd.api.types.is_numeric_dtype(kind) or is_status_column(frame, str(other)):
-            continue
-        keys = _alike([frame[other].array[there]])
-        pairs, distinct = np.unique(_alike([keys, values])), len(np.unique(keys))
-        is_alone = len(np.unique(_alike([ids, keys]))) == count
-        if not 1 < distinct < count or distinct < len(pairs) or is_alone:
-            continue
-        shares = np.unique(values[pairs], return_counts=True)[1] / distinct
-        if float((shares**2).sum() ** (count - distinct)) < _CHANCE:
-            raise Refused(
-                f"{name} has one value per {other} over {count:,} rows, so that a sum would "
-                "count it several times; aggregate before the merge, or join with df.aa.merge, "
-                "which counts each once"
-            )

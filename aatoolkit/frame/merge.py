@@ -41,7 +41,6 @@ from aatoolkit.metadata.attrs import (
     attach,
     columns_of_tables,
     fingerprint_in,
-    has_metadata,
     metadata_of,
     tables_of,
 )
@@ -304,9 +303,6 @@ def _as_table(frame: pd.DataFrame, metadata: FrameMetadata, keys: Sequence[Any])
 _NAMED = 3
 """How many values a warning names."""
 
-_LEAVING_OUT = {"left": (1,), "right": (0,), "inner": (0, 1)}
-"""By the kind of a merge the sides of which it leaves out rows without a partner."""
-
 
 def _keys_of(left: pd.DataFrame, right: pd.DataFrame, options: Options) -> list[list[Any]]:
     """For each side what it is merged on: names of columns or of levels of the index, or arrays."""
@@ -370,27 +366,11 @@ def _check_keys(
         )
 
 
-def warn_of_unmatched(
-    left: pd.DataFrame, right: pd.DataFrame, options: Options, stacklevel: int = 2
-) -> None:
-    """Warn if no key of one frame is in the other.
-
-    Beside a frame that was not read from the service also if rows are left out because their
-    keys have no partner, with the number of such keys on each side.
-
-    Parameters
-    ----------
-    left, right : pandas.DataFrame
-        Frames that were merged.
-    options : mapping
-        The arguments of ``pandas.DataFrame.merge``.
-    stacklevel : int
-        Whose line the warning names, as of `warnings.warn`.
-    """
-    how = str(options.get("how") or "inner")
+def warn_of_unmatched(left: pd.DataFrame, right: pd.DataFrame, options: Options) -> None:
+    """Warn, at the line of the caller's caller, if no key of one frame is in the other."""
     pairs = zip(*_keys_of(left, right, options), strict=False)
     names = [*zip(*((a, b) for a, b in pairs if a in left and b in right), strict=True)]
-    if not names or how.endswith("_anti"):
+    if not names or str(options.get("how")).endswith("_anti"):
         return
     try:
         keys = [
@@ -399,27 +379,13 @@ def warn_of_unmatched(
         ]
     except TypeError:  # lists have no hash, and pandas makes no keys of them either
         return
-    lacking = (keys[0] - keys[1], keys[1] - keys[0])
-    left_out = [side for side in _LEAVING_OUT.get(how, ()) if lacking[side]]
-    message = ""
     if all(keys) and not keys[0] & keys[1]:
         sides = [f"{', '.join(own)}: {_some(s)}" for own, s in zip(names, keys, strict=True)]
         message = (
             f"no key of the left frame ({sides[0]}) is in the right one ({sides[1]}); name other "
             "columns (left_on=, right_on=), or write the values alike before the merge"
         )
-    elif all(keys) and left_out and not (has_metadata(left) and has_metadata(right)):
-        words = [
-            f"{len(lacking[side]):,} of {len(keys[side]):,} keys of the {('left', 'right')[side]} "
-            f"frame have no partner ({_some(lacking[side])})"
-            + f", and how={how!r} leaves their rows out"
-            * (side in left_out)
-            for side in sorted((0, 1), key=lambda side: side not in left_out)
-            if lacking[side]
-        ]
-        message = "; ".join((*words, "how='outer' keeps all, indicator=True says which"))
-    if message:
-        warnings.warn(message, AAToolkitWarning, stacklevel=stacklevel + 1)
+        warnings.warn(message, AAToolkitWarning, stacklevel=3)
 
 
 def _some(keys: set[tuple[Any, ...]]) -> str:

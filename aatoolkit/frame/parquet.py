@@ -25,10 +25,10 @@ from aatoolkit._util.files import writing
 from aatoolkit.errors import AAToolkitError, FileMissing, NotRead, NotWritten, PayloadError
 from aatoolkit.metadata.arrow_schema import (
     ARROW,
+    KEY,
     PANDAS,
     declared,
     file_keys,
-    has_checksums,
     logical_hash,
     read_keys,
     with_metadata,
@@ -247,7 +247,7 @@ def _check(file: pq.ParquetFile, table: pa.Table | None = None) -> None:
     """Raise if a file of ours holds other keys, or rows, than were written."""
     keys = dict(file.metadata.metadata or {})
     stored = keys.pop(CHECKSUMS, None)
-    if (stored is None and not has_checksums(keys)) or {ARROW, PANDAS} <= {*keys}:
+    if (stored is None and KEY not in keys) or {ARROW, PANDAS} <= {*keys}:
         return  # as pyarrow writes a file of ours anew; we write one of these keys
     expected, actual = (json.loads(text) for text in (stored or b"{}", _checksums(table, keys)))
     compared = ("keys",) if table is None else ("keys", "rows")

@@ -81,8 +81,8 @@ def with_facts(schema: pa.Schema, metadata: FrameMetadata) -> pa.Schema:
     written = []
     for field in schema:
         column = metadata.columns.get(field.name, NOTHING)
-        facts = {**_state(dump_state(column.availability)), **_facts(column)}
-        own = {f"aa.{name}": str(fact) for name, fact in facts.items()}
+        facts = _facts(column, dump_state(column.availability))
+        own = {f"aa.{name}": fact for name, fact in facts.items()}
         written.append(field.with_metadata({**(field.metadata or {}), **own}))
     return pa.schema(written, schema.metadata)
 
@@ -141,29 +141,22 @@ def read_keys(keys: Mapping[bytes, bytes], names: list[str]) -> FrameMetadata | 
     )
 
 
-def has_checksums(keys: Mapping[bytes, bytes]) -> bool:
-    """Whether a file says of itself that it has checksums."""
-    try:
-        return KEY in keys and json.loads(keys[KEY])["version"] == LAYOUT
-    except (ValueError, TypeError, KeyError, RecursionError):
-        return False
-
-
 def _body(metadata: FrameMetadata) -> dict[str, Any]:
     """Describe the columns as JSON for readers of the file that lack this package.
 
     A column without ``state`` is in the first of the states, which most columns are in. Tables of
     other profiles than the default one, which a reader need not have, are declared.
     """
-    own = {name: dump_state(column.availability) for name, column in metadata.columns.items()}
+    columns = metadata.columns.items()
+    own = {name: dump_state(column.availability) for name, column in columns}
     states = [state for state, _ in Counter(own.values()).most_common()]
     body: dict[str, Any] = {
         "version": LAYOUT,
-        "key": list(metadata.key),
-        "states": [*map(_state, states)],
+        "key": metadata.key,
+        "states": [_facts(None, state) for state in states],
         "columns": {
             name: ({"state": at} if (at := states.index(own[name])) else {}) | _facts(column)
-            for name, column in metadata.columns.items()
+            for name, column in columns
         },
     }
     tables = {name: find_table(name) for name in sorted(tables_of(metadata)) if ":" in name}
@@ -171,20 +164,17 @@ def _body(metadata: FrameMetadata) -> dict[str, Any]:
     return body | ({"declarations": declarations} if declarations else {})
 
 
-def _state(state: tuple[str | None, ...]) -> dict[str, str]:
-    """The parts of a state that it has, by name."""
-    pairs = zip(("status", "cause", "reason"), state, strict=True)
-    return {name: fact for name, fact in pairs if fact}
-
-
-def _facts(column: ColumnMetadata) -> dict[str, str]:
-    """The declared facts of a column as text; the rule ``none`` is left out."""
-    what = declared(column)
-    if what is None:
-        return {}
-    rule = str(what.aggregate)
-    facts = {"unit": what.unit, "aggregation": rule if rule != "none" else None}
-    return {name: fact for name, fact in {**facts, "description": what.doc}.items() if fact}
+def _facts(
+    column: ColumnMetadata | None, state: tuple[str | None, ...] = (None,) * 3
+) -> dict[str, str]:
+    """The parts of a state and the declared facts of a column as text; what is none is left out."""
+    facts = dict(zip(("status", "cause", "reason"), state, strict=True))
+    what = None if column is None else declared(column)
+    if what is not None:
+        rule = str(what.aggregate)
+        facts |= {"unit": what.unit, "aggregation": rule if rule != "none" else None}
+        facts |= {"description": what.doc}
+    return {name: fact for name, fact in facts.items() if fact}
 
 
 def _json(value: Any) -> bytes:

@@ -41,7 +41,6 @@ from aatoolkit.metadata.fingerprint import (
     FingerprintCheck,
     arrays_of,
     fingerprint_of,
-    row_numbers,
 )
 from aatoolkit.metadata.recipe import Recipe, dump_recipe, load_recipe, read_from, unpack
 
@@ -104,15 +103,15 @@ class FrameMetadata:
         >>> FrameMetadata.loads(FrameMetadata(key=("brand",)).dumps()).key
         ('brand',)
         """
-        states = sorted(
-            {dump_state(column.availability) for column in self.columns.values()}, key=repr
-        )
+        states = {dump_state(column.availability) for column in self.columns.values()}
+        numbers = {state: at for at, state in enumerate(sorted(states, key=repr))}
+        tables = [read_from(0, table) for table in tables_of(self)]
         body: dict[str, Any] = {
             "version": VERSION,
-            "key": list(self.key),
-            "states": [list(state) for state in states],
+            "key": self.key,
+            "states": [*numbers],
             "columns": {
-                name: [column.of, states.index(dump_state(column.availability))]
+                name: [column.of, numbers[dump_state(column.availability)]]
                 for name, column in self.columns.items()
             },
             "sources": [
@@ -121,17 +120,14 @@ class FrameMetadata:
             ],
         }
         optional = {
-            "grains": {table: list(grain) for table, grain in self.grains.items()},
+            "grains": self.grains,
             "repeated": sorted(self.repeated),
             "statements": dump_statements(self.columns),
             "cautions": {name: it.caution for name, it in self.columns.items() if it.caution},
+            "recipe": self.recipe and (tables == [self.recipe] or dump_recipe(self.recipe)),
+            "fingerprint": self.fingerprint and self.fingerprint.to_dict(),
         }
         body |= {name: part for name, part in optional.items() if part}
-        if self.recipe is not None:
-            whole = [read_from(0, table) for table in tables_of(self)]
-            body["recipe"] = 0 if [self.recipe] == whole else dump_recipe(self.recipe)
-        if self.fingerprint is not None:
-            body["fingerprint"] = _dump_fingerprint(self.fingerprint)
         return json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
     @staticmethod
@@ -166,29 +162,29 @@ def _loads(text: str) -> FrameMetadata:
                 version=version,
             )
         states = [load_state(state) for state in body["states"]]
-        stated = load_statements(body.get("statements", []))
-        cautions, recipe = body.get("cautions", {}), body.get("recipe")
-        if recipe == 0:  # short for one table, read from the first answer
-            tables = [of.partition(".")[0] for of, _ in body["columns"].values() if of]
-            recipe = read_from(0, tables[0])
+        stated, cautions = load_statements(body.get("statements", [])), body.get("cautions", {})
+        columns = {
+            name: replace(
+                ColumnMetadata(of, states[state], *stated.get(name, ())),
+                caution=cautions.get(name),
+            )
+            for name, (of, state) in body["columns"].items()
+        }
+        recipe, fingerprint = body.get("recipe"), body.get("fingerprint")
+        if recipe is True:  # short for one table, read from the first response
+            recipe = read_from(0, next(own.table for own in columns.values() if own.table))
         return FrameMetadata(
-            {
-                name: replace(
-                    ColumnMetadata(of, states[state], *stated.get(name, ())),
-                    caution=cautions.get(name),
-                )
-                for name, (of, state) in body["columns"].items()
-            },
+            columns,
             tuple(body["key"]),
             tuple(map(_load_source, body["sources"])),
             {table: tuple(grain) for table, grain in body.get("grains", {}).items()},
             tuple(body.get("repeated", ())),
-            _load_fingerprint(body.get("fingerprint")),
+            None if fingerprint is None else Fingerprint.from_dict(fingerprint),
             load_recipe(recipe),
         )
-    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
-        if isinstance(error, MetadataError):
-            raise
+    except MetadataError:
+        raise
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError, StopIteration):
         damaged = _damaged(version)
     raise damaged
 
@@ -202,64 +198,10 @@ def _damaged(version: str | None = None) -> MetadataError:
 
 def _load_source(body: Mapping[str, Any]) -> Source:
     """Parse a source, of which a later version may know more."""
-    kinds = {field.name: bool if field.name == "stale" else str for field in fields(Source)}
-    facts = {name: fact for name, fact in body.items() if name in kinds}
-    if not all(isinstance(fact, kinds[name]) for name, fact in facts.items()):
+    names = {field.name for field in fields(Source)} & body.keys()
+    if not all(isinstance(body[name], bool if name == "stale" else str) for name in names):
         raise TypeError("a fact of a source is of the wrong type")
-    return Source(**facts)
-
-
-def _dump_fingerprint(fingerprint: Fingerprint) -> dict[str, Any]:
-    """Serialize a fingerprint, its hashes as hexadecimal text."""
-    import numpy as np
-
-    labels = fingerprint.labels
-    if fingerprint.is_numbered and np.array_equal(labels, row_numbers(fingerprint.rows)):
-        labels = ()
-    return {
-        "rows": fingerprint.rows,
-        "index": list(fingerprint.index),
-        "span": fingerprint.span and list(fingerprint.span),
-        "labels": _hexadecimal(labels, ">u4", 16),
-        "keys": _hexadecimal(fingerprint.keys, ">u4", 16),
-        "cells": {
-            name: [missing, _hexadecimal(hashes, ">u2")]
-            for name, (missing, hashes) in fingerprint.cells.items()
-        },
-    }
-
-
-def _load_fingerprint(body: Mapping[str, Any] | None) -> Fingerprint | None:
-    if body is None:
-        return None
-    span, rows = body["span"], int(body["rows"])
-    labels = _numbers(body["labels"], ">u4", 16)
-    if not len(labels) and 0 < rows < 1 << 62 and span == [0, rows - 1]:
-        labels = row_numbers(rows)
-    return Fingerprint(
-        rows,
-        tuple(body["index"]),
-        span and (int(span[0]), int(span[1])),
-        labels,
-        _numbers(body["keys"], ">u4", 16),
-        {
-            name: (int(missing), _numbers(text, ">u2"))
-            for name, (missing, text) in body["cells"].items()
-        },
-    )
-
-
-def _hexadecimal(hashes: Any, kind: str, shift: int = 0) -> str:
-    """Hashes as one text of numbers of some bytes, without low bits that are 0."""
-    import numpy as np
-
-    return (np.asarray(hashes, np.uint64) >> np.uint64(shift)).astype(kind).tobytes().hex()
-
-
-def _numbers(text: str, kind: str, shift: int = 0) -> Any:
-    import numpy as np
-
-    return np.frombuffer(bytes.fromhex(text), kind).astype(np.uint64) << np.uint64(shift)
+    return Source(**{name: body[name] for name in names})
 
 
 class HeldResponse(Protocol):
@@ -489,10 +431,15 @@ def metadata_of(frame: pd.DataFrame, *, levels: bool = False) -> FrameMetadata:
     inside = [str(name) for name in frame.index.names if name is not None]
     is_hashed = fingerprint_in(frame, metadata) is not None
     check = check_of(frame, anew=True)
-    columns = {
-        name: _verified(metadata, name, check, is_hashed)
-        for name in dict.fromkeys((*names, *inside))
-    }
+    columns = {}
+    for name in dict.fromkeys((*names, *inside)):
+        column, change = metadata.columns.get(name, NOTHING), None
+        if column.availability.status in EMPTY and name not in check.hashed:
+            change = None if check.is_empty(name) else OVERWRITTEN
+        elif column != NOTHING and is_hashed:
+            change = check.change(name)
+        unknown = ColumnMetadata(None, Availability(Status.UNKNOWN, None, change))
+        columns[name] = unknown if change else column
     columns = over_rows(frame, columns)
     for name in {*inside} - {*names} if not levels else ():
         del columns[name]
@@ -585,21 +532,6 @@ def _other_attrs(frame: pd.DataFrame) -> dict[Any, Any]:
     if isinstance(attrs, LazyAttrs):
         return attrs.others()
     return {name: value for name, value in attrs.items() if name != ATTRIBUTE}
-
-
-def _verified(
-    metadata: FrameMetadata, name: str, check: FingerprintCheck, is_hashed: bool
-) -> ColumnMetadata:
-    column = metadata.columns.get(name, NOTHING)
-    if column == NOTHING:
-        return column
-    if column.availability.status in EMPTY and name not in check.hashed:
-        change = None if check.is_empty(name) else OVERWRITTEN
-    else:
-        change = check.change(name) if is_hashed else None
-    if change is None:
-        return column
-    return ColumnMetadata(None, Availability(Status.UNKNOWN, None, change))
 
 
 def over_rows(

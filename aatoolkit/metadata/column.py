@@ -1,4 +1,4 @@
-"""The metadata of one column, and of one answer that a frame was read from; the status of rows.
+"""The metadata of one column, and of one response that a frame was read from; the status of rows.
 
 A statement with conditions (`aatoolkit.availability.subject`) decides the status of the rows
 that match it; the other rows have the status of the column. Of two statements about a row the
@@ -10,22 +10,22 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
 
 from aatoolkit.availability import UNKNOWN, Availability, Cause, Status, combine
 from aatoolkit.availability.subject import AbsentRows, Condition, Statement, as_text
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    Mask = npt.NDArray[np.bool_]
-    Codes = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+Codes = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Source:
-    """An answer that a frame was read from; its window's days where the answer gives them."""
+    """A response that a frame was read from; its window's days where the response gives them."""
 
     host: str | None = None
     section: str | None = None
@@ -90,25 +90,21 @@ class ColumnMetadata:
         def anew(rows: Condition) -> Condition:
             return replace(rows, column=names.get(rows.column, rows.column))
 
-        return replace(
-            self,
-            statements=tuple(
-                replace(each, rows=tuple(map(anew, each.rows))) for each in self.statements
-            ),
-            absent=tuple(replace(each, rows=each.rows and anew(each.rows)) for each in self.absent),
-        )
+        statements = (replace(it, rows=tuple(map(anew, it.rows))) for it in self.statements)
+        absent = (replace(it, rows=it.rows and anew(it.rows)) for it in self.absent)
+        return replace(self, statements=tuple(statements), absent=tuple(absent))
 
     def lacking(self, *absent: AbsentRows) -> ColumnMetadata:
         """Return the column of a frame that lacks some rows, of which something is stated."""
         new = tuple(dict.fromkeys((*self.absent, *absent)))
-        whole = combine([self.availability, *(each.availability for each in absent)])
+        whole = combine([self.availability, *(rows.availability for rows in absent)])
         return replace(self, availability=whole, otherwise=self.elsewhere, absent=new)
 
     def within(self, *conditions: Condition) -> tuple[Statement, ...]:
         """Return the column's statements, limited to the rows that match some conditions."""
         return (
             Statement(self.elsewhere, conditions),
-            *(Statement(each.availability, (*each.rows, *conditions)) for each in self.statements),
+            *(Statement(it.availability, (*it.rows, *conditions)) for it in self.statements),
         )
 
 
@@ -133,93 +129,69 @@ class RowStatus:
     """
 
     def __init__(self, arrays: Mapping[str, Any], rows: int, trusted: Collection[str]) -> None:
-        self._arrays = arrays
-        self._rows = rows
-        self._trusted = trusted
+        self._arrays, self._rows = arrays, rows
+        self._here = {*arrays} & {*trusted}
         self._masks: dict[Condition, Mask] = {}
-        self._overall: dict[tuple[Availability, tuple[Statement, ...]], Availability] = {}
+        self._states: dict[Any, tuple[list[Availability], Codes]] = {}
 
     def states(
         self, otherwise: Availability, statements: Sequence[Statement]
     ) -> tuple[list[Availability], Codes]:
         """The distinct states of the rows, and for each row the number of its state."""
-        import numpy as np
-
         if not self._rows or not statements:
             return [otherwise], np.zeros(self._rows, np.int64)
-        matches = np.column_stack([self._match(statement) for statement in statements])
-        packed = np.packbits(matches, axis=1)
-        _, first, codes = np.unique(packed, axis=0, return_index=True, return_inverse=True)
-        states = [_state(otherwise, statements, matches[row], self._is_here) for row in first]
-        return states, codes.reshape(-1).astype(np.int64)
-
-    def overall(self, otherwise: Availability, statements: Sequence[Statement]) -> Availability:
-        """The status of a whole column: that of all its rows combined."""
         stated = (otherwise, tuple(statements))
-        if stated not in self._overall:
-            self._overall[stated] = combine(self.states(otherwise, statements)[0])
-        return self._overall[stated]
+        if stated not in self._states:
+            matches = np.column_stack([self._match(statement) for statement in statements])
+            packed = np.packbits(matches, axis=1)
+            _, first, codes = np.unique(packed, axis=0, return_index=True, return_inverse=True)
+            kinds = [np.flatnonzero(matches[row]).tolist() for row in first]
+            states = [self._state(otherwise, [statements[at] for at in kind]) for kind in kinds]
+            self._states[stated] = states, codes.reshape(-1).astype(np.int64)
+        return self._states[stated]
 
     def over(self, column: ColumnMetadata) -> ColumnMetadata:
         """The metadata of a column over the rows that are here."""
-        whole = self.overall(column.elsewhere, column.statements)
+        whole = combine(self.states(column.elsewhere, column.statements)[0])
         here = replace(column, availability=whole, otherwise=column.elsewhere, absent=())
-        return here.lacking(*filter(self.lacks, column.absent))
+        return here.lacking(*filter(self._lacks, column.absent))
 
-    def lacks(self, absent: AbsentRows) -> bool:
+    def _lacks(self, absent: AbsentRows) -> bool:
         """Whether what is stated of absent rows concerns the rows that are here.
 
         It does not where the rows are those of some values only of the column that picks them.
         """
-        if absent.rows is None or not self._is_here(absent.rows):
+        if absent.rows is None or absent.rows.column not in self._here:
             return True
-        import pandas as pd
-
         values = pd.Series(self._arrays[absent.rows.column]).dropna().unique()
         return {*map(as_text, values)} >= {*absent.others}
 
-    def _is_here(self, condition: Condition) -> bool:
-        return condition.column in self._arrays and condition.column in self._trusted
-
     def _match(self, statement: Statement) -> Mask:
         """Mask of the rows that a statement concerns, or may concern."""
-        import numpy as np
-
         mask = np.ones(self._rows, bool)
-        for condition in filter(self._is_here, statement.rows):
-            if condition not in self._masks:
-                self._masks[condition] = _matching(self._arrays[condition.column], condition)
+        for condition in statement.rows:
+            if condition.column not in self._here:
+                continue
+            if condition not in self._masks:  # evaluated on distinct values only
+                codes, distinct = pd.factorize(self._arrays[condition.column])
+                matches = condition.matches(pd.Series(distinct).astype(object).tolist())
+                self._masks[condition] = np.array([*matches, False], bool)[codes]
             mask &= self._masks[condition]
         return mask
 
-
-def _state(
-    otherwise: Availability, statements: Sequence[Statement], matches: Mask, is_here: Any
-) -> Availability:
-    """The status of a row from the statements that match it."""
-    matching = [statements[at] for at in matches.nonzero()[0].tolist()]
-    sure = [each for each in matching if all(map(is_here, each.rows))]
-    sets = [frozenset(each.rows) for each in sure]
-    narrow = [
-        each.availability
-        for each, rows in zip(sure, sets, strict=True)
-        if not any(rows < other for other in sets)
-    ]
-    perhaps = [each.availability for each in matching if each not in sure]
-    parts = [*(narrow or [otherwise]), *perhaps]
-    return combine(parts) if len(parts) > 1 else parts[0]
-
-
-def _matching(values: Any, condition: Condition) -> Mask:
-    """Mask of the rows that match a condition, evaluated on distinct values only."""
-    import numpy as np
-    import pandas as pd
-
-    codes, distinct = pd.factorize(values)
-    listed = pd.Series(distinct).astype(object).tolist()
-    found = np.array([*condition.matches(listed), False], bool)
-    matching: Mask = found[codes]
-    return matching
+    def _state(self, otherwise: Availability, matching: Sequence[Statement]) -> Availability:
+        """The status of a row from the statements that match it."""
+        columns = [{condition.column for condition in statement.rows} for statement in matching]
+        is_sure = [names <= self._here for names in columns]
+        sets = [{*s.rows} for s, sure in zip(matching, is_sure, strict=True) if sure]
+        narrow, perhaps = [], []
+        for statement, sure in zip(matching, is_sure, strict=True):
+            if not sure:
+                perhaps.append(statement.availability)
+            elif not any({*statement.rows} < other for other in sets):
+                narrow.append(statement.availability)
+        parts = [*(narrow or [otherwise]), *perhaps]
+        return combine(parts) if len(parts) > 1 else parts[0]
 
 
 def dump_state(availability: Availability) -> tuple[str | None, ...]:
@@ -240,46 +212,38 @@ Stated = tuple[tuple[Statement, ...], Availability, tuple[AbsentRows, ...]]
 
 def dump_statements(columns: Mapping[str, ColumnMetadata]) -> list[Any]:
     """Serialize statements about rows, the status of the others, and of rows that lack."""
-    alike: dict[Any, list[str]] = {}
+    alike: dict[Stated, list[str]] = {}
     for name, column in columns.items():
         if column.statements or column.absent:
-            alike.setdefault((column.elsewhere, column.statements, column.absent), []).append(name)
-    return sorted(
-        [
-            sorted(names),
-            dump_state(elsewhere),
-            [[dump_state(of.availability), [*map(_dump_rows, of.rows)]] for of in statements],
-            [
-                [dump_state(of.availability), of.rows and _dump_rows(of.rows), of.others]
-                for of in absent
-            ],
-        ]
-        for (elsewhere, statements, absent), names in alike.items()
-    )
+            stated = (column.statements, column.elsewhere, column.absent)
+            alike.setdefault(stated, []).append(name)
+    return sorted([sorted(names), *map(_dump, stated)] for stated, names in alike.items())
+
+
+def _dump(value: Any) -> Any:
+    if isinstance(value, Availability):
+        return dump_state(value)
+    if isinstance(value, tuple):
+        return [*map(_dump, value)]
+    return [*map(_dump, vars(value).values())] if hasattr(value, "__dict__") else value
 
 
 def load_statements(body: Sequence[Any]) -> dict[str, Stated]:
     """Parse statements about rows, by column."""
+
+    def rows(body: Sequence[Any]) -> Condition:
+        column, op, values = body
+        return Condition(column, op, tuple(values))
+
     stated: dict[str, Stated] = {}
-    for names, elsewhere, statements, absent in body:
-        whole = (
-            tuple(
-                Statement(load_state(of), tuple(map(_load_rows, rows))) for of, rows in statements
-            ),
+    for names, statements, elsewhere, absent in body:
+        parts = (
+            tuple(Statement(load_state(of), tuple(map(rows, own))) for of, own in statements),
             load_state(elsewhere),
             tuple(
-                AbsentRows(load_state(of), rows and _load_rows(rows), tuple(others))
-                for of, rows, others in absent
+                AbsentRows(load_state(of), own and rows(own), tuple(others))
+                for of, own, others in absent
             ),
         )
-        stated |= dict.fromkeys(names, whole)
+        stated |= dict.fromkeys(names, parts)
     return stated
-
-
-def _dump_rows(rows: Condition) -> list[Any]:
-    return [rows.column, rows.op, list(rows.values)]
-
-
-def _load_rows(body: Sequence[Any]) -> Condition:
-    column, op, values = body
-    return Condition(column, op, tuple(values))

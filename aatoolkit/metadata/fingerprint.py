@@ -21,22 +21,21 @@ their key might be sums; they are accepted only where sums cannot look like them
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-    import pandas as pd
-    import pyarrow as pa
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
 
-    Array = Any
-    """An array of pandas; there is no public type for all that its arrays can do."""
-    Hashes = npt.NDArray[np.uint64]
-    Mask = npt.NDArray[np.bool_]
-    Places = npt.NDArray[np.intp]
+Array = Any
+"""An array of pandas; there is no public type for all that its arrays can do."""
+Hashes = npt.NDArray[np.uint64]
+Mask = npt.NDArray[np.bool_]
+Places = npt.NDArray[np.intp]
 
 _MISSING = 0x9E3779B97F4A7C15
 
@@ -58,9 +57,6 @@ MOVED = "its rows are not those that were read; df.aa.aggregate, merge and conca
 
 def hash_cells(values: Array) -> Hashes:
     """Hash each value: equal values of any dtype hash alike, and so do all missing ones."""
-    import numpy as np
-    import pandas as pd
-
     if isinstance(values.dtype, pd.CategoricalDtype):
         levels: Hashes = np.append(hash_cells(values.categories.array), np.uint64(_MISSING))
         of_codes: Hashes = levels[values.codes]
@@ -73,9 +69,6 @@ def hash_cells(values: Array) -> Hashes:
 
 def _hashed(values: Array) -> Hashes:
     """Hash numbers as floats, times as microseconds, all else as text."""
-    import numpy as np
-    import pandas as pd
-
     kind = values.dtype.kind
     if kind in "biuf":
         plain = values.to_numpy("float64", na_value=np.nan) + 0.0
@@ -92,7 +85,6 @@ def _hashed(values: Array) -> Hashes:
 def _text(value: Any) -> str:
     if isinstance(value, str):
         return value
-    import numpy as np
 
     is_list = isinstance(value, (list, tuple, np.ndarray))
     return "\x1f".join(map(_text, value)) if is_list else str(value)
@@ -100,9 +92,6 @@ def _text(value: Any) -> str:
 
 def arrow_array(column: pa.ChunkedArray) -> Array:
     """An Arrow column as an array of pandas, with days as moments and levels as their values."""
-    import pandas as pd
-    import pyarrow as pa
-
     kind = column.type
     if pa.types.is_dictionary(kind):
         column = column.cast(kind.value_type)
@@ -115,33 +104,20 @@ class HashedRows:
     """The hashes of rows that were read, to find rows of a frame among them."""
 
     def __init__(self, hashes: Sequence[int] | Hashes) -> None:
-        import numpy as np
-
         self.hashes: Hashes = np.asarray(hashes, dtype=np.uint64)
-
-    @cached_property
-    def _order(self) -> Places:
-        import numpy as np
-
-        return np.argsort(self.hashes, kind="stable")
 
     @cached_property
     def distinct(self) -> bool:
         """Whether no two rows have the same hash."""
-        rising = self.hashes[self._order]
-        return bool((rising[1:] != rising[:-1]).all())
+        return pd.Index(self.hashes).is_unique
 
     def places(self, hashes: Hashes) -> Places:
         """For each hash, the number of a row that has it; -1 where there is none."""
-        import numpy as np
-
         if np.array_equal(hashes, self.hashes) and self.distinct:
             return np.arange(len(hashes))
-        if not len(self.hashes):
-            return np.full(len(hashes), -1)
-        rising = self.hashes[self._order]
-        at = np.minimum(np.searchsorted(rising, hashes), len(rising) - 1)
-        return np.where(rising[at] == hashes, self._order[at], -1)
+        first = np.flatnonzero(~pd.Index(self.hashes).duplicated())
+        place = pd.Index(self.hashes[first]).get_indexer(pd.Index(hashes))
+        return np.append(first, -1)[place]
 
 
 @dataclass(frozen=True)
@@ -182,16 +158,43 @@ class Fingerprint:
         """Whether every row is in the sample."""
         return all(len(hashes) == self.rows for _, hashes in self.cells.values())
 
-    @property
-    def is_numbered(self) -> bool:
-        """Whether labels were the numbers of the rows."""
-        return self.index == (None,) and self.span == (0, self.rows - 1)
-
     def rows_of(self, names: Iterable[str]) -> list[Hashes]:
         """The hashes of all rows' cells in some columns, a column each."""
-        import numpy as np
-
         return [np.asarray(self.cells[name][1], dtype=np.uint64) for name in names]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Convert a sample to JSON values, its hashes as hexadecimal text without their zeros."""
+
+        def text(hashes: Any, kind: str, shift: int = 0) -> str:
+            bits = np.asarray(hashes, np.uint64) >> np.uint64(shift)
+            return bits.astype(kind).tobytes().hex()
+
+        return {
+            "rows": self.rows,
+            "index": list(self.index),
+            "span": self.span and list(self.span),
+            "labels": text(self.labels, ">u4", 16),
+            "keys": text(self.keys, ">u4", 16),
+            "cells": {name: [n, text(cells, ">u2")] for name, (n, cells) in self.cells.items()},
+        }
+
+    @staticmethod
+    def from_dict(body: Mapping[str, Any]) -> Fingerprint:
+        """Read what `to_dict` wrote."""
+
+        def numbers(text: str, kind: str, shift: int = 0) -> Hashes:
+            bits = np.frombuffer(bytes.fromhex(text), kind).astype(np.uint64)
+            return bits << np.uint64(shift)
+
+        span, cells = body["span"], body["cells"].items()
+        return Fingerprint(
+            int(body["rows"]),
+            tuple(body["index"]),
+            span and (int(span[0]), int(span[1])),
+            numbers(body["labels"], ">u4", 16),
+            numbers(body["keys"], ">u4", 16),
+            {name: (int(missing), numbers(text, ">u2")) for name, (missing, text) in cells},
+        )
 
     @cached_property
     def by_label(self) -> HashedRows:
@@ -224,16 +227,13 @@ def fingerprint_of(
     sample : bool
         Whether to hash some rows, in short, and not all.
     """
-    import numpy as np
-    import pandas as pd
 
-    labels = index = rows.index if isinstance(rows, pd.DataFrame) else pd.RangeIndex(len(rows))
+    index = rows.index if isinstance(rows, pd.DataFrame) else pd.RangeIndex(len(rows))
     arrays = arrays_of(rows)
     names = [name for name in names if name in arrays]
-    used = {name: arrays[name] for name in (*names, *key) if name in arrays}
-    if sample:
-        places = np.array(_sampled(len(rows)), np.intp)
-        used, labels = {name: array.take(places) for name, array in used.items()}, index[places]
+    places = np.array(_sampled(len(rows)), np.intp) if sample else slice(None)
+    used = {name: arrays[name][places] for name in (*names, *key) if name in arrays}
+    labels = _label_hashes(index[places])
     hashed = {name: hash_cells(array) for name, array in used.items()}
     beside = [name for name in names if arrays[name].dtype.kind not in "biuf"]
     if sample or index.is_unique:
@@ -245,7 +245,7 @@ def fingerprint_of(
         len(rows),
         index_names(index),
         label_span(index),
-        row_hashes([*_label_hashes(labels), *(hashed[name] for name in beside)], sample),
+        row_hashes([*labels, *(hashed[name] for name in beside)], sample),
         keys if HashedRows(keys).distinct else (),
         {
             name: (int(arrays[name].isna().sum()), _kept(hashed[name], sample).astype("u4"))
@@ -256,19 +256,8 @@ def fingerprint_of(
     )
 
 
-@lru_cache(maxsize=1024)
-def row_numbers(rows: int) -> Hashes:
-    """The hashes of sampled labels where these are the numbers of rows, as in a new frame."""
-    import numpy as np
-    import pandas as pd
-
-    return row_hashes([hash_cells(pd.array(np.array(_sampled(rows), dtype=np.int64)))], True)
-
-
 def arrays_of(rows: pd.DataFrame | pa.Table) -> dict[str, Array]:
     """The values of every column and index level whose name is unique."""
-    import pandas as pd
-
     if not isinstance(rows, pd.DataFrame):
         return dict(zip(rows.column_names, map(arrow_array, rows.columns), strict=True))
     names = [str(name) for name in rows.columns]
@@ -309,26 +298,20 @@ def label_span(index: pd.Index) -> tuple[int, int] | None:
 
 def row_hashes(columns: list[Hashes], sample: bool = False) -> Hashes:
     """Combine hashes of columns to one per row; low bits stay free for a cell's in a sample."""
-    import numpy as np
-
     total = np.zeros(len(columns[0]), dtype=np.uint64)
     for hashes in columns:
         total = total * np.uint64(1_000_003) + hashes
     return total & np.uint64(_ROW if sample else _WHOLE_ROW)
 
 
-def _kept(cells: Hashes, sample: bool) -> Hashes:
+def _kept(cells: Hashes, sample: bool = False) -> Hashes:
     """The bits of cells' hashes that a fingerprint keeps."""
-    import numpy as np
-
     return cells & np.uint64(_CELL if sample else _WHOLE_CELL)
 
 
 def _counts(columns: Iterable[Hashes]) -> pd.Series:
     """How often each row occurs."""
-    import pandas as pd
-
-    hashes = row_hashes([_kept(column, False) for column in columns])
+    hashes = row_hashes([*map(_kept, columns)])
     return pd.Index(hashes).value_counts()
 
 
@@ -342,7 +325,6 @@ def has_more(rows: list[Hashes], read: Iterable[list[Hashes]]) -> bool:
     read : iterable of list of array
         The same columns of the others.
     """
-    import pandas as pd
 
     now, most = _counts(rows), pd.concat([*map(_counts, read)]).groupby(level=0).max()
     return bool((now > most.reindex(now.index, fill_value=0)).any())
@@ -373,13 +355,10 @@ class FingerprintCheck:
     """
 
     def __init__(self, frame: pd.DataFrame, fingerprint: Fingerprint, key: tuple[str, ...]) -> None:
-        self._index = frame.index
-        self._arrays = arrays_of(frame)
-        self._read = fingerprint
+        self._index, self._arrays = frame.index, arrays_of(frame)
+        self._read, self._key = fingerprint, key
         self._there = [name for name in fingerprint.cells if name in self._arrays]
-        self._key = key
         self._hashed: dict[str, Hashes] = {}
-        self._differing: dict[tuple[bool, str], bool] = {}
 
     @property
     def hashed(self) -> set[str]:
@@ -392,22 +371,18 @@ class FingerprintCheck:
         Rows found by their key are sure even where `change` is not: what they hold is compared
         with what they held.
         """
-        import numpy as np
-
         if len(self._index) == 0:
             return np.empty(0, np.intp), {*self._there}
         is_moved = MOVED in self._changes.values()
         best: tuple[Places, set[str]] | None = None
-        for match in self._matches() if self._read.whole else ():
+        for match, differing, _ in self._matches if self._read.whole else ():
             if not (match.read.distinct and match.mask.all()) or (is_moved and not match.by_key):
                 continue
-            same = {name for name in self._there if not self._differs(name, match)}
-            same |= {*self._key} if match.by_key else set()
+            same = {*self._there} - differing | ({*self._key} if match.by_key else set())
             if best is None or len(same) > len(best[1]):
                 best = match.places, same
-            if len(same) == len(self._there):
-                break
-        if self._read.whole or is_moved or not self._read.is_numbered or not self._is_within_span:
+        is_numbered = self._read.index == (None,) and self._read.span == (0, self._read.rows - 1)
+        if self._read.whole or is_moved or not is_numbered or not self._is_within_span:
             return best
         same = {name for name in self._there if self.change(name) is None}
         return self._index.to_numpy().astype(np.intp), same
@@ -420,8 +395,6 @@ class FingerprintCheck:
         tables : mapping of str to sequence of str
             By table the columns of the frame that are its own.
         """
-        import numpy as np
-
         if not tables or not len(self._index):
             return set()
         placed = self.placed()
@@ -430,23 +403,12 @@ class FingerprintCheck:
         if not self._read.whole:
             is_repeated = len(self._index) > self._read.rows or not self._index.is_unique
             return {*tables} if is_repeated else set()
-        return {table for table, names in tables.items() if self._exceeds(names)}
-
-    def exceeds_distinct(self, key: Collection[str]) -> bool:
-        """Whether a row is here more often than different ones like it were read.
-
-        Asked of what is left of rows that were read with their key, whether or not they match.
-        """
-        import numpy as np
-
-        read, names = self._read, self._there
-        if not (read.whole and {*key} <= {*read.cells} and names and len(self._index)):
-            return False
-        rows = row_hashes(read.rows_of(read.cells))
-        _, different = np.unique(rows, return_index=True)
-        most = _counts(column[different] for column in read.rows_of(names))
-        now = _counts(map(self._hashes, names)).reindex(most.index, fill_value=0)
-        return bool((now > most).any())
+        repeated = set()
+        for table, columns in tables.items():
+            names = [name for name in columns if self.change(name) is None]
+            if names and has_more([*map(self._hashes, names)], [self._read.rows_of(names)]):
+                repeated.add(table)
+        return repeated
 
     def is_empty(self, name: str) -> bool:
         """Whether a column, or level of the index, is there and holds no value."""
@@ -458,41 +420,42 @@ class FingerprintCheck:
         return self._changes.get(name) if name in self._read.cells else MOVED
 
     @cached_property
-    def _changes(self) -> Mapping[str, str]:
+    def _changes(self) -> dict[str, str]:
         gone = dict.fromkeys(self.hashed.difference(self._there), "not one column of this name")
         if len(self._index) == 0:
             return gone
-        fewest: dict[str, str] | None = None
-        for match in self._matches():
-            changes = {name: OVERWRITTEN for name in self._there if self._differs(name, match)}
-            changes |= self._possible_sums(match.mask, changes)
-            if fewest is None or len(changes) < len(fewest):
-                fewest = changes
-            if not fewest:
-                break
-        return gone | (dict.fromkeys(self._there, MOVED) if fewest is None else fewest)
+        changes = [own for _, _, own in self._matches] or [dict.fromkeys(self._there, MOVED)]
+        return gone | min(changes, key=len)
 
-    def _possible_sums(self, mask: Mask, changes: Mapping[str, str]) -> Mapping[str, str]:
+    @cached_property
+    def _matches(self) -> list[tuple[RowMatch, set[str], dict[str, str]]]:
+        """The ways to match rows, the columns that then differ, and why each is not accepted."""
+        matches = []
+        for match in filter(None, (find() for find in (self._by_label, self._by_key))):
+            differing = {name for name in self._there if self._differs(name, match)}
+            sums = self._possible_sums(match.mask, differing)
+            matches.append((match, differing, dict.fromkeys(differing, OVERWRITTEN) | sums))
+            if not matches[-1][-1]:
+                break
+        return matches
+
+    def _possible_sums(self, mask: Mask, differing: set[str]) -> dict[str, str]:
         """The columns that may hold sums of rows which agree with the hashes only by chance.
 
         Sums have numbers as labels too. As many rows are accepted if text agrees, or all
         columns; fewer or more if both, in the columns of which no value was missing: a sum
         over missing values would else pass for what was read beside it.
         """
-        agreeing = {*self._there} - {*changes}
+        agreeing = {*self._there} - differing
         if self._key and agreeing >= {*self._key}:
             return {}
         has_text = any(self._arrays[name].dtype.kind not in "biuf" for name in agreeing)
         if len(self._index) == self._read.rows:
-            return {} if has_text or not changes else dict.fromkeys(self._there, MOVED)
-        if changes or not has_text or not mask.any():
+            is_like = has_text or not differing
+            return {} if is_like else dict.fromkeys(self._there, MOVED)
+        if differing or not has_text or not mask.any():
             return dict.fromkeys(self._there, MOVED)
         return {name: MOVED for name in self._there if self._read.cells[name][0]}
-
-    def _exceeds(self, names: Sequence[str]) -> bool:
-        """Whether rows of some columns, as far as they are unchanged, are more than were hashed."""
-        names = [name for name in names if self.change(name) is None]
-        return bool(names) and has_more([*map(self._hashes, names)], [self._read.rows_of(names)])
 
     def _hashes(self, name: str) -> Hashes:
         """The hashes of a column's cells, computed once."""
@@ -502,23 +465,11 @@ class FingerprintCheck:
 
     def _differs(self, name: str, match: RowMatch) -> bool:
         """Whether a matched row holds something else, or other rows were filled or emptied."""
-        place = match.by_key, name
-        if place not in self._differing:
-            self._differing[place] = self._is_differing(name, match)
-        return self._differing[place]
-
-    def _is_differing(self, name: str, match: RowMatch) -> bool:
-        import numpy as np
-
         if not self._lacks_as_before(name):
             return True
-        (read,) = self._read.rows_of([name])
-        mask = match.mask
-        cells = (
-            self._hashes(name)[mask]
-            if self._read.whole or mask.all()
-            else hash_cells(self._arrays[name][mask])
-        )
+        (read,), mask = self._read.rows_of([name]), match.mask
+        is_all = self._read.whole or mask.all()
+        cells = self._hashes(name)[mask] if is_all else hash_cells(self._arrays[name][mask])
         cells = _kept(cells, self._read.is_sample)
         if match.read.distinct:
             return not np.array_equal(read[match.places[mask]], cells)
@@ -538,40 +489,32 @@ class FingerprintCheck:
             return False  # more were missing than rows are gone: some were filled
         return lacking * before <= missing * max(now, before)
 
-    def _matches(self) -> Iterator[RowMatch]:
-        """Yield the ways to match the frame's rows with hashed ones, without any new row."""
-        if self._by_label is not None:
-            yield self._by_label
-        if self._by_key is not None:
-            yield self._by_key
-
-    @cached_property
     def _by_label(self) -> RowMatch | None:
         read = self._read
         if index_names(self._index) != read.index or not {*read.beside} <= {*self._arrays}:
             return None
+        if read.span is not None and not read.whole and not self._is_within_span:
+            return None
         parts = [*_label_hashes(self._index), *map(self._hashes, read.beside)]
         match = self._match(parts, read.by_label, by_key=False)
-        if read.span is not None and not read.whole:
-            return match if self._is_within_span else None
-        return self._accepted(match)
+        is_numbered = read.span is not None and not read.whole
+        return match if is_numbered or self._is_match(match) else None
 
-    @cached_property
     def _by_key(self) -> RowMatch | None:
         is_filled = all(name in self._arrays and self._lacks_as_before(name) for name in self._key)
         if not len(self._read.keys) or not is_filled:
             return None
         parts = [self._hashes(name) for name in self._key]
-        return self._accepted(self._match(parts, self._read.by_key, by_key=True))
+        match = self._match(parts, self._read.by_key, by_key=True)
+        return match if self._is_match(match) else None
 
     def _match(self, parts: list[Hashes], read: HashedRows, *, by_key: bool) -> RowMatch:
         hashes = row_hashes(parts, self._read.is_sample)
         return RowMatch(hashes, read, read.places(hashes), by_key)
 
-    def _accepted(self, match: RowMatch) -> RowMatch | None:
-        """The match if it has every row where all were sampled, else at least one."""
-        is_match = match.mask.all() if self._read.whole else match.mask.any()
-        return match if is_match else None
+    def _is_match(self, match: RowMatch) -> bool:
+        """Whether it has every row where all were sampled, else at least one."""
+        return bool(match.mask.all() if self._read.whole else match.mask.any())
 
     @cached_property
     def _is_within_span(self) -> bool:
@@ -582,6 +525,4 @@ class FingerprintCheck:
 
 def _mixed(rows: Hashes, cells: Hashes) -> Hashes:
     """Combine the hashes of rows with those of their cells."""
-    import numpy as np
-
     return (rows ^ (rows >> np.uint64(29))) * np.uint64(0x9E37_79B9_7F4A_7C15) + cells

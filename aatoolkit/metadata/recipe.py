@@ -1,7 +1,7 @@
 """Recipes: how a frame was made, as an expression of JSON values that can be replayed.
 
 ======================================  ==========================================================
-``["read", 0, "source_domains"]``       a table of an answer: the number of its source, its name
+``["read", 0, "source_domains"]``       a table of a response: the number of its source, its name
 ``["do", verb, arguments, [inputs]]``   the result of a verb of ``df.aa``
 ``["view", input, {…}]``                what plain pandas left of a frame: its ``rows``, ``columns``
                                         and ``index``, and the ``values`` that it set
@@ -18,17 +18,15 @@ from __future__ import annotations
 
 import base64
 import json
-import re
 import zlib
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-    import pandas as pd
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
 
-    Numbers = npt.NDArray[np.intp]
+Numbers = npt.NDArray[np.intp]
 
 PACKED = "zlib:"
 """What packed text begins with."""
@@ -83,7 +81,7 @@ _MOST_DEEP = 60
 
 
 def read_from(source: int, table: str) -> Recipe:
-    """Return the recipe of a table that was read from an answer.
+    """Return the recipe of a table that was read from a response.
 
     Examples
     --------
@@ -110,7 +108,7 @@ def renumbered(recipe: Recipe, numbers: Mapping[int, int]) -> Recipe:
     if kind == READ:
         return [READ, numbers.get(rest[0], -1), rest[1]]
     if kind == DO:
-        return [DO, rest[0], rest[1], [renumbered(each, numbers) for each in rest[2]]]
+        return [DO, rest[0], rest[1], [renumbered(part, numbers) for part in rest[2]]]
     return [VIEW, renumbered(rest[0], numbers), rest[1]] if kind == VIEW else recipe
 
 
@@ -123,6 +121,15 @@ def dump_recipe(recipe: Recipe) -> Recipe | str:
     if len(packed) <= LIMIT:
         return packed
     return ended("how it was made is too large for a frame to carry along")
+
+
+_SHAPES: dict[Any, tuple[type, ...]] = {
+    READ: (int, str),
+    DO: (str, dict, list),
+    VIEW: (list, dict),
+    ARCHIVED: (str, dict),
+    END: (str,),
+}
 
 
 def load_recipe(body: Any) -> Recipe | None:
@@ -139,61 +146,46 @@ def load_recipe(body: Any) -> Recipe | None:
 
 
 def _checked(body: Any, depth: int) -> Recipe:
-    if depth > _MOST_DEEP or not isinstance(body, list) or not body:
-        raise ValueError("not a recipe")
-    kind, *rest = body
-    shapes: dict[str, tuple[type, ...]] = {
-        READ: (int, str),
-        DO: (str, dict, list),
-        VIEW: (list, dict),
-        ARCHIVED: (str, dict),
-        END: (str,),
-    }
-    shape = shapes.get(kind) if isinstance(kind, str) else None
+    kind, *rest = body if isinstance(body, list) and body else (None,)
+    shape = _SHAPES.get(kind) if isinstance(kind, str) and depth <= _MOST_DEEP else None
     if shape is None or len(rest) != len(shape) or not all(map(isinstance, rest, shape)):
         raise ValueError("not a recipe")
-    for each in rest[2] if kind == DO else rest[:1] if kind == VIEW else ():
-        _checked(each, depth + 1)
-    return body
+    parts: Any = rest[2] if kind == DO else rest[:1] if kind == VIEW else ()
+    for part in parts:
+        _checked(part, depth + 1)
+    recipe: Recipe = body
+    return recipe
 
 
-_RANGE = re.compile(r"(\d+):(\d+)")
 _MOST_VALUES = 4000
 
 
-def dump_rows(rows: Numbers) -> str:
-    """Serialize row numbers, in their order and with repeats.
+def dump_rows(rows: Numbers) -> list[int]:
+    """Serialize row numbers, in their order and with repeats: the first, then runs of steps.
 
     Examples
     --------
     >>> import numpy as np
     >>> dump_rows(np.array([2, 3, 4])), load_rows(dump_rows(np.array([5, 1, 1]))).tolist()
-    ('2:5', [5, 1, 1])
+    ([2, 1, 1, 2], [5, 1, 1])
     """
-    import numpy as np
-
-    if not len(rows):
-        return "0:0"
     steps = np.diff(rows, prepend=0)
-    if (steps[1:] == 1).all():
-        return f"{rows[0]}:{rows[-1] + 1}"
-    return base64.b85encode(zlib.compress(steps.astype("<i4").tobytes())).decode()
+    starts = np.flatnonzero(np.diff(steps, prepend=steps[:1] + 1))
+    counts = np.diff(starts, append=len(steps))
+    runs: list[int] = np.column_stack([steps[starts], counts]).ravel().tolist()
+    return runs
 
 
-def load_rows(text: str) -> Numbers:
+def load_rows(runs: Sequence[int]) -> Numbers:
     """Parse row numbers.
 
     Raises
     ------
     ValueError
-        If it is damaged.
+        If they are damaged.
     """
-    import numpy as np
-
-    span = _RANGE.fullmatch(text)
-    if span:
-        return np.arange(int(span[1]), int(span[2]))
-    return np.cumsum(np.frombuffer(_unpacked(text), "<i4")).astype(np.intp)
+    steps, counts = np.array(runs, np.intp).reshape(-1, 2).T
+    return np.cumsum(np.repeat(steps, counts))
 
 
 def dump_values(values: pd.Series) -> list[Any] | None:
@@ -223,8 +215,6 @@ def dump_values(values: pd.Series) -> list[Any] | None:
 
 def load_values(body: list[Any]) -> pd.Series:
     """Parse a column from its dtype and JSON values."""
-    import pandas as pd
-
     kind, cells = body
     values: pd.Series = pd.Series(cells, dtype=kind)
     return values

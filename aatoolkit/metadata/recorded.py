@@ -7,13 +7,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import cache, wraps
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+import pandas as pd
 
 from aatoolkit.metadata.attrs import (
     CHECKS,
     EMPTY,
     NOTHING,
     FrameMetadata,
+    Source,
     attach,
     check_of,
     describe_anew,
@@ -39,11 +43,6 @@ from aatoolkit.metadata.recipe import (
     renumbered,
 )
 from aatoolkit.sections.aggregation import Aggregation
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from aatoolkit.metadata.column import Source
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -119,7 +118,7 @@ def record(
         Which of them are frames.
     """
     frames: list[pd.DataFrame] = []
-    rest = dict(arguments)
+    rest: dict[str, Any] = dict(arguments)
     for name in inputs:
         value: Any = rest.get(name)
         if hasattr(value, "attrs"):
@@ -132,47 +131,52 @@ def record(
     if any(frame is result for frame in frames):
         return
     rest |= {name: value for name, value in rest.pop("options", {}).items() if value}
-    written = {name: _written(value) for name, value in rest.items()}
-    lost = [name for name, value in written.items() if value is _LOST]
     metadata = stored_of(result)[0] if has_metadata(result) else FrameMetadata()
     views = [view_of(frame) for frame in frames]
     sources = dict.fromkeys((*metadata.sources, *(s for _, own, _ in views for s in own)))
     numbers = {source: number for number, source in enumerate(sources)}
-    recipe: Recipe = [
-        DO,
-        verb,
-        written,
-        [renumbered(r, {n: numbers[s] for n, s in enumerate(own)}) for r, own, _ in views],
-    ]
+    written, lost = {}, []
+    for name, value in rest.items():
+        try:
+            written[name] = _written(value)
+        except TypeError:
+            lost.append(name)
+    parts = [renumbered(r, {n: numbers[s] for n, s in enumerate(own)}) for r, own, _ in views]
+    recipe: Recipe = [DO, verb, written, parts]
     if lost:
         recipe = ended(f"{verb} was given {', '.join(lost)}, which cannot be written down")
-    answers = [answer for _, _, own in views for answer in own]
-    describe_anew(result, replace(metadata, recipe=recipe, sources=tuple(sources)), answers)
+    responses = [response for _, _, own in views for response in own]
+    describe_anew(result, replace(metadata, recipe=recipe, sources=tuple(sources)), responses)
 
 
-_LOST = object()
+_GROUPER = ("key", "closed", "label", "origin", "dropna", "sort", "convention")
 
 
 def _written(value: Any) -> Any:
-    """Serialize an argument to a JSON value that a replay reads; `_LOST` if it has none."""
+    """Serialize an argument to a JSON value that a replay reads.
+
+    Raises
+    ------
+    TypeError
+        If it has none.
+    """
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, Aggregation):
         return {"rule": {k: v for k, v in asdict(value).items() if v not in (None, ())}}
-    if type(value).__name__ in ("Grouper", "TimeGrouper") and value.key and value.freq:
-        names = ("key", "closed", "label", "origin", "dropna", "sort", "convention")
-        facts = {name: getattr(value, name, None) for name in names}
-        facts["freq"] = value.freq.freqstr
+    if isinstance(value, pd.Grouper) and value.key and value.freq:
+        facts = {name: getattr(value, name, None) for name in _GROUPER}
+        facts["freq"] = getattr(value.freq, "freqstr", value.freq)
         return {"grouper": {k: v for k, v in facts.items() if isinstance(v, bool | str)}}
     if isinstance(value, Mapping):
-        parts = {str(name): _written(part) for name, part in value.items()}
-        return _LOST if any(part is _LOST for part in parts.values()) else {"map": parts}
+        return {"map": {str(name): _written(part) for name, part in value.items()}}
     if isinstance(value, list | tuple):
-        listed = [_written(part) for part in value]
-        return _LOST if any(part is _LOST for part in listed) else listed
+        return [*map(_written, value)]
     if hasattr(value, "isoformat"):
         return {"moment": value.isoformat()}
-    return _written(value.tolist()) if hasattr(value, "tolist") else _LOST
+    if not hasattr(value, "tolist"):
+        raise TypeError(f"{type(value).__name__} is no value that can be written down")
+    return _written(value.tolist())
 
 
 def attach_changed(
@@ -208,9 +212,6 @@ def serialized(frame: pd.DataFrame) -> str:
 
 def view_of(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...], tuple[Any, ...]]:
     """Return the recipe of a frame as it is now, with its sources and the answers in memory."""
-    import numpy as np
-    import pandas as pd
-
     metadata, answers = stored_of(frame)
     changes: dict[str, Any] = {}
     if metadata.recipe is None:
@@ -256,8 +257,6 @@ def _is_empty(name: str, metadata: FrameMetadata, check: FingerprintCheck) -> bo
 
 def _set(frame: pd.DataFrame, names: Iterable[str], changes: dict[str, Any]) -> None:
     """Add columns set by plain pandas to the changes: short ones by value, others ``unknown``."""
-    import pandas as pd
-
     arrays = arrays_of(frame)
     for name in names:
         values = dump_values(pd.Series(arrays[name])) if name in arrays else None

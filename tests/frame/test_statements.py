@@ -13,7 +13,6 @@ from carried import (
 
 import aatoolkit as aa
 from aatoolkit.availability import Availability, Cause, Condition, Statement, Status
-from aatoolkit.errors import AAToolkitWarning
 
 MEASURED = Availability(Status.AVAILABLE)
 NEVER_RAN = Availability(Status.UNAVAILABLE, Cause.NOT_RUN, "gemini: No run yet.")
@@ -83,10 +82,8 @@ def test_sums_and_rates_by_engine_are_missing_for_that_engine_only() -> None:
 def test_a_merge_keeps_them_and_names_their_columns_anew() -> None:
     left = engines(*STATED)
     right = pd.DataFrame({"engine": ["chatgpt", "gemini"], "vendor": ["O", "G"]})
-    with pytest.warns(AAToolkitWarning, match="have no partner"):
-        assert status(left.aa.merge(right, on="engine")) == "partial"
-    with pytest.warns(AAToolkitWarning, match="have no partner"):
-        assert status(left.aa.merge(right.iloc[:1], on="engine")) == "available"
+    assert status(left.aa.merge(right, on="engine")) == "partial"
+    assert status(left.aa.merge(right.iloc[:1], on="engine")) == "available"
     both = left.aa.merge(engines(*STATED), on="date")
     assert status(both[both["engine_x"] == "claude"], "mention_count_x") == "available"
     assert status(both[both["engine_x"] == "claude"], "mention_count_y") == "partial"

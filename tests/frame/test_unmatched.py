@@ -47,28 +47,6 @@ def test_keys_that_meet_are_silent() -> None:
         BRANDS.aa.merge(pd.DataFrame({"brand": ["x"]}), how="left_anti", on="brand")
 
 
-@pytest.mark.parametrize(
-    ("how", "words"),
-    [
-        (
-            "left",
-            "1 of 2 keys of the right frame have no partner ('Other'), and how='left' leaves their "
-            "rows out; 2 of 3 keys of the left frame have no partner ('Acme CRM', 'Café CRM'); "
-            "how='outer' keeps all, indicator=True says which",
-        ),
-        ("right", "('Acme CRM', 'Café CRM'), and how='right' leaves their rows out; 1"),
-        ("inner", "('Acme CRM', 'Café CRM'), and how='inner' leaves"),
-    ],
-)
-def test_keys_without_a_partner_are_counted_where_their_rows_are_left_out(
-    how: str, words: str
-) -> None:
-    own = pd.DataFrame({"brand": ["Globex", "Other", None]})
-    with pytest.warns(errors.AAToolkitWarning) as found:
-        BRANDS.aa.merge(own, how=how, on="brand")
-    assert words in str(found[0].message)
-
-
 def test_dtypes_that_do_not_meet_are_named() -> None:
     with pytest.raises(errors.ArgumentError, match="trying to merge on str and int64"):
         BRANDS.aa.merge(pd.DataFrame({"brand": [1, 2]}), on="brand")

@@ -267,21 +267,19 @@ def _answers(result: Result, at: int, column: str) -> Explanation:
         if named.iloc[rows].any():
             rows, name = rows[named.iloc[rows].to_numpy(bool)], column
     children = tuple(made.explain(int(there), name) for there in rows)
-    if not len(rows):
-        part = chats.explain(row, "chat_id")
-        if part.place is not None and isinstance(made, TableCells):
-            # In place of rows about the answer its response holds an empty list.
-            place = made.list_in(part.place.path.rpartition(".")[0])
-            name = f"rows of {made.name}"
-            part = replace(part, value=0, column=name, meaning=None, operation="rows", place=place)
-        children = (part,)
     missing = None
     if cell.value is None:
         is_cited = column == "cited"
         missing = "nothing says of any citation whose page it is" if is_cited else ""
         missing = missing or "it does not mention the brand"
     formula = None if missing else f"{words}, of {len(rows)} rows"
-    return replace(cell, formula=formula, missing=missing, rows=len(rows), children=children)
+    return replace(
+        cell,
+        formula=formula,
+        missing=missing,
+        rows=len(rows),
+        children=children or (chats.explain(row, "chat_id"),),
+    )
 
 
 CELLS_OF: dict[str, Callable[[Result, int, str], Explanation]] = {

@@ -21,7 +21,7 @@ from aatoolkit.errors import AAToolkitError, ArgumentError
 from aatoolkit.frame.aggregation_plan import row_units
 from aatoolkit.frame.cell_status import cells_of
 from aatoolkit.jsontree.byte_span import ByteIndex
-from aatoolkit.jsontree.paths import KEY_SIGN, Field, format_json_path, parse_path
+from aatoolkit.jsontree.paths import KEY_SIGN, format_json_path, parse_path
 from aatoolkit.metadata.attrs import HeldResponse, metadata_of
 from aatoolkit.metadata.column import Source
 from aatoolkit.normalizer.column_availability import (
@@ -316,12 +316,6 @@ class TableCells:
         """The JSON path of a value; None where no record of the response encloses it."""
         path: str | None = self._of(column).path(at)
         return path
-
-    def list_in(self, record: str) -> ValuePlace:
-        """The place of the list that holds the rows of the table within another record."""
-        steps = self.response.tables._parts.rows[self.name].table.rows.steps[:-1]
-        inner = [step for step in steps if isinstance(step, Field)]
-        return self.response.place(f"{record}{format_json_path(inner[-1:]).removeprefix('$')}")
 
     def _rate(
         self, at: int, of: _ColumnCells, value: Any
