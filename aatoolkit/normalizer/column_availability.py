@@ -136,8 +136,8 @@ class TableStatements:
             return ColumnMetadata(name, base)
         conditions = {rows.column for statement in statements for rows in statement.rows}
         values = {name: np.array(self._list(name), object) for name in conditions}
-        overall = RowStatus(values, self._size, values).overall(base, statements)
-        return ColumnMetadata(name, overall, tuple(statements), base)
+        states, _ = RowStatus(values, self._size, values).states(base, statements)
+        return ColumnMetadata(name, combine(states), tuple(statements), base)
 
     def denied(self, column: Column, array: pa.Array, path: PathOf) -> Mask | None:
         """The rows whose number is denied, if any."""
