@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import threading
+import warnings
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
+from dataclasses import replace
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -15,35 +19,36 @@ import pyarrow as pa
 from aatoolkit._util.attributes import Chaptered
 from aatoolkit._util.show import Shown
 from aatoolkit._util.text import code, visible, wrapped_in_ipython
-from aatoolkit.archive import check, upkeep, workers
+from aatoolkit.archive import upkeep
 from aatoolkit.archive.adding import (
     AddReport,
     Group,
     add_groups,
+    derive_by_workers,
+    fetch_by_workers,
     fetch_groups,
     group_payloads,
     outcomes_of,
     payloads_of,
     plan,
 )
-from aatoolkit.archive.check import ArchiveCheck
+from aatoolkit.archive.checksums import Checksums
 from aatoolkit.archive.reading import TableReader, dask_frame, overview, sql_tables
-from aatoolkit.archive.responses import USABLE, ResponseIndex, groups_of, source_of
-from aatoolkit.archive.runs import read_runs
+from aatoolkit.archive.responses import RESPONSES, USABLE, ResponseIndex, groups_of, source_of
 from aatoolkit.archive.schema import CHANGES, CHANGES_SCHEMA
-from aatoolkit.archive.snapshot import Selection, Snapshot, When, quoted
-from aatoolkit.archive.store import ArchiveStore, duckdb, engine, typed
-from aatoolkit.archive.upkeep import UpkeepReport
+from aatoolkit.archive.snapshot import Selection, Snapshot, When, in_list, quoted
+from aatoolkit.archive.store import RUNS, ArchiveStore, duckdb, engine, read_runs, typed
+from aatoolkit.archive.upkeep import ArchiveCheck, UpkeepReport
 from aatoolkit.client.client import Client, Project, each_of
 from aatoolkit.client.reading import known_sections
-from aatoolkit.errors import ArchiveError, ScopeError, StudyError
+from aatoolkit.errors import AAToolkitWarning, ArchiveError, ScopeError, StudyError
 from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.metadata.column import Source
 from aatoolkit.normalizer.columns import to_frame
-from aatoolkit.payload import Payload
+from aatoolkit.payload import Payload, Request, Response
 from aatoolkit.scope import Scope
 from aatoolkit.sections import Profile
-from aatoolkit.sections.profile import ProfileSource
+from aatoolkit.sections.profile import SCOPE_OPTIONS, ProfileSource
 from aatoolkit.stats.explain import Explainer, Explanation
 from aatoolkit.study.reading import StoredResponse
 from aatoolkit.study.recording import StudyResponses, response_of
@@ -180,7 +185,7 @@ class Archive(metaclass=Chaptered):
             if executor is None:
                 groups = fetch_groups(source, left)
             else:
-                groups = workers.fetch_groups(source, left, executor, (profile, max_nodes))
+                groups = fetch_by_workers(source, left, executor, (profile, max_nodes))
         else:
             if isinstance(source, Study):
                 max_nodes = max([max_nodes, *(record.max_nodes for record in source.records)])
@@ -199,7 +204,7 @@ class Archive(metaclass=Chaptered):
             if executor is None:
                 groups = ((outcomes_of(group), None) for group in payloads)
             else:
-                groups = workers.derive_groups(payloads, executor, (profile, max_nodes))
+                groups = derive_by_workers(payloads, executor, (profile, max_nodes))
         how = {"progress": progress, **more}
         return add_groups(self._store, profile, max_nodes, groups, index, **how)
 
@@ -333,8 +338,8 @@ class Archive(metaclass=Chaptered):
         """Run an SQL query over the tables with DuckDB, which changes nothing.
 
         The declared tables are views of their names (``SECTION__TABLE`` where two sections have
-        one), and so are ``responses``, ``runs``, ``frames``, ``availability``, ``drift``,
-        ``hints``, ``changes`` and ``columns`` (unit, rule and meaning of every column). A query
+        one), and so are ``responses``, ``runs``, ``frames`` (what responses state of their tables),
+        ``changes`` and ``columns`` (unit, rule and meaning of every column). A query
         reads those that it names, and what it computes itself. DuckDB is locked down for it: no
         other file is read or written, no setting is changed, nothing is attached,
         installed or loaded.
@@ -591,7 +596,7 @@ class Archive(metaclass=Chaptered):
         ArchiveCheck
             What is wrong; true if nothing is.
         """
-        return check.verify(self._store, self._profile, self._max_nodes, replay=replay)
+        return upkeep.verify(self._store, self._profile, self._max_nodes, replay=replay)
 
     @typed
     def rebuild(
@@ -616,7 +621,7 @@ class Archive(metaclass=Chaptered):
         """
         self._writable()
         loaded = self._profile if profile is None else Profile.load(profile)
-        problems = check.rebuild(self._store, loaded, self._max_nodes, progress)
+        problems = upkeep.rebuild(self._store, loaded, self._max_nodes, progress)
         return AddReport(None, problems=problems)
 
     def study(
@@ -647,26 +652,20 @@ class Archive(metaclass=Chaptered):
         """
         selection = Selection.of(hosts, since, until, scope).before(self._until)
         with self._store.typed():
-            return self._cut(path, selection, about)
-
-    def _cut(
-        self, path: str | os.PathLike[str], selection: Selection, about: Mapping[str, Any]
-    ) -> Study:
-        """Create a sealed study of the responses of a selection, in the order of fetching."""
-        snapshot = self._snapshot()
-        study = Study.create(path, **about)
-        if study.records:
-            raise StudyError(
-                f"a study is in {study.path}; name another folder, or merge the two by study.merge",
-                path=str(study.path),
-            )
-        store = StudyResponses(study, self._max_nodes)
-        with study:
-            for group in groups_of(snapshot, f"{USABLE} AND {selection.where}"):
-                for response in sorted(group, key=lambda response: response.fetched_at):
-                    payload = response.payload()
-                    store.put(response_of(payload), stale=payload.stale)
-        return study
+            snapshot = self._snapshot()
+            study = Study.create(path, **about)
+            if study.records:
+                raise StudyError(
+                    f"a study is in {study.path}; name another folder, or merge the two by "
+                    "study.merge",
+                    path=str(study.path),
+                )
+            store = StudyResponses(study, self._max_nodes)
+            with study:
+                for group in groups_of(snapshot, f"{USABLE} AND {selection.where}"):
+                    for payload in (response.payload() for response in group):
+                        store.put(response_of(payload), stale=payload.stale)
+            return study
 
     def _writable(self) -> None:
         self._snapshot()
@@ -700,3 +699,58 @@ class Archive(metaclass=Chaptered):
 
     def _repr_html_(self) -> str:
         return code(repr(self))
+
+
+class ArchiveResponses:
+    """An archive as a `aatoolkit.payload.ResponseStore`.
+
+    Parameters
+    ----------
+    archive : Archive
+        The archive.
+    """
+
+    def __init__(self, archive: Archive) -> None:
+        self._archive, self._store = archive, archive._store
+        self._checked: list[Any] = []
+        self._lock = threading.Lock()
+
+    def get(self, request: Request) -> Response | None:
+        """Return the latest usable response to a request, or None."""
+        return self._latest(in_list("host", [request.host])).get(request.key)
+
+    def put(self, response: Response) -> None:
+        """Add a response, in a run of its own."""
+        payload = Payload._of(response)
+        if payload.section is None:
+            payload = replace(payload, section=SCOPE_OPTIONS, scope=payload.scope or Scope())
+        with self._lock, warnings.catch_warnings():  # runs of one process need not meet
+            # What a body lacks is said when it is read.
+            warnings.simplefilter("ignore", AAToolkitWarning)
+            self._archive.add([payload], progress=False)
+
+    def __iter__(self) -> Iterator[Response]:
+        """Yield the latest usable response to each request."""
+        yield from self._latest("true").values()
+
+    def verify(self) -> list[str]:
+        """Return a sentence for each problem."""
+        exists = Snapshot(self._store).exists
+        return [": ".join(problem) for problem in self._archive.verify().found] if exists else []
+
+    def _latest(self, where: str) -> dict[tuple[str, ...], Response]:
+        with self._store.typed():
+            snapshot = Snapshot(self._store)
+            tables = [self._store.peek(name) for name in (RUNS, RESPONSES)]
+            if any(table is None for table in tables):
+                return {}
+            versions = [table.version() for table in tables if table is not None]
+            # What is read must be what was written, for the latest response to count.
+            for name in (RUNS, RESPONSES) if versions != self._checked else ():
+                for problem in Checksums(self._store).problems(name):
+                    raise ArchiveError(f"{name}: {problem}", path=self._store.root)
+            self._checked = versions
+            groups = groups_of(snapshot, f"{USABLE} AND {where}")
+            rows = sorted(chain(*groups), key=lambda row: (row.fetched_at, row.run))
+            responses = (response_of(row.payload()) for row in rows)
+            return {response.key: response for response in responses}

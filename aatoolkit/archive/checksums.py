@@ -19,8 +19,7 @@ from pyarrow.fs import FileSelector
 
 from aatoolkit._util.files import mismatches
 from aatoolkit._util.text import json_text
-from aatoolkit.archive.runs import read_runs
-from aatoolkit.archive.store import ArchiveStore
+from aatoolkit.archive.store import ArchiveStore, read_runs
 from aatoolkit.errors import ArchiveError
 
 FOLDER = "checksums"

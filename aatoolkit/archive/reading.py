@@ -16,17 +16,23 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from aatoolkit._util.defaults import needed
-from aatoolkit.archive.derive import BESIDE, FRAMES, load_states
 from aatoolkit.archive.responses import USABLE, source_of
-from aatoolkit.archive.schema import ADDED, MOMENT, StoredTable, declaration_of, stored_tables
+from aatoolkit.archive.schema import (
+    ADDED,
+    FRAMES,
+    FRAMES_SCHEMA,
+    StoredTable,
+    declaration_of,
+    stored_tables,
+)
 from aatoolkit.archive.snapshot import OWN, Selection, Snapshot, identifier, quoted
-from aatoolkit.archive.store import ArchiveStore
+from aatoolkit.archive.store import MOMENT, ArchiveStore
 from aatoolkit.availability import UNKNOWN, AbsentRows, Availability, Cause, Status, combine
 from aatoolkit.availability.subject import Condition, Statement
 from aatoolkit.errors import ArchiveError, ScopeError, unknown
 from aatoolkit.frame.merge import unique_key
 from aatoolkit.frame.reshape import CONTEXT
-from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, attach
+from aatoolkit.metadata.attrs import NOTHING, ColumnMetadata, FrameMetadata, attach
 from aatoolkit.metadata.column import Source
 from aatoolkit.metadata.recipe import Recipe
 from aatoolkit.normalizer.columns import to_frame
@@ -192,13 +198,14 @@ class TableReader:
         groups: dict[str, list[ResponseState]] = {}
         for response in responses:
             groups.setdefault(response.states, []).append(response)
-        parsed = {text: load_states(text, declared.values()) for text in groups}
+        parsed = {text: FrameMetadata.loads(text).columns for text in groups}
         conditions = _conditions(groups, moment)
         columns = {}
         for name in names:
             of = f"{table.prefix}{table.table.name}.{declared[name]}"
             parts = {
-                text: states[declared[name]].renamed(renamed) for text, states in parsed.items()
+                text: states.get(declared[name], NOTHING).renamed(renamed)
+                for text, states in parsed.items()
             }
             if len({(part.elsewhere, part.statements) for part in parts.values()}) == 1:
                 columns[name] = replace(next(iter(parts.values())), of=of)
@@ -291,8 +298,7 @@ def _history_sql(table: StoredTable, where: str, days: Selection) -> str:
     ), covering AS (
         SELECT * FROM frames
         WHERE "table" = {quoted(table.table.name)} AND section = {quoted(table.section)}
-        AND states LIKE '{{"states":[[["available",%' AND states NOT LIKE '%"statements":%'
-        AND {where}
+        AND is_whole AND {where}
     ), judged AS (
         SELECT f.*, (
             SELECT max(c.fetched_at) FROM covering c
@@ -341,7 +347,7 @@ def _columns_of(snapshot: Snapshot) -> pa.Table:
 
 def overview(snapshot: Snapshot, until: datetime | None) -> pd.DataFrame:
     """One row per table: rows, responses, hosts, days, files and bytes."""
-    rows = []
+    rows: list[dict[str, Any]] = []
     for path, (section, table) in stored_tables(snapshot.store).items():
         files = snapshot.files(path)
         # Of a first run that was killed there may be a name, and no table yet.
@@ -350,7 +356,7 @@ def overview(snapshot: Snapshot, until: datetime | None) -> pd.DataFrame:
             rows.append({"section": section, "table": table, **size})
     kinds = dict.fromkeys(("section", "table"), pa.string())
     schema = pa.schema(kinds | dict.fromkeys(("files", "bytes", "place"), pa.int64()))
-    frames: Any = FRAMES if snapshot.has(FRAMES) else BESIDE[FRAMES].empty_table()
+    frames: Any = FRAMES if snapshot.has(FRAMES) else FRAMES_SCHEMA.empty_table()
     counted = snapshot.query(
         'SELECT t.section, t."table", coalesce(sum(f.rows), 0)::BIGINT AS rows, '
         "count(f.host) AS responses, count(DISTINCT f.host) AS hosts, "

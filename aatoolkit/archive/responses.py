@@ -6,13 +6,11 @@ is the archive as a store of responses.
 
 from __future__ import annotations
 
+import contextlib
 import json
-import threading
-import warnings
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
-from datetime import UTC, date, datetime
+from dataclasses import dataclass, field, fields
+from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -21,20 +19,16 @@ import orjson
 import pyarrow as pa
 
 from aatoolkit._util.text import json_text
-from aatoolkit.archive.checksums import Checksums
-from aatoolkit.archive.runs import RUNS, RunLog
-from aatoolkit.archive.schema import CONTEXT_FIELDS, bare
+from aatoolkit.archive.schema import CONTEXT_FIELDS
 from aatoolkit.archive.snapshot import Snapshot, in_list
-from aatoolkit.archive.store import ArchiveStore
-from aatoolkit.errors import AAToolkitError, AAToolkitWarning, ArchiveError, StatusError
+from aatoolkit.archive.store import ArchiveStore, RunLog
+from aatoolkit.errors import AAToolkitError, ArchiveError, StatusError
 from aatoolkit.metadata.column import Source
-from aatoolkit.payload import Payload, Request, Response, window_of
+from aatoolkit.payload import Payload, window_of
 from aatoolkit.scope import FILTERS, Scope
-from aatoolkit.sections.profile import SCOPE_OPTIONS
-from aatoolkit.study.recording import response_of
 
 if TYPE_CHECKING:
-    from aatoolkit.archive.archive import Archive
+    pass
 
 RESPONSES = "responses"
 
@@ -50,7 +44,7 @@ SCHEMA = pa.schema(
         pa.field("headers", pa.string()),
         pa.field("error", pa.string()),
         pa.field("has_body", pa.bool_()),
-        pa.field("body", pa.binary(), metadata={"comment": "zstd; null where stored before"}),
+        pa.field("body", pa.binary()),
     ]
 )
 
@@ -127,10 +121,10 @@ class ArchivedResponse:
                 "a response without host, section and scope cannot be archived; give payloads "
                 "as project.fetch returns them"
             )
-        try:
-            start, end = map(_day, window_of(orjson.loads(payload.body)))
-        except orjson.JSONDecodeError:
-            start = end = None
+        days: Any = (None, None)
+        with contextlib.suppress(orjson.JSONDecodeError):
+            days = window_of(orjson.loads(payload.body))
+        first, last = (day and date.fromisoformat(day) for day in days)
         return cls(
             run,
             payload.host,
@@ -140,8 +134,8 @@ class ArchivedResponse:
             payload.status,
             payload.sha256,
             len(payload.body),
-            start,
-            end,
+            first,
+            last,
             payload.stale,
             payload.url,
             json_text(dict(payload.headers)),
@@ -194,10 +188,8 @@ class ArchivedResponse:
 
     def payload(self) -> Payload:
         """The response, as it was read when it was added."""
-        if self.body is None:
-            raise ArchiveError(f"the body of {self.name} is not at hand")
         payload = Payload(
-            self.body,
+            self.body or b"",
             url=self.url,
             status=self.status,
             fetched_at=self.fetched_at,
@@ -208,7 +200,7 @@ class ArchivedResponse:
             host=self.host,
             headers=json.loads(self.headers),
         )
-        if payload.sha256 != self.sha256:
+        if self.body is None or payload.sha256 != self.sha256:
             raise ArchiveError(f"the body of {self.name} is not what was added; verify it")
         return payload
 
@@ -244,7 +236,7 @@ def to_arrow(responses: Iterable[ArchivedResponse]) -> pa.Table:
         body = None if response.body is None else codec.compress(response.body, asbytes=True)
         facts = {name: getattr(response, name) for name in SCHEMA.names if hasattr(response, name)}
         rows.append({**facts, **response.context, "body": body})
-    return pa.Table.from_pylist(rows, schema=bare(SCHEMA))
+    return pa.Table.from_pylist(rows, schema=SCHEMA)
 
 
 def from_row(row: Mapping[str, Any]) -> ArchivedResponse:
@@ -256,18 +248,14 @@ def from_row(row: Mapping[str, Any]) -> ArchivedResponse:
         If a body cannot be decompressed.
     """
     facts = {field.name: row[field.name] for field in fields(ArchivedResponse)}
-    body, problem = facts["body"], ""
-    if body is not None:
-        try:
-            # Nothing can be decompressed to nothing.
-            codec = pa.Codec(_CODEC)
-            body = codec.decompress(body, row["size"], asbytes=True) if row["size"] else b""
-        except (pa.ArrowException, OSError, ValueError):
-            problem = "the body of a response is damaged and cannot be decompressed"
-    if problem:
-        raise ArchiveError(problem)
-    moment = facts["fetched_at"].astimezone(UTC)
-    return ArchivedResponse(**facts | {"body": body, "fetched_at": moment})
+    facts["fetched_at"] = facts["fetched_at"].astimezone(UTC)
+    try:
+        if row["body"] is not None:  # nothing can be decompressed to nothing
+            codec, size = pa.Codec(_CODEC), row["size"]
+            facts["body"] = codec.decompress(row["body"], size, asbytes=True) if size else b""
+    except (pa.ArrowException, OSError, ValueError):
+        raise ArchiveError("the body of a response is damaged and cannot be decompressed") from None
+    return ArchivedResponse(**facts)
 
 
 def context_table(responses: Iterable[ArchivedResponse]) -> pa.Table:
@@ -279,10 +267,6 @@ def context_table(responses: Iterable[ArchivedResponse]) -> pa.Table:
             for field in CONTEXT_FIELDS
         }
     )
-
-
-def _day(text: str | None) -> date | None:
-    return None if text is None else date.fromisoformat(text)
 
 
 def source_of(row: Mapping[str, Any]) -> Source:
@@ -326,19 +310,20 @@ class ResponseIndex:
 
     def _load(self, month: str) -> None:
         """Load the index of a month, and of the month before it."""
-        wanted = {month, _before(month)} - self._months
+        first = date.fromisoformat(f"{month}-01")
+        wanted = {month, f"{first - timedelta(days=1):%Y-%m}"} - self._months
         self._months |= wanted
         if not wanted or not self._snapshot.has(RESPONSES):
             return
-        rows = self._snapshot.rows(
+        for row in self._snapshot.rows(
             "SELECT host, section, scope, fetched_at, sha256, has_body FROM responses "
             f"WHERE {self._where} AND {in_list('month', wanted)}",
             RESPONSES,
-        )
-        for row in rows:
-            question, when = (row["host"], row["section"], row["scope"]), row["fetched_at"]
-            self._seen.add((*question, when.astimezone(UTC), row["sha256"]))
-            self._archived.add((question, when.astimezone(UTC).date()))
+        ):
+            question, moment = (row["host"], row["section"], row["scope"]), row["fetched_at"]
+            moment = moment.astimezone(UTC)
+            self._seen.add((*question, moment, row["sha256"]))
+            self._archived.add((question, moment.date()))
             if row["has_body"]:
                 self._bodies.add((*question, row["sha256"]))
 
@@ -365,18 +350,6 @@ class ResponseIndex:
                 self._bodies.add((*response.question, response.sha256 or ""))
 
 
-def _before(month: str) -> str:
-    """The month before a month.
-
-    Examples
-    --------
-    >>> _before("2026-01"), _before("2026-11")
-    ('2025-12', '2026-10')
-    """
-    year, number = map(int, month.split("-"))
-    return f"{year - 1}-12" if number == 1 else f"{year}-{number - 1:02d}"
-
-
 def groups_of(
     snapshot: Snapshot, where: str = USABLE, *, most: int = 2000
 ) -> Iterator[list[ArchivedResponse]]:
@@ -401,100 +374,26 @@ def groups_of(
     if not snapshot.has(RESPONSES):
         return
     places = snapshot.rows(
-        f"SELECT month, host, count(*) AS n FROM responses WHERE {where} GROUP BY ALL", RESPONSES
+        f"SELECT month, host, count(*) AS n FROM responses WHERE {where} "
+        "GROUP BY ALL ORDER BY month, host",
+        RESPONSES,
     )
-    counts = Counter({(row["month"], row["host"]): row["n"] for row in places})
-    for month, hosts in _chunks(counts, most):
+    chunks: dict[tuple[str, int], list[str]] = {}
+    before = 0
+    for place in places:
+        chunks.setdefault((place["month"], before // most), []).append(place["host"])
+        before += place["n"]
+    for (month, _), hosts in chunks.items():
         chunk = f"({where}) AND month = '{month}' AND {in_list('host', hosts)}"
         rows = snapshot.rows(
             f"WITH chunk AS (SELECT * FROM responses WHERE {chunk}), bodies AS ("
             "SELECT sha256, any_value(body) AS kept FROM responses WHERE has_body AND sha256 IN "
             "(SELECT sha256 FROM chunk WHERE NOT has_body) GROUP BY sha256) "
             "SELECT chunk.* REPLACE (coalesce(body, kept) AS body) FROM chunk "
-            "LEFT JOIN bodies USING (sha256)",
+            "LEFT JOIN bodies USING (sha256) ORDER BY run, host, scope, section, fetched_at",
             RESPONSES,
         )
-        responses = [from_row(row) for row in rows]
-        responses.sort(key=lambda a: (a.run, a.host, a.scope, a.section, a.fetched_at))
-        for _, group in groupby(responses, key=lambda a: (a.run, a.host, a.scope)):
+        for _, group in groupby(
+            map(from_row, rows), key=lambda row: (row.run, row.host, row.scope)
+        ):
             yield [*group]
-
-
-def _chunks(counts: Counter[tuple[str, str]], most: int) -> Iterator[tuple[str, list[str]]]:
-    """Hosts of one month, as many as have about so many responses."""
-    hosts: list[str] = []
-    before, size = "", 0
-    for (month, host), count in sorted(counts.items()):
-        if hosts and (month != before or size + count > most):
-            yield before, hosts
-            hosts, size = [], 0
-        before, size = month, size + count
-        hosts.append(host)
-    if hosts:
-        yield before, hosts
-
-
-# -- the archive as a store ---------------------------------------------------------------------
-
-
-class ArchiveResponses:
-    """An archive as a `aatoolkit.payload.ResponseStore`.
-
-    Parameters
-    ----------
-    archive : Archive
-        The archive.
-    """
-
-    def __init__(self, archive: Archive) -> None:
-        self._archive, self._store = archive, archive._store
-        self._checked: tuple[int, ...] = ()
-        self._lock = threading.Lock()
-
-    def get(self, request: Request) -> Response | None:
-        """Return the latest usable response to a request, or None."""
-        return self._latest(f"{USABLE} AND {in_list('host', [request.host])}").get(request.key)
-
-    def put(self, response: Response) -> None:
-        """Add a response, in a run of its own."""
-        payload = Payload._of(response)
-        if payload.section is None:
-            payload = replace(payload, section=SCOPE_OPTIONS, scope=payload.scope or Scope())
-        with self._lock, warnings.catch_warnings():  # runs of one process need not meet
-            # What a body lacks is said when it is read.
-            warnings.simplefilter("ignore", AAToolkitWarning)
-            self._archive.add([payload], progress=False)
-
-    def __iter__(self) -> Iterator[Response]:
-        """Yield the latest usable response to each request."""
-        yield from self._latest().values()
-
-    def verify(self) -> list[str]:
-        """Return a sentence for each problem."""
-        if not Snapshot(self._store).exists:
-            return []
-        return [": ".join(problem) for problem in self._archive.verify().found]
-
-    def _latest(self, where: str = USABLE) -> dict[tuple[str, ...], Response]:
-        with self._store.typed():
-            snapshot = Snapshot(self._store)
-            if not snapshot.exists or not snapshot.has(RESPONSES):
-                return {}
-            self._check()
-            rows = [row for group in groups_of(snapshot, where) for row in group]
-            rows.sort(key=lambda row: (row.fetched_at, row.run))
-            return {
-                response.key: response for response in (response_of(row.payload()) for row in rows)
-            }
-
-    def _check(self) -> None:
-        """Raise if the files that responses are read from are not what was written."""
-        tables = (RUNS, RESPONSES)
-        versions = tuple(self._store.peek(name).version() for name in tables)  # type: ignore[union-attr]
-        if versions == self._checked:
-            return
-        checksums = Checksums(self._store)
-        for name in tables:
-            for problem in checksums.problems(name):
-                raise ArchiveError(f"{name}: {problem}", path=self._store.root)
-        self._checked = versions

@@ -1,7 +1,7 @@
 """Declared tables as Delta schemas: context columns first, the declaration stored once.
 
 Every table has the columns of `CONTEXT_FIELDS` before its own. What its columns mean (unit, rule,
-key, words) stands in the metadata of the table and its fields, and nowhere else.
+key, words) stands in the properties of the table, and nowhere else.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aatoolkit._util.text import json_text
-from aatoolkit.archive.store import ArchiveStore, again, engine
+from aatoolkit.archive.store import MOMENT, ArchiveStore, again, engine
 from aatoolkit.errors import ArchiveError
 from aatoolkit.scope import FILTERS
 from aatoolkit.sections.profile_json import dump_table, load_table
@@ -29,8 +29,6 @@ from aatoolkit.sections.section import Column, Table
 DECLARATION = "aatoolkit.declaration"
 SECTION = "aatoolkit.section"
 PREFIX = "aatoolkit.prefix"
-
-MOMENT = pa.timestamp("us", tz="UTC")
 
 CONTEXT_FIELDS = (
     pa.field("month", pa.string()),
@@ -45,6 +43,17 @@ CONTEXT_FIELDS = (
 )
 """Where and when the rows of every table were read; ``month`` is that of ``fetched_at``."""
 
+FRAMES = "frames"
+STATED = (
+    pa.field("section", pa.string()),
+    pa.field("table", pa.string()),
+    pa.field("states", pa.string()),
+    pa.field("is_whole", pa.bool_()),
+    pa.field("rows", pa.int64()),
+)
+FRAMES_SCHEMA = pa.schema([*CONTEXT_FIELDS, *STATED])
+"""What responses state of their tables: the metadata of columns, and how many rows they gave."""
+
 ADDED = ("first_seen", "last_seen", "last_changed", "revisions")
 """The columns that a history has beside those of its table."""
 
@@ -54,7 +63,7 @@ _FOLDER = re.compile(r"\w(?:[\w .-]*[\w-])?")
 _LONGEST_FOLDER = 200
 """The longest name of a folder, in bytes; file systems allow 255."""
 
-_TYPES: Mapping[str, pa.DataType] = {
+TYPES: Mapping[str, pa.DataType] = {
     "string": pa.string(),
     "category": pa.string(),
     "Int64": pa.int64(),
@@ -127,8 +136,8 @@ class StoredTable:
 
     def schema(self) -> pa.Schema:
         """The schema that the table is created with."""
-        own = [field_of(name, column) for name, column in self.columns.items()]
-        return pa.schema([*CONTEXT_FIELDS, *own, field_of("_row", ROW)])
+        own = [pa.field(name, TYPES[column.dtype]) for name, column in self.columns.items()]
+        return pa.schema([*CONTEXT_FIELDS, *own, pa.field("_row", pa.int64())])
 
     def configuration(self) -> dict[str, str]:
         """The declaration as properties of the Delta table, which `load` reads."""
@@ -180,23 +189,6 @@ def _folder(name: str) -> str:
     return f"{words}-{hashlib.sha256(name.encode()).hexdigest()[:12]}"
 
 
-def field_of(name: str, column: Column) -> pa.Field:
-    """A column as a field, with its unit, rule and meaning as metadata."""
-    facts = {
-        "comment": " · ".join(part for part in (column.doc, column.unit) if part),
-        "aa.unit": column.unit,
-        "aa.aggregation": str(column.aggregate),
-        "aa.dtype": column.dtype,
-    }
-    known = {key: fact for key, fact in facts.items() if fact}
-    return pa.field(name, _TYPES[column.dtype], metadata=known)
-
-
-def bare(schema: pa.Schema) -> pa.Schema:
-    """Remove the metadata from a schema, which every data file would repeat."""
-    return pa.schema([pa.field(field.name, field.type) for field in schema])
-
-
 def fitted(table: pa.Table, schema: pa.Schema) -> pa.Table:
     """Conform a table to the columns of a schema; missing ones are null.
 
@@ -225,7 +217,7 @@ def fitted(table: pa.Table, schema: pa.Schema) -> pa.Table:
             break
     if problem:
         raise ArchiveError(f"{problem}; archive.rebuild() makes the tables anew")
-    return pa.table(columns, schema=bare(schema))
+    return pa.table(columns, schema=schema)
 
 
 # -- the tables of an archive ------------------------------------------------------------------
@@ -310,7 +302,7 @@ def _ensured(store: ArchiveStore, wanted: StoredTable) -> Any:
     whole = replace(wanted, table=replace(declared, columns=(*declared.columns, *gone)))
     with store.errors(wanted.name):
         if new:
-            schema = pa.schema([field_of(name, column) for name, column in new.items()])
+            schema = pa.schema({name: TYPES[column.dtype] for name, column in new.items()})
             table.alter.add_columns(engine().Schema.from_arrow(schema).fields)
         table.alter.set_table_properties(whole.configuration(), raise_if_not_exists=False)
     place = (wanted.section, declared.name)

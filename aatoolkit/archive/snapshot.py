@@ -23,13 +23,12 @@ import pyarrow.dataset as ds
 
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import parse_moment
-from aatoolkit.archive.runs import RUNS, read_runs
-from aatoolkit.archive.schema import CHANGES, bare, path_of
-from aatoolkit.archive.store import ArchiveStore, duckdb, one_line
+from aatoolkit.archive.schema import CHANGES, FRAMES, path_of
+from aatoolkit.archive.store import RUNS, ArchiveStore, duckdb, one_line, read_runs
 from aatoolkit.errors import ArchiveError, ScopeError, did_you_mean, near_matches
 from aatoolkit.scope import FILTERS, Scope
 
-OWN = (RUNS, "responses", "frames", "availability", "drift", "hints", CHANGES)
+OWN = (RUNS, "responses", FRAMES, CHANGES)
 """The tables of an archive beside the declared ones."""
 
 # -- SQL ---------------------------------------------------------------------------------------
@@ -224,7 +223,7 @@ class VisibleFiles:
     def schema(self) -> pa.Schema:
         """The schema of the table, without metadata."""
         assert self.table is not None
-        return bare(pa.schema(self.table.schema().to_arrow()))
+        return pa.schema(self.table.schema().to_arrow())
 
 
 class Snapshot:

@@ -1,16 +1,20 @@
-"""Write one run: responses first, tables next, the row in ``runs`` last."""
+"""From responses to rows, and one run: responses first, tables next, the row in ``runs`` last.
+
+Rows of many responses are gathered in a `TableBuffer` until they are written.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
+from aatoolkit import sections
 from aatoolkit.archive import schema
 from aatoolkit.archive.checksums import note
-from aatoolkit.archive.derive import BESIDE, DerivedResponse, TableBuffer
 from aatoolkit.archive.responses import (
     RESPONSES,
     SCHEMA,
@@ -18,13 +22,149 @@ from aatoolkit.archive.responses import (
     ArchivedResponse,
     Identity,
     ResponseIndex,
+    context_table,
     groups_of,
     to_arrow,
 )
-from aatoolkit.archive.runs import RUNS, RunLog, log, new_run
+from aatoolkit.archive.schema import CONTEXT, FRAMES, FRAMES_SCHEMA, STATED, StoredTable, fitted
 from aatoolkit.archive.snapshot import Snapshot, in_list
-from aatoolkit.archive.store import ArchiveStore
+from aatoolkit.archive.store import RUNS, ArchiveStore, RunLog, log, new_run
+from aatoolkit.availability import Status
+from aatoolkit.client.reading import to_tables
 from aatoolkit.errors import AAToolkitError, ArchiveConflict, ArchiveError
+from aatoolkit.jsontree.decode import gc_paused
+from aatoolkit.jsontree.layout import MAX_NODES
+from aatoolkit.metadata.attrs import FrameMetadata
+from aatoolkit.payload import Payload
+from aatoolkit.sections import Profile, Section
+
+# -- responses to rows ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class DerivedResponse:
+    """The tables derived from one response, and what it states of each.
+
+    Parameters
+    ----------
+    declaration : Section or str or None
+        How it was read; the name where the default profile has the declaration.
+    prefix : str
+        What the names of its tables begin with in metadata.
+    tables : mapping of str to pyarrow.Table
+        Its tables, those without rows left out.
+    frames : list of tuple
+        The rows of `FRAMES`, without context.
+    error : AAToolkitError or None
+        Why it gives none.
+    """
+
+    declaration: Section | str | None
+    prefix: str = ""
+    tables: Mapping[str, pa.Table] = field(default_factory=dict)
+    frames: list[tuple[Any, ...]] = field(default_factory=list)
+    error: AAToolkitError | None = None
+
+
+@gc_paused()
+def derive(
+    payloads: Sequence[Payload], profile: Profile | None = None, max_nodes: int = MAX_NODES
+) -> list[DerivedResponse]:
+    """The tables of responses of one host, scope and run."""
+    return [_derived(payload, profile=profile, max_nodes=max_nodes) for payload in payloads]
+
+
+def _derived(payload: Payload, **how: Any) -> DerivedResponse:
+    try:
+        tables = to_tables(str(payload.section), payload, **how)
+        if tables.drafted:
+            raise ArchiveError(
+                f"the tables of {tables.section} were inferred from this response, and another may "
+                "give others: draft a profile, and make them by archive.rebuild(profile=…)"
+            )
+    except AAToolkitError as error:
+        return DerivedResponse(None, error=error)
+    declared, name = tables.declaration, tables.section
+    parts = tables._parts.built
+    frames = []
+    for table, part in parts.items():
+        columns = part.metadata.columns.values()
+        # Rows that a response lacks were withdrawn only if it could measure all of them.
+        is_whole = not any(column.statements for column in columns) and 2 * sum(
+            column.availability.status == Status.AVAILABLE for column in columns
+        ) > len(columns)
+        states = FrameMetadata(part.metadata.columns).dumps()
+        frames.append((name, table, states, is_whole, part.size))
+    kept = {table: part.arrow for table, part in parts.items() if part.size}
+    short = declared is not None and sections.default_profile().get(name) is declared
+    return DerivedResponse(name if short else declared, tables._prefix, kept, frames)
+
+
+class TableBuffer:
+    """Rows of many responses, gathered until they are written."""
+
+    def __init__(self) -> None:
+        self._contexts: list[ArchivedResponse] = []
+        self._tables: dict[str, list[tuple[pa.Table, int]]] = {}
+        self._frames: list[tuple[Any, ...]] = []
+        self.declared: dict[str, StoredTable] = {}
+        self.size = 0
+
+    def __len__(self) -> int:
+        return len(self._contexts)
+
+    def add(self, response: ArchivedResponse, derived: DerivedResponse) -> None:
+        """Take the rows of one response."""
+        at = len(self)
+        self._contexts.append(replace(response, body=None))  # bodies are stored by now
+        self._frames += ((at, *row) for row in derived.frames)
+        section = derived.declaration
+        section = sections.get(section) if isinstance(section, str) else section
+        for table in section.tables if section is not None else ():
+            stored = StoredTable(section.name, table, derived.prefix)  # type: ignore[union-attr]
+            self.declared[stored.name] = stored
+            if table.name in derived.tables:
+                arrow = derived.tables[table.name]
+                self._tables.setdefault(stored.name, []).append((arrow, at))
+                self.size += arrow.nbytes
+
+    def rows(self, name: str, schema: pa.Schema) -> pa.Table | None:
+        """The rows of a declared table with their context, in the schema that it has.
+
+        Raises
+        ------
+        ArchiveError
+            If the schema cannot hold them.
+        """
+        parts = self._tables.get(name, [])
+        if not parts:
+            return None
+        tables = [part for part, _ in parts]
+        if all(table.schema.equals(tables[0].schema) for table in tables):
+            tables = [pa.concat_tables(tables)]
+        stored = self.declared[name].stored
+        own = pa.schema([field for field in schema if field.name not in CONTEXT])
+        fit = pa.concat_tables(
+            fitted(table.rename_columns([*map(stored, table.column_names)]), own)
+            for table in tables
+        )
+        places = np.repeat([at for _, at in parts], [part.num_rows for part, _ in parts])
+        return self._with_context(places, fit).select(schema.names)
+
+    def frames(self) -> pa.Table:
+        """What the responses state of their tables."""
+        stated = pa.schema(STATED)
+        rows = [dict(zip(stated.names, row[1:], strict=True)) for row in self._frames]
+        places = [at for at, *_ in self._frames]
+        return self._with_context(places, pa.Table.from_pylist(rows, stated))
+
+    def _with_context(self, places: Any, rows: pa.Table) -> pa.Table:
+        context = context_table(self._contexts).take(pa.array(places, pa.int64()))
+        names = [*context.column_names, *rows.column_names]
+        return pa.table([*context.columns, *rows.columns], names)
+
+
+# -- one run -------------------------------------------------------------------------------------
 
 FLUSH_BYTES = 1 << 27
 """The size of rows in memory at which they are written."""
@@ -113,7 +253,7 @@ class RunWriter:
         buffer, self._buffer = self._buffer, TableBuffer()
         new = (table for name, table in buffer.declared.items() if name not in self._tables)
         schema.prepare(self.store, new)
-        left_out: list[str] = []
+        left_out: list[tuple[str, str]] = []
         for name, stored in buffer.declared.items():
             try:
                 table = self._tables.get(name)
@@ -125,15 +265,14 @@ class RunWriter:
                 raise
             except ArchiveError as error:
                 self.problems[name] = error
-                left_out.append(f"{stored.section}.{stored.table.name}")
+                left_out.append((stored.section, stored.table.name))
                 continue
             if rows is not None:
                 self.store.append(table, rows)
-        for name, rows in buffer.beside():
-            if left_out and "table" in rows.column_names:
-                pairs = zip(rows["section"].to_pylist(), rows["table"].to_pylist(), strict=True)
-                rows = rows.filter(pa.array([".".join(pair) not in left_out for pair in pairs]))
-            self.store.append(self._table(name, BESIDE[name]), rows)
+        rows = buffer.frames()
+        pairs = zip(rows["section"].to_pylist(), rows["table"].to_pylist(), strict=True)
+        rows = rows.filter(pa.array([pair not in left_out for pair in pairs], pa.bool_()))
+        self.store.append(self._table(FRAMES, FRAMES_SCHEMA), rows)
 
     def commit(self) -> str | None:
         """Make the run visible, whole; returns its name, or None if nothing of it was new.

@@ -63,12 +63,12 @@ def test_a_task_has_no_token_and_a_worker_takes_it_from_its_environment(
 ) -> None:
     archive, executor = aa.Archive(place), Recording()
     monkeypatch.delenv("AATOOLKIT_TOKEN", raising=False)
-    monkeypatch.setattr("aatoolkit.archive.workers._clients", {})
+    monkeypatch.setattr("aatoolkit.archive.adding._clients", {})
     scope = aa.Scope(days=7)
     with pytest.raises((NotAuthorized, aa.errors.ArgumentError)):
         archive.add(client, HOSTS, scope, ["domains"], executor=executor, progress=False)
     monkeypatch.setenv("AATOOLKIT_TOKEN", TOKEN)
-    monkeypatch.setattr("aatoolkit.archive.workers._clients", {})
+    monkeypatch.setattr("aatoolkit.archive.adding._clients", {})
     report = archive.add(client, HOSTS, scope, ["domains"], executor=executor, progress=False)
     assert report.responses == len(HOSTS)
     assert executor.sent
@@ -83,7 +83,7 @@ def test_what_a_dead_worker_was_to_do_is_done_once(
     place: Path, client: aa.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AATOOLKIT_TOKEN", TOKEN)
-    monkeypatch.setattr("aatoolkit.archive.workers._clients", {})
+    monkeypatch.setattr("aatoolkit.archive.adding._clients", {})
     archive = aa.Archive(place)
     hosts = [f"host{number}.example" for number in range(5)]
     report = archive.add(

@@ -48,7 +48,7 @@ def open_study(folder: Path) -> ResponseStore:
 def open_archive(folder: Path) -> ResponseStore:
     """An archive."""
     from aatoolkit import Archive
-    from aatoolkit.archive.responses import ArchiveResponses
+    from aatoolkit.archive.archive import ArchiveResponses
 
     return ArchiveResponses(Archive(folder))
 
