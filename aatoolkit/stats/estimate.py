@@ -455,7 +455,7 @@ def judged(
     alone: Collection[int] = (),
     are_rates: Sequence[bool] = (),
     rooms: Sequence[float] = (),
-    words: Sequence[str] = ("up", "down"),
+    words: Sequence[Sequence[str]] = (("up", "down"),),
     noun: str = "change",
 ) -> dict[str, list[Any]]:
     """What some changes are worth: intervals, p-values over all, what would show, and verdicts.
@@ -481,7 +481,7 @@ def judged(
     rooms : sequence of float
         The largest change that is possible.
     words : sequence of str
-        The verdicts of a rise and of a fall.
+        The verdicts of a rise and of a fall, of all or of each.
     noun : str
         What a change is called.
     """
@@ -502,7 +502,7 @@ def judged(
             shows = detectable(change.error, change.df, sure, tests, change.unequal)
             least = shows if number(shows) <= room else NAN
         p = under("p_adjusted", p)
-        verdict: Any = verdict_of(number(p), number(change.change), level, words)
+        verdict: Any = verdict_of(number(p), number(change.change), level, words[at % len(words)])
         low, high = (NAN if why else end for end in (change.low, change.high))
         ends = " to ".join(points(number(end), is_rate) for end in (low, high))
         reason = f"{text}; {100 * level:g} % interval of the {noun}, for this row alone: {ends}"

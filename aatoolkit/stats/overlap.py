@@ -184,7 +184,7 @@ def _of_answers(
         lacking.append("" if np.isfinite(number(gap.p)) else why)
         shares = percent(number(gap.change) + number(ceiling.change)), number(ceiling.change)
         texts.append(f"{shares[0]} in common, where repeats of one have {percent(shares[1])}")
-    words = ("more alike", "less alike")
+    words = [("more alike", "less alike")]
     of_gaps = judged(gaps, lacking, texts, [""] * len(gaps), level, words=words, noun="gap")
     del of_gaps["low"], of_gaps["high"]
     return {name: [row[name] for row in rows] for name in (rows[0] if rows else ())} | of_gaps

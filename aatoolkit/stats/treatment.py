@@ -10,7 +10,6 @@ from operator import add
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from aatoolkit._util.text import parse_moment
@@ -20,12 +19,14 @@ from aatoolkit.frame.groupby import find, flattened
 from aatoolkit.metadata.recorded import recorded
 from aatoolkit.stats.estimate import (
     LEAST_CLUSTERS,
-    adjusted,
+    NAN,
+    Change,
     check_level,
-    detectable,
     freedom,
+    judged,
+    tested,
     varies,
-    verdict_of,
+    welch,
 )
 from aatoolkit.stats.results import amount, points, result
 from aatoolkit.stats.sums import ClusterSums, Rules, cluster_sums
@@ -42,19 +43,15 @@ from aatoolkit.stats.trace import (
     setting,
     t_quantile,
     take,
-    two_sided,
 )
 
-_NAN = float("nan")
 _BEYOND = 0.9
 """How sure it must be that an effect is more than a trend that goes on, one-sided."""
 
-_PLACEBOS = 3
 _LEAST_DAYS = 4
 """As many days before the action are needed for the checks."""
 
 WORDS = ("treated", "control")
-Mask = npt.NDArray[np.bool_]
 Groups = str | Iterable[object] | Mapping[str, object]
 
 
@@ -160,25 +157,187 @@ def effect(
     >>> frame = index.to_frame(index=False, name=["prompt_id", "date"])
     >>> acted = frame["prompt_id"].isin(names[:8]) & (frame["date"] >= "2026-10-21")
     >>> frame["mentioned"] = rng.random(len(frame)) < 0.3 + 0.4 * acted
-    >>> found = effect(frame, since="2026-10-21", treated=names[:8])
-    >>> found[["kind", "verdict"]].head(2).to_numpy().tolist()
+    >>> result = effect(frame, since="2026-10-21", treated=names[:8])
+    >>> result[["kind", "verdict"]].head(2).to_numpy().tolist()
     [['effect', 'up'], ['pre-trend', 'no evidence']]
     """
     check_level(level)
-    flat = flattened(series)
+    flat, day = flattened(series), _day_of(since)
     find(flat, [column, by, date])
-    day = day_of(since)
-    groups = groups_of(flat, by, treated, control)
-    sums = cluster_sums(derived(dated_by(flat, date), series), column, date, by, rules)
+    names: list[set[Any]] = [_members(flat, by, treated, "treated")]
+    names.append({*flat[by].dropna()} - names[0])
+    if control is not None:
+        names[1] = _members(flat, by, control, "control")
+    if shared := names[0] & names[1]:
+        few = ", ".join(sorted(map(str, shared))[:3])
+        raise ArgumentError(f"{len(shared)} {by} are both treated and control, such as {few}")
+    days = pd.to_datetime(flat[date])
+    days = (days.dt.tz_localize(None) if days.dt.tz is not None else days).dt.normalize()
+    dated = derived(flat.assign(**{date: days}), series)
+    sums = cluster_sums(dated, column, date, by, rules)
     stamps = pd.to_datetime(sums.groups.keys[date])
     if stamps.isna().to_numpy()[sums.group].any():
         why = "rows with a number have none; drop them first"
         raise AvailabilityError(f"{date} names no day: {why}", columns={date: why})
-    panels = [_panel(sums, names, stamps, day) for names in groups]
+    panels = [_panel(sums, group, stamps, day) for group in names]
     sure = setting("level", level)
-    changes = [change_within(*side) for side in zip(panels, (0.0, 0.0), WORDS, strict=True)]
-    made = [double_difference("effect", day, changes, sure), *checks(panels, day, sure)]
-    return _described(made, panels, sums, column, by, level, outside(day, stamps), day)
+    groups = [change_within(*side) for side in zip(panels, (0.0, 0.0), WORDS, strict=True)]
+    estimates = [_difference("effect", day, groups, sure)]
+    estimates += _checks(panels, day, sure)
+    changes = [estimate.change for estimate in estimates]
+    lacking, texts = [], []
+    for estimate in estimates:
+        sides = [*zip(WORDS, (estimate.treated, estimate.control), strict=True)]
+        few = " and ".join(
+            f"{number(side.k):.0f} {word} {by} have answers before and after"
+            for word, side in sides
+            if number(side.k) < LEAST_CLUSTERS
+        )
+        why = f"{few}; it takes {LEAST_CLUSTERS}"
+        why = why if few else f"nothing differs between {by}, too few to estimate an error"
+        lacking.append("" if np.isfinite(number(estimate.change.p)) else why)
+        moves = (
+            f"{word} {amount(number(side.before), sums.is_rate)} to "
+            f"{amount(number(side.after), sums.is_rate)}"
+            for word, side in sides
+        )
+        texts.append(", ".join(moves))
+    columns = judged(
+        changes,
+        lacking,
+        texts,
+        [f"difference in differences within {by}, clustered"] * len(changes),
+        level,
+        alone={0},
+        are_rates=[sums.is_rate] * len(changes),
+        words=[("up", "down"), *[("differs", "differs")] * (len(changes) - 1)],
+        noun="difference",
+    )
+    limits = []
+    if len(stamps) and not stamps.min() <= day <= stamps.max():
+        span = f"{stamps.min():%Y-%m-%d} to {stamps.max():%Y-%m-%d}"
+        limits = [f"{day:%Y-%m-%d} is outside the days of the frame, {span}"]
+    verdict, why = columns["verdict"][0], columns["why"][0]
+    if plain_value(verdict) != "cannot say":
+        p_values = [number(p) for p in columns["p_adjusted"]]
+        if doubt := _doubt(estimates, p_values, panels, by, sums.is_rate, level):
+            columns["verdict"][0], why = "cannot say", f"{doubt}; {why}"
+        elif len(estimates) == 1:
+            why += "; too few days before to check that the groups moved alike"
+    columns["why"][0] = "; ".join([*limits, why, *_notes(panels, by)])
+    ends = {
+        f"{word}_{end}": [getattr(getattr(estimate, word), end) for estimate in estimates]
+        for word in WORDS
+        for end in ("before", "after")
+    }
+    pairs = [(estimate.treated, estimate.control) for estimate in estimates]
+    return result(
+        "effect",
+        {
+            "kind": [estimate.kind for estimate in estimates],
+            "on": [estimate.on for estimate in estimates],
+            **ends,
+            "change": [change.change for change in changes],
+            **columns,
+            "n": [one.n + two.n for one, two in pairs],
+            "clusters": [np.minimum(one.k, two.k) for one, two in pairs],
+        },
+        None,
+        sums.metadata.sources,
+        combine(sums.states),
+        unit=sums.unit,
+        level=level,
+        column=column,
+        by=by,
+    )
+
+
+def _members(flat: pd.DataFrame, by: str, chosen: Groups, word: str) -> set[Any]:
+    """The prompts that a group names, wholly."""
+    conditions = chosen if isinstance(chosen, Mapping) else {by: chosen}
+    find(flat, [str(name) for name in conditions])
+    use = np.ones(len(flat), bool)
+    for name, values in conditions.items():
+        is_one = isinstance(values, str) or not isinstance(values, Iterable)
+        use &= flat[name].isin([values] if is_one else list(values)).to_numpy(bool)
+    members = {*flat[by][use].dropna()}
+    if split := members & {*flat[by][~use].dropna()}:
+        raise ArgumentError(f"{len(split)} {by} are {word} in some rows only, such as {min(split)}")
+    if not members:
+        raise ArgumentError(f"{word}={chosen!r} names no {by} that is in the frame")
+    return members
+
+
+def _day_of(since: object) -> pd.Timestamp:
+    """The day of an action.
+
+    Raises
+    ------
+    ArgumentError
+        If it is none, or written in a way that can be read as another day.
+    """
+    day = parse_moment(since) if isinstance(since, str) else since
+    if not isinstance(day, calendar_date | np.datetime64) or pd.isna(day):
+        raise ArgumentError(
+            f"since={since!r} is no day in ISO 8601; write it as 2026-11-05", argument="since"
+        )
+    return pd.Timestamp(day).tz_localize(None).normalize()
+
+
+# --- differences in differences ---------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PromptDays:
+    """The sums Σy and Σn by prompt and day: one entry per pair with answers."""
+
+    prompt: Integers
+    day: Any
+    y: Any
+    n: Any
+    prompts: int
+
+    def only(self, rows: Any) -> PromptDays:
+        """Select some of the entries."""
+        at = np.flatnonzero(rows)
+        day, y, n = (take(values, at) for values in (self.day, self.y, self.n))
+        return PromptDays(self.prompt[rows], day, y, n, self.prompts)
+
+    @property
+    def days(self) -> Numbers:
+        """The day of each entry, from that of the action."""
+        days: Numbers = plain_value(self.day)
+        return days
+
+    def of(self, values: Any) -> Any:
+        """Sum values by prompt."""
+        return Many(self.prompt, self.prompts).total(values)
+
+
+@dataclass(frozen=True)
+class GroupChange:
+    """The mean change within the prompts of a group, and its variance.
+
+    In formulas ``z`` are the residuals of prompts, and ``m`` their weights.
+    """
+
+    before: Any = NAN
+    after: Any = NAN
+    variance: Any = NAN
+    df: Any = NAN
+    k: Any = 0
+    n: Any = 0.0
+
+
+@dataclass(frozen=True)
+class DoubleDifference:
+    """A difference in differences; without error where a group has too few prompts."""
+
+    kind: str
+    on: pd.Timestamp | None
+    treated: GroupChange
+    control: GroupChange
+    change: Change
 
 
 def _panel(sums: ClusterSums, names: set[Any], stamps: pd.Series, day: pd.Timestamp) -> PromptDays:
@@ -195,247 +354,7 @@ def _panel(sums: ClusterSums, names: set[Any], stamps: pd.Series, day: pd.Timest
     return PromptDays(sums.cluster[pairs], days, *sums.of(pairs), max(len(sums.labels), 1))
 
 
-def _values_of(made: DoubleDifference) -> dict[str, Any]:
-    """The columns of an estimate that are numbers of its own."""
-    columns = {
-        f"{word}_{end}": getattr(side, end)
-        for word, side in zip(WORDS, (made.treated, made.control), strict=True)
-        for end in ("before", "after")
-    }
-    columns |= {"change": made.value, "low": made.low, "high": made.high, "p": made.p}
-    clusters = np.minimum(made.treated.k, made.control.k)
-    return columns | {"n": made.treated.n + made.control.n, "clusters": clusters}
-
-
-def groups_of(
-    flat: pd.DataFrame, by: str, treated: Groups, control: Groups | None
-) -> tuple[set[Any], set[Any]]:
-    """The prompts of both groups."""
-    chosen = _members(flat, by, treated, "treated")
-    rest = (
-        _members(flat, by, control, "control")
-        if control is not None
-        else {*flat[by].dropna()} - chosen
-    )
-    if shared := chosen & rest:
-        names = ", ".join(sorted(map(str, shared))[:3])
-        raise ArgumentError(f"{len(shared)} {by} are both treated and control, such as {names}")
-    return chosen, rest
-
-
-def _members(flat: pd.DataFrame, by: str, given: Groups, word: str) -> set[Any]:
-    chosen = given if isinstance(given, Mapping) else {by: given}
-    find(flat, [str(name) for name in chosen])
-    use = np.ones(len(flat), bool)
-    for name, values in chosen.items():
-        listed = [values] if isinstance(values, str) or not isinstance(values, Iterable) else values
-        use &= flat[name].isin(list(listed)).to_numpy(bool)
-    found = {*flat[by][use].dropna()}
-    if split := found & {*flat[by][~use].dropna()}:
-        raise ArgumentError(f"{len(split)} {by} are {word} in some rows only, such as {min(split)}")
-    if not found:
-        raise ArgumentError(f"{word}={given!r} names no {by} that is in the frame")
-    return found
-
-
-def _described(
-    estimates: list[DoubleDifference],
-    panels: Sequence[PromptDays],
-    sums: ClusterSums,
-    column: str,
-    by: str,
-    level: float,
-    limits: Sequence[str],
-    day: pd.Timestamp,
-) -> pd.DataFrame:
-    """One row an estimate, with its verdict."""
-    is_rate = sums.is_rate
-    tests = [_NAN, *(made.p for made in estimates[1:])]
-    corrected = adjusted(tests, "holm")
-    many = max(sum(np.isfinite(number(test)) for test in tests), 1)
-    sure = setting("level", level)
-    least = [
-        detectable(made.error, made.df, sure, setting("tests", many if at else 1))
-        if np.isfinite(number(made.p))
-        else _NAN
-        for at, made in enumerate(estimates)
-    ]
-    listed = [
-        _verdict(made, number(corrected[at] if at else made.p), number(least[at]), is_rate, by)
-        for at, made in enumerate(estimates)
-    ]
-    doubt = _doubt(estimates, [*map(number, corrected)], panels, day, by, is_rate)
-    verdict, why = listed[0]
-    if verdict != "cannot say" and doubt:
-        verdict, why = "cannot say", f"{doubt}; {why}"
-    elif verdict != "cannot say" and len(estimates) == 1:
-        why += "; too few days before to check that the groups moved alike"
-    listed[0] = verdict, "; ".join([*limits, why, *_notes(panels, by)])
-    verdicts, reasons = zip(*listed, strict=True)
-    parts = [_values_of(made) for made in estimates]
-    values = {name: [part[name] for part in parts] for name in parts[0]}
-    tail = {name: values.pop(name) for name in ("n", "clusters")}
-    method = f"difference in differences within {by}"
-    return result(
-        "effect",
-        {
-            "kind": [made.kind for made in estimates],
-            "on": [made.on for made in estimates],
-            **values,
-            "p_adjusted": corrected,
-            "detectable": least,
-            **tail,
-            "verdict": verdicts,
-            "why": reasons,
-            "method": [
-                f"{method}, clustered, t of {number(made.df):.3g} degrees of freedom"
-                if number(made.error) > 0
-                else method
-                for made in estimates
-            ],
-        },
-        None,
-        sums.metadata.sources,
-        combine(sums.states),
-        unit=sums.unit,
-        level=level,
-        column=column,
-        by=by,
-    )
-
-
-def _doubt(
-    estimates: Sequence[DoubleDifference],
-    corrected: Sequence[float],
-    panels: Sequence[PromptDays],
-    day: pd.Timestamp,
-    by: str,
-    is_rate: bool,
-) -> str | None:
-    """Why an effect may be none: the groups moved apart before, or one of them moves by itself."""
-    effect, *rest = estimates
-    failed = [
-        made.kind if made.on is None else f"{made.kind} of {made.on:%Y-%m-%d}"
-        for made, p in zip(rest, corrected[1:], strict=True)
-        if p < 1 - number(made.level)
-    ]
-    if failed:
-        return f"the groups differed before already ({', '.join(failed)})"
-    if not rest or not number(effect.p) < 1 - number(effect.level):
-        return None
-    trend = own_trend(panels, day, effect.level)
-    error = float(np.hypot(number(effect.error), number(trend.error)))
-    df = min(number(effect.df), number(trend.df))
-    value, moved = number(effect.value), number(trend.value)
-    beyond = (value - moved) * np.sign(value)
-    if not np.isfinite(error) or beyond > t_quantile(_BEYOND, df) * error:
-        return None
-    ends = f"{points(moved, is_rate)} of {points(value, is_rate)}"
-    moving = f"the trend within both periods, gone on, comes to {ends}"
-    return f"the treated {by} may have been moving already: {moving}"
-
-
-def _verdict(
-    made: DoubleDifference, p: float, least: float, is_rate: bool, by: str
-) -> tuple[str, str]:
-    """The verdict of one estimate, and what it rests on."""
-    if not np.isfinite(p):
-        lacking = [
-            f"{number(side.k):.0f} {word} {by} have answers before and after"
-            for side, word in ((made.treated, "treated"), (made.control, "control"))
-            if number(side.k) < LEAST_CLUSTERS
-        ]
-        if lacking:
-            return "cannot say", f"{' and '.join(lacking)}; it takes {LEAST_CLUSTERS}"
-        return "cannot say", f"nothing differs between {by}, too few to estimate an error"
-    low, high = (points(number(end), is_rate) for end in (made.low, made.high))
-    level = number(made.level)
-    sides = ", ".join(
-        f"{word} {amount(number(side.before), is_rate)} to {amount(number(side.after), is_rate)}"
-        for word, side in zip(WORDS, (made.treated, made.control), strict=True)
-    )
-    which = f"{100 * level:g} % interval of the difference, for this row alone"
-    why = f"{sides}; {which}: {low} to {high}"
-    names = ("up", "down") if made.kind == "effect" else ("differs", "differs")
-    verdict = verdict_of(p, number(made.value), level, names)
-    if verdict == "no evidence":
-        shown = points(least, is_rate).lstrip("+")
-        why += f"; one of {shown} would have shown in 4 of 5 such samples"
-    return verdict, why
-
-
-def _notes(panels: Sequence[PromptDays], by: str) -> list[str]:
-    """Return a note on the prompts that have answers in one period only."""
-    once = 0
-    for panel in panels:
-        late = plain_value(panel.of(panel.n, panel.days >= 0)) > 0
-        early = plain_value(panel.of(panel.n, panel.days < 0)) > 0
-        once += int((late ^ early).sum())
-    return [f"{once} {by} have answers in one period only and are left out"] if once else []
-
-
-@dataclass(frozen=True)
-class PromptDays:
-    """The sums Σy and Σn by prompt and day: one entry per pair with answers."""
-
-    prompt: Integers
-    day: Any
-    y: Any
-    n: Any
-    prompts: int
-
-    def only(self, rows: Mask) -> PromptDays:
-        """Select some of the entries."""
-        at = np.flatnonzero(rows)
-        day, y, n = (take(values, at) for values in (self.day, self.y, self.n))
-        return PromptDays(self.prompt[rows], day, y, n, self.prompts)
-
-    @property
-    def days(self) -> Numbers:
-        """The day of each entry, from that of the action."""
-        days: Numbers = plain_value(self.day)
-        return days
-
-    def of(self, values: Any, rows: Mask | None = None) -> Any:
-        """Sum values by prompt, over some of the entries."""
-        if rows is None:
-            return Many(self.prompt, self.prompts).total(values)
-        return Many(self.prompt[rows], self.prompts).total(take(values, np.flatnonzero(rows)))
-
-
-@dataclass(frozen=True)
-class GroupChange:
-    """The mean change within the prompts of a group, and its variance.
-
-    In formulas ``z`` are the residuals of prompts, and ``m`` their weights.
-    """
-
-    before: Any = _NAN
-    after: Any = _NAN
-    variance: Any = _NAN
-    df: Any = _NAN
-    k: Any = 0
-    n: Any = 0.0
-
-
-@dataclass(frozen=True)
-class DoubleDifference:
-    """A difference in differences; without error where a group has too few prompts."""
-
-    kind: str
-    on: pd.Timestamp | None
-    treated: GroupChange
-    control: GroupChange
-    level: float
-    value: Any
-    error: Any
-    df: Any
-    low: Any
-    high: Any
-    p: Any
-
-
-def double_difference(
+def _difference(
     kind: str, on: pd.Timestamp | None, groups: Sequence[GroupChange], level: Any
 ) -> DoubleDifference:
     """Compute the difference of two changes, with Welch's degrees of freedom."""
@@ -446,88 +365,60 @@ def double_difference(
         name_all(**{f"k_{word}": side.k, f"n_{word}": side.n})
     with np.errstate(divide="ignore", invalid="ignore"):
         value = (treated.after - treated.before) - (control.after - control.before)
-        variance = treated.variance + control.variance
-        spread = treated.variance**2 / treated.df + control.variance**2 / control.df
-        df: Any = np.where(
-            spread > 0, np.maximum(variance**2 / np.maximum(spread, 1e-300), 1.0), 1.0
-        )
-        error = np.sqrt(variance)
-        name_all(change=value, error=error, df=df)
+        variance, df = welch(treated, control)
         ends = [plain_value(end) for side in groups for end in (side.before, side.after)]
-        enough = min(int(plain_value(side.k)) for side in groups) >= LEAST_CLUSTERS
-        if not (enough and varies(plain_value(variance), np.max(np.abs(ends)))):
-            nothing = dict.fromkeys(("error", "low", "high", "p"), _NAN)
-            df = float(plain_value(df))
-            return DoubleDifference(kind, on, treated, control, level, value, df=df, **nothing)
-        half = t_quantile((1 + level) / 2, df) * error
-        p = two_sided(value / error, df)
-    low, high = value - half, value + half
-    return DoubleDifference(kind, on, treated, control, level, value, error, df, low, high, p)
+        is_enough = min(number(side.k) for side in groups) >= LEAST_CLUSTERS
+        if is_enough and varies(plain_value(variance), np.max(np.abs(ends))):
+            change = tested(value, np.sqrt(variance), df, level)
+        else:
+            name_all(change=value)
+            change = Change(value)
+    return DoubleDifference(kind, on, treated, control, change)
 
 
 def change_within(panel: PromptDays, at: float, word: str = "group") -> GroupChange:
     """Compute the mean change within prompts that have answers before and after a day."""
-    late = panel.days >= at
-    sums = [panel.of(values, rows) for rows in (late, ~late) for values in (panel.y, panel.n)]
+    sides = [panel.only(panel.days >= at), panel.only(panel.days < at)]
+    sums = [side.of(values) for side in sides for values in (side.y, side.n)]
     both = np.flatnonzero((plain_value(sums[1]) > 0) & (plain_value(sums[3]) > 0))
-    k = len(both)
-    if not k:
+    if not len(both):
         return GroupChange()
     y1, n1, y0, n0 = (take(values, both) for values in sums)
     name_all(y1=y1, n1=n1, y0=y0, n0=n0)
-    weight = n1 * n0 / (n1 + n0)
-    name_all(m=weight)
-    whole = One.total(weight)
-    name_all(whole=whole)
+    m = n1 * n0 / (n1 + n0)
+    name_all(m=m)
+    weight = One.total(m)
+    name_all(weight=weight)
     # What is shown as before and after is the mean with the same weights.
-    before, after = (One.total(weight * y / n) / whole for y, n in ((y0, n0), (y1, n1)))
+    before, after = (One.total(m * y / n) / weight for y, n in ((y0, n0), (y1, n1)))
     name_all(**{f"{word}_before": before, f"{word}_after": after})
-    z = weight * (y1 / n1 - y0 / n0 - (after - before)) / whole
+    z = m * (y1 / n1 - y0 / n0 - (after - before)) / weight
+    return _group(before, after, z, m, One.total(n1) + One.total(n0))
+
+
+def _group(before: Any, after: Any, z: Any, m: Any, n: Any) -> GroupChange:
     name_all(z=z)
-    return _group(before, after, z, weight, One.count(weight), One.total(n1) + One.total(n0))
-
-
-def _group(before: Any, after: Any, z: Any, m: Any, k: Any, n: Any) -> GroupChange:
-    variance = k / (k - 1) * One.total(z**2) if plain_value(k) > 1 else _NAN
+    k = One.count(m)
+    variance = k / (k - 1) * One.total(z**2) if plain_value(k) > 1 else NAN
     return GroupChange(before, after, variance, freedom(m, z), k, n)
 
 
-def checks(panels: Sequence[PromptDays], day: pd.Timestamp, level: Any) -> list[DoubleDifference]:
+def _checks(panels: Sequence[PromptDays], day: pd.Timestamp, level: Any) -> list[DoubleDifference]:
     """Compute the pre-trend and the placebo effects, from the days before alone."""
     early = [panel.only(panel.days < 0) for panel in panels]
-    there = np.unique(np.concatenate([panel.days for panel in early]))
+    days = np.unique(np.concatenate([panel.days for panel in panels]))
+    there, late = days[days < 0], days[days >= 0]
     if len(there) < _LEAST_DAYS:
         return []
-    late = np.unique(np.concatenate([panel.days[panel.days >= 0] for panel in panels]))
-    length = setting("span", float(late.mean() - there.mean()) if len(late) else _NAN)
+    length = setting("span", float(late.mean() - there.mean()) if len(late) else NAN)
     trend = [slope_within([side], length, word) for side, word in zip(early, WORDS, strict=True)]
-    made = [double_difference("pre-trend", None, trend, level)]
-    middle = len(there) // 2
-    places = sorted({middle} if len(there) < 16 else {len(there) // 4, middle, 3 * len(there) // 4})
-    for place in places[:_PLACEBOS]:
+    estimates = [_difference("pre-trend", None, trend, level)]
+    quarters = (2,) if len(there) < 16 else (1, 2, 3)
+    for place in dict.fromkeys(quarter * len(there) // 4 for quarter in quarters):
         at = float(there[place])
         groups = [change_within(*side) for side in zip(early, (at, at), WORDS, strict=True)]
-        made.append(double_difference("placebo", day + pd.Timedelta(days=at), groups, level))
-    return made
-
-
-def _about_middle(panel: PromptDays) -> tuple[Any, Any, Any, Any]:
-    """Sum by prompt the squares and products of days about their middle; Σn and Σy."""
-    size, total = panel.of(panel.n), panel.of(panel.y)
-    name_all(size=size, total=total)
-    middle = panel.of(panel.n * panel.day) / size
-    name_all(middle=middle)
-    off = panel.day - take(middle, panel.prompt)
-    name_all(off=off)
-    return panel.of(panel.n * off**2), panel.of(off * panel.y), size, total
-
-
-def own_trend(panels: Sequence[PromptDays], day: pd.Timestamp, level: Any) -> DoubleDifference:
-    """Compute what the difference of trends within both periods comes to between their middles."""
-    days = np.unique(np.concatenate([panel.days for panel in panels]))
-    span = setting("span", float(days[days >= 0].mean() - days[days < 0].mean()))
-    periods = [(panel.only(panel.days < 0), panel.only(panel.days >= 0)) for panel in panels]
-    return double_difference("trend", day, [slope_within(side, span) for side in periods], level)
+        estimates.append(_difference("placebo", day + pd.Timedelta(days=at), groups, level))
+    return estimates
 
 
 def slope_within(panels: Sequence[PromptDays], span: Any, word: str = "group") -> GroupChange:
@@ -536,7 +427,15 @@ def slope_within(panels: Sequence[PromptDays], span: Any, word: str = "group") -
     Of several panels of the same prompts, such as two periods, it is the trend within each.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
-        sums = [_about_middle(panel) for panel in panels]
+        sums = []
+        for panel in panels:
+            size, total = panel.of(panel.n), panel.of(panel.y)
+            name_all(size=size, total=total)
+            middle = panel.of(panel.n * panel.day) / size
+            name_all(middle=middle)
+            off = panel.day - take(middle, panel.prompt)
+            name_all(off=off)
+            sums.append((panel.of(panel.n * off**2), panel.of(off * panel.y), size, total))
         spread, moved, size, total = (reduce(add, parts) for parts in zip(*sums, strict=True))
         name_all(spread=spread, move=moved)
         used = np.flatnonzero(plain_value(spread) > 0)
@@ -544,45 +443,63 @@ def slope_within(panels: Sequence[PromptDays], span: Any, word: str = "group") -
             return GroupChange()
         m, moved = take(spread, used), take(moved, used)
         name_all(m=m, moved=moved)
-        whole = One.total(m)
-        slope = One.total(moved) / whole
+        weight = One.total(m)
+        slope = One.total(moved) / weight
         there = np.flatnonzero(plain_value(size) > 0)
         total, size = take(total, there), take(size, there)
         name_all(y=total, n=size)
         start = One.total(total) / One.total(size)
-        name_all(**{"whole": whole, "slope": slope, f"{word}_before": start})
-        z = (moved - slope * m) / whole * span
-        name_all(z=z)
-    return _group(start, start + slope * span, z, m, One.count(m), One.total(size))
+        name_all(**{"weight": weight, "slope": slope, f"{word}_before": start})
+        z = (moved - slope * m) / weight * span
+    return _group(start, start + slope * span, z, m, One.total(size))
 
 
-def dated_by(flat: pd.DataFrame, date: str) -> pd.DataFrame:
-    """The frame with whole days in the column of days."""
-    days = pd.to_datetime(flat[date])
-    if days.dt.tz is not None:
-        days = days.dt.tz_localize(None)
-    return flat.assign(**{date: days.dt.normalize()})
+# --- whether it is one ------------------------------------------------------------------------
 
 
-def day_of(on: object) -> pd.Timestamp:
-    """The day of an action.
+def _doubt(
+    estimates: Sequence[DoubleDifference],
+    p_values: Sequence[float],
+    panels: Sequence[PromptDays],
+    by: str,
+    is_rate: bool,
+    level: float,
+) -> str:
+    """Why an effect may be none: the groups moved apart before, or one of them moves by itself."""
+    first, *rest = estimates
+    failed = [
+        estimate.kind + (f" of {estimate.on:%Y-%m-%d}" if estimate.on is not None else "")
+        for estimate, p in zip(rest, p_values[1:], strict=True)
+        if p < 1 - level
+    ]
+    if failed:
+        return f"the groups differed before already ({', '.join(failed)})"
+    if not rest or not p_values[0] < 1 - level:
+        return ""
+    # What the difference of the trends within both periods comes to between their middles.
+    days = np.unique(np.concatenate([panel.days for panel in panels]))
+    span = float(days[days >= 0].mean() - days[days < 0].mean())
+    periods = [(panel.only(panel.days < 0), panel.only(panel.days >= 0)) for panel in panels]
+    slopes = [slope_within(side, span) for side in periods]
+    trend = _difference("trend", None, slopes, level).change
+    error = float(np.hypot(number(first.change.error), number(trend.error)))
+    df = min(number(first.change.df), number(trend.df))
+    value, moved = number(first.change.change), number(trend.change)
+    beyond = (value - moved) * np.sign(value)
+    if not np.isfinite(error) or beyond > number(t_quantile(_BEYOND, df)) * error:
+        return ""
+    ends = f"{points(moved, is_rate)} of {points(value, is_rate)}"
+    moving = f"the trend within both periods, gone on, comes to {ends}"
+    return f"the treated {by} may have been moving already: {moving}"
 
-    Raises
-    ------
-    ArgumentError
-        If it is none, or written in a way that can be read as another day.
-    """
-    given = parse_moment(on) if isinstance(on, str) else on
-    if not isinstance(given, calendar_date | np.datetime64) or pd.isna(given):
-        raise ArgumentError(
-            f"on={on!r} is no day in ISO 8601; write it as 2026-11-05", argument="on"
+
+def _notes(panels: Sequence[PromptDays], by: str) -> list[str]:
+    """Return a note on the prompts that have answers in one period only."""
+    once = 0
+    for panel in panels:
+        late, early = (
+            plain_value(side.of(side.n)) > 0
+            for side in (panel.only(panel.days >= 0), panel.only(panel.days < 0))
         )
-    return pd.Timestamp(given).tz_localize(None).normalize()
-
-
-def outside(day: pd.Timestamp, stamps: pd.Series) -> list[str]:
-    """Say that the day of an action is not among the days of a frame, if it is not."""
-    first, last = stamps.min(), stamps.max()
-    if pd.isna(first) or first <= day <= last:
-        return []
-    return [f"{day:%Y-%m-%d} is outside the days of the frame, {first:%Y-%m-%d} to {last:%Y-%m-%d}"]
+        once += int((late ^ early).sum())
+    return [f"{once} {by} have answers in one period only and are left out"] if once else []
