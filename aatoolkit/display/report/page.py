@@ -192,7 +192,7 @@ class _Page:
                 counts[words.partition(":")[0]] += 1
                 states.setdefault(words, {})[title_of(table)] = None
         total = f"Of {counts.total()} tables: "
-        total += ", ".join(f"{count} {words}" for words, count in counts.most_common())
+        total += ", ".join(f"{count} {words[2:].lower()}" for words, count in counts.most_common())
         listed = [
             f"{text(words, 400)} <small>{text(', '.join(titles), 1000)}</small>"
             for words, titles in states.items()

@@ -89,8 +89,7 @@ code { font-size: .95em; overflow-wrap: anywhere; }
   .many caption::after { display: block; content: "More columns in the folds below"; }
   details .many caption::after { content: "More columns to the right \\2192"; }
   section > .wide :is(th, td):nth-child(n+4) { display: none; }
-  section > .wide :is(th[scope], td, td.time) { min-width: 0; white-space: normal;
-    overflow-wrap: anywhere; }
+  section > .wide :is(th[scope], td, td.time) { min-width: 0; white-space: normal; }
   tbody th[scope="row"] { position: sticky; left: 0; background: var(--paper); max-width: 42vw;
     min-width: 8.5rem; padding-right: .5rem; overflow-wrap: anywhere; }
   summary { padding: .6rem 0; }
