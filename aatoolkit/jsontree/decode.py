@@ -37,15 +37,11 @@ EXACT_FLOAT = 2**53
 _BLOCK, _EXCERPT = 1 << 17, 200
 _QUOTE, _BACKSLASH, _COLON, _SPACE = b'"\\: '
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
-_NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+_END_OF_KEY = re.compile(rb'(?<!\\)(?:\\\\)*"\s*\Z')
 
 
 class _Invalid(Exception):
     """The problem of a document: the word for it and the sentence."""
-
-    def __init__(self, problem: str, sentence: str) -> None:
-        super().__init__(sentence)
-        self.problem = problem
 
 
 def decode(answer: bytes | str | Any, **facts: Any) -> Any:
@@ -103,8 +99,8 @@ def read_document(
     if not isinstance(answer, bytes | str):
         return survey(checked_value(answer, **facts), True)[0]
     body = answer.encode("utf-8", "surrogatepass") if isinstance(answer, str) else answer
+    bare = body.removeprefix(BOM)
     try:
-        bare = body.removeprefix(BOM)
         result, keys = survey(orjson.loads(bare), False)
         if keys_in(bare) == keys:
             return result
@@ -125,17 +121,12 @@ def keys_in(body: bytes) -> int:
         is_quote = before == _QUOTE
         is_doubtful = (before <= _SPACE) | (is_quote & (codes[colons - 2] == _BACKSLASH))
         keys += int(np.count_nonzero(is_quote & ~is_doubtful))
-        keys += sum(_ends_key(body, colon) for colon in colons[is_doubtful].tolist())
+        for colon in colons[is_doubtful].tolist():
+            window = body[max(colon - 64, 0) : colon]
+            if not window.strip(b'\\" \t\r\n'):
+                raise Inexact  # the text or key begins before
+            keys += _END_OF_KEY.search(window) is not None
     return keys
-
-
-def _ends_key(body: bytes, colon: int, window: int = 64) -> bool:
-    """Whether a colon follows a key, and is not itself in a text."""
-    bare = body[max(colon - window, 0) : colon].rstrip()
-    text = bare[:-1].rstrip(b"\\")
-    if not text and window < colon:
-        return _ends_key(body, colon, 8 * window)
-    return bare[-1] == _QUOTE and (len(bare) - 1 - len(text)) % 2 == 0
 
 
 def decode_exactly(body: bytes, **facts: Any) -> Any:
@@ -143,7 +134,7 @@ def decode_exactly(body: bytes, **facts: Any) -> Any:
     try:
         return _read(body.removeprefix(BOM))
     except _Invalid as refused:
-        problem, sentence = refused.problem, str(refused)
+        problem, sentence = refused.args
     # Raised here, outside the handler: what the handlers caught holds parts of the body.
     raise DecodeError(
         f"the response is not a JSON document: {sentence}",
@@ -206,36 +197,6 @@ def is_unicode(text: str) -> bool:
 
 def _read(body: bytes) -> Any:
     """Decode one document, or raise `_Invalid`."""
-    text = _text(body)
-    shallowest, deepest = _depths(_STRING.sub(b'""', body))
-    if deepest > MAX_DEPTH:
-        raise _Invalid("too_deep", f"it is nested more than {MAX_DEPTH} deep")
-    try:
-        value = json.loads(
-            text, object_pairs_hook=_object, parse_constant=_constant, parse_float=_float
-        )
-    except (ValueError, RecursionError) as error:
-        # An object or list that is cut off never closes the bracket it begins with.
-        cut = shallowest > 0 and body.lstrip()[:1] in (b"{", b"[")
-        why = "it breaks off before its end" if cut else f"{error}"
-        raise _Invalid("truncated" if cut else "not_json", why) from None
-    if "\\u" in text and not is_unicode(json.dumps(value, ensure_ascii=False)):
-        raise _Invalid("encoding", "it holds half a surrogate pair, which is no text")
-    return value
-
-
-def _depths(bare: bytes) -> tuple[int, int]:
-    """The least and the greatest depth that a body without its strings reaches."""
-    brackets = np.frombuffer(bare.translate(None, _NOT_BRACKETS), np.uint8)
-    # One bit distinguishes an opening bracket from a closing one, be it square or curly.
-    opens = (brackets & 0b10) != 0
-    if not len(opens):
-        return 0, 0
-    depths = np.cumsum(np.where(opens, np.int8(1), np.int8(-1)), dtype=np.int32)
-    return int(depths.min()), int(depths.max())
-
-
-def _text(body: bytes) -> str:
     start = body[:512].lstrip()
     if not body.strip():
         raise _Invalid("empty", "it is empty")
@@ -244,18 +205,33 @@ def _text(body: bytes) -> str:
     if b"\0" in start[:4]:
         raise _Invalid("encoding", "it is not in UTF-8")
     try:
-        return body.decode("utf-8")
+        text = body.decode("utf-8")
+        value = json.loads(
+            text, object_pairs_hook=_object, parse_constant=_constant, parse_float=_float
+        )
+        Census(is_exact=True).walk([value])
     except UnicodeDecodeError as error:
         raise _Invalid("encoding", f"it is not in UTF-8 (byte {error.start})") from None
+    except (Inexact, RecursionError):
+        raise _Invalid("too_deep", f"it is nested more than {MAX_DEPTH} deep") from None
+    except ValueError as error:
+        bare = _STRING.sub(b"", body)
+        opened = sum(map(bare.count, (b"{", b"["))) - sum(map(bare.count, (b"}", b"]")))
+        if opened > 0 and start[:1] in (b"{", b"["):
+            raise _Invalid("truncated", "it breaks off before its end") from None
+        raise _Invalid("not_json", f"{error}") from None
+    if "\\u" in text and not is_unicode(json.dumps(value, ensure_ascii=False)):
+        raise _Invalid("encoding", "it holds half a surrogate pair, which is no text")
+    return value
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    value = dict(pairs)
+    if len(value) < len(pairs):
         ((twice, _),) = Counter(key for key, _ in pairs).most_common(1)
-        shown = excerpt(repr(twice).encode("utf-8", "backslashreplace"))
-        raise _Invalid("duplicate_key", f"the key {shown} is given twice in one object")
-    return found
+        key = excerpt(repr(twice).encode("utf-8", "backslashreplace"))
+        raise _Invalid("duplicate_key", f"the key {key} is given twice in one object")
+    return value
 
 
 def _constant(name: str) -> NoReturn:

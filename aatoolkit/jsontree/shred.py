@@ -53,16 +53,14 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from itertools import chain
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from aatoolkit.errors import MetadataError, PayloadError
 from aatoolkit.jsontree.decode import EXACT_FLOAT, decode, gc_paused
-from aatoolkit.jsontree.layout import MAX_NODES, Census, are_keyed, regular
-from aatoolkit.jsontree.vectors import MISSING, Missing
+from aatoolkit.jsontree.layout import MAX_NODES, Census, are_keyed
+from aatoolkit.jsontree.vectors import MISSING, Missing, Vector
 
 __all__ = ["shred", "unshred"]
 
@@ -127,7 +125,11 @@ def shred(answer: bytes | str | Any, *, max_nodes: int = MAX_NODES) -> dict[str,
     tables: dict[str, pa.Table] = {}
     while waiting:
         table = waiting.pop()
-        tables[_short(table.name)] = table.arrow(census)
+        cell = table.cell(table.values, "", census)
+        plan = {"table": table.name, "rows": len(table.values), "cell": cell}
+        text = json.dumps(plan, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        arrow = pa.table(table.columns).replace_schema_metadata({PLAN: text.encode()})
+        tables[_short(table.name)] = arrow
         waiting += reversed(table.below)
     return tables
 
@@ -140,78 +142,74 @@ class _Table:
         self.columns: dict[str, pa.Array] = {}
         self.below: list[_Table] = []
 
-    def arrow(self, census: Census) -> pa.Table:
-        cell = self._cell(self.values, "", census)
-        plan = {"table": self.name, "rows": len(self.values), "cell": cell}
-        text = json.dumps(plan, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-        return pa.table(self.columns).replace_schema_metadata({PLAN: text.encode()})
-
-    def _cell(self, values: Sequence[Any], label: str, census: Census) -> _Plan:
+    def cell(self, values: Sequence[Any], label: str, census: Census) -> _Plan:
         """Add the columns of values, one a row; return the plan: which column holds which kind."""
         census.add()
         column, plan = label or VALUE, _Plan()
         kinds = [*map(_KINDS.__getitem__, map(type, values))]
         present = {*kinds}
-        if INTEGER in present and not all(
-            -(2**63) <= value < 2**63 for value in values if type(value) is int
-        ):
-            for row, value in enumerate(values):
-                if type(value) is int and not -(2**63) <= value < 2**63:
-                    kinds[row], present = BIG, {*present, BIG}
-            values = [str(v) if k == BIG else v for v, k in zip(values, kinds, strict=True)]
-        elif {INTEGER, NUMBER} <= present and _are_distinguishable(values):
-            kinds = [NUMBER if kind == INTEGER else kind for kind in kinds]
-            present, plan["whole"] = present - {INTEGER}, True
+        if INTEGER in present:
+            numbers = [value for value in values if type(value) is int]
+            if not -(2**63) <= min(numbers) <= max(numbers) < 2**63:
+                rows = [r for r, k in enumerate(kinds) if k == INTEGER and not _fits(values[r])]
+                values = [*values]
+                for row in rows:
+                    values[row], kinds[row] = str(values[row]), BIG
+                present = {*kinds}
+            elif NUMBER in present and _are_distinguishable(values):
+                kinds = [NUMBER if kind == INTEGER else kind for kind in kinds]
+                present, plan["whole"] = {*kinds}, True
         objects = [value for value in values if type(value) is dict]
         if objects and are_keyed(objects):
             kinds = ["entries" if kind == "object" else kind for kind in kinds]
-            present = present - {"object"} | {"entries"}
+            present = {*kinds}
+
+        def of_kind(kind: str) -> Sequence[Any]:
+            if present == {kind}:
+                return values
+            return [value if k == kind else None for value, k in zip(values, kinds, strict=True)]
+
         bare = [kind for kind in _BARE if kind in present]
         if len(bare) > 1:
             plan["kind"] = column + KIND
-            self.columns[plan["kind"]] = pa.array(kinds).dictionary_encode()
+            self.columns[column + KIND] = pa.array(kinds).dictionary_encode()
         elif bare:
             plan["bare"] = bare[0]
-        scalars = sorted(present & _ARROW.keys() & {*kinds})
+        scalars = sorted(present & _ARROW.keys())
         plan["scalars"] = {k: column if len(scalars) == 1 else f"{column}@{k}" for k in scalars}
         for kind, name in plan["scalars"].items():
-            held = _of_kind(values, kinds, kind)
-            self.columns[name] = pa.array(held, _ARROW[kind])
+            self.columns[name] = pa.array(of_kind(kind), _ARROW[kind])
         if present == {"null"} or (present == {"null", "missing"} and label):
             self.columns[column] = pa.nulls(len(values))
         for kind, sign in (("array", ITEMS), ("entries", ENTRIES)):
             if kind in present:
-                self.columns[column + sign] = self._child(
-                    _of_kind(values, kinds, kind), label, sign
-                )
+                self.columns[column + sign] = self._child(of_kind(kind), label, sign)
                 plan[sign] = [column + sign, self.below[-1].name]
         if "object" in present:
-            columns: Mapping[str, Sequence[Any]] = {}
-            if present == {"object"}:
-                columns = regular(values)
-            names = sorted(columns or {*chain.from_iterable(objects)})
-            records = [value if type(value) is dict else {} for value in values]
-            plan["fields"] = {}
-            for name in names:
-                below = columns.get(name) or [record.get(name, MISSING) for record in records]
-                plan["fields"][name] = self._cell(below, _field(label, name), census)
+            place = Vector(values)
+            plan["fields"] = {
+                name: self.cell(place.field(name).values, _field(label, name), census)
+                for name in sorted(place.fields())
+            }
         return plan
 
     def _child(self, containers: Sequence[Any], label: str, sign: str) -> pa.Array:
         """Open the table of the elements of arrays, or of the entries of objects."""
         above = "" if self.name == DOCUMENT else self.name
         name = f"{above}.{label}{sign}" if above and label else f"{above}{label}{sign}"
-        held = [container or () for container in containers]
-        lists = [c.values() if isinstance(c, dict) else c for c in held]
-        child = _Table(name, [*chain.from_iterable(lists)])
-        lengths = np.fromiter(map(len, held), np.int64, len(held))
-        starts = (lengths.cumsum() - lengths).repeat(lengths)
-        child.columns[PARENT] = pa.array(np.arange(len(held)).repeat(lengths))
-        child.columns[PLACE] = pa.array(np.arange(len(starts)) - starts, pa.int32())
+        place = Vector(containers)
+        inner = place.each() if sign == ITEMS else place.entries()
+        child = _Table(name, inner.values)
+        child.columns[PARENT] = pa.array(inner.level.parents)
+        child.columns[PLACE] = pa.array(inner.level.positions, pa.int32())
         if sign == ENTRIES:
-            child.columns[KEY] = pa.array([*chain.from_iterable(held)], pa.string())
+            child.columns[KEY] = pa.array(inner.level.keys, pa.string())
         self.below.append(child)
         return pa.array([None if c is None else len(c) for c in containers], pa.int32())
+
+
+def _fits(value: int) -> bool:
+    return -(2**63) <= value < 2**63
 
 
 def _are_distinguishable(values: Sequence[Any]) -> bool:
@@ -221,13 +219,6 @@ def _are_distinguishable(values: Sequence[Any]) -> bool:
         for value in values
         if type(value) in (int, float)
     )
-
-
-def _of_kind(values: Sequence[Any], kinds: list[str], kind: str) -> Sequence[Any]:
-    """The values of a kind, None in the place of others."""
-    if {*kinds} == {kind}:
-        return values
-    return [value if k == kind else None for value, k in zip(values, kinds, strict=True)]
 
 
 def _field(record: str, key: str) -> str:
@@ -293,54 +284,42 @@ def _values(tables: dict[str, tuple[pa.Table, _Plan]], name: str) -> list[Any]:
     if table.num_columns and table.num_rows != plan["rows"]:
         raise ValueError(f"the table {_short(name)} had {plan['rows']} rows")
 
-    def rebuilt(plan: _Plan) -> list[Any]:
-        kinds = table.column(plan["kind"]).to_pylist() if "kind" in plan else []
-        values: list[Any] = [MISSING if plan.get("bare") == "missing" else None] * len(rows)
-        for row, kind in enumerate(kinds):
-            if kind == "missing":
-                values[row] = MISSING
-        for kind, column in plan["scalars"].items():
+    def rebuilt(cell: _Plan) -> list[Any]:
+        kinds = table.column(cell["kind"]).to_pylist() if "kind" in cell else []
+        kinds = kinds or [cell.get("bare", "null")] * plan["rows"]
+        values = [MISSING if kind == "missing" else None for kind in kinds]
+        for kind, column in cell["scalars"].items():
             for row, value in enumerate(table.column(column).to_pylist()):
                 if value is not None:
-                    is_whole = kind == NUMBER and "whole" in plan and value.is_integer()
+                    is_whole = kind == NUMBER and "whole" in cell and value.is_integer()
                     values[row] = int(value) if kind == BIG or is_whole else value
         for sign in (ITEMS, ENTRIES):
-            if sign in plan:
-                column, below = plan[sign]
-                for row, value in _containers(
-                    tables, table.column(column).to_pylist(), below, sign
-                ):
-                    values[row] = value
-        if "fields" in plan:
-            objects = [row for row in rows if not kinds or kinds[row] == "object"]
-            objects = [row for row in objects if values[row] is None]
+            if sign in cell:
+                column, below = cell[sign]
+                lengths = table.column(column).to_pylist()
+                inner, child = _values(tables, below), tables[below][0]
+                parents = [row for row, length in enumerate(lengths) for _ in range(length or 0)]
+                if child.column(PARENT).to_pylist() != parents:
+                    raise ValueError(
+                        f"the table {_short(below)} does not have the rows that are referred to"
+                    )
+                if sign == ENTRIES:
+                    inner = [*zip(child.column(KEY).to_pylist(), inner, strict=True)]
+                start = 0
+                for row, length in enumerate(lengths):
+                    if length is not None:
+                        part = inner[start : start + length]
+                        values[row] = part if sign == ITEMS else dict(part)
+                        start += length
+        if "fields" in cell:
+            objects = [r for r, kind in enumerate(kinds) if kind == "object" and values[r] is None]
             for row in objects:
                 values[row] = {}
-            for key, cell in plan["fields"].items():
-                inner = rebuilt(cell)
+            for key, field in cell["fields"].items():
+                inner = rebuilt(field)
                 for row in objects:
                     if inner[row] is not MISSING:
                         values[row][key] = inner[row]
         return values
 
-    rows = range(plan["rows"])
     return rebuilt(plan["cell"])
-
-
-def _containers(
-    tables: dict[str, tuple[pa.Table, _Plan]], lengths: list[int | None], name: str, sign: str
-) -> list[tuple[int, Any]]:
-    """Rebuild the arrays, or the objects that became rows, with the row of each."""
-    values, child = _values(tables, name), tables[name][0]
-    parents = [row for row, length in enumerate(lengths) for _ in range(length or 0)]
-    if child.column(PARENT).to_pylist() != parents:
-        raise ValueError(f"the table {_short(name)} does not have the rows that are referred to")
-    keys = child.column(KEY).to_pylist() if sign == ENTRIES else []
-    listed: list[tuple[int, Any]] = []
-    start = 0
-    for row, length in enumerate(lengths):
-        if length is not None:
-            part = slice(start, start := start + length)
-            pairs = zip(keys[part], values[part], strict=True) if keys else ()
-            listed.append((row, values[part] if sign == ITEMS else dict(pairs)))
-    return listed
