@@ -31,7 +31,6 @@ from aatoolkit.frame.views import codebook_of
 from aatoolkit.jsontree.coerce import coerce_values
 from aatoolkit.metadata.arrow_schema import declared, with_facts
 from aatoolkit.metadata.attrs import Source, metadata_of
-from aatoolkit.normalizer.columns import own_buffers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -1444,7 +1443,7 @@ class Accessor(NamesNear):
         >>> pa.table(pd.DataFrame({"n": [1]}).aa).column("n").to_pylist()
         [1]
         """
-        table = own_buffers(arrow_table(self._frame, Path("the frame")))
+        table = arrow_table(self._frame, Path("the frame"))
         whole = table.cast(with_facts(table.schema, metadata_of(self._frame)))
         return whole.__arrow_c_stream__(requested_schema)
 

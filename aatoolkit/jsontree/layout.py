@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import chain
-from operator import itemgetter
 from typing import Any
 
 from aatoolkit.errors import PayloadError
@@ -117,21 +116,6 @@ class Census:
             self.look(part, kinds, depth + 1)
             if not kinds <= _PLAIN:
                 self.walk(part, depth + 1)
-
-
-def regular(objects: Sequence[dict[str, Any]]) -> dict[str, Sequence[Any]]:
-    """The values of each key, where all objects have the same keys; else nothing."""
-    first = objects[0]
-    if not first or len(first) > MAX_FIELDS:
-        return {}
-    if len(objects) == 1:
-        return {key: (value,) for key, value in first.items()}
-    if {*map(len, objects)} != {len(first)}:
-        return {}
-    try:
-        return {key: [*map(itemgetter(key), objects)] for key in first}
-    except KeyError:
-        return {}
 
 
 def are_keyed(objects: Sequence[dict[str, Any]]) -> bool:

@@ -287,7 +287,7 @@ def _values(tables: dict[str, tuple[pa.Table, _Plan]], name: str) -> list[Any]:
     def rebuilt(cell: _Plan) -> list[Any]:
         kinds = table.column(cell["kind"]).to_pylist() if "kind" in cell else []
         kinds = kinds or [cell.get("bare", "null")] * plan["rows"]
-        values = [MISSING if kind == "missing" else None for kind in kinds]
+        values: list[Any] = [MISSING if kind == "missing" else None for kind in kinds]
         for kind, column in cell["scalars"].items():
             for row, value in enumerate(table.column(column).to_pylist()):
                 if value is not None:

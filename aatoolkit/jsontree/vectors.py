@@ -12,12 +12,13 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import chain
+from operator import itemgetter
 from typing import Any, Final
 from weakref import ref
 
 import numpy as np
 
-from aatoolkit.jsontree.layout import regular
+from aatoolkit.jsontree.layout import MAX_FIELDS
 from aatoolkit.jsontree.paths import KEY_SIGN, Each, Entries, Field, Step, key_step
 
 RowIndex = np.ndarray[tuple[int], np.dtype[np.int64]]
@@ -158,7 +159,6 @@ class Vector:
         self.kinds: set[type] = {*map(type, values)}
         # Who holds a place holds those below it.
         self._below: dict[object, Vector] = {}
-        self._records: dict[str, Sequence[Any]] | None = None
 
     @staticmethod
     def of(document: Any) -> Vector:
@@ -198,12 +198,16 @@ class Vector:
             return self.values  # type: ignore[no-any-return]
         return [value for value in self.values if type(value) is kind]
 
-    @property
+    @cached_property
     def records(self) -> dict[str, Sequence[Any]]:
         """All fields of the values, where all are objects with the same keys; else none."""
-        if self._records is None:
-            self._records = regular(self.values) if self.kinds == {dict} else {}
-        return self._records
+        first = self.values[0] if self.kinds == {dict} else {}
+        if not 0 < len(first) <= MAX_FIELDS or {*map(len, self.values)} != {len(first)}:
+            return {}
+        try:
+            return {key: [*map(itemgetter(key), self.values)] for key in first}
+        except KeyError:
+            return {}
 
     def fields(self) -> list[str]:
         """The names of the fields of all objects among the values, as they come."""
@@ -216,7 +220,7 @@ class Vector:
         below = self._below.get(name)
         if below is None:
             values = self.records.get(name)
-            if values is None and dict in self.kinds and not self._records:
+            if values is None and dict in self.kinds and not self.records:
                 objects = self.values
                 if self.kinds != {dict}:
                     objects = [value if type(value) is dict else {} for value in objects]

@@ -190,7 +190,11 @@ class BuiltTable:
         empty = max(array.null_count for array in keys)
         if empty:
             report.record("null key", place, empty)
-        different = _distinct(keys)
+        lists = [  # `to_pylist` takes many times as long
+            key.to_pylist() if key.null_count else key.to_numpy(zero_copy_only=False).tolist()
+            for key in keys
+        ]
+        different = len(set(lists[0] if len(lists) == 1 else zip(*lists, strict=True)))
         if different < self.size:
             report.record("duplicate key", place, self.size - different)
             self._keep(["_row"], "Int64", pa.array(np.arange(self.size)))
@@ -234,25 +238,6 @@ class BuiltTable:
 
     def _path(self, column: Column, row: int) -> str | None:
         return self.rows.path_in(column)(row)
-
-
-def _distinct(columns: Sequence[pa.Array]) -> int:
-    """Count the distinct rows of some columns."""
-    if len(columns[0]) <= _FEW:
-        # `to_pylist` takes many times as long.
-        lists = [
-            c.to_pylist() if c.null_count else c.to_numpy(zero_copy_only=False).tolist()
-            for c in columns
-        ]
-        return len(set(lists[0] if len(lists) == 1 else zip(*lists, strict=True)))
-    # Arrow's own grouping takes nearly as much memory as a long answer has bytes.
-    distinct = rows = np.zeros(len(columns[0]), np.int64)
-    for column in columns:
-        values = pc.dictionary_encode(column, memory_pool=POOL)
-        count = len(values.dictionary)
-        codes = values.indices.fill_null(count).to_numpy(zero_copy_only=False)
-        distinct, rows = np.unique(rows * (count + 1) + codes, return_inverse=True)
-    return len(distinct)
 
 
 @lru_cache(maxsize=256)
@@ -410,21 +395,3 @@ def as_tuples(column: pa.Array | pa.ChunkedArray) -> np.ndarray[Any, Any]:
     lists = column.to_numpy(zero_copy_only=False)
     cells = (pd.NA if values is None else tuple(values.tolist()) for values in lists)
     return np.fromiter(cells, object, len(lists))
-
-
-def own_buffers(table: pa.Table) -> pa.Table:
-    """Copy the columns that are parts of larger buffers, all of which a pickle would hold.
-
-    Examples
-    --------
-    >>> part = pa.table({"n": pa.array(range(9000)).slice(10, 2)})
-    >>> part.get_total_buffer_size(), own_buffers(part).get_total_buffer_size()
-    (72000, 16)
-    """
-    columns = [
-        pa.chunked_array([pa.concat_arrays(column.chunks)], column.type)
-        if column.num_chunks and column.get_total_buffer_size() > 2 * column.nbytes
-        else column
-        for column in table.columns
-    ]
-    return pa.Table.from_arrays(columns, schema=table.schema)

@@ -44,24 +44,24 @@ def provenance(
     document: Vector, tables: Sequence[BuiltTable], extra: Collection[str]
 ) -> dict[str, pa.Table]:
     """Record where the values of an answer are that are not in ``extra``, by their paths."""
+    columns = [
+        (table, column)
+        for table in tables
+        for column in table.table.columns
+        if not column.is_label and column.reading is None
+    ]
     cells: dict[str, _Cell] = {}
-    for around in (False, True):  # first from the row itself, then from around it
-        for table in tables:
-            for column in table.table.columns:
-                source = column.source or ""
-                is_label = source.lstrip("^")[:1] in ("#", "@")
-                is_written = not is_label and column.reading is None
-                if (source[0] in "^$") == around and is_written:
-                    for path, cell in _cells_of(table, column):
-                        cells.setdefault(path, cell)
-    rows: list[tuple[Any, ...]] = []
-    for path, text in leaves(document.values[0], "$", cells):
-        if path in cells:
-            rows.append((path, *cells[path], None))
-        elif path not in extra:
-            rows.append((path, None, None, None, None, text))
-    columns = zip(*rows, strict=True) if rows else [()] * len(_SCHEMA)
-    return {"values": pa.table([*map(list, columns)], schema=_SCHEMA)}
+    # First from the row itself, then from around it.
+    for table, column in sorted(columns, key=lambda pair: (pair[1].source or "")[0] in "^$"):
+        for path, cell in _cells_of(table, column):
+            cells.setdefault(path, cell)
+    rows = [
+        (path, *cells.get(path, (None,) * 4), None if path in cells else text)
+        for path, text in leaves(document.values[0], "$", cells)
+        if path in cells or path not in extra
+    ]
+    values = zip(*rows, strict=True) if rows else [()] * len(_SCHEMA)
+    return {"values": pa.table([*map(list, values)], schema=_SCHEMA)}
 
 
 def _cells_of(table: BuiltTable, column: Column) -> Iterator[tuple[str, _Cell]]:
@@ -139,24 +139,16 @@ def _cells(tables: Mapping[str, pd.DataFrame], table: str, column: str, style: s
         problem = f"the column {column} of the table {table} is missing"
         raise PayloadError(problem, problems=[problem])
     values = pa.array(tables[table][column], from_pandas=True)
-    write: Callable[[Any], Any] = _same
+    write: Callable[[Any], Any] = lambda value: value  # noqa: E731
     if pa.types.is_timestamp(values.type) and values.type.tz is not None:
         values, write = values.cast(pa.timestamp("us", "UTC")), partial(_written, style)
     elif pa.types.is_temporal(values.type):
         values, write = values.cast(pa.date32()), str
-    elif style in (_INTEGER, _NUMBER):
-        write = partial(_number, style)
+    elif style == _INTEGER:
+        write = lambda value: int(value) if value == int(value) else value  # noqa: E731
+    elif style == _NUMBER:
+        write = float
     return [None if value is None else write(value) for value in values.to_pylist()]
-
-
-def _same(value: Any) -> Any:
-    return value
-
-
-def _number(style: str, value: float) -> float:
-    if style == _INTEGER:
-        return int(value) if value == int(value) else value
-    return float(value)
 
 
 def _written(style: str, moment: datetime) -> str:

@@ -6,7 +6,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import ref
@@ -223,24 +223,19 @@ class Tables(Mapping[str, "pd.DataFrame"], NamesNear):
         same = self is other or self.keys() == other.keys()
         return same and all(frame.equals(other[name]) for name, frame in self.items())
 
-    def __reduce__(self) -> tuple[Callable[..., Tables], tuple[Any, ...]]:
-        facts = ("rows", "payload", "declaration", "drafted")
-        shown = {name: getattr(self, name) for name in ("extra", "availability", "drift", "hints")}
-        shown |= {"words": self._words, "provenance": self._provenance}
-        kept = {name: getattr(self, name) for name in facts}
-        return _unpickled, (self.section, dict(self), kept, shown)
+    def __getstate__(self) -> dict[str, Any]:
+        names = ("extra", "availability", "drift", "hints", "_words", "_provenance")
+        state = vars(self) | {name: getattr(self, name) for name in names}
+        loaders = dict.fromkeys(self)
+        parts = TableParts()
+        return state | {"_frames": {**self}, "_loaders": loaders, "_listings": {}, "_parts": parts}
 
     def _item_named(self, name: str) -> str:
-        import pandas as pd
-
         if name in self:
             return f"it has a table of that name: write tables[{name!r}]"
-        main = next(iter(self.declaration or ()), None)
-        if main is not None and any(name == each.name for each in main.columns):
-            return f"its main table has a column of that name: write tables.main[{name!r}]"
-        of_frames = (("aa.", getattr(pd.DataFrame, "aa", None)), ("", pd.DataFrame))
-        where = next((at for at, kind in of_frames if hasattr(kind, name)), None)
-        return "" if where is None else f"its tables have: write tables.main.{where}{name}"
+        if name in self.main or hasattr(self.main, name):
+            return f"its tables have: write tables.main[{name!r}] or tables.main.{name}"
+        return ""
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._loaders)
@@ -446,14 +441,3 @@ class Tables(Mapping[str, "pd.DataFrame"], NamesNear):
         plural = "s" if len(self.hints) > 1 else ""
         hints = f", {len(self.hints)} hint{plural} (see .hints)" if len(self.hints) else ""
         return draft + drifts + hints
-
-
-def _unpickled(
-    section: str,
-    frames: Mapping[str, pd.DataFrame],
-    facts: Mapping[str, Any],
-    listings: Mapping[str, Any],
-) -> Tables:
-    loaders = {name: partial(frames.__getitem__, name) for name in frames}
-    made: dict[str, Any] = {name: partial(listings.__getitem__, name) for name in listings}
-    return Tables(section, loaders, **facts, **made)
