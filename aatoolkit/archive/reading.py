@@ -27,7 +27,7 @@ from aatoolkit.archive.schema import (
 )
 from aatoolkit.archive.snapshot import OWN, Selection, Snapshot, identifier, quoted
 from aatoolkit.archive.store import MOMENT, ArchiveStore
-from aatoolkit.availability import UNKNOWN, AbsentRows, Availability, Cause, Status, combine
+from aatoolkit.availability import UNKNOWN, Availability, Cause, Status, combine
 from aatoolkit.availability.subject import Condition, Statement
 from aatoolkit.errors import ArchiveError, ScopeError, unknown
 from aatoolkit.frame.merge import unique_key
@@ -178,7 +178,7 @@ class TableReader:
         columns = self._columns(names, responses, moment)
         if failed:
             why = f"{failed} of {failed + len(responses)} responses failed"
-            absent = AbsentRows(Availability(Status.UNAVAILABLE, Cause.FAILED, why))
+            absent = Availability(Status.UNAVAILABLE, Cause.FAILED, why)
             columns = {name: column.lacking(absent) for name, column in columns.items()}
         metadata = FrameMetadata(
             {name: columns.get(name, _MEASURED) for name in map(str, frame.columns)},

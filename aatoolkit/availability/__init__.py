@@ -8,11 +8,10 @@ name or shape.
 from __future__ import annotations
 
 from aatoolkit.availability.status import UNKNOWN, Availability, Cause, Status, combine, join
-from aatoolkit.availability.subject import AbsentRows, Condition, Statement
+from aatoolkit.availability.subject import Condition, Statement
 
 __all__ = [
     "UNKNOWN",
-    "AbsentRows",
     "Availability",
     "Cause",
     "Condition",

@@ -102,28 +102,6 @@ class Statement:
     rows: tuple[Condition, ...] = ()
 
 
-@dataclass(frozen=True)
-class AbsentRows:
-    """What is stated of rows that a table lacks, such as those of an answer that has none.
-
-    It concerns the table as a whole, and totals over it, but no row that is there. Once rows
-    are chosen by the column that would pick the absent ones, it concerns the table no more.
-
-    Parameters
-    ----------
-    availability : Availability
-        What is stated of them.
-    rows : Condition, optional
-        The values that the absent rows would have in a column; None if that is not known.
-    others : tuple of str
-        The values of that column in the rows that were there.
-    """
-
-    availability: Availability
-    rows: Condition | None = None
-    others: tuple[str, ...] = ()
-
-
 def engine(*ids: str) -> tuple[Condition, ...]:
     """Conditions on the rows of some engines."""
     return (Condition("engine", "in", ids),)

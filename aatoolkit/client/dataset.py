@@ -13,8 +13,7 @@ from aatoolkit._util.attributes import NamesNear
 from aatoolkit._util.files import FileList, write_whole
 from aatoolkit._util.show import Shown, block, fold
 from aatoolkit._util.text import markup, visible, wrapped_in_ipython
-from aatoolkit.availability import AbsentRows, Availability, Cause, Status
-from aatoolkit.availability.subject import Condition
+from aatoolkit.availability import Availability, Cause, Status
 from aatoolkit.errors import AAToolkitError, ArgumentError, ItemNotFound, near_matches, unknown
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.normalizer.walk import listing
@@ -556,9 +555,5 @@ def _with_failures(frame: pd.DataFrame, failed: Sequence[str], read: int) -> pd.
     metadata = metadata_of(frame)
     why = f"{len(failed)} of {len(failed) + read} responses failed"
     lacking = Availability(Status.UNAVAILABLE, Cause.FAILED, why)
-    there = tuple(frame["host"].dropna().unique().tolist())
-    absent = AbsentRows(lacking)
-    if there and {*there}.isdisjoint(failed):
-        absent = AbsentRows(lacking, Condition("host", "in", tuple(dict.fromkeys(failed))), there)
-    columns = {name: column.lacking(absent) for name, column in metadata.columns.items()}
+    columns = {name: column.lacking(lacking) for name, column in metadata.columns.items()}
     return attach_changed(frame, replace(metadata, columns=columns))

@@ -19,7 +19,7 @@ import pandas as pd
 
 from aatoolkit._util.show import Shown
 from aatoolkit._util.text import combined_reason
-from aatoolkit.availability import AbsentRows, Availability, Cause, Status, combine
+from aatoolkit.availability import Availability, Cause, Status, combine
 from aatoolkit.frame.aggregation_plan import Plan, Rules, plan
 from aatoolkit.frame.cell_status import (
     COVERAGE,
@@ -51,8 +51,10 @@ from aatoolkit.frame.groupby import (
     refuse_measures,
     sums,
 )
+from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.attrs import EMPTY, ColumnMetadata, FrameMetadata, attach, metadata_of
 from aatoolkit.metadata.recorded import recorded
+from aatoolkit.scope import FILTERS
 
 ZERO = "the denominator is 0"
 """Why a rate of nothing does not apply."""
@@ -90,18 +92,12 @@ class PlannedCells:
         return added(share, self.cells.given, self.groups)
 
     @cached_property
-    def absent(self) -> list[tuple[AbsentRows, Mask]]:
-        """What is stated of rows that the frame lacks, and the groups that it concerns."""
-        columns, by_value = self.metadata.columns, self.groups.by_value
-        absent = []
-        for rows in dict.fromkeys(rows for n in self.plan.parts for rows in columns[n].absent):
-            concerned = np.ones(len(self.groups), bool)
-            name = rows.rows.column if rows.rows else ""
-            if rows.rows and name in by_value and self.metadata.holds(name):
-                keys = self.groups.keys[name].astype(object)
-                concerned = np.array(rows.rows.matches(keys.where(keys.notna(), None)), bool)
-            absent.append((rows, concerned))
-        return absent
+    def absent(self) -> list[Availability]:
+        """What is stated of rows that the frame lacks, and that the groups lack with it."""
+        if self.groups.by_value & {"host", *CONTEXT, *FILTERS}:
+            return []  # they would be groups of their own
+        columns = self.metadata.columns
+        return [*dict.fromkeys(state for n in self.plan.parts for state in columns[n].absent)]
 
     def values(self) -> tuple[pd.Series, Mask]:
         """Each group's number from the rows that have one, and where it is undefined."""
@@ -178,7 +174,7 @@ def aggregate(
             is_silent = statuses[stated].isna().any()  # of a number nothing is stated
             otherwise = Availability() if is_silent else statements[0].availability
             column = replace(column, statements=statements, otherwise=otherwise)
-        absent = [rows for rows, groups_of in planned.absent if not groups_of.all()]
+        absent = () if planned.absent else own.absent
         described |= {name: column.lacking(*absent), **dict.fromkeys(beside, MEASURED)}
         kept |= {name: outcome.values, **beside}
     key = tuple(str(name) for name in groups.keys.columns)
@@ -232,9 +228,9 @@ def _outcome(
     # What more is known of single groups: rows without a value, absent rows, part periods.
     states = [*states]
     numbers: dict[Availability, int] = {}
-    silent = np.array([state.reason == NO_VALUE.reason for state in states])[codes]
+    silent = np.array([state.reason == NO_VALUE.reason for state in states], bool)[codes]
     odd = silent if wholes is None else silent | (wholes.lacking > 0)
-    odd = reduce(np.logical_or, (concerned for _, concerned in planned.absent), odd)
+    odd = odd | bool(planned.absent)
     first = len(states)
     for at in sorted({*np.flatnonzero(odd).tolist(), *parts}):
         state = states[codes[at]]
@@ -243,7 +239,7 @@ def _outcome(
             rows = f"{few:,} of {many:,} row{'s' * (many != 1)}"
             why = f"{rows} {'has' if few == 1 else 'have'} no value"
             state = replace(state, reason=why)
-        more = [rows.availability for rows, concerned in planned.absent if concerned[at]]
+        more = [*planned.absent]
         if wholes is not None and wholes.lacking[at]:
             why = f"{wholes.lacking[at]} of {wholes.total[at]} responses have no row of it"
             more.append(Availability(Status.UNKNOWN, Cause.NO_ROW, why))

@@ -21,15 +21,13 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit._util.text import visible
-from aatoolkit.availability import AbsentRows, Availability, Cause, Condition, Status, combine
+from aatoolkit.availability import Availability, Cause, Condition, Status, combine
 from aatoolkit.errors import (
     AAToolkitWarning,
     ArgumentError,
     ItemNotFound,
-    ScopeError,
     unknown,
 )
-from aatoolkit.frame.cell_status import MEASURED
 from aatoolkit.frame.duplicates import JOINED, NO_KEY, extent_of, is_joined
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.arrow_schema import declared, declared_key
@@ -55,7 +53,7 @@ from aatoolkit.metadata.fingerprint import (
     row_hashes,
 )
 from aatoolkit.metadata.recorded import VERBS, checked_once, record, recorded
-from aatoolkit.scope import FILTERS, Scope
+from aatoolkit.scope import FILTERS
 
 Described = tuple[pd.DataFrame, FrameMetadata]
 Options = Mapping[str, Any]
@@ -465,7 +463,13 @@ def concat(
     held = [pair for pair in every if len(pair[0])] or every
     apart = _apart(held)
     columns = {str(name): _stacked(str(name), held, every, apart) for name in stacked.columns}
-    columns = _with_absent(columns, held, every)
+    whole = (Status.AVAILABLE, Status.NOT_APPLICABLE)
+    for name, column in columns.items():
+        parts = [(frame, own.columns[name]) for frame, own in every if name in own.columns]
+        absent = [state for _, part in parts for state in part.absent]
+        empty = (part.availability for frame, part in parts if not len(frame) and held != every)
+        absent += [state for state in empty if state.status not in whole]
+        columns[name] = column.lacking(*absent) if absent else column
     same = {metadata.key for _, metadata in every}
     key = same.pop() if len(same) == 1 else ()
     unique = unique_key(stacked, key)
@@ -600,52 +604,6 @@ def _stacked(
         for (_, metadata), conditions in zip(frames, apart, strict=True)
     )
     return replace(column, statements=tuple(stated))
-
-
-def _with_absent(
-    columns: Mapping[str, ColumnMetadata], held: Sequence[Described], every: Sequence[Described]
-) -> dict[str, ColumnMetadata]:
-    """Add what the frames without rows state, of rows that would have a value of their own."""
-    empty = [metadata for frame, metadata in every if not len(frame)] if held != every else []
-    there = {
-        name: tuple(dict.fromkeys(chain.from_iterable(texts)))
-        for name in ("host", *(f"filter_{part}" for part in FILTERS), *FILTERS)
-        if all(name in frame.columns and name in metadata.columns for frame, metadata in held)
-        and all(texts := [_texts(frame[name]) for frame, _ in held])
-    }
-    picked: list[tuple[str, str]] = []
-    for metadata in empty:
-        values = ((name, _value_of(metadata, name)) for name in there)
-        fitting = [(name, value) for name, value in values if value and value not in there[name]]
-        picked.append(fitting[0] if fitting else ("", ""))
-    result = {}
-    for name, column in columns.items():
-        own = [metadata.columns[name] for _, metadata in every if name in metadata.columns]
-        absent = [rows for part in own for rows in part.absent]
-        stated: dict[tuple[Availability, str], list[str]] = {}
-        for metadata, (by, value) in zip(empty, picked, strict=True):
-            state = metadata.columns.get(name, MEASURED).availability
-            if state.status not in (Status.AVAILABLE, Status.NOT_APPLICABLE):
-                stated.setdefault((state, by), []).append(value)
-        absent += [
-            AbsentRows(state, Condition(by, "in", tuple(dict.fromkeys(values))), there[by])
-            if by
-            else AbsentRows(state)
-            for (state, by), values in stated.items()
-        ]
-        result[name] = column.lacking(*absent) if absent else column
-    return result
-
-
-def _value_of(metadata: FrameMetadata, name: str) -> str | None:
-    """The value of a column that the rows of some answers would have, if it is one."""
-    values: set[str | None] = {source.host for source in metadata.sources}
-    if name != "host":
-        with suppress(ScopeError):
-            scopes = [Scope._from_query(source.scope or "") for source in metadata.sources]
-            part = name.removeprefix("filter_")
-            values = {",".join(scope._filters.get(part, ())) for scope in scopes}
-    return values.pop() if len(values) == 1 else None
 
 
 def _in_common(frames: Sequence[pd.DataFrame], *, every: bool) -> list[pd.DataFrame]:

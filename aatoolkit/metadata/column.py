@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from aatoolkit.availability import UNKNOWN, Availability, Cause, Status, combine
-from aatoolkit.availability.subject import AbsentRows, Condition, Statement, as_text
+from aatoolkit.availability.subject import Condition, Statement
 
 Mask = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.int64]
@@ -53,8 +53,9 @@ class ColumnMetadata:
         What is stated of some of its rows only, those that match conditions.
     otherwise : Availability, optional
         The availability of rows that no statement is about; ``availability`` if None.
-    absent : tuple of AbsentRows
-        What is stated of rows that the frame lacks, which is part of ``availability``.
+    absent : tuple of Availability
+        What is stated of rows that the frame lacks, such as those of a host whose response has
+        none. It is part of ``availability``, and concerns totals, but no row that is there.
     caution : str, optional
         Why its numbers are approximate.
     """
@@ -63,7 +64,7 @@ class ColumnMetadata:
     availability: Availability = UNKNOWN
     statements: tuple[Statement, ...] = ()
     otherwise: Availability | None = field(default=None, compare=False)
-    absent: tuple[AbsentRows, ...] = ()
+    absent: tuple[Availability, ...] = ()
     caution: str | None = None
 
     @property
@@ -91,13 +92,12 @@ class ColumnMetadata:
             return replace(rows, column=names.get(rows.column, rows.column))
 
         statements = (replace(it, rows=tuple(map(anew, it.rows))) for it in self.statements)
-        absent = (replace(it, rows=it.rows and anew(it.rows)) for it in self.absent)
-        return replace(self, statements=tuple(statements), absent=tuple(absent))
+        return replace(self, statements=tuple(statements))
 
-    def lacking(self, *absent: AbsentRows) -> ColumnMetadata:
+    def lacking(self, *absent: Availability) -> ColumnMetadata:
         """Return the column of a frame that lacks some rows, of which something is stated."""
         new = tuple(dict.fromkeys((*self.absent, *absent)))
-        whole = combine([self.availability, *(rows.availability for rows in absent)])
+        whole = combine([self.availability, *absent])
         return replace(self, availability=whole, otherwise=self.elsewhere, absent=new)
 
     def within(self, *conditions: Condition) -> tuple[Statement, ...]:
@@ -153,18 +153,9 @@ class RowStatus:
     def over(self, column: ColumnMetadata) -> ColumnMetadata:
         """The metadata of a column over the rows that are here."""
         whole = combine(self.states(column.elsewhere, column.statements)[0])
-        here = replace(column, availability=whole, otherwise=column.elsewhere, absent=())
-        return here.lacking(*filter(self._lacks, column.absent))
-
-    def _lacks(self, absent: AbsentRows) -> bool:
-        """Whether what is stated of absent rows concerns the rows that are here.
-
-        It does not where the rows are those of some values only of the column that picks them.
-        """
-        if absent.rows is None or absent.rows.column not in self._here:
-            return True
-        values = pd.Series(self._arrays[absent.rows.column]).dropna().unique()
-        return {*map(as_text, values)} >= {*absent.others}
+        return replace(
+            column, availability=combine([whole, *column.absent]), otherwise=column.elsewhere
+        )
 
     def _match(self, statement: Statement) -> Mask:
         """Mask of the rows that a statement concerns, or may concern."""
@@ -206,7 +197,7 @@ def load_state(state: Sequence[Any]) -> Availability:
     return Availability(Status(status), None if cause is None else Cause(cause), reason)
 
 
-Stated = tuple[tuple[Statement, ...], Availability, tuple[AbsentRows, ...]]
+Stated = tuple[tuple[Statement, ...], Availability, tuple[Availability, ...]]
 """Of a column its statements, the status of other rows, and what is stated of absent ones."""
 
 
@@ -240,10 +231,7 @@ def load_statements(body: Sequence[Any]) -> dict[str, Stated]:
         parts = (
             tuple(Statement(load_state(of), tuple(map(rows, own))) for of, own in statements),
             load_state(elsewhere),
-            tuple(
-                AbsentRows(load_state(of), own and rows(own), tuple(others))
-                for of, own, others in absent
-            ),
+            tuple(map(load_state, absent)),
         )
         stated |= dict.fromkeys(names, parts)
     return stated
