@@ -9,7 +9,7 @@ from concurrent.futures import wait as wait_for
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from itertools import chain, groupby
+from itertools import chain, groupby, islice
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit._util.hosts import canonical_host
@@ -237,17 +237,11 @@ def payloads_of(source: Any) -> Iterator[Payload]:
         yield payload if host == payload.host else replace(payload, host=host)
 
 
-def group_payloads(payloads: Iterable[Payload]) -> Iterator[list[Payload]]:
+def group_payloads(payloads: Iterable[Payload]) -> Iterator[Group]:
     """Responses at hand, those of one host, scope and day together if they follow each other."""
     for _, group in groupby(payloads, key=lambda p: (p.host, p.scope, p.fetched_at.date())):
-        yield [*group]
-
-
-def outcomes_of(payloads: Iterable[Payload]) -> list[Outcome]:
-    """Responses at hand as outcomes of requests."""
-    return [
-        ((str(p.host), str(p.section), p.scope._to_query() if p.scope else ""), p) for p in payloads
-    ]
+        questions = ((p, p.scope._to_query() if p.scope else "") for p in group)
+        yield [((str(p.host), str(p.section), scope), p) for p, scope in questions], None
 
 
 def plan(
@@ -329,9 +323,6 @@ def fetched(client: Client, project: Project, name: str, scope: Scope) -> Payloa
 _AHEAD = 4
 """How many tasks for each worker are submitted before a result is taken."""
 
-_TOGETHER_BYTES = 1 << 22
-"""Groups of responses are one task until their bodies have so many bytes."""
-
 _DEATHS = ("KilledWorker", "FutureCancelledError", "CommClosedError")
 """The errors by which Dask says that a worker died."""
 
@@ -359,8 +350,7 @@ def fetch_by_workers(
         )
     service = (client.base_url, tuple(sorted(client._settings.items())))
     tasks = ((service, reading, p.host, scope, names) for p, scope, names in targets)
-    for _, group in _done(executor, fetch_task, tasks, lambda _, *task: _fetch(client, *task)):
-        yield group
+    yield from _done(executor, fetch_task, tasks, lambda _, *task: _fetch(client, *task))
 
 
 def fetch_task(service: Any, *task: Any) -> Group:
@@ -381,50 +371,18 @@ def _fetch(client: Client, reading: Reading, host: str, scope: Scope, names: lis
     return outcomes, derive(usable, *reading)
 
 
-def derive_by_workers(
-    groups: Iterable[list[Payload]], executor: Executor, reading: Reading
-) -> Iterator[Group]:
-    """Have workers normalise responses that are at hand, those of several groups together."""
-
-    def tasks() -> Iterator[tuple[Any, ...]]:
-        waiting: list[list[Payload]] = []
-        size = 0
-        for group in groups:
-            waiting.append(group)
-            size += sum(len(payload.body) for payload in group)
-            if size >= _TOGETHER_BYTES:
-                yield waiting, *reading
-                waiting, size = [], 0
-        if waiting:
-            yield waiting, *reading
-
-    for (payloads, *_), derived in _done(executor, derive_task, tasks(), derive_task):
-        yield from zip(map(outcomes_of, payloads), derived, strict=True)
-
-
-def derive_task(groups: list[list[Payload]], *reading: Any) -> list[list[DerivedResponse]]:
-    """Normalise in a worker; the responses themselves do not travel back."""
-    return [derive(group, *reading) for group in groups]
-
-
 def _done(
-    executor: Executor,
-    work: Callable[..., Any],
-    tasks: Iterable[tuple[Any, ...]],
-    here: Callable[..., Any],
-) -> Generator[tuple[tuple[Any, ...], Any]]:
-    """Tasks with their results as they are done, a bounded number of them at a time."""
+    executor: Executor, work: Callable[..., Any], tasks: Iterable[Any], here: Callable[..., Any]
+) -> Generator[Any]:
+    """The results of tasks as they are done, a bounded number of them at a time."""
     most = _AHEAD * int(getattr(executor, "_max_workers", 8) or 8)
-    running: dict[Any, tuple[Any, ...]] = {}
+    running: dict[Any, Any] = {}
     left = iter(tasks)
-    orphans: list[tuple[Any, ...]] = []
+    orphans: list[Any] = []
     is_broken = False
     try:
         while True:
-            while len(running) < most and not is_broken:
-                task = next(left, None)
-                if task is None:
-                    break
+            for task in islice(left, 0 if is_broken else most - len(running)):
                 try:
                     running[executor.submit(work, *task)] = task
                 except (BrokenExecutor, RuntimeError):
@@ -439,7 +397,7 @@ def _done(
             for future in done:
                 task = running.pop(future)
                 try:
-                    yield task, future.result()
+                    yield future.result()
                 except AAToolkitError:
                     raise
                 except Exception as error:
@@ -451,7 +409,7 @@ def _done(
                         ) from None
                     orphans.append(task)
         for task in (*orphans, *left):
-            yield task, here(*task)
+            yield here(*task)
     finally:
         for future in running:
             future.cancel()

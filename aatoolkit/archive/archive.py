@@ -24,11 +24,9 @@ from aatoolkit.archive.adding import (
     AddReport,
     Group,
     add_groups,
-    derive_by_workers,
     fetch_by_workers,
     fetch_groups,
     group_payloads,
-    outcomes_of,
     payloads_of,
     plan,
 )
@@ -41,7 +39,7 @@ from aatoolkit.archive.store import RUNS, ArchiveStore, duckdb, engine, read_run
 from aatoolkit.archive.upkeep import ArchiveCheck, UpkeepReport
 from aatoolkit.client.client import Client, Project, each_of
 from aatoolkit.client.reading import known_sections
-from aatoolkit.errors import AAToolkitWarning, ArchiveError, ScopeError, StudyError
+from aatoolkit.errors import AAToolkitWarning, ArchiveError, ArgumentError, ScopeError, StudyError
 from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.metadata.column import Source
 from aatoolkit.normalizer.columns import to_frame
@@ -138,8 +136,9 @@ class Archive(metaclass=Chaptered):
         progress : bool, optional
             Whether to show a progress bar; by default on a terminal.
         executor : concurrent.futures.Executor, optional
-            Workers that fetch and normalise: a ``ProcessPoolExecutor`` with the ``spawn``
-            context, or a Dask cluster's ``client.get_executor()``. They take the token from the
+            Workers that fetch and normalise, where the source is a client: a
+            ``ProcessPoolExecutor`` with the ``spawn`` context, or a Dask cluster's
+            ``client.get_executor()``. They take the token from the
             environment or the key store.
 
         Returns
@@ -194,17 +193,19 @@ class Archive(metaclass=Chaptered):
                 "scope": None if scopes is None else each_of(scopes, Scope),
                 "section": None if sections is None else known_sections(sections, profile),
             }
-            payloads = group_payloads(
+            if executor is not None:
+                raise ArgumentError(
+                    "workers fetch from a service, and these responses are at hand; leave "
+                    "executor= out",
+                    argument="executor",
+                )
+            groups = group_payloads(
                 payload
                 for payload in payloads_of(source)
                 if all(v is None or getattr(payload, name) in v for name, v in allowed.items())
             )
             with self._store.typed():
                 index = ResponseIndex(self._store)
-            if executor is None:
-                groups = ((outcomes_of(group), None) for group in payloads)
-            else:
-                groups = derive_by_workers(payloads, executor, (profile, max_nodes))
         how = {"progress": progress, **more}
         return add_groups(self._store, profile, max_nodes, groups, index, **how)
 

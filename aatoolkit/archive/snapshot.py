@@ -200,7 +200,7 @@ def moment(value: When, name: str, *, last: bool = False) -> datetime:
 
 @dataclass(frozen=True)
 class VisibleFiles:
-    """The files of one table that hold rows of the runs that are seen.
+    """The files of one table, and which of their rows are not seen.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ class VisibleFiles:
     paths : tuple of str
         The files, as addresses.
     hidden : frozenset of str
-        The runs whose rows are in some of these files and are not seen; as a rule none.
+        The runs whose rows are not seen.
     size : int
         The bytes of the files.
     """
@@ -221,7 +221,7 @@ class VisibleFiles:
 
     @property
     def schema(self) -> pa.Schema:
-        """The schema of the table, without metadata."""
+        """The schema of the table."""
         assert self.table is not None
         return pa.schema(self.table.schema().to_arrow())
 
@@ -262,23 +262,15 @@ class Snapshot:
         return self.files(name).table is not None
 
     def _visible(self, name: str, table: Any) -> VisibleFiles:
-        actions = self.store.actions(name, table)
-        has_runs = any("min.run" in row for row in actions)
-        unseen = read_runs(self.store)[0].begun - self.seen if has_runs else frozenset[str]()
-        paths, hidden, size = [], set[str](), 0
-        addresses = {uri.rsplit("/", 1)[-1]: self.store.address(uri) for uri in table.file_uris()}
-        for row in actions:
-            low, high = row.get("min.run"), row.get("max.run")
-            if low is not None and low == high and low in unseen:
-                continue
-            hidden |= {run for run in unseen if low is None or high is None or low <= run <= high}
-            paths.append(addresses[row["path"].rsplit("/", 1)[-1]])
-            size += row["size_bytes"] or 0
-        for path in paths:
+        paths = tuple(map(self.store.address, table.file_uris()))
+        for path in paths if self.store.is_local else ():
             # A pipe or a device would be waited for, for ever.
-            if self.store.is_local and os.path.exists(path) and not os.path.isfile(path):
+            if os.path.exists(path) and not os.path.isfile(path):
                 raise ArchiveError("it is no regular file; take it away", path=path)
-        return VisibleFiles(table, tuple(paths), frozenset(hidden), size)
+        has_runs = name not in (RUNS, CHANGES)
+        hidden = read_runs(self.store)[0].begun - self.seen if has_runs else frozenset[str]()
+        size = sum(row["size_bytes"] or 0 for row in self.store.actions(name, table))
+        return VisibleFiles(table, paths, hidden, size)
 
     def query(
         self, sql: str, *names: str, values: list[Any] | None = None, **views: Any

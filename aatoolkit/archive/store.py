@@ -42,7 +42,7 @@ MOMENT = pa.timestamp("us", tz="UTC")
 TRIES = 20
 """How often a commit that another writer overtook is tried again."""
 
-_FACTS = ("path", "size_bytes", "num_records", "partition.month", "min.run", "max.run")
+_FACTS = ("size_bytes", "num_records", "partition.month")
 _REBUILD = "archive.verify() says more, and archive.rebuild() makes tables anew from the responses"
 
 
@@ -264,7 +264,7 @@ class ArchiveStore:
             commit()
 
     def actions(self, name: str, table: Any) -> list[dict[str, Any]]:
-        """The data files of an open table: path, bytes, rows, and the range of their runs."""
+        """The data files of an open table: their bytes, rows and months."""
         with self.errors(name):
             actions = pa.table(table.get_add_actions(flatten=True))
         kept = [name for name in _FACTS if name in actions.column_names]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import math
 import tempfile
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -138,27 +137,15 @@ def _sweep(store: ArchiveStore) -> None:
 
 
 def _compact(store: ArchiveStore, name: str, table: Any, keep_hours: float) -> None:
-    # Read after the table: every run with rows in it is known by now.
-    live = read_runs(store)[0].unfinished if name not in (RUNS, CHANGES) else frozenset()
-    files: Counter[str | None] = Counter()
-    sizes: Counter[str | None] = Counter()
-    touched = set()
+    sizes: dict[str | None, list[int]] = {}
     for row in store.actions(name, table):
-        month = row.get("partition.month")
-        files[month] += 1
-        sizes[month] += row["size_bytes"] or 0
-        low, high = row.get("min.run"), row.get("max.run")
-        if any(low is None or high is None or low <= run <= high for run in live):
-            touched.add(month)
+        sizes.setdefault(row.get("partition.month"), []).append(row["size_bytes"] or 0)
     with store.errors(name):
-        for month, count in files.items():
-            # Rows of an unfinished run stay in files of their own, so that readers can pass over.
-            if count < 2 or month in touched:
-                continue
+        for month, files in sizes.items():
             only = None if month is None else [("month", "=", month)]
-            if month is None or sizes[month] > LARGE:
+            if len(files) > 1 and (month is None or sum(files) > LARGE):
                 table.optimize.compact(only, writer_properties=written())
-            else:
+            elif len(files) > 1:
                 table.optimize.z_order(["host"], only, writer_properties=written())
         options = {"dry_run": False, "enforce_retention_duration": False}
         hours = math.ceil(keep_hours)

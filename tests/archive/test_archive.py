@@ -266,7 +266,7 @@ def test_an_unfinished_run_is_not_seen_and_is_continued(
 
 @pytest.mark.thorough
 def test_two_runs_with_the_same_responses_leave_them_there_once(place: Path, days: Days) -> None:
-    from aatoolkit.archive.adding import add_groups, group_payloads, outcomes_of
+    from aatoolkit.archive.adding import add_groups, group_payloads
     from aatoolkit.archive.responses import ResponseIndex
 
     archive = aa.Archive(place)
@@ -276,7 +276,7 @@ def test_two_runs_with_the_same_responses_leave_them_there_once(place: Path, day
     payloads = days(3)
 
     def overtaken() -> Any:
-        groups = [(outcomes_of(group), None) for group in group_payloads(payloads)]
+        groups = [*group_payloads(payloads)]
         yield from groups[:-1]
         # Another process commits nearly all of it before this run does.
         archive.add(payloads[:-2])

@@ -7,7 +7,7 @@ import os
 import pickle
 import signal
 from collections.abc import Iterator
-from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future
 from pathlib import Path
 from typing import Any
 
@@ -94,12 +94,9 @@ def test_what_a_dead_worker_was_to_do_is_done_once(
     assert archive.verify()
 
 
-@pytest.mark.thorough
-def test_threads_normalise_what_is_at_hand(place: Path, days: Any) -> None:
-    archive = aa.Archive(place)
-    with ThreadPoolExecutor(2) as pool:
-        assert archive.add(days(1), executor=pool, progress=False).responses == 4
-    assert archive.verify(replay=True)
+def test_workers_are_for_what_is_fetched(place: Path, days: Any) -> None:
+    with pytest.raises(aa.errors.ArgumentError, match="leave executor= out"):
+        aa.Archive(place).add(days(1), executor=Recording(), progress=False)
 
 
 @pytest.mark.thorough

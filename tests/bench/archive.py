@@ -3,24 +3,20 @@
 Run by hand, from the repository::
 
     python tests/bench/archive.py --hosts 100 --days 3
-    python tests/bench/archive.py --hosts 100 --days 3 --workers 0
 
-It adds 17 sections of synthetic hosts on several days from responses at hand, normalised by two
-processes (``--workers 0``: by this one alone), compacts, and reads. Printed are responses a second
+It adds 17 sections of synthetic hosts on several days from responses at hand, compacts, and
+reads. Printed are responses a second
 past the network, the memory, the bytes as a multiple of the same bodies compressed by zstd, and
 the time of one host's series and of a sum over everything, before and after compaction.
 """
 
 from __future__ import annotations
 
-import multiprocessing
 import resource
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import ExitStack
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -69,7 +65,6 @@ def main() -> None:
     add = parser.add_argument
     add("--hosts", type=int, default=100, help="hosts (default: %(default)s)")
     add("--days", type=int, default=3, help="days (default: %(default)s)")
-    add("--workers", type=int, default=2, help="processes (default: %(default)s)")
     options = parser.parse_args()
     result = figures.Figures("archive")
 
@@ -80,15 +75,11 @@ def main() -> None:
     codec = pa.Codec("zstd", 9)
     packed = sum(len(codec.compress(p.body, asbytes=True)) for p in responses(options.hosts, 1))
     packed *= options.days
-    spawn = multiprocessing.get_context("spawn")
-    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
-        pool = None
-        if options.workers:
-            pool = stack.enter_context(ProcessPoolExecutor(options.workers, mp_context=spawn))
+    with tempfile.TemporaryDirectory() as folder:
         archive = aa.Archive(Path(folder, "history"))
-        archive.add(responses(1, 1), executor=pool, progress=False)
+        archive.add(responses(1, 1), progress=False)
         wall, cpu = time.perf_counter(), time.process_time()
-        report = archive.add(responses(options.hosts, options.days), executor=pool, progress=False)
+        report = archive.add(responses(options.hosts, options.days), progress=False)
         show("seconds a response", (time.perf_counter() - wall) / report.responses, "s")
         show("seconds of this process", (time.process_time() - cpu) / report.responses, "s")
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
