@@ -48,8 +48,7 @@ from aatoolkit.scope import Scope
 from aatoolkit.sections import Profile
 from aatoolkit.sections.profile import SCOPE_OPTIONS, ProfileSource
 from aatoolkit.stats.explain import Explainer, Explanation
-from aatoolkit.study.reading import StoredResponse
-from aatoolkit.study.recording import StudyResponses, response_of
+from aatoolkit.study.recording import StoredResponse, StudyResponses, response_of
 from aatoolkit.study.study import Study
 
 
@@ -674,27 +673,17 @@ class Archive(metaclass=Chaptered):
             raise ArchiveError("an archive as of a moment is read-only; change the archive itself")
 
     def __repr__(self) -> str:
-        return f"<Archive at {visible(self._store.root)}{self._dated()}, {self._summary()}>"
-
-    def _dated(self) -> str:
-        when: datetime | None = self._until
-        return "" if when is None else f" as of {when:%Y-%m-%d %H:%M:%S}"
+        when = f" as of {self._until:%Y-%m-%d %H:%M:%S}" if self._until else ""
+        return f"<Archive at {visible(self._store.root)}{when}, {self._summary()}>"
 
     @typed
     def _summary(self) -> str:
         runs, exists = read_runs(self._store)
-        if not exists:
-            return "empty"
-        if self._until is not None:
-            return "responses fetched until then"
-        committed = [row for row in runs.rows if row["state"] == "committed"]
-        if not committed:
-            return "no run is committed yet"
-        responses = sum(row["responses"] or 0 for row in committed)
-        last = max(row["at"] for row in committed)
-        return (
-            f"{len(committed)} runs, {responses:,} responses added, the last {last:%Y-%m-%d %H:%M}"
-        )
+        rows = [row for row in runs.rows if row["state"] == "committed"]
+        if not rows:
+            return "no run is committed yet" if exists else "empty"
+        count, last = sum(row["responses"] or 0 for row in rows), max(row["at"] for row in rows)
+        return f"{len(rows)} runs, {count:,} responses added, the last {last:%Y-%m-%d %H:%M}"
 
     _repr_pretty_ = wrapped_in_ipython
 

@@ -25,7 +25,7 @@ from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import parse_moment
 from aatoolkit.archive.schema import CHANGES, FRAMES, path_of
 from aatoolkit.archive.store import RUNS, ArchiveStore, duckdb, one_line, read_runs
-from aatoolkit.errors import ArchiveError, ScopeError, did_you_mean, near_matches
+from aatoolkit.errors import ArchiveError, ScopeError, unknown
 from aatoolkit.scope import FILTERS, Scope
 
 OWN = (RUNS, "responses", FRAMES, CHANGES)
@@ -119,8 +119,6 @@ class Selection:
         ScopeError
             If a host is no domain, a day or moment cannot be read, or the first is after the last.
         """
-        if scope is not None and not isinstance(scope, Scope):
-            raise ScopeError(f"{scope!r} is not a Scope; write aa.Scope(days=7)", parameter="scope")
         first = None if since is None else moment(since, "since")
         last = None if until is None else moment(until, "until", last=True)
         if first and last and first > last:
@@ -422,21 +420,16 @@ class Snapshot:
         problem = ""
         try:
             yield
-        except duckdb().Error as error:
+        except (duckdb().Error, UnicodeError) as error:
             problem = one_line(error)
-            unknown = _UNKNOWN_TABLE.search(problem)
-            if unknown:  # DuckDB suggests its own tables, and knows no other yet
-                others = [name for name in tables if name != unknown["name"]]
-                hint = did_you_mean(near_matches(unknown["name"], others))
-                problem = "; ".join(filter(None, (f"there is no table {unknown['name']!r}", hint)))
-            elif "disabled by configuration" in problem or "has been locked" in problem:
-                problem += (
-                    "; a query reads the archive's tables alone, which help(Archive.sql) lists"
-                )
-        except UnicodeError:
-            problem = "it is not text that can be encoded; take out lone surrogates"
+        if match := _UNKNOWN_TABLE.search(problem):
+            # DuckDB suggests its own tables, and knows no other yet.
+            problem = unknown("table", match["name"], (n for n in tables if n != match["name"]))
         if problem:
-            raise ArchiveError(f"the query failed: {problem}", path=self.store.root)
+            raise ArchiveError(
+                f"the query failed: {problem}; help(Archive.sql) lists what it reads",
+                path=self.store.root,
+            )
 
 
 _UNKNOWN_TABLE = re.compile(r"Table (?:Function )?with name (?P<name>\S+) does not exist!")

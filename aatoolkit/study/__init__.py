@@ -6,8 +6,8 @@ project answering from that folder alone, and publications of its tables. In rea
 - ``study``: `Study`, the public class.
 - ``files``: the files of a study, in a folder or a zip file, and their checksums; ``record``: the
   manifest, a line for each response.
-- ``recording``: a study as a store of responses, and clients that record into it and replay it.
-- ``reading``: recorded responses as tables, their hashes, profiles and explanations.
+- ``recording``: a study as a store of responses, clients that record into it and replay it, and
+  recorded responses as tables: their hashes, profiles and explanations.
 - ``verify``: every byte against the seal; ``comparing``: two studies.
 - ``results``: named results; ``rerun``: run a notebook again and compare them.
 - ``publishing``: the tables as a folder for other people.

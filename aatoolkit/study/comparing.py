@@ -16,8 +16,8 @@ from aatoolkit.errors import AAToolkitError, StudyError
 from aatoolkit.frame.groupby import flattened
 from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.normalizer.tables import Tables
-from aatoolkit.study.reading import quietly
 from aatoolkit.study.record import Record
+from aatoolkit.study.recording import quietly
 
 if TYPE_CHECKING:
     from aatoolkit.study.study import Study

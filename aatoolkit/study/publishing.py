@@ -426,25 +426,20 @@ def _redacted(published: list[PublishedTable], redact: list[str]) -> list[Publis
     if hidden & {("responses", name) for name in ("host", "scope")}:
         hidden.add(("responses", "url"))
     facts = {name for table, name in hidden if table == "responses"}
-    # Of a section with such a column the service's words are left out: they may quote it.
-    is_everywhere = any(name in (TEXTS, *CONTEXT, *FILTERS) for name in redact)
-    tables = {table for table, _ in hidden}
-    silent = {t.section for t in published if is_everywhere or t.name in tables} - {None}
-    quiet = {table.name for table in published if table.section in silent}
     left = []
     for table in published:
         frame, metadata = table.frame, table.metadata
         if table.name == "availability":
-            frame = frame.assign(reason=frame["reason"].mask(frame["table"].isin(quiet)))
-        elif table.name == "responses":  # an error message may quote anything
+            frame = frame.assign(reason=None).astype({"reason": "string"})
+        elif table.name == "responses":
             frame = frame.assign(error=frame["error"].mask(frame["error"].notna(), "left out"))
         kept = [name for name in map(str, frame) if (table.name, name) not in hidden]
-        columns = {name: metadata.columns[name] for name in kept}
-        if table.name in quiet:
-            columns = {
-                name: ColumnMetadata(column.of, replace(column.availability, reason=None))
-                for name, column in columns.items()
-            }
+        # The service's own words may quote anything.
+        columns = {
+            name: ColumnMetadata(column.of, replace(column.availability, reason=None))
+            for name, column in metadata.columns.items()
+            if name in kept
+        }
         sources = tuple(
             Source(**{name: fact for name, fact in vars(source).items() if name not in facts})
             for source in metadata.sources
@@ -644,8 +639,8 @@ _SYNTHETIC = """\
 This data is synthetic: the hosts have names that are reserved for examples, and no such brand, \
 answer or visit exists."""
 _REDACTED = """\
-Left out of this publication: {}. Of the sections concerned, the service's notes on availability \
-are left out too, as they may quote it."""
+Left out of this publication: {}. The service's notes on availability are left out too, as they \
+may quote it."""
 _NO_LICENCE = "No licence is stated; ask the creators before you use or share it."
 _CITATION = """{
 "cff-version": "1.2.0",

@@ -104,12 +104,6 @@ class Rerun:
     def __bool__(self) -> bool:
         return self.ok
 
-    @property
-    def results(self) -> pd.DataFrame:
-        """The compared results, one row each: ``name``, ``status``, ``differences``."""
-        rows = [(r.name, r.status, "; ".join(r.differences)) for r in self.compared]
-        return pd.DataFrame(rows, columns=["name", "status", "differences"], dtype="string")
-
     def to_dict(self) -> dict[str, Any]:
         """Convert to JSON values."""
         facts = asdict(self)
@@ -163,18 +157,16 @@ def compare_results(
 
 def _columns(before: pd.DataFrame, after: pd.DataFrame) -> Iterator[str]:
     """Yield how the columns differ: which there are, their order, their kinds."""
-    old, new = ([str(name) for name in frame.columns] for frame in (before, after))
-    for words, names, others in (("gone", old, new), ("new", new, old)):
-        lacking = [name for name in names if name not in others]
-        if lacking:
-            yield f"columns {words}: {', '.join(lacking)}"
+    old, new = (
+        {str(name): str(frame[name].dtype).lower() for name in frame} for frame in (before, after)
+    )
+    for words, names in (("gone", old.keys() - new.keys()), ("new", new.keys() - old.keys())):
+        if names:
+            yield f"columns {words}: {', '.join(sorted(names))}"
     shared = [name for name in old if name in new]
     if shared != [name for name in new if name in old]:
         yield "the columns are in another order"
-    for name in shared:
-        kinds = [str(frame[name].dtype).lower() for frame in (before, after)]
-        if kinds[0] != kinds[1]:
-            yield f"{name} was {kinds[0]} and is {kinds[1]}"
+    yield from (f"{n} was {old[n]} and is {new[n]}" for n in shared if old[n] != new[n])
 
 
 def rerun(

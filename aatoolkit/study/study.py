@@ -53,25 +53,23 @@ from aatoolkit.study.files import (
     sha256_of,
     unusable,
 )
-from aatoolkit.study.reading import (
+from aatoolkit.study.record import Record, Writer, canonical, parse_lines, unseal, versions
+from aatoolkit.study.recording import (
     Hashes,
+    Recorder,
+    Replay,
     StoredResponse,
+    StudyResponses,
     format_profiles,
     format_tables,
     parse_profiles,
     quietly,
     recorded_table,
+    replaying_client,
+    rerun_place,
     stored_responses,
     table_hashes,
     tables_of,
-)
-from aatoolkit.study.record import Record, Writer, canonical, parse_lines, unseal, versions
-from aatoolkit.study.recording import (
-    Recorder,
-    Replay,
-    StudyResponses,
-    replaying_client,
-    rerun_place,
 )
 from aatoolkit.study.results import Results
 from aatoolkit.study.verify import Verification, verify
@@ -241,17 +239,20 @@ class Study(metaclass=Chaptered):
         StudyError
             If ``study.json`` is damaged, does not match the seal, or is of a newer version.
         """
-        body = parsed(self._read(STUDY), dict)
-        if body is None or body.get("format") != _FORMAT:
-            raise self._unusable(f"{STUDY} does not describe a study")
-        if body.get("version") != _VERSION:
-            raise self._unusable(f"it has version {body.get('version')!r}; update aatoolkit")
-        texts = {name: body.get(name) for name in ("title", "description", "created_at")}
-        creators = body.get("creators")
-        names = creators if isinstance(creators, list) else [creators]
-        if not all(isinstance(text, str | None) for text in (*texts.values(), *names)):
-            raise self._unusable(f"{STUDY} holds something else than texts")
-        return {**texts, "creators": tuple(name for name in names if name is not None)}
+
+        def read(body: Any) -> Mapping[str, Any] | None:
+            creators = body["creators"]
+            names = tuple(creators) if isinstance(creators, list) else (creators,)
+            about = {name: body.get(name) for name in ("title", "description", "created_at")}
+            is_ours = (body["format"], body["version"]) == (_FORMAT, _VERSION)
+            is_text = all(isinstance(text, str | None) for text in (*about.values(), *names))
+            names = tuple(name for name in names if name is not None)
+            return {**about, "creators": names} if is_ours and is_text else None
+
+        about = parsed(self._read(STUDY), read)
+        if about is None:
+            raise self._unusable(f"{STUDY} does not describe a study of version {_VERSION}")
+        return about
 
     @property
     def _title(self) -> str:
@@ -517,17 +518,16 @@ class Study(metaclass=Chaptered):
         """Yield what two studies differ in."""
         own = {record.request.key: record for record in self._current}
         for record in other._current:
-            mine = own.get(record.request.key)
-            if mine and (mine.sha256, mine.status) != (record.sha256, record.status):
+            mine = own.get(record.request.key, record)
+            if (mine.sha256, mine.status) != (record.sha256, record.status):
                 yield f"the response to {record.name}"
         for base_url, profile in other._profiles.items():
-            if base_url in self._profiles:
-                both = (self._profiles[base_url], profile)
-                if len({format_profiles({base_url: one}) for one in both}) > 1:
-                    yield f"the profile of {base_url}"
-        own_results = self.results.hashes
+            both = (self._profiles.get(base_url, profile), profile)
+            if len({format_profiles({base_url: side}) for side in both}) > 1:
+                yield f"the profile of {base_url}"
+        results = self.results.hashes
         for name, digest in other.results.hashes.items():
-            if own_results.get(name, digest) != digest:
+            if results.get(name, digest) != digest:
                 yield f"the result {visible(name)!r}"
 
     def _recording(self) -> Writer:
@@ -719,8 +719,7 @@ class Study(metaclass=Chaptered):
             The folder; it must be new or empty. It appears whole or not at all.
         redact : str or iterable of str
             Columns to leave out: names, ``table.column``, or ``texts`` for all text columns.
-            Of a section with such a column, the service's notes on availability are left out
-            too, as they may quote it.
+            The service's notes on availability are left out too then, as they may quote them.
         excel, csv : bool
             Whether to write a workbook (``pip install "aatoolkit[excel]"``), and CSV, both
             safe to open.

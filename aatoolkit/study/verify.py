@@ -24,8 +24,8 @@ from aatoolkit.study.files import (
     parse_seal,
     sha256_of,
 )
-from aatoolkit.study.reading import parse_tables
 from aatoolkit.study.record import Record, parse_lines
+from aatoolkit.study.recording import parse_tables
 
 if TYPE_CHECKING:
     import pandas as pd
