@@ -128,11 +128,6 @@ if not TYPE_CHECKING:  # type checkers read the names above
         if name not in _HOME_OF:
             from aatoolkit._util.attributes import missing_attribute
 
-            if name == "read":
-                raise AttributeError(
-                    "module 'aatoolkit' has no attribute 'read'; project.read(section) reads a "
-                    "section, aa.read_parquet(path) a file and aa.read_dataset(folder) a folder"
-                )
             raise missing_attribute("module 'aatoolkit'", name, _PUBLIC)
         home = _HOME_OF[name]
         module = importlib.import_module(f"aatoolkit.{home or name}")
@@ -143,16 +138,6 @@ if not TYPE_CHECKING:  # type checkers read the names above
 
 def __dir__() -> list[str]:
     return _PUBLIC
-
-
-def load_ipython_extension(shell: Any) -> None:
-    """``%load_ext aatoolkit``: frames say what was not measured; keys complete in a dataset."""
-    importlib.import_module("aatoolkit.display.ipython").load(shell)
-
-
-def unload_ipython_extension(shell: Any) -> None:
-    """``%unload_ext aatoolkit``: frames are shown as pandas shows them."""
-    importlib.import_module("aatoolkit.display.ipython").unload(shell)
 
 
 def _is_command() -> bool:

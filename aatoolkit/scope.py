@@ -299,20 +299,10 @@ class ScopeOptions(NamesNear):
     def _repr_html_(self) -> str:
         from aatoolkit._util.show import Shown, block, fold
 
-        frames = {
-            "engines": self.engines,
-            "topics": self.topics,
-            "categories": self.categories,
-            "brands": self.brands,
-        }
-        unknown = [part for part, name in zip(frames, FILTERS, strict=True) if name in self.unknown]
         parts = [f"<p><b>Filter values of {markup(self.host)}</b></p>"]
-        parts += [
-            f"<p><b>{name}</b>: not known</p>"
-            if name in unknown
-            else fold(f"{name} ({len(frame):,})", str(Shown(frame.head(_SOME))._repr_html_()))
-            for name, frame in frames.items()
-        ]
+        for name, part in zip(FILTERS, self._PARTS, strict=False):
+            table = Shown(getattr(self, part).head(_SOME))._repr_html_()
+            parts.append(fold(f"{part} ({self._size(name)})", str(table)))
         lists = {"own_terms": self.own_terms, "days": map(str, self.days)}
         parts += [f"<p><b>{name}</b>: {markup(', '.join(of))}</p>" for name, of in lists.items()]
         return block("".join(parts))

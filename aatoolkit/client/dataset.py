@@ -466,58 +466,6 @@ class Collection(Mapping[HostScope, Dataset], NamesNear):
         missing = [host for (host, _), dataset in self.items() if section in dataset.errors]
         return _with_failures(frame, missing, len(parts)) if missing else frame
 
-    def compare(
-        self,
-        host: str | HostScope | None = None,
-        baseline: str | HostScope | None = None,
-        level: float = 0.95,
-    ) -> pd.DataFrame:
-        """Whether one host fares better than another, as `Dataset.compare` compares windows.
-
-        Each host's own brand: the mention rate and mean position over all prompts and by topic,
-        by engine and by brand, with intervals and verdicts. Hosts have prompts of their own, so
-        that they are two samples of prompts; what the samples cannot show is not said.
-
-        Parameters
-        ----------
-        host, baseline : str or (str, Scope), optional
-            What is compared, and with what; of two datasets the first with the second.
-        level : float
-            The confidence level.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row a measure, ``subject`` and ``name``, with the columns of ``df.aa.compare``:
-            the values of two hosts are in columns named by them, and "up" says that the host has
-            more than the baseline. ``host`` and ``baseline_host`` say which is which.
-
-        Raises
-        ------
-        ItemNotFound
-            If there is no such host, or there are not two and none is named.
-        ArgumentError
-            If the level is not between 0 and 1.
-
-        Examples
-        --------
-        >>> import aatoolkit as aa
-        >>> client, sections = aa.demo().client, ["overview", "prompts"]
-        >>> collected = client.collect(["acme.example", "globex.example"], sections=sections)
-        >>> found = collected.compare()
-        >>> found.loc[found["subject"] == "all prompts", "verdict"].tolist()
-        ['down', 'no evidence']
-        """
-        if host is None and baseline is None and len(self) == 2:
-            host, baseline = self
-        if host is None or baseline is None:
-            raise ItemNotFound(
-                f"there are {len(self)} datasets, of which two have to be named: "
-                f"collected.compare({', '.join(map(repr, self.hosts[:2])) or 'host, baseline'})",
-                key=None,
-            )
-        return self[host].compare(self[baseline], level)
-
     def _ipython_key_completions_(self) -> list[str]:
         return list(self.hosts)
 

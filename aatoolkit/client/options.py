@@ -135,6 +135,7 @@ def offer_names() -> None:
     ):
         return
     from IPython.core.completer import SimpleCompletion, context_matcher
+    from IPython.core.guarded_eval import EVALUATION_POLICIES
 
     @context_matcher(identifier=_IDENTIFIER)  # type: ignore[untyped-decorator]
     def match_names(context: Any) -> Any:
@@ -157,3 +158,6 @@ def offer_names() -> None:
         }
 
     completer.custom_matchers.append(match_names)
+    # So that dataset["crawl"][" completes as well: it is looked into, which asks for nothing.
+    policy: Any = EVALUATION_POLICIES["limited"]
+    policy.allowed_getitem_external.add(("aatoolkit.client.dataset", "Dataset"))

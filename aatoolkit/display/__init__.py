@@ -1,7 +1,6 @@
-"""Everything that is shown: pictures, HTML reports, pickers, and notes in a notebook.
+"""Everything that is shown: pictures, HTML reports and pickers.
 
 - ``plot/``: a DataFrame in, a matplotlib picture out (``df.aa.plot``).
 - ``report/``: a `Dataset` in, one page of HTML out (``dataset.report``).
 - ``widgets/``: the pickers of scopes and sections for Jupyter.
-- ``ipython``: ``%load_ext aatoolkit``, a line on availability under each frame.
 """

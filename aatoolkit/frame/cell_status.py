@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from aatoolkit._util.show import Marks, ShowAs, as_text, row_ranges
+from aatoolkit._util.show import Marks, ShowAs, row_ranges
 from aatoolkit._util.text import combined_reason, visible
 from aatoolkit.availability import Availability, Cause, Condition, Statement, Status, combine
 from aatoolkit.errors import MetadataError
@@ -239,11 +239,6 @@ def view_of(frame: pd.DataFrame) -> ShowAs:
     names = {*map(str, frame.columns)}
     details = (f"{name}{ending}" for name in names for ending in _ENDINGS)
     return ShowAs(details=tuple(sorted({*details} & names)), remarks=_partial)
-
-
-def in_sight(frame: pd.DataFrame) -> str:
-    """Format any frame for a terminal: the first columns whole, and which are not shown."""
-    return as_text(frame, ShowAs(details=view_of(frame).details))
 
 
 def _partial(frame: pd.DataFrame, names: Collection[str]) -> tuple[Marks, list[str]]:

@@ -7,14 +7,12 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 from pickers import HOSTILE, options_of
 
 import aatoolkit as aa
 from aatoolkit import Dataset
 from aatoolkit.errors import ScopeError
-from aatoolkit.frame.cell_status import in_sight
 
 SAMPLES = Path(__file__).parents[2] / "data" / "samples"
 
@@ -94,7 +92,7 @@ def test_everything_shows_itself_in_a_notebook_short_and_safely(kind: str, thing
 
 
 @pytest.fixture
-def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Any]:
+def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     """An IPython of its own, with a dataset in it."""
     from IPython.core import interactiveshell
     from traitlets import config
@@ -108,8 +106,7 @@ def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Any]:
     shell.push({"df": tables.main})
     monkeypatch.setattr("IPython.get_ipython", lambda: shell)
     shell.push({"project": aa.Client("https://api.example", cache=False).project("acme.example")})
-    yield shell
-    aa.unload_ipython_extension(shell)
+    return shell
 
 
 @pytest.mark.parametrize(
@@ -117,6 +114,7 @@ def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Any]:
     [
         ('tables["', {"source_domains", "source_domain_engines"}),
         ('dataset["', {"domains"}),
+        ('dataset["domains"]["', {"source_domains"}),
         ("aa.", {"ScopePicker", "SectionPicker", "demo", "project"}),
         ("aa.sections.", {"get", "names", "default_profile"}),
         ("aa.errors.", {"ScopeError", "FetchError"}),
@@ -152,45 +150,3 @@ def completions(shell: Any, typed: str) -> set[str]:
 
     with provisionalcompleter():
         return {each.text for each in shell.Completer.completions(typed, len(typed))}
-
-
-# --- %load_ext aatoolkit --------------------------------------------------------------------
-
-
-def shown(shell: Any, thing: Any) -> dict[str, str]:
-    data: dict[str, str] = shell.display_formatter.format(thing)[0]
-    return data
-
-
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_the_extension_shows_what_was_not_measured(shell: Any) -> None:
-    body = (SAMPLES / "conversions.json").read_bytes()
-    frame, plain = aa.normalize("conversions", body).main, pd.DataFrame({"n": [1]})
-    unloaded = shown(shell, frame)
-    before = unloaded | {"text/plain": in_sight(frame)}
-    typed = 'dataset["domains"]["'
-    assert "source_domains" not in completions(shell, typed)
-    shell.extension_manager.load_extension("aatoolkit")
-    after = shown(shell, frame)
-    partly = (frame.aa.availability["status"] == "partial").sum()
-    assert partly > 6
-    for kind in ("text/html", "text/plain"):
-        assert after[kind].startswith(before[kind].rstrip("\n"))
-        assert f"{partly} partial (" in after[kind]
-        assert f"… {partly - 6} more)" in after[kind]
-        assert "availability" not in before[kind]
-    assert "source_domains" in completions(shell, typed)
-    assert "every column was measured" in shown(shell, shell.user_ns["df"])["text/html"]
-    # Of a frame of one's own nothing is known, and nothing is said.
-    assert "availability" not in shown(shell, plain)["text/html"]
-    shell.extension_manager.unload_extension("aatoolkit")
-    assert shown(shell, frame) == unloaded
-    assert "source_domains" not in completions(shell, typed)
-
-
-def test_a_frame_with_damaged_metadata_is_still_shown(shell: Any) -> None:
-    frame = shell.user_ns["df"].copy()
-    frame.attrs["aatoolkit"] = "{"
-    aa.load_ipython_extension(shell)
-    assert "cannot be read" in shown(shell, frame)["text/html"]
-    assert "<table" in shown(shell, frame)["text/html"]

@@ -41,7 +41,7 @@ def test_mistyped_attributes_have_near_matches(project: aa.Project) -> None:
         (project.read_all(sections=["domains"], progress=False), "funel", "funnel"),
         (project.read("domains"), "maim", "main"),
         (project.read("domains").main.aa, "agregate", "aggregate"),
-        (project.client.collect([project.host], sections=["domains"]), "compar", "compare"),
+        (project.client.collect([project.host], sections=["domains"]), "concatt", "concat"),
     ]
     for thing, name, meant in things:
         with pytest.raises(AttributeError, match=f"did you mean .*'{meant}'"):

@@ -363,9 +363,6 @@ class RowNames:
     def texts(self, data: PlotData, column: str) -> list[str]:
         """A column of words as a reader wants them: names for identifiers, words for tokens."""
         values, declared = data.text(column), data.column(column)
-        if column == "value" and data.kinds.get("kind") == "word":
-            names = {key: name for names in self._names.values() for key, name in names.items()}
-            return [names.get(value, value) for value in values]
         is_token = isinstance(data.frame[column].dtype, pd.CategoricalDtype) or (
             declared is not None and declared.dtype == "category"
         )
@@ -373,7 +370,7 @@ class RowNames:
 
     def words(self, column: str, values: Sequence[str]) -> list[str]:
         """The values of a column in words, judged by the column's name alone."""
-        names = self._names.get(column.rpartition("example_")[2], {})
+        names = self._names.get(column, {})
         if column.endswith("_id"):
             return [names.get(value) or value.replace("_", " ") for value in values]
         return [*map(value_words, values)] if column in ("metric", "unit") else [*values]

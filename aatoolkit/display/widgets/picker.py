@@ -9,7 +9,6 @@ as five; it needs no network.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,7 +19,7 @@ import pandas as pd
 import traitlets
 
 from aatoolkit._util.attributes import Chaptered
-from aatoolkit._util.text import clipped, counted, markup, visible
+from aatoolkit._util.text import clipped, code, counted, visible
 from aatoolkit.client.client import Project
 from aatoolkit.client.dataset import Dataset
 from aatoolkit.client.reading import known_sections, section_names
@@ -62,11 +61,10 @@ class _Group:
         rows: int = 8,
     ) -> None:
         distinct = {option.value: option for option in reversed([*options])}
-        self.name, self.title, self.empty = name, title, empty
+        self.name = name
         self._options = [*reversed(distinct.values())]
         self._places = {option.value: at for at, option in enumerate(self._options)}
         self._marks = np.array([option.mark for option in self._options], np.uint8)
-        self.size = int((self._marks & _DISABLED == 0).sum())
         labels = [str(option.label or option.value) for option in self._options]
         details = [option.detail for option in self._options]
         self.sent = {
@@ -222,22 +220,8 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType)
         return f"<{type(self).__name__}{title}: {self._python()}>"
 
     def _repr_html_(self) -> str:
-        """The choice as a table, where no kernel can show the widget."""
-        rows, choice = "", self._chosen()
-        for group in self._parts:
-            values = choice[group.name]
-            words = [f"<bdi>{markup(str(value))}</bdi>" for value in values[:_SHOWN]]
-            words += [f"… {len(values) - _SHOWN:,} more"] if len(values) > _SHOWN else []
-            rows += (
-                f'<tr><th style="text-align:left">{markup(group.title)}</th>'
-                f'<td style="text-align:left">{", ".join(words) or group.empty.format(group.size)}'
-                "</td></tr>"
-            )
-        title = f"<caption>{markup(self._title)}</caption>" if self._title else ""
-        return (
-            f'<div class="tex2jax_ignore"><table>{title}<tbody>{rows}</tbody></table>'
-            f"<pre><code>{escape(self._python())}</code></pre></div>"
-        )
+        """The choice in Python, where no kernel can show the widget."""
+        return code(repr(self))
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
         bundle = super()._repr_mimebundle_(**kwargs)
