@@ -1241,8 +1241,6 @@ class Accessor(NamesNear):
         ax: Axes | None = None,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
-        palette: str | Iterable[str] | None = None,
-        facet: str | None = None,
         theme: str = "auto",
         interactive: bool = False,
     ) -> Any:
@@ -1279,12 +1277,6 @@ class Accessor(NamesNear):
             The title, instead of the default one.
         figsize : tuple of float, optional
             Width and height of the new figure in inches.
-        palette : str or list of str, optional
-            The colour, or the colours of the series in their order; of a heat map the colour of
-            its largest number. Hatches and markers stay.
-        facet : str, optional
-            A column with a panel for each of its values, at most 12, on one scale. Several
-            hosts or windows of one frame have panels by default: they are never added up.
         theme : {"auto", "light", "dark"}
             ``auto`` is what ``aa.set_theme`` has set, else dark where matplotlib's own style is,
             or the axes given as ``ax``.
@@ -1309,8 +1301,7 @@ class Accessor(NamesNear):
             If the columns do not make a picture of that kind, or rows
             that share a mark do not combine.
         ArgumentError
-            If there is no such kind, colour or theme, or ``top``, ``ax``, ``facet`` or
-            ``figsize`` cannot be used.
+            If there is no such kind or theme, or ``top``, ``ax`` or ``figsize`` cannot be used.
         PackageMissing
             If matplotlib, or plotly for an interactive picture, is not installed; it says what
             to install.
@@ -1339,11 +1330,11 @@ class Accessor(NamesNear):
             rules = [declared(metadata[name]) for name in columns or () if name in metadata]
             parts = [part for what in rules if what for part in what.aggregate.over or ()]
             columns = columns and [*dict.fromkeys([*columns, *(p for p in parts if p in frame)])]
-            # Hosts stay apart, and so do the panels.
+            # Hosts stay apart.
             hosts = "host" if "host" in frame.columns and frame["host"].nunique() > 1 else None
-            kept = [name for name in dict.fromkeys((color, facet, hosts)) if name is not None]
+            kept = [name for name in dict.fromkeys((color, hosts)) if name is not None]
             frame = aggregate(frame, by_period(frame, kept, freq), columns, False, {}, True)
-        axes = plot(frame, kind, x, y, color, top, ax, title, figsize, palette, facet, theme)
+        axes = plot(frame, kind, x, y, color, top, ax, title, figsize, theme)
         return interactive_form(axes) if interactive else axes
 
     def to_parquet(self, path: str | os.PathLike[str]) -> Path:

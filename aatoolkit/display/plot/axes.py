@@ -14,7 +14,7 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.colors import LinearSegmentedColormap, to_hex, to_rgba
 from matplotlib.figure import Figure
 
-from aatoolkit.display.plot.layout import WIDTH, Box, Text, families, place
+from aatoolkit.display.plot.layout import WIDTH, Layout, Text, families, place
 from aatoolkit.display.plot.spec import Mark, Panel, Spec
 from aatoolkit.display.plot.style import DOTTED, HATCHED, Palette, luminance
 from aatoolkit.errors import ArgumentError
@@ -37,7 +37,7 @@ class Picture(Axes):
     spec : Spec
         The whole picture as a value.
     panel : Panel
-        What these axes show of it.
+        What it shows.
     """
 
     name = "aatoolkit"
@@ -130,65 +130,53 @@ def draw(
     spec: Spec, size: tuple[float, float] | None, palette: Palette, width: float = WIDTH
 ) -> Picture:
     """Draw a picture on a figure of its own, which pyplot does not manage."""
-    # Panels beside each other have more room.
-    wide = (1.35 if spec.across > 1 else 1.0) * width
-    layout = place(spec, size[0] * 72, size[1] * 72) if size else place(spec, wide)
+    layout = place(spec, size[0] * 72, size[1] * 72) if size else place(spec, width)
     figure = Figure((layout.width / 72, layout.height / 72), facecolor=palette["paper"])
     figure.set_layout_engine("none")
-    drawings = []
-    for panel, box in zip(spec.panels, layout.boxes, strict=True):
-        axes = figure.add_axes((0, 0, 1, 1), axes_class=Picture)
-        axes.set_facecolor(palette["paper"])
-        drawings.append(_Drawing(axes, spec, panel, box, palette))
-    title, *texts, caption = layout.texts
-    for text in texts:
-        drawings[0].write(text)
+    axes = figure.add_axes((0, 0, 1, 1), axes_class=Picture)
+    assert isinstance(axes, Picture)
+    axes.set_facecolor(palette["paper"])
+    drawing = _Drawing(axes, spec, layout, palette)
     # A title and a caption are the figure's own, for those who look for them there.
-    for write, text in ((figure.suptitle, title), (figure.supxlabel, caption)):
-        x, y, look = drawings[0].look(text)
+    for write, text in ((figure.suptitle, layout.title), (figure.supxlabel, layout.caption)):
+        x, y, look = drawing.look(text)
         write(text.text, x=x, y=y, **look)
-    picture = drawings[0].axes
-    assert isinstance(picture, Picture)
-    return picture
+    return axes
 
 
 def draw_on(axes: Axes, spec: Spec, palette: Palette) -> None:
-    """Draw a picture of one panel on axes of one's own, within their box."""
+    """Draw a picture on axes of one's own, within their box."""
     box = axes.get_position()
     wide, high = figure_of(axes).get_size_inches() * 72
     layout = place(spec, box.width * wide, box.height * high)
-    origin = box.x0 * wide, (1 - box.y1) * high
-    drawing = _Drawing(axes, spec, spec.panels[0], layout.boxes[0], palette, origin)
-    for text in layout.texts:
+    drawing = _Drawing(axes, spec, layout, palette, (box.x0 * wide, (1 - box.y1) * high))
+    for text in (layout.title, layout.caption):
         drawing.write(text)
-    axes.explain = spec.panels[0].explain  # type: ignore[attr-defined]
+    axes.explain = spec.panel.explain  # type: ignore[attr-defined]
 
 
 class _Drawing:
-    """The drawing of one panel, whose picture begins at an origin of the figure, in points."""
+    """The drawing of a picture that begins at an origin of its figure, in points."""
 
     def __init__(
-        self, axes: Axes, spec: Spec, panel: Panel, box: Box, palette: Palette,
+        self, axes: Axes, spec: Spec, layout: Layout, palette: Palette,
         origin: tuple[float, float] = (0.0, 0.0),
     ) -> None:  # fmt: skip
-        self.axes, self._panel, self._box, self._palette = axes, panel, box, palette
-        self._origin, self._sides = origin, figure_of(axes).get_size_inches() * 72
-        finding = spec.finding if panel is spec.panels[0] else panel.finding
+        self._axes, self._layout, self._palette, self._origin = axes, layout, palette, origin
+        self._panel, self._sides = spec.panel, figure_of(axes).get_size_inches() * 72
         for name, value in {
-            "spec": spec, "panel": panel, "palette": palette, "kind": panel.kind,
-            "finding": finding, "data": panel.drawn.frame,
+            "spec": spec, "panel": spec.panel, "palette": palette, "kind": spec.panel.kind,
+            "finding": spec.finding, "data": spec.panel.drawn.frame,
         }.items():  # fmt: skip
             setattr(axes, name, value)
         wide, high = self._sides
-        corner = self._at(box.left, box.top + box.height)
-        axes.set_position((*corner, box.width / wide, box.height / high))
-        axes.set_xlim(panel.x.low, panel.x.high)
-        axes.set_ylim(panel.y.low, panel.y.high)
+        corner = self._at(layout.left, layout.top + layout.high)
+        axes.set_position((*corner, layout.wide / wide, layout.high / high))
         self._scales()
-        for mark in panel.marks:
+        for mark in spec.panel.marks:
             if mark.kind != "words":
                 getattr(self, f"_{mark.kind}")(mark, mark.style, palette[mark.style.key])
-        for text in box.texts:
+        for text in layout.texts:
             self.write(text)
 
     def _at(self, x: float, y: float) -> tuple[float, float]:
@@ -210,46 +198,48 @@ class _Drawing:
         """Write a text at its place in the figure, or beside a mark."""
         x, y, look = self.look(text)
         if text.at is None:
-            self.axes.text(x, y, text.text, transform=figure_of(self.axes).transFigure, **look)
+            self._axes.text(x, y, text.text, transform=figure_of(self._axes).transFigure, **look)
             return
         if text.has_paper:
             look["bbox"] = {"facecolor": self._palette["paper"], "edgecolor": "none", "pad": 1.0}
-        self.axes.annotate(
+        self._axes.annotate(
             text.text, text.at, xytext=(text.x, 0), textcoords="offset points",
             annotation_clip=False, zorder=4, **look | {"va": "center"},
         )  # fmt: skip
 
     def _scales(self) -> None:
-        axes, panel, box, palette = self.axes, self._panel, self._box, self._palette
+        axes, panel, layout, palette = self._axes, self._panel, self._layout, self._palette
+        axes.set_xlim(panel.x.low, panel.x.high)
+        axes.set_ylim(panel.y.low, panel.y.high)
         axes.spines[:].set_visible(False)
         axes.grid(visible=False)
         axes.set_axisbelow(True)
         axes.tick_params(length=0, pad=4)
         for axis, scale, ticks in (
-            (axes.xaxis, panel.x, box.x_ticks),
-            (axes.yaxis, panel.y, box.y_ticks),
+            (axes.xaxis, panel.x, layout.x_ticks),
+            (axes.yaxis, panel.y, layout.y_ticks),
         ):
             axis.set_ticks([tick.at for tick in ticks])
             labels = axis.set_ticklabels([tick.text for tick in ticks])
             for label, tick in zip(labels, ticks, strict=True):
-                *_, look = self.look(Text(0, 0, tick.text, box.size, is_bold=tick.is_bold))
+                *_, look = self.look(Text(0, 0, tick.text, layout.size, is_bold=tick.is_bold))
                 label.set(**{k: v for k, v in look.items() if k not in ("ha", "va")})
-                if axis is axes.xaxis and box.is_turned:
+                if axis is axes.xaxis and layout.is_turned:
                     label.set(rotation=35, ha="right", rotation_mode="anchor")
             if scale.kind == "number":
                 axis.grid(visible=True, color=palette["grid"], linewidth=0.8, linestyle="-")
 
     def _boxes(self, mark: Mark, style: Any, _: str) -> None:
-        starts, ends, middles, high = mark.corners(self._panel, self._box.height)
+        starts, ends, middles, high = mark.corners(self._panel, self._layout.high)
         face, edge, width = self._palette.box(style)
-        self.axes.barh(
+        self._axes.barh(
             middles, ends - starts, left=starts, height=high, facecolor=face, edgecolor=edge,
             linewidth=width, hatch=_HATCHES.get(style.look, ""), zorder=1.5,
         )  # fmt: skip
 
     def _line(self, mark: Mark, style: Any, colour: str) -> None:
         has_points = bool(mark.places)
-        self.axes.plot(
+        self._axes.plot(
             self._panel.x.within(mark.x), self._panel.y.within(mark.y), color=colour, zorder=2.4,
             linestyle=(0, style.dash) if style.dash else "-", linewidth=mark.size,
             marker=style.symbol if has_points and len(mark) <= 100 else "", markersize=4,
@@ -258,7 +248,7 @@ class _Drawing:
 
     def _dots(self, mark: Mark, style: Any, colour: str) -> None:
         is_hollow, paper = style.look == "hollow", self._palette["paper"]
-        self.axes.plot(
+        self._axes.plot(
             mark.x, mark.y, linestyle="", clip_on=False, zorder=3, marker=style.symbol,
             markersize=mark.size, markeredgecolor=colour if is_hollow else paper,
             markerfacecolor=paper if is_hollow else colour,
@@ -267,12 +257,12 @@ class _Drawing:
 
     def _band(self, mark: Mark, _: Any, colour: str) -> None:
         assert mark.to is not None
-        self.axes.fill_between(mark.x, mark.y, mark.to, color=colour, alpha=0.16, linewidth=0)
+        self._axes.fill_between(mark.x, mark.y, mark.to, color=colour, alpha=0.16, linewidth=0)
 
     def _cells(self, mark: Mark, *_: Any) -> None:
         assert mark.strength is not None
         columns, rows = len(self._panel.x.names), len(self._panel.y.names)
-        self.axes.pcolormesh(
+        self._axes.pcolormesh(
             np.arange(columns + 1) - 0.5, np.arange(rows + 1) - 0.5,
             np.ma.masked_invalid(mark.strength.reshape(rows, columns)), vmin=0.0, vmax=1.0,
             cmap=LinearSegmentedColormap.from_list("ramp", self._palette.ramp),

@@ -65,18 +65,13 @@ _AXIS = {SCORE: "0 to 100", RANK: "1 is best", FRACTION_CHANGE: "percentage poin
 
 @dataclass(frozen=True)
 class Options:
-    """The options of ``df.aa.plot``; None means the default.
-
-    ``levels`` are the series of all panels, in the order of their styles.
-    """
+    """The options of ``df.aa.plot``; None means the default."""
 
     kind: str | None = None
     x: str | None = None
     y: tuple[str, ...] = ()
     color: str | None = None
     top: int | None = None
-    palette: tuple[str, ...] = ()
-    levels: tuple[str, ...] = ()
 
     @property
     def is_chosen(self) -> bool:
@@ -310,10 +305,7 @@ class PlotData:
 
     def is_count(self, name: str) -> bool:
         """Whether all measured numbers of a column are whole, and none is a rate or a score."""
-        values = self.values(name)
-        values = values[~np.isnan(values)]
-        is_whole = bool(len(values)) and bool((values == np.floor(values)).all())
-        return is_whole and self.unit(name) not in (FRACTION, SCORE)
+        return not np.nansum(self.values(name) % 1) and self.unit(name) not in (FRACTION, SCORE)
 
     def text(self, name: str) -> list[str]:
         """Convert a column to text; missing values are marked."""
@@ -335,6 +327,16 @@ class PlotData:
         for _, told in _told(self.frame) if name.endswith("_id") else ():
             titles = told.titles.get(name, {}) | titles
         return [titles.get(word, word) for word in words]
+
+    def apart(self, *but: str | None) -> list[str]:
+        """The columns that distinguish hosts or windows, where there are several."""
+        return [n for n in APART if n in self.kinds and n not in but and self.varies(n)]
+
+    def row_labels(self, name: str) -> list[str]:
+        """The labels of rows by a column, with their host and window where there are several."""
+        columns = [[f"last {word} days" if n == "days" else word for word in self.text(n)]
+                   for n in self.apart(name)]  # fmt: skip
+        return [*map(" · ".join, zip(*columns, self.labels(name), strict=True))]
 
     def moments(self, name: str) -> pd.Series:
         """Convert a column to times in UTC, without a time zone."""
@@ -377,9 +379,7 @@ class PlotData:
     def row_name(self) -> str:
         """The name of a single row: the values of its key, or the title that it has for it."""
         key = self.metadata.key or declared_key(self.table) or (() if self.is_known else self.keys)
-        names = [n for n in key if n in self.kinds and not n.startswith("filter_")]
-        title = self.label_column if names[-1:] == self.keys[-1:] else None
-        return ", ".join(self.labels(title if title and n.endswith("_id") else n)[0] for n in names)
+        return ", ".join(self.labels(n)[0] for n in key if n in self.kinds)
 
     def course(self, label: str) -> Numbers:
         """The numbers of a metric by day, from another table of the answer; empty without one."""

@@ -13,7 +13,7 @@ import plotly.io as pio
 from matplotlib.axes import Axes
 
 from aatoolkit.display.plot.axes import Picture, figure_of
-from aatoolkit.display.plot.layout import Box, Placement, Text, place
+from aatoolkit.display.plot.layout import Layout, Text, place
 from aatoolkit.display.plot.spec import Mark, Panel
 from aatoolkit.display.plot.style import DOTTED, HATCHED, Palette, rgb
 
@@ -57,82 +57,71 @@ class InteractivePicture(go.Figure):  # type: ignore[misc]
 
 
 def interactive_form(picture: Axes) -> InteractivePicture:
-    """Draw a picture, with all its panels, as a figure of plotly."""
+    """Draw a picture as a figure of plotly."""
     assert isinstance(picture, Picture)
     assert picture.spec is not None
-    spec, palette = picture.spec, picture.palette
+    spec, palette, panel = picture.spec, picture.palette, picture.spec.panel
     width, height = figure_of(picture).get_size_inches() * 72
     layout = place(spec, float(width), float(height))
+    high = layout.height + _TOOLS
     traces: list[Any] = []
-    notes = [_note(text, layout, palette) for text in layout.texts if text.text]
-    scales: dict[str, Any] = {}
-    for number, (panel, box) in enumerate(zip(spec.panels, layout.boxes, strict=True)):
-        name = str(number + 1) if number else ""
-        scales |= _scales(panel, box, layout, palette, name)
-        notes += [_note(text, layout, palette, name) for text in box.texts]
-        for mark in panel.marks:
-            tips = [*map(_plain, mark.tips or ())]
-            for trace, look in _traces(mark, panel, box, palette) if len(mark) else ():
-                hover: dict[str, Any] = {"hoverinfo": "skip"}
-                if tips:
-                    tips = np.reshape(tips, np.shape(look.get("z", tips))).tolist()
-                    hover = {"customdata": tips, "hovertemplate": "%{customdata}<extra></extra>"}
-                traces.append(trace(**hover, **look, xaxis=f"x{name}", yaxis=f"y{name}"))
+    for mark in panel.marks:
+        tips = [*map(_plain, mark.tips or ())]
+        for trace, look in _traces(mark, panel, layout, palette) if len(mark) else ():
+            hover: dict[str, Any] = {"hoverinfo": "skip"}
+            if tips:
+                shaped = np.reshape(tips, np.shape(look.get("z", tips))).tolist()
+                hover = {"customdata": shaped, "hovertemplate": "%{customdata}<extra></extra>"}
+            traces.append(trace(**hover, **look))
+    bottom = high - layout.top - _TOOLS - layout.high
+    scales = {
+        f"{along}axis": {
+            "domain": np.clip([start / size, (start + side) / size], 0, 1).tolist(),
+            "range": [scale.low, scale.high],
+            "tickvals": [tick.at for tick in ticks],
+            "ticktext": [_plain(tick.text, tick.is_bold) for tick in ticks],
+            "tickfont": {"size": layout.size * _PIXELS},
+            "tickangle": -35 if along == "x" and layout.is_turned else 0,
+            "showgrid": scale.kind == "number",
+            "gridcolor": palette["grid"],
+            "zeroline": False,
+        }
+        for along, scale, ticks, start, side, size in (
+            ("x", panel.x, layout.x_ticks, layout.left, layout.wide, layout.width),
+            ("y", panel.y, layout.y_ticks, bottom, layout.high, high),
+        )
+    }
+    texts = [text for text in (layout.title, *layout.texts, layout.caption) if text.text]
     figure = InteractivePicture(traces)
     figure.update_layout(
         template=go.layout.Template(),
         width=round(layout.width * _PIXELS),
-        height=round((layout.height + _TOOLS) * _PIXELS),
+        height=round(high * _PIXELS),
         margin=dict.fromkeys("lrtb", 0),
         paper_bgcolor=palette["paper"],
         plot_bgcolor=palette["paper"],
         font={"family": _FONT, "color": palette["ink"]},
-        hovermode="x unified" if spec.kind == "line" else "closest",
+        hovermode="x unified" if panel.kind == "line" else "closest",
         barmode="overlay",
         hoverlabel={"align": "left", "bgcolor": palette["paper"]},
-        meta={"kind": spec.kind, "finding": spec.finding},
+        meta={"kind": panel.kind, "finding": spec.finding},
         showlegend=False,
-        annotations=notes,
+        annotations=[_note(text, layout, palette) for text in texts],
         **scales,
     )
     figure._picture = picture
     return figure
 
 
-def _scales(
-    panel: Panel, box: Box, layout: Placement, palette: Palette, name: str
-) -> dict[str, Any]:
-    wide, high, bottom = layout.width, layout.height + _TOOLS, box.top + _TOOLS + box.height
-    ends = ([box.left, box.left + box.width], [high - bottom, high - bottom + box.height])
-    return {
-        f"{along}axis{name}": {
-            "anchor": other + name,
-            "domain": np.clip(np.divide(domain, size), 0, 1).tolist(),
-            "range": [scale.low, scale.high],
-            "tickvals": [tick.at for tick in ticks],
-            "ticktext": [_plain(tick.text, tick.is_bold) for tick in ticks],
-            "tickfont": {"size": box.size * _PIXELS},
-            "tickangle": -35 if along == "x" and box.is_turned else 0,
-            "showgrid": scale.kind == "number",
-            "gridcolor": palette["grid"],
-            "zeroline": False,
-        }
-        for along, other, scale, ticks, domain, size in (
-            ("x", "y", panel.x, box.x_ticks, ends[0], wide),
-            ("y", "x", panel.y, box.y_ticks, ends[1], high),
-        )
-    }
-
-
 def _traces(
-    mark: Mark, panel: Panel, box: Box, palette: Palette
+    mark: Mark, panel: Panel, layout: Layout, palette: Palette
 ) -> Iterator[tuple[type, dict[str, Any]]]:
     """The traces of marks of a kind."""
     style, colour, paper = mark.style, palette[mark.style.key], palette["paper"]
     x, y = panel.x.within(mark.x), panel.y.within(mark.y)
     symbol, is_hollow = _SYMBOLS.get(style.symbol), style.look == "hollow"
     if mark.kind == "boxes":
-        starts, ends, middles, high = mark.corners(panel, box.height)
+        starts, ends, middles, high = mark.corners(panel, layout.high)
         face, edge, width = palette.box(style)
         pattern = {"shape": _PATTERNS.get(style.look, ""), "fgcolor": edge, "size": 6}
         yield go.Bar, {
@@ -171,13 +160,12 @@ def _traces(
         }  # fmt: skip
 
 
-def _note(text: Text, layout: Placement, palette: Palette, name: str = "") -> dict[str, Any]:
-    """A text at its place in the picture, or beside a mark of a panel."""
+def _note(text: Text, layout: Layout, palette: Palette) -> dict[str, Any]:
+    """A text at its place in the picture, or beside a mark."""
     place = {"x": text.x / layout.width, "xref": "paper", "yref": "paper", "yanchor": "top",
              "y": 1 - (text.y + _TOOLS - 2) / (layout.height + _TOOLS)}  # fmt: skip
     if text.at is not None:
-        place = {"x": text.at[0], "y": text.at[1], "xref": f"x{name}", "yref": f"y{name}",
-                 "xshift": text.x * _PIXELS}  # fmt: skip
+        place = {"x": text.at[0], "y": text.at[1], "xshift": text.x * _PIXELS}
         if text.has_paper:
             place["bgcolor"] = palette["paper"]
     font = {"size": text.size * _PIXELS, "color": palette[text.colour]}

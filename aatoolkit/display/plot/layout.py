@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -18,10 +17,11 @@ import matplotlib as mpl
 import pandas as pd
 from matplotlib import font_manager
 from matplotlib.ft2font import FT2Font, LoadFlags
+from matplotlib.ticker import MaxNLocator
 
 from aatoolkit._util.numbers import tick
 from aatoolkit._util.text import visible
-from aatoolkit.display.plot.spec import Legend, Mark, Panel, Scale, Spec
+from aatoolkit.display.plot.spec import Legend, Mark, Scale, Spec
 from aatoolkit.sections.aggregation import RANK
 
 # --- text: safe to draw, and how wide it is ---------------------------------------------------
@@ -118,13 +118,13 @@ def _wrapped(text: str, width: float, size: float, most: int, is_bold: bool = Fa
 WIDTH = 547.0
 """The usual width of a picture in points."""
 
-_MARGIN, _GAP, _LINE = 9.0, 14.0, 1.32
+_MARGIN, _LINE = 9.0, 1.32
 
 
 class Text(NamedTuple):
     """A text at its upper left corner, or its upper right one.
 
-    With ``at`` it is beside a point of its panel: so far right of it, at the height of its middle.
+    With ``at`` it is beside a point of the panel: so far right of it, at the height of its middle.
     """
 
     x: float
@@ -146,126 +146,53 @@ class Tick(NamedTuple):
     is_bold: bool = False
 
 
-@dataclass(frozen=True)
-class Box:
-    """The area of a panel's marks, its labels, and the words in it and around it."""
+class Layout:
+    """A picture's size, the area of its marks, and all texts in their places.
 
-    left: float
-    top: float
-    width: float
-    height: float
-    x_ticks: tuple[Tick, ...]
-    y_ticks: tuple[Tick, ...]
-    size: float
-    is_turned: bool
-    texts: tuple[Text, ...]
+    What yields where there is little room: lines of the subtitle, the size of text, the share of
+    the width that labels have, and the caption.
+    """
 
+    def __init__(
+        self, spec: Spec, width: float, height: float | None, lines: int, scale: float,
+        share: float, has_caption: bool,
+    ) -> None:  # fmt: skip
+        panel, self.width = spec.panel, width
+        self.size, small = 9.0 * scale, 8.0 * scale
+        self._panel, self._small, self._room = panel, small, width - 2 * _MARGIN
+        is_small = width <= 330 or (height or 999) <= 200
+        large = (9.5 if is_small else 12.0) * max(scale, 0.8)
+        words = _wrapped(spec.title, self._room, large, 2 if scale >= 1 else 1, True)
+        self.title = Text(_MARGIN, _MARGIN, words, large, "ink", True)
+        self.texts: list[Text] = []
+        self.top = _MARGIN + _high(words, large)
+        if spec.subtitle and lines:
+            words = _wrapped(spec.subtitle, self._room, small, lines)
+            self.texts.append(Text(_MARGIN, self.top + 2, words, small, "muted"))
+            self.top += 2 + _high(words, small)
+        self.top += 7
+        caption = ""
+        for part in spec.caption if has_caption else ():
+            longer = f"{caption} · {part}" if caption else fitted(part, self._room, small)
+            caption = longer if width_of(longer, small) <= self._room else caption
+        natural = panel.height * (1.0 if scale >= 1 else 0.9)
+        self._across(share, natural)
+        below = self._under + _high(caption, small) + (8 if caption else 2) + 5
+        self.height = height or self.top + natural + below
+        self.high = max(self.height - self.top - below, 12.0)
+        self._beside()
+        self._directly()
+        for mark in panel.marks:
+            self.texts += [text for text in self._words(mark) if text.text]
+        self.caption = Text(_MARGIN, self.height - below + self._under + 8, caption, small, "muted")
+        self.fits = not height or self.high >= (
+            abs(panel.y.high - panel.y.low) * self.size * 1.12
+            if panel.has_rows else min(70.0, panel.height * 0.6)
+        )  # fmt: skip
 
-@dataclass(frozen=True)
-class Placement:
-    """A picture's size, and all places in it; its first text is the title, its last the caption."""
-
-    width: float
-    height: float
-    boxes: tuple[Box, ...]
-    texts: tuple[Text, ...]
-
-
-_EASES = (
-    (2, 1.0, 0.42, True), (1, 1.0, 0.42, True), (1, 0.88, 0.38, True), (0, 0.82, 0.36, True),
-    (0, 0.75, 0.34, False), (0, 0.6, 0.3, False),
-)  # fmt: skip
-"""What yields: lines of the subtitle, the size of text, the share of labels, the caption."""
-
-
-def place(spec: Spec, width: float = WIDTH, height: float | None = None) -> Placement:
-    """Place a picture in a width, and a height if there is one."""
-    # On a large figure, which is looked at from afar, text is larger.
-    large = max(1.0, min(width / 720, (height or 0) / 430, 1.6))
-    for lines, scale, share, has_caption in ((2, large, 0.42, True), *_EASES):
-        layout, fits = _attempt(spec, width, height, lines, scale, share, has_caption)
-        if fits:
-            break
-    return layout
-
-
-def _attempt(
-    spec: Spec, width: float, height: float | None, lines: int, scale: float, share: float,
-    has_caption: bool,
-) -> tuple[Placement, bool]:  # fmt: skip
-    is_small = width <= 330 or (height or 999) <= 200
-    large, small = (9.5 if is_small else 12.0) * max(scale, 0.8), 8.0 * scale
-    room = width - 2 * _MARGIN
-    title = _wrapped(spec.title, room, large, 2 if scale >= 1 else 1, True)
-    texts = [Text(_MARGIN, _MARGIN, title, large, "ink", True)]
-    top = _MARGIN + _high(title, large)
-    if spec.subtitle and lines:
-        words = _wrapped(spec.subtitle, room, small, lines)
-        texts.append(Text(_MARGIN, top + 2, words, small, "muted"))
-        top += 2 + _high(words, small)
-    legend, high = _flow(spec.legend, _MARGIN, top + 7, room, small)
-    texts, top = [*texts, *legend], top + 7 + high
-    caption = ""
-    for part in spec.caption if has_caption else ():
-        longer = f"{caption} · {part}" if caption else fitted(part, room, small)
-        caption = longer if width_of(longer, small) <= room else caption
-    below = _high(caption, small) + (8 if caption else 2) + 5
-    across = spec.across
-    cell = (room - (across - 1) * _GAP) / across
-    frames = [_Frame(panel, cell, scale, share) for panel in spec.panels]
-    for column in range(across if across > 1 else 0):
-        # Panels below each other begin at one place.
-        left = max(frame.left for frame in frames[column::across])
-        for frame in frames[column::across]:
-            frame.left = left
-    grid = [frames[at : at + across] for at in range(0, len(frames), across)]
-    above, under, natural = (
-        [max(getattr(frame, side) for frame in row) for row in grid]
-        for side in ("above", "under", "natural")
-    )
-    fixed = top + below + (len(grid) - 1) * _GAP + sum(above) + sum(under)
-    tall = height or fixed + sum(natural)
-    ratio = max(tall - fixed, 12.0 * len(grid)) / sum(natural)
-    boxes, fits, y = [], True, top
-    for row, over, foot, high in zip(grid, above, under, natural, strict=True):
-        for at, frame in enumerate(row):
-            # Rows are of one height in all panels beside each other.
-            own = (frame.natural if frame.panel.has_rows else high) * ratio
-            boxes.append(frame.boxed(_MARGIN + at * (cell + _GAP), y, over, own))
-            fits &= frame.fits(own)
-        y += over + high * ratio + foot + _GAP
-    texts.append(Text(_MARGIN, tall - below + 8, caption, small, "muted"))
-    return Placement(width, tall, (*boxes,), (*texts,)), fits or not height
-
-
-def _high(text: str, size: float) -> float:
-    return (text.count("\n") + 1) * size * _LINE if text else 0.0
-
-
-def _flow(legend: Legend, x: float, y: float, room: float, size: float) -> tuple[list[Text], float]:
-    """A legend from left to right, in as many lines as it takes; and how high it is."""
-    texts: list[Text] = []
-    left, top = 0.0, y
-    for words, style, kind in legend:
-        glyph = style.glyph(kind)
-        sign = width_of(glyph, size * 1.1) + (4 if words else 0)
-        words = fitted(words, room - sign, size)
-        wide = sign + width_of(words, size)
-        if left and left + wide > room:
-            left, top = 0.0, top + size * 1.55
-        texts.append(Text(x + left, top - size * 0.05, glyph, size * 1.1, style.key))
-        texts.append(Text(x + left + sign, top, words, size))
-        left += wide + (12 if words else 0)
-    return texts, top - y + size * 1.55 + 3 if legend else 0.0
-
-
-class _Frame:
-    """What stands around the marks of a panel, in a cell of some width."""
-
-    def __init__(self, panel: Panel, cell: float, scale: float, share: float) -> None:
-        self.panel, self._cell = panel, cell
-        self._size, self._small = size, small = 9.0 * scale, 8.0 * scale
-        self.natural = panel.height * (1.0 if scale >= 1 else 0.9)
+    def _across(self, share: float, natural: float) -> None:
+        """What stands above, left, right and below: the width that the marks have."""
+        panel, size, small, cell = self._panel, self.size, self._small, self._room
         sized = [
             12 + max(width_of(column.heading, small),
                      *(width_of(word, size, column.is_bold) for word in column.words))
@@ -273,127 +200,137 @@ class _Frame:
         ]  # fmt: skip
         # Beside words alone the names of rows have all the room that the words leave.
         labels = cell * share if panel.marks else max(cell - sum(sized) - 8, cell * 0.4)
-        self._y_ticks = _named(panel.y, labels, size) or number_ticks(panel.y, 5)
-        widest = max((width_of(t.text, size, t.is_bold) for t in self._y_ticks), default=0.0)
-        self.left = widest + 8 if widest else 4.0
-        heading = fitted(panel.heading, cell, size * 1.1, True)
-        self._above = [Text(0, 0, heading, size * 1.1, "ink", True)]
-        y = _high(heading, size * 1.1) + (3 if heading else 0)
+        self.y_ticks = _named(panel.y, labels, size) or number_ticks(panel.y, 5)
+        widest = max((width_of(t.text, size, t.is_bold) for t in self.y_ticks), default=-4.0)
+        self.left = _MARGIN + widest + 8
         # Names at the ends of lines need room; else they are a legend.
-        is_direct = cell > 230 and len(panel.labels) * small * 1.2 < self.natural
+        is_direct = cell > 230 and len(panel.labels) * small * 1.2 < natural
         self._labels = panel.labels if is_direct else ()
         named = () if is_direct else [(word, style, "dots") for _, word, style in panel.labels]
-        legend, high = _flow([*named, *panel.legend], 0, y, cell, small)
-        self._above, y = [*self._above, *legend], y + high
+        self._flow([*named, *panel.legend])
         if panel.y.kind == "number" and panel.y.label:
-            self._above.append(Text(0, y, fitted(panel.y.label, cell, small), small, "muted"))
-            y += size * 1.6
-        self.above = y + size * 1.7 * any(column.heading for column in panel.beside) + 2
+            label = fitted(panel.y.label, cell, small)
+            self.texts.append(Text(_MARGIN, self.top, label, small, "muted"))
+            self.top += size * 1.6
+        self.top += size * 1.7 * any(column.heading for column in panel.beside) + 2
         # The columns of words that fit: the widest yield.
-        room = (cell - self.left) * (0.66 if panel.marks else 1.0)
+        room = (cell + _MARGIN - self.left) * (0.66 if panel.marks else 1.0)
         while (surplus := sum(sized) - room) > 0 and sized:
             if max(sized) > 110:
                 sized[sized.index(max(sized))] = max(max(sized) - surplus, 110)
             else:
                 sized.pop()
-        self._beside = sized
-        self._fit()
-
-    def _fit(self) -> None:
-        """The width of the marks: what labels, columns and words at their right leave."""
-        panel, size, small = self.panel, self._size, self._small
-        room = self._cell - self.left - sum(self._beside)
-        self._ends = [fitted(word, self._cell * 0.3, small) for _, word, _ in self._labels]
+        self._sized = sized
+        room = cell + _MARGIN - self.left - sum(sized)
+        self._ends = [fitted(word, cell * 0.3, small) for _, word, _ in self._labels]
         room -= max((width_of(word, small, True) + 9 for word in self._ends), default=0.0)
-        fits = room - (2 if self._beside or panel.x.kind in ("none", "names") else 9)
+        fits = room - (2 if sized or panel.x.kind in ("none", "names") else 9)
         for mark in panel.marks if not panel.x.names else ():
             for x, word in zip(mark.x, mark.words, strict=False):
-                share = panel.x.share(float(x)) if math.isfinite(x) else 0.0
-                if mark.shift and share > 0.02:
-                    fits = min(fits, (room - mark.shift - width_of(word, small)) / share)
-        self.room, self.width = room, max(fits, 0.35 * room) * bool(panel.marks)
-        self._x_ticks, self._is_turned = _x_ticks(panel.x, self.width, size)
-        if self._is_turned:
-            # Turned names end below their column, and begin inside of the cell.
-            self._x_ticks = tuple(
-                t._replace(text=fitted(
-                    t.text, (self.left + self.width * panel.x.share(t.at)) / 0.82, size, t.is_bold
-                ))
-                for t in self._x_ticks
-            )  # fmt: skip
-        longest = max((width_of(t.text, size, t.is_bold) for t in self._x_ticks), default=0.0)
-        self.under = (longest * 0.58 * self._is_turned + size + 7) * bool(self._x_ticks)
-        self._corner = f"{_moment(panel.x.days[-1]):%Y}" if panel.x.days else ""
-        self.under += size * 1.5 if panel.x.label or self._corner else 0
+                part = panel.x.share(float(x)) if math.isfinite(x) else 0.0
+                if mark.shift and part > 0.02:
+                    fits = min(fits, (room - mark.shift - width_of(word, small)) / part)
+        self._right, self.wide = room, max(fits, 0.35 * room, 1.0) * bool(panel.marks)
+        self.x_ticks, self.is_turned = _x_ticks(panel.x, self.wide, size)
+        if self.is_turned:
+            # Turned names end below their column, and begin inside of the picture.
+            reach = (self.left - _MARGIN + self.wide * panel.x.share(t.at) for t in self.x_ticks)
+            self.x_ticks = tuple(
+                t._replace(text=fitted(t.text, room / 0.82, size, t.is_bold))
+                for t, room in zip(self.x_ticks, reach, strict=True)
+            )
+        longest = max((width_of(t.text, size, t.is_bold) for t in self.x_ticks), default=0.0)
+        self._under = (longest * 0.58 * self.is_turned + size + 7) * bool(self.x_ticks)
+        self._under += size * 1.5 * bool(panel.x.label)
 
-    def fits(self, height: float) -> bool:
-        """Whether rows are as high as their text, and marks have room."""
-        if self.panel.has_rows:
-            return height >= abs(self.panel.y.high - self.panel.y.low) * self._size * 1.12
-        return height >= min(70.0, self.panel.height * 0.6)
+    def _flow(self, legend: Legend) -> None:
+        """A legend from left to right, in as many lines as it takes."""
+        size, x = self._small, 0.0
+        for words, style, kind in legend:
+            glyph = style.glyph(kind)
+            sign = width_of(glyph, size * 1.1) + (4 if words else 0)
+            words = fitted(words, self._room - sign, size)
+            wide = sign + width_of(words, size)
+            if x and x + wide > self._room:
+                x, self.top = 0.0, self.top + size * 1.55
+            at, top = _MARGIN + x, self.top
+            self.texts.append(Text(at, top - size * 0.05, glyph, size * 1.1, style.key))
+            self.texts.append(Text(at + sign, top, words, size))
+            x += wide + (12 if words else 0)
+        self.top += (size * 1.55 + 3) * bool(legend)
 
-    def boxed(self, x: float, y: float, above: float, height: float) -> Box:
-        """Place it with its upper left corner at a point."""
-        panel, size, small = self.panel, self._size, self._small
-        # The marks may have become narrower by a label of another panel.
-        width, left, top = min(self.width, self.room), x + self.left, y + above
-        texts = [text._replace(x=x + text.x, y=y + text.y) for text in self._above]
-        foot = top + height + self.under - size * 1.35
-        label = fitted(panel.x.label, self._cell - self.left, small)
-        texts.append(Text(left, foot, label, small, "muted"))
-        texts.append(Text(left + width, foot, self._corner, small, "muted", align="right"))
-        at = left + width + (10 if width else 0)
-        pitch = height / abs(panel.y.high - panel.y.low)
+    def _beside(self) -> None:
+        """The label below, and the columns of words; names of rows as far as they have room."""
+        panel, size, small, left = self._panel, self.size, self._small, self.left
+        label = fitted(panel.x.label, self._room + _MARGIN - left, small)
+        foot = self.top + self.high + self._under - size * 1.35
+        self.texts += [Text(left, foot, label, small, "muted")] * bool(label)
+        at, pitch = left + self.wide + 10, self.high / abs(panel.y.high - panel.y.low)
         every = max(1, math.ceil(size * 1.05 / pitch)) if panel.has_rows else 1
-        for column, wide in zip(panel.beside, self._beside, strict=False):
-            edge, side = at + (wide - 8) * (column.align == "right"), column.align
-            heading = fitted(column.heading, wide - 8, small)
-            texts.append(Text(edge, top - size * 1.6, heading, small, "muted", align=side))
-            look = ("muted" if column.is_muted else "ink", column.is_bold, side)
-            texts += [
-                Text(edge, top + (row + 0.5) * pitch - size * 0.6,
-                     fitted(column.words[row], wide - 8, size, column.is_bold), size, *look)
+        self.y_ticks = self.y_ticks[::every]
+        for column, wide in zip(panel.beside, self._sized, strict=False):
+            edge, room = at + (wide - 8) * (column.align == "right"), wide - 8
+            self.texts.append(Text(edge, self.top - size * 1.6, fitted(column.heading, room, small),
+                                   small, "muted", align=column.align))  # fmt: skip
+            look = ("muted" if column.is_muted else "ink", column.is_bold, column.align)
+            self.texts += [
+                Text(edge, self.top + (row + 0.5) * pitch - size * 0.6,
+                     fitted(column.words[row], room, size, column.is_bold), size, *look)
                 for row in range(0, len(column.words), every)
             ]  # fmt: skip
             at += wide
-        texts += self._direct(left + width + 6, top, height)
-        for mark in panel.marks:
-            texts += self._words(mark, width, height)
-        return Box(left, top, max(width, 1.0), height, self._x_ticks, self._y_ticks[::every], size,
-                   self._is_turned, tuple(text for text in texts if text.text))  # fmt: skip
 
-    def _direct(self, x: float, top: float, height: float) -> Iterator[Text]:
+    def _directly(self) -> None:
         """The names of lines at their ends, moved apart where they would meet."""
-        small, scale, labels = self._small, self.panel.y, self._labels
+        small, scale, labels = self._small, self._panel.y, self._labels
         pitch, y = small * 1.2, -math.inf
         order = sorted(range(len(labels)), key=lambda row: -scale.share(labels[row][0]))
-        for left, row in zip(range(len(order), 0, -1), order, strict=True):
+        for below, row in zip(reversed(range(len(order))), order, strict=True):
             value, name, style = labels[row]
-            y = max(top + (1 - scale.share(value)) * height - small * 0.6, y + pitch)
-            y = min(y, top + height - small - (left - 1) * pitch)
-            yield Text(x, y, self._ends[row], small, style.key, name.endswith("(own)"))
+            y = max(self.top + (1 - scale.share(value)) * self.high - small * 0.6, y + pitch)
+            y = min(y, self.top + self.high - small - below * pitch)
+            self.texts.append(Text(self.left + self.wide + 6, y, self._ends[row], small, style.key,
+                                   name.endswith("(own)")))  # fmt: skip
 
-    def _words(self, mark: Mark, width: float, height: float) -> Iterator[Text]:
+    def _words(self, mark: Mark) -> Iterator[Text]:
         """The words of a mark, without their middles where they would be cut."""
-        small, scale = self._small, self.panel.x
-        if mark.strength is not None and height / len(self.panel.y.names) < small * 1.1:
+        small, scale, strength = self._small, self._panel.x, mark.strength
+        if strength is not None and self.high / len(self._panel.y.names) < small * 1.1:
             return  # numbers in cells that are lower than a line would meet
-        columns = max(len(scale.names), 1)
         for at, word in enumerate(mark.words):
             x = float(scale.within(mark.x[at])[0])
-            colour = mark.style.key if mark.strength is None else f"on/{mark.strength[at]}"
-            if mark.shift:
-                right = self.room - width * scale.share(x) - mark.shift + 1
-                if scale.names:
-                    # Words end before the next column begins; too little is worse than nothing.
-                    right = width / columns * (1 - x % 1) - mark.shift - 4
-                    word = word if min(width_of(word, small), 30) <= right else ""
-                word = fitted(word, right, small)
-            elif mark.strength is None:
-                word = fitted(word, self._cell, small)
+            colour = mark.style.key if strength is None else f"on/{strength[at]}"
+            room = self._right - self.wide * scale.share(x) - mark.shift + 1
+            if scale.names and mark.shift:
+                # Words end before the next column begins; too little is worse than nothing.
+                room = self.wide / len(scale.names) * (1 - x % 1) - mark.shift - 4
+                word = word if min(width_of(word, small), 30) <= room else ""
+            if strength is None:
+                word = fitted(word, room if mark.shift else self._room, small)
             yield Text(mark.shift, 0, word, small, colour, False,
                        "left" if mark.shift else "center", (x, float(mark.y[at])),
                        mark.has_paper)  # fmt: skip
+
+
+_EASES = (
+    (2, 1.0, 0.42, True), (1, 1.0, 0.42, True), (1, 0.88, 0.38, True), (0, 0.82, 0.36, True),
+    (0, 0.75, 0.34, False), (0, 0.6, 0.3, False),
+)  # fmt: skip
+
+
+def place(spec: Spec, width: float = WIDTH, height: float | None = None) -> Layout:
+    """Place a picture in a width, and a height if there is one."""
+    # On a large figure, which is looked at from afar, text is larger.
+    large = max(1.0, min(width / 720, (height or 0) / 430, 1.6))
+    for ease in ((2, large, 0.42, True), *_EASES):
+        layout = Layout(spec, width, height, *ease)
+        if layout.fits:
+            break
+    return layout
+
+
+def _high(text: str, size: float) -> float:
+    return (text.count("\n") + 1) * size * _LINE if text else 0.0
 
 
 # --- labels of scales -------------------------------------------------------------------------
@@ -418,11 +355,11 @@ def _x_ticks(scale: Scale, width: float, size: float) -> tuple[tuple[Tick, ...],
         # As many names of columns as have room, turned where they are long.
         names, pitch = scale.names, width / max(len(scale.names), 1)
         longest = max((width_of(name.text, size, name.is_own) for name in names), default=0.0)
-        if longest + 2 <= pitch - 3:
+        if longest + 5 <= pitch:
             return _named(scale, pitch - 3, size), False
         is_turned = not scale.days
         every = math.ceil((size * 1.25 if is_turned else longest + 9) / pitch)
-        return _named(scale, 84 if is_turned else longest + 9, size, max(every, 1)), is_turned
+        return _named(scale, 84 if is_turned else longest + 9, size, every), is_turned
     for most in (9, 7, 6, 5, 4, 3, 2):
         ticks = _time_ticks(scale, most) if scale.kind == "time" else number_ticks(scale, most)
         ends = sorted((width * scale.share(t.at), width_of(t.text, size) / 2 + 4) for t in ticks)
@@ -435,16 +372,12 @@ def number_ticks(scale: Scale, most: int) -> tuple[Tick, ...]:
     """Round numbers between the ends; of ranks the first one, and whole ones."""
     if scale.kind != "number":
         return ()
-    low, high = sorted((scale.low, scale.high))
-    raw = ((high - low) or 1.0) / most
-    power = 10.0 ** math.floor(math.log10(raw))
-    step = next(power * part for part in (1, 2, 2.5, 5, 10) if power * part >= raw * 0.999)
-    is_rank = scale.unit == RANK and low > 0
-    step = max(1.0, math.ceil(step)) if scale.is_whole or is_rank else step
-    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-    values = [at * step for at in range(first, last + 1)]
+    (low, high), is_rank = sorted((scale.low, scale.high)), scale.unit == RANK and scale.low > 0
+    steps = MaxNLocator(most, steps=[1, 2, 2.5, 5, 10], integer=scale.is_whole or is_rank)
+    room = (high - low) * 1e-6
+    values = [float(n) for n in steps.tick_values(low, high) if low - room <= n <= high + room]
     if is_rank:
-        values = [1.0, *(value for value in values if value > 1 + step / 2)]
+        values = [1.0, *(value for value in values if value > 1.5)]
     return tuple(Tick(value, tick(value, scale.unit)) for value in values)
 
 
@@ -457,19 +390,19 @@ _STEPS = (
 """The steps between times, and how many days they have."""
 
 
-def _moment(days: float) -> pd.Timestamp:
-    return (pd.Timestamp(0) + pd.Timedelta(days=days)).round("min")
-
-
 def _time_ticks(scale: Scale, most: int) -> tuple[Tick, ...]:
     """Round hours, days, months or years, at most so many; a day always has its month."""
-    low, high = sorted((scale.low, scale.high))
-    freq = next((freq for freq, days in _STEPS if (high - low) / days <= most), _STEPS[-1][0])
+
+    def moment(days: float) -> pd.Timestamp:
+        return (pd.Timestamp(0) + pd.Timedelta(days=days)).round("min")
+
+    days = scale.high - scale.low
+    freq = next((freq for freq, step in _STEPS if days / step <= most), _STEPS[-1][0])
     is_long = freq.endswith("S")
-    moments: Sequence[pd.Timestamp] = [*map(_moment, scale.days)]
+    moments: Sequence[pd.Timestamp] = [*map(moment, scale.days)]
     if is_long or len(moments) >= most:
-        first = _moment(low).ceil("D" if is_long else freq)
-        moments = [*pd.date_range(first, _moment(high), freq=freq)]
+        first = moment(scale.low).ceil("D" if is_long else freq)
+        moments = [*pd.date_range(first, moment(scale.high), freq=freq)]
     return tuple(
         Tick((when - pd.Timestamp(0)) / pd.Timedelta("1D"), f"{when:{form}}")
         for when in moments

@@ -99,7 +99,7 @@ def row_panel(
     for cell in cells:
         if cell.why:
             cell = cell._replace(start=-FAR, x=FAR, style=style_without(cell.why), at=-FAR,
-                                 words=cell.why)  # fmt: skip
+                                 words=cell.why, kind="boxes", size=0.66)  # fmt: skip
         shapes.setdefault((cell.kind, cell.style, cell.size), []).append(cell)
         if cell.words:
             words.setdefault(bool(cell.why), []).append(cell)
@@ -217,7 +217,7 @@ def bars(data: PlotData, options: Options) -> Panel | None:
         return None
     if data.unit_column(y) and data.unit(y) is None:
         return None  # numbers of several units have no scale
-    rows, by = data, [x, *filter(None, [options.color])]
+    rows, by = data, [x, *filter(None, [options.color]), *data.apart(x)]
     # Many rows of one brand are no ranking of brands; what each brand has is.
     is_ranking = x in data.keys and len(data.keys) > 1
     try:
@@ -236,7 +236,7 @@ def bars(data: PlotData, options: Options) -> Panel | None:
     kept = order[:measured][:top]
     rows = rows.sorted_by([*kept, *order[measured:][: max(top - len(kept), 3)]])
     ends, unit, values = whiskers(rows, y, data, by), rows.unit(y), rows.values(y)
-    names, (looks, legend) = names_of(rows, rows.labels(x)), _looks(rows, options)
+    names, (looks, legend) = names_of(rows, rows.row_labels(x)), _looks(rows, options)
     tips = tips_of(rows, y, [name.text for name in names], ends)
     details = zip(values, ends.low, ends.high, _beside(numbers(values, unit), rows, y),
                   whys_missing(rows, y), tips, strict=True)  # fmt: skip
@@ -249,7 +249,7 @@ def bars(data: PlotData, options: Options) -> Panel | None:
         + first_of(len(kept), measured), names, cells,
         reach(np.concatenate([values, ends.high]), unit, label="" if label == what else label,
               is_whole=rows.is_count(y)),
-        [y], legend=legend, shared="x", finding=finding, headline=headline,
+        [y], legend=legend, finding=finding, headline=headline,
         drawn=drawn_of(rows, [y], *by, bounds=ends.result),
         how=f"Lines: {in_words(ends.method.partition(';')[0])}" * bool(ends.method),
     )  # fmt: skip
@@ -261,9 +261,9 @@ def _looks(data: PlotData, options: Options) -> tuple[list[Style], list[Any]]:
         own = data.own()
         return [OWN if mine or not own.any() else REST for mine in own], []
     words = data.labels(options.color)
-    levels = [*options.levels] or [level for level, _ in Counter(words).most_common()]
+    levels = [level for level, _ in Counter(words).most_common()]
     kept = levels if len(levels) <= len(SERIES) else [*levels[: len(SERIES) - 1], REST_LEVEL]
-    styles = styles_for(kept, fixed=not options.palette)
+    styles = styles_for(kept)
     legend = [(humanize(level), style, "boxes") for level, style in styles.items()]
     return [styles.get(word, REST) for word in words], legend
 
@@ -293,59 +293,49 @@ def gap(data: PlotData, options: Options) -> Panel | None:
     before, now = pair
     # What is about the gap has the widest first; what is about a number has the largest.
     is_gap = not before.startswith("previous_")
-    wide = -np.nan_to_num(np.abs(data.values(now) - data.values(before)), nan=-1.0)
+    wide = -np.abs(data.values(now) - data.values(before))
     order = np.argsort(wide, kind="stable") if is_gap else data.best_first(now)
     rows = data.sorted_by(order[: options.top or 15])
-    unit, values = rows.unit(before), [rows.values(name) for name in pair]
-    names, cells = names_of(rows, rows.labels(x)), []
+    unit, first, second = rows.unit(now), rows.values(before), rows.values(now)
+    names, whys = names_of(rows, rows.labels(x)), whys_missing(rows, now)
     tips = [tips_of(rows, name, [n.text for n in names]) for name in pair]
     moves = [signed(b - a, unit) if a + b == a + b else "only one measured"
-             for a, b in zip(*values, strict=True)]  # fmt: skip
-    beside, whys = _beside(moves, rows, now), whys_missing(rows, now)
-    for row, (a, b) in enumerate(zip(*values, strict=True)):
-        if a != a and b != b:
-            cells.append(Cell(row, NAN, why=whys[row], tip=tips[1][row]))
-            continue
-        end = float((np.fmin if unit == RANK else np.fmax)(a, b))
+             for a, b in zip(first, second, strict=True)]  # fmt: skip
+    cells = []
+    for row, (a, b, words) in enumerate(zip(first, second, _beside(moves, rows, now), strict=True)):
+        why = whys[row] * bool(a != a and b != b)
         cells += [
-            Cell(row, a, REST, 0.0, a, b, tip=tips[0][row], place=(row, before), kind="dots",
-                 size=7.5),
-            Cell(row, b, words=beside[row], tip=tips[1][row], place=(row, now), kind="dots",
-                 size=7.5, at=end),
+            Cell(row, a, REST, 0.0, a, b, "", "", tips[0][row], (row, before), "dots", 7.5),
+            Cell(row, b, OWN, 0.0, NAN, NAN, words, why, tips[1][row], (row, now), "dots", 7.5,
+                 float(np.fmax(a, b))),
         ]  # fmt: skip
-    scale = reach(np.concatenate(values), unit, 1.03)
-    scale = replace(scale, low=scale.low - (scale.high - scale.low) * 0.02)
-    headline, finding = _leader(names, values[1], unit, humanize(now))[0], ""
-    width = np.abs(values[1] - values[0])
-    if not np.isnan(width).all():
-        row = int(np.nanargmax(width))
-        ends = [number(side[row], unit) for side in values]
-        finding = f"the widest gap is {names[row].text}: {humanize(now)} {ends[1]} beside {ends[0]}"
+    what, other = humanize(now), humanize(before)
+    headline, finding = _leader(names, second, unit, what)[0], "no row has both numbers"
+    if not np.isnan(wide).all():
+        row = int(np.nanargmax(np.abs(second - first)))
+        ends = f"{number(second[row], unit)} beside {number(first[row], unit)}"
+        finding = f"the widest gap is {names[row].text}: {what} {ends}"
         headline = capitalized(finding) if is_gap else headline
         finding += f" ({moves[row]})"
+    title = capitalized(f"{what} and {other} by {humanize(data.row_noun(x))}")
+    scale = reach(np.concatenate([first, second]), unit, 1.03)
     return row_panel(
-        "gap", rows,
-        capitalized(f"{humanize(now)} and {humanize(before)} by {humanize(data.row_noun(x))}")
-        + first_of(len(rows), len(data)), names, cells,
-        replace(scale, low=scale.high, high=0.9) if unit == RANK else scale, (now, before),
-        legend=[(humanize(now), OWN, "dots"), (humanize(before), REST, "dots")], shared="x",
-        drawn=drawn_of(rows, (now, before), x), finding=finding or "no row has both numbers",
-        headline=headline,
+        "gap", rows, title + first_of(len(rows), len(data)), names, cells,
+        replace(scale, low=scale.low - (scale.high - scale.low) * 0.02), (now, before),
+        legend=[(what, OWN, "dots"), (other, REST, "dots")], finding=finding, headline=headline,
+        drawn=drawn_of(rows, (now, before), x),
     )  # fmt: skip
 
 
 def _pair(data: PlotData, options: Options) -> tuple[str, ...]:
-    """Find the first two columns with paired names and the same unit."""
+    """Find the first two fractions with paired names."""
     for name in data.numbers:
         for prefix, other in _PAIRS:
-            second, unit = other + name.removeprefix(prefix), data.unit(name)
+            second = other + name.removeprefix(prefix)
             # Between single prompts the widest change is mostly chance.
-            is_chance = prefix == "previous_" and "prompt_id" in data.keys
-            if (
-                name.startswith(prefix) and second in data.numbers
-                and unit is not None and unit == data.unit(second)
-                and (options.kind or (unit == FRACTION and not is_chance))
-            ):  # fmt: skip
+            is_chance = prefix == "previous_" and "prompt_id" in data.keys and not options.kind
+            is_pair = name.startswith(prefix) and second in data.numbers and not is_chance
+            if is_pair and data.unit(name) == data.unit(second) == FRACTION:
                 return name, second
     return ()
 
@@ -406,7 +396,7 @@ def _stacked(
     scale = reach(filled.sum(axis=1), unit, 1.0 if unit == FRACTION else 1.02, label=label,
                   is_whole=unit is None)  # fmt: skip
     return row_panel(
-        kind, data, title, names, cells, scale, (), drawn=drawn, shared="x",
+        kind, data, title, names, cells, scale, (), drawn=drawn,
         finding="; ".join(texts[row] for row in dict.fromkeys((0, at_own))),
         headline=headline or texts[at_own] * (unit == FRACTION and names[at_own].is_own),
         legend=legend if len(pieces) > 1 else [],
@@ -423,6 +413,8 @@ def counts(data: PlotData, options: Options) -> Panel | None:
     if not (is_chosen or by) and data.metadata.key and len(data) <= _FEW_ROWS:
         return None
     columns = [x, *filter(None, [by])]
+    if {*data.apart(x)} - {by}:
+        return None
     is_repeated = data.table in data.metadata.repeated
     data = each_once(data, columns, columns)
     rows = pd.DataFrame({"x": _levels(data, x), "by": _levels(data, by, True) if by else "rows"})

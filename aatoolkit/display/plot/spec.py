@@ -1,4 +1,4 @@
-"""A picture as a value: panels of marks on two scales, with title, notes and finding.
+"""A picture as a value: a panel of marks on two scales, with title, notes and finding.
 
 A kind of picture makes a `Panel`; `layout` gives it a place in points; ``axes`` and
 ``interactive`` draw both. Tips, explanations, the finding and the rows read the same value.
@@ -7,7 +7,7 @@ A kind of picture makes a `Panel`; `layout` gives it a place in points; ``axes``
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,6 @@ from aatoolkit.display.plot.data import Numbers, PlotData
 from aatoolkit.display.plot.style import INK, Style
 from aatoolkit.errors import ArgumentError, ItemNotFound
 from aatoolkit.stats.explain import Explainer, Explanation
-from aatoolkit.stats.explain.explanation import plain
 
 PITCH = 21.0
 """The height of a row in points."""
@@ -181,12 +180,6 @@ class Drawn:
         The ends of the intervals that are drawn.
     counts : bool
         Whether the marks are numbers of rows.
-    facet : str
-        The column whose values have panels of their own; empty without one.
-    level : str
-        The value that the panel stands for.
-    panels : mapping of str to Drawn
-        The rows of all panels, by value.
     """
 
     frame: pd.DataFrame
@@ -194,27 +187,12 @@ class Drawn:
     labels: Sequence[str] = ()
     bounds: pd.DataFrame | None = None
     counts: bool = False
-    facet: str = ""
-    level: str = ""
-    panels: Mapping[str, Drawn] = field(default_factory=dict)
 
     def explain(
         self, mark: Any, column: str | None, within: Any,
         place_at: Callable[[float, float], Place | None],
     ) -> Explanation:  # fmt: skip
         """Explain the number of a mark; see `Picture.explain`."""
-        if self.facet:
-            # Of the panel which the mark names, else of this one.
-            level = self.level
-            if isinstance(mark, Mapping) and self.facet in mark:
-                level = str(plain(mark[self.facet]))
-                mark = {name: n for name, n in mark.items() if name != self.facet} or None
-            if level not in self.panels:
-                why = f"no panel is of {level!r}; there are {', '.join(self.panels)}"
-                raise ItemNotFound(why, key=level)
-            panel = replace(self.panels[level], facet="")
-            explained = panel.explain(mark, column, within, place_at)
-            return replace(explained, row={self.facet: level, **explained.row})
         explainer = within if isinstance(within, Explainer) else Explainer(within)
         row, named = self._row(mark, place_at)
         if self.counts:
@@ -318,12 +296,6 @@ class Panel:
         The names of lines at their right ends.
     height : float
         The height of the area of marks in points, where there is room.
-    shared : str
-        The scale that all panels of a picture have alike: ``x``, ``y`` or none.
-    is_wide : bool
-        Whether it takes the whole width beside no other panel.
-    heading : str
-        What a panel of several stands for.
     """
 
     kind: str
@@ -341,9 +313,6 @@ class Panel:
     beside: Sequence[WordColumn] = ()
     labels: Sequence[tuple[float, str, Style]] = ()
     height: float = 180.0
-    shared: str = ""
-    is_wide: bool = False
-    heading: str = ""
 
     @property
     def has_rows(self) -> bool:
@@ -382,46 +351,18 @@ class Spec:
     ----------
     title : str
         Its title: the main result where there is one.
-    panels : tuple of Panel
-        Its panels, row by row.
+    panel : Panel
+        What it shows.
     finding : str
         The main result in words: the alternative text.
     subtitle : str
         What is shown, and how it is read.
     caption : tuple of str
         The line below it: the source, the sample, and what is missing; the last parts yield.
-    across : int
-        As many panels side by side.
-    legend : Legend
-        What the looks of all panels stand for.
     """
 
     title: str
-    panels: tuple[Panel, ...]
+    panel: Panel
     finding: str
     subtitle: str = ""
     caption: tuple[str, ...] = ()
-    across: int = 1
-    legend: Legend = ()
-
-    @property
-    def kind(self) -> str:
-        """The kind of the first panel that has one."""
-        return next((p.kind for p in self.panels if p.kind != "empty"), self.panels[0].kind)
-
-
-def sharing(panels: Sequence[Panel]) -> list[Panel]:
-    """Panels on one scale."""
-    filled = [panel for panel in panels if panel.kind != "empty"]
-    axis = filled[0].shared if filled else ""
-    if not axis:
-        return [*panels]
-    scales: list[Scale] = [getattr(panel, axis) for panel in filled]
-    ends = (max, min) if scales[0].low > scales[0].high else (min, max)
-    low, high = ends[0](s.low for s in scales), ends[1](s.high for s in scales)
-    return [
-        panel
-        if panel.kind == "empty"
-        else replace(panel, **{axis: replace(getattr(panel, axis), low=low, high=high)})
-        for panel in panels
-    ]

@@ -134,13 +134,11 @@ _RAMPS = {
 
 
 class Palette(dict[str, str]):
-    """The colours of one picture by name; chosen ones take the place of the series'."""
+    """The colours of one picture by name."""
 
-    def __init__(self, is_dark: bool = False, chosen: Sequence[str] = (), **others: str) -> None:
+    def __init__(self, is_dark: bool = False, **others: str) -> None:
         super().__init__(DARK if is_dark else LIGHT, **others)
-        self.update(zip((style.colour for style in SERIES), chosen, strict=False))
-        ramp = _RAMPS[is_dark]
-        self.ramp = (ramp[0], chosen[0]) if chosen else ramp
+        self.ramp = _RAMPS[is_dark]
         """The colours of cells, from the weakest to the strongest."""
 
     def __missing__(self, name: str) -> str:
@@ -183,12 +181,10 @@ def are_states(levels: Iterable[str]) -> bool:
     return any(level in _STYLE_OF for level in levels)
 
 
-def styles_for(
-    levels: Iterable[str], *, states: bool = False, fixed: bool = True
-) -> dict[str, Style]:
+def styles_for(levels: Iterable[str], *, states: bool = False) -> dict[str, Style]:
     """Choose a style for each level: by what states mean, in turn for others.
 
-    With ``states`` even a single level is taken for a state; with ``fixed`` engines have their own.
+    With ``states`` even a single level is taken for a state.
 
     Examples
     --------
@@ -198,9 +194,8 @@ def styles_for(
     # What remains is named last.
     listed = sorted(dict.fromkeys(levels), key=lambda level: level in (REST_LEVEL, BLANK))
     chosen = {n: REST for n in listed if n in (REST_LEVEL, BLANK) or n.startswith("not ")}
-    if fixed:
-        chosen |= {engine: style for engine, style in zip(_ENGINES, SERIES, strict=True)
-                   if engine in listed}  # fmt: skip
+    engines = zip(_ENGINES, SERIES, strict=True)
+    chosen |= {engine: style for engine, style in engines if engine in listed}
     stated = [level for level in listed if level in _STYLE_OF]
     for level in stated if states or len(stated) > 1 else ():
         # Two states of one meaning differ by their shade.

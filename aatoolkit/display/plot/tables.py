@@ -27,11 +27,9 @@ from aatoolkit.display.plot.rows import (
     NAN,
     Cell,
     names_of,
-    reach,
     row_panel,
     sizes_of,
     style_without,
-    tips_of,
 )
 from aatoolkit.display.plot.spec import (
     NONE,
@@ -116,7 +114,7 @@ def figures(data: PlotData, options: Options) -> Panel | None:
             return None
         if data.unit_column(now) is None and not options.kind:
             return None
-        labels, metrics = data.labels(x), [""] * len(data)
+        labels, metrics = data.row_labels(x), [""] * len(data)
         if x == "metric":
             labels = [*map(capitalized, labels)]
         elif "metric" in data.kinds:
@@ -198,7 +196,7 @@ def _cards(
         [Name(c.label + " (lower is better)" * (c.unit == RANK)) for c in cards],
         cells if has_track else (), replace(NONE, high=2.0 if courses else 1.0), columns,
         beside=beside, over=courses, finding="; ".join(told), how=capitalized(", ".join(keys)),
-        pitch=1.15, is_wide=True, headline=", ".join(moved[:2]),
+        pitch=1.15, headline=", ".join(moved[:2]),
     )  # fmt: skip
 
 
@@ -209,41 +207,6 @@ def _course(row: int, values: Numbers) -> list[Mark]:
         return []
     heights = row + 0.3 - 0.6 * (values - there.min()) / (np.ptp(there) or 1.0)
     return [Mark("line", np.linspace(1.12, 2.0, len(values)), heights, OWN, size=1.2)]
-
-
-def funnel(data: PlotData, options: Options) -> Panel | None:
-    """The longest chain of counts in a row, each the whole of the next one's rate."""
-    steps = options.y if options.kind and len(options.y) > 1 else () if options.y else _chain(data)
-    if len(data) != 1 or options.x or options.color or not steps:
-        return None
-    values = np.array([data.values(name)[0] for name in steps])
-    titles = [capitalized(humanize(name)) for name in steps]
-    cells, told = [], []
-    for row, (name, n, before) in enumerate(zip(steps, values, [NAN, *values], strict=False)):
-        why, (tip,) = whys_missing(data, name)[0], tips_of(data, name, titles[row : row + 1])
-        words = number(n) + (f" ({number(n / before, FRACTION)} of those)" if n <= before else "")
-        told.append(why or words)
-        cells.append(Cell(row, n, words=words, why=why, tip=tip, place=(0, name)))
-    ends = [f"{number(values[at])} {humanize(steps[at])}" for at in (0, -1)]
-    title = f"From {humanize(steps[0])} to {humanize(steps[-1])}"
-    return row_panel(
-        "funnel", data, ": ".join(filter(None, [data.row_name, title])), [*map(Name, titles)],
-        cells, reach(values), steps, told=told, pitch=1.5, is_wide=True,
-        headline="" if np.isnan(values).any() else f"Of {ends[0]}, {ends[1]}",
-    )  # fmt: skip
-
-
-def _chain(data: PlotData) -> list[str]:
-    """The longest chain of counts that rates link."""
-    follows = {
-        over[1]: over[0] for name in reversed(data.numbers) if data.unit(name) == FRACTION
-        for over in [data.parts(name)] if len(over) == 2
-    }  # fmt: skip
-    chains = [[start] for start in follows if start not in follows.values()]
-    for chain in chains:
-        while chain[-1] in follows:
-            chain.append(follows[chain[-1]])
-    return max(chains, key=lambda c: (len(c), -data.numbers.index(c[0])), default=[])
 
 
 # --- states and stages ------------------------------------------------------------------------
@@ -274,9 +237,7 @@ def _grid(
                 cell = cell._replace(x=at + wide, kind="boxes", at=NAN, size=0.66)
             cells.append(cell)
     x = Scale(-0.02, len(columns), "none", names=tuple(Name(capitalized(head)) for head in heads))
-    return row_panel(
-        kind, rows, title, names, cells, x, [*columns], told=told, is_wide=True, **more
-    )
+    return row_panel(kind, rows, title, names, cells, x, [*columns], told=told, **more)
 
 
 def stages(data: PlotData, options: Options) -> Panel | None:
@@ -365,8 +326,8 @@ def empty(data: PlotData) -> Panel:
         Mark("boxes", -far, middle, style, to=far, size=FAR),
         Mark("words", middle, middle, words=[finding], shift=0, has_paper=True),
     ]
-    return Panel("empty", data, drawn_of(data, ()), title, finding, NONE, NONE, marks, height=90.0,
-                 is_wide=True)  # fmt: skip
+    return Panel("empty", data, drawn_of(data, ()), title, finding, NONE, NONE, marks,
+                 height=90.0)  # fmt: skip
 
 
 def _texts(data: PlotData, title: str) -> Panel:
@@ -390,7 +351,7 @@ def _texts(data: PlotData, title: str) -> Panel:
     return row_panel(
         "table", rows, title + first_of(len(rows), len(data)), [Name("")] * len(rows), (), NONE,
         columns, finding=f"a table of {size}, with nothing to compare",
-        beside=beside, is_wide=True,
+        beside=beside,
     )  # fmt: skip
 
 
@@ -576,7 +537,7 @@ def result(kind: str, data: PlotData, options: Options) -> Panel | None:
     return row_panel(
         kind, rows, title + first_of(len(rows), len(data)), names_of(rows, labels), cells,
         _scale(parts, plot, rows, unit), [*filter(None, [plot.value])] or [plot.low, plot.high],
-        told=words, finding=finding, headline=headline, beside=[WordColumn(words)], is_wide=True,
+        told=words, finding=finding, headline=headline, beside=[WordColumn(words)],
         over=[strokes(tick, tick, middle - 0.28, middle + 0.28, INK, 1.6)],
         how=plot.how.format(level=level[0] if level else ""),
         n=f"{left_out} changes are in other units and not drawn here" * bool(left_out),

@@ -80,6 +80,8 @@ def lines(data: PlotData, options: Options) -> Panel | None:
     ys = options.y or tuple([*data.measures, *data.numbers][:1])
     if not ys or (by and len(ys) > 1) or len({data.unit(name) for name in ys}) > 1:
         return None
+    if data.apart(by):
+        return None  # hosts and windows are never added up
     every, marks, y = data, [x, *filter(None, [by])], ys[0]
     is_wanted = bool(options.kind or options.color)
     most = options.top or (len(SERIES) if is_wanted else _MOST_LINES)
@@ -113,7 +115,7 @@ def lines(data: PlotData, options: Options) -> Panel | None:
         rows = times.reindex(moments, fill_value=-1).to_numpy(np.int64)
         values = np.where(rows >= 0, data.values(column)[rows], np.nan)
         series.append(_Line(name, column, rows, ends, values, is_own=is_own))
-    return _lines(data, marks, ys, options, moments, _styled(series, options), total)
+    return _lines(data, marks, ys, moments, _styled(series), total)
 
 
 def _is_noisy(data: PlotData, x: str, y: str, marks: Sequence[str]) -> bool:
@@ -134,13 +136,13 @@ def _most_important(data: PlotData, words: np.ndarray, y: str) -> tuple[list[str
     return [*dict.fromkeys([*own, *ranked.index])], {*own}
 
 
-def _styled(series: list[_Line], options: Options) -> list[_Line]:
-    """Series in styles, the same ones in each panel: beside an own one the others are grey."""
-    names = [*options.levels, *(line.name for line in series)]
-    styles = styles_for(names, fixed=not options.palette)
+def _styled(series: list[_Line]) -> list[_Line]:
+    """Series in styles: beside an own one the others are grey."""
+    names = [line.name for line in series]
+    styles = styles_for(names)
     if len({*names}) == 1:
         styles = dict.fromkeys(names, OWN)
-    if any(line.is_own for line in series) and not options.palette:
+    if any(line.is_own for line in series):
         others = [line.name for line in series if not line.is_own]
         greys = (replace(style, colour="rest") for style in SERIES[1:] * 2)
         styles = dict.fromkeys(names, OWN) | dict(zip(others, greys, strict=False))
@@ -148,7 +150,7 @@ def _styled(series: list[_Line], options: Options) -> list[_Line]:
 
 
 def _lines(
-    data: PlotData, by: Sequence[str], ys: Sequence[str], options: Options,
+    data: PlotData, by: Sequence[str], ys: Sequence[str],
     moments: pd.DatetimeIndex, series: Sequence[_Line], total: int,
 ) -> Panel:  # fmt: skip
     x, y, unit, at = by[0], ys[0], data.unit(ys[0]), days_of(moments)
@@ -188,13 +190,14 @@ def _lines(
     return Panel(
         "line", data, drawn_of(data, ys, *by, bounds=series[0].ends.result), title,
         "; ".join([*(_course(line, unit, humanize(y)) for line in series), *texts]),
-        Scale(float(at[0]) - step / 2, float(at[-1]) + step / 2, "time", days=tuple(at.tolist())),
+        Scale(float(at[0]) - step / 2, float(at[-1]) + step / 2, "time", label=f"{moments[-1]:%Y}",
+              days=tuple(at.tolist())),
         Scale(low, high, "number" if measured else "none", unit,
               "" if label.lower() in title.lower() else label,
               is_whole=all(map(data.is_count, ys))),
         marks, headline=_headline(measured, unit, noun), n=_sample(data, y, len(by) > 1),
         how=f"Band{of}: {in_words(banded.ends.method)}" if banded and has_band else "",
-        legend=legend, height=175.0, shared="y",
+        legend=legend, height=175.0,
         labels=[(_last(line), line.name + " (own)" * line.is_own, line.style)
                 for line in measured if len(series) > 1],
     )  # fmt: skip
@@ -278,7 +281,7 @@ def heatmap(data: PlotData, options: Options) -> Panel | None:
     keys = [*words[-(2 - len(times)) :], *times]
     x = options.x or next((name for name in reversed(keys) if name != options.color), None)
     by = options.color or next((name for name in keys if name != x), None)
-    if y is None or x is None or by is None or len({x, by, y}) < 3:
+    if y is None or x is None or by is None or len({x, by, y}) < 3 or data.apart(x, by):
         return None
     if not options.kind:
         # What each x has only one of tells bars apart; it makes no rows of cells.
@@ -377,6 +380,7 @@ def _cells(
         capitalized(f"{what} by {humanize(by.removesuffix('_id'))} and {humanize(noun)}")
         + first_of(len(index), len(table)), finding,
         Scale(-0.5, len(columns) - 0.5, "names", unit, names=tuple(names_x),
+              label=f"{columns[-1]:%Y}" if is_time else "",
               days=tuple(days_of(pd.DatetimeIndex(columns)).tolist()) if is_time else ()),
         Scale(len(index) - 0.5, -0.5, "names", names=tuple(names_y)), marks,
         headline=capitalized(best), how="Stronger is better" * is_rank,
