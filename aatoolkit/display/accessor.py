@@ -1253,11 +1253,10 @@ class Accessor(NamesNear):
         Parameters
         ----------
         kind : str, optional
-            ``line``, ``bars``, ``shares``, ``heatmap``, ``gap``, ``figures``, ``funnel``,
-            ``verdicts``, ``counts``; of results of statistics
-            ``comparison``, ``decomposition``, ``ranks``, ``overlap``, ``effect``,
-            ``concentration``, ``samples``, ``interval``, ``changes`` or ``stages``; by default
-            the first that fits.
+            ``line``, ``bars``, ``shares``, ``heatmap``, ``gap``, ``figures``, ``verdicts``,
+            ``counts``; of results of statistics ``comparison``, ``decomposition``, ``ranks``,
+            ``overlap``, ``effect``, ``concentration``, ``samples``, ``changes`` or ``stages``;
+            by default the first that fits.
         x : str, optional
             What the marks stand for: a time, a brand, an engine. Rows that share a mark are
             aggregated by their declared rules, as ``aggregate(skip_missing=True)`` does; the
@@ -1290,8 +1289,8 @@ class Accessor(NamesNear):
         matplotlib.axes.Axes or plotly.graph_objects.Figure
             Theirs, or a new one: its ``kind`` is what was chosen, and its ``finding`` says in
             words what the picture shows; of an interactive one, both are in ``layout.meta``. Its
-            ``explain(mark)`` goes from a mark to the bytes behind it, also of a panel, and on
-            axes given as ``ax``, where it is about what was drawn last.
+            ``explain(mark)`` goes from a mark to the bytes behind it, also on axes
+            given as ``ax``, where it is about what was drawn last.
 
         Raises
         ------

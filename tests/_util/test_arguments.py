@@ -31,7 +31,6 @@ FRAME = pd.DataFrame({"prompt_id": [*"aabbccddee"], "n": range(10), "named": [Tr
         lambda: FRAME.aa.explain(0, "nmaed"),
         lambda: FRAME.aa.complete(promt_id=["a"]),
         lambda: FRAME.aa.plot(y="nmaed"),
-        lambda: FRAME.aa.plot(y="n", facet="promt_id"),
     ],
 )
 def test_a_column_that_is_not_there_is_named_with_its_near_match(call: Callable[[], Any]) -> None:

@@ -25,14 +25,11 @@ COLUMNS, ROWS, WIDTH, CAPTION = 3, 4, 640, 18
 OPTIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("conversions", "conversion_daily", {"x": "date", "y": "sessions", "color": "engine"}),
     ("conversions", "conversion_daily", {"kind": "line", "y": "sessions", "top": 4}),
-    ("conversions", "conversion_daily", {"x": "date", "y": "sessions", "facet": "engine"}),
     ("overview", "overview_trend", {"y": ["mention_rate", "share_of_voice"]}),
     ("overview", "overview_trend", {"title": "What the boss wants to read, in a long title"}),
     ("overview", "overview_top_brands", {"kind": "bars", "y": "average_position"}),
-    ("overview", "overview_top_brands", {"palette": "#7d4f8e"}),
     ("domains", "source_domains", {"y": "citation_count", "color": "domain_type"}),
     ("prompts", "prompts", {"x": "topic", "y": "mention_rate", "color": "intent"}),
-    ("prompts", "prompts", {"x": "topic", "y": "mention_rate", "facet": "intent"}),
 )
 VERBS: tuple[tuple[str, str, str, tuple[Any, ...]], ...] = (
     ("overview", "overview_engines", "interval", ("mention_rate",)),

@@ -78,7 +78,6 @@ KINDS: dict[str, Draw] = {
     "bars": table("overview", "overview_engines"),
     "gap": table("ranking"),
     "figures": table("overview"),
-    "funnel": table("conversions", "conversion_totals"),
     "shares": table("perception"),
     "counts": table("chats"),
     "verdicts": table("crawlability", "crawlability_bot_access"),
@@ -97,13 +96,6 @@ KINDS: dict[str, Draw] = {
         )
     ),
     "samples": result(lambda: aa.stats.samples(rate=0.3, margin=0.05, icc=0.3)),
-    "interval": result(
-        lambda: (
-            shared_dataset()["overview"]["overview_engines"]
-            .set_index("engine")
-            .aa.interval("mention_rate")
-        )
-    ),
     "changes": result(daily),
     "stages": result(
         lambda: (
@@ -116,13 +108,11 @@ KINDS: dict[str, Draw] = {
 }
 FINDINGS = {
     "gap": "Share of voice and previous share of voice by brand: the widest gap is ",
-    "funnel": "acme.example: From sessions to AI sessions: Sessions: ",
     "line": "Sessions by day and engine: chatgpt from ",
     "heatmap": "Rank by brand and day: best rank: Acme CRM, ",
-    "comparison": "nothing is shown to have changed; ",
+    "comparison": "nothing is shown to have changed",
     "effect": "effect of 2026-11-05: ",
     "samples": "1: 326 answers to 326 prompts",
-    "interval": "google-ai-overview: no interval",
     "changes": "When the rate changed: 2026-01-3",
     "empty": "Not measured. ",
     "table": "rows and 3 columns, with nothing to compare",
@@ -182,7 +172,7 @@ def test_marks_have_rows_tips_and_explanations(kind: str) -> None:
             assert not isinstance(row, int) or row < rows
             assert column is None or column in axes.data
     told = [mark for mark in axes.panel.marks if mark.tips]
-    assert told or kind in ("table", "empty", "interval")
+    assert told or kind in ("table", "empty")
     assert all(tip for mark in told for tip in mark.tips)
     if kind not in ("table", "empty", "counts", "stages"):
         assert axes.explain().column == axes.panel.drawn.columns[0]
@@ -305,7 +295,7 @@ def test_hostile_words_are_shown_and_do_nothing(text: str) -> None:
     frame[text or "other"] = text
     first = frame.head(2)
     for rows, arguments in (
-        (first, {"kind": "bars", "x": "brand", "y": "n", "color": "brand", "facet": "to"}),
+        (first, {"kind": "bars", "x": "brand", "y": "n", "color": "brand"}),
         (first, {"kind": "gap", "x": "brand", "y": ["n", "m"]}),
         (frame, {"kind": "counts", "x": "brand", "color": "to"}),
         (frame, {"kind": "line", "x": "day", "y": "n", "color": "brand"}),

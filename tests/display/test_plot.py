@@ -27,7 +27,7 @@ KINDS = {
     "ads": "counts",
     "chats": "counts",
     "conversions": "bars",
-    "conversion_totals": "funnel",
+    "conversion_totals": "figures",
     "crawl": "bars",
     "crawl_timeseries": "heatmap",
     "crawlability": "figures",
@@ -49,7 +49,7 @@ KINDS = {
     "ranking": "gap",
     "ranking_matrix": "heatmap",
     "shopping": "bars",
-    "shopping_trigger": "funnel",
+    "shopping_trigger": "figures",
     "urls": "bars",
     "cited_url_prompts": "bars",
 }
@@ -241,18 +241,14 @@ def test_a_frame_without_metadata_plots_and_says_that_nothing_is_known(
         ({"kind": "barz"}, ArgumentError, "'bars'"),
         ({"kind": "zzz"}, ArgumentError, "heatmap"),
         ({"color": "nowhere"}, ItemNotFound, "there is no column"),
-        ({"palette": ["#fff", 3]}, ArgumentError, "is no colour"),
         ({"theme": "night"}, ArgumentError, "no theme"),
-        ({"facet": "engin"}, ItemNotFound, "there is no column"),
-        ({"facet": "date", "x": "date"}, ArgumentError, "already"),
-        ({"facet": "date", "ax": Figure().subplots()}, ArgumentError, "one"),
         ({"theme": "dark", "ax": Figure().subplots()}, ArgumentError, "whole figure"),
         ({"figsize": (4, 3), "ax": Figure().subplots()}, ArgumentError, "ax="),
         ({"interactive": True, "ax": Figure().subplots()}, ArgumentError, "leave out ax="),
         ({"top": 0}, ArgumentError, "from 1"),
         ({"y": "mention_rat"}, ItemNotFound, "'mention_rate'"),
         ({"y": "date"}, ArgumentError, "no numbers"),
-        ({"kind": "funnel"}, AvailabilityError, "do not fit a picture"),
+        ({"kind": "stages"}, AvailabilityError, "do not fit a picture"),
         ({"x": "mention_rate"}, ArgumentError, "plot.scatter"),
         *(({"figsize": size}, ArgumentError, "figsize") for size in [(0, 1), (1,), (1, 999)]),
     ],
@@ -268,17 +264,11 @@ def test_titles_sizes_colours_and_kinds_are_those_given() -> None:
     axes = counted([1, 2]).aa.plot(title="Mine <b>\u202e", figsize=(4, 2.5))
     assert axes.figure.get_suptitle() == "Mine <b>\\u202e"
     assert tuple(axes.figure.get_size_inches()) == (4, 2.5)
-    brands = read("overview_top_brands").aa.plot(palette="#7d4f8e")
-    faces = [mpl.colors.to_hex(bar.get_facecolor()) for bar in brands.patches]
-    assert faces.count("#7d4f8e") == 1
-    rates = ["mention_rate", "share_of_voice"]
-    trend = read("overview_trend").aa.plot(x="date", y=rates, palette=["r", "g"])
-    assert [mpl.colors.to_hex(line.get_color()) for line in trend.lines] == ["#ff0000", "#008000"]
     doc = pd.DataFrame.aa.plot.__doc__
     with pytest.raises(ArgumentError, match="there are ") as caught:
         counted([1, 2]).aa.plot("zzzzzzzz")
     kinds = str(caught.value).partition("there are ")[2].split(", ")
-    assert len(kinds) > 18
+    assert len(kinds) > 15
     assert all(f"``{kind}``" in doc for kind in kinds)
 
 
@@ -365,10 +355,9 @@ def test_own_rows_are_marked_where_any_table_of_the_answer_names_them() -> None:
     assert [name for _, name, _ in history.panel.labels] == ["Acme CRM (own)", "Globex"]
     assert [style.colour for _, _, style in history.panel.labels] == ["blue", "rest"]
     collected = shared_client().collect(HOSTS, sections=["domains"], progress=False)
-    panels = collected.concat("domains").aa.plot(top=5).spec.panels
-    assert [panel.heading for panel in panels] == [*HOSTS]
-    for panel, host in zip(panels, HOSTS, strict=True):
-        assert [n.text for n in panel.y.names if n.is_own] in ([], [host])
+    names = collected.concat("domains").aa.plot().panel.y.names
+    assert {n.text for n in names if n.is_own} <= {f"{host} · {host}" for host in HOSTS}
+    assert {n.text.partition(" · ")[0] for n in names} == {*HOSTS}
 
 
 def test_rows_are_named_by_what_identifiers_stand_for() -> None:
@@ -422,23 +411,24 @@ def test_columns_and_rows_that_are_not_drawn_are_counted() -> None:
 # --- panels -----------------------------------------------------------------------------------
 
 
-def test_hosts_and_windows_have_panels_on_one_scale_and_are_never_added_up() -> None:
+def test_hosts_and_windows_are_rows_of_their_own_and_never_added_up() -> None:
     client = shared_client()
     frames = [client.project(host).read("overview", days=days)["overview_engines"]
               for host in HOSTS[:2] for days in (7, 30)]  # fmt: skip
-    panels = aa.concat([frame.aa.with_context() for frame in frames]).aa.plot().figure.axes
-    assert [panel.panel.heading for panel in panels] == [
-        f"{host}, last {days} days" for host in HOSTS[:2] for days in (7, 30)
-    ]
-    assert panels[0].finding.startswith("Mention rate by engine and host and window: ")
-    assert len({panel.get_xlim() for panel in panels}) == 1
-    pitches = [panel.get_position().height / len(panel.panel.y.names) for panel in panels]
-    assert pitches == pytest.approx([pitches[0]] * 4)
-    assert "google-ai-overview: This engine has not run yet" in notes(panels[0])
-    for panel in panels:
-        for patch in hatched(panel):
-            patch.figure.draw_without_rendering()
-            assert patch.get_window_extent().width == pytest.approx(panel.bbox.width)
+    every = aa.concat([frame.aa.with_context() for frame in frames])
+    axes = every.aa.plot(top=20)
+    rates = {(row.host, row.days, row.engine): row.mention_rate for row in every.itertuples()}
+    assert {name.text for name in axes.panel.y.names} == {
+        f"{host} · last {days} days · {engine}" for host, days, engine in rates
+    }
+    for row in axes.data.itertuples():
+        assert row.mention_rate is rates[row.host, row.days, row.engine] or (
+            row.mention_rate == rates[row.host, row.days, row.engine]
+        )
+    assert "google-ai-overview: This engine has not run yet" in notes(axes)
+    for patch in hatched(axes):
+        patch.figure.draw_without_rendering()
+        assert patch.get_window_extent().width == pytest.approx(axes.bbox.width)
     both = aa.concat(frames[1::2])
     for arguments in ({}, {"x": "engine"}, {"kind": "bars"}):
         with pytest.raises(AvailabilityError, match=r"add df\.aa\.with_context\(\) to each"):
@@ -470,22 +460,18 @@ def of_units() -> pd.DataFrame:
     )
 
 
-def test_changes_in_several_units_have_panels_and_scales_of_their_own() -> None:
-    panels = of_units().aa.plot().figure.axes
-    rates, places = panels[:2]
-    headings = ["Rates", "Positions (lower is better)", "Scores"]
-    assert [panel.panel.heading for panel in panels] == headings
-    words = [word for axes in panels for word in axes.panel.beside[0].words]
+def test_changes_in_other_units_are_counted_and_a_lower_position_is_better() -> None:
+    rates = of_units().aa.plot()
+    places = of_units().query("unit == 'rank'").aa.plot()
+    unsaid = of_units().query("unit == 'score 0-100'").aa.plot()
+    words = [word for axes in (rates, places, unsaid) for word in axes.panel.beside[0].words]
     assert words == ["+0.03 pp  no evidence", "+25.0 pp  up", "+0.80  up, which is worse",
                      "cannot say"]  # fmt: skip
     good, bad = (
         [m.style.colour for m in p.panel.marks if m.kind == "dots"][-1] for p in (rates, places)
     )
     assert (good, bad) == ("green", "orange")
-    axes = Figure().add_subplot()
-    of_units().aa.plot(ax=axes)
-    assert len(axes.panel.y.names) == 2
-    assert "2 changes are in other units and not drawn here" in notes(axes)
+    assert "2 changes are in other units and not drawn here" in notes(rates)
 
 
 # --- explanations -----------------------------------------------------------------------------
@@ -519,7 +505,7 @@ def test_a_bar_is_explained_by_its_name_and_where_it_is(recorded: aa.Dataset) ->
         axes.explain((0.1, 99.0))
 
 
-def test_points_cells_counts_and_panels_are_explained(recorded: aa.Dataset) -> None:
+def test_points_cells_and_counts_are_explained(recorded: aa.Dataset) -> None:
     axes = recorded["overview"]["overview_trend"].aa.plot(x="date", y="mention_rate")
     at = (pd.Timestamp("2026-11-15 03:00") - pd.Timestamp(0)) / pd.Timedelta("1D")
     assert axes.explain((at, 0.9)).to_dict() == axes.explain("2026-11-15").to_dict()
@@ -534,15 +520,6 @@ def test_points_cells_counts_and_panels_are_explained(recorded: aa.Dataset) -> N
     assert many.value == prompts["intent"].value_counts().max() == len(many.children)
     with pytest.raises(ArgumentError, match="name it by intent"):
         counts.explain(0)
-    first = prompts.aa.plot("bars", x="topic", y="mention_rate", facet="category")
-    panel = first.figure.axes[0]
-    level, topic = panel.panel.heading.partition(": ")[2], panel.data["topic"].iloc[0]
-    found = panel.explain(topic)
-    rows = prompts[(prompts["category"] == level) & (prompts["topic"] == topic)]
-    assert found.value == rows["mention_count"].sum() / rows["answer_count"].sum()
-    assert found.row == {"category": level, "topic": topic}
-    with pytest.raises(ItemNotFound, match="no panel is of 'none'; there are"):
-        first.explain({"category": "none", "topic": topic})
 
 
 def test_an_interactive_mark_says_number_interval_counts_and_availability() -> None:

@@ -251,7 +251,7 @@ class PlotData:
             name
             for name in self.of_kind("number")
             if name not in (*self.keys, *CONTEXT)
-            and not name.endswith(COVERAGE)
+            and not name.endswith((COVERAGE, "_low", "_high"))
             and not is_status_column(self.frame, name)
         ]
 

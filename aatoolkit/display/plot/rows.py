@@ -124,7 +124,7 @@ def row_panel(
             "words", ends, some([cell.row for cell in group]), words=[c.words for c in group],
             shift=9.0 if group[0].kind == "dots" else 5.0, has_paper=is_why,
         ))  # fmt: skip
-    texts = [f"{_shown(name)}: {word}" for name, word in zip(names, told, strict=False)]
+    texts = [f"{name.shown}: {word}" for name, word in zip(names, told, strict=False)]
     others = f"; and {len(texts) - 8} more" if len(texts) > 8 else ""
     # The names of columns without ticks stand above the first row.
     heads = x.names if x.kind == "none" else ()
@@ -148,10 +148,6 @@ def style_without(reason: str) -> Style:
 def names_of(data: PlotData, labels: Iterable[str]) -> list[Name]:
     """The names of rows, the own one marked."""
     return [Name(label, bool(own)) for label, own in zip(labels, data.own(), strict=True)]
-
-
-def _shown(name: Name) -> str:
-    return f"{name.text} (own)" if name.is_own else name.text
 
 
 def reach(values: Numbers, unit: str | None = None, room: float = 1.02, **more: Any) -> Scale:
@@ -389,7 +385,7 @@ def _stacked(
                 said.append(f"{piece} {number(n, unit)}")
                 tip = f"{shown}\n{humanize(piece)}: {number(n, unit)}\nof {total}"
                 boxes.append(Cell(row, end, styles[piece], end - n, tip=tip, place=places[row][at]))
-        texts.append(f"{_shown(names[row])}: {', '.join(said) or whys[row]}")
+        texts.append(f"{names[row].shown}: {', '.join(said) or whys[row]}")
         cells += [*boxes[:-1], *(box._replace(words=total * (not box.why)) for box in boxes[-1:])]
     at_own = next((row for row, name in enumerate(names) if name.is_own), 0)
     legend = [(humanize(piece), styles[piece], "boxes") for piece in pieces]

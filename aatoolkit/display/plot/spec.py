@@ -29,6 +29,11 @@ class Name(NamedTuple):
     text: str
     is_own: bool = False
 
+    @property
+    def shown(self) -> str:
+        """The name as it is written."""
+        return f"{self.text} (own)" if self.is_own else self.text
+
 
 @dataclass(frozen=True)
 class Scale:

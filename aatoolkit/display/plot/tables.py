@@ -27,6 +27,7 @@ from aatoolkit.display.plot.rows import (
     NAN,
     Cell,
     names_of,
+    reach,
     row_panel,
     sizes_of,
     style_without,
@@ -75,7 +76,6 @@ class _Card(NamedTuple):
     """One number: its value, the one before, unit, sample, interval, and why there is none."""
 
     label: str
-    metric: str
     value: float
     before: float
     unit: str | None
@@ -83,46 +83,43 @@ class _Card(NamedTuple):
     why: str
     low: float
     high: float
+    metric: str = ""
     column: str | None = None
 
 
 def figures(data: PlotData, options: Options) -> Panel | None:
     """The numbers of a single row, or of rows whose numbers differ in unit, as cards."""
-    cards = []
     if len(data) == 1 and not options.x:
         is_result = data.table.startswith("statistics:") and not options.y
         sides = options.y or tuple(n for n in data.numbers if not (is_result and n in _OF_RESULTS))
         # Of a result, the interval is that of the number before it.
         order = [*data.kinds]
         of = order[order.index("low") - 1] if is_result and "low" in order else ""
-        for name in sides:
-            ends = whiskers(data, name)
-            low, high = (
-                data.values(end) if name == of else near
-                for end, near in (("low", ends.low), ("high", ends.high))
-            )
-            cards.append(_Card(
-                capitalized(humanize(name)), "", float(data.values(name)[0]), NAN, data.unit(name),
-                sizes_of(data, data.sample(name) if data.rule(name) else None)[0],
-                whys_missing(data, name)[0], float(low[0]), float(high[0]), name,
-            ))  # fmt: skip
+        ends = [(data.values("low"), data.values("high")) if name == of else
+                (bounds.low, bounds.high)
+                for name in sides for bounds in [whiskers(data, name)]]  # fmt: skip
+        cards = [
+            _Card(capitalized(humanize(name)), data.values(name)[0], NAN, data.unit(name),
+                  sizes_of(data, data.sample(name) if data.rule(name) else None)[0],
+                  whys_missing(data, name)[0], low[0], high[0], column=name)
+            for name, (low, high) in zip(sides, ends, strict=True)
+        ]  # fmt: skip
         title = ": ".join(filter(None, [data.row_name, capitalized(data.table_words or "figures")]))
     else:
         x, sides = options.x or data.label_column, options.y or _sides(data)
-        now = sides[-1] if sides else ""
-        if x is None or not now or len(sides) > 2 or (options.y and not options.kind):
+        if x is None or len(sides) not in (1, 2) or (options.y and not options.kind):
             return None
+        before, now = sides[0], sides[-1]
         if data.unit_column(now) is None and not options.kind:
             return None
-        labels, metrics = data.row_labels(x), [""] * len(data)
-        if x == "metric":
-            labels = [*map(capitalized, labels)]
-        elif "metric" in data.kinds:
-            metrics = [*map(humanize, data.text("metric"))]
-        before = data.values(sides[0]) if len(sides) == 2 else np.full(len(data), NAN)
+        labels = [*map(capitalized if x == "metric" else str, data.row_labels(x))]
+        has_metric = "metric" in data.kinds and x != "metric"
+        metrics = map(humanize, data.text("metric")) if has_metric else [""] * len(data)
+        earlier = data.values(before) if before != now else np.full(len(data), NAN)
         cards = [*map(
-            _Card, labels, metrics, data.values(now).tolist(), before.tolist(), data.units(now),
+            _Card, labels, data.values(now), earlier, data.units(now),
             sizes_of(data, data.sample(now)), whys_missing(data, now), *_ends_of_parts(data, now),
+            metrics,
         )]  # fmt: skip
         title = capitalized(data.table_words or f"{humanize(now)} by {humanize(x)}")
     return _cards(data, sides[::-1], title, cards, options) if cards else None
@@ -135,7 +132,7 @@ def _sides(data: PlotData) -> tuple[str, ...]:
     return sides or ("value",) * (is_alone and data.frame["metric"].is_unique)
 
 
-def _ends_of_parts(data: PlotData, y: str) -> tuple[list[float], list[float]]:
+def _ends_of_parts(data: PlotData, y: str) -> tuple[Numbers, Numbers]:
     """Wilson's interval of rates whose numerator and denominator stand beside them; else NaN."""
     low, high = np.full(len(data), NAN), np.full(len(data), NAN)
     if {"numerator", "denominator"} <= data.kinds.keys():
@@ -143,7 +140,7 @@ def _ends_of_parts(data: PlotData, y: str) -> tuple[list[float], list[float]]:
         with np.errstate(divide="ignore", invalid="ignore"):
             fits = np.isclose(hits / of, values) & [unit == FRACTION for unit in data.units(y)]
         low[fits], high[fits] = wilson(hits[fits] / of[fits], of[fits], 1.959964)
-    return low.tolist(), high.tolist()
+    return low, high
 
 
 def _cards(
@@ -154,36 +151,33 @@ def _cards(
     cells, told, courses, moved = [], [], [], []
     texts: dict[str, list[str]] = {n: [] for n in ("", "value", "change", "95% interval", "sample")}
     for row, card in enumerate(cards):
-        value, change, ends = card.why or number(card.value, card.unit), "", ""
-        label = f"{card.label}: {card.metric}" if card.metric else card.label
-        tip = f"{label} {value}"
+        unit, change, ends = card.unit, "", ""
+        value = card.why or number(card.value, unit)
+        tip = f"{card.label}: {card.metric} {value}" if card.metric else f"{card.label} {value}"
         if card.low + card.high == card.low + card.high:
-            ends = f"{number(card.low, card.unit)} to {number(card.high, card.unit)}"
+            ends = f"{number(card.low, unit)} to {number(card.high, unit)}"
         if card.before + card.value == card.before + card.value:
-            change = signed(card.value - card.before, card.unit)
-            tip += f" (before {number(card.before, card.unit)})"
-            if card.unit == FRACTION and not card.metric:
-                moved.append(f"{label} {value} ({change})")
-        elif ends:
-            tip += f" ({ends})"
-        told.append(tip)
+            change = signed(card.value - card.before, unit)
+            moved += [f"{card.label} {value} ({change})"] * (unit == FRACTION and not card.metric)
+            tip += f" (before {number(card.before, unit)})"
+        told.append(tip + f" ({ends})" * (not change and bool(ends)))
         words = (card.metric, value * (not card.why), change, ends, card.n)
         for listed, word in zip(texts.values(), words, strict=True):
             listed.append(word)
-        most = _MOST.get(card.unit or "", NAN)
-        share, low, high, before = (
-            n / most if 0 <= n <= most else NAN
-            for n in (card.value, card.low, card.high, card.before)
-        )
-        track = Cell(row, 1.0 if share == share else NAN, Style("grid"), size=0.3, tip=tip,
+        most = _MOST.get(unit or "", NAN)
+        share, low, high = (n / most if 0 <= n <= most else NAN
+                            for n in (card.value, card.low, card.high))  # fmt: skip
+        track = Cell(row, share / share, Style("grid"), size=0.3, tip=tip, why=card.why,
                      place=(row if card.column is None else 0, card.column))  # fmt: skip
-        bar = track._replace(x=share, style=OWN, low=low, high=high, why=card.why,
-                             size=0.66 if card.why else 0.3)  # fmt: skip
-        tick = track._replace(x=before, start=before - 0.012, style=INK, size=0.6)
-        cells += [track, bar, tick]
-        courses += _course(row, data.course(card.label))
-    keys = ["tick: before"] * any(c.style is INK and c.x == c.x for c in cells)
-    keys += ["line: 95% interval"] * any(c.low == c.low for c in cells)
+        cells += [track] if card.why else [track, track._replace(
+            x=share, style=OWN, low=low, high=high)]  # fmt: skip
+        values = data.course(card.label)
+        if (there := values[~np.isnan(values)]).size > 1:
+            # A line of a few numbers in the row, which breaks where there is none.
+            heights = row + 0.3 - 0.6 * (values - there.min()) / (np.ptp(there) or 1.0)
+            along = np.linspace(1.12, 2.0, len(values))
+            courses.append(Mark("line", along, heights, OWN, size=1.2))
+    keys = ["line: 95% interval"] * any(c.low == c.low for c in cells)
     keys += ["right: by day"] * bool(courses)
     beside = [
         WordColumn(words, heading, "right" if heading else "left", heading == "value",
@@ -193,20 +187,11 @@ def _cards(
     has_track = courses or any(cell.x == cell.x or cell.why for cell in cells)
     return row_panel(
         "figures", data, title + first_of(len(cards), len(every)),
-        [Name(c.label + " (lower is better)" * (c.unit == RANK)) for c in cards],
+        [Name(card.label + " (lower is better)" * (card.unit == RANK)) for card in cards],
         cells if has_track else (), replace(NONE, high=2.0 if courses else 1.0), columns,
         beside=beside, over=courses, finding="; ".join(told), how=capitalized(", ".join(keys)),
         pitch=1.15, headline=", ".join(moved[:2]),
     )  # fmt: skip
-
-
-def _course(row: int, values: Numbers) -> list[Mark]:
-    """A line of a few numbers in a row, which breaks where there is none."""
-    there = values[~np.isnan(values)]
-    if len(there) < 2:
-        return []
-    heights = row + 0.3 - 0.6 * (values - there.min()) / (np.ptp(there) or 1.0)
-    return [Mark("line", np.linspace(1.12, 2.0, len(values)), heights, OWN, size=1.2)]
 
 
 # --- states and stages ------------------------------------------------------------------------
@@ -378,7 +363,8 @@ class RowPlot(NamedTuple):
 
     ``value``, ``low``, ``high`` and ``tick`` are columns; ``names`` those that name the rows, by
     default the key; ``days`` the ends of a scale of days. ``words`` stand beside a row, made of
-    its columns. What has a colour is ``all``, the ``certain`` or what a ``verdict`` says.
+    its columns. What has a colour is ``all``, the ``certain`` or what a ``verdict`` says. ``needs``
+    are further columns that a frame has.
     """
 
     verb: str
@@ -395,13 +381,14 @@ class RowPlot(NamedTuple):
     tick: str = ""
     is_change: bool = False
     days: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
 
 
 RESULTS = {
     "comparison": RowPlot(
         "", "change", "low", "high", "Change in {measure}{by}",
-        how="Lines: {level} interval of each. Grey: not shown after correction",
-        colour="verdict", is_change=True,
+        "change", "Lines: {level} interval of each. Grey: not shown after correction",
+        colour="verdict", is_change=True, needs=("measure", "verdict", "method"),
     ),
     "ranks": RowPlot(
         "rank", "rank", "rank_low", "rank_high", "Ranks, and which each may have",
@@ -430,7 +417,6 @@ RESULTS = {
         "contribution to the change", "Line: {level} interval of the rate alone",
         words="{effect}", names=("part",), is_change=True,
     ),
-    "interval": RowPlot("interval", "", "", "", "Interval{by}"),
     "changes": RowPlot(
         "changes", "day", "first_day", "last_day", "When the rate changed",
         how="Lines: the days that hold the change with {level}",
@@ -446,120 +432,84 @@ RESULTS = {
 """How the results of verbs are drawn whose rows have a number and an interval."""
 
 _COLOURS = {"up": GOOD, "down": BAD, "no evidence": REST, "cannot say": REST, "no interval": REST}
-_COMPARED = {"measure", "change", "low", "high", "verdict", "method"}
-
-
-def is_comparison(data: PlotData) -> bool:
-    """Whether a frame is the result of a comparison."""
-    return len(data) > 0 and {*_COMPARED} <= data.kinds.keys()
 
 
 def result(kind: str, data: PlotData, options: Options) -> Panel | None:
     """The result of a verb, as its row in the table says; None for other frames."""
     plot = RESULTS[kind]
-    if kind == "interval":
-        stem = next((n.removesuffix("_low") for n in data.numbers if n.endswith("_low")), "")
-        plot = plot._replace(low=f"{stem}_low", high=f"{stem}_high",
-                             words=f"{{{stem}_low}} to {{{stem}_high}}")  # fmt: skip
-        fits = {plot.low, plot.high} == {*data.numbers}
-    else:
-        needed = {*filter(None, [plot.value, plot.low, plot.high, plot.tick])}
-        of_verb = plot.verb and data.table.startswith(f"statistics:{plot.verb}")
-        fits = needed <= data.kinds.keys() and (of_verb or (not plot.verb and is_comparison(data)))
-    if options.is_chosen or not fits:
+    needed = {*filter(None, [plot.value, plot.low, plot.high, plot.tick]), *plot.needs}
+    is_of_verb = data.table.startswith(f"statistics:{plot.verb}" if plot.verb else "")
+    if options.is_chosen or not is_of_verb or not needed <= data.kinds.keys():
         return None
-    unit, left_out = data.unit(plot.value or plot.low), 0
-    if "unit" in data.kinds and not plot.verb:
+    unit, left_out = data.unit(plot.value), 0
+    if "unit" in data.kinds and plot.needs:
         # Changes in several units have no scale in common.
         units = np.array(data.text("unit"), object)
         unit = Counter(units).most_common(1)[0][0]
         left_out = int((units != unit).sum())
         data = data.only(units == unit)
     rows = data.first(options.top or 20)
-
-    def along(name: str) -> Numbers:
-        if not name:
-            return np.full(len(rows), NAN)
-        return rows.days(name) if rows.kinds[name] == "time" else rows.values(name)
-
     texts = {name: cell_texts(rows, name) for name in rows.kinds}
     verdicts = texts.get("verdict") or ["no interval"] * len(rows)
-    parts = [np.where(np.array(verdicts) == "cannot say", NAN, along(name))
-             for name in (plot.value, plot.low, plot.high, plot.tick)]  # fmt: skip
-    value, low, high, tick = parts
+    is_unsaid = np.array(verdicts) == "cannot say"
+    value, low, high, tick = (
+        np.where(is_unsaid, NAN, np.nan if not name else
+                 rows.days(name) if rows.kinds[name] == "time" else rows.values(name))
+        for name in (plot.value, plot.low, plot.high, plot.tick)
+    )  # fmt: skip
     if plot.is_change:
         texts[plot.value] = [signed(n, unit) for n in value]
-    keys = [n for n in rows.metadata.key or rows.keys[:2] if n not in ("verdict", "method")]
-    several = [n for n in keys if n in rows.kinds and rows.varies(n)] or keys
-    join = plot.join.join
-    labels = [
-        join(word for word in row if word != BLANK)
-        for row in zip(*(cell_texts(rows, n) for n in plot.names or several), strict=True)
-    ] or ["all"] * len(rows)  # fmt: skip
-    words, styles = [], []
+    keys = [n for n in rows.metadata.key or rows.keys[:2] if n in rows.kinds and n != "verdict"]
+    several = [*filter(rows.varies, keys)] or keys
+    columns = zip(*(texts[name] for name in plot.names or several), strict=True)
+    labels = [plot.join.join(word for word in row if word != BLANK) for row in columns]
+    labels = labels or ["all"] * len(rows)
+    cells, words = [], []
     for row, verdict in enumerate(verdicts):
-        has_number = np.isfinite([value[row], low[row], high[row]]).any()
+        ends = value[row], low[row], high[row]
         text = plot.words.format(**{name: column[row] for name, column in texts.items()})
         style = _COLOURS.get(verdict, BAD) if plot.colour == "verdict" else OWN
         if unit == RANK and plot.is_change and verdict in ("up", "down"):
             # A higher position is worse.
             style, worth = (BAD, "worse") if verdict == "up" else (GOOD, "better")
             text += f", which is {worth}"
-        if plot.colour == "certain" and low[row] != high[row]:
+        if plot.colour == "certain" and ends[1] != ends[2]:
             style = REST
-        words.append(text if has_number else verdict.partition(" (")[0])
-        styles.append(style)
-    cells = [
-        Cell(row, n, style, 0.0, a, b, kind="dots", size=7, tip=f"{labels[row]}\n{words[row]}")
-        for row, (n, style, a, b) in enumerate(zip(value, styles, low, high, strict=True))
-    ]
-    sure = [f"{label} {word}" for label, word, v in zip(labels, words, verdicts, strict=True)
-            if v in ("up", "down")]  # fmt: skip
+        words.append(text if np.isfinite(ends).any() else verdict.partition(" (")[0])
+        cells.append(Cell(row, ends[0], style, 0.0, *ends[1:], kind="dots", size=7,
+                          tip=f"{labels[row]}\n{words[row]}"))  # fmt: skip
     finding, headline = (
         "",
         "" if keys or plot.names else capitalized(verdicts[0].partition(" (")[0]),
     )
-    if kind == "comparison":
-        nothing = "nothing is shown to have changed"
-        unsure = Counter(v for v in verdicts if v not in ("up", "down"))
-        finding = "; ".join([*(sure or [nothing]), *(f"{n} {v}" for v, n in unsure.items())])
+    if plot.needs:
+        sure = [f"{label} {word}" for label, word, v in zip(labels, words, verdicts, strict=True)
+                if v in ("up", "down")]  # fmt: skip
+        finding = "; ".join(sure) or "nothing is shown to have changed"
         headline = f"{len(sure)} of {len(rows)} are shown to have changed"
-        headline = headline if sure else capitalized(nothing)
+        headline = headline if sure else capitalized(finding)
     measures = {*texts.get("measure", ())}
     by = [humanize(n) for n in several if n != "measure"]
     title = plot.title.format(
         by=f" by {' and '.join(by)}" * bool(by),
         measure=humanize(measures.pop()) if len(measures) == 1 else "measures",
     )  # fmt: skip
+    parts, middle = np.concatenate([value, low, high, tick]), np.arange(len(rows))
+    label = plot.axis + ", lower is better" * (unit == RANK and plot.is_change)
+    of = {FRACTION: FRACTION_CHANGE, RANK: None}.get(unit or "", unit) if plot.is_change else unit
+    scale = reach(parts, of, 1.04, label=label)
+    if plot.value == "rank":
+        scale = replace(scale, low=0.5, high=np.nanmax(parts) + 0.5, unit=RANK)
+    elif plot.days:
+        first, last = rows.days(plot.days[0]).min(), rows.days(plot.days[1]).max()
+        days = tuple(np.arange(np.floor(first), last).tolist())
+        scale = Scale(first, last, "time", days=days) if len(days) else NONE
     declared = data.column(plot.low) if plot.low else None
     level = re.search(r"\d+%", declared.doc if declared else "")
-    middle = np.arange(len(rows))
     return row_panel(
-        kind, rows, title + first_of(len(rows), len(data)), names_of(rows, labels), cells,
-        _scale(parts, plot, rows, unit), [*filter(None, [plot.value])] or [plot.low, plot.high],
-        told=words, finding=finding, headline=headline, beside=[WordColumn(words)],
+        kind, rows, title + first_of(len(rows), len(data)), names_of(rows, labels), cells, scale,
+        [plot.value], told=words, finding=finding, headline=headline, beside=[WordColumn(words)],
         over=[strokes(tick, tick, middle - 0.28, middle + 0.28, INK, 1.6)],
         how=plot.how.format(level=level[0] if level else ""),
         n=f"{left_out} changes are in other units and not drawn here" * bool(left_out),
     )  # fmt: skip
-
-
-def _scale(parts: Sequence[Numbers], plot: RowPlot, rows: PlotData, unit: str | None) -> Scale:
-    """The scale of a result: of days, from 0, from the first rank, or around 0 for changes."""
-    there = np.concatenate(parts)
-    there = there[~np.isnan(there)]
-    if plot.days and len(there):
-        first, last = (rows.days(day) for day in plot.days)
-        days = np.arange(np.floor(first.min()), last.max())
-        return Scale(first.min(), last.max(), "time", days=tuple(days.tolist()))
-    if not len(there):
-        return NONE
-    if plot.is_change:
-        least, most = min([*there, 0.0]), max([*there, 0.0])
-        room, of = 0.04 * ((most - least) or 1.0), {FRACTION: FRACTION_CHANGE}.get(unit or "", unit)
-        label = plot.axis or "change" + ", lower is better" * (unit == RANK)
-        return Scale(least - room, most + room, "number", None if of == RANK else of, label)
-    most = float(there.max())
-    if plot.value == "rank":
-        return Scale(0.5, most + 0.5, "number", RANK, plot.axis)
-    return Scale(0.0, most * 1.04 or 1.0, "number", unit, plot.axis)
