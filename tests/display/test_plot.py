@@ -250,7 +250,6 @@ def test_a_frame_without_metadata_plots_and_says_that_nothing_is_known(
         ({"y": "date"}, ArgumentError, "no numbers"),
         ({"kind": "stages"}, AvailabilityError, "do not fit a picture"),
         ({"x": "mention_rate"}, ArgumentError, "plot.scatter"),
-        *(({"figsize": size}, ArgumentError, "figsize") for size in [(0, 1), (1,), (1, 999)]),
     ],
 )
 def test_what_cannot_be_requested_is_refused(
