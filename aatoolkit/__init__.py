@@ -131,9 +131,9 @@ if not TYPE_CHECKING:  # type checkers read the names above
             raise missing_attribute("module 'aatoolkit'", name, _PUBLIC)
         home = _HOME_OF[name]
         module = importlib.import_module(f"aatoolkit.{home or name}")
-        found = getattr(module, name) if home else module
-        globals()[name] = found
-        return found
+        value = getattr(module, name) if home else module
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

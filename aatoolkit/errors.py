@@ -309,7 +309,7 @@ class StaleDataWarning(AAToolkitWarning):
 
 
 def near_matches(
-    given: str | Iterable[str], known: Iterable[str], *, cutoff: float = 0.6
+    wanted: str | Iterable[str], candidates: Iterable[str], *, cutoff: float = 0.6
 ) -> tuple[str, ...]:
     """Return the known names that look like the given ones, best first, ignoring case.
 
@@ -320,9 +320,9 @@ def near_matches(
     """
     import difflib  # only errors need it
 
-    names = [given] if isinstance(given, str) else list(given)
+    names = [wanted] if isinstance(wanted, str) else list(wanted)
     folded: dict[str, str] = {}
-    for name in known:
+    for name in candidates:
         folded.setdefault(str(name).casefold(), name)
     near = (
         folded[match]

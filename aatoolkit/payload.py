@@ -414,10 +414,10 @@ def window_of(document: Any) -> tuple[str | None, str | None]:
     (None, None)
     """
     window = document.get("window") if isinstance(document, Mapping) else None
-    given = window if isinstance(window, Mapping) else {}
+    days = window if isinstance(window, Mapping) else {}
 
     def day(*names: str) -> str | None:
-        return next((given[name] for name in names if _is_day(given.get(name))), None)
+        return next((days[name] for name in names if _is_day(days.get(name))), None)
 
     return day("start", "from"), day("end", "to")
 

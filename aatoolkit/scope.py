@@ -66,7 +66,7 @@ class Scope(NamesNear):
     category: tuple[str, ...] = ()
     brand: tuple[str, ...] = ()
 
-    def __new__(cls, *given: Any, **filters: Any) -> Self:
+    def __new__(cls, *_: Any, **filters: Any) -> Self:
         """Refuse unknown filters with near matches, where Python would raise a `TypeError`."""
         for name in filters:
             if name != "days" and name not in FILTERS:
@@ -89,13 +89,13 @@ class Scope(NamesNear):
                 suggestions=tuple(map(str, DAYS)),
             )
         object.__setattr__(self, "days", int(days))
-        for name, given in zip(FILTERS, (engine, topic, category, brand), strict=True):
-            object.__setattr__(self, name, _filter_values(name, given))
+        for name, values in zip(FILTERS, (engine, topic, category, brand), strict=True):
+            object.__setattr__(self, name, _filter_values(name, values))
 
     def __repr__(self) -> str:
-        shown = [f"days={self.days}"]
-        shown += [f"{name}={value!r}" for name, value in self._filters.items()]
-        return f"Scope({', '.join(shown)})"
+        parts = [f"days={self.days}"]
+        parts += [f"{name}={value!r}" for name, value in self._filters.items()]
+        return f"Scope({', '.join(parts)})"
 
     @property
     def _filters(self) -> dict[str, tuple[str, ...]]:
@@ -181,11 +181,11 @@ class Scope(NamesNear):
             if name in options.unknown:
                 warnings.warn(f"{name} {values!r} {_UNCHECKED}", AAToolkitWarning, stacklevel=2)
                 continue
-            known = dict.fromkeys(options.values(name))
-            unknown = tuple(value for value in values if value not in known)
+            allowed = dict.fromkeys(options.values(name))
+            unknown = tuple(value for value in values if value not in allowed)
             if unknown:
-                near = near_matches(unknown, known)
-                hint = did_you_mean(near, "the scope options list what is known")
+                near = near_matches(unknown, allowed)
+                hint = did_you_mean(near, "the scope options list what is allowed")
                 raise ScopeError(
                     f"unknown {name} {', '.join(map(repr, unknown))}; {hint}",
                     parameter=name,
@@ -308,10 +308,10 @@ class ScopeOptions(NamesNear):
         return block("".join(parts))
 
 
-def _filter_values(name: str, given: str | Iterable[str] | None) -> tuple[str, ...]:
+def _filter_values(name: str, stated: str | Iterable[str] | None) -> tuple[str, ...]:
     """Validate, sort and deduplicate the values of a filter."""
-    is_one = isinstance(given, str) or not isinstance(given, Iterable)
-    values: list[Any] = [] if given is None else [given] if is_one else [*given]
+    is_one = isinstance(stated, str) or not isinstance(stated, Iterable)
+    values: list[Any] = [] if stated is None else [stated] if is_one else [*stated]
     for value in values:
         problem = ""
         if not isinstance(value, str):

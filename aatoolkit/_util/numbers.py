@@ -51,17 +51,17 @@ def numbers(values: Iterable[float], unit: str | None = None) -> list[str]:
     >>> numbers([1, 2.125]), numbers([1, 12]), numbers([0.5, 1], FRACTION)
     (['1.00', '2.12'], ['1', '12'], ['50%', '100%'])
     """
-    listed = [float(value) for value in values]
-    finite = [value for value in listed if math.isfinite(value)]
+    floats = [float(value) for value in values]
+    finite = [value for value in floats if math.isfinite(value)]
     most = max(map(abs, finite), default=0.0)
     if unit in (*_RATES, FRACTION_CHANGE) or most >= 1000 or all(map(_is_whole, finite)):
-        return [number(value, unit) for value in listed]
+        return [number(value, unit) for value in floats]
     decimals = 1 if most >= 10 else 2
     return [
         number(value, unit)
         if not math.isfinite(value) or 0 < abs(value) < 10**-decimals
         else _minus(f"{value:.{decimals}f}") + _short(unit)
-        for value in listed
+        for value in floats
     ]
 
 
@@ -74,9 +74,9 @@ def alike(values: Sequence[float], *, is_mixed: bool = False) -> list[str]:
     (['0.5000', '0.0279'], ['1', '12'], ['1234', '<NA>'])
     """
     sizes = [abs(value) for value in values if math.isfinite(value)]
-    whole = all(size == math.floor(size) for size in sizes)
+    are_whole = all(size == math.floor(size) for size in sizes)
     most = max(sizes, default=0.0)
-    digits = 0 if whole or not most else min(max(3 - math.floor(math.log10(most)), 0), 9)
+    digits = 0 if are_whole or not most else min(max(3 - math.floor(math.log10(most)), 0), 9)
     form = ".3g" if is_mixed else f".{digits}f"
     return ["<NA>" if math.isnan(value) else f"{value:{form}}" for value in values]
 

@@ -104,11 +104,11 @@ def unescaped(text: str) -> str:
     >>> unescaped(r"a\u009bb\u005cu0041") == "a\x9bb\\u0041"
     True
     """
-    return _ESCAPE.sub(lambda found: str(json.loads(f'"{found[0]}"')), text)
+    return _ESCAPE.sub(lambda match: str(json.loads(f'"{match[0]}"')), text)
 
 
-def _escaped(found: re.Match[str]) -> str:
-    units = found[0].encode("utf-16-be", "surrogatepass").hex()
+def _escaped(match: re.Match[str]) -> str:
+    units = match[0].encode("utf-16-be", "surrogatepass").hex()
     return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
 
 
@@ -147,10 +147,10 @@ def combined_reason(reasons: Iterable[str | None]) -> str | None:
     >>> combined_reason(["Claude has not run."])
     'Claude has not run.'
     """
-    listed = [*dict.fromkeys(filter(None, reasons))]
-    if len(listed) < 2:
-        return listed[0] if listed else None
-    parts = (part for reason in listed for part in reason.split("; "))
+    distinct = [*dict.fromkeys(filter(None, reasons))]
+    if len(distinct) < 2:
+        return distinct[0] if distinct else None
+    parts = (part for reason in distinct for part in reason.split("; "))
     return "; ".join(dict.fromkeys(part.rstrip(" .") or part for part in parts))
 
 
@@ -195,8 +195,8 @@ def listing(title: str, items: Iterable[str]) -> str:
     >>> listing("domains", ["source_domains"])
     '<div class="tex2jax_ignore"><b>domains</b><ul><li>source_domains</li></ul></div>'
     """
-    listed = "".join(f"<li>{markup(item)}</li>" for item in items)
-    return f'<div class="tex2jax_ignore"><b>{markup(title)}</b><ul>{listed}</ul></div>'
+    entries = "".join(f"<li>{markup(item)}</li>" for item in items)
+    return f'<div class="tex2jax_ignore"><b>{markup(title)}</b><ul>{entries}</ul></div>'
 
 
 # -- within a width ----------------------------------------------------------------------------
@@ -260,7 +260,7 @@ def _wrapped(line: str, width: int) -> str:
     if len(line) <= width:
         return line
     indent = len(line) - len(line.lstrip()) + 2
-    columns = [found.end() for found in _COLUMNS.finditer(line) if found.end() <= width // 2]
+    columns = [match.end() for match in _COLUMNS.finditer(line) if match.end() <= width // 2]
     start = columns[-1] if columns else indent
     rest = textwrap.wrap(
         line[start:] if columns else line.strip(),

@@ -308,18 +308,18 @@ class Client(Closing, NamesNear):
         return f"<Client of {self.base_url}{', offline' if self.offline else ''}>"
 
 
-def each_of(given: T | Iterable[T] | None, kind: type[T]) -> list[T]:
+def each_of(values: T | Iterable[T] | None, kind: type[T]) -> list[T]:
     """Return one value or several as a list without duplicates."""
-    if given is None or isinstance(given, kind):
-        return [] if given is None else [given]
-    listed = list(given) if isinstance(given, Iterable) else [given]
-    for thing in listed:
-        if not isinstance(thing, kind):
+    if values is None or isinstance(values, kind):
+        return [] if values is None else [values]
+    items = list(values) if isinstance(values, Iterable) else [values]
+    for item in items:
+        if not isinstance(item, kind):
             raise ScopeError(
-                f"{shown(thing)} is not a {kind.__name__}",
+                f"{shown(item)} is not a {kind.__name__}",
                 parameter="hosts" if kind is str else "scopes",
             )
-    return list(dict.fromkeys(listed))
+    return list(dict.fromkeys(items))
 
 
 # -- one project ---
@@ -439,13 +439,13 @@ class Project(NamesNear):
         >>> payload.status, payload.scope
         (200, Scope(days=7))
         """
-        whole = _scope(scope, filters)
+        merged = _scope(scope, filters)
         named = None if section is None else known_section(section, self.client._profile)
         return self._get(
             Request.for_section(
                 self.host,
                 named,
-                whole,
+                merged,
                 refresh=refresh,
                 expire_after=expire_after,
                 base_url=self.client.base_url,
@@ -511,9 +511,9 @@ class Project(NamesNear):
                 parameter="section",
             )
         if split is not None:
-            whole = _scope(scope, filters)
+            merged = _scope(scope, filters)
             how = {"strict": strict, "dtype_backend": dtype_backend, "refresh": refresh}
-            return read_by(self, section, whole, split, how)
+            return read_by(self, section, merged, split, how)
         payload = self.fetch(section, scope, refresh=refresh, **filters)
         options = replace(self.client._options, strict=strict, dtype_backend=dtype_backend)
         return options.tables(section, payload)
@@ -557,9 +557,9 @@ class Project(NamesNear):
         >>> list(aa.demo().read_all(["urls", "domains"], days=7))
         ['urls', 'domains']
         """
-        whole, names = _scope(scope, filters), known_sections(sections, self.client._profile)
+        merged, names = _scope(scope, filters), known_sections(sections, self.client._profile)
         (dataset,) = read_many(
-            [partial(self.fetch, scope=whole)],
+            [partial(self.fetch, scope=merged)],
             names,
             self.client._options,
             workers=self.client.workers,
@@ -598,10 +598,10 @@ class Project(NamesNear):
         return section_names(self.client._profile)
 
     def _item_named(self, name: str) -> str:
-        known = self._section_names()
-        if name in known:
+        names = self._section_names()
+        if name in names:
             return f"it is a section: write project.read({name!r})"
-        near = get_close_matches(name, known, n=1, cutoff=0.8)
+        near = get_close_matches(name, names, n=1, cutoff=0.8)
         return f"did you mean project.read({near[0]!r})?" if near else ""
 
     def __repr__(self) -> str:
@@ -799,7 +799,7 @@ KEYRING_SERVICE = "aatoolkit"
 _MAX_FILE = 1 << 16
 
 
-def find_base_url(given: str | None) -> str:
+def find_base_url(stated: str | None) -> str:
     """Return the base URL given, or else that of the environment.
 
     Raises
@@ -807,17 +807,17 @@ def find_base_url(given: str | None) -> str:
     ArgumentError
         If neither names one.
     """
-    found = given or os.environ.get(BASE_URL)
-    if not found:
+    base_url = stated or os.environ.get(BASE_URL)
+    if not base_url:
         raise ArgumentError(
             f"no base URL: set {BASE_URL}, or name the service (base_url, --base-url); the "
             "demo needs none, it serves synthetic data on this machine",
             argument="base_url",
         )
-    return found
+    return base_url
 
 
-def find_token(given: Secret | None, origin: str) -> Secret | None:
+def find_token(stated: Secret | None, origin: str) -> Secret | None:
     """Return the token given, or else from the environment, a file it names, or the key store.
 
     Raises
@@ -827,8 +827,8 @@ def find_token(given: Secret | None, origin: str) -> Secret | None:
     """
     from aatoolkit.http import Secret
 
-    if given is not None:
-        return given
+    if stated is not None:
+        return stated
     if os.environ.get(TOKEN):
         return Secret(os.environ[TOKEN])
     if os.environ.get(TOKEN_FILE):
@@ -858,10 +858,10 @@ def _ask_keyring(origin: str) -> Secret | None:
     try:
         import keyring
 
-        found = keyring.get_password(KEYRING_SERVICE, origin)
+        password = keyring.get_password(KEYRING_SERVICE, origin)
     except Exception:  # key stores fail in many ways; each means no token
         return None
-    return Secret.wrap(found or None)
+    return Secret.wrap(password or None)
 
 
 MakeClient = Callable[[str | None], "Client"]

@@ -93,7 +93,7 @@ class Accessor(NamesNear):
         return Shown(
             {
                 "status": pd.Categorical(
-                    [str(state.status) for _, state in states], [str(each) for each in Status]
+                    [str(state.status) for _, state in states], [str(status) for status in Status]
                 ),
                 "cause": _words(state.cause and str(state.cause) for _, state in states),
                 "reason": _words(state.reason for _, state in states),
@@ -147,12 +147,12 @@ class Accessor(NamesNear):
 
     def __repr__(self) -> str:
         counts = self.availability["status"].value_counts()
-        listed = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
-        return as_text(type(self), f"<df.aa of {self._frame.shape[1]} columns: {listed or 'none'}>")
+        states = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+        return as_text(type(self), f"<df.aa of {self._frame.shape[1]} columns: {states or 'none'}>")
 
     def _repr_html_(self) -> str:
-        shown = Shown(self.availability)._repr_html_() or ""
-        return shown + as_html(type(self), "df.aa: what can be done with this frame")
+        table = Shown(self.availability)._repr_html_() or ""
+        return table + as_html(type(self), "df.aa: what can be done with this frame")
 
     def explain(
         self,
@@ -1434,8 +1434,8 @@ class Accessor(NamesNear):
         [1]
         """
         table = arrow_table(self._frame, Path("the frame"))
-        whole = table.cast(with_facts(table.schema, metadata_of(self._frame)))
-        return whole.__arrow_c_stream__(requested_schema)
+        stream = table.cast(with_facts(table.schema, metadata_of(self._frame)))
+        return stream.__arrow_c_stream__(requested_schema)
 
 
 class _Help:

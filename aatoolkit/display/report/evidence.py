@@ -54,11 +54,11 @@ class CellExplainer:
         """Explain the number in a column of the row at a position."""
         if id(frame) not in self._tables:
             self._tables[id(frame)] = self._as_read(frame), {}
-        made, arrays = self._tables[id(frame)]
-        if made is not None:
+        source, arrays = self._tables[id(frame)]
+        if source is not None:
             if column not in arrays:
                 arrays[column] = frame[column].array
-            explanation = made.explain(at, column)
+            explanation = source.explain(at, column)
             if same(explanation.value, arrays[column][at]):
                 return explanation
         return self._explainer.explain(frame, frame.index[at], column)
@@ -70,12 +70,12 @@ class CellExplainer:
             return None
         self._explainer.evidence.hold(responses)
         try:
-            made = replay(stored.recipe, stored.sources, self._explainer.evidence)
+            source = replay(stored.recipe, stored.sources, self._explainer.evidence)
         except TrailEnd:
             return None
-        key = [name for name in made.metadata.key if name in made.frame.columns]
-        is_whole = [*frame.columns] == [*made.frame.columns] and len(frame) == len(made.frame)
-        return made if is_whole and frame[key].equals(made.frame[key]) else None
+        key = [name for name in source.metadata.key if name in source.frame.columns]
+        is_whole = [*frame.columns] == [*source.frame.columns] and len(frame) == len(source.frame)
+        return source if is_whole and frame[key].equals(source.frame[key]) else None
 
 
 class TableEvidence:
@@ -174,14 +174,14 @@ class SectionEvidence:
             for name, explanation in row.numbers.items()
             if explanation.meaning
         }
-        listed = "".join(
+        definitions = "".join(
             f"<dt>{text(column_title(name))}</dt><dd>{_meaning(explanation)}</dd>"
             for name, explanation in meanings.items()
         )
         rows = "\n".join(self._row(row) for _, row in sorted(table.rows.items(), key=_position))
         head = f"{text(table.title)}: {counted(len(table), 'number')} in "
         head += counted(len(table.rows), "row")
-        return fold(head, f"<dl>{listed}</dl>\n<ul>{rows}</ul>")
+        return fold(head, f"<dl>{definitions}</dl>\n<ul>{rows}</ul>")
 
     def _row(self, row: _Row) -> str:
         """The evidence of one row: its responses, then each number."""

@@ -130,7 +130,9 @@ class _Page:
         evidence = self._evidence[name] = SectionEvidence(at, self._explain, self._names)
         doc = "" if tables.declaration is None else plain(tables.declaration.doc)
         main = next(iter(tables))
-        opened = {table: names.split() for table, names in chapter.shown.items() if table in tables}
+        opened = {
+            table: names.split() for table, names in chapter.tables.items() if table in tables
+        }
         opened, picture = opened or {main: []}, self._picture(tables, chapter)
         body = [
             f'<section aria-labelledby="s{at}"><h2 id="s{at}">{text(chapter.title)}</h2>',
@@ -166,7 +168,7 @@ class _Page:
     def _picture(self, tables: Tables, chapter: Chapter) -> str:
         """The picture of a section, as far as the page has time for it."""
         table, _, column = (chapter.picture or "").partition(" ")
-        if chapter.picture is None or (table and not tables.keys() & chapter.shown.keys()):
+        if chapter.picture is None or (table and not tables.keys() & chapter.tables.keys()):
             table, column = next(iter(tables)), ""  # a service with tables of its own
         if table not in tables or not len(tables[table]):
             return ""
@@ -193,11 +195,11 @@ class _Page:
                 states.setdefault(words, {})[title_of(table)] = None
         total = f"Of {counts.total()} tables: "
         total += ", ".join(f"{count} {words[2:].lower()}" for words, count in counts.most_common())
-        listed = [
+        items = [
             f"{text(words, 400)} <small>{text(', '.join(titles), 1000)}</small>"
             for words, titles in states.items()
         ]
-        return element("p", text(total), "lead") + bullets(listed, "Reason by reason")
+        return element("p", text(total), "lead") + bullets(items, "Reason by reason")
 
     # -- the summary ---------------------------------------------------------------------------
 
@@ -257,11 +259,11 @@ class _Page:
         for name, table, data in self._figures():
             values, units = data.values("value"), data.units("value")
             before = data.values("previous_value") if "previous_value" in data.numbers else None
-            shown = self._evidence[name].tables[table]
+            anchors = self._evidence[name].tables[table]
             for at, (label, value) in enumerate(zip(data.labels("metric"), values, strict=True)):
                 if np.isnan(value):
                     continue
-                anchor, figure = shown.evidence_of(at, "value"), text(number(value, units[at]))
+                anchor, figure = anchors.evidence_of(at, "value"), text(number(value, units[at]))
                 link = element("a", figure, href=f"#{anchor}") if anchor else figure
                 moved = np.nan if before is None else value - before[at]
                 change = ""

@@ -30,7 +30,7 @@ class Chapter:
     ----------
     title : str
         Its title, in plain words.
-    shown : mapping of str to str
+    tables : mapping of str to str
         The columns shown of each table that stands open, separated by blanks. Without any, the
         main table stands open, with the columns that say most.
     picture : str, optional
@@ -41,7 +41,7 @@ class Chapter:
     """
 
     title: str
-    shown: Mapping[str, str] = field(default_factory=dict)
+    tables: Mapping[str, str] = field(default_factory=dict)
     picture: str | None = None
     rows: int = 10
 

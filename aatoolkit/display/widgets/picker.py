@@ -329,14 +329,14 @@ def _groups(options: ScopeOptions) -> Iterator[_Group]:
         for days in options.days
     )
     yield _Group("days", "Window", windows, is_single=True)
-    for name, title, frame, listed in (
+    for name, title, frame, options_of_name in (
         ("engine", "Engines", options.engines, _engines(options.engines)),
         ("topic", "Topics", options.topics, _tagged(options, options.topics, "topic")),
         ("category", "Categories", options.categories,
          _tagged(options, options.categories, "category")),
         ("brand", "Brands", options.brands, _brands(options.brands)),
     ):  # fmt: skip
-        values = [_allowed(name, option) for option in listed]
+        values = [_allowed(name, option) for option in options_of_name]
         empty = "none chosen: all {}"
         if not values:
             empty = f"{'not in the response' if _is_absent(frame) else 'none offered'}: no filter"
