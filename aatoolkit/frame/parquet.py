@@ -39,17 +39,11 @@ from aatoolkit.normalizer import provenance
 from aatoolkit.normalizer.columns import as_tuples
 from aatoolkit.normalizer.tables import Tables
 
-_ROWS = {"kind": "range", "name": None, "start": 0, "step": 1}
-"""How pandas describes the numbers of rows, which readers number so without being told."""
-
 LEVELS = b"aa.levels"
 """The key of the levels of a category, at its field."""
 
 CHECKSUMS = b"aatoolkit.sha256"
 """The key of a file's checksums: of its rows, and of its other keys."""
-
-_FEW = 1000
-"""Tables of fewer rows are written as small as can be."""
 
 
 def write_parquet(frame: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
@@ -78,31 +72,19 @@ def write_parquet(frame: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
 
 
 def write_arrow(table: pa.Table, path: str | os.PathLike[str]) -> None:
-    """Write a table that `arrow_table` made, with the keys that engines look for.
-
-    Few rows are compressed harder, and have no statistics, which would be larger than they are.
-    """
+    """Write a table that `arrow_table` made, with the keys that engines look for."""
     schema = table.schema
-    few = table.num_rows < _FEW
-    categories = [field.name for field in schema if pa.types.is_dictionary(field.type)]
-    _write(
-        table.cast(pa.schema([pa.field(field.name, field.type) for field in schema])),
-        path,
-        file_keys(schema),
-        compression_level=19 if few else None,
-        use_dictionary=categories if few else True,
-        write_statistics=not few,
-    )
+    bare = pa.schema([pa.field(field.name, field.type) for field in schema])
+    _write(table.cast(bare), path, file_keys(schema))
 
 
-def _write(
-    table: pa.Table, path: str | os.PathLike[str], keys: Mapping[bytes, bytes], **options: Any
-) -> None:
+def _write(table: pa.Table, path: str | os.PathLike[str], keys: Mapping[bytes, bytes]) -> None:
     """Write a table with keys, and the checksums of both."""
     bare = table.replace_schema_metadata(None)
-    with pq.ParquetWriter(
-        path, bare.schema, compression="zstd", store_schema=False, **options
-    ) as writer:
+    options: Any = {"compression": "zstd", "store_schema": False}
+    if bare.num_rows < 1000:  # of few rows statistics are larger than they are
+        options |= {"compression_level": 19, "write_statistics": False}
+    with pq.ParquetWriter(path, bare.schema, **options) as writer:
         writer.write_table(bare)
         writer.add_key_value_metadata({**keys, CHECKSUMS: _checksums(bare, keys)})
 
@@ -125,9 +107,7 @@ def arrow_table(frame: pd.DataFrame, path: Path) -> pa.Table:
         problem = str(error)
     if problem:
         raise NotWritten(f"{path.name} cannot be written as Parquet: {problem}", path=str(path))
-    table = table.replace_schema_metadata(
-        {b"pandas": _readable(table.schema.metadata[b"pandas"], len(frame))}
-    )
+    table = table.replace_schema_metadata(_readable(table.schema.metadata))
     # Without rows a file has no dictionary either, from which the levels could be read.
     there = frame.select_dtypes("category") if len(frame) == 0 else ()
     levels = {str(name): [*frame[name].cat.categories] for name in there}
@@ -168,12 +148,22 @@ def read_parquet(path: str | os.PathLike[str]) -> pd.DataFrame:
         schema, keys = file.schema_arrow, _keys(file)
         table = read_arrow(file)
         metadata = read_keys(keys, schema.names)
-        table = table.cast(schema).replace_schema_metadata(parseable(keys))
+        table = table.cast(schema).replace_schema_metadata(_readable(keys))
         frame: pd.DataFrame = table.to_pandas()
+        body = json.loads(table.schema.metadata.get(b"pandas", b'{"columns": []}'))
+        written = {
+            column["name"]: str((column.get("metadata") or {}).get("dtype") or column["numpy_type"])
+            for column in body["columns"]
+        }
         for field, column in zip(table.schema, table.columns, strict=True):
-            if pa.types.is_list(field.type):
-                frame[field.name] = as_tuples(column)
-        frame = frame.astype(lost_dtypes(table.schema, len(frame)))
+            name, levels = field.name, (field.metadata or {}).get(LEVELS)
+            if written.get(name, "").endswith("[pyarrow]"):
+                frame[name] = pd.Series(pd.arrays.ArrowExtensionArray(column), frame.index)
+            elif pa.types.is_list(field.type):
+                frame[name] = as_tuples(column)
+            elif levels is not None and not len(frame):
+                kind = pd.CategoricalDtype(json.loads(levels), field.type.ordered)
+                frame[name] = frame[name].astype(kind)
     if metadata is None:
         return frame
     frame.attrs[ATTRIBUTE] = metadata.dumps()
@@ -234,12 +224,18 @@ def _checksums(table: pa.Table | None, keys: Mapping[bytes, bytes]) -> bytes:
     """The checksums of a file's rows, if they are of kinds that have one, and of its keys."""
     rows = None
     with suppress(NotWritten):
-        rows = None if table is None else logical_hash(table.replace_schema_metadata(None))
+        if table is not None:  # with the levels that no row has
+            kinds = [c for c in table.columns if c.length() and pa.types.is_dictionary(c.type)]
+            levels = [column.chunk(0).dictionary.to_pylist() for column in kinds]
+            digest = logical_hash(table.replace_schema_metadata(None))
+            rows = hashlib.sha256(f"{digest} {levels}".encode())
     total = hashlib.sha256()
     for key in sorted(keys):
         total.update(b"%d %b %d %b" % (len(key), key, len(keys[key]), keys[key]))
-    digests = {"rows": rows and bytes.fromhex(rows), "keys": total.digest()}
-    short = {name: base64.b64encode(digest or b"").decode() for name, digest in digests.items()}
+    digests = {"rows": rows, "keys": total}
+    short = {
+        name: base64.b64encode(of.digest() if of else b"").decode() for name, of in digests.items()
+    }
     return json.dumps(short, separators=(",", ":")).encode()
 
 
@@ -338,30 +334,23 @@ def rebuild(tables: Tables | str | os.PathLike[str]) -> Any:
     return provenance.rebuild(frames, frames["_extra"], placed)
 
 
-def _readable(pandas: bytes, rows: int) -> bytes:
-    """pandas' own metadata, without dtypes that it cannot read and what no reader needs.
+def _readable(keys: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
+    """The keys of a file, of which pandas can parse all names of dtypes.
 
-    The types of an Arrow schema say all of categories, and labels of columns are text anyway.
+    pandas writes names such as ``list<item: string>[pyarrow]``, and does not read them back. Such
+    a column is an object here, and the name is kept beside it.
     """
-    body = json.loads(pandas)
-    for column in body["columns"]:
-        if not is_parseable(column["numpy_type"]):
-            column["metadata"] = {"dtype": column["numpy_type"]}
-            column["numpy_type"] = "object"
-        if column["field_name"] == column["name"]:
-            del column["field_name"]
-        kind, written = column["pandas_type"], column.get("metadata")
-        if kind == "categorical" or (written is None and kind != "datetimetz"):
-            column.pop("metadata", None)
-    labels = body["column_indexes"]
-    if len(labels) == 1 and labels[0]["name"] is None and labels[0]["pandas_type"] == "unicode":
-        body["column_indexes"] = []
-    if body["columns"] and body["index_columns"] == [_ROWS | {"stop": rows}]:
-        body["index_columns"] = []
-    if not body.get("attributes"):
-        body.pop("attributes", None)
-    body = {name: part for name, part in body.items() if name not in ("creator", "pandas_version")}
-    return json.dumps(body, separators=(",", ":"), ensure_ascii=False).encode()
+    body = json.loads(keys.get(b"pandas", b"{}"))
+    for column in body.get("columns", ()):
+        try:
+            pd.api.types.pandas_dtype(column["numpy_type"])
+        except (TypeError, ValueError, NotImplementedError):
+            column |= {"numpy_type": "object", "metadata": {"dtype": column["numpy_type"]}}
+    return (
+        {**keys, b"pandas": json.dumps(body, separators=(",", ":")).encode()}
+        if body
+        else dict(keys)
+    )
 
 
 def _with_lists(schema: pa.Schema, metadata: FrameMetadata) -> pa.Schema:
@@ -438,53 +427,3 @@ def check_folder(folder: str | os.PathLike[str]) -> None:
             "its name, such as 'tables'",
             path=str(path),
         )
-
-
-def is_parseable(dtype: str) -> bool:
-    """Whether pandas can parse the name of a dtype.
-
-    Examples
-    --------
-    >>> is_parseable("int64[pyarrow]"), is_parseable("list<item: int64>[pyarrow]")
-    (True, False)
-    """
-    try:
-        pd.api.types.pandas_dtype(dtype)
-    except (TypeError, ValueError, NotImplementedError):
-        return False
-    return True
-
-
-def parseable(keys: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
-    """The keys of a Parquet file, of which pandas can parse all names of Arrow dtypes.
-
-    pandas writes names such as ``list<item: string>[pyarrow]``, and does not read them back. Such
-    a column is an object here, and the name is kept beside it.
-    """
-    body = json.loads(keys.get(b"pandas", b"{}"))
-    for column in body.get("columns", ()):
-        if not is_parseable(column["numpy_type"]):
-            column |= {"numpy_type": "object", "metadata": {"dtype": column["numpy_type"]}}
-    return {**keys, b"pandas": json.dumps(body).encode()} if body else dict(keys)
-
-
-def lost_dtypes(schema: pa.Schema, rows: int) -> dict[str, Any]:
-    """The dtypes that pandas reads as others: Arrow strings and lists, levels of no rows."""
-    body = json.loads((schema.metadata or {}).get(b"pandas", b'{"columns": []}'))
-    lost: dict[str, Any] = {
-        column["name"]: pd.ArrowDtype(pa.string())
-        for column in body["columns"]
-        if column["numpy_type"] == "string[pyarrow]" and column["name"] in schema.names
-    }
-    for column in body["columns"]:
-        name, written = column["name"], column.get("metadata") or {}
-        if str(written.get("dtype")).endswith("[pyarrow]") and name in schema.names:
-            kind = schema.field(name).type
-            lost[name] = pd.ArrowDtype(
-                pa.list_(kind.value_type) if pa.types.is_list(kind) else kind
-            )
-    for field in schema if rows == 0 else ():
-        levels = (field.metadata or {}).get(LEVELS)
-        if levels is not None and pa.types.is_dictionary(field.type):
-            lost[field.name] = pd.CategoricalDtype(json.loads(levels), field.type.ordered)
-    return lost
