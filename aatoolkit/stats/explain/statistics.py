@@ -74,15 +74,15 @@ class Tracer:
 
     def keep(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The columns of the result as plain numbers; the traced ones are kept."""
-        columns = [part for column in values.values() for part in _listed(column)]
-        if any(isinstance(part, Traced) for part in columns):
+        plain_values, is_traced = {}, False
+        for name, column in values.items():
+            parts = column if isinstance(column, list | tuple) else [column]
+            is_traced = is_traced or any(isinstance(part, Traced) for part in parts)
+            numbers = [*map(plain_value, parts)]
+            plain_values[name] = numbers if isinstance(column, list | tuple) else numbers[0]
+        if is_traced:
             self._numbers, self._order = dict(values), None
-        return {
-            name: [plain_value(value) for value in column]
-            if isinstance(column, list | tuple)
-            else plain_value(column)
-            for name, column in values.items()
-        }
+        return plain_values
 
     def reorder(self, rows: Any) -> None:
         """The rows of the result are these of those that were kept."""
@@ -118,7 +118,7 @@ class Tracer:
         return Explanation(
             plain(value),
             name,
-            {key: plain(part) for key, part in (row or {}).items()},
+            plain(row or {}),
             operation=DRAWN,
             formula=words,
             rows=len(rows),
@@ -127,14 +127,12 @@ class Tracer:
 
     def setting(self, name: str, value: Any, row: Mapping[str, Any]) -> Explanation:
         """Explain a number that is no result of any: an argument, the day of a row."""
-        row = {key: plain(part) for key, part in row.items()}
-        return Explanation(plain(value), name, row, operation=SETTING)
+        return Explanation(plain(value), name, plain(row), operation=SETTING)
 
     def squares(self, sums: ClusterSums, pair: int) -> Explanation:
         """Explain the sum of squares of a pair."""
         words = f"the sum of squares over {int((sums.pair == pair).sum())} rows"
-        row = {name: plain(value) for name, value in sums.row(pair).items()}
-        value = float(sums.squares[pair])
+        row, value = plain(sums.row(pair)), float(sums.squares[pair])
         return Explanation(value, "squares", row, operation="squares", formula=words)
 
     def total(self, sums: ClusterSums, name: str, pair: int, which: int) -> Explanation:
@@ -149,8 +147,7 @@ class Tracer:
             else:
                 part = side_of(sums.plan, sums.frame, which, rows, explain, name)
             part = replace(part, end=_TOO_MANY if rows and not part.children else None)
-            row = {key: plain(value) for key, value in sums.row(pair).items()}
-            self._cells[key] = replace(part, row=row)
+            self._cells[key] = replace(part, row=plain(sums.row(pair)))
         return self._cells[key]
 
     def _explain(self, frame: pd.DataFrame) -> Callable[..., tuple[Explanation, ...]]:
@@ -166,10 +163,6 @@ class Tracer:
             return tuple(self._cells[key] for key in keys)
 
         return explained
-
-
-def _listed(column: Any) -> Sequence[Any]:
-    return column if isinstance(column, list | tuple) else [column]
 
 
 class StatisticCells(Result):
@@ -192,42 +185,31 @@ class StatisticCells(Result):
         first = self.inputs[0]
         if self.arguments.get("join") and column in flattened(first.frame).columns:
             return first.explain(at, column)
-        cell = self.described(at, column)
-        words = {name: self._text(at, name) for name in ("method", "verdict", "why")}
-        notes = [
-            f"{name}: {words[name]}" for name in ("method", "verdict") if words[name] is not None
-        ]
-        if column == "verdict":
-            notes = notes[:1]
-        whole = None if cell.value is None else self._tracer.number(at, column)
-        if whole is None:
-            missing = None
-            if cell.value is None:
-                missing = words["why"] or words["verdict"] or "it could not be computed"
-            return replace(cell, missing=missing, notes=(*cell.notes, *notes))
-        end = whole.end
-        numbers = all(isinstance(part.value, int | float) for part in (cell, whole))
-        if numbers and not math.isclose(cell.value, whole.value, rel_tol=1e-7, abs_tol=1e-12):
-            end = f"the formula comes to {shown(whole.value)}, and not to this value"
+        cell, words = self.described(at, column), {}
+        for name in ("method", "verdict", "why"):
+            own = [n for n in map(str, self.flat.columns) if n == name or n.endswith(f"_{name}")]
+            words[name] = plain(self.flat[own[0]].iloc[at]) if own else None
+        notes = [f"{n}: {words[n]}" for n in ("method", "verdict") if words[n] and n != column]
+        result = None if cell.value is None else self._tracer.number(at, column)
+        if result is None:
+            why = words["why"] or words["verdict"] or "it could not be computed"
+            missing = str(why) if cell.value is None else None
+            return replace(cell, missing=missing, notes=tuple(notes))
+        end, values = result.end, (cell.value, result.value)
+        numbers = all(isinstance(value, int | float) for value in values)
+        if numbers and not math.isclose(*values, rel_tol=1e-7, abs_tol=1e-12):
+            end = f"the formula comes to {shown(result.value)}, and not to this value"
         return replace(
-            whole,
-            value=cell.value,
-            column=column,
-            row=cell.row,
-            unit=cell.unit,
-            meaning=cell.meaning,
-            operation=cell.operation,
-            availability=cell.availability,
-            notes=(*whole.notes, *notes),
+            cell,
+            formula=result.formula,
+            rows=result.rows,
+            place=result.place,
+            response=result.response,
+            statements=result.statements,
+            children=result.children,
+            notes=(*result.notes, *notes),
             end=end,
         )
-
-    def _text(self, at: int, name: str) -> str | None:
-        """A column of words beside the numbers."""
-        names = [str(column) for column in self.flat.columns]
-        names = [column for column in names if column == name or column.endswith(f"_{name}")]
-        value = plain(self.flat[names[0]].iloc[at]) if names else None
-        return None if value is None else str(value)
 
 
 class Unfolding:
@@ -238,16 +220,13 @@ class Unfolding:
 
     def number(self, node: Traced, place: int | None = None) -> Explanation:
         """Explain a number, or the element of a vector at a place."""
-        if not node.is_vector:
-            place = None
+        place = place if node.is_vector else None
         value = plain(node.value if place is None else node.value[place])
-        if node.op == SETTING:
-            return Explanation(value, node.name, operation=SETTING)
         leaf: Explanation | None = None
         if node.op == LEAF and node.cells is not None:
             leaf = node.cells(place or 0)
-        if leaf is not None and leaf.operation == SETTING:
-            return leaf
+        if node.op == SETTING or (leaf is not None and leaf.operation == SETTING):
+            return leaf or Explanation(value, node.name, operation=SETTING)
         row = _row(node, place) if place is not None else {}
         if (id(node), place) in self._seen:
             return Explanation(value, node.name, row, operation="above")
@@ -255,10 +234,9 @@ class Unfolding:
         if leaf is not None:
             return replace(leaf, column=node.name)
         children = tuple(self._parts(node, place))
-        rows = sum(child.rows or 1 for child in children) or None
-        formula = node.words
+        operation, formula = DRAWN, node.words
         if node.op != DRAWN:
-            numbers = numbers_of(node, place)
+            operation, numbers = "formula", numbers_of(node, place)
             if node.op == TOTAL and node.args[0].name:
                 numbers = sum_in_words([float(f"{v:.12g}") for v in node.args[0].value]) or "0"
             formula = f"{words_of(node, place)} = {numbers}"
@@ -266,9 +244,9 @@ class Unfolding:
             value,
             node.name,
             row,
-            operation=DRAWN if node.op == DRAWN else "formula",
+            operation=operation,
             formula=formula,
-            rows=rows,
+            rows=sum(child.rows or 1 for child in children) or None,
             children=children,
         )
 
@@ -282,10 +260,9 @@ class Unfolding:
 
 def _row(node: Traced, place: int) -> dict[str, Any]:
     """What identifies an element of a vector: its group, or the row of its first leaf."""
-    if node.op == LEAF:
-        return {} if node.cells is None else dict(node.cells(place).row)
     if node.cells is not None:
-        return {name: plain(value) for name, value in node.cells(place).items()}
+        cell = node.cells(place)
+        return dict(cell.row) if node.op == LEAF else plain(cell)
     if node.op == STACKED:
         rows = [_row(node.args[0], int(at)) for at in np.flatnonzero(node.index == place)[:1]]
         return {name: value for row in rows for name, value in row.items() if name != "day"}
