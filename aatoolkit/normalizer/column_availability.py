@@ -92,6 +92,8 @@ class TableStatements:
     ) -> None:
         self._table, self._array, self._size = table, array, size
         self._signals = [signal for signal in signals if signal.rule != INFERRED]
+        self._narrow = [signal for signal in self._signals if signal.scope in ("field", "row")]
+        self._whole = section_state(self._signals) or UNKNOWN
         self._lists: dict[str, list[Any]] = {}
 
     @cached_property
@@ -117,9 +119,9 @@ class TableStatements:
         path
             Gives the JSON path of its value in a row.
         """
-        if absent and not is_unmeasured(self._signals):
+        if absent and self._whole.status not in EMPTY:
             return ColumnMetadata(name, _ABSENT)
-        base = stated(column, self._signals)
+        base = self._stated(column)
         statements: list[Statement] = []
         if column.name not in self._table.key:
             statements, beyond = self._conditional(column)
@@ -139,52 +141,52 @@ class TableStatements:
         states, _ = RowStatus(values, self._size, values).states(base, statements)
         return ColumnMetadata(name, combine(states), tuple(statements), base)
 
-    def denied(self, column: Column, array: pa.Array, path: PathOf) -> Mask | None:
-        """The rows whose number is denied, if any."""
-        is_empty, states = self._is_empty, {}
-        if self._is_narrow:
-            is_empty = stated(column, self._signals).status in EMPTY
-            states = self._states(column)
-        denied = self._by_engine[is_empty]
-        if denied is None and not states:
-            return None
-        is_valid: Mask = array.is_valid().to_numpy(zero_copy_only=False)
-        denied = is_valid & (False if denied is None else denied)
-        for row in np.flatnonzero(is_valid).tolist() if states else ():
+    def denied(self, column: Column, array: pa.Array, path: PathOf) -> Mask:
+        """The rows whose number is denied."""
+        is_empty, states = self._stated(column).status in EMPTY, self._states(column)
+        denied: Mask = array.is_valid().to_numpy(zero_copy_only=False)
+        rows = np.flatnonzero(denied).tolist() if states else []
+        denied &= self._by_engine[is_empty]
+        for row in rows:
             place = narrowest_path(path(row), states)
             if place:
                 denied[row] = states[place].status in EMPTY
-        return denied if denied.any() else None
+        return denied
 
     @cached_property
-    def _is_narrow(self) -> bool:
-        return any(signal.scope in ("field", "row") for signal in self._signals)
+    def denies_some(self) -> bool:
+        """Whether any number is denied, as far as can be told without looking at columns."""
+        is_empty = self._whole.status in EMPTY
+        return any(map(denies, self._narrow)) or bool(self._by_engine[is_empty].any())
 
     @cached_property
-    def _is_empty(self) -> bool:
-        return is_unmeasured(self._signals)
-
-    @cached_property
-    def _by_engine(self) -> list[Mask | None]:
-        """The rows denied by their engine, if any; and the same where all others are denied."""
-        masks: list[Mask | None] = []
-        for is_empty in (False, True):
-            denied = np.full(self._size, is_empty)
-            for signal in self._signals if self._dimensions["engine"] else ():
-                if signal.scope == "engine":
-                    of_it = [engine == signal.target for engine in self._list("engine")]
-                    denied[np.array(of_it, bool)] = denies(signal)
-            masks.append(denied if denied.any() else None)
+    def _by_engine(self) -> list[Mask]:
+        """The rows denied by their engine; and the same where all others are denied."""
+        masks = [np.zeros(self._size, bool), np.ones(self._size, bool)]
+        for signal in self._signals if self._dimensions["engine"] else ():
+            if signal.scope == "engine":
+                of_it = np.array([engine == signal.target for engine in self._list("engine")], bool)
+                for mask in masks:
+                    mask[of_it] = denies(signal)
         return masks
 
     def _states(self, column: Column) -> dict[str, Availability]:
         """What is stated of single rows of a column, by their JSON path."""
         return {
             format_json_path(target_steps(signal.target or "")): signal.availability
-            for signal in self._signals
-            if signal.scope in ("row", "field")
-            and reach(signal.target or "", column.pattern) == "some"
+            for signal in self._narrow
+            if reach(signal.target or "", column.pattern) == "some"
         }
+
+    def _stated(self, column: Column) -> Availability:
+        """The narrowest statement about a whole column; that of the section if there is none."""
+        states: dict[int, list[Availability]] = {}
+        for signal in self._narrow:
+            target = signal.target or ""
+            is_whole = signal.scope == "field" and not signal.rows
+            if is_whole and reach(target, column.pattern) == "all":
+                states.setdefault(len(target_steps(target)), []).append(signal.availability)
+        return _combined(states[max(states)]) if states else self._whole
 
     def _conditional(self, column: Column) -> tuple[list[Statement], list[Availability]]:
         """Statements about engines and days; and the states of those whose rows are summed."""
@@ -269,12 +271,6 @@ def section_state(signals: Iterable[Signal]) -> Availability | None:
     return _combined(signal.availability for signal in first) if first else None
 
 
-def is_unmeasured(signals: list[Signal]) -> bool:
-    """Whether the section as a whole could not be measured."""
-    state = section_state(signals)
-    return state is not None and state.status in EMPTY
-
-
 def is_silent(section: Section, document: object, signals: Iterable[Signal]) -> bool:
     """Whether an answer is the reason why there is none: it is an error, or has no body of its own.
 
@@ -288,21 +284,6 @@ def is_silent(section: Section, document: object, signals: Iterable[Signal]) -> 
     first = [parse_path(column.pattern)[:1] for table in section for column in table.columns]
     names = {step.name for steps in first for step in steps if isinstance(step, Field)}
     return not isinstance(document, Mapping) or names.isdisjoint(document.keys() - {*ENVELOPE})
-
-
-def stated(column: Column, signals: list[Signal]) -> Availability:
-    """The narrowest statement about a whole column; that of the section if there is none."""
-    reaches = [
-        (len(target_steps(signal.target or "")), signal.availability)
-        for signal in signals
-        if signal.scope == "field"
-        and not signal.rows
-        and reach(signal.target or "", column.pattern) == "all"
-    ]
-    if reaches:
-        narrowest = max(length for length, _ in reaches)
-        return _combined(state for length, state in reaches if length == narrowest)
-    return section_state(signals) or UNKNOWN
 
 
 def denies(signal: Signal) -> bool:

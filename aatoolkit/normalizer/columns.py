@@ -7,7 +7,7 @@ together. What is odd raises; then each column is converted alone, and odd ones 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cache, cached_property, lru_cache, partial
+from functools import cache, cached_property, lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
@@ -22,7 +22,7 @@ from aatoolkit.jsontree.coerce import ARROW, POOL, exact_array, read_as
 from aatoolkit.jsontree.vectors import MISSING, RowIndex, RowMap, Vector
 from aatoolkit.metadata import attrs
 from aatoolkit.metadata.recipe import read_from
-from aatoolkit.normalizer.column_availability import WHY, TableStatements, denies
+from aatoolkit.normalizer.column_availability import WHY, TableStatements
 from aatoolkit.normalizer.rows import TableRows, values_at
 from aatoolkit.normalizer.walk import DriftReport
 from aatoolkit.sections.section import Column
@@ -65,8 +65,9 @@ class BuiltTable:
         source: attrs.Source,
         report: DriftReport,
     ) -> None:
-        self.rows, self.name, self._signals, self._source = rows, name, signals, source
+        self.rows, self.name, self._source = rows, name, source
         self.table, self.size = rows.table, rows.size
+        self._signals = signals
         self.absent: set[str] = set()
         self._blocks: list[Block] = []
         self._places: dict[str, tuple[int, int]] = dict.fromkeys(self.table.names, (0, 0))
@@ -76,9 +77,8 @@ class BuiltTable:
         for column in self.table.columns:
             place, index = rows.find(column.source or "")
             if self._is_host(column, place, report):
-                self._keep(
-                    [column.name], "string", pa.array([source.host] * self.size, pa.string())
-                )
+                hosts = pa.array([source.host] * self.size, pa.string())
+                self._blocks.append(("string", hosts, [column.name]))
             else:
                 is_alone = column.name in rows.plan.alone or self.size > _FEW
                 group = groups.setdefault(column.name if is_alone else column.dtype, [])
@@ -88,8 +88,14 @@ class BuiltTable:
                 for member in members:
                     if len(members) == 1 or not self._convert([member]):
                         self._read(*member, report)
-        if self.size and any(map(denies, signals)):
-            self._mask(report)
+        for number, (_, _, names) in enumerate(self._blocks):
+            self._places |= {name: (number, at) for at, name in enumerate(names)}
+        statements = self._statements()
+        if self.size and statements.denies_some:
+            self._mask(statements, report)
+
+    def _statements(self) -> TableStatements:
+        return TableStatements(self.table, self._signals, self.array, self.size)
 
     def _is_host(self, column: Column, place: Vector, report: DriftReport) -> bool:
         """Note a column whose field the answer lacks; whether its host is the value."""
@@ -104,10 +110,6 @@ class BuiltTable:
         if rows.is_null:
             self.absent.add(column.name)
         return False
-
-    def _keep(self, names: Sequence[str], dtype: str, array: pa.Array) -> None:
-        self._places |= {name: (len(self._blocks), at) for at, name in enumerate(names)}
-        self._blocks.append((dtype, array, names))
 
     def _convert(self, members: Sequence[Member]) -> bool:
         """Convert columns of one dtype together, if all they hold is plain JSON of it."""
@@ -124,7 +126,7 @@ class BuiltTable:
                 array = exact_array(values, kinds, column.dtype)
         except (ValueError, OverflowError, KeyError, TypeError):
             return False
-        self._keep([column.name for column, _, _ in members], column.dtype, array)
+        self._blocks.append((column.dtype, array, [column.name for column, _, _ in members]))
         return True
 
     def _read(self, column: Column, place: Vector, index: RowMap, report: DriftReport) -> None:
@@ -159,26 +161,22 @@ class BuiltTable:
             else:  # undeclared levels come last
                 levels = _codes((*column.levels, *new))
             array = _coded(map(levels.get, values), column, new * (not column.ordered))
-        self._keep([column.name], column.dtype, array)
+        self._blocks.append((column.dtype, array, [column.name]))
 
-    def _mask(self, report: DriftReport) -> None:
+    def _mask(self, statements: TableStatements, report: DriftReport) -> None:
         """Mask the numbers that the answer denies, and keep them in ``extra``."""
-        statements = TableStatements(self.table, self._signals, self.array, self.size)
         for number, (dtype, array, names) in enumerate(self._blocks):
-            masks = {}
+            mask = np.zeros((len(names), self.size), bool)
             for column in map(self.table.__getitem__, self.rows.plan.measures & {*names}):
-                denied = statements.denied(
-                    column, self.array(column.name), self.rows.path_in(column)
-                )
-                if denied is not None:
-                    masks[column.name] = denied
+                values, path = self.array(column.name), self.rows.path_in(column)
+                denied = statements.denied(column, values, path)
+                if denied.any():
+                    mask[[*names].index(column.name)] = denied
                     place, index = self.rows.find(column.source or "")
                     there = np.flatnonzero(denied)
                     report.keep(place, there if index is None else np.unique(index[there]), WHY)
-            if masks:
-                none = np.zeros(self.size, bool)
-                mask = np.concatenate([masks.get(name, none) for name in names])
-                masked = pc.if_else(mask, pa.scalar(None, array.type), array)
+            if mask.any():
+                masked = pc.if_else(mask.ravel(), pa.scalar(None, array.type), array)
                 self._blocks[number] = dtype, masked, names
 
     def check_key(self, report: DriftReport) -> None:
@@ -197,7 +195,8 @@ class BuiltTable:
         different = len(set(lists[0] if len(lists) == 1 else zip(*lists, strict=True)))
         if different < self.size:
             report.record("duplicate key", place, self.size - different)
-            self._keep(["_row"], "Int64", pa.array(np.arange(self.size)))
+            self._places["_row"] = len(self._blocks), 0
+            self._blocks.append(("Int64", pa.array(np.arange(self.size)), ["_row"]))
 
     def release(self) -> None:
         """Let go of the answer, once it is known what it states of the columns."""
@@ -222,22 +221,19 @@ class BuiltTable:
     @cached_property
     def metadata(self) -> attrs.FrameMetadata:
         """The metadata of its columns."""
-        statements = TableStatements(self.table, self._signals, self.array, self.size)
+        statements = self._statements()
         columns = {
             column.name: statements.describe(
                 column,
                 f"{self.name}.{column.name}",
                 column.name in self.absent,
                 self.array(column.name).null_count < self.size,
-                partial(self._path, column),
+                self.rows.path_in(column),
             )
             for column in self.table.columns
         }
         key, recipe = tuple(self.table.key), read_from(0, self.name)
         return attrs.FrameMetadata(columns, key, (self._source,), recipe=recipe)
-
-    def _path(self, column: Column, row: int) -> str | None:
-        return self.rows.path_in(column)(row)
 
 
 @lru_cache(maxsize=256)
@@ -306,12 +302,10 @@ def _frame_of(
         if isinstance(converted, np.ndarray):  # a block of what is numpy's has two axes
             arrays.append((converted.reshape(len(columns), size), np.array(numbers)))
         else:
-            arrays += zip(converted, map(_place, numbers), strict=True)
-    index = pd.RangeIndex(size)
-    frame: pd.DataFrame = internals.create_dataframe_from_blocks(
-        arrays, index, _names(names).view()
+            arrays += zip(converted, np.array(numbers).reshape(-1, 1), strict=True)
+    return internals.create_dataframe_from_blocks(  # type: ignore[no-any-return]
+        arrays, pd.RangeIndex(size), _names(names).view()
     )
-    return frame
 
 
 def _converted(dtype: str, whole: pa.Array, size: int, count: int, dtype_backend: str) -> Any:
@@ -323,24 +317,21 @@ def _converted(dtype: str, whole: pa.Array, size: int, count: int, dtype_backend
         codes = whole.indices.fill_null(-1).to_numpy(zero_copy_only=False).copy()
         levels = _category(tuple(whole.dictionary.to_pylist()), whole.type.ordered)
         return [pd.Categorical.from_codes(codes, dtype=levels, validate=False)]
-    if dtype_backend != "pyarrow" and dtype in _MASKED:
+    is_numpy = dtype_backend != "pyarrow"
+    if is_numpy and dtype in _MASKED:
         missing = np.zeros(len(whole), bool)
         if whole.null_count:
             missing = whole.is_null().to_numpy(zero_copy_only=False)
-        if dtype == "boolean":
-            values = pc.fill_null(whole, False).to_numpy(zero_copy_only=False)
-        else:  # as they are in memory; any where one is missing
-            kind = whole.type.to_pandas_dtype()
-            buffer = whole.buffers()[1] if len(whole) else b""
-            values = np.frombuffer(buffer, kind, len(whole), whole.offset * kind().itemsize).copy()
+            whole = pc.fill_null(whole, False if dtype == "boolean" else 0)
+        values = whole.to_numpy(zero_copy_only=False).copy()
         make = getattr(pd.arrays, _MASKED[dtype])
         return [make(values[at : at + size], missing[at : at + size]) for at in starts]
-    if dtype_backend != "pyarrow" and dtype == "date":
+    if is_numpy and dtype == "date":
         # pandas holds days as instants at midnight.
         return whole.cast(pa.timestamp("us")).to_numpy(zero_copy_only=False).copy()
-    if dtype_backend != "pyarrow" and dtype == "list<string>":
+    if is_numpy and dtype == "list<string>":
         return as_tuples(whole)
-    kind = _kind(dtype) if dtype_backend != "pyarrow" else None
+    kind: Any = _kind(dtype) if is_numpy else None
     if kind is None:
         whole = whole.cast(_SHORT.get(whole.type, whole.type))
         kind = pd.ArrowDtype(whole.type)
@@ -360,11 +351,6 @@ def _kind(dtype: str) -> Any:
     if dtype == "timestamp":
         return pd.DatetimeTZDtype("us", ZoneInfo("UTC"))
     return pd.StringDtype() if dtype == "string" else None
-
-
-@cache
-def _place(number: int) -> np.ndarray[Any, Any]:
-    return np.array([number])
 
 
 @lru_cache(maxsize=256)

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit import sections
@@ -365,18 +366,15 @@ def _fits(tables: Iterable[BuiltTable], report: DriftReport, signals: Iterable[S
     It is not if most of its values are in no column, and it does not state that there is nothing
     to report. A main table in which at least half of the columns have values settles it.
     """
-    counts = [
-        [table.size - table.array(name).null_count for name in table.table.names]
-        for table in tables
-    ]
-    if 2 * sum(map(bool, counts[0])) >= len(counts[0]) and any(counts[0]):
+    filled = ([t.size - t.array(name).null_count for name in t.table.names] for t in tables)
+    main = next(filled)
+    if any(main) and 2 * sum(map(bool, main)) >= len(main):
         return True
     if any(signal.scope == "section" and denies(signal) for signal in signals):
         return True
-    unread = [
-        leaf for value, _, _ in report.values("new", "wrong type") for leaf in leaves(value, "")
-    ]
-    return sum(text not in ("null", "{}", "[]") for _, text in unread) <= sum(map(sum, counts))
+    unread = (leaves(value, "") for value, _, _ in report.values("new", "wrong type"))
+    texts = [text for _, text in chain.from_iterable(unread) if text not in ("null", "{}", "[]")]
+    return bool(len(texts) <= sum(main) + sum(map(sum, filled)))
 
 
 def _draft_of(answer: Any, name: str, declared: Section | None) -> Section | None:
