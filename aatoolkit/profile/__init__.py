@@ -6,8 +6,8 @@ guesses cost more than open questions, so what a wrong one would break is applie
 
 In reading order: ``asking`` plans the requests and sends them; ``drafting`` holds the draft that a
 person reviews, section by section (``section_draft``); ``candidates`` finds what may state
-availability, ``confirming`` asks about it, ``rule_check`` tries a rule on the responses before it
-is set; ``checking`` compares a service with its profile. What the responses mean is found out in
+availability, ``confirming`` asks about it; ``checking`` tries a rule on the responses before it is
+set, and compares a service with its profile. What the responses mean is found out in
 ``aatoolkit.sections.inference``.
 
 >>> import aatoolkit as aa

@@ -54,10 +54,6 @@ class PlannedRequest:
     purpose: str
     host: str = ""
 
-    def __str__(self) -> str:
-        of = f" of {self.host}" if self.host else ""
-        return f"{self.section or 'combined view'}{of}?{self.scope._to_query()}  {self.purpose}"
-
 
 @dataclass
 class Responses:
@@ -94,25 +90,6 @@ class Responses:
     stopped: str = ""
 
 
-def first_requests(names: Iterable[str] | None = None) -> list[PlannedRequest]:
-    """Plan the requests that every draft begins with.
-
-    Examples
-    --------
-    >>> len(first_requests())
-    19
-    """
-    plain = Scope()
-    return [
-        PlannedRequest(_OPTIONS, plain, "the vocabulary of the project"),
-        *(
-            PlannedRequest(name, plain, "the section as it is")
-            for name in (sections.names() if names is None else names)
-        ),
-        PlannedRequest(None, plain, "whether it answers for all sections at once"),
-    ]
-
-
 def ask(
     project: Project,
     *,
@@ -135,17 +112,23 @@ def ask(
     """
     responses = Responses()
     until = None if seconds is None else time.monotonic() + seconds
-    first = first_requests(names)[:requests]
+    plain, names = Scope(), sections.names() if names is None else names
+    first = [
+        PlannedRequest(_OPTIONS, plain, "the vocabulary of the project"),
+        *(PlannedRequest(name, plain, "the section as it is") for name in names),
+        PlannedRequest(None, plain, "whether it answers for all sections at once"),
+    ][:requests]
     combined = None
     for request, outcome in _fetched(project, first, responses, progress, until).items():
         if isinstance(outcome, AAToolkitError):
             responses.errors[request.section or "combined"] = outcome
         elif request.section == _OPTIONS:
-            responses.options = outcome[0]
+            responses.options = outcome.json
         elif request.section is None:
-            combined = outcome[0]
+            combined = outcome.json
         else:
-            responses.whole[request.section], responses.payloads[request.section] = outcome
+            responses.whole[request.section] = outcome.json
+            responses.payloads[request.section] = outcome
     refused = [e for e in responses.errors.values() if isinstance(e, NotAuthorized | NotVisible)]
     if first and len(refused) == len(first):
         raise refused[0]
@@ -155,9 +138,9 @@ def ask(
     for request, outcome in _fetched(project, more, responses, progress, until).items():
         if isinstance(outcome, AAToolkitError):
             continue
-        documents = {request.section: outcome[0]}
+        documents = {request.section: outcome.json}
         if request.section is None:
-            documents = {name: _at(outcome[0], path) for name, path in places.items()}
+            documents = {name: _at(outcome.json, path) for name, path in places.items()}
         for name, document in documents.items():
             if document is None or name is None:
                 continue
@@ -177,9 +160,9 @@ def _fetched(
     progress: bool | None,
     until: float | None,
 ) -> dict[PlannedRequest, Any]:
-    """Send requests; return the decoded response of each and the payload, or its error."""
+    """Send requests; return the payload of each, or its error."""
     responses.requests += requests
-    results: dict[PlannedRequest, tuple[Any, Payload] | AAToolkitError] = {}
+    results: dict[PlannedRequest, Payload | AAToolkitError] = {}
 
     def fetch(request: PlannedRequest) -> None:
         try:
@@ -188,7 +171,8 @@ def _fetched(
             else:
                 other = project.client.project(request.host) if request.host else project
                 payload = other.fetch(request.section, request.scope)
-            results[request] = payload.json, payload
+            payload.json  # noqa: B018  it may be none
+            results[request] = payload
         except AAToolkitError as error:
             results[request] = error
 
@@ -198,16 +182,15 @@ def _fetched(
             bar = progress_bar(outcomes, progress, total=len(requests), unit="response")
             for _, outcome in bar:
                 outcome.result()
-            answered = results
         except (KeyboardInterrupt, TimeoutError) as error:
             # A copy: requests that are cancelled now are no errors of the service.
-            answered = dict(results)
+            results = dict(results)
             is_interrupt = isinstance(error, KeyboardInterrupt)
-            if is_interrupt and not (answered or responses.whole):
+            if is_interrupt and not (results or responses.whole):
                 raise
             responses.stopped = "interrupted" if is_interrupt else "out of time"
-            responses.unanswered = len(requests) - len(answered)
-    return {request: answered[request] for request in requests if request in answered}
+            responses.unanswered = len(requests) - len(results)
+    return {request: results[request] for request in requests if request in results}
 
 
 # --- the combined view ------------------------------------------------------------------------
@@ -302,26 +285,24 @@ def engines_of(options: Any) -> tuple[list[str], list[str]]:
     ran: list[str] = []
     waiting: list[str] = []
     off: list[str] = []
-    for name, engine in _engines(options):
+    for engine in _engines(options):
+        ids = (engine.get(key) for key in ("id", "key", "slug", "engine", "code", "value", "name"))
+        name = next((text for text in ids if isinstance(text, str)), None)
         runs = [value for key, value in engine.items() if "run" in snake(key)]
         is_off = any(v is False for key, v in engine.items() if "configured" in snake(key))
         never = bool(runs) and all(value is None for value in runs)
-        (off if is_off else waiting if never else ran).append(name)
+        if name is not None:
+            (off if is_off else waiting if never else ran).append(name)
     return ran, [*waiting, *off]
 
 
-def _engines(options: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the engines that scope options list, by name."""
-    for name, value in options.items() if isinstance(options, dict) else ():
+def _engines(options: Any) -> list[dict[str, Any]]:
+    """Return the engines that scope options list, as objects."""
+    inner = options if isinstance(options, dict) else {}
+    for name, value in inner.items():
         records = value if isinstance(value, list) else []
-        if isinstance(value, dict) and all(isinstance(one, dict) for one in value.values()):
+        if isinstance(value, dict) and all(isinstance(engine, dict) for engine in value.values()):
             records = [{"id": key, **engine} for key, engine in value.items()]
         if records and any(word in snake(name) for word in ("engine", "model", "assistant")):
-            for record in records:
-                engine = record if isinstance(record, dict) else {"id": record}
-                keys = ("id", "key", "slug", "engine", "code", "value", "name")
-                names = (engine[key] for key in keys if isinstance(engine.get(key), str))
-                yield from ((name, engine) for name in [*names][:1])
-            return
-    for value in options.values() if isinstance(options, dict) else ():
-        yield from _engines(value)
+            return [record if isinstance(record, dict) else {"id": record} for record in records]
+    return next(filter(None, map(_engines, inner.values())), [])

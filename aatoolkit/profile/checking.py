@@ -1,17 +1,21 @@
-"""Check whether a service still responds as it did when its profile was drafted."""
+"""Check a service against its profile, and a rule of availability against responses."""
 
 from __future__ import annotations
 
+import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit._util.show import Shown
-from aatoolkit.errors import AAToolkitError
+from aatoolkit.availability import Cause, Status
+from aatoolkit.availability.detect import detect, raw, read_word
+from aatoolkit.errors import AAToolkitError, did_you_mean, near_matches
+from aatoolkit.jsontree.paths import Entries, Field, Step, leaves, parse_pattern
 from aatoolkit.normalizer.normalize import normalize
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.payload import Payload
-from aatoolkit.sections import COUNT, FRACTION
+from aatoolkit.sections import COUNT, FRACTION, Rule
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,6 +23,11 @@ if TYPE_CHECKING:
     from aatoolkit.client.client import Project
     from aatoolkit.sections import Profile, Section
 
+_MEANINGS = (
+    *(str(status) for status in Status if status != Status.UNKNOWN),
+    *(str(cause) for cause in Cause if cause not in (Cause.ABSENT, Cause.NO_ROW)),
+)
+_SHOWN = 8
 _SLACK, _OTHER_SCALE = 1e-9, 25
 
 Change = tuple[str, str, int, str | None]
@@ -27,17 +36,15 @@ Change = tuple[str, str, int, str | None]
 
 def baseline_of(sections: Mapping[str, Section], payloads: Mapping[str, Payload]) -> dict[str, Any]:
     """Collect drift, the size of shares and empty columns now, to compare with later."""
-    baseline: dict[str, Any] = {"drift": {}, "sizes": {}}
+    baseline: dict[str, Any] = {}
     for name, payload in payloads.items():
         tables = _read(sections[name], payload) if name in sections else None
         if tables is not None:
-            baseline["drift"][name] = sorted([kind, path] for kind, path, *_ in _drift(tables))
-            baseline["sizes"][name] = _sizes(sections[name], tables)
-    changed = {
-        kind: {n: facts for n, facts in of.items() if facts or kind == "sizes"}
-        for kind, of in baseline.items()
-    }
-    return {kind: of for kind, of in changed.items() if of}
+            drift = sorted([kind, path] for kind, path, *_ in _drift(tables))
+            if drift:
+                baseline.setdefault("drift", {})[name] = drift
+            baseline.setdefault("sizes", {})[name] = _sizes(sections[name], tables)
+    return baseline
 
 
 def check(
@@ -131,3 +138,117 @@ def _drift(tables: Tables) -> list[Change]:
         (str(kind), str(path), int(count), example if example is None else str(example))
         for kind, path, count, example in drift.itertuples(index=False)
     ]
+
+
+# --- rules --------------------------------------------------------------------------------------
+
+
+def problem_of(
+    rule: Rule, responses: Sequence[Any], headers: Iterable[Mapping[str, str]] = ()
+) -> str | None:
+    """Describe what is wrong with a rule for the responses seen; None if it reads some of them.
+
+    Examples
+    --------
+    >>> responses = [{"rivit": [{"lkm": 0, "tyhja": True}]}]
+    >>> problem_of(Rule(at="rivit[].tyhja", words={True: "not_run"}), responses) is None
+    True
+    >>> problem_of(Rule(at="rivit[].tyhjä", words={True: "not_run"}), responses)
+    "no response has 'rivit[].tyhjä'; did you mean 'rivit[].tyhja' or 'rivit[].lkm'?"
+    """
+    for meaning in rule.words.values():
+        if not isinstance(meaning, str) or read_word(meaning).status == Status.UNKNOWN:
+            return f"{meaning!r} is no status; there are {', '.join(_MEANINGS)}"
+    lines = [*headers]
+    for at, response in enumerate(responses):
+        sent = lines[at] if at < len(lines) else {}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            signals = detect(response, rule, headers=sent).signals
+        read = (signal.availability.status for signal in signals if signal.rule == rule.name)
+        if any(status != Status.UNKNOWN for status in read):
+            return None
+    values = [line[name] for line in lines for name in line if name.lower() == rule.header]
+    if rule.kind != "header":
+        steps = parse_pattern(rule.at)
+        values = [value for response in responses for value in values_at(response, steps)]
+    if not values:
+        paths = {
+            re.sub(r"\[\d+\]", "[]", path)[2:] for r in responses for path, _ in leaves(r, "$")
+        }
+        near = near_matches(rule.at, sorted({*paths, *(p.rpartition(".")[0] for p in paths)}))
+        hint = did_you_mean(near, "look at the response for its fields")
+        return f"no response has {rule.at!r}; {hint}" if responses else None
+    stated = (value.get(rule.status) if isinstance(value, dict) else value for value in values)
+    words = {repr(word): word for word in stated if isinstance(word, str | int)}
+    texts = dict.fromkeys(raw(value)[:80] for value in values)
+    example = ", ".join(f"{word}: …" for word in [*words][:_SHOWN]) or "…"
+    return (
+        f"none of the values of {rule.at!r} is known: {', '.join([*texts][:_SHOWN])}; say what "
+        f"they mean, as words={{{example}}} with {', '.join(_MEANINGS)}, or which field says it, "
+        "as status="
+    )
+
+
+def complete(
+    at: str, responses: Sequence[Any], engine_maps: Collection[str]
+) -> tuple[dict[str, str], list[str]] | None:
+    """Complete a rule about a word by what stands beside it; None where nothing does.
+
+    Parameters
+    ----------
+    at : str
+        The path of the word.
+    responses : sequence
+        Decoded responses of the section.
+    engine_maps : collection of str
+        The paths of objects whose keys are engines.
+
+    Returns
+    -------
+    tuple of dict and list
+        The arguments of the rule, and the words of its engines.
+
+    Examples
+    --------
+    >>> state = {"vaihe": "kesken", "syy": "Ei vielä ajettu", "m": {"a": {"vaihe": "ei"}}}
+    >>> complete("tila.vaihe", [{"tila": state}], ["tila.m"])
+    ({'at': 'tila', 'status': 'vaihe', 'reason': 'syy', 'engines': 'm'}, ['ei'])
+    """
+    above, _, status = at.rpartition(".")
+    if not above or {*at} & {*"[{"}:
+        return None
+    steps = parse_pattern(above)
+    objects = [o for one in responses for o in values_at(one, steps) if isinstance(o, dict)]
+    columns: dict[str, list[Any]] = {}
+    for name, value in (item for record in objects for item in record.items()):
+        columns.setdefault(name, []).append(value)
+    texts = [
+        name for name, values in columns.items()
+        if name != status and all(isinstance(value, str) for value in values)
+        and any(" " in value.strip() for value in values)
+    ]  # fmt: skip
+    maps = [name for name in columns if f"{above}.{name}" in engine_maps]
+    rule = {"reason": texts[0]} if len(texts) == 1 else {}
+    rule |= {"engines": maps[0]} if len(maps) == 1 else {}
+    if not rule:
+        return None
+    inner = (value for value in columns.get(rule.get("engines", ""), ()) if isinstance(value, dict))
+    states = (state for value in inner for state in value.values())
+    words = (state.get(status) if isinstance(state, dict) else state for state in states)
+    listed = [*dict.fromkeys(word for word in words if isinstance(word, str))]
+    return {"at": above, "status": status, **rule}, listed
+
+
+def values_at(value: Any, steps: Sequence[Step]) -> Iterator[Any]:
+    """Yield the values at a pattern."""
+    if not steps:
+        yield value
+    elif isinstance(steps[0], Field):
+        if isinstance(value, dict) and steps[0].name in value:
+            yield from values_at(value[steps[0].name], steps[1:])
+    elif isinstance(value, list | dict):
+        is_map = isinstance(steps[0], Entries)
+        inner = value.values() if is_map and isinstance(value, dict) else value
+        for item in inner if is_map or isinstance(value, list) else ():
+            yield from values_at(item, steps[1:])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +15,11 @@ from aatoolkit.jsontree.coerce import read_as
 from aatoolkit.jsontree.paths import Entries, format_path, parse_pattern
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.profile.candidates import Candidate
-from aatoolkit.profile.rule_check import complete, problem_of, values_at
-from aatoolkit.sections import Aggregation, Rule, Section
+from aatoolkit.profile.checking import complete, problem_of, values_at
+from aatoolkit.sections import Rule, Section
 from aatoolkit.sections.availability_rule import with_rule
 from aatoolkit.sections.column import PARSES, Reading
-from aatoolkit.sections.inference.analysis import Analysis, rename
+from aatoolkit.sections.inference.analysis import Analysis, column_of, rename
 from aatoolkit.sections.inference.relations import (
     LIKELY,
     OPEN,
@@ -31,7 +32,7 @@ from aatoolkit.sections.inference.relations import (
 if TYPE_CHECKING:
     import pandas as pd
 
-_UNSET: Any = object()
+_FACTS = ("unit", "aggregate", "dtype", "parse", "scale", "missing", "doc")
 
 
 class SectionDraft:
@@ -110,20 +111,9 @@ class SectionDraft:
         return Shown(pd.DataFrame(review, index=index, dtype="string"))
 
     def set(
-        self,
-        column: str,
-        *,
-        table: str | None = None,
-        unit: str | None = _UNSET,
-        aggregate: Aggregation = _UNSET,
-        dtype: str | None = None,
-        parse: Any = _UNSET,
-        scale: float | None = None,
-        missing: tuple[Any, ...] | None = None,
-        doc: str | None = None,
-        name: str | None = None,
+        self, column: str, *, table: str | None = None, name: str | None = None, **facts: Any
     ) -> None:
-        """Settle facts of a column by hand; arguments left out keep what was found.
+        """Settle facts of a column by hand; those left out keep what was found.
 
         Parameters
         ----------
@@ -131,11 +121,13 @@ class SectionDraft:
             The column; by its name here, its path, or its name in the service's own words.
         table : str, optional
             The table, where several have such a column.
-        unit, dtype, parse, scale, missing, doc, name
-            As of `aatoolkit.Column`. A parse is tried on the values of the responses, and without
-            a dtype it takes the first one that it gives.
-        aggregate : Aggregation
-            How rows combine: ``SUM``, ``ratio("cit", "tot")``, ``weighted("tot")``.
+        name : str, optional
+            What it is to be called.
+        **facts
+            ``unit``, ``aggregate`` (``SUM``, ``ratio("cit", "tot")``, ``weighted("tot")``),
+            ``dtype``, ``parse``, ``scale``, ``missing`` and ``doc``, as of `aatoolkit.Column`. A
+            parse is tried on the values of the responses, and without a dtype it takes the first
+            one that it gives.
 
         Raises
         ------
@@ -144,53 +136,54 @@ class SectionDraft:
             if a parse or dtype cannot read what the responses have.
         """
         target = self._column(column, table)
-        before = dict(vars(target))
-        if unit is not _UNSET:
-            target.unit = Finding(unit, SETTLED, "settled by hand")
-        if aggregate is not _UNSET:
-            target.rule = Finding(aggregate, SETTLED, "settled by hand")
-        if dtype is None and parse is not _UNSET and target.dtype not in PARSES.get(parse, ()):
-            dtype = next(iter(PARSES.get(parse, ())), None)
-        changes: dict[str, Any] = {"dtype": dtype, "missing": missing}
-        changes = {fact: value for fact, value in changes.items() if value is not None}
-        changes |= {} if parse is _UNSET else {"parse": parse}
-        target.reading = replace(target.reading, **changes)
-        target.scale = target.scale if scale is None else scale
-        target.doc = target.doc if doc is None else doc
-        if name is not None:
-            rename(target, name)
+        changed = copy(target)
+        dtypes = PARSES.get(facts.get("parse") or "", ())
+        if "dtype" not in facts and dtypes and target.dtype not in dtypes:
+            facts["dtype"] = dtypes[0]
+        for fact, value in facts.items():
+            if fact in ("unit", "aggregate"):
+                finding: Finding[Any] = Finding(value, SETTLED, "settled by hand")
+                setattr(changed, {"aggregate": "rule"}.get(fact, fact), finding)
+            elif fact in ("scale", "doc"):
+                setattr(changed, fact, value)
+            elif fact in ("dtype", "parse", "missing"):
+                changed.reading = replace(changed.reading, **{fact: value})
+            else:
+                raise ArgumentError(unknown("fact", fact, _FACTS), argument=fact)
         try:
-            rule, names = target.aggregate, self.section[target.table].names
+            rule, names = changed.aggregate, target.relation.names
             lacking = {*(rule.over or ()), rule.by, rule.within} - {None, *names}
             if lacking:
                 raise ValueError(f"its rule needs {', '.join(map(str, lacking))}, not there")
-            if changes:
-                _check_values(target)
-        except (ValueError, KeyError) as error:
-            if target.name != before["name"]:
-                rename(target, before["name"])
-            vars(target).update(before)
+            if name is not None and name != target.name and name in names:
+                raise ValueError(f"its table has a column {name!r}")
+            column_of(changed)
+            if {"dtype", "parse", "missing"} & facts.keys():
+                _check_values(changed)
+        except ValueError as error:
             raise ArgumentError(
                 f"{target.table}.{column} cannot be declared so: {error}", argument="column"
             ) from None
+        vars(target).update(vars(changed))
+        if name is not None:
+            rename(target, name)
 
     def _column(self, column: str, table: str | None) -> ColumnFinding:
-        among = [one for one in self.columns() if table in (None, one.table)]
+        columns = [finding for finding in self.columns() if table in (None, finding.table)]
         for spelling in ("name", "path", "field"):
-            same = [one for one in among if getattr(one, spelling) == column]
+            same = [finding for finding in columns if getattr(finding, spelling) == column]
             # The main table comes first.
-            same = [one for one in same if one.table == self.tables[0]] or same
+            same = [finding for finding in same if finding.table == self.tables[0]] or same
             if len(same) > 1:
-                tables = ", ".join(one.table for one in same)
+                tables = ", ".join(finding.table for finding in same)
                 raise ArgumentError(
                     f"{column!r} is in several tables of {self.name} ({tables}): say table=",
                     argument="column",
                 )
             if same:
                 return same[0]
-        raise ArgumentError(
-            unknown("column", column, [one.name for one in among]), argument="column"
-        )
+        names = [finding.name for finding in columns]
+        raise ArgumentError(unknown("column", column, names), argument="column")
 
     @property
     def availability(self) -> pd.DataFrame:
@@ -198,8 +191,7 @@ class SectionDraft:
 
         None of them is read as such until `set_rule` says so; ``tables.hints`` points them out.
 
-        Columns: ``at``, ``value``, ``elsewhere`` (what is there where only some engines were
-        asked for, if that differs), ``why``, ``rule`` (the line that confirms it, with the words
+        Columns: ``at``, ``value``, ``why``, ``rule`` (the line that confirms it, with the words
         that were seen), and one for each other host that was asked, with what is there.
         """
         import pandas as pd
@@ -210,7 +202,6 @@ class SectionDraft:
         text: dict[str, list[str | None]] = {
             "at": [place.at for place in places],
             "value": [raw(place.value) for place in places],
-            "elsewhere": [", ".join(map(raw, place.others)) or None for place in places],
             "why": [place.why for place in places],
             "rule": [None if rule is None else _line_of(rule) for rule in self.proposals()],
         }
@@ -220,11 +211,7 @@ class SectionDraft:
 
     def proposals(self) -> list[dict[str, Any] | None]:
         """The rule per row of `availability`, with what its words probably mean; None without."""
-        keyed = {
-            format_path(one.steps[:-1]) for one in self.analysis.relations
-            if one.key == ("engine",) and isinstance(one.steps[-1], Entries)
-        }  # fmt: skip
-        return [_proposal(place, keyed, self._responses) for place in self.candidates]
+        return [_proposal(place, self._by_engine(), self._responses) for place in self.candidates]
 
     def set_rule(self, **rule: Any) -> None:
         """Add a rule by which the service states this section's availability.
@@ -248,14 +235,12 @@ class SectionDraft:
         if set(rule) == {"at"}:
             rule = next((one for one in self.proposals() if one and one["at"] == rule["at"]), rule)
         try:
-            made = Rule(**rule)
-            steps = parse_pattern(made.at) if made.kind == "map" else None
+            declared = Rule(**rule)
         except (TypeError, ValueError) as error:
             raise ArgumentError(f"that is no rule: {error}", argument="rule") from None
-        tables = self.analysis.relations
-        if made.of is None and any(t.steps == steps and t.key == ("engine",) for t in tables):
-            made = replace(made, of="engine")
-        self.add_rule(made)
+        if declared.kind == "map" and declared.of is None and declared.at[:-2] in self._by_engine():
+            declared = replace(declared, of="engine")
+        self.add_rule(declared)
 
     def add_rule(self, rule: Rule) -> None:
         """Add a rule that was made before; of those of one place the last one holds.
@@ -269,6 +254,11 @@ class SectionDraft:
         if problem is not None:
             raise ArgumentError(problem, argument="rule")
         self.analysis.rules = with_rule(self.analysis.rules, rule)
+
+    def _by_engine(self) -> Collection[str]:
+        """The paths of maps whose keys are engines."""
+        tables = (t for t in self.analysis.relations if t.key == ("engine",))
+        return {format_path(t.steps[:-1]) for t in tables if isinstance(t.steps[-1], Entries)}
 
     def remove_rule(self, at: str) -> None:
         """Take away the rule of a place, by its ``at``.

@@ -90,7 +90,7 @@ def draft(scripted: Any, reply: Any) -> aa.profile.Draft:
 def test_a_place_is_a_hint_until_a_rule_reads_it(draft, tmp_path):
     section = draft["crawl"]
     shown = section.availability
-    assert list(shown.columns) == ["at", "value", "elsewhere", "why", "rule"]
+    assert list(shown.columns) == ["at", "value", "why", "rule"]
     assert "visibleTo" in set(shown["at"])
     before = Profile.load(draft.save(tmp_path / "before.py"))
     tables = aa.normalize("crawl", ANSWER, profile=before)

@@ -62,7 +62,6 @@ def reader(project: aa.Project, profile: Any) -> aa.Project:
 def test_a_draft_stays_within_its_budget_and_lists_what_it_requested(project, scripted):
     draft = aa.profile.draft(project, sections=SECTIONS, requests=9, progress=False)
     assert len(scripted.requests) == len(draft.requests) <= 9
-    assert "section=" not in str(draft.requests[0])
     # Nothing undocumented is ever asked.
     assert {name for one in scripted.requests for name in one.params} <= {
         "section",

@@ -27,7 +27,7 @@ from aatoolkit.sections.inference.words import (
     tokens,
 )
 
-_LONGEST, _LARGE, _MOST, _CANDIDATES, _LONG_TEXT = 80, 50, 3, 12, 120
+_LONGEST, _MOST, _CANDIDATES = 80, 3, 12
 _UNKEYED = ("boolean", "list<string>", "Float64", "timestamp")
 _TOTAL = re.compile(
     r"[(\[*_\s]*(?:grand total|totals?|all\b.*|overall|sum|summe|gesamt|insgesamt"
@@ -173,34 +173,20 @@ def _leave_out_totals(relation: Relation) -> str:
     A row is a total if its label says so and no count in it is less than that of another row.
     """
     texts = [column for column in relation.columns if column.reading.is_text]
-    for column in texts if relation.steps else ():
-        rows = [
-            row
-            for row, value in enumerate(column.values)
-            if type(value) is str and _TOTAL.fullmatch(value)
-        ]
+    counts = [column.numbers for column in relation.columns if column.may_be_counted]
+    for column in texts if relation.steps and counts else ():
+        is_total = [type(v) is str and _TOTAL.fullmatch(v) is not None for v in column.values]
+        rows = np.flatnonzero(is_total)
+        places = relation.response[rows].tolist()
+        beside = [(numbers[relation.response == at], numbers[row])
+                  for row, at in zip(rows, places, strict=True) for numbers in counts]  # fmt: skip
+        highest = [not (numbers > value).any() for numbers, value in beside if len(numbers) > 2]
         words = {column.values[row] for row in rows}
-        is_one = len({*relation.response[rows].tolist()}) == len(rows) and len(words) <= 2
-        if rows and is_one and _tower(relation, rows):
+        if words and len({*places}) == len(places) and highest and all(highest):
             relation.without = {column.name: tuple(sorted(words))}
-            relation.omitted = np.array(rows, np.intp)
+            relation.omitted = rows
             return f"{column.name} {', '.join(sorted(words))!r} sums up the other rows"
     return ""
-
-
-def _tower(relation: Relation, rows: list[int]) -> bool:
-    """Whether a count of these rows is the sum of the others, or none is below another row's."""
-    highest = []
-    for column in relation.columns:
-        for row in rows if column.may_be_counted else ():
-            numbers = column.numbers[relation.response == relation.response[row]]
-            value = column.numbers[row]
-            if np.isnan(value) or len(numbers) < 3:
-                continue
-            if value >= _LARGE and (numbers > 0).sum() >= 3 and np.nansum(numbers) == 2 * value:
-                return True
-            highest.append(not (numbers > value).any())
-    return bool(highest) and all(highest)
 
 
 # --- keys ---------------------------------------------------------------------------------------
@@ -225,7 +211,7 @@ def _may_be_key(column: ColumnFinding) -> bool:
     reading, last = column.reading, tokens(column.name)[-1:]
     if any(value is None or value is MISSING for value in column.values):
         return False
-    if reading.dtype in _UNKEYED or reading.missing or {*last} & lexicon("cursor"):
+    if reading.dtype in _UNKEYED or reading.missing:
         return False
     if reading.dtype == "Int64":
         return is_id_name(column.name) or bool({*last} & lexicon("serial"))
@@ -233,40 +219,23 @@ def _may_be_key(column: ColumnFinding) -> bool:
     return reading.is_text or is_name or reading.parse == "currency"
 
 
-def _rank(column: ColumnFinding) -> tuple[int, int]:
-    words, dtype = tokens(column.name), column.dtype
-    last = {*words[-1:]}
-    length = max((len(value) for value in column.values if isinstance(value, str)), default=0)
-    orders = {
-        6: _is_place(column),
-        0: last & lexicon("identifier") or is_numbered(words),
-        1: last & lexicon("title") and dtype != "date",
-        2: dtype == "date",
-        5: dtype == "Int64",
-        4: length > _LONG_TEXT,
-    }
-    return next((order for order, fits in orders.items() if fits), 3), len(words)
-
-
-def _is_place(column: ColumnFinding) -> bool:
-    """Whether a column only numbers the rows of each answer: 1, 2, 3 …"""
-    texts = [str(value).lstrip("#") for value in column.values]
-    starts: dict[int, tuple[int, str]] = {}
-    for row, (text, answer) in enumerate(
-        zip(texts, column.relation.response.tolist(), strict=True)
-    ):
-        first, start = starts.setdefault(answer, (row, text))
-        if start not in ("0", "1") or text != str(int(start) + row - first):
-            return False
-    return len(texts) > 1
+def _rank(column: ColumnFinding) -> tuple[bool, bool, bool, int]:
+    words = tokens(column.name)
+    is_id = words[-1] in lexicon("identifier") or is_numbered(words)
+    # What only numbers the rows of each answer identifies none.
+    rows = [*enumerate(column.relation.response.tolist())]
+    starts = {at: row for row, at in reversed(rows)}
+    numbers = [str(value).lstrip("#") for value in column.values]
+    is_place = any(
+        all(numbers[row] == str(row - starts[at] + first) for row, at in rows) for first in (0, 1)
+    )
+    return is_place, not is_id, column.dtype == "Int64", len(words)
 
 
 def _is_unique(relation: Relation, columns: list[ColumnFinding]) -> bool:
-    rows = [*zip(relation.response.tolist(), *(column.values for column in columns), strict=True)]
-    try:
-        return len({*rows}) == len(rows)
-    except TypeError:  # a list or an object among them
-        return len({*map(repr, rows)}) == len(rows)
+    values = (map(repr, column.values) for column in columns)
+    rows = [*zip(relation.response.tolist(), *values, strict=True)]
+    return len({*rows}) == len(rows)
 
 
 # --- years --------------------------------------------------------------------------------------

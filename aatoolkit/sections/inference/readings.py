@@ -23,7 +23,6 @@ from aatoolkit.sections.inference.words import is_flag_name, is_id_name, is_time
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
 
 SILENT = "no value in any response"
-_SENTINELS = {999, 9999, 99999, 999999, -999, -9999, -99}
 _POINTS = re.compile(r"[+\-\u2212]?[1-9]\d{0,2}(?:\.\d{3})+")
 _ONE_COMMA = re.compile(r"[+\-\u2212]?\d{1,3},\d{3}")
 _SIGN = re.compile(r"[$€£¥₹₩₽₺₪₫₴₦฿]|[A-Z]{3}|kr\.?|zł|Kč|Ft")
@@ -103,12 +102,15 @@ def read_values(values: Sequence[Any], name: str) -> FieldReading:
     there = [value for value in values if value is not MISSING and value is not None]
     kinds = {*map(type, there)}
     if not kinds:
-        return FieldReading(_dtype_of(name), evidence=SILENT, numbers=np.full(len(values), np.nan))
+        return FieldReading("string", evidence=SILENT)
     if kinds in ({list}, {bool}):
         return FieldReading("boolean" if kinds == {bool} else "list<string>", evidence="JSON's own")
-    several = FieldReading("string", "any", evidence="values of several kinds")
+    is_plain = kinds <= {str, int, float, bool}
+    several = FieldReading(
+        "string", "any" if is_plain else None, evidence="values of several kinds"
+    )
     if not kinds <= {str, int, float}:
-        return several if kinds <= {str, int, float, bool} else replace(several, parse=None)
+        return several
     words = {value: value.strip() for value in there if type(value) is str}
     lacking = lexicon("nothing") | {""}
     nothing = tuple(sorted(word for word in words if words[word].lower() in lacking))
@@ -118,19 +120,9 @@ def read_values(values: Sequence[Any], name: str) -> FieldReading:
         return _in_text(values, texts, "number", nothing) or several
     if texts:
         return _of_texts(values, texts, name, nothing)
-    return _of_numbers(values, numbers, name, nothing) if numbers else replace(
-        several, parse=None, missing=nothing, evidence=SILENT
-    )  # fmt: skip
-
-
-def _dtype_of(name: str) -> str:
-    """The dtype of a column without any value, by its name."""
-    kind = meaning(name).kind
-    if is_flag_name(name):
-        return "boolean"
-    if kind in ("count", "rank", "milliseconds", "bytes"):
-        return "Int64"
-    return "Float64" if kind in ("share", "score", "position", "money", "change") else "string"
+    if numbers:
+        return _of_numbers(values, numbers, name, nothing)
+    return FieldReading("string", missing=nothing, evidence=SILENT)
 
 
 def _parsed(values: Sequence[Any], dtype: str, parse: str | None, missing: Any) -> Any:
@@ -148,7 +140,9 @@ def _of_numbers(
     distinct = {*there}
     if distinct <= {0, 1} and is_flag_name(name):
         return FieldReading("boolean", "boolean", evidence="0 and 1 under the name of a flag")
-    odd = _sentinels(distinct, name)
+    is_signed = meaning(name).kind in ("change", "score") or "net" in name
+    negative = {value for value in distinct if value < 0}
+    odd = (-1,) if negative == {-1} != distinct and not is_signed else ()
     missing, kept = (*odd, *nothing), distinct.difference(odd)
     moment = _moment(kept, name)
     if moment is not None:
@@ -159,19 +153,6 @@ def _of_numbers(
     decimals = 0 if dtype == "Int64" else max(map(_decimals, kept))
     numbers = _floats(read_as(values, Reading(dtype, None, None, None, missing)).array)
     return FieldReading(dtype, None, missing, evidence, decimals=decimals, numbers=numbers)
-
-
-def _sentinels(distinct: set[Any], name: str) -> tuple[Any, ...]:
-    """Find a number that stands for missing: it is outside the range of the rest."""
-    negative = [value for value in distinct if value < 0]
-    is_signed = meaning(name).kind in ("change", "score") or "net" in name
-    if len(negative) == 1 < len(distinct) and negative[0] in (-1, *_SENTINELS) and not is_signed:
-        return (negative[0],)
-    for value in distinct & _SENTINELS:
-        rest = [abs(other) for other in distinct if other != value]
-        if len(rest) >= 3 and abs(value) >= 10 * max(rest):
-            return (value,)
-    return ()
 
 
 def _moment(distinct: set[Any], name: str) -> FieldReading | None:
@@ -236,12 +217,11 @@ def _of_texts(
         return FieldReading("boolean", "boolean", nothing, "yes and no in words")
     if is_id_name(name) or any(re.fullmatch(r"0\d+", text) for text in texts):
         return as_text
-    mark = decimal_mark(texts, name)
-    if mark is None:
+    ways = _ways(texts, name)
+    if not ways:
         evidence = f"text; may be numbers, such as {texts[0]!r}, in two ways"
         return replace(as_text, evidence=evidence)
     priced = [text for text in texts if _SIGN.fullmatch(currency(text) or "")]
-    ways = [*["number"] * (mark == "."), "decimal comma", "duration"]
     for parse in [*ways, *["money"] * (priced == texts)]:
         reading = _in_text(values, texts, parse, nothing)
         if reading is not None:
@@ -253,6 +233,25 @@ def _of_texts(
         evidence = f"text; {some}may be numbers, such as {numbers[0]!r}"
         return replace(as_text, evidence=evidence)
     return as_text
+
+
+def _ways(texts: list[str], name: str) -> list[str]:
+    """The ways in which numbers in text may be meant; none if that is ambiguous.
+
+    A point before three digits may stand between thousands, and so may a comma. What else is in
+    the column tells, or its name: counts have no decimals, and places are not in the thousands.
+    """
+    named = meaning(name)
+    is_small = named.kind in _SMALL or named.mean
+    points, both = [text for text in texts if "." in text], ["number", "decimal comma", "duration"]
+    if points and not any("," in text for text in texts) and all(map(_POINTS.fullmatch, points)):
+        is_counted = named.kind in ("count", "bytes") and not named.mean
+        if is_counted or any(text.count(".") > 1 for text in points):
+            return both[1:]
+        # Thousands are written alike: where one has no point, points are decimal ones.
+        is_plain = any(text.isdigit() and len(text) > 3 for text in texts)
+        return both if is_small or is_plain else []
+    return both[is_small and all(map(_ONE_COMMA.fullmatch, texts)) :]
 
 
 def _in_text(
@@ -274,34 +273,6 @@ def _in_text(
                 numbers=_floats(array),
             )  # fmt: skip
     return None
-
-
-def decimal_mark(texts: list[str], name: str) -> str | None:
-    """Detect the decimal mark of numbers in text, ``.`` or ``,``; None if ambiguous.
-
-    A point before three digits may stand between thousands, and so may a comma. What else is in
-    the column tells, or its name: counts have no decimals, and places are not in the thousands.
-
-    Examples
-    --------
-    >>> decimal_mark(["1.204", "987"], "citation_count"), decimal_mark(["1.204", "2.31"], "depth")
-    (',', '.')
-    >>> decimal_mark(["1,204", "2,310"], "mean_position"), decimal_mark(["1,204", "7"], "hits")
-    (',', '.')
-    """
-    named = meaning(name)
-    is_small = named.kind in _SMALL
-    points = [text for text in texts if "." in text]
-    commas = [text for text in texts if "," in text]
-    if points and not commas and all(map(_POINTS.fullmatch, points)):
-        is_counted = named.kind in ("count", "bytes") and not named.mean
-        if is_counted or any(text.count(".") > 1 for text in points):
-            return ","
-        # Thousands are written alike: where one has no point, points are decimal ones.
-        is_plain = any(text.isdigit() and len(text) > 3 for text in texts)
-        return "." if is_small or named.mean or is_plain else None
-    is_comma = commas and not points and is_small and all(map(_ONE_COMMA.fullmatch, texts))
-    return "," if is_comma else "."
 
 
 # --- what stands beside -------------------------------------------------------------------------

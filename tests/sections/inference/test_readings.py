@@ -87,7 +87,6 @@ def test_values_are_read_by_what_they_are(values, name, dtype, parse):
         ([20261101, 20261102, 20261103, 20261017, -1], "first_day", (-1,)),
         ([3, -1, 7, 12], "change", ()),
         ([-0.4, 0.1, 0.9], "sentiment_score", ()),
-        ([3, 9999, 7, 12, 5], "rank", (9999,)),
         ([900, 999, 700, 1200], "hits", ()),
         (["1,204", "n/a", ""], "hits", ("", "n/a")),
         (["20261011", ""], "lastSeen", ("",)),
