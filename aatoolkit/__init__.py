@@ -128,6 +128,11 @@ if not TYPE_CHECKING:  # type checkers read the names above
         if name not in _HOME_OF:
             from aatoolkit._util.attributes import missing_attribute
 
+            if name == "read":
+                raise AttributeError(
+                    "module 'aatoolkit' has no attribute 'read'; project.read(section) reads a "
+                    "section, aa.read_parquet(path) a file and aa.read_dataset(folder) a folder"
+                )
             raise missing_attribute("module 'aatoolkit'", name, _PUBLIC)
         home = _HOME_OF[name]
         module = importlib.import_module(f"aatoolkit.{home or name}")
