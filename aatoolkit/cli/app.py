@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from aatoolkit import __version__
+import aatoolkit as aa
 from aatoolkit._util.defaults import DEMO_HOST, EXTRAS
 from aatoolkit._util.text import counted, visible
 from aatoolkit.cli.shell import (
@@ -67,8 +67,6 @@ if TYPE_CHECKING:
     from aatoolkit.client.dataset import Dataset
     from aatoolkit.scope import ScopeOptions
     from aatoolkit.service import Accounts
-    from aatoolkit.study import Study
-
 _END = """\
 aatoolkit COMMAND --help says more of each, with examples.
 
@@ -93,7 +91,7 @@ app = click.Group(
     epilog=_END,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-click.version_option(__version__, prog_name="aatoolkit", message="%(prog)s %(version)s")(app)
+click.version_option(aa.__version__, prog_name="aatoolkit", message="%(prog)s %(version)s")(app)
 profile = click.Group(
     "profile",
     help="Draft and check what is known of a service.\n\nA profile is a Python file, and is "
@@ -122,11 +120,9 @@ for group in (study, archive, profile):
 )
 def demo(args: Args) -> int:
     """Read everything from an embedded service on synthetic data."""
-    from aatoolkit.client.client import demo as demo_project
-
     scope = scope_of(args)
     note("starting the embedded service on synthetic data")
-    with demo_project(args.host, **values_of(args, "seed", "answers", "icc")) as project:
+    with aa.demo(args.host, **values_of(args, "seed", "answers", "icc")) as project:
         note(f"serving at {project.client.base_url}, for as long as this command runs")
         choices = project.scope_options()
         note(repr(scope._check(choices) and choices))
@@ -348,7 +344,7 @@ Diagnosis = tuple[str, bool | None, str]
 
 def _findings(args: Args, token: str | None) -> Iterator[Diagnosis]:
     """Check the installation, the settings, the cache and, given a host, the service."""
-    yield "aatoolkit", True, __version__
+    yield "aatoolkit", True, aa.__version__
     yield "python", True, f"{platform.python_version()} on {platform.system()}"
     for name in _CORE:
         number = _version(name)
@@ -387,10 +383,8 @@ def _cache() -> Diagnosis:
 
 
 def _connection(args: Args, token: str | None) -> Iterator[Diagnosis]:
-    from aatoolkit.client.client import Client
-
     try:
-        client = Client(args.base_url, token, cache=False, **values_of(args, "deadline"))
+        client = aa.Client(args.base_url, token, cache=False, **values_of(args, "deadline"))
     except AAToolkitError as error:
         # Without a service to ask, the demo still works: only a wanted one is a problem.
         yield "service", False if args.base_url or args.host else None, str(error)
@@ -428,11 +422,9 @@ def draft(args: Args) -> int:
 
     Exits with 1 if a section could not be read.
     """
-    from aatoolkit.profile import draft as draft_profile
-
     how = {"requests": args.requests, "seconds": args.seconds, "hosts": args.beside}
     with project_of(args) as project:
-        drafted = draft_profile(project, **how)
+        drafted = aa.profile.draft(project, **how)
         if args.confirm:
             drafted.resume(args.out)
         path = drafted.save(args.out)
@@ -456,12 +448,10 @@ def draft(args: Args) -> int:
 )
 def check(args: Args) -> int:
     """List where a service's responses differ from its profile; exits with 1 if they do."""
-    from aatoolkit.profile import check as compare
-
     if args.profile is None:
         raise ArgumentError("name a profile with --profile FILE", argument="profile")
     with project_of(args) as project:
-        changes = compare(project.client.profile, project)
+        changes = aa.profile.check(project.client.profile, project)
     rows = changes.itertuples(index=False)
     lines = (visible(f"{row.section}: {row.change} {row.path} ({row.count})") for row in rows)
     show(args, records(changes), lines)
@@ -519,8 +509,7 @@ def serve(args: Args) -> int:
         raise ArgumentError("say which store to serve: aatoolkit serve DIR", argument="store")
     try:
         if args.synth:
-            data = {name: vars(args)[name] for name in ("seed", "answers", "icc")}
-            service.write_synthetic_store(args.dir, **data)
+            service.write_synthetic_store(args.dir, **values_of(args, "seed", "answers", "icc"))
         allowed, whom = _accounts(args)
         opened = service.Store.open(args.dir)
     except (service.StoreError, ValueError) as error:
@@ -586,15 +575,14 @@ _DIR = option(
 )
 def record(args: Args) -> int:
     """Read scope options and sections into a study, and seal it."""
-    from aatoolkit.study import Study
     from aatoolkit.study.files import STUDY
 
     folder = args.dir
     about = {"title": args.title, "description": args.description, "creators": args.creator}
-    failed: dict[str, AAToolkitError] = {}
+    errors: dict[str, str] = {}
     with project_of(args) as project:
         if not (folder / STUDY).exists():
-            kept = Study.create(folder, **about)
+            kept = aa.Study.create(folder, **about)
         elif any(about.values()):
             raise ArgumentError(
                 f"there is a study in {folder}, and --title, --description and --creator are "
@@ -602,19 +590,18 @@ def record(args: Args) -> int:
                 argument="title",
             )
         else:
-            kept = Study.resume(folder)
+            kept = aa.Study.resume(folder)
         with kept:
             recorded = kept.record(project)
             try:
                 recorded.scope_options()
             except AAToolkitError as error:
-                failed["scope options"] = error
-            failed |= recorded.read_all(args.section or None, scope_of(args)).errors
-    for name, reason in failed.items():
-        note(f"aatoolkit: {name} failed: {reason}")
+                errors["scope options"] = str(error)
+                note(f"aatoolkit: scope options failed: {error}")
+            errors |= _errors(recorded.read_all(args.section or None, scope_of(args)))
     _show_records(args, kept)
     note(f"the study is in {folder}; cite it by its digest, {kept.digest}")
-    return 1 if failed else 0
+    return 1 if errors else 0
 
 
 @command(study, "verify STUDY", _REPLAY, JSON, examples=["study verify mine --replay"])
@@ -623,9 +610,7 @@ def verify_study(args: Args) -> int:
 
     Exits with 1 if a byte was altered, taken away or added.
     """
-    from aatoolkit.study import Study
-
-    kept = Study(args.study)
+    kept = aa.Study(args.study)
     result = kept.verify(replay=args.replay)
     if args.json:
         problems = [*map(vars, result.found)]
@@ -647,10 +632,8 @@ def diff(args: Args) -> int:
 
     Exits with 0 if nothing did, 1 if something, 2 if one cannot be read.
     """
-    from aatoolkit.study import Study
-
     try:
-        result = Study(args.study).diff(Study(args.other))
+        result = aa.Study(args.study).diff(aa.Study(args.other))
     except StudyError as error:
         note(f"aatoolkit: {error}")
         return 2
@@ -673,10 +656,8 @@ def rerun(args: Args) -> int:
 
     Exits with 0 if each sealed result is the same, 1 if one differs, 2 if it cannot be run.
     """
-    from aatoolkit.study import Study
-
     try:
-        result = Study(args.study).rerun(args.notebook, out=args.output, timeout=args.timeout)
+        result = aa.Study(args.study).rerun(args.notebook, out=args.output, timeout=args.timeout)
     except (StudyError, NotWritten) as error:
         note(f"aatoolkit: {error}")
         return 2
@@ -704,9 +685,7 @@ def rerun(args: Args) -> int:
 )
 def publish(args: Args) -> int:
     """Put the tables of a study into a folder for others to use."""
-    from aatoolkit.study import Study
-
-    kept = Study(args.study)
+    kept = aa.Study(args.study)
     names = ("redact", "excel", "csv", "responses", "licence", "overwrite")
     written = kept.publish(args.out, **{name: vars(args)[name] for name in names})
     files = sorted(str(path) for path in written.rglob("*") if path.is_file())
@@ -715,14 +694,14 @@ def publish(args: Args) -> int:
     return 0
 
 
-def _show_records(args: Args, kept: Study) -> None:
+def _show_records(args: Args, kept: aa.Study) -> None:
     facts = _facts(kept)
     heads = [*facts["records"][0]] if facts["records"] else []
     lines = grid(heads, (row.values() for row in facts["records"]))
     show(args, {"digest": kept.digest, **facts}, lines if heads else ())
 
 
-def _facts(kept: Study) -> dict[str, Any]:
+def _facts(kept: aa.Study) -> dict[str, Any]:
     records = [
         {
             "request": record.name,
@@ -754,13 +733,11 @@ def _facts(kept: Study) -> dict[str, Any]:
 )
 def add(args: Args) -> int:
     """Add the responses of today; exits with 1 if anything failed."""
-    from aatoolkit.archive import Archive
-
     scope, hosts = scope_of(args), [*args.host, *_hosts_in(args.hosts)]
     if not hosts:
         raise ArgumentError("name hosts, or give a file of them with --hosts", argument="hosts")
     with client_of(args) as client:
-        done = Archive(args.dir).add(
+        done = aa.Archive(args.dir).add(
             client, hosts, scope, args.section or None, refresh=args.refresh
         )
     failures = done.failures.fillna("").to_dict("records")
@@ -779,12 +756,7 @@ def _hosts_in(file: Path | None) -> list[str]:
     """The hosts in a file, a line each; what follows # is a comment."""
     if file is None:
         return []
-    try:
-        lines = file.read_text("utf-8").splitlines()
-    except (OSError, UnicodeDecodeError):
-        raise ArgumentError(
-            f"the file {file} cannot be read; give a file with one host a line", argument="hosts"
-        ) from None
+    lines = file.read_text("utf-8", errors="replace").splitlines()
     words = (line.partition("#")[0].strip() for line in lines)
     return [word for word in words if word]
 
@@ -807,10 +779,8 @@ def _first_line(report: object) -> str:
 )
 def sql(args: Args) -> int:
     """Run one SELECT; the tables are views of their names, listed without a QUERY."""
-    from aatoolkit.archive import Archive
-
     form = table_format(args)
-    kept = Archive(args.dir)
+    kept = aa.Archive(args.dir)
     frame = kept.tables if args.query is None else kept._sql_frame(args.query)
     if form == "csv":
         write_table(frame, "query", form, None)
@@ -833,9 +803,7 @@ def sql(args: Args) -> int:
 )
 def verify_archive(args: Args) -> int:
     """Check files, responses and tables; exits with 1 if anything is wrong."""
-    from aatoolkit.archive import Archive
-
-    kept = Archive(args.dir, profile=args.profile, **values_of(args, "max_nodes"))
+    kept = aa.Archive(args.dir, profile=args.profile, **values_of(args, "max_nodes"))
     result = kept.verify(replay=args.replay)
     problems = [{"table": table, "problem": problem} for table, problem in result.found]
     lines = (visible(f"{problem['table']}: {problem['problem']}") for problem in problems)
@@ -864,9 +832,7 @@ def tidy(args: Args) -> int:
 
     Exits with 1 if another process was busy with a part of it.
     """
-    from aatoolkit.archive import Archive
-
-    kept = Archive(args.dir)
+    kept = aa.Archive(args.dir)
     if args.forget or args.before:
         done = kept.forget([*args.forget] or None, before=args.before)
     else:
@@ -932,14 +898,11 @@ def explain(args: Args) -> int:
 
 def _opened(path: Path) -> Any:
     """The study, packed study, publication or archive at a path."""
-    from aatoolkit.study import Study
     from aatoolkit.study.files import PACKED
 
     if (path / "responses" / "_delta_log").is_dir():
-        from aatoolkit.archive import Archive
-
-        return Archive(path)
-    return Study(path / PACKED if (path / PACKED).is_file() else path)
+        return aa.Archive(path)
+    return aa.Study(path / PACKED if (path / PACKED).is_file() else path)
 
 
 _PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8">

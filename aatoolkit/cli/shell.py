@@ -24,15 +24,13 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
+import aatoolkit as aa
 from aatoolkit._util.defaults import DAYS, DEADLINE, FILTERS, WORKERS
 from aatoolkit._util.text import json_text, visible
 from aatoolkit.errors import ArgumentError, did_you_mean, near_matches
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from aatoolkit.client.client import Client, Project
-    from aatoolkit.scope import Scope
 
 Args = SimpleNamespace
 """What was typed, by the names of arguments and options."""
@@ -275,24 +273,20 @@ def values_of(args: Args, *names: str) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def scope_of(args: Args) -> Scope:
+def scope_of(args: Args) -> aa.Scope:
     """The filters that were given."""
-    from aatoolkit.scope import Scope
-
-    return Scope(days=int(args.days), **values_of(args, *FILTERS))
+    return aa.Scope(days=int(args.days), **values_of(args, *FILTERS))
 
 
-def client_of(args: Args) -> Client:
+def client_of(args: Args) -> aa.Client:
     """A client by the options of the connection."""
-    from aatoolkit.client.client import Client
-
     names = ("offline", "profile", "workers", "deadline", "max_nodes")
     cache = not vars(args).get("no_cache")
     token = read_token(args.token_file)
-    return Client(args.base_url, token, cache=cache, **values_of(args, *names))
+    return aa.Client(args.base_url, token, cache=cache, **values_of(args, *names))
 
 
-def project_of(args: Args) -> Project:
+def project_of(args: Args) -> aa.Project:
     """The same, for a project."""
     return client_of(args).project(args.host)
 
