@@ -4,7 +4,7 @@ A spreadsheet interprets a text that begins with ``=``, ``+``, ``-`` or ``@`` as
 stores 15 digits of a number. So an apostrophe is put before a text that begins with one of these
 signs, with one of their full-width forms, with white space or with an apostrophe, before more than
 15 digits, and before an empty text, which would otherwise be missing. Control and bidirectional
-characters are written as ``\\uXXXX``. `unguarded` restores the text.
+characters are written as ``\\uXXXX``.
 """
 
 from __future__ import annotations
@@ -12,13 +12,12 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from aatoolkit._util.text import escaped, unescaped
+from aatoolkit._util.text import escaped
 
 _GUARDED = re.compile(r"(?:['=+\-@＝＋－＠﹢﹣﹦﹫−\s]|\d{16}|$)")
 _DIGITS = 10**15
@@ -35,23 +34,7 @@ def guarded(text: str) -> str:
     ("'=1+1", '1 + 1', "'", '\\u009b5m', 'a\\u000db')
     """
     safe = escaped(text)
-    return f"'{safe}" if needs_guard(text) else safe
-
-
-def unguarded(text: str) -> str:
-    """Undo `guarded`.
-
-    Examples
-    --------
-    >>> unguarded(guarded("'tis")), unguarded("plain")
-    ("'tis", 'plain')
-    """
-    return unescaped(text.removeprefix("'"))
-
-
-def needs_guard(text: str) -> bool:
-    """Whether a spreadsheet would read a text as something else."""
-    return _GUARDED.match(text) is not None
+    return f"'{safe}" if _GUARDED.match(text) else safe
 
 
 def is_guarded_number(values: pd.Series) -> bool:
@@ -76,28 +59,19 @@ def csv_bytes(frame: pd.DataFrame) -> bytes:
 
 def as_texts(values: pd.Series) -> pd.Series:
     """A column as text: ISO 8601 in UTC for times, JSON for lists; missing stays missing."""
-    dtype = values.dtype
-    text: Callable[[Any], str] = _text
-    if isinstance(dtype, pd.DatetimeTZDtype):
-        values = values.dt.tz_convert("UTC").dt.tz_localize(None)
-        text = _instant
-    elif pd.api.types.is_datetime64_dtype(dtype):
-        text = _day_text
+    zone = ""
+    if isinstance(values.dtype, pd.DatetimeTZDtype):
+        values, zone = values.dt.tz_convert("UTC").dt.tz_localize(None), "Z"
+
+    def text(value: Any) -> str:
+        if isinstance(value, pd.Timestamp):
+            moment = value.isoformat()
+            return f"{moment}Z" if zone else moment.removesuffix("T00:00:00")
+        is_list = isinstance(value, (tuple, list, np.ndarray))
+        return json.dumps([*value], ensure_ascii=False) if is_list else str(value)
+
     written: pd.Series = values.astype("object").map(text, na_action="ignore")
     return written
-
-
-def _instant(moment: pd.Timestamp) -> str:
-    return f"{moment.isoformat()}Z"
-
-
-def _day_text(moment: pd.Timestamp) -> str:
-    return moment.isoformat().removesuffix("T00:00:00")
-
-
-def _text(value: Any) -> str:
-    is_list = isinstance(value, (tuple, list, np.ndarray))
-    return json.dumps([*value], ensure_ascii=False) if is_list else str(value)
 
 
 def _as_csv(values: pd.Series) -> pd.Series:

@@ -613,32 +613,27 @@ def _in_common(frames: Sequence[pd.DataFrame], *, every: bool) -> list[pd.DataFr
     cast: list[dict[Hashable, Any]] = [{} for _ in frames]
     for label in dict.fromkeys(chain.from_iterable(frame.columns for frame in frames)):
         columns = [frame.get(label) for frame in frames]
-        there = [column for column in columns if column is not None]
-        dtype = _common(there, every and len(there) < len(frames))
+        dtype = _common([None if c is None or c.isna().all() else c.dtype for c in columns])
+        kinds = [column.dtype for column in columns if column is not None]
+        dtype = dtype or (kinds[0] if len({*kinds}) == 1 else None)
         for frame, column, own in zip(frames, columns, cast, strict=True):
-            if column is None and not every:
-                continue
-            if column is None or (dtype is not None and column.isna().all()):
-                own[label] = pd.Series(None, index=frame.index, dtype=dtype or object)
-            else:
+            if column is not None and (dtype is None or not column.isna().all()):
                 own[label] = column if dtype is None else column.astype(dtype)
+            elif column is not None or every:
+                own[label] = pd.Series(None, index=frame.index, dtype=dtype or object)
     return [pd.DataFrame(own, index=frame.index) for frame, own in zip(frames, cast, strict=True)]
 
 
-def _common(columns: Sequence[pd.Series], lacking: bool) -> Any:
-    """The common dtype of a column; None where pandas may choose it."""
-    typed = [column.dtype for column in columns if column.dtype != object or column.notna().any()]
-    dtypes: list[Any] = [*dict.fromkeys(typed)]
-    plain = [dtype for dtype in dtypes if not isinstance(dtype, pd.CategoricalDtype)]
-    if len(dtypes) > 1 and not plain:
-        levels = chain.from_iterable(dtype.categories for dtype in dtypes)
+def _common(dtypes: Sequence[Any]) -> Any:
+    """The common dtype of columns, None for one without values; None where pandas may choose."""
+    kinds = [*dict.fromkeys(dtype for dtype in dtypes if dtype is not None)]
+    plain = [dtype for dtype in kinds if not isinstance(dtype, pd.CategoricalDtype)]
+    if len(kinds) > 1 and not plain:
+        levels = chain.from_iterable(dtype.categories for dtype in kinds)
         return pd.CategoricalDtype([*dict.fromkeys(levels)])
-    if len(plain) == 1 and len(dtypes) > 1:
-        return plain[0]
-    if len(dtypes) != 1:
+    if len(kinds) != 1 and len(plain) != 1:
         return None
-    (dtype,) = dtypes
-    is_lacking = lacking or len(typed) < len(columns)
-    if not is_lacking or not isinstance(dtype, np.dtype) or dtype.kind not in "biu":
+    dtype = (plain or kinds)[0]
+    if None not in dtypes or not isinstance(dtype, np.dtype) or dtype.kind not in "biu":
         return dtype
     return "boolean" if dtype.kind == "b" else dtype.name.replace("int", "Int").replace("u", "U")

@@ -21,8 +21,8 @@ import yaml
 from effort import is_thorough, one_in
 
 import aatoolkit as aa
+from aatoolkit._util.text import unescaped
 from aatoolkit.errors import AAToolkitWarning, NotWritten
-from aatoolkit.frame.csv import unguarded
 from aatoolkit.payload import Payload
 from aatoolkit.study.publishing import About, publish
 
@@ -37,6 +37,10 @@ ABOUT = About(
 )
 FAST = ("ads", "chats", "crawl", "domains", "overview")
 MOMENT = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+def unguarded(text: str) -> str:
+    return unescaped(text.removeprefix("'"))
 
 
 @cache
