@@ -18,7 +18,7 @@ import pandas as pd
 
 from aatoolkit.frame.aggregate import PlannedCells, planned_of
 from aatoolkit.frame.aggregation_plan import Plan
-from aatoolkit.frame.cell_status import CAUSE, COVERAGE, REASON, ROW, is_status_column
+from aatoolkit.frame.cell_status import is_status_column
 from aatoolkit.frame.groupby import flattened
 from aatoolkit.frame.merge import columns_after
 from aatoolkit.metadata.arrow_schema import declared
@@ -354,20 +354,12 @@ class AggregateCells(Result):
             return replace(cell, rows=len(rows), notes=(note,))
         if column in self._planned:
             return self._aggregate(cell, at, self._planned[column], rows)
-        endings = (COVERAGE, f"_{ROW}{CAUSE}", f"_{ROW}{REASON}", f"_{ROW}")
-        measure = next((column.removesuffix(e) for e in endings if column.endswith(e)), column)
-        if measure not in self._planned:
-            last = self._cells(column, rows[-1:])
-            return replace(cell, rows=len(rows), children=last, notes=("of the rows of its group",))
-        planned = self._planned[measure]
-        inner = self._aggregate(self.described(at, measure), at, planned, rows)
-        formula = None
-        if column.endswith(COVERAGE):
-            used, could = planned.covered[at], planned.expected[at]
-            formula = f"{used:g} rows used of {could} to which {measure} applies"
-        return replace(
-            cell, rows=len(rows), formula=formula, children=(inner,), notes=(f"of {measure}",)
-        )
+        measure = next((name for name in self._planned if column.startswith(f"{name}_")), None)
+        if measure is not None:
+            inner = self.explain(at, measure)
+            return replace(cell, rows=len(rows), children=(inner,), notes=(f"of {measure}",))
+        last = self._cells(column, rows[-1:])
+        return replace(cell, rows=len(rows), children=last, notes=("of the rows of its group",))
 
     def _cells(self, column: str, rows: Any) -> tuple[Explanation, ...]:
         return tuple(self.inputs[0].explain(int(row), column) for row in rows)
