@@ -9,7 +9,7 @@ is never applied: it is pointed out by ``tables.hints`` until a rule reads it.
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,7 +23,7 @@ from aatoolkit.sections.inference.relations import Relation
 MOST = 3
 """So many places of a section are pointed out at most."""
 
-_LEAST, _FEW_ROWS, _FEW_WORDS, _LONGEST, _DEEPEST, _SHARED = 3, 12, 6, 200, 6, 3
+_LEAST, _FEW_ROWS, _FEW_WORDS, _LONGEST, _DEEPEST = 3, 12, 6, 200, 6
 _CODE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
 _STATE = re.compile(r"[A-Za-z][A-Za-z]*(?:[_ -][A-Za-z]+){0,3}")
 _NUMBER = re.compile(r"-?\d[\d\s.,]*\s?%?")
@@ -43,8 +43,6 @@ class Candidate:
         The path, in the words of `aatoolkit.sections.Rule`.
     value : object
         What is there.
-    others : tuple
-        What is there in responses that were narrowed, where that differs.
     why : str
         What speaks for it.
     score : int
@@ -57,7 +55,6 @@ class Candidate:
 
     at: str
     value: Any
-    others: tuple[Any, ...]
     why: str
     score: int
     beside: Mapping[str, Any] = field(default_factory=dict, hash=False)
@@ -71,7 +68,6 @@ def candidates(
     idle: Collection[str],
     maps: Collection[Path],
     beside: Mapping[str, Any],
-    states: Mapping[Path, Collection[str]],
     empty: Any,
 ) -> list[Candidate]:
     """Find the places of a response that may state availability, the likeliest first.
@@ -88,8 +84,6 @@ def candidates(
         Where there are objects whose keys are data.
     beside : mapping of str to object
         The same section of other hosts.
-    states : mapping of tuple of Step to collection of str
-        Places that other sections have, too, and the words there; see `shared_states`.
     empty : object
         The same section's response where nothing was measured, such as that of an engine that
         never ran; None without one.
@@ -97,7 +91,7 @@ def candidates(
     Examples
     --------
     >>> response = {"support": {"alpha": "shown", "beta": "not_run_yet"}, "rows": [{"n": 3}]}
-    >>> [one] = candidates(response, (), ["alpha"], ["beta"], (), {}, {}, None)
+    >>> [one] = candidates(response, (), ["alpha"], ["beta"], (), {}, None)
     >>> one.at, one.why
     ('support', 'names beta, which never ran')
     """
@@ -112,38 +106,29 @@ def candidates(
     for path, values in seen.items():
         here, blank = value_at(document, path), value_at(empty, path)
         held = {host: value_at(other, path) for host, other in beside.items()}
-        others = [v for part in parts if (v := value_at(part, path)) is not None and v != here]
         score, why = _score(path, values, idle)
         has_states = all(map(_is_state, (here, *held.values(), blank)))
         hosts = [host for host, value in held.items() if value != here]
         is_new = blank is not None and here in (None, "", [], {})
-        shared = states.get(path, ())
-        contrasts = (
-            (1, "differs where some engines were asked for", others and score),
-            (3, f"differs for {', '.join(hosts)}", hosts and (score or has_states)),
-            (2, "is there only where nothing was measured", is_new),
-            (3, f"is {raw(blank)[:60]} where nothing was measured",
-             blank not in (None, here) and not is_new and (score or has_states)),
-            (3, "a word that other sections have, too", shared),
-        )  # fmt: skip
-        score += sum(points for points, _, fits in contrasts if fits)
-        why = "; ".join(filter(None, [why, *(reason for _, reason, fits in contrasts if fits)]))
+        is_other = blank not in (None, here) and (score or has_states)
+        if is_new or is_other:
+            score += 2 if is_new else 3
+            why = "; ".join(filter(None, [why, f"is {raw(blank)[:60]} where nothing was measured"]))
+        elif hosts and score + has_states > 0:
+            score += has_states
+            why = "; ".join(filter(None, [why, f"differs for {', '.join(hosts)}"]))
         if here is None:  # in rows, where the rarest value says most, or in another response
             listed = [value for value, _ in values]
             here = min(listed, key=lambda value: (listed.count(value), repr(value)))
-        is_engine = isinstance(here, str) and here in engines  # it repeats the question
-        if score >= _LEAST and not is_engine and not _is_read(format_path(path), read):
-            meanings = _meanings(path, values, idle, shared)
-            place = Candidate(format_path(path), here, (*others,), why, score, held, meanings)
-            scored.append(place)
-    # Of the places of one object the likeliest is kept, and none inside another.
-    kept: dict[str, Candidate] = {}
+        if score >= _LEAST and not _is_read(format_path(path), read):
+            meanings = _meanings(path, values, idle)
+            scored.append(Candidate(format_path(path), here, why, score, held, meanings))
+    # Of the places inside each other the likeliest is kept.
+    kept: list[Candidate] = []
     for place in sorted(scored, key=lambda place: -place.score):
-        above = place.at.rpartition(".")[0]
-        is_own = not above or names(above.rpartition(".")[2], "place_wrapper") or {*above} & {*"[{"}
-        if not any(f"{place.at}.".startswith(f"{other.at}.") for other in kept.values()):
-            kept.setdefault(place.at if is_own else above, place)
-    return [*kept.values()][:MOST]
+        if not any(f"{place.at}.".startswith(f"{other.at}.") for other in kept):
+            kept.append(place)
+    return kept[:MOST]
 
 
 # --- where --------------------------------------------------------------------------------------
@@ -254,23 +239,19 @@ def _is_read(at: str, read: Sequence[str]) -> bool:
 def _score(path: Path, values: Seen, idle: Collection[str]) -> tuple[int, str]:
     """Score how likely a place states availability; return also the main reason."""
     keys = [step.name for step in path if isinstance(step, Field)]
-    score, why = 0, ""
-    if names(keys[-1], "place"):
-        score, why = 2, "a name for states of data"
-    elif any(names(key, "place") for key in keys[-2:-1]):
-        score, why = 1, "below a name for states of data"
-    listed = [text for value, _ in values for text in _texts(value)]
-    named = sorted({name for name in idle for text in listed if name in text})
-    first, is_plain = values[0][0], score > 0
-    if any(names(key, "business") for key in keys) or any(map(is_of_trade, listed[:1])):
+    is_named = names(keys[-1], "place")
+    score = 2 * is_named
+    texts = [text for value, _ in values for text in _texts(value)]
+    engines = sorted({name for name in idle for text in texts if name in text})
+    first = values[0][0]
+    if any(names(key, "business") for key in keys) or any(map(is_of_trade, texts[:1])):
         score -= 2
-    is_map = isinstance(first, dict)
+    why = "a name for states of data" if is_named else ""
     reasons = (
-        (3 + 2 * is_map, f"names {', '.join(named)}, which never ran", named),
-        (3, "the words of an absence", any(map(_denies, listed))),
-        (2, why or "a word for each engine", is_map and len({*map(repr, first.values())}) > 1),
-        (1, why or "a code", any(_CODE.fullmatch(text) for text in listed)),
-        (1, why, is_plain and isinstance(first, bool | list)),
+        (3 + 2 * isinstance(first, dict), f"names {', '.join(engines)}, which never ran", engines),
+        (3, "the words of an absence", any(map(_denies, texts))),
+        (1, why or "a code", any(_CODE.fullmatch(text) for text in texts)),
+        (1, why, is_named and isinstance(first, bool | list)),
     )
     for points, reason, fits in reasons:
         if fits:
@@ -295,15 +276,13 @@ def _denies(text: str) -> bool:
     return lacks or (is_code(text) and not words("negation").isdisjoint(tokens(text)))
 
 
-def _meanings(
-    path: Path, values: Seen, idle: Collection[str], shared: Collection[str]
-) -> dict[str, str]:
+def _meanings(path: Path, values: Seen, idle: Collection[str]) -> dict[str, str]:
     """Propose what the words of a place mean: by themselves, or by the numbers beside them.
 
     A reason, or what stands under a key that denies, never means that all is there.
     """
     lacks = any(names(step.name, "place_lack") for step in path if isinstance(step, Field))
-    numbers: dict[str, set[bool | None]] = {word: set() for word in shared}
+    numbers: dict[str, set[bool | None]] = {}
     waiting: set[str] = set()
     for value, counted in values:
         items: Any = [(None, item) for item in (value if isinstance(value, list) else [value])]
@@ -357,27 +336,3 @@ def emptied(relations: Sequence[Relation], document: Any, empty: Any) -> tuple[s
     nothing: tuple[Any, ...] = (None, [], {})
     is_gone = value_at(document, path) not in nothing and value_at(empty, path) in nothing
     return (format_path(path) or "$",) if is_gone else ()
-
-
-def shared_states(documents: Mapping[str, Any]) -> dict[Path, set[str]]:
-    """The paths outside rows that several sections share, with the different words there.
-
-    Examples
-    --------
-    >>> q = [{"q": {"code": word}} for word in ("OK", "OK", "DEGRADED")]
-    >>> {format_path(at): sorted(words) for at, words in shared_states(dict(enumerate(q))).items()}
-    {'q.code': ['DEGRADED', 'OK']}
-    """
-    seen: dict[Path, Counter[str]] = defaultdict(Counter)
-    for document in documents.values():
-        for path, value, _ in _places(document, (), (), ()):
-            is_plain = all(isinstance(step, Field) for step in path)
-            if is_plain and isinstance(value, str) and _is_state(value):
-                seen[path][value] += 1
-    return {
-        path: {*counts}
-        for path, counts in seen.items()
-        if counts.total() >= _SHARED
-        and 1 < len(counts) <= _FEW_WORDS
-        and len(counts) < counts.total()
-    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit._util.show import Shown
@@ -188,56 +188,6 @@ def problem_of(
         f"they mean, as words={{{example}}} with {', '.join(_MEANINGS)}, or which field says it, "
         "as status="
     )
-
-
-def complete(
-    at: str, responses: Sequence[Any], engine_maps: Collection[str]
-) -> tuple[dict[str, str], list[str]] | None:
-    """Complete a rule about a word by what stands beside it; None where nothing does.
-
-    Parameters
-    ----------
-    at : str
-        The path of the word.
-    responses : sequence
-        Decoded responses of the section.
-    engine_maps : collection of str
-        The paths of objects whose keys are engines.
-
-    Returns
-    -------
-    tuple of dict and list
-        The arguments of the rule, and the words of its engines.
-
-    Examples
-    --------
-    >>> state = {"vaihe": "kesken", "syy": "Ei vielä ajettu", "m": {"a": {"vaihe": "ei"}}}
-    >>> complete("tila.vaihe", [{"tila": state}], ["tila.m"])
-    ({'at': 'tila', 'status': 'vaihe', 'reason': 'syy', 'engines': 'm'}, ['ei'])
-    """
-    above, _, status = at.rpartition(".")
-    if not above or {*at} & {*"[{"}:
-        return None
-    steps = parse_pattern(above)
-    objects = [o for one in responses for o in values_at(one, steps) if isinstance(o, dict)]
-    columns: dict[str, list[Any]] = {}
-    for name, value in (item for record in objects for item in record.items()):
-        columns.setdefault(name, []).append(value)
-    texts = [
-        name for name, values in columns.items()
-        if name != status and all(isinstance(value, str) for value in values)
-        and any(" " in value.strip() for value in values)
-    ]  # fmt: skip
-    maps = [name for name in columns if f"{above}.{name}" in engine_maps]
-    rule = {"reason": texts[0]} if len(texts) == 1 else {}
-    rule |= {"engines": maps[0]} if len(maps) == 1 else {}
-    if not rule:
-        return None
-    inner = (value for value in columns.get(rule.get("engines", ""), ()) if isinstance(value, dict))
-    states = (state for value in inner for state in value.values())
-    words = (state.get(status) if isinstance(state, dict) else state for state in states)
-    listed = [*dict.fromkeys(word for word in words if isinstance(word, str))]
-    return {"at": above, "status": status, **rule}, listed
 
 
 def values_at(value: Any, steps: Sequence[Step]) -> Iterator[Any]:

@@ -71,7 +71,7 @@ class Confirmation:
         sections = [section for section in self._draft.values() if section.candidates]
         for section in sorted(sections, key=lambda section: -section.candidates[0].score):
             for place, rule in zip(section.candidates, section.proposals(), strict=True):
-                if rule is not None and not section.analysis.rules:
+                if not section.analysis.rules:
                     yield PlaceQuestion(section, place, rule)
 
     def ask(

@@ -11,7 +11,7 @@ from aatoolkit._util.files import write_whole
 from aatoolkit._util.text import wrapped_in_ipython
 from aatoolkit.errors import AAToolkitError, ArgumentError, ItemNotFound, PayloadError, unknown
 from aatoolkit.profile.asking import BUDGET, PlannedRequest, Responses, ask, engines_of
-from aatoolkit.profile.candidates import candidates, emptied, shared_states
+from aatoolkit.profile.candidates import candidates, emptied
 from aatoolkit.profile.checking import baseline_of
 from aatoolkit.profile.confirming import Confirmation
 from aatoolkit.profile.section_draft import SectionDraft, counted
@@ -44,7 +44,7 @@ class Draft(Mapping[str, SectionDraft]):
         self.responses = responses
         self.stopped: str = responses.stopped
         vocabulary = Vocabulary.of(responses.options, responses.whole.values())
-        states, engines = shared_states(responses.whole), engines_of(responses.options)
+        engines = engines_of(responses.options)
         self._sections: dict[str, SectionDraft] = {}
         for name, whole in responses.whole.items():
             parts, empty = responses.parts.get(name, {}), responses.empty.get(name)
@@ -54,7 +54,7 @@ class Draft(Mapping[str, SectionDraft]):
                 if not analysis.relations:
                     continue
                 places = candidates(
-                    whole, [*parts.values()], *engines, analysis.maps, beside, states, empty
+                    whole, [*parts.values()], *engines, analysis.maps, beside, empty
                 )
                 analysis.emptied = emptied(analysis.relations, whole, empty)
                 others = [*parts.values(), *beside.values(), *([empty] if empty else [])]

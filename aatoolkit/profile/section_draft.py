@@ -7,15 +7,14 @@ from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from aatoolkit.availability import Status
-from aatoolkit.availability.detect import raw, read_word
+from aatoolkit.availability.detect import raw
 from aatoolkit.availability.detect.words import name_of
 from aatoolkit.errors import ArgumentError, unknown
 from aatoolkit.jsontree.coerce import read_as
 from aatoolkit.jsontree.paths import Entries, format_path, parse_pattern
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.profile.candidates import Candidate
-from aatoolkit.profile.checking import complete, problem_of, values_at
+from aatoolkit.profile.checking import problem_of, values_at
 from aatoolkit.sections import Rule, Section
 from aatoolkit.sections.availability_rule import with_rule
 from aatoolkit.sections.column import PARSES, Reading
@@ -203,14 +202,14 @@ class SectionDraft:
             "at": [place.at for place in places],
             "value": [raw(place.value) for place in places],
             "why": [place.why for place in places],
-            "rule": [None if rule is None else _line_of(rule) for rule in self.proposals()],
+            "rule": [_line_of(rule) for rule in self.proposals()],
         }
         for host in dict.fromkeys(host for place in places for host in place.beside):
             text[host] = [raw(place.beside.get(host)) for place in places]
         return Shown(pd.DataFrame(text, dtype="string"))
 
-    def proposals(self) -> list[dict[str, Any] | None]:
-        """The rule per row of `availability`, with what its words probably mean; None without."""
+    def proposals(self) -> list[dict[str, Any]]:
+        """The rule per row of `availability`, with what its words probably mean."""
         return [_proposal(place, self._by_engine(), self._responses) for place in self.candidates]
 
     def set_rule(self, **rule: Any) -> None:
@@ -233,7 +232,7 @@ class SectionDraft:
             there has a meaning by the rule.
         """
         if set(rule) == {"at"}:
-            rule = next((one for one in self.proposals() if one and one["at"] == rule["at"]), rule)
+            rule = next((one for one in self.proposals() if one["at"] == rule["at"]), rule)
         try:
             declared = Rule(**rule)
         except (TypeError, ValueError) as error:
@@ -289,18 +288,8 @@ def counted(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{n} {name}" for name, n in counts.items() if n or name != SETTLED)
 
 
-def _proposal(
-    place: Candidate, keyed: Collection[str], responses: Sequence[Any]
-) -> dict[str, Any] | None:
-    """The rule that reads a place, whole with what is beside it; None without one."""
-    whole = complete(place.at, responses, keyed) if isinstance(place.value, str) else None
-    if whole is not None:
-        meanings = {}
-        for word in whole[1]:
-            state = read_word(word)
-            is_known = state.status != Status.UNKNOWN
-            meanings[word] = str(state.cause or state.status) if is_known else "unavailable"
-        return {**whole[0], "words": {**meanings, **place.words}}
+def _proposal(place: Candidate, keyed: Collection[str], responses: Sequence[Any]) -> dict[str, Any]:
+    """The rule that reads a place."""
     flags = {"true": True, "false": False}
     words = {flags.get(word, word): meaning for word, meaning in place.words.items()}
     above, _, last = place.at.rpartition(".")

@@ -138,15 +138,3 @@ def test_other_hosts_are_shown_beside_in_one_request_each(scripted, reply):
     profile = draft.profile()
     there = aa.normalize("domains", states("off.example", "domains"), profile=profile)
     assert set(there.availability["status"]) == {"unavailable"}
-
-
-def test_a_word_that_other_sections_have_too_is_pointed_out_without_other_hosts(scripted, reply):
-    scripted.script = lambda request: (
-        reply(OPTIONS)
-        if "scope-options" in request.path
-        else reply(states("a.example", request.params.get("section") or "domains"))
-    )
-    with client(scripted) as one:
-        draft = aa.profile.draft(one.project("a.example"), sections=SECTIONS, progress=False)
-    assert "q.code" in set(draft["domains"].availability["at"])
-    assert "q.currency" not in set(draft["domains"].availability["at"])

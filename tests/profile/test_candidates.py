@@ -68,13 +68,6 @@ def test_the_keys_of_maps_are_no_names_of_fields():
     assert [*found(answer)] == ["brands{}.engineReason"]
 
 
-def test_what_differs_where_some_engines_were_requested_is_shown_beside():
-    whole = {"gateway": {"state": "PARTLY_LOGGED", "full": False}}
-    part = {"gateway": {"state": "FULLY_LOGGED", "full": True}}
-    (why,) = found(whole, part).values()
-    assert "differs where some engines were asked for" in why
-
-
 @pytest.fixture
 def draft(scripted: Any, reply: Any) -> aa.profile.Draft:
     def answers(request: Any) -> Any:

@@ -65,7 +65,7 @@ def test_what_speaks_only_where_nothing_was_measured_is_offered_as_a_rule(draft)
     assert shown.loc["served", "rule"] == (
         "set_rule(at='served', words={'IDLE': 'unavailable', 'LIVE': 'available'})"
     )
-    assert "only where nothing was measured" in shown.loc["dueCode", "why"]
+    assert "where nothing was measured" in shown.loc["dueCode", "why"]
     assert (
         shown.loc["dueCode", "rule"]
         == "set_rule(at='dueCode', words={'FIRST_PASS_DUE': 'unavailable'})"

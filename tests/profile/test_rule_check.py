@@ -79,26 +79,3 @@ def test_a_rule_that_reads_nothing_is_refused(section, rule, match):
     with pytest.raises(ArgumentError, match=match):
         section.set_rule(**rule)
     assert section.section.rules == ()
-
-
-def test_a_rule_is_offered_with_what_stands_beside_its_word():
-    state = {"vaihe": "kesken", "syy": "Kuu ei ole vielä ajanut", "koneet": {
-        "chatgpt": {"vaihe": "valmis"}, "gemini": {"vaihe": "ei_ajettu"}}}  # fmt: skip
-    rows = [{"nimi": "a", "n": 3}, {"nimi": "b", "n": 4}]
-    whole = {
-        "crawl": {"tila": state, "rivit": rows},
-        "ads": {"tila": {**state, "vaihe": "valmis"}, "rivit": rows},
-        "gaps": {"tila": state, "rivit": rows},
-    }
-    draft = draft_of(whole)
-    section = draft["crawl"]
-    lines = [line for line in section.availability["rule"] if "status='vaihe'" in line]
-    (line,) = lines
-    assert "at='tila', status='vaihe', reason='syy', engines='koneet'" in line
-    assert "'kesken': 'available'" in line
-    assert "'ei_ajettu': 'unavailable'" in line
-    words = {"kesken": "partial", "valmis": "available", "ei_ajettu": "not_run"}
-    section.set_rule(at="tila", status="vaihe", reason="syy", engines="koneet", words=words)
-    tables = aa.normalize(section.section, whole["crawl"])
-    assert tables.availability["status"].tolist() == ["partial", "available", "unavailable"]
-    assert tables.availability["reason"].tolist()[0] == "Kuu ei ole vielä ajanut"
