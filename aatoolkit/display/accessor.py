@@ -621,7 +621,6 @@ class Accessor(NamesNear):
         cluster: str | None = None,
         panel: str | None = None,
         level: float = 0.95,
-        join: bool = False,
         *,
         rules: Rules | None = None,
     ) -> pd.DataFrame:
@@ -669,8 +668,6 @@ class Accessor(NamesNear):
             Which of the two questions is asked; ``sampled`` by default.
         level : float
             The confidence level.
-        join : bool
-            Whether to return the rows of the frame, with the interval beside them.
         rules : dict, optional
             As for `aggregate`.
 
@@ -710,7 +707,6 @@ class Accessor(NamesNear):
             by=by,
             cluster=cluster,
             panel=panel,
-            join=join,
             rules=rules,
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,13 +14,12 @@ from aatoolkit.availability import Availability, Cause, Status, combine
 from aatoolkit.errors import AvailabilityError
 from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, attach, metadata_of
 from aatoolkit.metadata.recorded import recorded
-from aatoolkit.stats.estimate import check_level, verdict_of
+from aatoolkit.stats.estimate import NAN, check_level, verdict_of
 from aatoolkit.stats.results import percent, result
 from aatoolkit.stats.trace import (
     One,
     leaf,
     name_all,
-    named,
     normal_quantile,
     number,
     plain_value,
@@ -29,7 +28,6 @@ from aatoolkit.stats.trace import (
     two_sided,
 )
 
-_NAN = float("nan")
 _KINDS = {
     "both": (True, True),
     "cited_only": (True, False),
@@ -77,8 +75,8 @@ def answers(chats: Mapping[str, pd.DataFrame], brand: str | None = None) -> pd.D
     Examples
     --------
     >>> import aatoolkit as aa
-    >>> found = answers(aa.demo().read("chats"))
-    >>> found["mentioned"].dtype.name
+    >>> result = answers(aa.demo().read("chats"))
+    >>> result["mentioned"].dtype.name
     'boolean'
     """
     missing = [name for name in ("chats", "chat_mentions", "chat_citations") if name not in chats]
@@ -95,54 +93,44 @@ def answers_of(
     whole: pd.DataFrame, mentions: pd.DataFrame, citations: pd.DataFrame, brand: str | None
 ) -> pd.DataFrame:
     """One row an answer, of the three tables of chats."""
-    rows = whole[whole["outcome"].eq("answered").fillna(False).to_numpy(bool)]
+    result = whole[whole["outcome"].eq("answered").fillna(False).to_numpy(bool)][[*_KEPT]]
+    result = result.reset_index(drop=True)
     picked = mentions["own"].fillna(False) if brand is None else mentions["brand"].eq(brand)
-    named = mentions[picked.fillna(False).to_numpy(bool)]
-    if brand is not None and not len(named):
+    mentions_of = mentions[picked.fillna(False).to_numpy(bool)]
+    if brand is not None and not len(mentions_of):
         raise AvailabilityError(
             f"no answer mentions {brand!r}; check its spelling, or that it is tracked",
             columns={"brand": "is in no row"},
         )
-    found = rows[[*_KEPT]].reset_index(drop=True)
-    found["date"] = found["ran_at"].dt.tz_localize(None).dt.normalize()
-    found["mentioned"] = found["chat_id"].isin(named["chat_id"]).astype("boolean")
-    found["brand"] = pd.Series([_named(named, brand)] * len(found), dtype="string")
-    places = named.groupby("chat_id")["position"].min()
-    found["position"] = found["chat_id"].map(places).astype("Float64")
+    result["date"] = result["ran_at"].dt.tz_localize(None).dt.normalize()
+    result["mentioned"] = result["chat_id"].isin(mentions_of["chat_id"]).astype("boolean")
+    own = ", ".join(sorted(map(str, mentions_of["brand"].dropna().unique()))) or None
+    result["brand"] = pd.Series([brand or own] * len(result), dtype="string")
+    places = mentions_of.groupby("chat_id")["position"].min()
+    result["position"] = result["chat_id"].map(places).astype("Float64")
     owned = citations["domain_type"].astype("string").eq("owned").fillna(False).to_numpy(bool)
-    found["cited"] = found["chat_id"].isin(citations["chat_id"][owned]).astype("boolean")
-    typed = citations["domain_type"].notna().any()
-    if len(citations) and not typed:
-        found["cited"] = pd.array([pd.NA] * len(found), dtype="boolean")
-    metadata, mention_state = (
-        metadata_of(whole),
-        metadata_of(mentions).columns["brand"].availability,
-    )
-    cited = metadata_of(citations).columns["domain_type"].availability
+    result["cited"] = result["chat_id"].isin(citations["chat_id"][owned]).astype("boolean")
+    if len(citations) and not citations["domain_type"].notna().any():
+        result["cited"] = pd.array([pd.NA] * len(result), dtype="boolean")
+    metadata = metadata_of(whole)
     columns = {name: metadata.columns[name] for name in _KEPT}
     columns["date"] = ColumnMetadata(None, metadata.columns["ran_at"].availability)
-    for name in ("mentioned", "position"):
-        columns[name] = ColumnMetadata(None, _of(mention_state, found[name]))
-    columns["cited"] = ColumnMetadata(None, _of(cited, found["cited"]))
-    columns["brand"] = ColumnMetadata(None)
+    for name, table, of in (
+        ("mentioned", mentions, "brand"),
+        ("position", mentions, "brand"),
+        ("cited", citations, "domain_type"),
+    ):
+        state = metadata_of(table).columns[of].availability
+        if len(result) and result[name].isna().all():
+            state = Availability(Status.UNAVAILABLE, Cause.ABSENT, state.reason)
+        elif state.status == Status.NOT_APPLICABLE:
+            state = Availability(Status.AVAILABLE)
+        elif state.status == Status.UNAVAILABLE and len(result):
+            state = replace(state, status=Status.PARTIAL)
+        columns[name] = ColumnMetadata(None, state)
     # Two brands in the same answers are other rows, so that they can be compared.
-    return attach(found, FrameMetadata(columns, ("chat_id", "brand"), metadata.sources))
-
-
-def _named(mentions: pd.DataFrame, brand: str | None) -> str | None:
-    """The brand that rows are about; by default the own ones that are mentioned."""
-    own = sorted(map(str, mentions["brand"].dropna().unique()))
-    return brand or (", ".join(own) if own else None)
-
-
-def _of(state: Availability, values: pd.Series) -> Availability:
-    if state.status == Status.NOT_APPLICABLE and values.notna().any():
-        return Availability(Status.AVAILABLE)
-    if state.status == Status.UNAVAILABLE and values.notna().any():
-        return replace(state, status=Status.PARTIAL)
-    if len(values) and values.isna().all():
-        return Availability(Status.UNAVAILABLE, Cause.ABSENT, state.reason)
-    return state
+    columns["brand"] = ColumnMetadata(None)
+    return attach(result, FrameMetadata(columns, ("chat_id", "brand"), metadata.sources))
 
 
 def cited_and_mentioned(
@@ -189,8 +177,8 @@ def cited_and_mentioned(
     Examples
     --------
     >>> import aatoolkit as aa
-    >>> found = cited_and_mentioned(aa.demo().read("chats"))
-    >>> found["verdict"].item() in ("more often", "less often", "no evidence", "cannot say")
+    >>> result = cited_and_mentioned(aa.demo().read("chats"))
+    >>> result["verdict"].item() in ("more often", "less often", "no evidence", "cannot say")
     True
     """
     check_level(level)
@@ -218,13 +206,43 @@ def association(rows: pd.DataFrame, level: float) -> pd.DataFrame:
 
         return leaf(kind, counts, part)
 
-    values = _associated({kind: counted(kind) for kind in _KINDS}, setting("level", level))
+    counts = {kind: counted(kind) for kind in _KINDS}
+    values = {kind: One.total(part) for kind, part in counts.items()}
+    both, cited_only, mentioned_only, neither = values.values()
+    a, b, c, d = counts.values()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # Mantel and Haenszel's ratio, with the variance of Robins, Breslow and Greenland.
+        n = a + b + c + d
+        name_all(n=n)
+        r, s = a * d / n, b * c / n
+        p, q = (a + d) / n, (b + c) / n
+        name_all(r=r, s=s, p=p, q=q)
+        sums = [One.total(np.where(n > 0, part, 0.0)) for part in (p * r, p * s + q * r, q * s)]
+        for_it, against = One.total(r), One.total(s)
+        name_all(sum_r=for_it, sum_s=against, pr=sums[0], psqr=sums[1], qs=sums[2])
+        is_there = plain_value(for_it) > 0 and plain_value(against) > 0
+        against = against if is_there else NAN  # without both kinds there is no ratio
+        odds = for_it / against
+        variance = sums[0] / (2 * for_it**2) + sums[1] / (2 * (for_it * against))
+        error = np.sqrt(variance + sums[2] / (2 * against**2))
+        name_all(odds_ratio=odds, error=error)
+        half = normal_quantile((1 + setting("level", level)) / 2) * error
+        values |= {
+            name: values[hits] / (values[hits] + values[others])
+            for name, (hits, others) in _RATES.items()
+        }
+        values |= {"odds_ratio": odds, "low": odds * np.exp(-half), "high": odds * np.exp(half)}
+        values["p"] = two_sided(np.log(odds) / error, math.inf)
+    plain = {kind: plain_value(part) for kind, part in counts.items()}
+    tell = np.logical_and.reduce([plain[one] + plain[two] > 0 for one, two in _RATES.values()])
+    values["n"] = both + cited_only + (mentioned_only + neither)
+    values["clusters"] = One.count(take(a, np.flatnonzero(tell)))
     numbers = {name: number(value) for name, value in values.items()}
-    p, ratio = numbers["p"], numbers["odds_ratio"]
-    verdict = verdict_of(p, ratio - 1, level, ("more often", "less often"))
+    ratio = numbers["odds_ratio"]
+    verdict = verdict_of(numbers["p"], ratio - 1, level, ("more often", "less often"))
     shares = [percent(numbers[name]) for name in ("mentioned_if_cited", "mentioned_if_not")]
     why = f"{numbers['clusters']:g} prompts have answers of both kinds, which is too few"
-    if np.isfinite(p):
+    if np.isfinite(ratio):
         why = (
             f"mentioned in {shares[0]} of answers that cite it, {shares[1]} of others; within "
             f"prompts the odds are {ratio:.2f} times as high "
@@ -236,59 +254,3 @@ def association(rows: pd.DataFrame, level: float) -> pd.DataFrame:
     said = {"verdict": verdict, "why": why, "method": method}
     values = {name: [value] for name, value in values.items()}
     return result("cited_and_mentioned", values | said, None, metadata.sources, state, level=level)
-
-
-def _associated(counts: Mapping[str, Any], level: Any) -> dict[str, Any]:
-    """The numbers of the association, plain or traced, of answers of each kind by prompt."""
-    totals = {kind: One.total(part) for kind, part in counts.items()}
-    both, cited_only, mentioned_only, neither = totals.values()
-    with np.errstate(divide="ignore", invalid="ignore"):
-        made = odds(*counts.values())
-        half = normal_quantile((1 + level) / 2) * made.error
-        ends = {"low": made.odds_ratio * np.exp(-half), "high": made.odds_ratio * np.exp(half)}
-        p = two_sided(np.log(made.odds_ratio) / made.error, math.inf)
-        rates = {
-            name: totals[hits] / (totals[hits] + totals[others])
-            for name, (hits, others) in _RATES.items()
-        }
-    plain = {kind: plain_value(part) for kind, part in counts.items()}
-    tell = np.logical_and.reduce([plain[one] + plain[two] > 0 for one, two in _RATES.values()])
-    clusters = One.count(take(counts["both"], np.flatnonzero(tell)))
-    size = both + cited_only + (mentioned_only + neither)
-    columns = totals | rates | {"odds_ratio": made.odds_ratio} | ends
-    return columns | {"p": p, "n": size, "clusters": clusters}
-
-
-@dataclass(frozen=True)
-class Odds:
-    """The pooled odds ratio and the standard error of its logarithm."""
-
-    odds_ratio: Any
-    error: Any
-
-
-def odds(a: Any, b: Any, c: Any, d: Any) -> Odds:
-    """Mantel and Haenszel's ratio, with the variance of Robins, Breslow and Greenland.
-
-    Examples
-    --------
-    >>> made = odds(*(np.array([float(x)]) for x in (10, 5, 4, 8)))
-    >>> round(float(made.odds_ratio), 2), round(float(made.error), 4)
-    (4.0, 0.8216)
-    """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        n = a + b + c + d
-        name_all(n=n)
-        r, s = a * d / n, b * c / n
-        p, q = (a + d) / n, (b + c) / n
-        name_all(r=r, s=s, p=p, q=q)
-        for_it, against = One.total(r), One.total(s)
-        name_all(sum_r=for_it, sum_s=against)
-        parts = [np.where(n > 0, part, 0.0) for part in (p * r, p * s + q * r, q * s)]
-        name_all(pr=parts[0], psqr=parts[1], qs=parts[2])
-        one, two, three = map(One.total, parts)
-        is_there = plain_value(for_it) > 0 and plain_value(against) > 0
-        against = against if is_there else _NAN  # without both kinds there is no ratio
-        variance = one / (2 * for_it**2) + two / (2 * (for_it * against))
-        error = np.sqrt(variance + three / (2 * against**2))
-        return named(Odds(for_it / against, error))

@@ -16,11 +16,11 @@ from aatoolkit._util.lexicon import fold
 from aatoolkit.availability import Status, combine
 from aatoolkit.errors import ArgumentError, AvailabilityError
 from aatoolkit.frame.aggregation_plan import row_units
-from aatoolkit.frame.groupby import By, flattened, group
+from aatoolkit.frame.groupby import By, flattened
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
 from aatoolkit.metadata.recorded import recorded
-from aatoolkit.sections.aggregation import ratio
+from aatoolkit.sections.aggregation import FRACTION, NONE, ratio
 from aatoolkit.stats.estimate import (
     CORRECTIONS,
     LEAST_CLUSTERS,
@@ -58,7 +58,6 @@ from aatoolkit.stats.trace import (
     cells_of,
     derived,
     name_all,
-    named,
     normal_quantile,
     number,
     plain_value,
@@ -130,7 +129,8 @@ def compare(
     measures = [columns] if isinstance(columns, str) else list(columns)
     keys = names_of(by)
     if not (keys or pair or cluster):
-        keys = _keys_of_rows(flattened(now), measures)
+        apart = {_apart(metadata_of(flattened(now)), measure) for measure in measures}
+        keys = [*apart] if len(apart) == 1 and "" not in apart and len(now) > 1 else []
     rows = [
         row
         for measure in measures
@@ -139,19 +139,6 @@ def compare(
     metadata = [metadata_of(flattened(frame)) for frame in (now, before) if frame is not None]
     names = side_names(metadata[:1], metadata[-1:])
     return comparison(rows, keys, metadata, correct, level, names)
-
-
-def _keys_of_rows(flat: pd.DataFrame, measures: Sequence[str]) -> list[str]:
-    """The key of rows that do not combine, as those of different measures: each by itself."""
-    metadata = metadata_of(flat)
-    apart = [
-        measure in metadata.columns
-        and declared(metadata.columns[measure]) is not None
-        and rule_of(metadata, measure)[0].rule == "none"
-        for measure in measures
-    ]
-    is_keyed = len(metadata.key) == 1 and metadata.key[0] in flat.columns and len(flat) > 1
-    return [*metadata.key] if is_keyed and all(apart) else []
 
 
 def compared(
@@ -173,7 +160,60 @@ def compared(
     else:
         forbids = overlapping(now, before)
     how = pairing(now, before, by, pair, cluster, prompt)
-    yield from _compared((now, before), (rules, own), measure, by, *how, level, design, forbids)
+    whole = now, before
+    apart = _apart(metadata_of(flattened(now)), measure)
+    if apart not in by or measure in (rules or {}):
+        yield from _compared(whole, (rules, own), measure, by, *how, level, design, forbids)
+        return
+    columns = [flattened(frame)[apart] for frame in whole]
+    for value in dict.fromkeys([*columns[0].dropna(), *columns[1].dropna()]):
+        places = [np.flatnonzero(column.eq(value).fillna(False)) for column in columns]
+        parts = [
+            derived(frame.iloc[rows], frame, rows=rows)
+            for frame, rows in zip(whole, places, strict=True)
+        ]
+        yield from _compared(parts, (rules, own), measure, by, *how, level, design, forbids)
+
+
+def _apart(metadata: FrameMetadata, measure: str) -> str:
+    """The key of rows that do not combine, as those of different measures; empty if they do."""
+    if measure not in metadata.columns or declared(metadata.columns[measure]) is None:
+        return ""
+    rule = rule_of(metadata, measure)[0]
+    is_keyed = len(metadata.key) == 1 and (rule.rule == "none" or rule.counts is not None)
+    return metadata.key[0] if is_keyed else ""
+
+
+@cache
+def _shares() -> frozenset[str]:
+    """The measures of which one answer can hold several, as the declared tables have them."""
+    tables = (table for name in sections.names() for table in sections.get(name))
+    return frozenset(
+        fold(column.name)
+        for table in tables
+        for column in table.columns
+        if column.aggregate.rule == "sum" and column.aggregate.counts
+    )
+
+
+def _poolable(frame: pd.DataFrame, measure: str, rules: Rules | None) -> Rules | None:
+    """The rules by which the rows of a column are pooled: one row alone has the rate of its counts.
+
+    Raises
+    ------
+    AvailabilityError
+        If it is a share, of which nothing says how it varies, or one that has no counts.
+    """
+    flat = flattened(frame)
+    metadata = metadata_of(flat)
+    rule, parts = rule_of(metadata, measure) if measure in flat.columns else (NONE, ("",))
+    if measure in (rules or {}) or rule.rule != "none" or len(flat) > 1:
+        return rules
+    if rule.within in flat.columns and {*map(fold, flat[rule.within].astype(str))} & _shares():
+        raise refusal(measure, "comparison", SEVERAL)
+    if rule != NONE and not all(parts):
+        raise refusal(measure, "comparison", "the service gives no counts of it")
+    return rules if rule.within or rule == NONE else {**(rules or {}), measure: ratio(*parts)}
 
 
 def _compared(
@@ -189,42 +229,26 @@ def _compared(
 ) -> Iterator[ComparedRow]:
     """The comparisons of two sides, a group each."""
     repeats = pair or cluster
+    sides = []
     try:
-        sides = [
-            cluster_sums(
-                frame,
-                measure,
-                by,
-                repeats,
-                _poolable(frame, measure, by, rule),
-                counts=bool(repeats),
-            )
-            for frame, rule in zip(frames, rules, strict=True)
-        ]
+        for frame, rule in zip(frames, rules, strict=True):
+            own = _poolable(frame, measure, rule)
+            sides.append(cluster_sums(frame, measure, by, repeats, own, counts=bool(repeats)))
     except AvailabilityError as error:
-        rows = [rows for frame in frames if (rows := _single_rows(frame, measure, by)) is not None]
-        if len(rows) < len(frames):
+        flats = [flattened(frame) for frame in frames]
+        is_lost = any(metadata_of(flat).is_lost(measure) for flat in flats)
+        if max(map(len, flats)) > 1 or measure not in flats[0] or is_lost:
             raise
-        why = f"nothing says how it varies: {_why_untested(frames[0], measure, error)}"
-        for key in dict.fromkeys([*rows[0], *rows[1]]):  # rows that do not add up, each by itself
-            places = [part.get(key) for part in rows]
-            if by and None not in places:
-                two = [
-                    derived(frame.iloc[[at]], frame, rows=[at])
-                    for frame, at in zip(frames, places, strict=True)
-                    if at is not None
-                ]
-                for row in _compared(two, rules, measure, (), None, None, level, design, forbids):
-                    yield replace(row, key=key)
-                continue
-            after, before = (
-                NAN if at is None else take(cells_of(name, flattened(frame), measure, [at]), 0)
-                for name, frame, at in zip(("after", "before"), frames, places, strict=True)
-            )
-            change = Change(after - before, after=after, before=before)
-            units = row_units(frames[0], metadata_of(frames[0]), measure)
-            unit = None if units is None or not len(units) else str(units.iloc[0])
-            yield ComparedRow(measure, key, change, unit, unit == "fraction", why=forbids or why)
+        after, before = (  # one row by itself, of which nothing but the values is known
+            take(cells_of(name, flat, measure, [0]), 0) if len(flat) else NAN
+            for name, flat in zip(("after", "before"), flats, strict=True)
+        )
+        why = f"nothing says how it varies: {(error.columns or {}).get(measure, error)}"
+        keys = [tuple(flat[list(by)].iloc[0]) for flat in flats if len(flat)]
+        change = Change(after - before, after=after, before=before)
+        units = row_units(frames[0], metadata_of(frames[0]), measure)
+        unit = None if units is None or not len(units) else str(units.iloc[0])
+        yield ComparedRow(measure, keys[0], change, unit, unit == FRACTION, why=forbids or why)
         return
     names = side_names(*([metadata_of(frame, levels=True)] for frame in frames))
     unit, is_rate = sides[0].unit or sides[1].unit, all(side.is_rate for side in sides)
@@ -238,66 +262,6 @@ def _compared(
             why = forbids or lacking or why
             row = replace(row, change=change, method=method, why=why, notes=(*moved, *notes))
         yield row
-
-
-# --- whether a column can be compared ---------------------------------------------------------
-
-
-def _poolable(
-    frame: pd.DataFrame, measure: str, by: Sequence[str], rules: Rules | None
-) -> Rules | None:
-    """The rules by which the rows of a group are pooled: one row alone has the rate of its counts.
-
-    Raises
-    ------
-    AvailabilityError
-        If it is a share, of which nothing says how it varies.
-    """
-    flat = flattened(frame)
-    metadata = metadata_of(flat)
-    if measure not in flat.columns or measure in (rules or {}):
-        return rules
-    rule, parts = rule_of(metadata, measure)
-    if rule.within in flat.columns:
-        metrics = {fold(str(metric)) for metric in flat[rule.within].dropna().unique()}
-        if metrics and metrics <= _shares():
-            raise refusal(measure, "comparison", SEVERAL)
-    elif rule.rule == "none" and all(parts) and _single_rows(frame, measure, by) is not None:
-        return {**(rules or {}), measure: ratio(*parts)}
-    return rules
-
-
-@cache
-def _shares() -> frozenset[str]:
-    """The measures of which one answer can hold several, as the declared tables have them."""
-    tables = (table for name in sections.names() for table in sections.get(name))
-    return frozenset(
-        fold(column.name)
-        for table in tables
-        for column in table.columns
-        if column.aggregate.rule == "sum" and column.aggregate.counts
-    )
-
-
-def _why_untested(frame: pd.DataFrame, measure: str, error: AvailabilityError) -> str:
-    """Why nothing tests a row by itself: what refuses it, or that its counts are not there."""
-    metadata = metadata_of(flattened(frame))
-    rule, parts = rule_of(metadata, measure)
-    if rule.rule == "none" and not all(parts):
-        return "the service gives no counts of it"
-    return str((error.columns or {}).get(measure, error))
-
-
-def _single_rows(
-    frame: pd.DataFrame, measure: str, by: Sequence[str]
-) -> dict[tuple[Any, ...], int] | None:
-    """The row of each group; None where one has several, or the measure was lost."""
-    flat = flattened(frame)
-    groups = group(flat, [*by], True)
-    if metadata_of(flat).is_lost(measure) or len(np.unique(groups.ids)) < len(flat):
-        return None
-    keys = [*groups.keys.itertuples(index=False, name=None)]
-    return {keys[number] if by else (): at for at, number in enumerate(groups.ids)}
 
 
 # --- how it is tested -------------------------------------------------------------------------
@@ -359,16 +323,16 @@ def _tested(
                 f"over prompts ({number(design[0]):.3g})"
             )
         return change, method, "", ()
-    if not sides[0].of_rows:
-        change = changed_samples(sample_of(y1, n1, "after"), sample_of(y0, n0, "before"), sure)
-        return change, "", "nothing says how it differs between answers; name what repeats", ()
+    of_rows = sides[0].of_rows
     one, two = (
-        sample_of(y, n, side, squares=sums.squares_of(part.values()))
+        sample_of(y, n, side, squares=sums.squares_of(part.values()) if of_rows else None)
         for side, y, n, sums, part in zip(
             ("after", "before"), (y1, y0), (n1, n0), sides, pairs, strict=True
         )
     )
     change = changed_samples(one, two, sure)
+    if not of_rows:
+        return change, "", "nothing says how it differs between answers; name what repeats", ()
     size = int(min(number(change.size_after), number(change.size_before)))
     method = "Welch's t; takes answers for independent"
     return change, method, _why_not(change, size, "answers", 2), ()
@@ -427,13 +391,12 @@ def comparison(
         ("after", "before", "n_before") if is_plain else (*names, "n_baseline")
     )
     changes, are_rates = [row.change for row in rows], [row.is_rate for row in rows]
-    texts, rooms = [], []
+    texts = []
     for change, is_rate in zip(changes, are_rates, strict=True):
         after, before = (amount(number(end), is_rate) for end in (change.after, change.before))
         texts.append(
             f"{before} to {after}" if is_plain else f"{names[0]} {after}, {names[1]} {before}"
         )
-        rooms.append(max(number(change.before), 1 - number(change.before)) if is_rate else math.inf)
     alone = {at for at, row in enumerate(rows) if row.is_planned}
     columns = judged(
         changes,
@@ -444,7 +407,6 @@ def comparison(
         correct=correct,
         alone=alone,
         are_rates=are_rates,
-        rooms=rooms,
         noun="change" if is_plain else "difference",
     )
     columns["why"] = [
@@ -547,28 +509,45 @@ def decompose(
         side.of([pair for name, pair in own_pairs.items() if name not in common], end)
         for side, own_pairs, end in zip(sides, pairs, ("_in", "_out"), strict=True)
     )
+    (y1, n1, y0, n0), (y_in, n_in), (y_out, n_out) = both, entered, left
+    is_rate, error = all(side.is_rate for side in sides), NAN
     with np.errstate(divide="ignore", invalid="ignore"):
-        parts = decomposed(both, entered, left, is_rate=all(side.is_rate for side in sides))
-        half = normal_quantile((1 + setting("level", level)) / 2) * parts.error
-        tests = [
-            parts.rate - half,
-            parts.rate + half,
-            two_sided(parts.rate / parts.error, math.inf),
-        ]
+        size1, size0 = One.total(n1) + One.total(n_in), One.total(n0) + One.total(n_out)
+        name_all(size1=size1, size0=size0)
+        total1 = (One.total(y1) + One.total(y_in)) / size1
+        total0 = (One.total(y0) + One.total(y_out)) / size0
+        name_all(total1=total1, total0=total0)
+        middle, weight = (total1 + total0) / 2, (n1 / size1 + n0 / size0) / 2
+        name_all(middle=middle, weight=weight)
+        term = weight * (y1 / n1 - y0 / n0)
+        mixed = ((y1 / n1 + y0 / n0) / 2 - middle) * (n1 / size1 - n0 / size0)
+        come = n_in / size1 * (y_in / n_in - middle)
+        went = n_out / size0 * (y_out / n_out - middle)
+        name_all(term=term, mixed=mixed, come=come, went=went)
+        if is_rate:
+            p1, p0 = (y1 + total1) / (n1 + 1), (y0 + total0) / (n0 + 1)
+            square = weight**2 * (p1 * (1 - p1) / n1 + p0 * (1 - p0) / n0)
+            name_all(square=square)
+            error = np.sqrt(One.total(square))
+        rate, total = One.total(term), total1 - total0
+        effects = [rate, One.total(mixed), One.total(come), 0 - One.total(went), total]
+        name_all(rate=rate, error=error)
+        half = normal_quantile((1 + setting("level", level)) / 2) * error
+        tests = [rate - half, rate + half, two_sided(rate / error, math.inf)]
     low, high, p = ([NAN if why else value, *[NAN] * 4] for value in tests)
-    effects = [NAN if empty else getattr(parts, part) for part in PARTS]
+    effects = [NAN] * 5 if empty else effects
     verdict = verdict_of(number(p[0]), number(effects[0]), level)
     k, came, gone = One.count(both[1]), One.count(entered[1]), One.count(left[1])
     metadata = [side.metadata for side in sides]
     return result(
         "decompose",
         {
-            "part": PARTS,
+            "part": ("rate", "mix", "entered", "left", "total"),
             "effect": effects,
             "low": low,
             "high": high,
             "p": p,
-            "n": [parts.n] * 5,
+            "n": [size1 + size0] * 5,
             "clusters": [k, k, came, gone, k + came + gone],
             "verdict": [verdict, *["bookkeeping"] * 4],
             "why": [
@@ -576,7 +555,7 @@ def decompose(
                 f"the same {by}, asked more or less often: what was asked, not what was answered",
                 f"{number(came):g} {by} were not there before",
                 f"{number(gone):g} {by} are no longer there",
-                why if empty else f"{points(number(parts.total), sides[0].is_rate)} in all",
+                why if empty else f"{points(number(total), is_rate)} in all",
             ],
             "method": "Kitagawa 1955, centred; the rate effect with a z interval (strata)",
         },
@@ -589,51 +568,3 @@ def decompose(
         column=column,
         by=by,
     )
-
-
-@dataclass(frozen=True)
-class Decomposed:
-    """The parts of a change, and the standard error of that of the rates.
-
-    In formulas ``term``, ``mixed``, ``came`` and ``gone`` are what each stratum contributes to each
-    part, ``square`` its part of the variance.
-    """
-
-    rate: Any
-    mix: Any
-    entered: Any
-    left: Any
-    total: Any
-    error: Any
-    n: Any
-
-
-PARTS = ("rate", "mix", "entered", "left", "total")
-
-
-def decomposed(
-    both: Sequence[Any], entered: Sequence[Any], left: Sequence[Any], *, is_rate: bool
-) -> Decomposed:
-    """Decompose a change, of Σy and Σn after and before of strata on both sides, and of others."""
-    (y1, n1, y0, n0), (y_in, n_in), (y_out, n_out) = both, entered, left
-    size1, size0 = One.total(n1) + One.total(n_in), One.total(n0) + One.total(n_out)
-    name_all(size1=size1, size0=size0)
-    total1 = (One.total(y1) + One.total(y_in)) / size1
-    total0 = (One.total(y0) + One.total(y_out)) / size0
-    name_all(total1=total1, total0=total0)
-    middle = (total1 + total0) / 2
-    weight = (n1 / size1 + n0 / size0) / 2
-    name_all(middle=middle, weight=weight)
-    term = weight * (y1 / n1 - y0 / n0)
-    mixed = ((y1 / n1 + y0 / n0) / 2 - middle) * (n1 / size1 - n0 / size0)
-    came = n_in / size1 * (y_in / n_in - middle)
-    gone = n_out / size0 * (y_out / n_out - middle)
-    name_all(term=term, mixed=mixed, came=came, gone=gone)
-    error = size1 * NAN
-    if is_rate:
-        p1, p0 = (y1 + total1) / (n1 + 1), (y0 + total0) / (n0 + 1)
-        square = weight**2 * (p1 * (1 - p1) / n1 + p0 * (1 - p0) / n0)
-        name_all(square=square)
-        error = np.sqrt(One.total(square))
-    parts = (One.total(term), One.total(mixed), One.total(came), 0 - One.total(gone))
-    return named(Decomposed(*parts, total1 - total0, error, size1 + size0))

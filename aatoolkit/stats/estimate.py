@@ -454,7 +454,6 @@ def judged(
     correct: str | None = "holm",
     alone: Collection[int] = (),
     are_rates: Sequence[bool] = (),
-    rooms: Sequence[float] = (),
     words: Sequence[Sequence[str]] = (("up", "down"),),
     noun: str = "change",
 ) -> dict[str, list[Any]]:
@@ -478,8 +477,6 @@ def judged(
         Those that were planned, and stand alone; the others are a family.
     are_rates : sequence of bool
         Whether each is of a rate, in points; all, if left out.
-    rooms : sequence of float
-        The largest change that is possible.
     words : sequence of str
         The verdicts of a rise and of a fall, of all or of each.
     noun : str
@@ -494,7 +491,9 @@ def judged(
     rows = []
     for at, (change, why, text) in enumerate(zip(changes, lacking, texts, strict=True)):
         is_rate = are_rates[at] if are_rates else True
-        p, least, room = corrected[at], NAN, rooms[at] if rooms else math.inf
+        p, least, before = corrected[at], NAN, number(change.before)
+        # A rate moves to 0 or 1 at most.
+        room = max(before, 1 - before) if is_rate and math.isfinite(before) else math.inf
         if at in alone:
             p = p_values[at]
         if math.isfinite(number(p)):

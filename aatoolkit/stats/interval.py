@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from aatoolkit.availability import Status, combine
 from aatoolkit.errors import ArgumentError, AvailabilityError
-from aatoolkit.frame.aggregation_plan import counts_of, plan
 from aatoolkit.frame.cell_status import cells_of as states_of
 from aatoolkit.frame.cell_status import together
-from aatoolkit.frame.groupby import By, Groups, find
+from aatoolkit.frame.groupby import By, find
 from aatoolkit.metadata.arrow_schema import declared
-from aatoolkit.metadata.attrs import FrameMetadata, attach, metadata_of
+from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.metadata.recorded import recorded
 from aatoolkit.sections.aggregation import PER_UNIT, Aggregation
-from aatoolkit.stats.estimate import LEAST_CLUSTERS, Estimate, check_level, estimate, wilson
+from aatoolkit.stats.estimate import LEAST_CLUSTERS, check_level, estimate, wilson
 from aatoolkit.stats.results import amount, refusal, result
-from aatoolkit.stats.sums import PROMPT, ClusterSums, Rules, cluster_sums, without_counts
+from aatoolkit.stats.sums import PROMPT, Rules, cluster_sums, rule_of, without_counts
 from aatoolkit.stats.trace import (
     Numbers,
     cells_of,
@@ -29,7 +27,6 @@ from aatoolkit.stats.trace import (
     name_all,
     normal_quantile,
     plain_value,
-    reordered,
     setting,
 )
 
@@ -45,7 +42,6 @@ def interval(
     by: By = None,
     cluster: str | None = None,
     panel: str | None = None,
-    join: bool = False,
     rules: Rules | None = None,
 ) -> pd.DataFrame:
     """The interval of a rate or mean; see ``df.aa.interval``."""
@@ -53,83 +49,59 @@ def interval(
     if cluster is None:
         if by is not None or panel is not None:
             raise ArgumentError("by= and panel= need cluster=, such as cluster='prompt_id'")
-        rows = _of_rows(frame, column, level, rules)
-        return _beside(frame, rows, column, level) if join else rows
+        return _of_rows(frame, column, level, rules or {})
     panel = panel or "sampled"
     if panel not in PANELS:
         raise ArgumentError(f"panel={panel!r} is none of {', '.join(PANELS)}")
     sums = cluster_sums(frame, column, by, cluster, rules)
-    y, n = sums.of()
+    (y, n), is_rate = sums.of(), sums.is_rate
     sure = setting("level", level)
-    made = estimate(sums.many, y, n, sure, panel, sums.squares_of(), sums.is_rate)
-    why = [_why_not(sums, made, at, cluster, panel) for at in range(len(sums.groups))]
-    if why and all(why) and any("cannot say how" in reason for reason in why if reason):
-        raise refusal(column, "interval", str(why[0]))
-    described = _described(sums, made, why, column, level, cluster, panel)
-    if not join:
-        return described
-    names = [str(name) for name in described.columns if str(name).startswith(f"{column}_")]
-    _check_free(frame, names)
-    reordered(sums.groups.ids)
-    rows = described[names].take(sums.groups.ids).set_axis(frame.index)
-    return _with_columns(frame, rows, described)
-
-
-def _why_not(sums: ClusterSums, made: Estimate, group: int, cluster: str, panel: str) -> str | None:
-    """Return the reason why a group has no interval; None if it has one."""
-    if not sums.given[group]:
-        state = sums.states[group]
-        return str(state) if state.status != Status.AVAILABLE else "no answers"
-    k = int(plain_value(made.clusters)[group])
-    if panel == "sampled" and k < LEAST_CLUSTERS:
-        return (
-            f"{k} different values of {cluster} cannot say how much such values differ, which "
-            f"takes {LEAST_CLUSTERS}; panel='fixed' is about these alone, and without cluster "
-            "the interval takes every answer for independent"
-        )
-    if np.isfinite(plain_value(made.low)[group]):
-        return None
-    if panel == "fixed":
-        return f"one number for each value of {cluster} cannot say how much answers to one differ"
-    return f"{k} values of {cluster} that do not differ are too few to estimate an error"
-
-
-def _described(
-    sums: ClusterSums,
-    made: Estimate,
-    why: list[str | None],
-    column: str,
-    level: float,
-    cluster: str,
-    panel: str,
-) -> pd.DataFrame:
-    """One row a group."""
-    keys, is_rate = sums.groups.keys.reset_index(drop=True), sums.is_rate
-    lows, highs = (plain_value(end).tolist() for end in (made.low, made.high))
-    verdicts = [
-        f"cannot say: {reason}"
-        if reason
-        else f"{100 * level:g} % interval: {amount(low, is_rate)} to {amount(high, is_rate)}"
-        for low, high, reason in zip(lows, highs, why, strict=True)
-    ]
-    taken = {str(name): sums.metadata.columns[str(name)] for name in keys.columns}
+    of_groups = estimate(sums.many, y, n, sure, panel, sums.squares_of(), is_rate)
+    lows, highs, sizes = map(plain_value, (of_groups.low, of_groups.high, of_groups.clusters))
+    reasons, verdicts = [], []
+    for at, (low, high, k) in enumerate(zip(lows, highs, sizes, strict=True)):
+        state, why = sums.states[at], ""
+        if not sums.given[at]:
+            why = str(state) if state.status != Status.AVAILABLE else "no answers"
+        elif panel == "sampled" and k < LEAST_CLUSTERS:
+            why = (
+                f"{k:g} different values of {cluster} cannot say how much such values differ, "
+                f"which takes {LEAST_CLUSTERS}; panel='fixed' is about these alone, and without "
+                "cluster the interval takes every answer for independent"
+            )
+        elif not np.isfinite(low):
+            why = f"{k:g} values of {cluster} that do not differ are too few to estimate an error"
+            alone = f"one number for each value of {cluster} cannot say how much answers differ"
+            why = alone if panel == "fixed" else why
+        reasons.append(why)
+        span = f"{amount(low, is_rate)} to {amount(high, is_rate)}"
+        verdicts.append(f"cannot say: {why}" if why else f"{100 * level:g} % interval: {span}")
+    if all(reasons) and any("cannot say how" in why for why in reasons):
+        raise refusal(column, "interval", reasons[0])
+    how = "Wilson interval" if is_rate else "t interval"
+    about = f"for these values of {cluster} (strata)"
+    if panel == "sampled":
+        how += " on the effective sample size" if is_rate else ""
+        about = f"for values of {cluster} like these (clusters)"
+    keys = sums.groups.keys.reset_index(drop=True)
+    names = [str(name) for name in keys.columns]
     return result(
         "interval",
         {
             **{name: keys[name] for name in keys.columns},
-            column: made.value,
-            f"{column}_low": made.low,
-            f"{column}_high": made.high,
-            f"{column}_deff": made.deff,
-            f"{column}_clusters": made.clusters,
-            f"{column}_n": made.size,
-            f"{column}_method": [_method(is_rate, level, cluster, panel)] * len(keys),
+            column: of_groups.value,
+            f"{column}_low": of_groups.low,
+            f"{column}_high": of_groups.high,
+            f"{column}_deff": of_groups.deff,
+            f"{column}_clusters": of_groups.clusters,
+            f"{column}_n": of_groups.size,
+            f"{column}_method": f"{how}, {level:.0%}, {about}",
             f"{column}_verdict": verdicts,
         },
-        taken,
+        {name: sums.metadata.columns[name] for name in names},
         sums.metadata.sources,
         combine(sums.states),
-        key=tuple(taken),
+        key=names,
         unit=sums.unit,
         level=level,
         x=column,
@@ -138,44 +110,35 @@ def _described(
     )
 
 
-def _method(is_rate: bool, level: float, cluster: str, panel: str) -> str:
-    if panel == "fixed":
-        how = "Wilson interval" if is_rate else "t interval"
-        return f"{how}, {level:.0%}, for these values of {cluster} (strata)"
-    how = "Wilson interval on the effective sample size" if is_rate else "t interval"
-    return f"{how}, {level:.0%}, for values of {cluster} like these (clusters)"
-
-
-def _check_free(frame: pd.DataFrame, names: list[str]) -> None:
-    taken = [name for name in names if name in frame.columns]
-    if taken:
-        raise AvailabilityError(
-            f"the frame already has {', '.join(taken)}; rename it first",
-            columns=dict.fromkeys(taken, "is there already"),
-        )
-
-
-def _with_columns(frame: pd.DataFrame, rows: pd.DataFrame, described: pd.DataFrame) -> pd.DataFrame:
-    """The frame with further columns beside its own, and the metadata of both."""
-    whole = pd.concat([frame, rows], axis=1)
-    metadata, added = metadata_of(frame), metadata_of(described)
-    columns = {**metadata.columns, **{name: added.columns[name] for name in map(str, rows.columns)}}
-    return attach(whole, replace(metadata, columns=columns))
-
-
-def _of_rows(frame: pd.DataFrame, column: str, level: float, rules: Rules | None) -> pd.DataFrame:
+def _of_rows(frame: pd.DataFrame, column: str, level: float, rules: Rules) -> pd.DataFrame:
     """Wilson's score interval of each row."""
+    find(frame, [column])
     metadata = metadata_of(frame)
-    parts = parts_of_rows(frame, column, rules)
+    rule, parts = rule_of(metadata, column)
+    stated = rules.get(column)
+    if isinstance(stated, Aggregation):
+        rule, parts = stated, stated.over or ("",)
+    if not all(parts):
+        counts = [name for name in rule.over or rule.counts or () if name not in frame.columns]
+        why = f"it needs {', '.join(counts)}"
+        if not counts:
+            why = rule.why if rule.rule == "none" and rule.why else ""
+        raise refusal(column, "interval", why or without_counts(rule, metadata, column))
     cells = together(*(states_of(frame, part, metadata) for part in parts))
-    every = np.arange(len(frame))
     hits, trials = (
-        cells_of(name, frame, part, every)
+        cells_of(name, frame, part, np.arange(len(frame)))
         for name, part in zip(("hits", "trials"), parts, strict=True)
     )
-    counts = [plain_value(part) for part in (hits, trials)]
-    counted = cells.given & (counts[1] > 0) & _are_fractions(frame, metadata, column)
-    use = counted & (counts[0] >= 0) & (counts[0] <= counts[1])
+    above, below = plain_value(hits), plain_value(trials)
+    counted = cells.given & (below > 0)
+    what = declared(metadata.columns[column])
+    if what is not None and what.unit == PER_UNIT:  # only of rows whose value is a fraction
+        unit = f"{metadata.columns[column].table}.unit"
+        units = [name for name, of in metadata.columns.items() if of.of == unit]
+        if not units:
+            raise refusal(column, "interval", "it needs the unit of each row")
+        counted &= frame[units[0]].eq("fraction").fillna(False).to_numpy(bool)
+    use = counted & (above >= 0) & (above <= below)
     if counted.any() and not use.any():
         raise refusal(column, "interval", "its numerator is no part of its denominator")
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -187,59 +150,7 @@ def _of_rows(frame: pd.DataFrame, column: str, level: float, rules: Rules | None
     return pd.DataFrame(arrays, index=frame.index)
 
 
-def parts_of_rows(frame: pd.DataFrame, column: str, rules: Rules | None) -> tuple[str, str]:
-    """The columns with the numerator and the denominator of a rate in each row.
-
-    Raises
-    ------
-    AvailabilityError
-        If it has none.
-    """
-    find(frame, [column])
-    metadata = metadata_of(frame)
-    parts = counts_of(metadata, column) if column not in (rules or {}) else None
-    if parts is None:
-        what = declared(metadata.columns[column]) if column not in (rules or {}) else None
-        if what is not None and what.aggregate.rule == "none" and what.aggregate.why:
-            raise refusal(column, "interval", what.aggregate.why)
-        # Each row stands alone, so that nothing is added up over any dimension.
-        rows = Groups(np.arange(len(frame)), pd.DataFrame(index=range(len(frame))))
-        (planned,) = plan(frame, metadata, rows, column, rules or {})
-        if planned.rule.over is None:
-            raise refusal(column, "interval", _no_counts(planned.rule, metadata, column))
-        return planned.rule.over
-    return parts
-
-
-def _no_counts(rule: Aggregation, metadata: FrameMetadata, column: str) -> str:
-    """Return the reason why a column without numerator and denominator has no interval by row."""
-    lacking = without_counts(rule, metadata, column)
-    if rule.rule != "mean":
-        return lacking
-    return f"{lacking}; of a mean, rows of one answer each give the spread, with cluster="
-
-
-def _are_fractions(
-    frame: pd.DataFrame, metadata: FrameMetadata, column: str
-) -> npt.NDArray[np.bool_]:
-    """The rows whose value is a fraction: all, unless a column gives the unit of each row."""
-    what = declared(metadata.columns[column])
-    if what is None or what.unit != PER_UNIT:
-        return np.ones(len(frame), bool)
-    table = metadata.columns[column].table
-    units = [name for name, of in metadata.columns.items() if of.of == f"{table}.unit"]
-    if not units:
-        raise refusal(column, "interval", "it needs the unit of each row")
-    return (frame[units[0]].astype("string") == "fraction").fillna(False).to_numpy(bool)
-
-
-def _beside(frame: pd.DataFrame, rows: pd.DataFrame, column: str, level: float) -> pd.DataFrame:
-    """The frame with the interval of each row beside it."""
-    _check_free(frame, [*rows.columns])
-    sources = metadata_of(frame).sources
-    described = result("beside", {**rows}, None, sources, level=level, x=column)
-    return _with_columns(frame, rows, described)
-
+# --- beside the numbers of pictures and tables ------------------------------------------------
 
 OVER_PROMPTS = (
     f"95% interval for prompts like these, Wilson's with their design effect; none with fewer "
@@ -263,15 +174,12 @@ class Bounds:
         Which interval it is, in words; empty where there is none.
     result : pandas.DataFrame, optional
         The intervals as they were computed, beside the columns that name the rows.
-    is_over_prompts : bool
-        Whether it is clustered: answers to one prompt resemble each other.
     """
 
     low: Numbers
     high: Numbers
     method: str = ""
     result: pd.DataFrame | None = None
-    is_over_prompts: bool = False
 
 
 def bounds(
@@ -306,8 +214,8 @@ def bounds(
     >>> data = aa.demo().read_all(sections=["overview", "prompts"], progress=False)
     >>> engines = data["overview"]["overview_engines"]
     >>> drawn = bounds(engines, "mention_rate", data["prompts"]["prompt_engines"], ["engine"])
-    >>> drawn.is_over_prompts, drawn.method.split(",")[0]
-    (True, '95% interval for prompts like these')
+    >>> drawn.method.split(",")[0]
+    '95% interval for prompts like these'
     """
     ends = [f"{column}_low", f"{column}_high"]
     if all(name in frame.columns for name in ends):
@@ -320,11 +228,14 @@ def bounds(
             clustered = _over_prompts(frame, column, rows, keys, level)
             if clustered is not None:
                 return clustered
-        single = interval(frame, column, level, join=True)
+        single = interval(frame, column, level)
     except AvailabilityError:
         nothing = np.full(len(frame), np.nan)
         return Bounds(nothing, nothing)
-    return Bounds(*_ends(single, column), _of_independent(frame, column), single)
+    metadata = metadata_of(frame)
+    of_answers = rule_of(metadata, column)[1][-1].endswith("answer_count")
+    which = OF_ANSWERS if of_answers else OF_PARTS
+    return Bounds(*_ends(single, column), OF_ONE if PROMPT in metadata.key else which, single)
 
 
 def _over_prompts(
@@ -339,18 +250,7 @@ def _over_prompts(
     if (np.isfinite(mark) & ~is_same).any():  # one picture has one kind of interval
         return None
     low, high = (np.where(is_same, end[place], np.nan) for end in _ends(pooled, column))
-    return Bounds(low, high, OVER_PROMPTS, pooled, is_over_prompts=True)
-
-
-def _of_independent(frame: pd.DataFrame, column: str) -> str:
-    """Which interval that of single rows is: of answers to one prompt, of answers, of others."""
-    metadata = metadata_of(frame)
-    if PROMPT in metadata.key:
-        return OF_ONE
-    declaration = declared(metadata.columns[column])
-    rule = declaration.aggregate if declaration else None
-    parts = (rule.over or rule.counts) if rule else None
-    return OF_ANSWERS if parts and parts[1].endswith("answer_count") else OF_PARTS
+    return Bounds(low, high, OVER_PROMPTS, pooled)
 
 
 def _ends(frame: pd.DataFrame, column: str) -> tuple[Numbers, Numbers]:

@@ -258,8 +258,8 @@ def _members(flat: pd.DataFrame, by: str, chosen: Groups, word: str) -> set[Any]
     find(flat, [str(name) for name in conditions])
     use = np.ones(len(flat), bool)
     for name, values in conditions.items():
-        is_one = isinstance(values, str) or not isinstance(values, Iterable)
-        use &= flat[name].isin([values] if is_one else list(values)).to_numpy(bool)
+        several = isinstance(values, Iterable) and not isinstance(values, str)
+        use &= flat[name].isin([*values] if several else [values]).to_numpy(bool)  # type: ignore[misc]
     members = {*flat[by][use].dropna()}
     if split := members & {*flat[by][~use].dropna()}:
         raise ArgumentError(f"{len(split)} {by} are {word} in some rows only, such as {min(split)}")

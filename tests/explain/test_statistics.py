@@ -86,7 +86,6 @@ VERBS: dict[str, Callable[[Data], pd.DataFrame]] = {
         "position", None, "prompt_id", "fixed", rules=MEAN
     ),
     "sampled means": lambda d: prompts(d).aa.interval("average_position", None, "prompt_id"),
-    "joined": lambda d: prompts(d).aa.interval("mention_rate", "topic", "prompt_id", join=True),
     "effect": acted,
     "association": lambda d: aa.stats.cited_and_mentioned(d["chats"]),
     "stability": lambda d: answers(d).aa.stability("mentioned", ["prompt_id", "engine"]),
@@ -160,7 +159,7 @@ def test_an_answer_names_the_rows_about_it(whole: Data, explainer: Explainer) ->
 
 
 def test_a_number_that_no_formula_gives_is_named(whole: Data) -> None:
-    frame = trend(whole).aa.interval("mention_rate", join=True)
+    frame = trend(whole).aa.interval("mention_rate")
     frame["mention_rate_low"] = frame["mention_rate_low"] + 0.01
     found = frame.aa.explain(0, "mention_rate_low")
     assert "changed since" in str(found.end)

@@ -204,7 +204,10 @@ class Drawn:
             return self._count(row, explainer)
         column = column or named or next(iter(self.columns), None)
         bounds = self.frame if self.bounds is None or column in self.frame else self.bounds
-        return explainer.explain(bounds if column in bounds else self.frame, row, column)
+        bounds = bounds if column in bounds else self.frame
+        if isinstance(row, Mapping) and not {*row} <= {*bounds.columns}:
+            row = self.frame.index[explainer.rows_with(self.frame, row)].tolist()[0]
+        return explainer.explain(bounds, row, column)
 
     def _row(
         self, mark: Any, place_at: Callable[[float, float], Place | None]

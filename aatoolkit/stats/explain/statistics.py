@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from aatoolkit.frame.groupby import flattened
 from aatoolkit.stats.explain.cells import Made, Result, side_of
 from aatoolkit.stats.explain.explanation import Explanation, plain, shown, sum_in_words
 from aatoolkit.stats.sums import ClusterSums
@@ -182,9 +181,6 @@ class StatisticCells(Result):
 
     def explain(self, at: int, column: str) -> Explanation:
         """Explain the value of a column in the row at a position."""
-        first = self.inputs[0]
-        if self.arguments.get("join") and column in flattened(first.frame).columns:
-            return first.explain(at, column)
         cell, words = self.described(at, column), {}
         for name in ("method", "verdict", "why"):
             own = [n for n in map(str, self.flat.columns) if n == name or n.endswith(f"_{name}")]
