@@ -135,16 +135,15 @@ class Dataset(Mapping[str, Tables], NamesNear):
 
         return headline(self, _checked(baseline), level)
 
-    def funnel(self, by: str = "path", level: float = 0.95) -> pd.DataFrame:
-        """Join the stages of each page or day: crawled, cited, visited, converted.
+    def funnel(self, level: float = 0.95) -> pd.DataFrame:
+        """Join the stages of each page: crawled, cited, visited, converted.
 
         Four stages, each from the section that counts it: requests of AI crawlers (``crawl``),
-        answers that cite the page (``crawl`` and ``conversions``, else the own pages of ``urls``;
-        citations by day: ``overview``), visits from engines and their conversions
-        (``conversions``).
-        They are joined on paths in one spelling: without host, query, fragment, trailing slash
-        and index file. A stage that was not measured says so, and a page that a section does not
-        list has no number there: neither is 0. Sums of which a part is missing are missing.
+        answers that cite the page (``crawl`` and ``conversions``, else the own pages of ``urls``),
+        visits from engines and their conversions (``conversions``). They are joined on paths in one
+        spelling: without host, query, fragment, trailing slash and index file. A stage that was not
+        measured says so, and a page that a section does not list has no number there: neither is 0.
+        Sums of which a part is missing are missing.
 
         Only conversions are a part of the stage before, visits: ``conversion_rate`` is of the
         visits of the days whose conversions are complete, where the service counts them (else of
@@ -157,21 +156,18 @@ class Dataset(Mapping[str, Tables], NamesNear):
         not of files such as ``robots.txt``. It is missing where there is no visit.
 
         Do not read it as cause and effect: a page may be visited without ever being crawled, and
-        crawls of one month feed answers of others. By day nothing is lagged, and days of visits are
-        those of the analytics property's time zone.
+        crawls of one month feed answers of others. Nothing is lagged.
 
         Parameters
         ----------
-        by : {"path", "day"}
-            What the stages are joined on.
         level : float
             The confidence level of ``conversion_rate``.
 
         Returns
         -------
         pandas.DataFrame
-            One row a path or day, the most crawled first (days in their order): the
-            key, ``crawled`` (requests), ``cited`` (answers by path, else citations), ``visited``,
+            One row a path, the most crawled first: the
+            key, ``crawled`` (requests), ``cited`` (answers), ``visited``,
             ``converted``, ``crawl_to_refer`` (requests per visit), ``conversion_rate`` with
             ``_low`` and ``_high``, ``n`` (the visits it is of), ``verdict`` (which stages were not
             measured, and why) and ``method``. The availability of each stage is at its column.
@@ -181,7 +177,7 @@ class Dataset(Mapping[str, Tables], NamesNear):
         AvailabilityError
             If no stage was measured, or the sections are not of one host and window.
         ValueError
-            If ``by`` or the level cannot be used.
+            If the level cannot be used.
 
         Examples
         --------
@@ -195,7 +191,7 @@ class Dataset(Mapping[str, Tables], NamesNear):
         """
         from aatoolkit.stats.funnel import funnel
 
-        return funnel(self, self.errors, by, level)
+        return funnel(self, self.errors, level)
 
     def to_parquet(self, folder: str | os.PathLike[str]) -> FileList:
         """Write every table to ``folder/SECTION/TABLE.parquet``, with its metadata.

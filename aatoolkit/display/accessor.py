@@ -890,10 +890,9 @@ class Accessor(NamesNear):
         ``agreement``: of the pairs of answers to one combination, the share with the same
         outcome, averaged over combinations that were asked twice or more. ``icc``: their
         intra-class correlation, by analysis of variance (Ridout, Demétrio & Firth, *Biometrics*
-        55, 1999). The interval of the agreement is from 999 resamples of the first name's values
-        (Davison & Hinkley, *Bootstrap Methods*, 1997), always the same ones. That of the
-        correlation is from the jackknife over them, on Fisher's scale, with Student's t: in
-        simulations of 10 to 60 prompts it covers 95 to 98 %.
+        55, 1999). The interval of the agreement is that of a rate over the first name's values, as
+        `interval` has it. That of the correlation is from the jackknife over them, on Fisher's
+        scale, with Student's t: in simulations of 10 to 60 prompts it covers 95 to 98 %.
 
         `aatoolkit.stats.samples` takes the correlation of answers to one prompt, which is that of
         ``by=["prompt_id"]``. Try both ends of its interval too.

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from aatoolkit.errors import AvailabilityError
 from aatoolkit.metadata.recorded import recorded
-from aatoolkit.stats.estimate import check_level, long_run
-from aatoolkit.stats.results import amount, points, result
+from aatoolkit.stats.estimate import NAN, check_level, long_run
+from aatoolkit.stats.results import amount, points, refusal, result
 from aatoolkit.stats.sums import Rules, cluster_sums
 from aatoolkit.stats.trace import (
     Integers,
@@ -29,10 +28,6 @@ from aatoolkit.stats.trace import (
 
 RATES, COUNTS, MEANS = "binomial", "Poisson", "normal"
 _WORDS = {RATES: "rate", COUNTS: "count", MEANS: "mean"}
-_COLUMNS = (
-    "day", "first_day", "last_day", "before", "after", "change", "p", "n", "clusters",
-    "from_day", "to_day", "verdict", "why",
-)  # fmt: skip
 MOST_DAYS = 1_100
 _SHUFFLED = (
     "the share of this series and those of its days shuffled in blocks (seed 0) that "
@@ -60,38 +55,45 @@ def changes(
     days, (y, n) = sums.labels[sums.cluster][order], sums.of(order)
     if len(days) > MOST_DAYS:
         why = f"{len(days):,} days; {MOST_DAYS:,} are the most: aggregate to weeks first"
-        raise AvailabilityError(f"{column}: {why}", columns={column: why})
+        raise refusal(column, "changes", why)
     kind = COUNTS if sums.is_count else RATES if sums.is_rate else MEANS
-    is_rate = kind == RATES
     size = One.total(n)
-    row = dict.fromkeys(_COLUMNS) | {"n": size, "verdict": "cannot say"}
+    row: dict[str, Any] = {"n": size, "verdict": "cannot say"}
     if len(days):
         row |= {"from_day": days.min(), "to_day": days.max()}
     rows = [row]
     if len(days) < _LEAST_DAYS:
         row["why"] = f"{len(days)} days with answers, and at least {_LEAST_DAYS} are needed"
     else:
-        series = standard(plain_value(y), plain_value(n), kind)
-        starts, p_value, spread = _segments(*series, level, kind)
+        plain = plain_value(y), plain_value(n)
+        if kind == MEANS:  # about 0, with a variance of 1
+            centred = plain[0] - plain[1] * (plain[0].sum() / plain[1].sum())
+            scale = np.sqrt(max(float((centred**2 / plain[1]).mean()), _TINY))
+            plain = centred / scale, plain[1]
+        starts, p_value, spread = _segments(*plain, level, kind)
         p = drawn("p", p_value, _SHUFFLED, y, n)
         before = One.total(y) / size
         name_all(before=before)
         row |= {"p": p, "before": before, "after": under("after", before)}
-        row["why"] = _unclear(*series, p_value, kind) if starts else ""
+        row["why"] = _unclear(*plain, p_value, kind) if starts else ""
         if starts and not row["why"]:
             bounds = [0, *starts, len(days)]
-            rows = [
-                _step(days, y, n, low, start, high, is_rate)
-                for low, start, high in zip(bounds, starts, bounds[2:], strict=False)
-            ]
-            for step, low, high in zip(rows, bounds, bounds[2:], strict=False):
-                first, last = _day_interval(*series, low, high, spread, level, kind)
-                step |= {"p": p, "first_day": days[first], "last_day": days[last]}
+            rows = []
+            for low, start, high in zip(bounds, starts, bounds[2:], strict=False):
+                step = _step(y, n, low, start, high, kind == RATES)
+                first, last = _day_interval(*plain, low, high, spread, level, kind)
+                places = (start, first, last, low, high - 1)
+                names = ("day", "first_day", "last_day", "from_day", "to_day")
+                rows.append(step | {"p": p} | dict(zip(names, days[[*places]], strict=True)))
         elif not row["why"]:
-            fits = f"one {_WORDS[kind]} of {amount(number(before), is_rate)} fits all"
+            fits = f"one {_WORDS[kind]} of {amount(number(before), kind == RATES)} fits all"
             row["why"] = f"{fits} {len(days)} days; small changes would not show"
             row["verdict"] = "no evidence"
-    values: dict[str, Any] = {name: [row.get(name) for row in rows] for name in _COLUMNS}
+    values: dict[str, Any] = {
+        name: [row.get(name, missing) for row in rows]
+        for names, missing in _COLUMNS.items()
+        for name in names
+    }
     values["clusters"] = [One.count(n)] * len(rows)
     values["method"] = f"{kind} likelihood, exact segmentation, days shuffled in blocks"
     return result(
@@ -107,9 +109,15 @@ def changes(
     )
 
 
-def _step(
-    days: pd.Index, y: Any, n: Any, low: int, start: int, high: int, is_rate: bool
-) -> dict[str, Any]:
+_COLUMNS = {
+    ("day", "first_day", "last_day", "from_day", "to_day"): pd.NaT,
+    ("before", "after", "change", "p", "n"): NAN,
+    ("verdict", "why"): None,
+}
+"""The columns that rows may have, and what they have without."""
+
+
+def _step(y: Any, n: Any, low: int, start: int, high: int, is_rate: bool) -> dict[str, Any]:
     """A change, and the levels about it."""
     spans = [np.arange(low, start), np.arange(start, high)]
     (y0, y1), (n0, n1) = ([take(part, span) for span in spans] for part in (y, n))
@@ -119,25 +127,13 @@ def _step(
     change = after - before
     moved = f"{amount(number(before), is_rate)} to {amount(number(after), is_rate)}"
     return {
-        "day": days[start],
         "before": before,
         "after": after,
         "change": change,
         "n": One.total(n0) + One.total(n1),
-        "from_day": days[low],
-        "to_day": days[high - 1],
         "verdict": "up" if number(change) > 0 else "down",
         "why": f"{moved}, {points(number(change), is_rate)}",
     }
-
-
-def standard(y: Numbers, n: Numbers, kind: str) -> tuple[Numbers, Numbers]:
-    """The series as its likelihood takes it: means about 0, with a variance of 1."""
-    if kind != MEANS:
-        return y, n
-    centred = y - n * (y.sum() / n.sum())
-    scale = np.sqrt(max(float((centred**2 / n).mean()), _TINY))
-    return centred / scale, n
 
 
 def _cost(y: Numbers, n: Numbers, kind: str) -> Numbers:
@@ -146,15 +142,15 @@ def _cost(y: Numbers, n: Numbers, kind: str) -> Numbers:
     with np.errstate(divide="ignore", invalid="ignore"):
         if kind == MEANS:
             return -np.where(n > 0, y**2 / n, 0.0)
-        found: Numbers = np.where(y > 0, y * np.log(y / n), 0.0)
+        likelihood: Numbers = np.where(y > 0, y * np.log(y / n), 0.0)
         if kind == RATES:
-            found = found + np.where(miss > 0, miss * np.log(miss / n), 0.0)
-    return -2 * found
+            likelihood = likelihood + np.where(miss > 0, miss * np.log(miss / n), 0.0)
+    return -2 * likelihood
 
 
 def _gains(y: Numbers, n: Numbers, kind: str) -> tuple[Numbers, Integers]:
     """Find the best single split of each series: its gain in likelihood, and its day."""
-    head_y, head_n = (np.cumsum(each, axis=1)[:, _SEGMENT - 1 : -_SEGMENT] for each in (y, n))
+    head_y, head_n = (np.cumsum(part, axis=1)[:, _SEGMENT - 1 : -_SEGMENT] for part in (y, n))
     all_y, all_n = y.sum(1, keepdims=True), n.sum(1, keepdims=True)
     split = _cost(head_y, head_n, kind) + _cost(all_y - head_y, all_n - head_n, kind)
     gains = _cost(all_y, all_n, kind) - split
@@ -164,7 +160,7 @@ def _gains(y: Numbers, n: Numbers, kind: str) -> tuple[Numbers, Integers]:
 def _second(y: Numbers, n: Numbers, at: Integers, kind: str) -> tuple[Numbers, Integers]:
     """Find the best further split of either part of each series: its gain, and its day."""
     rows, days = np.arange(len(y)), y.shape[1]
-    sum_y, sum_n = (np.pad(np.cumsum(each, axis=1), ((0, 0), (1, 0))) for each in (y, n))
+    sum_y, sum_n = (np.pad(np.cumsum(part, axis=1), ((0, 0), (1, 0))) for part in (y, n))
     place = np.arange(days + 1)[None, :]
     late = place >= at[:, None]
     left, right = np.where(late, at[:, None], 0), np.where(late, days, at[:, None])
@@ -192,32 +188,23 @@ def _split_rates(y: Numbers, n: Numbers, *starts: Integers) -> Numbers:
     return rate
 
 
-def _statistics(y: Numbers, n: Numbers, kind: str) -> Numbers:
-    """Compute the gains of the best split and the best two, over the days' variance."""
+def _best(y: Numbers, n: Numbers, kind: str) -> list[tuple[Numbers, Numbers]]:
+    """The gains of the best split and of the best two, and the days' levels with each."""
     gain, at = _gains(y, n, kind)
     more, second = _second(y, n, at, kind)
-    both = _split_rates(y, n, at, np.where(more > 0, second, at))
-    one = gain / _spread(y, n, _split_rates(y, n, at), kind)
-    two = (gain + more) / _spread(y, n, both, kind)
-    return np.column_stack([one, two])
-
-
-def _likeness(y: Numbers, n: Numbers, kind: str) -> float:
-    """The autocorrelation of neighbouring days about the best two steps."""
-    series = y[None], n[None]
-    _, at = _gains(*series, kind)
-    more, second = _second(*series, at, kind)
-    rates = _split_rates(*series, at, np.where(more > 0, second, at))
-    residual = ((y - n * rates[0]) / np.sqrt(n)).ravel()
-    residual = residual - residual.mean()
-    return float((residual[1:] * residual[:-1]).sum() / max((residual**2).sum(), _TINY))
+    two = _split_rates(y, n, at, np.where(more > 0, second, at))
+    return [(gain, _split_rates(y, n, at)), (gain + more, two)]
 
 
 def _unclear(y: Numbers, n: Numbers, p: float, kind: str) -> str:
     """Why steps may be those of days that are alike; empty where they are beyond doubt."""
     if p <= _CLEAR:
         return ""
-    days, alike = len(y), _likeness(y, n, kind)
+    # The autocorrelation of neighbouring days about the best two steps.
+    days, ((_, levels),) = len(y), _best(y[None], n[None], kind)[1:]
+    residual = ((y - n * levels[0]) / np.sqrt(n)).ravel()
+    residual = residual - residual.mean()
+    alike = float((residual[1:] * residual[:-1]).sum() / max((residual**2).sum(), _TINY))
     # Of independent days the autocorrelation about the best steps is some -0.1 ± 1/√days.
     if alike > 1.65 / np.sqrt(days) - 0.1:
         return (
@@ -241,13 +228,11 @@ def _spread(y: Numbers, n: Numbers, rate: Numbers, kind: str) -> Numbers:
     makes flat series look as if they had changed.
     """
     residual = y - n * rate
-    whole = np.maximum((residual**2).sum(1), _TINY)
+    squares = np.maximum((residual**2).sum(1), _TINY)
     variance = {RATES: rate * (1 - rate), COUNTS: rate, MEANS: np.ones_like(rate)}[kind]
     expected = np.maximum((n * variance).sum(1), _TINY)
-    found: Numbers = np.maximum(long_run(residual), _LEAST_SPREAD) * np.maximum(
-        whole / expected, _LEAST_SPREAD
-    )
-    return found
+    dispersion: Numbers = np.maximum(squares / expected, _LEAST_SPREAD)
+    return np.maximum(long_run(residual), _LEAST_SPREAD) * dispersion
 
 
 @lru_cache(maxsize=4)
@@ -259,7 +244,7 @@ def _shuffled(days: int) -> Integers:
     for row in order:
         begins = int(rng.integers(length))
         blocks = np.array_split(np.roll(np.arange(days), -begins), np.arange(length, days, length))
-        mixed = np.concatenate([blocks[each] for each in rng.permutation(len(blocks))])
+        mixed = np.concatenate([blocks[block] for block in rng.permutation(len(blocks))])
         row[:] = np.roll(mixed, int(rng.integers(days)))
     return order
 
@@ -274,20 +259,26 @@ def _segments(y: Numbers, n: Numbers, level: float, kind: str) -> tuple[list[int
     Where neither one split nor two gain as much, there is no change.
     """
     order = _shuffled(len(y))
-    series = ((y[None], n[None]), (y[order], n[order]))
-    whole = np.concatenate([_statistics(*each, kind) for each in series])
+    hits, sizes = (np.concatenate([part[None], part[order]]) for part in (y, n))
+    first, both = (
+        gain / _spread(hits, sizes, levels, kind) for gain, levels in _best(hits, sizes, kind)
+    )
     # The place of each series among all, by one split and by two; the better of both counts.
-    above = [(each[None, :] >= each[:, None] - 1e-9).sum(axis=1) for each in whole.T]
+    above = [(gains >= gains[:, None] - 1e-9).sum(axis=1) for gains in (first, both)]
     better = np.minimum(*above)
-    p = int((better <= better[0]).sum()) / len(whole)
+    p = int((better <= better[0]).sum()) / len(better)
     if p > 1 - level:
         return [], p, 1.0
-    quantile = float(np.quantile(whole[1:, 0], level))
+    quantile = float(np.quantile(first[1:], level))
     least = 2 if above[1][0] < above[0][0] else 1
     starts: list[int] = []
     cost, spread = float(_cost(y.sum(), n.sum(), kind)), 1.0
     for more, less in _segmentations(y, n, kind):
-        about = _spread_about(y, n, more, kind)
+        bounds = [0, *more, len(y)]
+        levels = np.repeat(
+            [y[a:b].sum() / n[a:b].sum() for a, b in pairwise(bounds)], np.diff(bounds)
+        )
+        about = float(_spread(y[None], n[None], levels[None], kind)[0])
         # The first are those that were tested; a further one holds against what is left.
         if len(starts) >= least and cost - less < quantile * about:
             break
@@ -295,16 +286,9 @@ def _segments(y: Numbers, n: Numbers, level: float, kind: str) -> tuple[list[int
     return starts, p, spread
 
 
-def _spread_about(y: Numbers, n: Numbers, starts: list[int], kind: str) -> float:
-    """Estimate the dispersion of days about the rates of some segments."""
-    bounds = [0, *starts, len(y)]
-    rates = [y[a:b].sum() / n[a:b].sum() for a, b in pairwise(bounds)]
-    return float(_spread(y[None], n[None], np.repeat(rates, np.diff(bounds))[None], kind)[0])
-
-
 def _segmentations(y: Numbers, n: Numbers, kind: str) -> Iterator[tuple[list[int], float]]:
     """Yield the best segmentations into two segments, three and so on: starts and cost."""
-    sum_y, sum_n = (np.concatenate([[0.0], np.cumsum(each)]) for each in (y, n))
+    sum_y, sum_n = (np.concatenate([[0.0], np.cumsum(part)]) for part in (y, n))
     days = len(y)
     best = np.full(days + 1, np.inf)
     best[_SEGMENT:] = _cost(sum_y[_SEGMENT:], sum_n[_SEGMENT:], kind)
@@ -319,11 +303,11 @@ def _segmentations(y: Numbers, n: Numbers, kind: str) -> Iterator[tuple[list[int
             further[end] = costs.min()
         best = further
         origins.append(origin)
-        found, end = [], days
+        begins, end = [], days
         for layer in reversed(origins):
             end = int(layer[end])
-            found.append(end)
-        yield found[::-1], float(best[days])
+            begins.append(end)
+        yield begins[::-1], float(best[days])
 
 
 def _day_interval(

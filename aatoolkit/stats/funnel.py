@@ -1,6 +1,6 @@
-"""From crawled to converted: ``Dataset.funnel``, stages joined by path or day.
+"""From crawled to converted: ``Dataset.funnel``, stages joined by path.
 
-What a stage counts is found by what columns mean: their standard names, in a table by path or day.
+What a stage counts is found by what columns mean: their standard names, in a table of pages.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit.availability import Availability, Cause, Status, combine
-from aatoolkit.errors import ArgumentError, AvailabilityError
+from aatoolkit.errors import AvailabilityError
 from aatoolkit.metadata.attrs import attach, metadata_of
 from aatoolkit.metadata.recorded import recorded
 from aatoolkit.stats.estimate import check_level, wilson
@@ -33,37 +33,22 @@ STAGES = ("crawled", "cited", "visited", "converted")
 COMPLETE = "complete"
 """Visits of the days whose conversions are complete: what the conversion rate is of."""
 
-_NAMES = {
-    "crawled": ("requests", "hits", "request_count"),
-    "visited": ("sessions", "visits"),
-    "converted": ("conversions",),
-    COMPLETE: ("complete_sessions",),
+_READS: dict[str, list[tuple[str, str, tuple[str, ...]]]] = {
+    "crawled": [("crawl", "path", ("requests", "hits", "request_count"))],
+    "visited": [("conversions", "path", ("sessions", "visits"))],
+    "converted": [("conversions", "path", ("conversions",))],
+    COMPLETE: [("conversions", "path", ("complete_sessions",))],
+    "cited": [
+        ("crawl", "path", ("cited_answer_count",)),
+        ("conversions", "path", ("cited_answer_count",)),
+        ("urls", "url", ("answer_count",)),
+    ],
 }
-_CITING = ("cited_answer_count",)
-_READS: dict[str, dict[str, list[tuple[str, str, tuple[str, ...]]]]] = {
-    "path": {
-        "crawled": [("crawl", "path", _NAMES["crawled"])],
-        "cited": [
-            ("crawl", "path", _CITING), ("conversions", "path", _CITING),
-            ("urls", "url", ("answer_count",)),
-        ],
-        **{name: [("conversions", "path", _NAMES[name])] for name in [*_NAMES][1:]},
-    },
-    "day": {
-        "crawled": [("crawl", "bucket_start", _NAMES["crawled"])],
-        "cited": [("overview", "date", ("citation_count",))],
-        **{name: [("conversions", "date", _NAMES[name])] for name in [*_NAMES][1:]},
-    },
-}  # fmt: skip
 """Of each stage the sections that count it, on what their rows are joined, and their columns."""
 
 _WHAT = {"crawled": "requests", "cited": "answers that cite a page", "visited": "visits"}
 _ABSENT = "not listed, which is not 0"
 _IN_PART = "a part of it has no number, so that the sum is not known"
-_JOINED = {
-    "path": "joined on normalised paths, citations of the host without its subdomains",
-    "day": "joined on days: of UTC, visits of the analytics property's time zone",
-}
 
 
 @dataclass(frozen=True)
@@ -75,27 +60,23 @@ class Stage:
     why: str = ""
     parts: tuple[tuple[pd.DataFrame, pd.Series, str], ...] = ()
 
-    def numbers(self, keys: list[Any], by: str) -> Any:
+    def numbers(self, keys: list[str]) -> Any:
         """The number of each key: the sum over the rows of the first table that has it."""
         total: Any = np.full(len(keys), np.nan)
         for frame, key, column in reversed(self.parts):
             codes = pd.Index(keys).get_indexer(pd.Index(key))
             rows = np.flatnonzero(codes >= 0)
-            many = Many(codes[rows], len(keys), lambda at: {by: keys[at]})
+            many = Many(codes[rows], len(keys), lambda at: {"path": keys[at]})
             is_there = np.isin(np.arange(len(keys)), codes)
             total = np.where(is_there, many.total(cells_of("c", frame, column, rows)), total)
         return np.where(self.values.reindex(keys).notna().to_numpy(bool), total, np.nan)
 
 
-def funnel(
-    data: Mapping[str, Any], errors: Mapping[str, object], by: str, level: float
-) -> pd.DataFrame:
+def funnel(data: Mapping[str, Any], errors: Mapping[str, object], level: float) -> pd.DataFrame:
     """Stages from crawled to converted; see ``Dataset.funnel``."""
     check_level(level)
-    if by not in _READS:
-        raise ArgumentError(f"by={by!r} is none of {', '.join(map(repr, _READS))}")
     tables, reasons = {}, {}
-    for name, reads in _READS[by].items():
+    for name, reads in _READS.items():
         for section, key, columns in reads:
             if section in tables:
                 continue
@@ -109,8 +90,8 @@ def funnel(
                 reasons.pop(section, None)
                 tables[section] = min(fits, key=lambda frame: len(metadata_of(frame).key))
             else:
-                reasons.setdefault(section, f"has no table of {_WHAT.get(name, name)} by {by}")
-    return funnel_of([*tables.values()], [*tables], reasons, by, level)
+                reasons.setdefault(section, f"has no table of {_WHAT.get(name, name)} by page")
+    return funnel_of([*tables.values()], [*tables], reasons, level)
 
 
 def _column(frame: pd.DataFrame, names: Sequence[str]) -> str | None:
@@ -126,14 +107,13 @@ def funnel_of(
     frames: Sequence[pd.DataFrame],
     names: Sequence[str],
     errors: Mapping[str, str],
-    by: str,
     level: float,
 ) -> pd.DataFrame:
     """The stages, of the tables that were read."""
     tables = dict(zip(names, frames, strict=True))
     stages = {
         stage: _stage([_read(tables, errors, stage, *read) for read in reads])
-        for stage, reads in _READS[by].items()
+        for stage, reads in _READS.items()
     }
     complete = stages.pop(COMPLETE)
     _check_windows(stages)
@@ -143,13 +123,12 @@ def funnel_of(
     keys = list(dict.fromkeys(key for stage in stages.values() for key in stage.values.index))
     sizes = [-stages[name].values.reindex(keys).fillna(0) for name in STAGES]
     largest = [*zip(*sizes, strict=True)]
-    order = sorted(range(len(keys)), key=lambda at: keys[at] if by == "day" else largest[at])
-    keys = [keys[at] for at in order]
-    table = {name: stages[name].numbers(keys, by) for name in STAGES}
+    keys = [keys[at] for at in sorted(range(len(keys)), key=largest.__getitem__)]
+    table = {name: stages[name].numbers(keys) for name in STAGES}
     is_complete = bool(complete.values.notna().any())
-    table["n"] = complete.numbers(keys, by) if is_complete else table["visited"]
+    table["n"] = complete.numbers(keys) if is_complete else table["visited"]
     name_all(**table)
-    pages = np.array([by != "path" or is_page(str(key)) for key in keys], bool)
+    pages = np.array([is_page(key) for key in keys], bool)
     plain = {name: plain_value(values) for name, values in table.items()}
     with np.errstate(divide="ignore", invalid="ignore"):
         refer = table["crawled"] / table["visited"]
@@ -172,23 +151,22 @@ def funnel_of(
     frame = result(
         "funnel",
         {
-            by: keys if by == "day" else [*map(str, keys)],
+            "path": keys,
             **table,
             "verdict": [
                 _verdict(key, {name: plain[name][at] for name in STAGES}, converted[at], stages)
                 for at, key in enumerate(keys)
             ],
-            "method": f"{_JOINED[by]}; conversions over {which}; Wilson interval, {level:.0%}, of "
+            "method": "joined on normalised paths, citations of the host without its subdomains; "
+            f"conversions over {which}; Wilson interval, {level:.0%}, of "
             "visits as independent",
         },
         None,
         [source for stage in stages.values() for part in stage.parts
          for source in metadata_of(part[0]).sources],
         combine([stage.state for stage in stages.values()]),
-        key=(by,),
+        key=("path",),
         level=level,
-        cited="Answers that cite it." if by == "path" else "Citations of the own pages.",
-        cites="answers" if by == "path" else "citations",
         of_visits=of_visits,
     )  # fmt: skip
     return _with_states(frame, {name: stage.state for name, stage in stages.items()})
@@ -257,7 +235,7 @@ def _read(
     values = pd.Series(frame[column].to_numpy(np.float64, na_value=np.nan))
     there = key.notna().to_numpy()
     sums = values[there].groupby(key.to_numpy()[there], sort=False).sum(skipna=False)
-    if stage == "cited" and on != "date":
+    if stage == "cited":
         # Two spellings of a path would count an answer that cites both twice.
         sums[sums.index.isin(key[key.duplicated()]) & (sums != 0)] = np.nan
     why = ""
@@ -287,14 +265,11 @@ def _stage(reads: Sequence[Stage]) -> Stage:
 
 def _keys(frame: pd.DataFrame, on: str) -> pd.Series:
     """What each row of a table is joined on; missing where it is no part of the funnel."""
+    paths = frame[on].map(normal_path, na_action="ignore")
     if on == "path":
-        return frame[on].map(normal_path, na_action="ignore")
-    if on != "url":
-        is_moment = getattr(frame[on].dtype, "tz", None) is not None
-        return frame[on].dt.tz_convert(None).dt.normalize() if is_moment else frame[on]
+        return paths
     hosts = {source.host for source in metadata_of(frame).sources}
-    is_own = frame[on].map(lambda url: _host(url) in hosts, na_action="ignore")
-    return frame[on].map(normal_path, na_action="ignore").where(is_own.eq(True))
+    return paths.where(frame[on].map(lambda url: _host(url) in hosts, na_action="ignore").eq(True))
 
 
 def _host(address: str) -> str:

@@ -23,7 +23,7 @@ Overlaps
     prompts.
 Decomposition, concentration, agreement, association
     Kitagawa 1955; Simpson 1949 and Hill 1973; intra-class correlation by analysis of variance
-    (Ridout et al. 1999), cluster bootstrap; Mantel & Haenszel 1959 with the variance of
+    (Ridout et al. 1999), jackknife; Mantel & Haenszel 1959 with the variance of
     Robins, Breslow & Greenland 1986.
 
 Assumptions
@@ -198,8 +198,8 @@ overlap
     method               text    -           How it was computed.
 stability
     agreement            number  fraction    Pairs of repeats with the same outcome, mean over combinations.
-    agreement_low        number  fraction    Lower end of its {level} bootstrap interval.
-    agreement_high       number  fraction    Upper end of its {level} bootstrap interval.
+    agreement_low        number  fraction    Lower end of its {level} interval, over {by}.
+    agreement_high       number  fraction    Upper end of its {level} interval, over {by}.
     icc                  number  correlation Intra-class correlation, by analysis of variance.
     icc_low              number  correlation Lower end of its {level} jackknife interval.
     icc_high             number  correlation Upper end of its {level} jackknife interval.
@@ -235,9 +235,8 @@ cited_and_mentioned
     method               text    -           How it was computed.
 funnel
     path                 text    -           The path of the page, normalised.
-    day                  day     -           The day.
     crawled              whole   requests    Requests of AI crawlers.
-    cited                whole   {cites}     {cited}
+    cited                whole   answers     Answers that cite it.
     visited              whole   visits      Visits from engines.
     converted            whole   conversions Conversions of those visits, on complete days.
     crawl_to_refer       number  refer       Requests of crawlers for each visit from engines.

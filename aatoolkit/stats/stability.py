@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit.errors import ArgumentError
-from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.metadata.recorded import recorded
-from aatoolkit.stats.estimate import LEAST_CLUSTERS, check_level
+from aatoolkit.stats.estimate import LEAST_CLUSTERS, NAN, check_level, estimate
 from aatoolkit.stats.results import percent, refusal, result
 from aatoolkit.stats.sums import cluster_sums
 from aatoolkit.stats.trace import (
     Integers,
+    Many,
     Numbers,
     One,
     Weighted,
@@ -25,11 +25,10 @@ from aatoolkit.stats.trace import (
     normal_quantile,
     number,
     plain_value,
+    setting,
     t_quantile,
     take,
 )
-
-RESAMPLES = 999
 
 
 @recorded("stability", "frame")
@@ -46,65 +45,52 @@ def stability(
     often = np.flatnonzero(plain_value(n) >= 2)
     y, n = take(y, often), take(n, often)
     name_all(y=y, n=n)
-    clusters = pd.factorize(sums.groups.keys[names[0]].iloc[often])[0]
-    agreement, icc = _agreement(y, n, One), _icc(y, n, One)
-    icc = icc if len(often) > 1 and np.isfinite(number(icc)) else math.nan
-    many = One.count(take(n, np.sort(np.unique(clusters, return_index=True)[1])))
-    ends = [math.nan] * 4
-    if number(many) >= LEAST_CLUSTERS:
-        plain = plain_value(y), plain_value(n), clusters, level
-        ends = [*_bootstrap(*plain), *_icc_ends(*plain)]
-    low, high = (percent(end) for end in ends[:2])
-    verdict = f"two answers agree in {percent(number(agreement))} of pairs ({low} to {high})"
+    codes, labels = pd.factorize(sums.groups.keys[names[0]].iloc[often])
+    many = Many(codes, len(labels), lambda at: {names[0]: labels[at]})
+    pairs = (y * (y - 1) + (n - y) * (n - y - 1)) / (n * (n - 1))
+    name_all(pairs=pairs)
+    agree, combinations = many.total(pairs), many.count(pairs)
+    name_all(agree=agree, combinations=combinations)
+    sure = setting("level", level)
+    agreement = estimate(One, agree, combinations, sure, "sampled", None, is_rate=True)
+    icc = _icc(y, n, One)
+    icc = icc if len(often) > 1 and np.isfinite(number(icc)) else NAN
+    low, high = (percent(number(end)) for end in (agreement.low, agreement.high))
+    verdict = f"two answers agree in {percent(number(agreement.value))} of pairs ({low} to {high})"
+    ends = [NAN] * 2
     if not len(often):
         verdict = "cannot say: no combination was asked twice"
-    elif number(many) < LEAST_CLUSTERS:
-        takes = f"an interval takes {LEAST_CLUSTERS}"
-        verdict = f"cannot say: {number(many):g} {names[0]} were asked again; {takes}"
-    words = [
-        f"the {share:g} % quantile of it in {RESAMPLES} samples of {names[0]} (seed 0)"
-        for share in (50 * (1 - level), 50 * (1 + level))
-    ]
-    words += [
-        f"the {end} end by jackknife over {names[0]}, on Fisher's scale"
-        for end in ("lower", "upper")
-    ]
-    columns = ("agreement_low", "agreement_high", "icc_low", "icc_high")
-    drawings = {
-        name: drawn(name, end, how, y, n)
-        for name, end, how in zip(columns, ends, words, strict=True)
-    }
-    state = metadata_of(frame).columns[column].availability
+    elif len(labels) < LEAST_CLUSTERS:
+        few = f"{len(labels)} {names[0]} were asked again; an interval takes {LEAST_CLUSTERS}"
+        verdict = f"cannot say: {few}"
+    else:
+        ends = _icc_ends(plain_value(y), plain_value(n), codes, level)
+    icc_low, icc_high = (
+        drawn(f"icc_{name}", end, f"the {name} end by jackknife, on Fisher's scale", y, n)
+        for name, end in zip(("low", "high"), ends, strict=True)
+    )
     return result(
         "stability",
         {
-            "agreement": [agreement],
-            "agreement_low": [drawings["agreement_low"]],
-            "agreement_high": [drawings["agreement_high"]],
+            "agreement": [agreement.value],
+            "agreement_low": [agreement.low],
+            "agreement_high": [agreement.high],
             "icc": [icc],
-            "icc_low": [drawings["icc_low"]],
-            "icc_high": [drawings["icc_high"]],
+            "icc_low": [icc_low],
+            "icc_high": [icc_high],
             "n": [One.total(n)],
             "cells": [One.count(n)],
-            "clusters": [many],
+            "clusters": [agreement.clusters],
             "verdict": verdict,
-            "method": f"pairs of repeats within {' × '.join(names)}; bootstrap of {names[0]}, "
-            "of the correlation the jackknife on Fisher's scale",
+            "method": f"pairs of repeats within {' × '.join(names)}, clustered by {names[0]}; of "
+            "the correlation the jackknife on Fisher's scale",
         },
         None,
         sums.metadata.sources,
-        sums.states[0] if len(sums.states) == 1 else state,
+        sums.metadata.columns[column].availability if len(sums.states) != 1 else sums.states[0],
         level=level,
         by=names[0],
     )
-
-
-def _agreement(y: Any, n: Any, g: Any) -> Any:
-    """Pairs of repeats that agree, mean over combinations."""
-    pairs = (y * (y - 1) + (n - y) * (n - y - 1)) / (n * (n - 1))
-    name_all(pairs=pairs)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return g.total(pairs) / g.count(pairs)
 
 
 def _icc(y: Any, n: Any, g: Any) -> Any:
@@ -121,16 +107,6 @@ def _icc(y: Any, n: Any, g: Any) -> Any:
         return (between - within) / (between + (common - 1) * within)
 
 
-def _bootstrap(y: Numbers, n: Numbers, clusters: Integers, level: float) -> list[float]:
-    """Percentile intervals from resampled clusters (Davison & Hinkley 1997, 3.8)."""
-    rng = np.random.default_rng(0)
-    many = int(clusters.max()) + 1
-    draws = rng.multinomial(many, np.full(many, 1 / many), size=RESAMPLES).astype(np.float64)
-    weights = draws[:, clusters]
-    ends = [(1 - level) / 2, (1 + level) / 2]
-    return [float(value) for value in np.nanquantile(_agreement(y, n, Weighted(weights)), ends)]
-
-
 def _icc_ends(y: Numbers, n: Numbers, clusters: Integers, level: float) -> list[float]:
     """The interval of the correlation ρ, by jackknife over clusters.
 
@@ -138,24 +114,20 @@ def _icc_ends(y: Numbers, n: Numbers, clusters: Integers, level: float) -> list[
     which it varies alike everywhere, with Student's t; percentiles of resampled clusters are too
     short.
     """
-    many = int(clusters.max()) + 1
     size = max(float((n.sum() - (n**2).sum() / n.sum()) / max(len(n) - 1, 1)), 1.5)
-    left_out = np.where(np.arange(many)[:, None] == clusters[None, :], 0.0, 1.0)
-    whole = float(_fisher(_icc(y, n, One), size))
-    parts = _fisher(_icc(y, n, Weighted(left_out)), size)
-    parts = parts[np.isfinite(parts)]
+    left_out = np.where(np.arange(clusters.max() + 1)[:, None] == clusters, 0.0, 1.0)
+    weights = np.concatenate([np.ones((1, len(n))), left_out])
+    icc = _icc(y, n, Weighted(weights))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        of_all, *others = 0.5 * np.log((1 + (size - 1) * icc) / (1 - icc))
+    parts = np.array(others)[np.isfinite(others)]
     k = len(parts)
-    if k < LEAST_CLUSTERS or not np.isfinite(whole):
-        return [float("nan")] * 2
+    if k < LEAST_CLUSTERS or not np.isfinite(of_all):
+        return [NAN] * 2
     error = math.sqrt((k - 1) / k * float(((parts - parts.mean()) ** 2).sum()))
     half = t_quantile((1 + level) / 2, k - 1) * error
-    odds = [math.exp(min(2 * (whole + sign * half), 700)) for sign in (-1, 1)]
+    odds = [math.exp(min(2 * (of_all + sign * half), 700)) for sign in (-1, 1)]
     return [(odd - 1) / (odd + size - 1) for odd in odds]
-
-
-def _fisher(icc: Any, size: float) -> Any:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return 0.5 * np.log((1 + (size - 1) * icc) / (1 - icc))
 
 
 def samples(
@@ -209,25 +181,21 @@ def samples(
     1    10       33      330
     """
     check_level(level)
-    listed = [runs] if isinstance(runs, int) else list(runs)
+    counts = [runs] if isinstance(runs, int) else list(runs)
     if not 0 < rate < 1 or not 0 < margin < 1 or not 0 <= icc <= 1:
         raise ArgumentError("rate and margin are between 0 and 1, icc from 0 to 1")
-    if not listed or min(listed) < 1:
+    if not counts or min(counts) < 1:
         raise ArgumentError("runs are whole numbers from 1")
     rows = []
-    for count in listed:
+    for count in counts:
         deff = 1 + (count - 1) * icc
         single = math.sqrt(rate * (1 - rate) * deff / count)
         z = normal_quantile((1 + level) / 2)
-        prompts = max(LEAST_CLUSTERS, math.ceil((z * single / margin) ** 2))
-        while _half(single, prompts, level) > margin:  # Student's t takes a few more
+        prompts, half = max(LEAST_CLUSTERS, math.ceil((z * single / margin) ** 2)) - 1, math.inf
+        while half > margin:  # Student's t takes a few more
             prompts += 1
-        half = _half(single, prompts, level)
+            half = float(t_quantile((1 + level) / 2, prompts - 1)) * single / math.sqrt(prompts)
         verdict = f"{prompts:,} prompts × {count:,} runs give ±{100 * half:.1f} points"
         rows.append((count, prompts, prompts * count, deff, half, verdict))
     names = ("runs", "prompts", "answers", "deff", "margin", "verdict")
     return result("samples", dict(zip(names, zip(*rows, strict=True), strict=True)), key=("runs",))
-
-
-def _half(single: float, prompts: int, level: float) -> float:
-    return float(t_quantile((1 + level) / 2, prompts - 1)) * single / math.sqrt(prompts)

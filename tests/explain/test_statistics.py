@@ -96,7 +96,6 @@ VERBS: dict[str, Callable[[Data], pd.DataFrame]] = {
     "by group": lambda d: d["domains"].main.aa.concentration("citation_count", "domain_type"),
     "overlap": lambda d: cited(d).aa.overlap("source_domain"),
     "funnel": lambda d: d.funnel(),
-    "days": lambda d: d.funnel("day"),
 }
 
 

@@ -41,4 +41,6 @@ def test_a_mark_has_the_interval_over_the_prompts_that_add_up_to_it(data: aa.Dat
     assert "independent" in alone.method
     assert np.nansum(drawn.high - drawn.low) > np.nansum(alone.high - alone.low)
     some = prompts[prompts["prompt_id"] != prompts["prompt_id"].iloc[0]]
-    assert not bounds(engines, "mention_rate", some, ["engine"]).method.startswith("95% interval for prompts")
+    assert not bounds(engines, "mention_rate", some, ["engine"]).method.startswith(
+        "95% interval for prompts"
+    )

@@ -79,19 +79,6 @@ def test_a_stage_that_was_not_measured_says_why(globex: Dataset) -> None:
     assert found["visited"].notna().any()
 
 
-def test_days_and_totals_add_up(acme: Dataset) -> None:
-    days = acme.funnel("day")
-    assert days["day"].is_monotonic_increasing
-    daily = acme["conversions"]["conversion_daily"]
-    assert days["visited"].sum() == daily["sessions"].sum()
-    series = acme["crawl"]["crawl_timeseries"]
-    unmeasured = series["bucket_start"][series["requests"].isna()].dt.tz_convert(None)
-    gaps = days.set_index("day").loc[unmeasured.dt.normalize(), "crawled"]
-    assert gaps.isna().all()
-    assert days["converted"].isna().any()  # the last day is not complete
-    assert days.aa.codebook.loc["crawl_to_refer", "unit"] == "requests a visit"
-
-
 def test_sections_that_were_not_read_or_are_of_another_window(acme: Dataset) -> None:
     part = Dataset({"crawl": acme["crawl"]}, {})
     found = part.funnel()
@@ -102,8 +89,6 @@ def test_sections_that_were_not_read_or_are_of_another_window(acme: Dataset) -> 
     week = aa.demo().read("conversions", days=7)
     with pytest.raises(AvailabilityError, match="not of one host and window"):
         Dataset({"crawl": acme["crawl"], "conversions": week}, {}).funnel()
-    with pytest.raises(ValueError, match="none of 'path'"):
-        acme.funnel("engine")
 
 
 def test_tables_of_another_make_are_found_by_what_they_count(acme: Dataset) -> None:
@@ -113,7 +98,7 @@ def test_tables_of_another_make_are_found_by_what_they_count(acme: Dataset) -> N
         "crawl": {"paths": crawl.drop(columns="cited_answer_count")},
         "conversions": {"pages": pages.drop(columns=["complete_sessions", "cited_answer_count"])},
     }
-    found = funnel(data, {}, "path", 0.95).set_index("path")
+    found = funnel(data, {}, 0.95).set_index("path")
     expected = acme.funnel().set_index("path")
     for name in ("crawled", "visited", "converted"):
         pd.testing.assert_series_equal(found[name], expected[name], check_index_type=False)
@@ -123,14 +108,21 @@ def test_tables_of_another_make_are_found_by_what_they_count(acme: Dataset) -> N
 
 
 def test_a_section_without_the_table_says_what_it_lacks(acme: Dataset) -> None:
-    weeks = {name: acme[name] for name in SECTIONS} | {
-        "crawl": {"weekly": acme["crawl"]["crawl_bots"].aa.rename(columns={"operator": "bot"})},
-        "conversions": {"pages": acme["conversions"]["conversion_landing_pages"]},
-    }
-    days = funnel(weeks, {}, "day", 0.95)["verdict"].iloc[0]
-    assert "crawled: the section crawl has no table of requests by day" in days
-    assert "visited and converted: the section conversions has no table of visits by day" in days
-    assert "was not read" not in days
+    bots = acme["crawl"]["crawl_bots"]
+    pages = {"crawl": {"bots": bots}, "conversions": acme["conversions"]}
+    verdict = funnel(pages, {}, 0.95)["verdict"].iloc[0]
+    assert "crawled: the section crawl has no table of requests by page" in verdict
+    assert "was not read" not in verdict
+
+
+def test_own_pages_of_urls_are_cited_where_no_other_table_counts_answers(acme: Dataset) -> None:
+    crawl = acme["crawl"]["crawl_paths"].drop(columns="cited_answer_count")
+    urls = acme["urls"].main.aa.rename(columns={"answer_count": "answers"})
+    data = {"crawl": {"paths": crawl}, "urls": {"pages": urls}}
+    cited = funnel(data, {}, 0.95).set_index("path")["cited"]
+    own = urls[urls["url"].str.startswith("https://acme.example/pricing").fillna(False)]
+    assert cited["/pricing"] == own["answers"].sum() > 0
+    assert cited.notna().sum() <= urls["source_domain"].eq("acme.example").sum()
 
 
 @given(st.text(max_size=30))
