@@ -9,7 +9,7 @@ from concurrent.futures import wait as wait_for
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from itertools import chain, groupby, islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit._util.hosts import canonical_host
@@ -132,7 +132,7 @@ def add_groups(
     *,
     progress: bool | None = None,
     total: int = 0,
-    resumed: Sequence[list[ArchivedResponse]] = (),
+    resumed: Sequence[ArchivedResponse] = (),
     skipped: int = 0,
 ) -> AddReport:
     """Store groups of outcomes as they come, derive their tables and commit the run.
@@ -160,9 +160,7 @@ def add_groups(
         return derive([response.payload() for response in responses], profile, max_nodes)
 
     writer: RunWriter | None = None
-    carried: Iterable[Group] = (
-        ([(row.question, row.payload()) for row in rows], None) for rows in resumed
-    )
+    carried: Iterable[Group] = (([(row.question, row.payload())], None) for row in resumed)
     for batch in _batches(chain(carried, progress_bar(groups, progress, total=total, unit="host"))):
         writer = writer or RunWriter(store, index, derived_of)
         now = datetime.now(UTC)
@@ -186,8 +184,7 @@ def add_groups(
     if writer is None:
         return AddReport(None, 0, 0, skipped, failed)
     run = writer.commit()
-    count = sum(map(len, resumed))
-    return AddReport(run, writer.responses, count, skipped, failed, writer.problems)
+    return AddReport(run, writer.responses, len(resumed), skipped, failed, writer.problems)
 
 
 def _batches(groups: Iterable[Group]) -> Iterator[list[Group]]:
@@ -238,10 +235,10 @@ def payloads_of(source: Any) -> Iterator[Payload]:
 
 
 def group_payloads(payloads: Iterable[Payload]) -> Iterator[Group]:
-    """Responses at hand, those of one host, scope and day together if they follow each other."""
-    for _, group in groupby(payloads, key=lambda p: (p.host, p.scope, p.fetched_at.date())):
-        questions = ((p, p.scope._to_query() if p.scope else "") for p in group)
-        yield [((str(p.host), str(p.section), scope), p) for p, scope in questions], None
+    """Responses at hand as outcomes of requests."""
+    for payload in payloads:
+        scope = payload.scope._to_query() if payload.scope else ""
+        yield [((str(payload.host), str(payload.section), scope), payload)], None
 
 
 def plan(
@@ -251,7 +248,7 @@ def plan(
     names: Sequence[str],
     *,
     refresh: bool,
-) -> tuple[list[Target], list[list[ArchivedResponse]], int]:
+) -> tuple[list[Target], list[ArchivedResponse], int]:
     """The requests to send, what an unfinished run has fetched of them, and how many are skipped.
 
     Those that have a response of today are not sent again.
@@ -275,30 +272,22 @@ def plan(
     for question, place in wanted.items():
         if question not in skipped and question not in carried:
             left.setdefault(place, []).append(question[1])
-    resumed: dict[tuple[str, str], list[ArchivedResponse]] = {}
-    for row in carried.values():
-        resumed.setdefault((row.host, row.scope), []).append(row)
-    return [(*place, asked) for place, asked in left.items()], [*resumed.values()], len(skipped)
+    return [(*place, asked) for place, asked in left.items()], [*carried.values()], len(skipped)
 
 
 def fetch_groups(client: Client, targets: Sequence[Target]) -> Generator[Group]:
-    """Ask a service concurrently; the outcomes of each host and scope, in order."""
-    calls = [(at, name) for at, (_, _, names) in enumerate(targets) for name in names]
-
-    def ask(call: tuple[int, str]) -> Payload:
-        project, scope, _ = targets[call[0]]
-        return fetched(client, project, call[1], scope)
-
+    """Ask a service concurrently; the outcomes of requests, in order."""
+    calls = [(project, scope, name) for project, scope, names in targets for name in names]
     if not calls:
         return
+
+    def ask(call: tuple[Project, Scope, str]) -> Payload:
+        project, scope, name = call
+        return fetched(client, project, name, scope)
+
     with closing(in_order(ask, calls, min(client.workers, len(calls)))) as results:
-        for at, group in groupby(results, key=lambda result: result[0][0]):
-            project, scope, _ = targets[at]
-            outcomes = [
-                ((project.host, name, scope._to_query()), outcome(future.result))
-                for (_, name), future in group
-            ]
-            yield outcomes, None
+        for (project, scope, name), future in results:
+            yield [((project.host, name, scope._to_query()), outcome(future.result))], None
 
 
 def outcome(result: Callable[[], Payload]) -> Payload | AAToolkitError:

@@ -179,7 +179,8 @@ class Archive(metaclass=Chaptered):
             with self._store.typed():
                 index = ResponseIndex(self._store, [*projects])
                 left, resumed, skipped = plan(self._store, index, targets, names, refresh=refresh)
-            more = {"total": len(left), "resumed": resumed, "skipped": skipped}
+            total = len(left) if executor else sum(len(asked) for _, _, asked in left)
+            more = {"total": total, "resumed": resumed, "skipped": skipped}
             if executor is None:
                 groups = fetch_groups(source, left)
             else:
