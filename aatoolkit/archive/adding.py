@@ -173,14 +173,17 @@ def add_groups(
                 else:
                     failed[question] = result
                     rows[-1].append(ArchivedResponse.of_error(writer.run, question, result, now))
-        stored = writer.put(row for listed in rows for row in listed)
+        stored = writer.put(row for part in rows for row in part)
         fresh = {row.identity: row for row in stored if row.error is None}
-        for (_, derived), listed in zip(batch, rows, strict=True):
-            usable = [row for row in listed if row.error is None]
-            kept = [fresh.pop(row.identity, None) for row in usable]
-            if any(kept):
-                pairs = zip(kept, derived_of(usable) if derived is None else derived, strict=True)
+        here: list[ArchivedResponse] = []
+        for (_, derived), part in zip(batch, rows, strict=True):
+            kept = [fresh.pop(row.identity, None) for row in part if row.error is None]
+            if derived is None:
+                here += filter(None, kept)
+            else:
+                pairs = zip(kept, derived, strict=True)
                 writer.take([(row, tables) for row, tables in pairs if row is not None])
+        writer.take(zip(here, derived_of(here), strict=True))
     if writer is None:
         return AddReport(None, 0, 0, skipped, failed)
     run = writer.commit()
