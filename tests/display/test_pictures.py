@@ -165,17 +165,17 @@ def test_a_picture_says_what_it_shows_and_where_it_is_from(kind: str) -> None:
 def test_marks_have_rows_tips_and_explanations(kind: str) -> None:
     axes = KINDS[kind]()
     rows = len(axes.data)
-    for mark in axes.panel.marks:
+    for mark in axes.spec.marks:
         for behind in (mark.tips, mark.places):
             assert behind is None or len(behind) == len(mark)
         for row, column in filter(None, mark.places or ()):
             assert not isinstance(row, int) or row < rows
             assert column is None or column in axes.data
-    told = [mark for mark in axes.panel.marks if mark.tips]
+    told = [mark for mark in axes.spec.marks if mark.tips]
     assert told or kind in ("table", "empty")
     assert all(tip for mark in told for tip in mark.tips)
     if kind not in ("table", "empty", "counts", "stages"):
-        assert axes.explain().column == axes.panel.drawn.columns[0]
+        assert axes.explain().column == axes.spec.drawn.columns[0]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -184,7 +184,7 @@ def test_the_interactive_form_has_the_same_marks_and_words(kind: str) -> None:
     assert figure.layout.meta == {"kind": kind, "finding": axes.finding}
     notes = " ".join(note.text.replace("<br>", " ") for note in figure.layout.annotations)
     assert axes.spec.title in notes.replace("&gt;", ">")
-    boxes = sum(len(mark) for mark in axes.panel.marks if mark.kind == "boxes")
+    boxes = sum(len(mark) for mark in axes.spec.marks if mark.kind == "boxes")
     assert sum(len(trace.x) for trace in figure.data if trace.type == "bar") == boxes
     for trace in figure.data:
         hover = trace.customdata is not None and trace.hovertemplate
@@ -243,7 +243,7 @@ def test_marks_and_words_contrast_with_their_paper(theme: str) -> None:
         assert (luminance(paper) < 0.05) == (theme == "dark")
         for text in [*axes.get_yticklabels(), *axes.get_xticklabels(), axes.figure._suptitle]:
             assert contrast(to_hex(text.get_color()), paper) >= 4.5, text
-        for mark in axes.panel.marks:
+        for mark in axes.spec.marks:
             if mark.style.look not in ("hatched", "dotted", "empty") and mark.places:
                 assert contrast(axes.palette[mark.style.key], paper) >= 3, mark.style
     with pytest.raises(ArgumentError, match="auto, light, dark"):
@@ -260,7 +260,7 @@ def test_series_differ_by_more_than_colour_and_engines_keep_theirs() -> None:
     frame = pd.DataFrame({"day": days, "engine": names * 3, "n": range(18)})
 
     def styles(rows: pd.DataFrame) -> dict[str, Any]:
-        panel = rows.aa.plot("line", x="day", y="n", color="engine").panel
+        panel = rows.aa.plot("line", x="day", y="n", color="engine").spec
         return {name: style for _, name, style in panel.labels}
 
     every = styles(frame)

@@ -72,7 +72,7 @@ def labels(axes: Any, along: str = "y") -> list[str]:
 
 
 def legend(axes: Any) -> list[str]:
-    return [words for words, _, _ in axes.panel.legend]
+    return [words for words, _, _ in axes.spec.legend]
 
 
 def notes(axes: Any) -> str:
@@ -106,12 +106,12 @@ def test_a_table_has_the_picture_that_suits_it_and_stays_as_it_is(name: str, kin
 def test_a_line_breaks_where_nothing_was_measured_and_its_band_is_the_interval() -> None:
     trend = read("overview_trend")
     axes = trend.aa.plot(x="date", y="mention_rate")
-    (line,) = [mark for mark in axes.panel.marks if mark.kind == "line"]
+    (line,) = [mark for mark in axes.spec.marks if mark.kind == "line"]
     np.testing.assert_array_equal(line.y, trend["mention_rate"].to_numpy(float, na_value=np.nan))
     assert np.isnan(line.y).any()
     assert hatched(axes)
     assert "not measured" in legend(axes)
-    (band,) = [mark for mark in axes.panel.marks if mark.kind == "band"]
+    (band,) = [mark for mark in axes.spec.marks if mark.kind == "band"]
     expected = trend.aa.interval("mention_rate").to_numpy(float, na_value=np.nan)
     np.testing.assert_allclose(np.transpose([band.y, band.to]), expected)
     counts = trend["answer_count"][trend["answer_count"] > 0]
@@ -312,13 +312,13 @@ def test_whiskers_are_those_of_the_table_over_prompts_where_they_are_known() -> 
     ):
         assert "Lines: 95% interval for prompts like these" in notes(axes)
         table = frame.aa.interval(y, by=x, cluster="prompt_id").set_index(x).dropna()
-        ends = axes.panel.drawn.bounds.set_index(x)[[f"{y}_low", f"{y}_high"]].dropna()
+        ends = axes.spec.drawn.bounds.set_index(x)[[f"{y}_low", f"{y}_high"]].dropna()
         assert len(ends.index.intersection(table.index)) >= 2
         common = ends.index.intersection(table.index)
         pd.testing.assert_frame_equal(
             ends.loc[common], table.loc[common, ends.columns], check_dtype=False
         )
-        assert any(mark.kind == "line" and len(mark) >= 6 for mark in axes.panel.marks)
+        assert any(mark.kind == "line" and len(mark) >= 6 for mark in axes.spec.marks)
     alone = prompts.aa.plot("bars", x="prompt_id", y="mention_rate")
     assert "the answers to one prompt" in notes(alone)
     assert "takes answers for independent" in notes(read("overview_engines").aa.plot())
@@ -351,10 +351,10 @@ def test_own_rows_are_marked_where_any_table_of_the_answer_names_them() -> None:
     sites = labels(read("source_domain_engines").aa.plot())
     assert "acme.example (own)" in sites
     history = read("ranking_history").aa.plot("line", top=2)
-    assert [name for _, name, _ in history.panel.labels] == ["Acme CRM (own)", "Globex"]
-    assert [style.colour for _, _, style in history.panel.labels] == ["blue", "rest"]
+    assert [name for _, name, _ in history.spec.labels] == ["Acme CRM (own)", "Globex"]
+    assert [style.colour for _, _, style in history.spec.labels] == ["blue", "rest"]
     collected = shared_client().collect(HOSTS, sections=["domains"], progress=False)
-    names = collected.concat("domains").aa.plot().panel.y.names
+    names = collected.concat("domains").aa.plot().spec.y.names
     assert {n.text for n in names if n.is_own} <= {f"{host} · {host}" for host in HOSTS}
     assert {n.text.partition(" · ")[0] for n in names} == {*HOSTS}
 
@@ -364,7 +364,7 @@ def test_rows_are_named_by_what_identifiers_stand_for() -> None:
     titles = {*read("actions")["title"]}
     assert {*steps.panel.beside[0].words} <= titles
     prompts = {*read("prompts")["prompt"]}
-    assert {name.text for name in read("prompts").aa.plot().panel.y.names} <= prompts
+    assert {name.text for name in read("prompts").aa.plot().spec.y.names} <= prompts
     frame = pd.DataFrame({"topic": pd.array(["CRM", None], dtype="string"), "n": [1, 3]})
     axes = frame.aa.plot(x="topic", y="n")
     assert "(none)" in labels(axes)
@@ -375,7 +375,7 @@ def test_numbers_of_one_picture_have_as_many_decimals_and_tiny_ones_are_not_zero
     rows = [("a", "x", 1.0), ("a", "y", 2.25), ("b", "x", 3.0), ("b", "y", 10 / 3)]
     frame = pd.DataFrame(rows, columns=["who", "to", "n"])
     axes = frame.aa.plot("heatmap", x="to", color="who", y="n")
-    assert {*axes.panel.marks[0].words} == {"1.00", "2.25", "3.00", "3.33"}
+    assert {*axes.spec.marks[0].words} == {"1.00", "2.25", "3.00", "3.33"}
     frame = pd.DataFrame({"who": ["a", "b", "c"], "n": [1e-300, 1e-12, 0.0]})
     assert [*row_words(frame.aa.plot("bars", top=2)).values()] == ["1e−12", "1e−300"]
     for kind in ("bars", "line"):
@@ -398,7 +398,7 @@ def test_days_have_their_month_and_steps_their_name() -> None:
     frame = pd.DataFrame(rows, columns=["bucket_start", "engine", "n"])
     axes = frame.aa.plot(x="bucket_start", y="n", color="engine")
     assert axes.finding.startswith("N by week and engine")
-    assert len(axes.panel.labels) == 5
+    assert len(axes.spec.labels) == 5
 
 
 def test_columns_and_rows_that_are_not_drawn_are_counted() -> None:
@@ -417,7 +417,7 @@ def test_hosts_and_windows_are_rows_of_their_own_and_never_added_up() -> None:
     every = aa.concat([frame.aa.with_context() for frame in frames])
     axes = every.aa.plot(top=20)
     rates = {(row.host, row.days, row.engine): row.mention_rate for row in every.itertuples()}
-    assert {name.text for name in axes.panel.y.names} == {
+    assert {name.text for name in axes.spec.y.names} == {
         f"{host} · last {days} days · {engine}" for host, days, engine in rates
     }
     for row in axes.data.itertuples():
@@ -463,7 +463,7 @@ def test_changes_in_other_units_are_counted_and_a_lower_position_is_better() -> 
     rates = of_units().aa.plot()
     places = of_units().query("unit == 'rank'").aa.plot()
     unsaid = of_units().query("unit == 'score 0-100'").aa.plot()
-    words = [word for axes in (rates, places, unsaid) for word in axes.panel.beside[0].words]
+    words = [word for axes in (rates, places, unsaid) for word in axes.spec.beside[0].words]
     assert words == ["+0.03 pp  no evidence", "+25.0 pp  up", "+0.80  up, which is worse",
                      "cannot say"]  # fmt: skip
     good, bad = (

@@ -7,10 +7,10 @@ from typing import Any
 
 def row_words(axes: Any) -> dict[str, str]:
     """The words beside each row by its label, from the top."""
-    names = axes.panel.y.names
+    names = axes.spec.y.names
     words = {
         round(y): word
-        for mark in axes.panel.marks
+        for mark in axes.spec.marks
         if mark.kind == "words"
         for y, word in zip(mark.y, mark.words, strict=True)
     }
@@ -19,10 +19,10 @@ def row_words(axes: Any) -> dict[str, str]:
 
 def row_looks(axes: Any) -> dict[str, str]:
     """The look of the box of each row by its label."""
-    names = axes.panel.y.names
+    names = axes.spec.y.names
     return {
         names[round(y)].text: mark.style.look
-        for mark in axes.panel.marks
+        for mark in axes.spec.marks
         if mark.kind == "boxes"
         for y in mark.y
     }

@@ -15,7 +15,7 @@ from matplotlib.colors import LinearSegmentedColormap, to_hex, to_rgba
 from matplotlib.figure import Figure
 
 from aatoolkit.display.plot.layout import WIDTH, Layout, Text, families, place
-from aatoolkit.display.plot.spec import Mark, Panel, Spec
+from aatoolkit.display.plot.spec import Mark, Spec
 from aatoolkit.display.plot.style import DOTTED, HATCHED, Palette, luminance
 from aatoolkit.errors import ArgumentError
 from aatoolkit.stats.explain import Explanation
@@ -36,13 +36,10 @@ class Picture(Axes):
         The rows that are drawn, after they were chosen, ordered and aggregated.
     spec : Spec
         The whole picture as a value.
-    panel : Panel
-        What it shows.
     """
 
     name = "aatoolkit"
     spec: Spec | None = None
-    panel: Panel | None = None
     palette = Palette()
     kind = ""
     finding = ""
@@ -80,9 +77,9 @@ class Picture(Axes):
         ColumnNotFound
             If there is no such column.
         """
-        if self.panel is None:
+        if self.spec is None:
             raise ArgumentError("no mark of this picture is known", argument="mark")
-        return self.panel.explain(mark, column, within=within)
+        return self.spec.explain(mark, column, within=within)
 
     def svg(self, salt: str) -> str:
         """The picture as SVG with text as text; the same salt gives the same SVG."""
@@ -136,11 +133,11 @@ def draw(
     axes = figure.add_axes((0, 0, 1, 1), axes_class=Picture)
     assert isinstance(axes, Picture)
     axes.set_facecolor(palette["paper"])
-    drawing = _Drawing(axes, spec, layout, palette)
+    _fill(axes, spec, layout, palette)
     # A title and a caption are the figure's own, for those who look for them there.
     for write, text in ((figure.suptitle, layout.title), (figure.supxlabel, layout.caption)):
-        x, y, look = drawing.look(text)
-        write(text.text, x=x, y=y, **look)
+        x, y = text.x / layout.width, 1 - _baseline(text) / layout.height
+        write(text.text, x=x, y=y, **_look(text, palette))
     return axes
 
 
@@ -149,122 +146,97 @@ def draw_on(axes: Axes, spec: Spec, palette: Palette) -> None:
     box = axes.get_position()
     wide, high = figure_of(axes).get_size_inches() * 72
     layout = place(spec, box.width * wide, box.height * high)
-    drawing = _Drawing(axes, spec, layout, palette, (box.x0 * wide, (1 - box.y1) * high))
-    for text in (layout.title, layout.caption):
-        drawing.write(text)
-    axes.explain = spec.panel.explain  # type: ignore[attr-defined]
+    layout.texts += [layout.title, layout.caption]
+    _fill(axes, spec, layout, palette, (box.x0 * wide, (1 - box.y1) * high))
+    axes.explain = spec.explain  # type: ignore[attr-defined]
 
 
-class _Drawing:
-    """The drawing of a picture that begins at an origin of its figure, in points."""
+def _baseline(text: Text) -> float:
+    return text.y + 0.95 * text.size * ("\n" not in text.text)
 
-    def __init__(
-        self, axes: Axes, spec: Spec, layout: Layout, palette: Palette,
-        origin: tuple[float, float] = (0.0, 0.0),
-    ) -> None:  # fmt: skip
-        self._axes, self._layout, self._palette, self._origin = axes, layout, palette, origin
-        self._panel, self._sides = spec.panel, figure_of(axes).get_size_inches() * 72
-        for name, value in {
-            "spec": spec, "panel": spec.panel, "palette": palette, "kind": spec.panel.kind,
-            "finding": spec.finding, "data": spec.panel.drawn.frame,
-        }.items():  # fmt: skip
-            setattr(axes, name, value)
-        wide, high = self._sides
-        corner = self._at(layout.left, layout.top + layout.high)
-        axes.set_position((*corner, layout.wide / wide, layout.high / high))
-        self._scales()
-        for mark in spec.panel.marks:
-            if mark.kind != "words":
-                getattr(self, f"_{mark.kind}")(mark, mark.style, palette[mark.style.key])
-        for text in layout.texts:
-            self.write(text)
 
-    def _at(self, x: float, y: float) -> tuple[float, float]:
-        """A point of the picture as parts of the figure."""
-        wide, high = self._sides
-        return (self._origin[0] + x) / wide, 1 - (self._origin[1] + y) / high
+def _look(text: Text, palette: Palette) -> dict[str, Any]:
+    """How a text looks; one of one line is at its baseline."""
+    return {
+        "parse_math": False, "usetex": False, "fontfamily": [*families()], "fontsize": text.size,
+        "color": palette[text.colour], "ha": text.align, "linespacing": 1.3,
+        "va": "top" if "\n" in text.text else "baseline",
+        "fontweight": "bold" if text.is_bold else "normal",
+    }  # fmt: skip
 
-    def look(self, text: Text) -> tuple[float, float, dict[str, Any]]:
-        """Where a text is, by its baseline if it has one line alone, and how it looks."""
-        is_one = "\n" not in text.text
-        return *self._at(text.x, text.y + 0.95 * text.size * is_one), {
-            "parse_math": False, "usetex": False, "fontfamily": [*families()],
-            "fontsize": text.size, "color": self._palette[text.colour], "ha": text.align,
-            "va": "baseline" if is_one else "top", "linespacing": 1.3,
-            "fontweight": "bold" if text.is_bold else "normal",
-        }  # fmt: skip
 
-    def write(self, text: Text) -> None:
-        """Write a text at its place in the figure, or beside a mark."""
-        x, y, look = self.look(text)
+def _fill(
+    axes: Axes, spec: Spec, layout: Layout, palette: Palette,
+    origin: tuple[float, float] = (0.0, 0.0),
+) -> None:  # fmt: skip
+    """Draw scales, marks and words of a picture that begins at an origin, in points."""
+    (wide, high), (left, top) = figure_of(axes).get_size_inches() * 72, origin
+    vars(axes).update(spec=spec, palette=palette, kind=spec.kind, finding=spec.finding,
+                      data=spec.drawn.frame)  # fmt: skip
+    corner = (left + layout.left) / wide, 1 - (top + layout.top + layout.high) / high
+    axes.set_position((*corner, layout.wide / wide, layout.high / high))
+    axes.set(xlim=(spec.x.low, spec.x.high), ylim=(spec.y.low, spec.y.high))
+    axes.spines[:].set_visible(False)
+    axes.grid(visible=False)
+    axes.set_axisbelow(True)
+    axes.tick_params(length=0, pad=4)
+    for axis, scale, ticks in (
+        (axes.xaxis, spec.x, layout.x_ticks),
+        (axes.yaxis, spec.y, layout.y_ticks),
+    ):
+        axis.set_ticks([tick.at for tick in ticks], [tick.text for tick in ticks])
+        for label, tick in zip(axis.get_ticklabels(), ticks, strict=True):
+            look = _look(Text(0, 0, tick.text, layout.size, is_bold=tick.is_bold), palette)
+            label.set(**look | {"ha": label.get_horizontalalignment(), "va": label.get_verticalalignment()})
+            if axis is axes.xaxis and layout.is_turned:
+                label.set(rotation=35, ha="right", rotation_mode="anchor")
+        if scale.kind == "number":
+            axis.grid(visible=True, color=palette["grid"], linewidth=0.8, linestyle="-")
+    for mark in spec.marks:
+        _draw_mark(axes, mark, spec, layout, palette)
+    for text in layout.texts:
+        look = _look(text, palette)
         if text.at is None:
-            self._axes.text(x, y, text.text, transform=figure_of(self._axes).transFigure, **look)
-            return
+            x, y = (left + text.x) / wide, 1 - (top + _baseline(text)) / high
+            axes.text(x, y, text.text, transform=figure_of(axes).transFigure, **look)
+            continue
         if text.has_paper:
-            look["bbox"] = {"facecolor": self._palette["paper"], "edgecolor": "none", "pad": 1.0}
-        self._axes.annotate(
-            text.text, text.at, xytext=(text.x, 0), textcoords="offset points",
-            annotation_clip=False, zorder=4, **look | {"va": "center"},
-        )  # fmt: skip
+            look["bbox"] = {"facecolor": palette["paper"], "edgecolor": "none", "pad": 1.0}
+        axes.annotate(text.text, text.at, xytext=(text.x, 0), textcoords="offset points",
+                      annotation_clip=False, zorder=4, **look | {"va": "center"})  # fmt: skip
 
-    def _scales(self) -> None:
-        axes, panel, layout, palette = self._axes, self._panel, self._layout, self._palette
-        axes.set_xlim(panel.x.low, panel.x.high)
-        axes.set_ylim(panel.y.low, panel.y.high)
-        axes.spines[:].set_visible(False)
-        axes.grid(visible=False)
-        axes.set_axisbelow(True)
-        axes.tick_params(length=0, pad=4)
-        for axis, scale, ticks in (
-            (axes.xaxis, panel.x, layout.x_ticks),
-            (axes.yaxis, panel.y, layout.y_ticks),
-        ):
-            axis.set_ticks([tick.at for tick in ticks])
-            labels = axis.set_ticklabels([tick.text for tick in ticks])
-            for label, tick in zip(labels, ticks, strict=True):
-                *_, look = self.look(Text(0, 0, tick.text, layout.size, is_bold=tick.is_bold))
-                label.set(**{k: v for k, v in look.items() if k not in ("ha", "va")})
-                if axis is axes.xaxis and layout.is_turned:
-                    label.set(rotation=35, ha="right", rotation_mode="anchor")
-            if scale.kind == "number":
-                axis.grid(visible=True, color=palette["grid"], linewidth=0.8, linestyle="-")
 
-    def _boxes(self, mark: Mark, style: Any, _: str) -> None:
-        starts, ends, middles, high = mark.corners(self._panel, self._layout.high)
-        face, edge, width = self._palette.box(style)
-        self._axes.barh(
+def _draw_mark(axes: Axes, mark: Mark, spec: Spec, layout: Layout, palette: Palette) -> None:
+    style, colour, paper = mark.style, palette[mark.style.key], palette["paper"]
+    is_hollow, has_points = style.look == "hollow", bool(mark.places)
+    if mark.kind == "boxes":
+        starts, ends, middles, high = mark.corners(spec, layout.high)
+        face, edge, width = palette.box(style)
+        axes.barh(
             middles, ends - starts, left=starts, height=high, facecolor=face, edgecolor=edge,
             linewidth=width, hatch=_HATCHES.get(style.look, ""), zorder=1.5,
         )  # fmt: skip
-
-    def _line(self, mark: Mark, style: Any, colour: str) -> None:
-        has_points = bool(mark.places)
-        self._axes.plot(
-            self._panel.x.within(mark.x), self._panel.y.within(mark.y), color=colour, zorder=2.4,
+    elif mark.kind == "line":
+        axes.plot(
+            spec.x.within(mark.x), spec.y.within(mark.y), color=colour, zorder=2.4,
             linestyle=(0, style.dash) if style.dash else "-", linewidth=mark.size,
-            marker=style.symbol if has_points and len(mark) <= 100 else "", markersize=4,
+            marker=style.symbol if has_points else "", markersize=4 if len(mark) <= 100 else 1.5,
             clip_on=not has_points, solid_capstyle="butt",
         )  # fmt: skip
-
-    def _dots(self, mark: Mark, style: Any, colour: str) -> None:
-        is_hollow, paper = style.look == "hollow", self._palette["paper"]
-        self._axes.plot(
+    elif mark.kind == "dots":
+        axes.plot(
             mark.x, mark.y, linestyle="", clip_on=False, zorder=3, marker=style.symbol,
             markersize=mark.size, markeredgecolor=colour if is_hollow else paper,
             markerfacecolor=paper if is_hollow else colour,
             markeredgewidth=1.4 if is_hollow else 0.5,
         )  # fmt: skip
-
-    def _band(self, mark: Mark, _: Any, colour: str) -> None:
-        assert mark.to is not None
-        self._axes.fill_between(mark.x, mark.y, mark.to, color=colour, alpha=0.16, linewidth=0)
-
-    def _cells(self, mark: Mark, *_: Any) -> None:
-        assert mark.strength is not None
-        columns, rows = len(self._panel.x.names), len(self._panel.y.names)
-        self._axes.pcolormesh(
+    elif mark.kind == "band" and mark.to is not None:
+        axes.fill_between(mark.x, mark.y, mark.to, color=colour, alpha=0.16, linewidth=0)
+    elif mark.strength is not None:
+        columns, rows = len(spec.x.names), len(spec.y.names)
+        axes.pcolormesh(
             np.arange(columns + 1) - 0.5, np.arange(rows + 1) - 0.5,
             np.ma.masked_invalid(mark.strength.reshape(rows, columns)), vmin=0.0, vmax=1.0,
-            cmap=LinearSegmentedColormap.from_list("ramp", self._palette.ramp),
-            edgecolors=self._palette["paper"], linewidth=0.5 if columns <= 60 else 0,
+            cmap=LinearSegmentedColormap.from_list("ramp", palette.ramp), edgecolors=paper,
+            linewidth=0.5 if columns <= 60 else 0,
         )  # fmt: skip

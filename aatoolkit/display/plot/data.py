@@ -581,31 +581,26 @@ def whiskers(
 # --- why there is no number -------------------------------------------------------------------
 
 NOT_MEASURED, NOT_GIVEN = "not measured", "no value given"
-NOT_MENTIONED, NOTHING = "not mentioned", "nothing to count"
-NOT_LISTED, DOES_NOT_APPLY = "not listed", "does not apply"
+NOTHING, NOT_LISTED, DOES_NOT_APPLY = "nothing to count", "not listed", "does not apply"
 
 _NOTHING_REASONS = ("the denominator is 0", "zero weight", "nothing to count")
 """The reasons that an aggregation gives where there was nothing to divide by."""
-_OF_MENTIONS = ("mention_count", "position_count", "scored_count", "labelled_count")
-"""The counts of what only a mention has: a place, a tone."""
 
 
 def whys_missing(data: PlotData, name: str) -> list[str]:
     """Say in a few words why cells of a column have no value; empty for those that have one.
 
-    What was not measured differs from what was, and had nothing to be counted of, and from
-    places and tones of a brand that was not mentioned.
+    What was not measured differs from what was, and had nothing to be counted of.
     """
     is_number = data.kinds[name] == "number"
     gone = np.isnan(data.values(name)) if is_number else data.frame[name].isna().to_numpy(bool)
     if not gone.any():
         return [""] * len(data)
-    before = "previous_" if name.startswith("previous_") else ""
-    sample = data.sample(name) or ""
-    uncovered, none = _zeros(data, f"{name}{COVERAGE}"), _zeros(data, sample)
-    unmentioned = _zeros(data, f"{before}mention_count")
-    if not before and data.kinds.get("mentioned") == "flag":
-        unmentioned = ~data.frame["mentioned"].fillna(True).to_numpy(bool)
+    uncovered, none = (
+        (data.frame[size] == 0).fillna(False).to_numpy(bool)
+        if data.kinds.get(size) == "number" else np.zeros(len(data), bool)
+        for size in (f"{name}{COVERAGE}", data.sample(name) or "")
+    )  # fmt: skip
 
     def why(row: int, unit: str | None) -> str:
         state = data.state_of(name, row)
@@ -613,17 +608,8 @@ def whys_missing(data: PlotData, name: str) -> list[str]:
             return NOTHING if state.reason in _NOTHING_REASONS else DOES_NOT_APPLY
         if state.status == Status.UNAVAILABLE or uncovered[row]:
             return NOT_MEASURED
-        if unmentioned[row] and (sample.removeprefix(before) in _OF_MENTIONS or unit == RANK):
-            return NOT_MENTIONED
         if none[row] and unit in (FRACTION, RANK, SCORE):
             return NOTHING
         return NOT_MEASURED if state.status == Status.PARTIAL else NOT_GIVEN
 
     return [why(row, unit) if gone[row] else "" for row, unit in enumerate(data.units(name))]
-
-
-def _zeros(data: PlotData, name: str) -> Mask:
-    """Mask of the rows in which a count is 0."""
-    if data.kinds.get(name) != "number":
-        return np.zeros(len(data), bool)
-    return (data.frame[name] == 0).fillna(False).to_numpy(bool)

@@ -17,14 +17,13 @@ from aatoolkit.display import theme as themes
 from aatoolkit.display.plot import rows, tables, times
 from aatoolkit.display.plot.axes import Picture, draw, draw_on, is_dark_paper
 from aatoolkit.display.plot.data import Options, PlotData, plot_data
-from aatoolkit.display.plot.spec import Panel, Spec
+from aatoolkit.display.plot.spec import Spec
 from aatoolkit.display.plot.style import Palette, joined_reasons, source_line
 from aatoolkit.errors import ArgumentError, AvailabilityError, unknown
 from aatoolkit.frame.groupby import find
 
-KINDS: Mapping[str, Callable[[PlotData, Options], Panel | None]] = {
+KINDS: Mapping[str, Callable[[PlotData, Options], Spec | None]] = {
     **{kind: partial(tables.result, kind) for kind in tables.RESULTS},
-    "stages": tables.stages,
     "figures": tables.figures,
     "line": times.lines,
     "heatmap": times.heatmap,
@@ -48,12 +47,10 @@ def plot(
     find(data.frame, [*filter(None, (x, color)), *ys])
     wordy = [f"{n} holds no numbers but {data.frame[n].dtype}" for n in ys
              if data.kinds[n] != "number"]  # fmt: skip
-    size = f"figsize={figsize!r} is not a width and a height in inches"
     for name, is_wrong, why in (
         ("kind", kind and kind not in KINDS, unknown("kind", kind, KINDS)),
         ("theme", theme not in themes.THEMES, unknown("theme", theme, themes.THEMES)),
         ("top", top is not None and top < 1, f"top={top!r} is no whole number from 1"),
-        ("figsize", figsize and not (len(figsize) == 2 and 0 < min(figsize) < 200), size),
         ("ax", ax is not None and (figsize or theme != "auto"), "figsize= and theme= are of a "
          "whole figure, and ax= is one axes: leave them out"),
         ("y", wordy, f"these columns cannot be drawn: {'; '.join(wordy)}"),
@@ -76,8 +73,7 @@ def plot(
 def picture_of(frame: pd.DataFrame, width: float) -> Picture | None:
     """Draw a frame in a width in points; None if there is nothing to draw."""
     spec = _spec_of(plot_data(frame), Options())
-    kind = spec.panel.kind
-    return None if kind in ("empty", "table") else draw(spec, None, Palette(), width)
+    return None if spec.kind in ("empty", "table") else draw(spec, None, Palette(), width)
 
 
 def _spec_of(data: PlotData, options: Options) -> Spec:
@@ -85,26 +81,26 @@ def _spec_of(data: PlotData, options: Options) -> Spec:
     _check_hosts(data)
     kinds = KINDS.values() if options.kind is None else [KINDS[options.kind]]
     plans = (plan(data, options) for plan in kinds if len(data))
-    panel = next(filter(None, plans), None)
-    if panel is None and options.kind and len(data):
+    spec = next(filter(None, plans), None)
+    if spec is None and options.kind and len(data):
         raise AvailabilityError(
             f"these columns do not fit a picture of kind {options.kind!r}; choose others "
             "with x, y and color, or leave kind out",
             columns={},
         )
-    panel = panel or tables.empty(data)
-    subtitle = ". ".join(filter(None, [panel.title if panel.headline else "", panel.how]))
-    caption = [source_line(data.metadata.sources), *filter(None, [panel.n]), *_missing(panel)]
-    return Spec(
-        visible(panel.headline or panel.title), panel, visible(f"{panel.title}: {panel.finding}"),
-        visible(subtitle), tuple(map(visible, caption)),
+    spec = spec or tables.empty(data)
+    subtitle = ". ".join(filter(None, [spec.title if spec.headline else "", spec.how]))
+    caption = [source_line(data.metadata.sources), *filter(None, [spec.n]), *_missing(spec)]
+    return replace(
+        spec, title=visible(spec.headline or spec.title), subtitle=visible(subtitle),
+        finding=visible(f"{spec.title}: {spec.finding}"), caption=[*map(visible, caption)],
     )  # fmt: skip
 
 
-def _missing(panel: Panel) -> list[str]:
+def _missing(spec: Spec) -> list[str]:
     """What of the drawn columns is missing, in a few words."""
-    data = panel.data
-    names = [name for name in panel.drawn.columns if name in data.metadata.columns]
+    data = spec.data
+    names = [name for name in spec.drawn.columns if name in data.metadata.columns]
     if names and not data.is_known:
         return ["availability unknown, as the frame has no metadata"]
     state = data.state(names)

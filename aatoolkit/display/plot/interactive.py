@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 
 from aatoolkit.display.plot.axes import Picture, figure_of
 from aatoolkit.display.plot.layout import Layout, Text, place
-from aatoolkit.display.plot.spec import Mark, Panel
+from aatoolkit.display.plot.spec import Mark, Spec
 from aatoolkit.display.plot.style import DOTTED, HATCHED, Palette, rgb
 
 _SYMBOLS = {
@@ -60,14 +60,14 @@ def interactive_form(picture: Axes) -> InteractivePicture:
     """Draw a picture as a figure of plotly."""
     assert isinstance(picture, Picture)
     assert picture.spec is not None
-    spec, palette, panel = picture.spec, picture.palette, picture.spec.panel
+    spec, palette = picture.spec, picture.palette
     width, height = figure_of(picture).get_size_inches() * 72
     layout = place(spec, float(width), float(height))
     high = layout.height + _TOOLS
     traces: list[Any] = []
-    for mark in panel.marks:
+    for mark in spec.marks:
         tips = [*map(_plain, mark.tips or ())]
-        for trace, look in _traces(mark, panel, layout, palette) if len(mark) else ():
+        for trace, look in _traces(mark, spec, layout, palette) if len(mark) else ():
             hover: dict[str, Any] = {"hoverinfo": "skip"}
             if tips:
                 shaped = np.reshape(tips, np.shape(look.get("z", tips))).tolist()
@@ -87,8 +87,8 @@ def interactive_form(picture: Axes) -> InteractivePicture:
             "zeroline": False,
         }
         for along, scale, ticks, start, side, size in (
-            ("x", panel.x, layout.x_ticks, layout.left, layout.wide, layout.width),
-            ("y", panel.y, layout.y_ticks, bottom, layout.high, high),
+            ("x", spec.x, layout.x_ticks, layout.left, layout.wide, layout.width),
+            ("y", spec.y, layout.y_ticks, bottom, layout.high, high),
         )
     }
     texts = [text for text in (layout.title, *layout.texts, layout.caption) if text.text]
@@ -101,10 +101,10 @@ def interactive_form(picture: Axes) -> InteractivePicture:
         paper_bgcolor=palette["paper"],
         plot_bgcolor=palette["paper"],
         font={"family": _FONT, "color": palette["ink"]},
-        hovermode="x unified" if panel.kind == "line" else "closest",
+        hovermode="x unified" if spec.kind == "line" else "closest",
         barmode="overlay",
         hoverlabel={"align": "left", "bgcolor": palette["paper"]},
-        meta={"kind": panel.kind, "finding": spec.finding},
+        meta={"kind": spec.kind, "finding": spec.finding},
         showlegend=False,
         annotations=[_note(text, layout, palette) for text in texts],
         **scales,
@@ -114,14 +114,14 @@ def interactive_form(picture: Axes) -> InteractivePicture:
 
 
 def _traces(
-    mark: Mark, panel: Panel, layout: Layout, palette: Palette
+    mark: Mark, spec: Spec, layout: Layout, palette: Palette
 ) -> Iterator[tuple[type, dict[str, Any]]]:
     """The traces of marks of a kind."""
     style, colour, paper = mark.style, palette[mark.style.key], palette["paper"]
-    x, y = panel.x.within(mark.x), panel.y.within(mark.y)
+    x, y = spec.x.within(mark.x), spec.y.within(mark.y)
     symbol, is_hollow = _SYMBOLS.get(style.symbol), style.look == "hollow"
     if mark.kind == "boxes":
-        starts, ends, middles, high = mark.corners(panel, layout.high)
+        starts, ends, middles, high = mark.corners(spec, layout.high)
         face, edge, width = palette.box(style)
         pattern = {"shape": _PATTERNS.get(style.look, ""), "fgcolor": edge, "size": 6}
         yield go.Bar, {
@@ -132,9 +132,9 @@ def _traces(
         dash = ",".join(f"{part * 2:g}px" for part in style.dash) or "solid"
         yield go.Scatter, {
             "x": x, "y": y, "connectgaps": False, "cliponaxis": not mark.places,
-            "mode": "lines+markers" if mark.places and len(mark) <= 100 else "lines",
+            "mode": "lines+markers" if mark.places else "lines",
             "line": {"color": colour, "width": mark.size * _PIXELS, "dash": dash},
-            "marker": {"symbol": symbol},
+            "marker": {"symbol": symbol, "size": 6 if len(mark) <= 100 else 2},
         }  # fmt: skip
     elif mark.kind == "dots":
         line = {"color": colour if is_hollow else paper, "width": 1.6 if is_hollow else 0.7}
@@ -153,7 +153,7 @@ def _traces(
                     "mode": "lines", "line": {"width": 0}, "fill": "toself", "fillcolor": fill,
                 }  # fmt: skip
     elif mark.strength is not None:
-        shape = len(panel.y.names), len(panel.x.names)
+        shape = len(spec.y.names), len(spec.x.names)
         yield go.Heatmap, {
             "z": np.reshape(mark.strength, shape), "zmin": 0, "zmax": 1, "showscale": False,
             "colorscale": list(palette.ramp), "xgap": 1, "ygap": 1, "hoverongaps": True,

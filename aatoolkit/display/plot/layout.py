@@ -157,7 +157,7 @@ class Layout:
         self, spec: Spec, width: float, height: float | None, lines: int, scale: float,
         share: float, has_caption: bool,
     ) -> None:  # fmt: skip
-        panel, self.width = spec.panel, width
+        panel, self.width = spec, width
         self.size, small = 9.0 * scale, 8.0 * scale
         self._panel, self._small, self._room = panel, small, width - 2 * _MARGIN
         is_small = width <= 330 or (height or 999) <= 200

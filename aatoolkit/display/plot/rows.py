@@ -32,9 +32,9 @@ from aatoolkit.display.plot.spec import (
     Drawn,
     Mark,
     Name,
-    Panel,
     Place,
     Scale,
+    Spec,
     drawn_of,
     some,
     strokes,
@@ -92,7 +92,7 @@ def row_panel(
     kind: str, data: PlotData, title: str, names: Sequence[Name], cells: Iterable[Cell], x: Scale,
     columns: Sequence[str], *, over: Sequence[Mark] = (), told: Sequence[str] = (),
     finding: str = "", drawn: Drawn | None = None, pitch: float = 1.0, **more: Any,
-) -> Panel:  # fmt: skip
+) -> Spec:  # fmt: skip
     """A panel of rows with names; ``told`` is what the finding tells of each row."""
     shapes: dict[tuple[str, Style, float], list[Cell]] = {}
     words: dict[bool, list[Cell]] = {}
@@ -133,7 +133,7 @@ def row_panel(
         marks.append(Mark("words", some(range(len(heads))), above, MUTED, shift=0.1,
                           words=[head.text for head in heads]))  # fmt: skip
     y = Scale(len(names) - 0.5, -1.5 if heads else -0.5, "names", names=tuple(names))
-    return Panel(
+    return Spec(
         kind, data, drawn or drawn_of(data, columns), title,
         finding or "; ".join(texts[:8]) + others, x, y, [*marks, *over],
         height=PITCH * pitch * abs(y.high - y.low), **more,
@@ -205,15 +205,15 @@ _PAIRS = (("leader_", "own_"), ("previous_", ""))
 """Prefixes of column pairs to compare, the reference first."""
 
 
-def bars(data: PlotData, options: Options) -> Panel | None:
+def bars(data: PlotData, options: Options) -> Spec | None:
     """Bars of the most informative number, or of ``y``, by the label column."""
     x = options.x or data.label_column or next(iter(data.of_kind("word")), None)
     y = next(iter(options.y or [name for name in data.measures if name != x]), None)
-    if x is None or y is None or data.kinds[y] != "number" or data.kinds[x] == "list":
+    if x is None or y is None or data.kinds[x] == "list" or options.color:
         return None
     if data.unit_column(y) and data.unit(y) is None:
         return None  # numbers of several units have no scale
-    rows, by = data, [x, *filter(None, [options.color]), *data.apart(x)]
+    rows, by = data, [x, *data.apart(x)]
     # Many rows of one brand are no ranking of brands; what each brand has is.
     is_ranking = x in data.keys and len(data.keys) > 1
     try:
@@ -232,11 +232,14 @@ def bars(data: PlotData, options: Options) -> Panel | None:
     kept = order[:measured][:top]
     rows = rows.sorted_by([*kept, *order[measured:][: max(top - len(kept), 3)]])
     ends, unit, values = whiskers(rows, y, data, by), rows.unit(y), rows.values(y)
-    names, (looks, legend) = names_of(rows, rows.row_labels(x)), _looks(rows, options)
+    names, own = names_of(rows, rows.row_labels(x)), rows.own()
     tips = tips_of(rows, y, [name.text for name in names], ends)
     details = zip(values, ends.low, ends.high, _beside(numbers(values, unit), rows, y),
                   whys_missing(rows, y), tips, strict=True)  # fmt: skip
-    cells = [Cell(row, n, looks[row], 0.0, *rest) for row, (n, *rest) in enumerate(details)]
+    cells = [
+        Cell(row, n, OWN if own[row] or not own.any() else REST, 0.0, *rest)
+        for row, (n, *rest) in enumerate(details)
+    ]
     label, what = rows.axis_label(y), humanize(y)
     headline, finding = _leader(names, values, unit, what)
     finding = "; ".join([finding, *(f"{n} {why}" for why, n in lacking.items())])
@@ -245,23 +248,10 @@ def bars(data: PlotData, options: Options) -> Panel | None:
         + first_of(len(kept), measured), names, cells,
         reach(np.concatenate([values, ends.high]), unit, label="" if label == what else label,
               is_whole=rows.is_count(y)),
-        [y], legend=legend, finding=finding, headline=headline,
+        [y], finding=finding, headline=headline,
         drawn=drawn_of(rows, [y], *by, bounds=ends.result),
         how=f"Lines: {in_words(ends.method.partition(';')[0])}" * bool(ends.method),
     )  # fmt: skip
-
-
-def _looks(data: PlotData, options: Options) -> tuple[list[Style], list[Any]]:
-    """The style of each row, and their legend."""
-    if not options.color:
-        own = data.own()
-        return [OWN if mine or not own.any() else REST for mine in own], []
-    words = data.labels(options.color)
-    levels = [level for level, _ in Counter(words).most_common()]
-    kept = levels if len(levels) <= len(SERIES) else [*levels[: len(SERIES) - 1], REST_LEVEL]
-    styles = styles_for(kept)
-    legend = [(humanize(level), style, "boxes") for level, style in styles.items()]
-    return [styles.get(word, REST) for word in words], legend
 
 
 def _leader(names: Sequence[Name], values: Numbers, unit: str | None, what: str) -> tuple[str, str]:
@@ -281,7 +271,7 @@ def _leader(names: Sequence[Name], values: Numbers, unit: str | None, what: str)
     return headline, "; ".join([words[first] + down, *(f"own brand {words[m]}" for m in mine)])
 
 
-def gap(data: PlotData, options: Options) -> Panel | None:
+def gap(data: PlotData, options: Options) -> Spec | None:
     """Two columns with paired names, or the two given as ``y``, in each row."""
     x, pair = options.x or data.label_column, options.y or _pair(data, options)
     if x is None or len(pair) != 2 or data.frame.duplicated([x]).any():
@@ -344,7 +334,7 @@ _FEW_ROWS = 20
 """As few rows are read more easily in a table than as counts of them."""
 
 
-def shares(data: PlotData, options: Options) -> Panel | None:
+def shares(data: PlotData, options: Options) -> Spec | None:
     """Columns that are shares of a whole: named ``*_share``, with sum 1 in each row."""
     x = options.x or data.label_column
     columns = options.y or [
@@ -358,96 +348,94 @@ def shares(data: PlotData, options: Options) -> Panel | None:
     sums = parts.sum(axis=1, skipna=False)
     if sums.isna().all() or not np.allclose(sums.dropna(), 1, atol=0.01):
         return None
-    labels = rows.text(x)
     return _stacked(
         "shares", rows, drawn_of(data, columns, x),
         f"Shares by {humanize(x)}: {', '.join(map(str, parts))}" + first_of(len(rows), len(data)),
-        parts, names_of(rows, labels), sizes_of(rows, sample), FRACTION,
-        [[({x: label}, name) for name in columns] for label in labels],
-        whys_missing(rows, columns[0]), label=f"share; n: {humanize(sample)}" if sample else "",
+        parts, names_of(rows, rows.text(x)), sizes_of(rows, sample), FRACTION, x,
+        [({}, name) for name in columns], whys_missing(rows, columns[0]),
+        f"share; n: {humanize(sample)}" if sample else "",
     )  # fmt: skip
 
 
 def _stacked(
     kind: str, data: PlotData, drawn: Drawn, title: str, parts: pd.DataFrame,
-    names: Sequence[Name], totals: Sequence[str], unit: str | None,
-    places: Sequence[Sequence[Place]], whys: Sequence[str], label: str, headline: str = "",
-) -> Panel:  # fmt: skip
-    """A box for each part of each row, one after the other."""
+    names: Sequence[Name], totals: Sequence[str], unit: str | None, x: str,
+    places: Sequence[tuple[dict[str, Any], str | None]], whys: Sequence[str], label: str,
+    headline: str = "",
+) -> Spec:  # fmt: skip
+    """A box for each part of each row, one after the other; a place for each part."""
     pieces, filled = [*map(str, parts.columns)], np.nan_to_num(parts.to_numpy(np.float64))
     styles = styles_for(pieces) | {p: style_without(p) for p in pieces if p in _LACKING}
-    cells, texts = [], []
+    cells, told = [], []
     for row, values in enumerate(filled):
-        shown, total, said = names[row].text, totals[row], []
-        boxes = [Cell(row, NAN, why=whys[row], tip=f"{shown}\n{whys[row]}")] * bool(whys[row])
-        for at, (piece, n, end) in enumerate(zip(pieces, values, values.cumsum(), strict=True)):
-            if n > 0:
-                said.append(f"{piece} {number(n, unit)}")
-                tip = f"{shown}\n{humanize(piece)}: {number(n, unit)}\nof {total}"
-                boxes.append(Cell(row, end, styles[piece], end - n, tip=tip, place=places[row][at]))
-        texts.append(f"{names[row].shown}: {', '.join(said) or whys[row]}")
-        cells += [*boxes[:-1], *(box._replace(words=total * (not box.why)) for box in boxes[-1:])]
-    at_own = next((row for row, name in enumerate(names) if name.is_own), 0)
-    legend = [(humanize(piece), styles[piece], "boxes") for piece in pieces]
+        name, words = (
+            names[row].text,
+            [f"{p} {number(n, unit)}" for p, n in zip(pieces, values, strict=True)],
+        )
+        told.append(whys[row] or ", ".join(w for w, n in zip(words, values, strict=True) if n > 0))
+        boxes = [
+            Cell(row, end, styles[piece], end - n, why=whys[row],
+                 tip=f"{name}\n{word}\nof {totals[row]}", place=({x: name} | of, column))
+            for piece, n, end, word, (of, column) in zip(
+                pieces, values, values.cumsum(), words, places, strict=True)
+            if n > 0 or whys[row]
+        ]  # fmt: skip
+        cells += (
+            [*boxes[:-1], boxes[-1]._replace(words=totals[row])] if not whys[row] else boxes[:1]
+        )
+    own = [row for row, name in enumerate(names) if name.is_own][:1]
+    texts = [f"{name.shown}: {text}" for name, text in zip(names, told, strict=True)]
     scale = reach(filled.sum(axis=1), unit, 1.0 if unit == FRACTION else 1.02, label=label,
                   is_whole=unit is None)  # fmt: skip
     return row_panel(
         kind, data, title, names, cells, scale, (), drawn=drawn,
-        finding="; ".join(texts[row] for row in dict.fromkeys((0, at_own))),
-        headline=headline or texts[at_own] * (unit == FRACTION and names[at_own].is_own),
-        legend=legend if len(pieces) > 1 else [],
+        finding="; ".join(texts[row] for row in dict.fromkeys([0, *own])),
+        headline=headline or "".join(texts[row] for row in own if unit),
+        legend=[(humanize(p), styles[p], "boxes") for p in pieces if len(pieces) > 1],
     )  # fmt: skip
 
 
-def counts(data: PlotData, options: Options) -> Panel | None:
+def counts(data: PlotData, options: Options) -> Spec | None:
     """Counts of rows by one column, segmented by another."""
     x = options.x or _grouping(data)
     if options.y or not len(data) or x is None or data.kinds[x] in ("list", "number"):
         return None
     by = options.color or (None if options.x else _grouping(data, x))
     is_chosen = bool(options.kind or options.x)
-    if not (is_chosen or by) and data.metadata.key and len(data) <= _FEW_ROWS:
+    is_small = data.metadata.key and len(data) <= _FEW_ROWS
+    if {*data.apart(x)} - {by} or (is_small and not (is_chosen or by)):
         return None
     columns = [x, *filter(None, [by])]
-    if {*data.apart(x)} - {by}:
-        return None
-    is_repeated = data.table in data.metadata.repeated
+    # Rows that a join repeated are no number of the things that they were rows of.
+    is_plain = data.table in data.metadata.repeated or data.table.startswith("statistics:")
     data = each_once(data, columns, columns)
     rows = pd.DataFrame({"x": _levels(data, x), "by": _levels(data, by, True) if by else "rows"})
     table = rows.value_counts(["x", "by"], sort=False).unstack(fill_value=0)
     # Bars of one length, and each of one colour, say nothing.
     totals = table.sum(axis=1)
-    is_one_length = len(table) > 1 and totals.nunique() == 1
-    if not is_chosen and is_one_length and (table > 0).sum(axis=1).eq(1).all():
+    is_flat = totals.nunique() == 1 and (table > 0).sum(axis=1).eq(1).all() and len(table) > 1
+    if is_flat and not is_chosen:
         return None
     levels = table.sum().sort_values(ascending=False, kind="stable").index.to_list()
     # What is comes before what is not, and rows without a value are last.
     levels.sort(key=lambda level: (level in _LACKING, level == NOT_GIVEN, level[:4] == "not "))
-    table = table.iloc[np.lexsort([-table[levels[0]], -totals])][levels]
+    kept = table.iloc[np.lexsort([-table[levels[0]], -totals])][levels].head(options.top or 12)
     if len(levels) > len(SERIES):
-        rest = table.iloc[:, len(SERIES) - 1 :].sum(axis=1)
-        table = table.iloc[:, : len(SERIES) - 1].assign(**{REST_LEVEL: rest})
-    kept = table.head(options.top or 12)
+        few = len(SERIES) - 1
+        kept = kept.iloc[:, :few].assign(**{REST_LEVEL: kept.iloc[:, few:].sum(axis=1)})
     own = {*rows["x"][data.own()]} if x in ("brand", "advertiser") else {}
-    # Rows that a join repeated are no number of the things that they were rows of.
-    noun = "" if is_repeated or data.table.startswith("statistics:") else data.table_words
-    noun, totals = noun or "rows", kept.sum(axis=1)
-    first, most = quoted(str(kept.index[0])), int(totals.iloc[0])
-    headline = ""
-    if by and is_one_length:
+    noun, totals = (not is_plain and data.table_words) or "rows", kept.sum(axis=1)
+    first, most, headline = quoted(str(kept.index[0])), int(totals.iloc[0]), ""
+    if by and totals.nunique() == 1:
         headline = f"{first}: {int(kept[levels[0]].iloc[0]):,} of {most:,} {levels[0]}"
     elif len(kept) > 1 and most > totals.iloc[1]:
         headline = f"{first} has most {noun}, {most:,} of {len(data):,}"
-    places: list[list[Place]] = [
-        [({x: label} | ({by: BLANK if level in _LACKING else level} if by else {}), None)
-         for level in map(str, kept)]
-        for label in kept.index
-    ]  # fmt: skip
+    places = [({by: BLANK if level in _LACKING else level} if by else {}, None) for level in kept]
     return _stacked(
         "counts", data, drawn_of(data, columns, x, counts=True),
         f"Number of {noun} by {' and '.join(map(humanize, columns))}"
         + first_of(len(kept), len(table)), kept, [Name(str(n), n in own) for n in kept.index],
-        [number(float(n)) for n in totals], None, places, [""] * len(kept),
+        [number(float(n)) for n in totals], None, x, places, [""] * len(kept),
         f"rows ({len(data):,} in all)", headline,
     )  # fmt: skip
 

@@ -137,12 +137,12 @@ class Mark:
     def __len__(self) -> int:
         return len(self.x)
 
-    def corners(self, panel: Panel, height: float) -> tuple[Numbers, Numbers, Numbers, float]:
+    def corners(self, spec: Spec, height: float) -> tuple[Numbers, Numbers, Numbers, float]:
         """The starts, ends and middles of boxes, and their height, in a panel of some points."""
-        starts, ends = (panel.x.within(part) for part in (self.x, self.to))
-        tall = abs(panel.y.high - panel.y.low)
+        starts, ends = (spec.x.within(part) for part in (self.x, self.to))
+        tall = abs(spec.y.high - spec.y.low)
         if np.isinf(self.size):
-            return starts, ends, np.full(len(self), (panel.y.low + panel.y.high) / 2), tall
+            return starts, ends, np.full(len(self), (spec.y.low + spec.y.high) / 2), tall
         # Few rows in much room are far apart, not fat.
         fat = 1.0 if self.size >= 1 else min(1.0, 2 * PITCH * tall / height)
         return starts, ends, self.y, self.size * fat
@@ -271,8 +271,8 @@ Legend = Sequence[tuple[str, Style, str]]
 
 
 @dataclass(frozen=True)
-class Panel:
-    """Marks on two scales, and what they say.
+class Spec:
+    """A picture: marks on two scales, and what they say.
 
     Parameters
     ----------
@@ -296,6 +296,10 @@ class Panel:
         How it is read, in a sentence.
     n : str
         The sample, or what is left out, in a few words of the caption.
+    subtitle : str
+        What is shown, and how it is read.
+    caption : sequence of str
+        The line below it: the source, the sample, and what is missing; the last parts yield.
     legend : Legend
         What the looks stand for.
     beside : sequence of WordColumn
@@ -317,6 +321,8 @@ class Panel:
     headline: str = ""
     how: str = ""
     n: str = ""
+    subtitle: str = ""
+    caption: Sequence[str] = ()
     legend: Legend = ()
     beside: Sequence[WordColumn] = ()
     labels: Sequence[tuple[float, str, Style]] = ()
@@ -349,28 +355,3 @@ class Panel:
                 if place is not None and not is_out and away < best[0]:
                     best = away, place
         return best[1]
-
-
-@dataclass(frozen=True)
-class Spec:
-    """A whole picture.
-
-    Parameters
-    ----------
-    title : str
-        Its title: the main result where there is one.
-    panel : Panel
-        What it shows.
-    finding : str
-        The main result in words: the alternative text.
-    subtitle : str
-        What is shown, and how it is read.
-    caption : tuple of str
-        The line below it: the source, the sample, and what is missing; the last parts yield.
-    """
-
-    title: str
-    panel: Panel
-    finding: str
-    subtitle: str = ""
-    caption: tuple[str, ...] = ()

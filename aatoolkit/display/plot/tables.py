@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from aatoolkit._util.text import counted
 from aatoolkit.availability import Status
 from aatoolkit.display.plot.data import (
     CONTEXT,
-    NOT_MEASURED,
     Numbers,
     Options,
     PlotData,
@@ -36,8 +35,8 @@ from aatoolkit.display.plot.spec import (
     NONE,
     Mark,
     Name,
-    Panel,
     Scale,
+    Spec,
     WordColumn,
     drawn_of,
     some,
@@ -87,7 +86,7 @@ class _Card(NamedTuple):
     column: str | None = None
 
 
-def figures(data: PlotData, options: Options) -> Panel | None:
+def figures(data: PlotData, options: Options) -> Spec | None:
     """The numbers of a single row, or of rows whose numbers differ in unit, as cards."""
     if len(data) == 1 and not options.x:
         is_result = data.table.startswith("statistics:") and not options.y
@@ -145,7 +144,7 @@ def _ends_of_parts(data: PlotData, y: str) -> tuple[Numbers, Numbers]:
 
 def _cards(
     data: PlotData, columns: Sequence[str], title: str, every: list[_Card], options: Options
-) -> Panel:
+) -> Spec:
     """Numbers of several units: each with its course, its value, change, interval and sample."""
     cards = every[: options.top or 12]
     cells, told, courses, moved = [], [], [], []
@@ -196,56 +195,37 @@ def _cards(
 
 # --- states and stages ------------------------------------------------------------------------
 
-_STAGES = ("crawled", "cited", "visited", "converted")
 _STATE_ROWS, _STATE_COLUMNS = 15, 4
 
-_Entry = tuple[str, Style, float]
-"""The words of a cell, its look, and its share of the longest bar of the column, or NaN."""
+_Entry = tuple[str, Style]
+"""The words of a cell, and its look."""
 
 
 def _grid(
-    kind: str, rows: PlotData, title: str, labels: Sequence[str],
-    columns: Mapping[str, Sequence[_Entry]], heads: Sequence[str], **more: Any,
-) -> Panel:  # fmt: skip
-    """Columns of entries under their heads: bars or signs, and words."""
+    rows: PlotData, title: str, labels: Sequence[str], columns: Mapping[str, Sequence[_Entry]],
+    headline: str,
+) -> Spec:  # fmt: skip
+    """Columns of entries under their heads: signs, and words."""
     names, cells, told = names_of(rows, labels), [], [""] * len(rows)
     for at, (name, entries) in enumerate(columns.items()):
-        for row, (words, style, share) in enumerate(entries):
+        for row, (words, style) in enumerate(entries):
             told[row] += f"{', ' * (at > 0)}{humanize(name)} {words}"
             cell = Cell(row, at + 0.03, style, at, words=words, kind="dots", size=9.0, at=at + 0.05,
                         tip=f"{labels[row]}\n{humanize(name)}: {words}",
                         place=(row, name))  # fmt: skip
             if style == INK:
                 cell = cell._replace(x=NAN, at=at + 0.0)
-            elif share == share or style.colour == "lack":
-                wide = 0.7 * share if share == share else 0.05
-                cell = cell._replace(x=at + wide, kind="boxes", at=NAN, size=0.66)
+            elif style.colour == "lack":
+                cell = cell._replace(x=at + 0.05, kind="boxes", at=NAN, size=0.66)
             cells.append(cell)
-    x = Scale(-0.02, len(columns), "none", names=tuple(Name(capitalized(head)) for head in heads))
-    return row_panel(kind, rows, title, names, cells, x, [*columns], told=told, **more)
-
-
-def stages(data: PlotData, options: Options) -> Panel | None:
-    """The stages from crawled to converted, each on a scale of its own; None for other frames."""
-    is_funnel = data.table.startswith("statistics:funnel") and {*_STAGES} <= data.kinds.keys()
-    if options.is_chosen or not is_funnel or not data.keys:
-        return None
-    rows, columns = data.first(options.top or (31 if data.times else 15)), {}
-    for name in _STAGES:
-        values = rows.values(name)
-        most = max([0.0, *values[values == values]]) or 1.0
-        none = NOT_MEASURED if np.isnan(values).all() else "no number"
-        columns[name] = [
-            (number(n), OWN, n / most) if n == n else (none, UNMEASURED, 1.0) for n in values
-        ]
-    return _grid(
-        "stages", rows, "From crawled to converted" + first_of(len(rows), len(data)),
-        rows.labels(rows.keys[0]), columns, [f"{n} ({rows.unit(n) or ''})" for n in _STAGES],
-        how="Each stage has a scale of its own. Hatched: no number, which is not 0.",
+    heads = tuple(Name(capitalized(humanize(name))) for name in columns)
+    return row_panel(
+        "verdicts", rows, title, names, cells, Scale(-0.02, len(columns), "none", names=heads),
+        [*columns], told=told, headline=headline,
     )  # fmt: skip
 
 
-def states(data: PlotData, options: Options) -> Panel | None:
+def states(data: PlotData, options: Options) -> Spec | None:
     """The states of a few rows with one key and no number to compare."""
     x = options.x or data.label_column
     if x is None or options.color or options.y or not len(data):
@@ -265,13 +245,11 @@ def states(data: PlotData, options: Options) -> Panel | None:
     headline = ""
     for name in reversed(names) if len(rows) > 1 else ():
         # How often each state is there, of the first column that has any.
-        here = Counter(w for w, style, _ in columns[name] if style.colour not in ("ink", "lack"))
+        here = Counter(w for w, style in columns[name] if style.colour not in ("ink", "lack"))
         words = ", ".join(f"{n} {word}" for word, n in here.most_common(4))
         headline = f"{capitalized(humanize(name))}: {words}" if here else headline
-    return _grid(
-        "verdicts", rows, capitalized(f"{title} by {humanize(rows.row_noun(x))}"), rows.labels(x),
-        columns, [*map(humanize, names)], headline=headline,
-    )  # fmt: skip
+    title = capitalized(f"{title} by {humanize(rows.row_noun(x))}")
+    return _grid(rows, title, rows.labels(x), columns, headline)
 
 
 def _states(rows: PlotData, name: str) -> list[_Entry]:
@@ -283,7 +261,7 @@ def _states(rows: PlotData, name: str) -> list[_Entry]:
         styles = styles_for(words, states=True) if are_states(words) else {}
     texts, whys = cell_texts(rows, name), whys_missing(rows, name)
     return [
-        (why, style_without(why), NAN) if why else (text, styles.get(word, INK), NAN)
+        (why, style_without(why)) if why else (text, styles.get(word, INK))
         for why, text, word in zip(whys, texts, words, strict=True)
     ]
 
@@ -293,7 +271,7 @@ def _states(rows: PlotData, name: str) -> list[_Entry]:
 _TEXT_ROWS, _TEXT_COLUMNS, _LONGEST = 8, 4, 160
 
 
-def empty(data: PlotData) -> Panel:
+def empty(data: PlotData) -> Spec:
     """A few rows of text as they are, or why there are none; hatched where nothing was measured."""
     title = capitalized(data.table_words) or "A frame"
     if len(data):
@@ -311,11 +289,11 @@ def empty(data: PlotData) -> Panel:
         Mark("boxes", -far, middle, style, to=far, size=FAR),
         Mark("words", middle, middle, words=[finding], shift=0, has_paper=True),
     ]
-    return Panel("empty", data, drawn_of(data, ()), title, finding, NONE, NONE, marks,
+    return Spec("empty", data, drawn_of(data, ()), title, finding, NONE, NONE, marks,
                  height=90.0)  # fmt: skip
 
 
-def _texts(data: PlotData, title: str) -> Panel:
+def _texts(data: PlotData, title: str) -> Spec:
     """The first rows of what is no number to compare, under the names of the columns."""
     rows = data.first(_TEXT_ROWS)
     columns = [
@@ -434,7 +412,7 @@ RESULTS = {
 _COLOURS = {"up": GOOD, "down": BAD, "no evidence": REST, "cannot say": REST, "no interval": REST}
 
 
-def result(kind: str, data: PlotData, options: Options) -> Panel | None:
+def result(kind: str, data: PlotData, options: Options) -> Spec | None:
     """The result of a verb, as its row in the table says; None for other frames."""
     plot = RESULTS[kind]
     needed = {*filter(None, [plot.value, plot.low, plot.high, plot.tick]), *plot.needs}

@@ -23,7 +23,7 @@ from aatoolkit.display.plot.data import (
     whys_missing,
 )
 from aatoolkit.display.plot.rows import reach, style_without, tips_of
-from aatoolkit.display.plot.spec import PITCH, Mark, Name, Panel, Scale, drawn_of
+from aatoolkit.display.plot.spec import PITCH, Mark, Name, Scale, Spec, drawn_of
 from aatoolkit.display.plot.style import (
     OWN,
     SERIES,
@@ -123,7 +123,7 @@ class _Line(NamedTuple):
         return self.values[~np.isnan(self.values)]
 
 
-def lines(data: PlotData, options: Options) -> Panel | None:
+def lines(data: PlotData, options: Options) -> Spec | None:
     """Lines of the most informative number along the time in the key."""
     x = options.x or next(iter(data.times), None)
     if x is None or data.kinds[x] != "time":
@@ -200,7 +200,7 @@ def lines(data: PlotData, options: Options) -> Panel | None:
     words = ", ".join(f"{line.name.text} {number(float(line.there[-1]), unit)}" for line in last)
     band = measured[0].ends.method if measured else ""
     of = f" of {measured[0].name.text}" if measured and len(series) > 1 else ""
-    return Panel(
+    return Spec(
         "line", data, drawn_of(data, ys, *marks, bounds=ends[0].result), title, "; ".join(texts),
         Scale(float(at[0]) - step / 2, float(at[-1]) + step / 2, "time", label=f"{moments[-1]:%Y}",
               days=tuple(at.tolist())), scale, panels,
@@ -280,7 +280,7 @@ _MOST_COLUMNS, _WRITTEN = 20, 90
 """The most columns that are no times, and the most cells that have their number in them."""
 
 
-def heatmap(data: PlotData, options: Options) -> Panel | None:
+def heatmap(data: PlotData, options: Options) -> Spec | None:
     """Cells of the most informative number, by the last two columns of the key."""
     if options.x and not options.color and not options.kind:
         return None
@@ -311,9 +311,7 @@ def heatmap(data: PlotData, options: Options) -> Panel | None:
     return _cells(data, table, x, y, by, what, whiskers(data, y, every, [by, x]))
 
 
-def _cells(
-    data: PlotData, table: _Table, x: str, y: str, by: str, what: str, ends: Bounds
-) -> Panel:
+def _cells(data: PlotData, table: _Table, x: str, y: str, by: str, what: str, ends: Bounds) -> Spec:
     """A table of numbers, darker for larger values, or for better positions."""
     unit, is_time, rows, values = data.unit(y), data.kinds[x] == "time", table.rows, table.values
     columns, is_rank = table.columns, unit == RANK
@@ -362,7 +360,7 @@ def _cells(
     noun = data.time_noun(x) if is_time else x.removesuffix("_id")
     title = capitalized(f"{what} by {humanize(by.removesuffix('_id'))} and {humanize(noun)}")
     more = len(columns) < table.total[1] and not is_time
-    return Panel(
+    return Spec(
         "heatmap", data, drawn_of(data, (y,), by, x),
         title + first_of(len(names_y), table.total[0]), finding,
         Scale(-0.5, len(columns) - 0.5, "names", unit, names=tuple(names_x),
