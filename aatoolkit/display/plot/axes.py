@@ -146,7 +146,7 @@ def draw_on(axes: Axes, spec: Spec, palette: Palette) -> None:
     box = axes.get_position()
     wide, high = figure_of(axes).get_size_inches() * 72
     layout = place(spec, box.width * wide, box.height * high)
-    layout.texts += [layout.title, layout.caption]
+    layout.texts.extend([layout.title, layout.caption])
     _fill(axes, spec, layout, palette, (box.x0 * wide, (1 - box.y1) * high))
     axes.explain = spec.explain  # type: ignore[attr-defined]
 
@@ -187,7 +187,7 @@ def _fill(
         axis.set_ticks([tick.at for tick in ticks], [tick.text for tick in ticks])
         for label, tick in zip(axis.get_ticklabels(), ticks, strict=True):
             look = _look(Text(0, 0, tick.text, layout.size, is_bold=tick.is_bold), palette)
-            label.set(**look | {"ha": label.get_horizontalalignment(), "va": label.get_verticalalignment()})
+            label.set(**{name: look[name] for name in look if name not in ("ha", "va")})
             if axis is axes.xaxis and layout.is_turned:
                 label.set(rotation=35, ha="right", rotation_mode="anchor")
         if scale.kind == "number":

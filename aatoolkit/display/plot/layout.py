@@ -21,7 +21,7 @@ from matplotlib.ticker import MaxNLocator
 
 from aatoolkit._util.numbers import tick
 from aatoolkit._util.text import visible
-from aatoolkit.display.plot.spec import Legend, Mark, Scale, Spec
+from aatoolkit.display.plot.spec import Mark, Scale, Spec
 from aatoolkit.sections.aggregation import RANK
 
 # --- text: safe to draw, and how wide it is ---------------------------------------------------
@@ -146,170 +146,163 @@ class Tick(NamedTuple):
     is_bold: bool = False
 
 
-class Layout:
-    """A picture's size, the area of its marks, and all texts in their places.
+class Layout(NamedTuple):
+    """A picture's size, the area of its marks, and all texts in their places."""
 
-    What yields where there is little room: lines of the subtitle, the size of text, the share of
-    the width that labels have, and the caption.
+    width: float
+    height: float
+    left: float
+    top: float
+    wide: float
+    high: float
+    x_ticks: Sequence[Tick]
+    y_ticks: Sequence[Tick]
+    size: float
+    is_turned: bool
+    title: Text
+    caption: Text
+    texts: list[Text]
+
+
+def _attempt(
+    spec: Spec, width: float, height: float | None, lines: int, scale: float, share: float,
+    has_caption: bool,
+) -> tuple[Layout, bool]:  # fmt: skip
+    """Place a picture, and say whether it has room.
+
+    What yields: lines of the subtitle, the size of text, the share of labels, the caption.
     """
-
-    def __init__(
-        self, spec: Spec, width: float, height: float | None, lines: int, scale: float,
-        share: float, has_caption: bool,
-    ) -> None:  # fmt: skip
-        panel, self.width = spec, width
-        self.size, small = 9.0 * scale, 8.0 * scale
-        self._panel, self._small, self._room = panel, small, width - 2 * _MARGIN
-        is_small = width <= 330 or (height or 999) <= 200
-        large = (9.5 if is_small else 12.0) * max(scale, 0.8)
-        words = _wrapped(spec.title, self._room, large, 2 if scale >= 1 else 1, True)
-        self.title = Text(_MARGIN, _MARGIN, words, large, "ink", True)
-        self.texts: list[Text] = []
-        self.top = _MARGIN + _high(words, large)
-        if spec.subtitle and lines:
-            words = _wrapped(spec.subtitle, self._room, small, lines)
-            self.texts.append(Text(_MARGIN, self.top + 2, words, small, "muted"))
-            self.top += 2 + _high(words, small)
-        self.top += 7
-        caption = ""
-        for part in spec.caption if has_caption else ():
-            longer = f"{caption} · {part}" if caption else fitted(part, self._room, small)
-            caption = longer if width_of(longer, small) <= self._room else caption
-        natural = panel.height * (1.0 if scale >= 1 else 0.9)
-        self._across(share, natural)
-        below = self._under + _high(caption, small) + (8 if caption else 2) + 5
-        self.height = height or self.top + natural + below
-        self.high = max(self.height - self.top - below, 12.0)
-        self._beside()
-        self._directly()
-        for mark in panel.marks:
-            self.texts += [text for text in self._words(mark) if text.text]
-        self.caption = Text(_MARGIN, self.height - below + self._under + 8, caption, small, "muted")
-        self.fits = not height or self.high >= (
-            abs(panel.y.high - panel.y.low) * self.size * 1.12
-            if panel.has_rows else min(70.0, panel.height * 0.6)
-        )  # fmt: skip
-
-    def _across(self, share: float, natural: float) -> None:
-        """What stands above, left, right and below: the width that the marks have."""
-        panel, size, small, cell = self._panel, self.size, self._small, self._room
-        sized = [
-            12 + max(width_of(column.heading, small),
-                     *(width_of(word, size, column.is_bold) for word in column.words))
-            for column in panel.beside
+    size, small, cell = 9.0 * scale, 8.0 * scale, width - 2 * _MARGIN
+    texts: list[Text] = []
+    # Above: title, subtitle, legend, and the label of numbers.
+    large = (9.5 if width <= 330 or (height or 999) <= 200 else 12.0) * max(scale, 0.8)
+    words = _wrapped(spec.title, cell, large, 2 if scale >= 1 else 1, True)
+    title, top = Text(_MARGIN, _MARGIN, words, large, "ink", True), _MARGIN + _high(words, large)
+    if spec.subtitle and lines:
+        words = _wrapped(spec.subtitle, cell, small, lines)
+        texts.append(Text(_MARGIN, top + 2, words, small, "muted"))
+        top += 2 + _high(words, small)
+    natural = spec.height * (1.0 if scale >= 1 else 0.9)
+    # Names at the ends of lines need room; else they are a legend.
+    is_direct = cell > 230 and len(spec.labels) * small * 1.2 < natural
+    labels = spec.labels if is_direct else ()
+    named = [] if is_direct else [(word, style, "dots") for _, word, style in spec.labels]
+    x, top = 0.0, top + 7
+    for words, style, kind in (legend := [*named, *spec.legend]):
+        glyph = style.glyph(kind)
+        sign = width_of(glyph, small * 1.1) + (4 if words else 0)
+        words = fitted(words, cell - sign, small)
+        wide = sign + width_of(words, small)
+        if x and x + wide > cell:
+            x, top = 0.0, top + small * 1.55
+        texts.append(Text(_MARGIN + x, top - small * 0.05, glyph, small * 1.1, style.key))
+        texts.append(Text(_MARGIN + x + sign, top, words, small))
+        x += wide + (12 if words else 0)
+    top += (small * 1.55 + 3) * bool(legend)
+    if spec.y.kind == "number" and spec.y.label:
+        texts.append(Text(_MARGIN, top, fitted(spec.y.label, cell, small), small, "muted"))
+        top += size * 1.6
+    top += size * 1.7 * any(column.heading for column in spec.beside) + 2
+    # Left: names of rows; beside words alone they have all the room that the words leave.
+    sized = [
+        12 + max(width_of(column.heading, small),
+                 *(width_of(word, size, column.is_bold) for word in column.words))
+        for column in spec.beside
+    ]  # fmt: skip
+    room = cell * share if spec.marks else max(cell - sum(sized) - 8, cell * 0.4)
+    y_ticks = _named(spec.y, room, size) or number_ticks(spec.y, 5)
+    left = max((width_of(t.text, size, t.is_bold) for t in y_ticks), default=-4.0) + _MARGIN + 8
+    # Right: the columns of words that fit, of which the widest yield, or the names of lines.
+    room = (cell + _MARGIN - left) * (0.66 if spec.marks else 1.0)
+    while (surplus := sum(sized) - room) > 0 and sized:
+        if max(sized) > 110:
+            sized[sized.index(max(sized))] = max(max(sized) - surplus, 110)
+        else:
+            sized.pop()
+    right = cell + _MARGIN - left - sum(sized)
+    ends = [fitted(word, cell * 0.3, small) for _, word, _ in labels]
+    right -= max((width_of(word, small, True) + 9 for word in ends), default=0.0)
+    fits = right - (2 if sized or spec.x.kind in ("none", "names") else 9)
+    for mark in spec.marks if not spec.x.names else ():
+        for at, word in zip(mark.x, mark.words, strict=False):
+            part = spec.x.share(float(at)) if math.isfinite(at) else 0.0
+            if mark.shift and part > 0.02:
+                fits = min(fits, (right - mark.shift - width_of(word, small)) / part)
+    wide = max(fits, 0.35 * right, 1.0) * bool(spec.marks)
+    # Below: the names of columns or round numbers, the label, and the caption.
+    x_ticks, is_turned = _x_ticks(spec.x, wide, size)
+    if is_turned:
+        # Turned names end below their column, and begin inside of the picture.
+        reach = (left - _MARGIN + wide * spec.x.share(t.at) for t in x_ticks)
+        x_ticks = tuple(
+            t._replace(text=fitted(t.text, room / 0.82, size, t.is_bold))
+            for t, room in zip(x_ticks, reach, strict=True)
+        )
+    longest = max((width_of(t.text, size, t.is_bold) for t in x_ticks), default=0.0)
+    under = (longest * 0.58 * is_turned + size + 7) * bool(x_ticks)
+    under += size * 1.5 * bool(spec.x.label)
+    caption = ""
+    for text in spec.caption if has_caption else ():
+        longer = f"{caption} · {text}" if caption else fitted(text, cell, small)
+        caption = longer if width_of(longer, small) <= cell else caption
+    below = under + _high(caption, small) + (8 if caption else 2) + 5
+    tall = height or top + natural + below
+    high = max(tall - top - below, 12.0)
+    label = fitted(spec.x.label, cell + _MARGIN - left, small)
+    texts.append(Text(left, top + high + under - size * 1.35, label, small, "muted"))
+    # In all: names of rows and words beside them as far as they have room.
+    pitch, at = high / abs(spec.y.high - spec.y.low), left + wide + 10
+    every = max(1, math.ceil(size * 1.05 / pitch)) if spec.has_rows else 1
+    for column, room in zip(spec.beside, sized, strict=False):
+        edge = at + (room - 8) * (column.align == "right")
+        heading = fitted(column.heading, room - 8, small)
+        texts.append(Text(edge, top - size * 1.6, heading, small, "muted", align=column.align))
+        look = ("muted" if column.is_muted else "ink", column.is_bold, column.align)
+        texts += [
+            Text(edge, top + (row + 0.5) * pitch - size * 0.6,
+                 fitted(column.words[row], room - 8, size, column.is_bold), size, *look)
+            for row in range(0, len(column.words), every)
         ]  # fmt: skip
-        # Beside words alone the names of rows have all the room that the words leave.
-        labels = cell * share if panel.marks else max(cell - sum(sized) - 8, cell * 0.4)
-        self.y_ticks = _named(panel.y, labels, size) or number_ticks(panel.y, 5)
-        widest = max((width_of(t.text, size, t.is_bold) for t in self.y_ticks), default=-4.0)
-        self.left = _MARGIN + widest + 8
-        # Names at the ends of lines need room; else they are a legend.
-        is_direct = cell > 230 and len(panel.labels) * small * 1.2 < natural
-        self._labels = panel.labels if is_direct else ()
-        named = () if is_direct else [(word, style, "dots") for _, word, style in panel.labels]
-        self._flow([*named, *panel.legend])
-        if panel.y.kind == "number" and panel.y.label:
-            label = fitted(panel.y.label, cell, small)
-            self.texts.append(Text(_MARGIN, self.top, label, small, "muted"))
-            self.top += size * 1.6
-        self.top += size * 1.7 * any(column.heading for column in panel.beside) + 2
-        # The columns of words that fit: the widest yield.
-        room = (cell + _MARGIN - self.left) * (0.66 if panel.marks else 1.0)
-        while (surplus := sum(sized) - room) > 0 and sized:
-            if max(sized) > 110:
-                sized[sized.index(max(sized))] = max(max(sized) - surplus, 110)
-            else:
-                sized.pop()
-        self._sized = sized
-        room = cell + _MARGIN - self.left - sum(sized)
-        self._ends = [fitted(word, cell * 0.3, small) for _, word, _ in self._labels]
-        room -= max((width_of(word, small, True) + 9 for word in self._ends), default=0.0)
-        fits = room - (2 if sized or panel.x.kind in ("none", "names") else 9)
-        for mark in panel.marks if not panel.x.names else ():
-            for x, word in zip(mark.x, mark.words, strict=False):
-                part = panel.x.share(float(x)) if math.isfinite(x) else 0.0
-                if mark.shift and part > 0.02:
-                    fits = min(fits, (room - mark.shift - width_of(word, small)) / part)
-        self._right, self.wide = room, max(fits, 0.35 * room, 1.0) * bool(panel.marks)
-        self.x_ticks, self.is_turned = _x_ticks(panel.x, self.wide, size)
-        if self.is_turned:
-            # Turned names end below their column, and begin inside of the picture.
-            reach = (self.left - _MARGIN + self.wide * panel.x.share(t.at) for t in self.x_ticks)
-            self.x_ticks = tuple(
-                t._replace(text=fitted(t.text, room / 0.82, size, t.is_bold))
-                for t, room in zip(self.x_ticks, reach, strict=True)
-            )
-        longest = max((width_of(t.text, size, t.is_bold) for t in self.x_ticks), default=0.0)
-        self._under = (longest * 0.58 * self.is_turned + size + 7) * bool(self.x_ticks)
-        self._under += size * 1.5 * bool(panel.x.label)
+        at += room
+    # The names of lines at their ends, moved apart where they would meet.
+    order, y = sorted(range(len(labels)), key=lambda row: -spec.y.share(labels[row][0])), -math.inf
+    for after, row in zip(reversed(range(len(order))), order, strict=True):
+        value, name, style = labels[row]
+        y = max(top + (1 - spec.y.share(value)) * high - small * 0.6, y + small * 1.2)
+        y = min(y, top + high - small - after * small * 1.2)
+        is_own = name.endswith("(own)")
+        texts.append(Text(left + wide + 6, y, ends[row], small, style.key, is_own))
+    for mark in spec.marks:
+        texts += _words(mark, spec, small, (cell, right, wide, high))
+    texts = [text for text in texts if text.text]
+    ending = Text(_MARGIN, tall - below + under + 8, caption, small, "muted")
+    least = min(70.0, spec.height * 0.6)
+    if spec.has_rows:
+        least = abs(spec.y.high - spec.y.low) * size * 1.12
+    layout = Layout(width, tall, left, top, wide, high, x_ticks, y_ticks[::every], size, is_turned,
+                    title, ending, texts)  # fmt: skip
+    return layout, not height or high >= least
 
-    def _flow(self, legend: Legend) -> None:
-        """A legend from left to right, in as many lines as it takes."""
-        size, x = self._small, 0.0
-        for words, style, kind in legend:
-            glyph = style.glyph(kind)
-            sign = width_of(glyph, size * 1.1) + (4 if words else 0)
-            words = fitted(words, self._room - sign, size)
-            wide = sign + width_of(words, size)
-            if x and x + wide > self._room:
-                x, self.top = 0.0, self.top + size * 1.55
-            at, top = _MARGIN + x, self.top
-            self.texts.append(Text(at, top - size * 0.05, glyph, size * 1.1, style.key))
-            self.texts.append(Text(at + sign, top, words, size))
-            x += wide + (12 if words else 0)
-        self.top += (size * 1.55 + 3) * bool(legend)
 
-    def _beside(self) -> None:
-        """The label below, and the columns of words; names of rows as far as they have room."""
-        panel, size, small, left = self._panel, self.size, self._small, self.left
-        label = fitted(panel.x.label, self._room + _MARGIN - left, small)
-        foot = self.top + self.high + self._under - size * 1.35
-        self.texts += [Text(left, foot, label, small, "muted")] * bool(label)
-        at, pitch = left + self.wide + 10, self.high / abs(panel.y.high - panel.y.low)
-        every = max(1, math.ceil(size * 1.05 / pitch)) if panel.has_rows else 1
-        self.y_ticks = self.y_ticks[::every]
-        for column, wide in zip(panel.beside, self._sized, strict=False):
-            edge, room = at + (wide - 8) * (column.align == "right"), wide - 8
-            self.texts.append(Text(edge, self.top - size * 1.6, fitted(column.heading, room, small),
-                                   small, "muted", align=column.align))  # fmt: skip
-            look = ("muted" if column.is_muted else "ink", column.is_bold, column.align)
-            self.texts += [
-                Text(edge, self.top + (row + 0.5) * pitch - size * 0.6,
-                     fitted(column.words[row], room, size, column.is_bold), size, *look)
-                for row in range(0, len(column.words), every)
-            ]  # fmt: skip
-            at += wide
-
-    def _directly(self) -> None:
-        """The names of lines at their ends, moved apart where they would meet."""
-        small, scale, labels = self._small, self._panel.y, self._labels
-        pitch, y = small * 1.2, -math.inf
-        order = sorted(range(len(labels)), key=lambda row: -scale.share(labels[row][0]))
-        for below, row in zip(reversed(range(len(order))), order, strict=True):
-            value, name, style = labels[row]
-            y = max(self.top + (1 - scale.share(value)) * self.high - small * 0.6, y + pitch)
-            y = min(y, self.top + self.high - small - below * pitch)
-            self.texts.append(Text(self.left + self.wide + 6, y, self._ends[row], small, style.key,
-                                   name.endswith("(own)")))  # fmt: skip
-
-    def _words(self, mark: Mark) -> Iterator[Text]:
-        """The words of a mark, without their middles where they would be cut."""
-        small, scale, strength = self._small, self._panel.x, mark.strength
-        if strength is not None and self.high / len(self._panel.y.names) < small * 1.1:
-            return  # numbers in cells that are lower than a line would meet
-        for at, word in enumerate(mark.words):
-            x = float(scale.within(mark.x[at])[0])
-            colour = mark.style.key if strength is None else f"on/{strength[at]}"
-            room = self._right - self.wide * scale.share(x) - mark.shift + 1
-            if scale.names and mark.shift:
-                # Words end before the next column begins; too little is worse than nothing.
-                room = self.wide / len(scale.names) * (1 - x % 1) - mark.shift - 4
-                word = word if min(width_of(word, small), 30) <= room else ""
-            if strength is None:
-                word = fitted(word, room if mark.shift else self._room, small)
-            yield Text(mark.shift, 0, word, small, colour, False,
-                       "left" if mark.shift else "center", (x, float(mark.y[at])),
-                       mark.has_paper)  # fmt: skip
+def _words(
+    mark: Mark, spec: Spec, small: float, room_of: tuple[float, float, float, float]
+) -> Iterator[Text]:
+    """The words of a mark, without their middles where they would be cut."""
+    (cell, right, wide, high), scale, strength = room_of, spec.x, mark.strength
+    if strength is not None and high / len(spec.y.names) < small * 1.1:
+        return  # numbers in cells that are lower than a line would meet
+    for at, word in enumerate(mark.words):
+        x = float(scale.within(mark.x[at])[0])
+        colour = mark.style.key if strength is None else f"on/{strength[at]}"
+        room = right - wide * scale.share(x) - mark.shift + 1
+        if scale.names and mark.shift:
+            # Words end before the next column begins; too little is worse than nothing.
+            room = wide / len(scale.names) * (1 - x % 1) - mark.shift - 4
+            word = word if min(width_of(word, small), 30) <= room else ""
+        if strength is None:
+            word = fitted(word, room if mark.shift else cell, small)
+        yield Text(mark.shift, 0, word, small, colour, False, "left" if mark.shift else "center",
+                   (x, float(mark.y[at])), mark.has_paper)  # fmt: skip
 
 
 _EASES = (
@@ -323,8 +316,8 @@ def place(spec: Spec, width: float = WIDTH, height: float | None = None) -> Layo
     # On a large figure, which is looked at from afar, text is larger.
     large = max(1.0, min(width / 720, (height or 0) / 430, 1.6))
     for ease in ((2, large, 0.42, True), *_EASES):
-        layout = Layout(spec, width, height, *ease)
-        if layout.fits:
+        layout, fits = _attempt(spec, width, height, *ease)
+        if fits:
             break
     return layout
 

@@ -427,7 +427,7 @@ def counts(data: PlotData, options: Options) -> Spec | None:
     noun, totals = (not is_plain and data.table_words) or "rows", kept.sum(axis=1)
     first, most, headline = quoted(str(kept.index[0])), int(totals.iloc[0]), ""
     if by and totals.nunique() == 1:
-        headline = f"{first}: {int(kept[levels[0]].iloc[0]):,} of {most:,} {levels[0]}"
+        headline = f"{first}: {int(kept[levels[0]].iloc[0]):,} of {most:,} {humanize(levels[0])}"
     elif len(kept) > 1 and most > totals.iloc[1]:
         headline = f"{first} has most {noun}, {most:,} of {len(data):,}"
     places = [({by: BLANK if level in _LACKING else level} if by else {}, None) for level in kept]
@@ -453,16 +453,16 @@ def _levels(data: PlotData, name: str, says_why: bool = False) -> list[str]:
 
 
 def _grouping(data: PlotData, but: str = "") -> str | None:
-    """The column that groups the rows best: the engine, else a category."""
-    varied = [n for n in data.kinds if data.kinds[n] != "list" and data.frame[n].nunique() > 1]
-    told = [n for n in varied if data.is_category(n)]
-    told += [n for n in varied if data.kinds[n] == "flag" and n not in ("own", *told)]
+    """The column that groups the rows best: the engine or brand, else a category."""
+    names = [
+        name for name, kind in data.kinds.items()
+        if kind in ("word", "flag") and name not in ("own", but)
+        and 1 < data.frame[name].nunique() <= 12
+    ]  # fmt: skip
+    stated = [n for n in names if data.kinds[n] == "flag" or data.is_category(n)]
     if but:
         # Segments are what is found of each row, not another part of its key; whose a row is,
         # its mark says.
-        others = sorted([name for name in told if name != but], key=data.keys.__contains__)
-        return next(iter(others), None)
-    words = [n for n in varied if data.kinds[n] == "word" and data.frame[n].nunique() <= 12]
-    first = [n for n in ("engine", "brand") if n in words or (n == "engine" and n in data.kinds)]
-    only = data.keys if len(data.keys) == 1 else ()
-    return next((name for name in (*first, *told, *words) if name not in only), None)
+        return next(iter(sorted(stated, key=data.keys.__contains__)), None)
+    names = [n for n in ("engine", "brand") if n in names or n in data.kinds] + stated + names
+    return next((name for name in names if data.keys != [name]), None)

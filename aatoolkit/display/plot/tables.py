@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -71,106 +70,68 @@ _OF_RESULTS = ("low", "high", "p", "n", "clusters")
 _MOST = {FRACTION: 1.0, SCORE: 100.0}
 
 
-class _Card(NamedTuple):
-    """One number: its value, the one before, unit, sample, interval, and why there is none."""
-
-    label: str
-    value: float
-    before: float
-    unit: str | None
-    n: str
-    why: str
-    low: float
-    high: float
-    metric: str = ""
-    column: str | None = None
-
-
 def figures(data: PlotData, options: Options) -> Spec | None:
     """The numbers of a single row, or of rows whose numbers differ in unit, as cards."""
     if len(data) == 1 and not options.x:
         is_result = data.table.startswith("statistics:") and not options.y
         sides = options.y or tuple(n for n in data.numbers if not (is_result and n in _OF_RESULTS))
         # Of a result, the interval is that of the number before it.
-        order = [*data.kinds]
+        order, metrics = [*data.kinds], [""] * len(sides)
         of = order[order.index("low") - 1] if is_result and "low" in order else ""
-        ends = [(data.values("low"), data.values("high")) if name == of else
+        sure = [(data.values("low"), data.values("high")) if name == of else
                 (bounds.low, bounds.high)
                 for name in sides for bounds in [whiskers(data, name)]]  # fmt: skip
         cards = [
-            _Card(capitalized(humanize(name)), data.values(name)[0], NAN, data.unit(name),
-                  sizes_of(data, data.sample(name) if data.rule(name) else None)[0],
-                  whys_missing(data, name)[0], low[0], high[0], column=name)
-            for name, (low, high) in zip(sides, ends, strict=True)
+            (capitalized(humanize(name)), data.values(name)[0], NAN, data.unit(name),
+             sizes_of(data, data.sample(name) if data.rule(name) else None)[0],
+             whys_missing(data, name)[0], low[0], high[0], (0, name))
+            for name, (low, high) in zip(sides, sure, strict=True)
         ]  # fmt: skip
         title = ": ".join(filter(None, [data.row_name, capitalized(data.table_words or "figures")]))
     else:
-        x, sides = options.x or data.label_column, options.y or _sides(data)
+        x, sides = options.x or data.label_column, options.y
+        if not sides:
+            # The number and the one before; of metrics without one, the number alone.
+            sides = next((s for s in _SIDES if {*s} <= {*data.numbers}), ())
         if x is None or len(sides) not in (1, 2) or (options.y and not options.kind):
             return None
-        before, now = sides[0], sides[-1]
-        if data.unit_column(now) is None and not options.kind:
+        before, now = data.values(sides[0]), sides[-1]
+        if (data.unit_column(now) is None and not options.kind) or data.frame.duplicated(x).any():
             return None
         labels = [*map(capitalized if x == "metric" else str, data.row_labels(x))]
         has_metric = "metric" in data.kinds and x != "metric"
-        metrics = map(humanize, data.text("metric")) if has_metric else [""] * len(data)
-        earlier = data.values(before) if before != now else np.full(len(data), NAN)
-        cards = [*map(
-            _Card, labels, data.values(now), earlier, data.units(now),
+        metrics = [*map(humanize, data.text("metric"))] if has_metric else [""] * len(data)
+        cards = [*zip(
+            labels, data.values(now), before if len(sides) > 1 else before * NAN, data.units(now),
             sizes_of(data, data.sample(now)), whys_missing(data, now), *_ends_of_parts(data, now),
-            metrics,
+            ((row, None) for row in range(len(data))), strict=True,
         )]  # fmt: skip
         title = capitalized(data.table_words or f"{humanize(now)} by {humanize(x)}")
-    return _cards(data, sides[::-1], title, cards, options) if cards else None
-
-
-def _sides(data: PlotData) -> tuple[str, ...]:
-    """The columns of the number and the one before; of metrics without one, the number alone."""
-    sides = next((s for s in _SIDES if {*s} <= {*data.numbers}), ())
-    is_alone = "metric" in data.kinds and "value" in data.numbers
-    return sides or ("value",) * (is_alone and data.frame["metric"].is_unique)
-
-
-def _ends_of_parts(data: PlotData, y: str) -> tuple[Numbers, Numbers]:
-    """Wilson's interval of rates whose numerator and denominator stand beside them; else NaN."""
-    low, high = np.full(len(data), NAN), np.full(len(data), NAN)
-    if {"numerator", "denominator"} <= data.kinds.keys():
-        hits, of, values = (data.values(name) for name in ("numerator", "denominator", y))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            fits = np.isclose(hits / of, values) & [unit == FRACTION for unit in data.units(y)]
-        low[fits], high[fits] = wilson(hits[fits] / of[fits], of[fits], 1.959964)
-    return low, high
-
-
-def _cards(
-    data: PlotData, columns: Sequence[str], title: str, every: list[_Card], options: Options
-) -> Spec:
-    """Numbers of several units: each with its course, its value, change, interval and sample."""
-    cards = every[: options.top or 12]
-    cells, told, courses, moved = [], [], [], []
+    if not cards:
+        return None
+    cells, told, courses, moved, names = [], [], [], [], []
     texts: dict[str, list[str]] = {n: [] for n in ("", "value", "change", "95% interval", "sample")}
-    for row, card in enumerate(cards):
-        unit, change, ends = card.unit, "", ""
-        value = card.why or number(card.value, unit)
-        tip = f"{card.label}: {card.metric} {value}" if card.metric else f"{card.label} {value}"
-        if card.low + card.high == card.low + card.high:
-            ends = f"{number(card.low, unit)} to {number(card.high, unit)}"
-        if card.before + card.value == card.before + card.value:
-            change = signed(card.value - card.before, unit)
-            moved += [f"{card.label} {value} ({change})"] * (unit == FRACTION and not card.metric)
-            tip += f" (before {number(card.before, unit)})"
+    for row, ((label, n, was, unit, size, why, low, high, place), metric) in enumerate(
+        zip(cards[: options.top or 12], metrics, strict=False)
+    ):
+        value, change, ends = why or number(n, unit), "", ""
+        tip = f"{label}: {metric} {value}" if metric else f"{label} {value}"
+        if low + high == low + high:
+            ends = f"{number(low, unit)} to {number(high, unit)}"
+        if was + n == was + n:
+            change = signed(n - was, unit)
+            moved += [f"{label} {value} ({change})"] * (unit == FRACTION and not metric)
+            tip += f" (before {number(was, unit)})"
         told.append(tip + f" ({ends})" * (not change and bool(ends)))
-        words = (card.metric, value * (not card.why), change, ends, card.n)
+        names.append(Name(label + " (lower is better)" * (unit == RANK)))
+        words = (metric, value * (not why), change, ends, size)
         for listed, word in zip(texts.values(), words, strict=True):
             listed.append(word)
         most = _MOST.get(unit or "", NAN)
-        share, low, high = (n / most if 0 <= n <= most else NAN
-                            for n in (card.value, card.low, card.high))  # fmt: skip
-        track = Cell(row, share / share, Style("grid"), size=0.3, tip=tip, why=card.why,
-                     place=(row if card.column is None else 0, card.column))  # fmt: skip
-        cells += [track] if card.why else [track, track._replace(
-            x=share, style=OWN, low=low, high=high)]  # fmt: skip
-        values = data.course(card.label)
+        share, low, high = (part / most if 0 <= part <= most else NAN for part in (n, low, high))
+        track = Cell(row, share / share, Style("grid"), size=0.3, tip=tip, why=why, place=place)
+        cells += [track, track._replace(x=share, style=OWN, low=low, high=high, why="")]
+        values = data.course(label)
         if (there := values[~np.isnan(values)]).size > 1:
             # A line of a few numbers in the row, which breaks where there is none.
             heights = row + 0.3 - 0.6 * (values - there.min()) / (np.ptp(there) or 1.0)
@@ -185,48 +146,31 @@ def _cards(
     ]  # fmt: skip
     has_track = courses or any(cell.x == cell.x or cell.why for cell in cells)
     return row_panel(
-        "figures", data, title + first_of(len(cards), len(every)),
-        [Name(card.label + " (lower is better)" * (card.unit == RANK)) for card in cards],
-        cells if has_track else (), replace(NONE, high=2.0 if courses else 1.0), columns,
+        "figures", data, title + first_of(len(names), len(cards)), names,
+        cells if has_track else (), replace(NONE, high=2.0 if courses else 1.0), sides[::-1],
         beside=beside, over=courses, finding="; ".join(told), how=capitalized(", ".join(keys)),
         pitch=1.15, headline=", ".join(moved[:2]),
     )  # fmt: skip
 
 
-# --- states and stages ------------------------------------------------------------------------
+def _ends_of_parts(data: PlotData, y: str) -> tuple[Numbers, Numbers]:
+    """Wilson's interval of rates whose numerator and denominator stand beside them; else NaN."""
+    low, high = np.full(len(data), NAN), np.full(len(data), NAN)
+    if {"numerator", "denominator"} <= data.kinds.keys():
+        hits, of, values = (data.values(name) for name in ("numerator", "denominator", y))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            fits = np.isclose(hits / of, values) & [unit == FRACTION for unit in data.units(y)]
+        low[fits], high[fits] = wilson(hits[fits] / of[fits], of[fits], 1.959964)
+    return low, high
+
+
+# --- states -----------------------------------------------------------------------------------
 
 _STATE_ROWS, _STATE_COLUMNS = 15, 4
 
-_Entry = tuple[str, Style]
-"""The words of a cell, and its look."""
-
-
-def _grid(
-    rows: PlotData, title: str, labels: Sequence[str], columns: Mapping[str, Sequence[_Entry]],
-    headline: str,
-) -> Spec:  # fmt: skip
-    """Columns of entries under their heads: signs, and words."""
-    names, cells, told = names_of(rows, labels), [], [""] * len(rows)
-    for at, (name, entries) in enumerate(columns.items()):
-        for row, (words, style) in enumerate(entries):
-            told[row] += f"{', ' * (at > 0)}{humanize(name)} {words}"
-            cell = Cell(row, at + 0.03, style, at, words=words, kind="dots", size=9.0, at=at + 0.05,
-                        tip=f"{labels[row]}\n{humanize(name)}: {words}",
-                        place=(row, name))  # fmt: skip
-            if style == INK:
-                cell = cell._replace(x=NAN, at=at + 0.0)
-            elif style.colour == "lack":
-                cell = cell._replace(x=at + 0.05, kind="boxes", at=NAN, size=0.66)
-            cells.append(cell)
-    heads = tuple(Name(capitalized(humanize(name))) for name in columns)
-    return row_panel(
-        "verdicts", rows, title, names, cells, Scale(-0.02, len(columns), "none", names=heads),
-        [*columns], told=told, headline=headline,
-    )  # fmt: skip
-
 
 def states(data: PlotData, options: Options) -> Spec | None:
-    """The states of a few rows with one key and no number to compare."""
+    """The states of a few rows with one key and no number to compare: signs, and words."""
     x = options.x or data.label_column
     if x is None or options.color or options.y or not len(data):
         return None
@@ -234,36 +178,43 @@ def states(data: PlotData, options: Options) -> Spec | None:
     if (not options.kind and is_large) or data.frame.duplicated([x]).any():
         return None
     others = [name for name in data.kinds if name not in (x, *data.keys, *CONTEXT)]
-    names = [n for n in others if data.kinds[n] == "flag" or data.is_category(n)]
-    names += [n for n in others if data.kinds[n] == "time" and names and len(data) == 1]
-    if not names:
+    columns = [n for n in others if data.kinds[n] == "flag" or data.is_category(n)]
+    columns += [n for n in others if data.kinds[n] == "time" and columns and len(data) == 1]
+    if not columns:
         return None
-    rows, names = data.first(options.top or _STATE_ROWS), names[:_STATE_COLUMNS]
-    columns = {name: _states(rows, name) for name in names}
-    few = ", ".join(map(humanize, names))
-    title = few if len(names) < 3 else data.table_words or few
-    headline = ""
-    for name in reversed(names) if len(rows) > 1 else ():
-        # How often each state is there, of the first column that has any.
-        here = Counter(w for w, style in columns[name] if style.colour not in ("ink", "lack"))
-        words = ", ".join(f"{n} {word}" for word, n in here.most_common(4))
-        headline = f"{capitalized(humanize(name))}: {words}" if here else headline
-    title = capitalized(f"{title} by {humanize(rows.row_noun(x))}")
-    return _grid(rows, title, rows.labels(x), columns, headline)
-
-
-def _states(rows: PlotData, name: str) -> list[_Entry]:
-    """The word of each cell, and its style by what it means."""
-    words = rows.text(name)
-    if rows.kinds[name] == "flag":
-        styles = {"True": OWN, "False": REST}
-    else:
+    rows, columns = data.first(options.top or _STATE_ROWS), columns[:_STATE_COLUMNS]
+    labels, cells, told, headline = rows.labels(x), [], [""] * len(rows), ""
+    for at, name in enumerate(columns):
+        words, texts, head = rows.text(name), cell_texts(rows, name), humanize(name)
         styles = styles_for(words, states=True) if are_states(words) else {}
-    texts, whys = cell_texts(rows, name), whys_missing(rows, name)
-    return [
-        (why, style_without(why)) if why else (text, styles.get(word, INK))
-        for why, text, word in zip(whys, texts, words, strict=True)
-    ]
+        if rows.kinds[name] == "flag":
+            styles = {"True": OWN, "False": REST}
+        stated: list[str] = []
+        for row, (why, text, word) in enumerate(
+            zip(whys_missing(rows, name), texts, words, strict=True)
+        ):
+            told[row] += f"{', ' * (at > 0)}{head} {why or text}"
+            cell = Cell(row, at + 0.03, styles.get(word, INK), at, words=why or text, kind="dots",
+                        size=9.0, at=at + 0.05, tip=f"{labels[row]}\n{head}: {why or text}",
+                        place=(row, name))  # fmt: skip
+            if why:
+                cell = cell._replace(x=at + 0.05, style=style_without(why), kind="boxes", at=NAN)
+            elif word not in styles:
+                cell = cell._replace(x=NAN, at=at + 0.0)
+            else:
+                stated.append(text)
+            cells.append(cell)
+        # How often each state is there, of the first column that has any.
+        often = ", ".join(f"{n} {state}" for state, n in Counter(stated).most_common(4))
+        headline = headline or f"{capitalized(head)}: {often}" * bool(often and len(rows) > 1)
+    few = ", ".join(map(humanize, columns))
+    title = few if len(columns) < 3 else data.table_words or few
+    heads = tuple(Name(capitalized(humanize(name))) for name in columns)
+    return row_panel(
+        "verdicts", rows, capitalized(f"{title} by {humanize(rows.row_noun(x))}"),
+        names_of(rows, labels), cells, Scale(-0.02, len(columns), "none", names=heads), columns,
+        told=told, headline=headline,
+    )  # fmt: skip
 
 
 # --- tables of text ---------------------------------------------------------------------------
@@ -298,8 +249,7 @@ def _texts(data: PlotData, title: str) -> Spec:
     rows = data.first(_TEXT_ROWS)
     columns = [
         name for name in data.kinds
-        if name not in CONTEXT and (name != "host" or data.varies(name))
-        and not name.startswith("filter_") and data.frame[name].notna().any()
+        if name not in CONTEXT and data.frame[name].notna().any()
     ] or [*data.kinds]  # fmt: skip
     # Text first, and identifiers that nothing stands for last.
     columns.sort(key=rows.is_bare_key)
