@@ -18,7 +18,7 @@ from aatoolkit._util.attributes import NamesNear
 from aatoolkit._util.defaults import needed
 from aatoolkit._util.show import Shown
 from aatoolkit.availability import Status
-from aatoolkit.errors import ArgumentError
+from aatoolkit.errors import ArgumentError, unknown
 from aatoolkit.frame import merge, reshape, views
 from aatoolkit.frame.aggregate import aggregate
 from aatoolkit.frame.aggregation_plan import Rules
@@ -1238,6 +1238,7 @@ class Accessor(NamesNear):
         figsize: tuple[float, float] | None = None,
         theme: str = "auto",
         interactive: bool = False,
+        **others: object,
     ) -> Any:
         """Draw the picture that fits the frame: a trend, a ranking, shares, a heat map, a gap ….
 
@@ -1259,7 +1260,7 @@ class Accessor(NamesNear):
         y : str or list of str, optional
             The number to draw, or two for a gap, or several in one unit for lines.
         color : str, optional
-            The column that tells series, colours or the rows of a heat map apart.
+            The column that tells series, or the rows of a heat map, apart.
         freq : str, optional
             Periods to aggregate by first, such as ``W`` or ``MS``, as ``aggregate(freq=)`` does.
         top : int, optional
@@ -1306,6 +1307,21 @@ class Accessor(NamesNear):
         >>> frame.aa.plot(y="n")
         <Picture: N by engine: chatgpt 3; 1 no value given>
         """
+        for name in others:
+            arguments = [
+                "kind",
+                "x",
+                "y",
+                "color",
+                "freq",
+                "top",
+                "ax",
+                "title",
+                "figsize",
+                "theme",
+                "interactive",
+            ]
+            raise TypeError(unknown("argument", name, arguments))
         with needed("pictures need", "interactive" if interactive else "plot"):
             from aatoolkit.display.plot.draw import plot
         if interactive:

@@ -28,7 +28,6 @@ OPTIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("overview", "overview_trend", {"y": ["mention_rate", "share_of_voice"]}),
     ("overview", "overview_trend", {"title": "What the boss wants to read, in a long title"}),
     ("overview", "overview_top_brands", {"kind": "bars", "y": "average_position"}),
-    ("domains", "source_domains", {"y": "citation_count", "color": "domain_type"}),
     ("prompts", "prompts", {"x": "topic", "y": "mention_rate", "color": "intent"}),
 )
 VERBS: tuple[tuple[str, str, str, tuple[Any, ...]], ...] = (

@@ -97,14 +97,6 @@ KINDS: dict[str, Draw] = {
     ),
     "samples": result(lambda: aa.stats.samples(rate=0.3, margin=0.05, icc=0.3)),
     "changes": result(daily),
-    "stages": result(
-        lambda: (
-            shared_client()
-            .project("acme.example")
-            .read_all(sections=["crawl", "conversions"], days=30, progress=False)
-            .funnel()
-        )
-    ),
 }
 FINDINGS = {
     "gap": "Share of voice and previous share of voice by brand: the widest gap is ",
@@ -295,7 +287,7 @@ def test_hostile_words_are_shown_and_do_nothing(text: str) -> None:
     frame[text or "other"] = text
     first = frame.head(2)
     for rows, arguments in (
-        (first, {"kind": "bars", "x": "brand", "y": "n", "color": "brand"}),
+        (first, {"kind": "bars", "x": "brand", "y": "n"}),
         (first, {"kind": "gap", "x": "brand", "y": ["n", "m"]}),
         (frame, {"kind": "counts", "x": "brand", "color": "to"}),
         (frame, {"kind": "line", "x": "day", "y": "n", "color": "brand"}),

@@ -168,7 +168,7 @@ def test_looks_tell_not_measured_from_no_value_and_from_nothing_to_place() -> No
     )  # fmt: skip
     axes = attach(places, known).aa.plot("bars", y="average_position")
     words, looks = row_words(axes), row_looks(axes)
-    assert (words["b"], looks["b"]) == ("not mentioned", "empty")
+    assert (words["b"], looks["b"]) == ("no value given", "dotted")
     assert (words["c"], looks["c"]) == ("no value given", "dotted")
     for name in ("chats", "conversions", "crawlability", "perception_sentiment", "impact"):
         axes = read(name).aa.plot()
@@ -248,7 +248,7 @@ def test_a_frame_without_metadata_plots_and_says_that_nothing_is_known(
         ({"top": 0}, ArgumentError, "from 1"),
         ({"y": "mention_rat"}, ItemNotFound, "'mention_rate'"),
         ({"y": "date"}, ArgumentError, "no numbers"),
-        ({"kind": "stages"}, AvailabilityError, "do not fit a picture"),
+        ({"kind": "shares"}, AvailabilityError, "do not fit a picture"),
         ({"x": "mention_rate"}, ArgumentError, "plot.scatter"),
     ],
 )
@@ -257,6 +257,12 @@ def test_what_cannot_be_requested_is_refused(
 ) -> None:
     with pytest.raises(error, match=message):
         read("overview_trend").aa.plot(**options)
+
+
+@pytest.mark.parametrize("name", ["by", "hue", "colour"])
+def test_names_of_other_libraries_for_a_colour_lead_to_color(name: str) -> None:
+    with pytest.raises(TypeError, match=rf"no argument '{name}'; .*\bcolor\b"):
+        counted([1, 2]).aa.plot(**{name: "site"})
 
 
 def test_titles_sizes_colours_and_kinds_are_those_given() -> None:
@@ -362,7 +368,7 @@ def test_own_rows_are_marked_where_any_table_of_the_answer_names_them() -> None:
 def test_rows_are_named_by_what_identifiers_stand_for() -> None:
     steps = read("action_steps").aa.plot()
     titles = {*read("actions")["title"]}
-    assert {*steps.panel.beside[0].words} <= titles
+    assert {*steps.spec.beside[0].words} <= titles
     prompts = {*read("prompts")["prompt"]}
     assert {name.text for name in read("prompts").aa.plot().spec.y.names} <= prompts
     frame = pd.DataFrame({"topic": pd.array(["CRM", None], dtype="string"), "n": [1, 3]})
@@ -467,7 +473,7 @@ def test_changes_in_other_units_are_counted_and_a_lower_position_is_better() -> 
     assert words == ["+0.03 pp  no evidence", "+25.0 pp  up", "+0.80  up, which is worse",
                      "cannot say"]  # fmt: skip
     good, bad = (
-        [m.style.colour for m in p.panel.marks if m.kind == "dots"][-1] for p in (rates, places)
+        [m.style.colour for m in p.spec.marks if m.kind == "dots"][-1] for p in (rates, places)
     )
     assert (good, bad) == ("green", "orange")
     assert "2 changes are in other units and not drawn here" in notes(rates)
