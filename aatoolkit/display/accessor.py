@@ -18,7 +18,7 @@ from aatoolkit._util.attributes import NamesNear
 from aatoolkit._util.defaults import needed
 from aatoolkit._util.show import Shown
 from aatoolkit.availability import Status
-from aatoolkit.errors import ArgumentError, unknown
+from aatoolkit.errors import ArgumentError
 from aatoolkit.frame import merge, reshape, views
 from aatoolkit.frame.aggregate import aggregate
 from aatoolkit.frame.aggregation_plan import Rules
@@ -1308,20 +1308,7 @@ class Accessor(NamesNear):
         <Picture: N by engine: chatgpt 3; 1 no value given>
         """
         for name in others:
-            arguments = [
-                "kind",
-                "x",
-                "y",
-                "color",
-                "freq",
-                "top",
-                "ax",
-                "title",
-                "figsize",
-                "theme",
-                "interactive",
-            ]
-            raise TypeError(unknown("argument", name, arguments))
+            raise TypeError(f"plot() has no argument {name!r}; color= tells series apart")
         with needed("pictures need", "interactive" if interactive else "plot"):
             from aatoolkit.display.plot.draw import plot
         if interactive:
