@@ -92,7 +92,7 @@ class Client(Closing, NamesNear):
     cache : bool or path
         Whether to cache responses, or the folder to cache them in.
     cache_size : int
-        The size limit of the cache in bytes; the least recently used responses are evicted.
+        The size limit of the cache in bytes; the oldest responses are evicted.
     offline : bool
         Read from the cache only, without opening a socket.
     expire_after : float

@@ -31,7 +31,7 @@ from requests_cache.serializers import SerializerPipeline, Stage
 
 from aatoolkit._util.defaults import CACHE_SIZE
 from aatoolkit.errors import AAToolkitWarning, ArgumentError
-from aatoolkit.http.secret import Secret
+from aatoolkit.http.endpoint import Secret
 from aatoolkit.payload import Request, Response
 
 T = TypeVar("T")
@@ -95,7 +95,7 @@ SERIALIZER = SerializerPipeline(
 
 
 class _Table(SQLiteDict):
-    """The table of one file; ``expires`` has the order in which responses were last used."""
+    """The table of one file; ``expires`` has the order in which responses were stored."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -133,13 +133,12 @@ class ResponseCache:
         The token of the account, or None. It separates accounts, and cannot be computed from what
         is stored.
     limit
-        The size limit in bytes; the least recently used responses are evicted.
+        The size limit in bytes; the oldest responses are evicted.
     """
 
     def __init__(self, folder: Path, token: Secret | None = None, limit: int = CACHE_SIZE) -> None:
         self.folder = folder
         self._token, self._limit = token, limit
-        self._uses: dict[str, None] = {}
         self._lock = threading.Lock()
         self._table: _Table | None = None
         self._reads_from = self._writes_from = 0.0
@@ -155,16 +154,13 @@ class ResponseCache:
         try:
             response = _load(row[0][0], key, request)
         except ValueError:
-            self._write(lambda connection: connection.execute(_DELETE, (key,)))
+            self._use(lambda connection: connection.execute(_DELETE, (key,)), True, True)
             warnings.warn(
                 "a cached response is damaged and is not used; it is requested again",
                 AAToolkitWarning,
                 stacklevel=2,
             )
             return None
-        with self._lock:
-            self._uses.pop(key, None)
-            self._uses[key] = None
         return response
 
     def put(self, response: Response) -> None:
@@ -175,13 +171,13 @@ class ResponseCache:
             return
 
         def store(connection: sqlite3.Connection) -> bool:
-            self._flush(connection)
-            statement = f"INSERT OR REPLACE INTO {_TABLE} VALUES (?, ?, {_NEXT_USE})"
+            newest = f"(SELECT coalesce(max(expires), 0) + 1 FROM {_TABLE})"
+            statement = f"INSERT OR REPLACE INTO {_TABLE} VALUES (?, ?, {newest})"
             connection.execute(statement, (key, value))
-            return evict(connection, self._limit)
+            return _evict(connection, self._limit)
 
-        if self._write(store):
-            self._write(shrink, transaction=False)
+        if self._use(store, writes=True, commit=True):
+            self._use(shrink, writes=True)
 
     def __iter__(self) -> Iterator[Response]:
         """Yield the responses of the account."""
@@ -211,11 +207,6 @@ class ResponseCache:
 
     def close(self) -> None:
         """Close the file."""
-        if self._uses and self._table is not None:
-            self._write(self._flush)
-        self._drop()
-
-    def _drop(self) -> None:
         table, self._table = self._table, None
         if table is not None:
             table.close()  # type: ignore[no-untyped-call]
@@ -233,38 +224,21 @@ class ResponseCache:
         origin = "/".join(request.base_url.split("/", 3)[:3])
         return f"{origin}|{request.host}|{hashlib.sha256(parts).hexdigest()}"
 
-    def _flush(self, connection: sqlite3.Connection) -> None:
-        """Write down what was used, once something may have to be evicted: it is a write each."""
-        if not self._uses or _bytes_used(connection) < self._limit // 2:
-            return
-        with self._lock:
-            keys, self._uses = list(self._uses), {}
-        statement = f"UPDATE {_TABLE} SET expires = {_NEXT_USE} WHERE key = ?"
-        connection.executemany(statement, [(key,) for key in keys])
-
     def _read(self, query: str, *values: object) -> list[Any]:
         """Return the rows of a query; none where the file cannot be used."""
-        if time.monotonic() < self._reads_from:
-            return []
-        try:
-            with self._opened().connection() as connection:
-                rows: list[Any] = connection.execute(query, values).fetchall()
-            return rows
-        except FAULTS as error:
-            self._fail(error, writes=False)
-            return []
+        return self._use(lambda connection: connection.execute(query, values).fetchall()) or []
 
-    def _write(
-        self, action: Callable[[sqlite3.Connection], T], *, transaction: bool = True
+    def _use(
+        self, action: Callable[[sqlite3.Connection], T], writes: bool = False, commit: bool = False
     ) -> T | None:
-        """Run an action in a transaction; nothing happens where the file cannot be written to."""
-        if time.monotonic() < max(self._reads_from, self._writes_from):
+        """Run an action on the file; nothing happens where it cannot be used, or written to."""
+        if time.monotonic() < max(self._reads_from, self._writes_from if writes else 0.0):
             return None
         try:
-            with self._opened().connection(commit=transaction) as connection:
+            with self._opened().connection(commit=commit) as connection:
                 return action(connection)
         except FAULTS as error:
-            self._fail(error, writes=True)
+            self._fail(error, writes)
             return None
 
     def _opened(self) -> _Table:
@@ -297,7 +271,6 @@ class ResponseCache:
 
 
 _DELETE = f"DELETE FROM {_TABLE} WHERE key = ?"
-_NEXT_USE = f"(SELECT coalesce(max(expires), 0) + 1 FROM {_TABLE})"
 
 _OPEN: weakref.WeakSet[ResponseCache] = weakref.WeakSet()
 
@@ -305,7 +278,7 @@ _OPEN: weakref.WeakSet[ResponseCache] = weakref.WeakSet()
 def _close_all() -> None:
     """Close every file before a fork: SQLite takes the parent's locks for the child's own."""
     for cache in list(_OPEN):
-        cache._drop()
+        cache.close()
 
 
 if hasattr(os, "register_at_fork"):
@@ -371,8 +344,8 @@ COMMIT;
 """What requests-cache makes, too."""
 
 
-def evict(connection: sqlite3.Connection, limit: int) -> bool:
-    """Delete the least recently used responses until the file is within a limit."""
+def _evict(connection: sqlite3.Connection, limit: int) -> bool:
+    """Delete the responses stored first until the file is within a limit."""
     if _bytes_used(connection) <= limit:
         return False
     pages = f"sum(length(value) + {_number(connection, 'page_size')} / 2)"
@@ -431,21 +404,21 @@ def make_private(folder: Path) -> None:
         If it cannot be created, belongs to somebody else, or others may write there.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    found = folder.stat()
-    if _is_foreign(found):
+    state = folder.stat()
+    if _is_foreign(state):
         raise PermissionError(f"{folder} belongs to somebody else")
-    if found.st_mode & 0o077 and all(name.startswith(FILE_NAME) for name in os.listdir(folder)):
-        folder.chmod(0o700 & found.st_mode)
-    elif found.st_mode & 0o022:
+    if state.st_mode & 0o077 and all(name.startswith(FILE_NAME) for name in os.listdir(folder)):
+        folder.chmod(0o700 & state.st_mode)
+    elif state.st_mode & 0o022:
         raise PermissionError(f"others may put files into {folder}")
     for file in parts_of(folder):
-        found = file.lstat()
-        if not stat.S_ISREG(found.st_mode):
+        state = file.lstat()
+        if not stat.S_ISREG(state.st_mode):
             raise PermissionError(f"{file} is no plain file")
-        if _is_foreign(found):
+        if _is_foreign(state):
             raise PermissionError(f"{file} belongs to somebody else")
-        if found.st_mode & 0o077:
-            file.chmod(0o700 & found.st_mode)
+        if state.st_mode & 0o077:
+            file.chmod(0o700 & state.st_mode)
     # An existing file is not opened: closing it would release the locks that other connections
     # of this process hold on it.
     if not (folder / FILE_NAME).exists():
@@ -453,9 +426,9 @@ def make_private(folder: Path) -> None:
             os.close(os.open(folder / FILE_NAME, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
 
 
-def _is_foreign(found: os.stat_result) -> bool:
+def _is_foreign(state: os.stat_result) -> bool:
     """Whether it belongs to somebody else; False where files have no comparable owners."""
-    return hasattr(os, "geteuid") and found.st_uid != os.geteuid()
+    return hasattr(os, "geteuid") and state.st_uid != os.geteuid()
 
 
 # -- for whoever looks after it --------------------------------------------------------------

@@ -1,21 +1,126 @@
-"""Get responses, from the cache or from the service."""
+"""Get responses, from the cache or from the service: once each, and again where that may help."""
 
 from __future__ import annotations
 
+import copy
+import random
+import threading
+import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
+from concurrent.futures import Future, wait
 from pathlib import Path
 
 from aatoolkit import errors
+from aatoolkit._util.cancellation import is_cancelled
 from aatoolkit._util.defaults import CACHE_SIZE, DEADLINE, EXPIRE_AFTER, MAX_BODY, WORKERS
-from aatoolkit.http.address import BaseUrl
-from aatoolkit.http.attempt import pause
 from aatoolkit.http.cache import ResponseCache, default_folder
-from aatoolkit.http.policy import allows_stale, is_fresh, may_be_kept
-from aatoolkit.http.retry import Error, Retry, SingleFlight
-from aatoolkit.http.secret import Secret
-from aatoolkit.http.transport import Transport
+from aatoolkit.http.endpoint import BaseUrl, Secret
+from aatoolkit.http.judge import allows_stale, is_fresh, may_be_kept
+from aatoolkit.http.transport import STEP, Failure, Transport, pause
 from aatoolkit.payload import Payload, Request, Response
+
+Error = errors.FetchError | errors.InternalError
+
+_ATTEMPTS = 3
+_BASE, _LONGEST_BACKOFF = 0.5, 8.0
+
+
+class Retry:
+    """Retry with exponential backoff and full jitter, within one deadline.
+
+    The backoff doubles, up to a longest one; the wait is drawn evenly
+    between zero and that, so that clients which failed together do not return together. A wait
+    that the service asks for (``Retry-After``) is respected; if it would outlast the deadline
+    there is no retry.
+
+    A client has a quota of retries for all its calls together: each retry takes one; every five
+    responses give one back, and so does every ten seconds. Calls to a service that fails now and
+    then are always retried; soon none are to one that fails most calls, so that a loop over many
+    projects does not overload it, or wait for it at every turn.
+    """
+
+    most, per_response, per_second = 20.0, 0.2, 0.1
+
+    def __init__(self, sleep: Callable[[float], None]) -> None:
+        self._sleep, self._lock = sleep, threading.Lock()
+        self._left, self._since = self.most, time.monotonic()
+
+    def _change(self, by: float) -> bool:
+        """Add some retries or, below zero, take some if they are there; returns whether."""
+        with self._lock:
+            now = time.monotonic()
+            left = min(self.most, self._left + (now - self._since) * self.per_second)
+            is_enough = left + by >= 0
+            self._left, self._since = min(self.most, left + by) if is_enough else left, now
+            return is_enough
+
+    def run(
+        self, attempt: Callable[[float], Response | Failure], deadline: float
+    ) -> Response | Error:
+        """Call ``attempt`` with the seconds left, until it succeeds or a retry would not help.
+
+        The error is returned, not raised, so that the caller raises it outside every handler.
+        """
+        ends = time.monotonic() + deadline
+        for turn in range(_ATTEMPTS):
+            outcome = attempt(ends - time.monotonic())
+            if not isinstance(outcome, Failure):
+                self._change(self.per_response)
+                return outcome
+            wait = outcome.retry_after
+            if wait is None:
+                wait = random.uniform(0, min(_LONGEST_BACKOFF, _BASE * 2**turn))
+            is_last = turn == _ATTEMPTS - 1 or time.monotonic() + wait >= ends
+            if is_last or not outcome.is_retryable or not self._change(-1):
+                break
+            self._sleep(wait)
+        return outcome.error  # type: ignore[union-attr]
+
+
+class SingleFlight:
+    """Sends each request once at a time, however many threads make it.
+
+    The first caller sends the request; the others wait, each no longer than its own deadline.
+    They share the response, and the error; but if the first was interrupted, or had a shorter
+    deadline, one of them sends it again.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._flights: dict[Hashable, Future[Payload | Error | None]] = {}
+
+    def run(
+        self, key: Hashable, send: Callable[[float], Payload | Error], deadline: float
+    ) -> Payload | Error:
+        """Call ``send``, or wait for the same request in another thread; return the outcome."""
+        ends = time.monotonic() + deadline
+        while True:
+            with self._lock:
+                flight = self._flights.get(key)
+                if flight is None:
+                    mine = self._flights[key] = Future()
+                    break
+            while not wait([flight], min(STEP, max(0.0, ends - time.monotonic()))).done:
+                if time.monotonic() >= ends or is_cancelled():
+                    return errors.DeadlineExceeded(
+                        "no complete response came before the deadline; ask for less, or raise "
+                        "the deadline"
+                    )
+            outcome = flight.result()
+            if outcome is not None:  # which an interrupted or shorter call leaves
+                # A copy of an error for each caller: raising it adds a traceback.
+                return copy.copy(outcome) if isinstance(outcome, Exception) else outcome
+        shared: Payload | Error | None = None
+        try:
+            outcome = send(ends - time.monotonic())
+            if not isinstance(outcome, errors.DeadlineExceeded) and not is_cancelled():
+                shared = outcome
+            return outcome
+        finally:
+            with self._lock:
+                del self._flights[key]
+            mine.set_result(shared)
 
 
 class Fetcher:
@@ -30,7 +135,7 @@ class Fetcher:
     cache : bool or path
         Whether to cache responses, or the folder to cache them in.
     cache_size : int
-        The size limit of the cache in bytes; the least recently used responses are evicted.
+        The size limit of the cache in bytes; the oldest responses are evicted.
     offline : bool
         Read from the cache only, whatever the age; no socket is opened.
     expire_after : float
@@ -79,8 +184,8 @@ class Fetcher:
             )
         limit = int(_at_least(1, "cache_size", cache_size))
         self._cache = None if self.folder is None else ResponseCache(self.folder, secret, limit)
-        self._retry = Retry(sleep=sleep)
-        self._single_flight: SingleFlight[Payload] = SingleFlight()
+        self._retry = Retry(sleep)
+        self._single_flight = SingleFlight()
         self._transport = Transport(
             self.base, secret, max_body=max_body, connections=max(1, workers)
         )
@@ -104,7 +209,15 @@ class Fetcher:
         if cached is not None and (self.offline or not stale):
             return Payload._of(cached, from_cache=True, stale=stale)
         if self.offline:
-            raise _not_cached(request)
+            why = "this response was never cached for this account; ask once online, with the same"
+            why = (
+                "offline=True cannot refresh; leave refresh out"
+                if request.refresh
+                else f"{why} token"
+            )
+            raise errors.NotCached(
+                f"offline: {why}", url=request.url, section=request.section, scope=request.scope
+            )
         if request.refresh:
             # A response that another thread requested earlier may not be the latest.
             outcome = self._send(request, deadline)
@@ -121,7 +234,12 @@ class Fetcher:
         if isinstance(outcome, Payload):
             return outcome
         if cached is not None and allows_stale(outcome):
-            _warn_stale(cached, outcome)
+            warnings.warn(
+                f"{outcome.message}; a response of {cached.fetched_at:%Y-%m-%d %H:%M} UTC was used "
+                "instead",
+                errors.StaleDataWarning,
+                stacklevel=2,
+            )
             return Payload._of(cached, from_cache=True, stale=True)
         if isinstance(outcome, errors.DeadlineExceeded):
             outcome.deadline = deadline
@@ -149,25 +267,6 @@ class Fetcher:
 
     def _cached(self, request: Request) -> Response | None:
         return None if self._cache is None else self._cache.get(request)
-
-
-def _warn_stale(cached: Response, error: errors.AAToolkitError) -> None:
-    warnings.warn(
-        f"{error.message}; a response of {cached.fetched_at:%Y-%m-%d %H:%M} UTC was used instead",
-        errors.StaleDataWarning,
-        stacklevel=3,
-    )
-
-
-def _not_cached(request: Request) -> errors.NotCached:
-    why = (
-        "offline=True cannot refresh; leave refresh out"
-        if request.refresh
-        else "this response was never cached for this account; ask once online, with the same token"
-    )
-    return errors.NotCached(
-        f"offline: {why}", url=request.url, section=request.section, scope=request.scope
-    )
 
 
 def _at_least(least: float, setting: str, value: float) -> float:

@@ -1,9 +1,10 @@
-"""Classify HTTP responses: data, or the error to raise."""
+"""What a response means: data or the error to raise, and whether it may be kept and used again."""
 
 from __future__ import annotations
 
 import math
 import re
+import warnings
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -11,11 +12,12 @@ from typing import Any
 from urllib.parse import parse_qs, urljoin, urlsplit
 
 from aatoolkit import errors
-from aatoolkit.availability.detect import explains_absence
+from aatoolkit.availability import Cause, Status
+from aatoolkit.availability.detect import explains_absence, signals_of
 from aatoolkit.errors import did_you_mean
 from aatoolkit.jsontree import decode
 from aatoolkit.jsontree.decode import excerpt
-from aatoolkit.payload import NO_CONTENT
+from aatoolkit.payload import NO_CONTENT, Response
 
 Mask = Callable[[bytes], bytes]
 
@@ -50,9 +52,10 @@ def judge(
     else:
         if isinstance(value, dict | list):
             return None
-        message, problem = "the response is neither a JSON object nor a list", "wrong_type"
-    shown = excerpt(mask(body[:_SHOWN]))
-    return errors.DecodeError(message, problem=problem, excerpt=shown, **facts)
+        problem = "wrong_type"
+        message = "the response is neither a JSON object nor a list; check the base URL"
+    text = excerpt(mask(body[:_SHOWN]))
+    return errors.DecodeError(message, problem=problem, excerpt=text, **facts)
 
 
 def is_explanation(url: str, status: int, body: bytes) -> bool:
@@ -75,13 +78,11 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     >>> retry_after({"retry-after": "2"}), retry_after({"retry-after": "soon"})
     (2.0, None)
     """
-    given = headers.get("retry-after", "").strip()
-    return float(given) if _SECONDS.fullmatch(given) else _until(given)
-
-
-def _until(date: str) -> float | None:
+    text = headers.get("retry-after", "").strip()
+    if _SECONDS.fullmatch(text):
+        return float(text)
     try:
-        moment = parsedate_to_datetime(date)
+        moment = parsedate_to_datetime(text)
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
@@ -129,11 +130,11 @@ def _redirect(headers: Mapping[str, str], facts: dict[str, Any]) -> errors.Statu
         target = urlsplit(urljoin(facts["url"], headers.get("location", ""))).hostname
     except ValueError:
         target = None
-    shown = excerpt(target.encode("utf-8", "backslashreplace")) if target else None
+    name = excerpt(target.encode("utf-8", "backslashreplace")) if target else None
     return errors.StatusError(
-        f"the service redirects to {shown or 'elsewhere'}, which is refused so that the token "
+        f"the service redirects to {name or 'elsewhere'}, which is refused so that the token "
         "stays here; if the service has moved, change the base URL",
-        target=shown,
+        target=name,
         **facts,
     )
 
@@ -167,3 +168,68 @@ def _first_text(words: Mapping[str, Any], *names: str) -> str | None:
 
 def _listed(words: Mapping[str, Any], name: str) -> tuple[str, ...]:
     return tuple(text for text in words.get(name) or () if isinstance(text, str))
+
+
+# --- what may be kept --------------------------------------------------------------------------
+
+FINAL = (200, 203)
+"""The statuses of final responses."""
+
+EMPTY = (204, 205, 402, 404, 409, 410, 422, 423, 424, 428, 451, 501)
+"""The statuses with which a response explains that there is no data; valid for a short time.
+
+Most such responses are errors; those that are explanations are cached, also for offline use. Never
+among them are refusals of the account (401, 403), and what is about to change (202, 425, 503).
+"""
+
+EMPTY_SECONDS = 300.0
+"""For how long a response without data is fresh at most."""
+
+_BRIEF = 1 << 12
+
+
+def may_be_kept(response: Response) -> bool:
+    """Whether a response may be cached: it is final, and does not say that more is coming."""
+    is_final = response.status in (*FINAL, *EMPTY)
+    return is_final and not (response.status in SUCCESSES and is_temporary(response.body))
+
+
+def is_fresh(response: Response, seconds: float) -> bool:
+    """Whether a cached response is young enough to be used without asking the service."""
+    limit = min(seconds, EMPTY_SECONDS) if response.status in EMPTY else seconds
+    age = (datetime.now(UTC) - response.fetched_at).total_seconds()
+    # A response from the future means that a clock was moved: its age is unknown.
+    return 0 <= age < limit
+
+
+def allows_stale(error: errors.FetchError | errors.InternalError) -> bool:
+    """Whether a stale response may be used instead: the service failed, and did not refuse."""
+    if isinstance(error, errors.DecodeError):
+        return error.problem == "truncated"
+    return isinstance(error, errors.ConnectionFailed | errors.ServerFailed)
+
+
+def is_temporary(body: bytes) -> bool:
+    """Whether a response says that it failed or is pending, so that it must not be cached.
+
+    Such a response says nothing else, so that a long one is never temporary.
+
+    Examples
+    --------
+    >>> is_temporary(b'{"status": "processing", "jobId": 7}'), is_temporary(b'{"domains": []}')
+    (True, False)
+    """
+    if len(body) > _BRIEF:
+        return False
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", errors.SchemaDriftWarning)
+        try:
+            signals = signals_of(decode.decode(body))
+        except errors.DecodeError:
+            return False
+    return any(
+        signal.scope == "section"
+        and signal.availability.status == Status.UNAVAILABLE
+        and signal.availability.cause in (Cause.PENDING, Cause.FAILED)
+        for signal in signals
+    )

@@ -1,45 +1,224 @@
-"""The adapter below the cache: one exchange with the service, and what it came to.
+"""One exchange with the service, below the cache, in a thread that a watchdog ends.
 
-The request that it gets has no token, and of the response only the listed headers are left, so
-that nothing above can store what must not be stored.
+A socket timeout limits one step only, and a server that sends a byte now and then can take any
+number of steps. So the caller does not wait for the sockets: when the deadline comes, or an
+interrupt, it shuts the socket of the attempt and goes on.
+
+The request that the transport gets has no token, and of the response only the listed headers are
+left, so that nothing above can store what must not be stored.
 """
 
 from __future__ import annotations
 
 import http.client
+import ipaddress
 import os
 import socket
 import ssl
+import struct
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, NamedTuple
 
 import requests
 import urllib3.exceptions as urllib3
 from requests.adapters import HTTPAdapter
 from requests.utils import get_environ_proxies, select_proxy
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
 from aatoolkit import errors
 from aatoolkit._util.cancellation import is_cancelled
 from aatoolkit.availability.detect import is_availability_header
-from aatoolkit.http.address import BaseUrl
-from aatoolkit.http.attempt import POOLS, UNSIGNED, Attempt, NotLoopback, tls_context
+from aatoolkit.http.endpoint import BaseUrl, Secret
 from aatoolkit.http.judge import SUCCESSES, judge, retry_after
-from aatoolkit.http.secret import Secret
 from aatoolkit.jsontree.decode import excerpt
 from aatoolkit.payload import Request, Response
+
+STEP = 0.1
+"""The longest single wait, in seconds, before an interrupt or a cancellation is noticed."""
+
+UNSIGNED = "Bearer ***"
+"""The header as everything above the connection sees it."""
+
+_LEAVE_SECONDS = 0.05
+_LINGER = struct.pack("ii", 1, 0)
+
+
+class NotLoopback(OSError):
+    """A name that should mean this machine has an address elsewhere."""
+
+
+class Attempt:
+    """What an attempt has received so far, and the socket it goes over.
+
+    Parameters
+    ----------
+    token
+        The token that signs the request; None leaves it unsigned.
+    """
+
+    def __init__(self, token: Secret | None) -> None:
+        self.status: int | None = None
+        self.headers: dict[str, str] = {}
+        self.body = bytearray()
+        self._token = token
+        self._socket: socket.socket | None = None
+        self._lock, self._is_ended = threading.Lock(), False
+
+    def run(self, action: Callable[[], None], ends: float) -> bool:
+        """Run an action in a thread; returns whether it ended before a moment."""
+        thread = threading.Thread(target=self._act, args=(action,), name="aatoolkit-attempt")
+        thread.daemon = True
+        thread.start()
+        try:
+            while (
+                thread.is_alive() and not is_cancelled() and (left := ends - time.monotonic()) > 0
+            ):
+                thread.join(min(STEP, left))
+        finally:
+            is_late = self._end()
+            if is_late:
+                thread.join(_LEAVE_SECONDS)
+        return not is_late
+
+    def begin(self, status: int, headers: dict[str, str]) -> None:
+        """Note that a response has begun; one that was ended meanwhile has not."""
+        with self._lock:
+            if self._is_ended:
+                raise ConnectionAbortedError
+            self.status, self.headers = status, headers
+
+    def watch(self, connected: socket.socket) -> None:
+        """Note the socket that the attempt goes over."""
+        with self._lock:
+            if self._is_ended:
+                raise ConnectionAbortedError
+            if self._socket is None:
+                # Another handle, as this one may be closed, and its number taken, at any moment.
+                self._socket = socket.socket(fileno=os.dup(connected.fileno()))
+
+    def signed(self, data: bytes) -> bytes:
+        """Return the head of a request with the token in it: the only bytes that ever hold it."""
+        if self._token is None:
+            return data
+        header = "\r\nAuthorization: Bearer {}\r\n"
+        signed = header.format(self._token.reveal()).encode()
+        return data.replace(header.format("***").encode(), signed, 1)
+
+    def _act(self, action: Callable[[], None]) -> None:
+        _CURRENT.attempt = self
+        try:
+            action()
+        finally:
+            with self._lock:
+                self._is_ended = True
+                if self._socket is not None:
+                    self._socket.close()
+
+    def _end(self) -> bool:
+        """Shut the socket; returns whether the attempt had not ended by itself."""
+        with self._lock:
+            was_under_way, self._is_ended = not self._is_ended, True
+            if was_under_way and self._socket is not None:
+                with suppress(OSError):
+                    self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER)
+                    self._socket.shutdown(socket.SHUT_RDWR)
+        return was_under_way
+
+
+_CURRENT = threading.local()
+
+
+def pause(seconds: float) -> None:
+    """Sleep in short steps, so that an interrupt or a cancellation ends it at once."""
+    ends = time.monotonic() + seconds
+    while (left := ends - time.monotonic()) > 0 and not is_cancelled():
+        time.sleep(min(STEP, left))
+
+
+# -- connections -----------------------------------------------------------------------------
+
+
+class _Response(http.client.HTTPResponse):
+    """A response with a head that can be read."""
+
+    def begin(self) -> None:
+        super().begin()
+        if self.headers.defects:  # urllib3 would log their text
+            raise http.client.HTTPException
+
+
+class _Connection(HTTPConnection):
+    """The common part of plain and encrypted connections."""
+
+    debuglevel = 0  # request heads are never printed, whatever http.client.debuglevel says
+    response_class = _Response
+
+    def _new_conn(self) -> socket.socket:
+        connected = super()._new_conn()
+        try:
+            _CURRENT.attempt.watch(connected)
+            self._check(connected)
+        except BaseException:
+            connected.close()
+            raise
+        return connected
+
+    def _check(self, connected: socket.socket) -> None:
+        """Refuse a connection that leads elsewhere than to this machine."""
+        # The connection may already be reset, and then it has no peer.
+        if not ipaddress.ip_address(connected.getpeername()[0].partition("%")[0]).is_loopback:
+            raise NotLoopback
+
+    def send(self, data: Any) -> None:
+        """Send with the token: below everything that logs, records or caches a request."""
+        if self.sock is None:
+            self.connect()
+        _CURRENT.attempt.watch(self.sock)
+        self.sock.sendall(_CURRENT.attempt.signed(data))
+
+
+class _TLSConnection(_Connection, HTTPSConnection):
+    def _check(self, connected: socket.socket) -> None:
+        """Nothing: certificates prove where a connection leads."""
+
+
+class _Pool(HTTPConnectionPool):
+    ConnectionCls = _Connection
+
+
+class _TLSPool(HTTPSConnectionPool):
+    ConnectionCls = _TLSConnection
+
+
+POOLS = {"http": _Pool, "https": _TLSPool}
+"""The connection pools by scheme, as urllib3 wants them."""
+
+
+def tls_context() -> ssl.SSLContext:
+    """Return the TLS settings: TLS 1.2 or later, and a valid certificate for the host name.
+
+    Made without the helpers of `ssl` and urllib3, which would write the keys of every connection
+    to the file that ``SSLKEYLOGFILE`` names.
+    """
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    return context
+
+
+# -- the transport -----------------------------------------------------------------------------
 
 KEPT_HEADERS = ("content-type", "date", "etag", "last-modified", "retry-after", "x-request-id")
 """The response headers that are kept, beside those about availability."""
 
 ERROR_BODY_LIMIT = 1 << 16
 """How much of the body of an error response is read, in bytes."""
-
-ERROR_BODY_SECONDS = 2.0
-"""How long reading it may take."""
 
 CONNECT_SECONDS = 10.0
 """The longest that one address may take to accept a connection."""
@@ -66,20 +245,34 @@ class Failure:
     retry_after: float | None = None
 
 
-@dataclass(frozen=True)
-class Fault:
+class Fault(NamedTuple):
     """What an exception of the libraries means, in our own words: theirs may hold anything."""
 
     reason: str
     is_retryable: bool = True
-    kind: Literal["connection", "deadline", "too_large", "encoding", "internal"] = "connection"
+    kind: type[errors.FetchError | errors.InternalError] = errors.ConnectionFailed
+    problem: str | None = None
 
 
-_LATE = Fault("no complete response came before the deadline", False, "deadline")
+_MESSAGES: dict[type[errors.AAToolkitError], str] = {
+    errors.ConnectionFailed: "no response: {}; check the base URL and the network",
+    errors.DeadlineExceeded: "{}; ask for less, or raise the deadline",
+    errors.DecodeError: "{}",
+    errors.InternalError: "the response could not be handled: {}; this is a fault of aatoolkit "
+    "and not of the network, please report it",
+}
+
+_LATE = Fault("no complete response came before the deadline", False, errors.DeadlineExceeded)
 _BROKEN = Fault("the connection broke off")
+_GARBLED = Fault(
+    "the response cannot be decompressed; tell whoever runs the service",
+    False,
+    errors.DecodeError,
+    "encoding",
+)
 _FAULTS: dict[type[BaseException], Fault] = {
-    TooLong: Fault("", False, "too_large"),
-    urllib3.DecodeError: Fault("the response cannot be decompressed", False, "encoding"),
+    TooLong: Fault("", False, errors.DecodeError, "too_large"),
+    urllib3.DecodeError: _GARBLED,
     # Before what befell the connection, which is one to the proxy.
     urllib3.ProxyError: Fault("the proxy that the environment names could not be used"),
     socket.gaierror: Fault("the name of the service is not known"),
@@ -156,15 +349,6 @@ class Transport(HTTPAdapter):
     def _outcome(self, request: Request, seconds: float) -> Response | Failure:
         ends = time.monotonic() + seconds
         attempt = Attempt(self._token)
-        error_ends = float("inf")
-
-        def limit() -> float:
-            nonlocal error_ends
-            if attempt.status is not None and attempt.status not in SUCCESSES:
-                # The status says what happened; the body only adds a message.
-                error_ends = min(error_ends, time.monotonic() + ERROR_BODY_SECONDS)
-            return min(ends, error_ends) - time.monotonic()
-
         fault: Fault | None = None
 
         def act() -> None:
@@ -174,7 +358,7 @@ class Transport(HTTPAdapter):
             except Exception as error:
                 fault = _fault_of(error)
 
-        is_late = not attempt.run(act, limit)
+        is_late = not attempt.run(act, ends)
         is_error = attempt.status is not None and attempt.status not in SUCCESSES
         if is_error or (fault is None and not is_late):
             try:
@@ -234,31 +418,16 @@ class Transport(HTTPAdapter):
 
     def _failure(self, fault: Fault, request: Request, attempt: Attempt) -> Failure:
         """Return the error for a fault, with what had arrived until then."""
-        facts, reason = self._facts(request, attempt), fault.reason
-        error: errors.FetchError | errors.InternalError
-        if fault.kind == "deadline":
-            message = f"{reason}; ask for less, or raise the deadline"
-            error = errors.DeadlineExceeded(message, **facts)
-        elif fault.kind == "too_large":
-            error = errors.DecodeError(
+        facts, message = self._facts(request, attempt), _MESSAGES[fault.kind].format(fault.reason)
+        if fault.problem:
+            facts["problem"] = fault.problem
+        if fault.problem == "too_large":
+            facts["limit"] = self._max_body
+            message = (
                 f"the response is larger than {self._max_body} bytes; narrow the scope, or raise "
-                "max_body",
-                problem="too_large",
-                limit=self._max_body,
-                **facts,
+                "max_body"
             )
-        elif fault.kind == "encoding":
-            error = errors.DecodeError(reason, problem="encoding", **facts)
-        elif fault.kind == "internal":
-            error = errors.InternalError(
-                f"the response could not be handled: {reason}; this is a fault of aatoolkit and "
-                "not of the network, please report it",
-                **facts,
-            )
-        else:
-            message = f"no response: {reason}; check the base URL and the network"
-            error = errors.ConnectionFailed(message, **facts)
-        return Failure(error, fault.is_retryable)
+        return Failure(fault.kind(message, **facts), fault.is_retryable)
 
     def _facts(self, request: Request, attempt: Attempt) -> dict[str, Any]:
         shown = excerpt(self._masked(bytes(attempt.body[:_CHUNK])))
@@ -301,7 +470,7 @@ def _fault_of(error: Exception) -> Fault:
         return Fault(str(error), False)
     if isinstance(error, OSError | EOFError | urllib3.HTTPError):  # as all of requests are
         return _BROKEN
-    return Fault(f"{type(error).__name__} within aatoolkit", False, "internal")
+    return Fault(f"{type(error).__name__} within aatoolkit", False, errors.InternalError)
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
