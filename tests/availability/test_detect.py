@@ -161,7 +161,6 @@ def test_a_code_about_a_source_outweighs_a_sentence_that_names_the_domain() -> N
         ("x-availability", 'partial; reason="Two engines."', "partial"),
         ("X-Data-Status", "status=pending, retry=3", "pending"),
         ("X-Data-Available", "false", "unavailable"),
-        ("X-Data-Quality", '{"status": "low_sample", "n": 3}', "insufficient_sample"),
     ],
 )
 def test_a_header_is_a_statement(header: str, value: str, word: str) -> None:

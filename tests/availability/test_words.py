@@ -187,19 +187,9 @@ NAMES: list[tuple[str, Any, dict[str, str]]] = [
         {},
     ),
     (
-        "masked suppressed redacted hidden isMasked",
-        {"rows": [{NAME: True, "hits": None}, {NAME: False, "hits": 3}]},
-        {"row rows[0]": "forbidden"},
-    ),
-    (
         "masked suppressed redacted hidden missing absent isMasked",
         {"rows": [{NAME: True, "hits": 4}, {NAME: False, "hits": 3}]},
         {},
-    ),
-    (
-        "collected observed captured recorded ingested reported wasCollected",
-        {"rows": [{"day": "1", NAME: False, "hits": 0}, {"day": "2", NAME: True, "hits": 3}]},
-        {"row rows[0]": "unavailable", "row rows[1]": "available"},
     ),
     (
         "available supported connected enabled complete pending active verified truncated "

@@ -5,7 +5,7 @@ What is read, in the order of its weight; each signal keeps the name of the rule
 1. the HTTP status, error envelopes in a good body, headers about availability;
 2. the rules that a known service declares (`declared`); the reference service's is applied to
    every response that fits it whole, and nothing else of such a response is read;
-3. what members of the envelope state, and forms of many services (`rules.ENVELOPE`, `FORMS`);
+3. what members of the envelope state (`rules.ENVELOPE`);
 4. what records state of themselves (`rules.ROWS`);
 5. engines that are not configured by the scope options, or that never ran (``options``).
 
@@ -35,11 +35,11 @@ about the host, a 403 about rights and a 503 that only states "unavailable" are 
 
 from __future__ import annotations
 
-import json
 import re
 import traceback
 import warnings
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from itertools import chain
@@ -47,12 +47,12 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from aatoolkit._util.lexicon import ends, fits, fold, names, spaced, tokens
+from aatoolkit._util.lexicon import ends, fits, fold, spaced, tokens
 from aatoolkit.availability.detect import rules
 from aatoolkit.availability.detect.declared import read_rules
 from aatoolkit.availability.detect.facts import Facts, Hint, Member, Signal
 from aatoolkit.availability.detect.places import find_hints
-from aatoolkit.availability.detect.rules import ENVELOPE, TRUNCATED, apply, texts_of, word_of
+from aatoolkit.availability.detect.rules import ENVELOPE, apply, texts_of, word_of
 from aatoolkit.availability.detect.words import (
     EMPTY,
     FAILED,
@@ -64,23 +64,18 @@ from aatoolkit.availability.detect.words import (
     denial,
     flag,
     flag_in_series,
-    flag_of_nothing,
     in_prose,
-    instead_of_number,
     is_code,
     is_word,
     kind_of_entries,
-    lack_of_code,
-    observed,
     reason_in,
     row_word,
-    status_of_part,
     subject,
     suffix,
     understand,
     weighed,
 )
-from aatoolkit.availability.status import Availability, combine
+from aatoolkit.availability.status import combine
 from aatoolkit.errors import SchemaDriftWarning
 from aatoolkit.jsontree.vectors import Vector
 from aatoolkit.scope import ScopeOptions
@@ -231,11 +226,9 @@ def _read(
         return not declared
     if not says_nothing(answer.document):
         rules.read_envelope(answer)
-        rules.read_forms(answer)
         rules.read_rows(answer)
         _read_silence(answer)
     rules.read_prose(answer)
-    read_counts(answer, headers)
     return False
 
 
@@ -243,44 +236,41 @@ def _read(
 
 
 def says_nothing(document: Any) -> bool:
-    """Whether a response has no key that a rule looks at, and no text among numbers.
+    """Whether a response has no key that a rule looks at.
 
     Examples
     --------
     >>> says_nothing({"rows": [{"n": 1}]}), says_nothing({"rows": [{"n": 1, "measured": False}]})
     (True, False)
     """
-    waiting = [("", [document], "about")]
-    for key, values, place in waiting:  # it grows meanwhile
+    waiting: list[tuple[str, list[Any], str, str | None]] = [("", [document], "about", None)]
+    for key, values, place, entries in waiting:  # it grows meanwhile
         kinds = {*map(type, values)}
+        if entries and str in kinds and any(type(v) is str and understand(v) for v in values):
+            return False  # a map of words
         if not (_is_quiet(key, place) or _is_quiet_in(key, place, kinds, values)):
-            return False
-        if (
-            str in kinds
-            and not kinds.isdisjoint(_NUMBERS)
-            and _has_words([{"": v} for v in values])
-        ):
             return False
         if dict in kinds:
             objects = values if len(kinds) == 1 else [v for v in values if type(v) is dict]
-            below = frozenset().union(*objects)
-            if _has_siblings(below) or (_is_map(key) and _has_words(objects)):
+            columns, among = _columns(objects), kind_of_entries(key)
+            if _has_siblings(frozenset(columns)):
                 return False
-            alike = {*map(len, objects)} == {len(below)}
-            for name in below:
-                if alike:
-                    column = [*map(itemgetter(name), objects)]
-                else:
-                    column = [given[name] for given in objects if name in given]
-                waiting.append((name, column, place))
+            waiting += [(name, column, place, among) for name, column in columns.items()]
         if list in kinds:
             of_entries = place != "rows" and kind_of_entries(key)
             elements = [*chain.from_iterable(v for v in values if type(v) is list)]
-            waiting.append((key, elements, "entries" if of_entries else "rows"))
+            waiting.append((key, elements, "entries" if of_entries else "rows", None))
     return True
 
 
-_NUMBERS = (int, float)
+def _columns(objects: list[dict[str, Any]]) -> dict[str, list[Any]]:
+    """The values under each key of some objects; most lists have objects of the same keys."""
+    with suppress(KeyError):
+        columns = {name: [*map(itemgetter(name), objects)] for name in objects[0]}
+        if {*map(len, objects)} == {len(columns)}:
+            return columns
+    names = frozenset().union(*objects)
+    return {name: [item[name] for item in objects if name in item] for name in names}
 
 
 @lru_cache(maxsize=16384)
@@ -293,11 +283,13 @@ def _is_quiet(key: str, place: str) -> bool:
 def _is_quiet_in(key: str, place: str, kinds: set[type], values: list[Any]) -> bool:
     """Whether the values under a key state nothing."""
     told, by_word = _told_by(key, place)
-    flags = {value for value in values if type(value) is bool}
-    if not told.isdisjoint(kinds) or any(_is_stating(key, flag) for flag in flags):
+    if not told.isdisjoint(kinds):
         return False
-    texts = {value for value in values if type(value) is str} if by_word else ()
-    return not any(_is_telling(key, place, text) for text in texts)
+    if bool in kinds and any(_is_stating(key, value) for value in (True, False) if value in values):
+        return False
+    if not by_word or str not in kinds:
+        return True
+    return not any(_is_telling(key, place, v) for v in {v for v in values if type(v) is str})
 
 
 @lru_cache(maxsize=16384)
@@ -306,47 +298,29 @@ def _told_by(key: str, place: str) -> tuple[frozenset[type], bool]:
     if not tokens(key):
         return frozenset(), False
     key = key.rpartition(".")[2] if key.startswith("@") else key
-    table: tuple[Any, ...] = (*rules.ENVELOPE, *rules.FORMS) if place == "about" else rules.ROWS
-    apart = (rules.any_key, kind_of_entries)
-    found = [r for r in table if r.key not in apart and r.name != "cell" and r.key(key)]
-    told = {kind for rule in found if not rule.by_word for kind in rule.kinds} - {bool}
+    table: tuple[Any, ...] = rules.ENVELOPE if place == "about" else rules.ROWS
+    forms = [r for r in table if r.key is not kind_of_entries and r.name != "cell" and r.key(key)]
+    told = {kind for form in forms if not form.by_word for kind in form.kinds} - {bool}
     told |= {dict} if subject(key) == STATED else set()
     told |= {list} if rules.is_lacking(f"{key} engines") else set()
-    by_word = any(rule.by_word for rule in found) or (is_word(key) and place != "rows")
+    by_word = any(form.by_word for form in forms) or (is_word(key) and place != "rows")
     return frozenset(told), by_word
-
-
-def _is_map(key: str) -> bool:
-    """Whether the texts of an object may be words or signs of what its keys name."""
-    return kind_of_entries(key) is not None or names(key, "figures")
-
-
-def _has_words(objects: list[dict[str, Any]]) -> bool:
-    texts = (v for given in objects for v in given.values() if type(v) is str)
-    return any(understand(text) or instead_of_number(text) for text in texts)
 
 
 def _is_telling(key: str, place: str, text: str) -> bool:
     """Whether a text may state something."""
     if place == "about":
         return bool(understand(text) or (" " in text and in_prose(text)))
-    code = (
-        observed(text)
-        if fits(key, "flagging")
-        else lack_of_code(text)
-        if ends(key, "reason")
-        else None
-    )
     entry = place == "entries" and is_word(key) and understand(text)
-    return bool(code or entry or row_word(key, text) or instead_of_number(text))
+    return bool(entry or row_word(key, text))
 
 
 @lru_cache(maxsize=16384)
 def _is_stating(key: str, value: bool) -> bool:
     """Whether a flag may state something."""
     key = key.rpartition(".")[2] if key.startswith("@") else key
-    stated = (flag(key, value), flag_in_series(key, value), flag_of_nothing(key, value))
-    return any(stated) or (fits(key, "more") if value else key in ("success", "ok"))
+    stated = flag(key, value) or flag_in_series(key, value)
+    return bool(stated) or (not value and key in ("success", "ok"))
 
 
 @lru_cache(maxsize=1024)
@@ -415,11 +389,7 @@ _PLAN = re.compile(
     r"\b(plans?|upgrades?|subscriptions?|subscribe|licen[sc]ed?|entitle\w*|tier|add ?on|paid"
     r"|billing|payment|purchased?|trial)\b"
 )
-_TOTALS = ("x-total-count", "x-total", "total-count", "x-total-rows", "x-result-count")
-"""Headers that count the rows there are, of which a response may give a part."""
 
-_RANGE = re.compile(r"\s*(?!bytes)\w+ (\d{1,15})-(\d{1,15})/(\d{1,15})\s*")
-_PART = re.compile(r"(\d+(?:\.\d+)?)\s*(?:(%)|/\s*([1-9]\d*))?")
 _FLAGS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False}
 
 
@@ -481,50 +451,24 @@ def _names_parameter(body: Any, depth: int = 0) -> bool:
 
 
 def read_headers(answer: Facts, headers: Mapping[str, str]) -> None:
-    """Read response headers about availability, such as ``X-Data-Availability``."""
+    """Read response headers about availability, as ``X-Data: partial; reason="two engines"``."""
     for name, text in headers.items():
-        if is_availability_header(name) and isinstance(text, str):
-            before = len(answer.signals)
-            _read_header(answer, name.lower(), text)
-            answer.signals[before:] = [
-                replace(signal, rule="header") for signal in answer.signals[before:]
-            ]
-
-
-def _read_header(answer: Facts, name: str, text: str) -> None:
-    key = name.removeprefix("x-")
-    value, parameters = _parse_header(text)
-    if kind_of_entries(key) == "engine":
-        value = [engine for engine in re.split(r"[,;\s]+", text) if engine]
-    header = Member(key, value, f"header {name}", parameters)
-    part = _PART.fullmatch(text.strip()) if subject(key) else None
-    if part:
-        whole = float(part[3] or (100 if part[2] or float(part[1]) > 1 else 1))
-        share = Availability(status_of_part(float(part[1]), whole))
-        answer.add_whole(share, header._replace(value=text), "header")
-    elif fits(key, "stage") and not subject(key):
-        word = understand(text)
-        if word:
-            answer.add_whole(word.availability, header, "header")
-    else:
-        any(apply(answer, rule, header) for rule in ENVELOPE)
-
-
-def read_counts(answer: Facts, headers: Mapping[str, str]) -> None:
-    """Read headers that count the rows there are: a response may give a part of them."""
-    for name, text in headers.items():
-        key, more = name.lower(), False
-        if not isinstance(text, str) or key not in ("content-range", "link", *_TOTALS):
+        if not (is_availability_header(name) and isinstance(text, str)):
             continue
-        most, span = max(answer.lengths, default=0), _RANGE.fullmatch(text)
-        if key == "content-range":
-            more = span is not None and int(span[2]) - int(span[1]) + 1 < int(span[3])
-        elif key == "link":
-            more = most > 0 and re.search(r'rel="?next\b', text) is not None
-        elif re.fullmatch(r"\s*\d{1,15}\s*", text):
-            more = 0 < most < int(text)
-        if more:
-            answer.add("section", None, TRUNCATED, f"header {key}", "cap", text)
+        key, before = name.lower().removeprefix("x-"), len(answer.signals)
+        first, *more = re.split(r"[;,]\s*", text.strip())
+        pairs = dict(part.split("=", 1) for part in more if "=" in part)
+        value: Any = _FLAGS.get(first.lower(), first.strip('"') if pairs else text)
+        if kind_of_entries(key) == "engine":
+            value = [engine for engine in re.split(r"[,;\s]+", text) if engine]
+        beside = {name.strip().lower(): part.strip().strip('"') for name, part in pairs.items()}
+        header = Member(key, value, f"header {name.lower()}", beside)
+        if fits(key, "stage") and not subject(key):
+            if word := understand(text):
+                answer.add_whole(word.availability, header, "header")
+        else:
+            any(apply(answer, rule, header) for rule in ENVELOPE)
+        answer.signals[before:] = [replace(s, rule="header") for s in answer.signals[before:]]
 
 
 def is_availability_header(header: str) -> bool:
@@ -538,22 +482,7 @@ def is_availability_header(header: str) -> bool:
     key = header.lower().removeprefix("x-")
     if subject(key) == STATED or (fits(key, "stage") and len(tokens(key)) > 1):
         return True
-    if header.lower() in ("warning", "content-range", "link", *_TOTALS):
+    if header.lower() in ("warning", "link"):
         return True
     engines = kind_of_entries(key) == "engine" and denial(key) is not None
     return engines or any(flag(key, value) for value in (False, True))
-
-
-def _parse_header(text: str) -> tuple[Any, dict[str, str]]:
-    """Parse a header to its value and parameters, as in ``partial; reason="two engines"``."""
-    if text.lstrip().startswith(("{", "[")):
-        try:
-            return json.loads(text), {}
-        except (ValueError, RecursionError):
-            return text, {}
-    first, *more = re.split(r"[;,]\s*", text.strip())
-    pairs = [part.partition("=") for part in (first, *more) if "=" in part]
-    given = {key.strip().lower(): value.strip().strip('"') for key, _, value in pairs}
-    value = given.get("status", given.get("state", "")) if "=" in first else first
-    value = value.strip('"') or text
-    return _FLAGS.get(value.lower(), value), given

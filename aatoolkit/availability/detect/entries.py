@@ -10,19 +10,14 @@ from aatoolkit._util.lexicon import ends, fits, fold, names, tokens
 from aatoolkit.availability.detect.facts import Facts, Member
 from aatoolkit.availability.detect.words import (
     ABSENT,
-    AVAILABLE,
     STATED,
     STATES,
     STRONG,
     WEAK,
-    affirms,
-    affirms_beside,
     because,
     best,
     denial,
     explained,
-    flag,
-    instead_of_number,
     is_echo,
     is_of_trade,
     is_word,
@@ -120,7 +115,6 @@ def read_lacks(answer: Facts, member: Member, *, trusted: bool = False) -> bool:
     """
     key, value = member.key, member.value
     scope, is_map = kind_of_entries(key), isinstance(value, dict)
-    paired = any(denial(name) for name in member.beside if kind_of_entries(name) == "engine")
     state, failed = denial(key), False
     if state is not None:
         state = state if is_map else explained(state, member.beside)
@@ -128,8 +122,6 @@ def read_lacks(answer: Facts, member: Member, *, trusted: bool = False) -> bool:
         state, failed = STATES["error"], True
     elif is_map and fits(key, "reasons"):
         state = ABSENT
-    elif scope == "engine" and not is_map and (affirms_beside if paired else affirms)(key):
-        state = AVAILABLE
     else:
         return False
     before = len(answer.signals)
@@ -159,21 +151,6 @@ def _lack(entry: Entry, state: Availability, *, in_map: bool) -> Availability:
         return state
     word = sure([item])
     return because(word.availability if word else state, item)
-
-
-def read_lists(answer: Facts, member: Member) -> bool:
-    """Read lists of engines or fields by what they could do: ``{"with": […], "without": […]}``."""
-    lists = {name: item for name, item in member.value.items() if isinstance(item, list)}
-    denied = denial(member.key) is not None
-    ids = [engine for item in lists.values() for engine in item]
-    of_engines = ids and all(isinstance(name, str) and answer.is_engine(name) for name in ids)
-    before = len(answer.signals)
-    beside = {f"{name} engines": item for name, item in lists.items()}
-    for name, item in lists.items() if of_engines or denied else ():
-        key = f"{member.key} {name}" if denied else f"{name} engines"
-        inner = Member(key, item, member.path + key_step(name), member.value if denied else beside)
-        read_lacks(answer, inner, trusted=True)
-    return len(answer.signals) > before
 
 
 def read_listed(answer: Facts, member: Member) -> bool:
@@ -292,25 +269,20 @@ def read_siblings(answer: Facts, holder: Member) -> set[str]:
 
 def read_object(answer: Facts, member: Member, depth: int = 0) -> None:
     """Read what an object of data states about itself and its own fields."""
-    key, value, path, peers, pattern = member
+    key, value, path, _, pattern = member
     if depth > _DEEPEST or names(key, "business"):
         return
     read = read_siblings(answer, member)
     rest = {name: item for name, item in value.items() if name not in read}
-    own = state_beside_value(rest) or _own(rest, peers)
+    own = state_beside_value(rest) or (None if fits(key, "process") else _own(rest))
     if own is not None:
         scope, target = ("engine", key) if answer.is_engine(key) else ("field", pattern)
         answer.add(scope, target, own, path, "field", value)
     inner = [state_in(item) for item in value.values() if isinstance(item, dict)]
     connections = names(key, "source") and any(s and s.status != "available" for s in inner)
-    figures = names(key, "figures") and measures(rest)
     for name, item in rest.items():
         below = member.inner(name, item)
-        if isinstance(item, str) and figures and not is_word(name):
-            sign = instead_of_number(item)
-            if sign is not None:
-                answer.add("field", below.pattern, sign, below.path, "sign", item)
-        elif isinstance(item, list):
+        if isinstance(item, list):
             read_lacks(answer, below)
         elif subject(name) == STATED and isinstance(item, dict | str):
             if own is None:
@@ -323,26 +295,16 @@ def read_object(answer: Facts, member: Member, depth: int = 0) -> None:
                 read_object(answer, below, depth + 1)
 
 
+def _own(value: Mapping[str, Any]) -> Availability | None:
+    """The lack that an object without numbers states of itself."""
+    plain = {n: v for n, v in value.items() if not {*tokens(n)} & {"enabled", "allowed"}}
+    state = None if measures(value) else state_in(plain, STRONG)
+    is_lack = state and state.status != Status.AVAILABLE and state.cause != Cause.WITHHELD
+    return state if is_lack else None
+
+
 def _is_map_of_engines(answer: Facts, member: Member) -> bool:
     """Read a map of states by engine, below the metadata; return whether it is one."""
     if len(member.value) < 2 or not all(map(answer.is_engine, member.value)):
         return False
-    return any(read(answer, member) for read in (read_lists, read_lacks, read_listed))
-
-
-def _own(value: Mapping[str, Any], peers: Mapping[str, Any]) -> Availability | None:
-    """The state that an object gives about itself; None if it may be one of business."""
-    for name, item in value.items():
-        state = None
-        alike = sum(name in peer for peer in peers.values() if isinstance(peer, dict)) > 1
-        if isinstance(item, str) and is_word(name):
-            word = best([item], STRONG)
-            if word and word.canonical != "forbidden" and (word.canonical != "available" or alike):
-                state = word.availability
-        elif isinstance(item, bool) and not {*tokens(name)} & {"enabled", "allowed"}:
-            stated = flag(name, item)
-            is_fine = stated is not None and stated.status == Status.AVAILABLE
-            state = stated if (alike if is_fine else not measures(value)) else None
-        if state is not None:
-            return weighed(explained(state, value), measures(value))
-    return None
+    return any(read(answer, member) for read in (read_lacks, read_listed))

@@ -14,12 +14,11 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
-from aatoolkit._util.lexicon import ends, fits, fold, is_whole, names, words
+from aatoolkit._util.lexicon import ends, fold, is_whole, names, words
 from aatoolkit.availability.detect.words import (
     denial,
     is_echo,
     is_size,
-    is_statement,
     subject,
     weighed,
 )
@@ -247,8 +246,7 @@ class Facts:
     def days(self) -> set[str]:
         """The days of the response's records, as text."""
         dated = (fact for fact in self.facts if fact.in_list and names(fact.key, "when"))
-        texts = {text for fact in dated for text in fact.values.of_type(str)}
-        return {text[:10] for text in texts if re.match(r"\d{4}-\d\d-\d\d", text)}
+        return {text[:10] for fact in dated for text in fact.values.of_type(str)}
 
     @cached_property
     def is_listing(self) -> bool:
@@ -305,24 +303,11 @@ class Facts:
             ]
         return facts
 
-    @cached_property
-    def members(self) -> list[Member]:
-        """The members of the objects about the whole response: root, metadata, wrappers."""
-        listed: list[Member] = []
-        waiting = [(Member("", self.document, "$", {}), 0)]
-        while waiting:
-            holder, depth = waiting.pop()
-            for key, value in holder.value.items() if isinstance(holder.value, dict) else ():
-                listed.append(member := holder.inner(key, value))
-                if fits(key, "outer") and depth < _DEEPEST_ABOUT:
-                    waiting.append((member, depth + 1))
-        return listed
-
     @property
     def records(self) -> Iterator[Records]:
         """The records of each list of data, but of those that were read as statements."""
         for fact in self.facts:
-            if not fact.is_list or not len(fact.values) or any(map(is_statement, fact.names)):
+            if not fact.is_list or not len(fact.values) or any(map(subject, fact.names)):
                 continue
             if fact.values.path(0).rpartition("[")[0] not in self.read_lists:
                 yield Records(fact.values, self.add)
@@ -391,28 +376,6 @@ class Records:
     def are_dated(self) -> bool:
         """Whether the records are points in time."""
         return any(names(name, "when") for name in self.names)
-
-    @cached_property
-    def numeric(self) -> dict[str, list[Any]]:
-        """The fields that hold a number in some record, with their values."""
-        return {n: self.column(n) for n in self.names if self.rows.field(n).numbers}
-
-    def lacking(self, at: int) -> list[str]:
-        """The fields in which a record holds null where others hold numbers."""
-        return [name for name, values in self.numeric.items() if values[at] is None]
-
-    def is_idle(self, at: int, *, zero: bool, apart: str = "") -> bool:
-        """Whether a record lacks numbers that others have and has none but 0 itself.
-
-        The field ``apart`` holds no measure.
-        """
-        measured = [
-            (values[at], True in self.rows.field(name).numbers)
-            for name, values in self.numeric.items()
-            if name != apart and not is_size(name) and not names(name, "when")
-        ]
-        null = self.lacking(at) or any(zero and counts and v == 0 for v, counts in measured)
-        return bool(null) and not any(type(v) in (int, float) and v for v, _ in measured)
 
     def states(
         self, name: str, meaning: Callable[[Any], Availability | None], kind: type = str

@@ -40,7 +40,7 @@ _KEY = "a key that is often about data"
 _EMPTY = "the answer is empty, and this is beside it"
 _OF_PROCESS = "words that are often about how data came to be"
 _UNKNOWN = "a word under a key of availability that is not known"
-_TOTAL = "a count above the rows that are given"
+_TOTAL = "there may be more than what is given"
 _SENTINEL = "a value that is declared to stand for missing"
 _ERROR = "a number that may be of an error"
 _SURE = 100
@@ -81,7 +81,9 @@ def _of_headers(headers: Mapping[str, str]) -> Iterator[tuple[int, Hint]]:
         key = name.lower().removeprefix("x-")
         about = names(key, "about_data") or names(key, "of_process")
         stated = isinstance(text, str) and (about or subject(key) or denial(key))
-        if stated and not _STANDARD.fullmatch(name.lower()):
+        if name.lower() == "link" and re.search(r'rel="?next\b', str(text)):
+            yield _SURE, Hint("header link", raw(text), _TOTAL)
+        elif stated and not _STANDARD.fullmatch(name.lower()):
             yield _SURE, Hint(f"header {name.lower()}", raw(text), _KEY)
 
 
@@ -110,6 +112,7 @@ def _of_members(answer: Facts) -> Iterator[tuple[int, Hint]]:
             data = (rows == member.path and not told) or _is_below(rows, member.path)
             points = 0 if data else _points(answer, key, value)
             why = _sure(key, value, bare=bare) or _in_numbers(answer, holder.value, key, value)
+            why = why or _in_records(answer, value)
             if why:
                 yield _SURE + points, Hint(member.path, raw(value), why)
             elif points > 1:
@@ -130,7 +133,9 @@ def _lists(holder: Member) -> Iterator[tuple[bool, int, str]]:
 
 def _sure(key: str, value: Any, *, bare: bool) -> str | None:
     """Why a member surely is a place of availability; None if it may be business."""
-    if loss(key, value):
+    percent = type(value) in (int, float) and fits(key, "percent_done")
+    unfinished = percent and 0 <= value < (1 if isinstance(value, float) and value <= 1 else 100)
+    if loss(key, value) or unfinished or (value and _has_more(key, value)):
         return _TOTAL
     if any(lack([text]) for text in _texts(value) if len(text) <= _LONGEST) and not (
         isinstance(value, str) and names(key, "business")
@@ -142,6 +147,13 @@ def _sure(key: str, value: Any, *, bare: bool) -> str | None:
         return None
     about = names(key, "about_data") or subject(key) == STATED or phrase(tokens(key))
     return _KEY if about or flag(key, value) else None
+
+
+def _has_more(key: str, value: Any) -> bool:
+    """Whether a member says that there are more rows than given: a flag, a cursor, or a page."""
+    return (
+        fits(key, "more") if value is True else type(value) in (str, int) and fits(key, "next_page")
+    )
 
 
 def _in_numbers(answer: Facts, given: dict[str, Any], key: str, value: Any) -> str | None:
@@ -164,6 +176,17 @@ def _in_numbers(answer: Facts, given: dict[str, Any], key: str, value: Any) -> s
             by_engine = answer.is_engine(name) and all(v in _STATUSES for v in record.values())
             if by_engine or (about and fits(name, "call_status")):
                 return _ERROR
+    return None
+
+
+def _in_records(answer: Facts, value: Any) -> str | None:
+    """Why records may be about availability: states of engines, of which one is no good one."""
+    records = [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+    if any(map(answer.is_engine, _texts(records[:_WIDEST]))):
+        states = (v for record in records for n, v in record.items() if names(n, "state"))
+        words_of = (understand(text) for text in states if isinstance(text, str))
+        if any(word and word.canonical != "available" for word in words_of):
+            return _ABSENT
     return None
 
 

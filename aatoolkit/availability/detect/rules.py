@@ -12,15 +12,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import partial, reduce
-from operator import getitem
+from functools import partial
 from typing import Any, NamedTuple
 
 from aatoolkit._util.lexicon import ends, fits, fold, is_whole, names, spaced, tokens, words
 from aatoolkit.availability.detect.entries import (
     read_lacks,
     read_listed,
-    read_lists,
     read_object,
     read_siblings,
     read_statement,
@@ -28,7 +26,6 @@ from aatoolkit.availability.detect.entries import (
 from aatoolkit.availability.detect.facts import MOST_FIELDS, Facts, Member, Records, States
 from aatoolkit.availability.detect.words import (
     ABSENT,
-    EMPTY,
     FAILED,
     PARTIAL,
     PLAIN,
@@ -37,7 +34,6 @@ from aatoolkit.availability.detect.words import (
     STATUSES,
     STRONG,
     Word,
-    affirms_beside,
     because,
     best,
     codes_in,
@@ -46,11 +42,8 @@ from aatoolkit.availability.detect.words import (
     explained,
     flag,
     flag_in_series,
-    flag_of_nothing,
     in_prose,
-    instead_of_number,
     is_code,
-    is_coverage,
     is_echo,
     is_loss,
     kind_of_entries,
@@ -72,7 +65,6 @@ from aatoolkit.availability.detect.words import (
 )
 from aatoolkit.availability.status import Availability, Cause, Status
 from aatoolkit.availability.subject import after
-from aatoolkit.jsontree.paths import format_path, key_step
 
 _DEEPEST = 12
 _UNFINISHED, TRUNCATED = STATES["pending"], STATES["truncated"]
@@ -114,13 +106,6 @@ def read_envelope(answer: Facts) -> None:
     """Read what the objects of a response state: the envelope, and objects of data."""
     if isinstance(answer.document, dict):
         _read_about(answer, Member("", answer.document, "$", {}), 0)
-
-
-def read_forms(answer: Facts) -> None:
-    """Read the forms of many services."""
-    for member in answer.members:
-        for form_ in FORMS:
-            apply(answer, form_, member)
 
 
 def apply(answer: Facts, rule: Form, member: Member) -> bool:
@@ -273,8 +258,8 @@ def _error(answer: Facts, member: Member) -> Reading:
     texts = [text for text in beside.values() if isinstance(text, str)]
     if member.path.count(".") > 2 or answer.has_section:
         return None
-    if key == "errors" and isinstance(value, list) and _read_located(answer, value):
-        return True
+    if key == "errors" and _has_paths(value):
+        return None  # each is about a field, or a page
     error: Any = None
     if is_whole(key, "error"):
         error = value if _is_error(value) else None
@@ -305,6 +290,11 @@ def _error(answer: Facts, member: Member) -> Reading:
     return True
 
 
+def _has_paths(value: Any) -> bool:
+    items = value if isinstance(value, list) else []
+    return any(isinstance(item, dict) and "path" in item for item in items)
+
+
 def _is_error(value: Any) -> bool:
     if isinstance(value, str):
         return bool(value.strip())
@@ -318,27 +308,6 @@ def _is_error(value: Any) -> bool:
         parts <= words("error_field")
         or bool(worded and parts & {"code", "type", "status", "reason"})
     )
-
-
-def _read_located(answer: Facts, errors: list[Any]) -> bool:
-    """Read errors that have the path of their field; return whether there are any."""
-    located = [error for error in errors if isinstance(error, dict) and error.get("path")]
-    for error in located if all(isinstance(error["path"], list) for error in located) else ():
-        path, word = error["path"], sure([*codes_in(error), reason_in(error)])
-        state = replace(word.availability if word else FAILED, reason=reason_in(error))
-        certain = word is not None or path[0] in ("data", "result")
-        for root in ([], ["data"], ["result"])[0 if certain else 1 :]:
-            try:
-                holder = reduce(getitem, (*root, *path[:-1]), answer.document)
-            except (LookupError, TypeError):
-                continue
-            if isinstance(holder, dict) and holder.get(path[-1]) in (None, []):
-                steps = (f"[{s}]" if isinstance(s, int) else key_step(s) for s in (*root, *path))
-                scope = "row" if any(isinstance(step, int) for step in path) else "field"
-                target, at = "".join(steps).removeprefix("."), errors.index(error)
-                answer.add(scope, target, state, f"$.errors[{at}]", "error", error)
-                break
-    return bool(located)
 
 
 # --- members of the envelope -----------------------------------------------------------------
@@ -358,23 +327,12 @@ def _flag(answer: Facts, member: Member) -> Reading:
 
 
 def _work(answer: Facts, member: Member) -> Reading:
-    """Read the word of the work that an empty response waits for: ``jobStatus``, ``job.state``."""
-    if isinstance(member.value, str):
-        word = understand(member.value)
-        if word is None or word.canonical not in _WAITING or answer.numbers:
-            return None
-        alone = len(tokens(member.key)) == 1 and word.canonical != "not_run"
-        return explained(word.availability, member.beside) if alone or answer.is_bare else None
-    for name, item in member.value.items():
-        inner = member.inner(name, item)
-        if isinstance(item, dict) and fits(name, "stage"):
-            return _work(answer, inner)
-        word = best([item]) if fits(name, "stage") else None
-        certain = word and word.is_lack and fits(member.key, "gathering")
-        if word and word.canonical != "available" and (answer.is_bare or certain):
-            answer.add_whole(explained(word.availability, member.value), inner, "status")
-            return True
-    return None
+    """Read the word of the work that an empty response waits for: ``jobStatus``."""
+    word = understand(member.value)
+    if word is None or word.canonical not in _WAITING or answer.numbers:
+        return None
+    alone = len(tokens(member.key)) == 1 and word.canonical != "not_run"
+    return explained(word.availability, member.beside) if alone or answer.is_bare else None
 
 
 def _message(answer: Facts, member: Member) -> Reading:
@@ -389,18 +347,28 @@ def _message(answer: Facts, member: Member) -> Reading:
     return replace(word.availability if word else ABSENT, reason=reason) if reason else None
 
 
+def _through(answer: Facts, member: Member) -> Reading:
+    """Read the day up to which data are complete, if the response's days go on."""
+    as_of = member.value[:10]
+    if re.match(r"\d{4}-\d\d-\d\d", as_of) and max(answer.days, default="") > as_of:
+        late = replace(PARTIAL, cause=Cause.PENDING)
+        rows = after(member.value)
+        answer.add(
+            "section", None, late, member.path, "through", member.value, rows=rows, as_of=as_of
+        )
+        return True
+    return None
+
+
 def _named_reason(answer: Facts, member: Member) -> Reading:
     """Read a reason whose key names the absence, ``emptyReason``, or that is an object of it."""
     given = member.value if member.is_object else {"reason": member.value}
     of = " ".join(tokens(member.key) if member.is_object else tokens(member.key)[:-1])
-    state = denial(of) if reason_in(given) else None
+    listed = any(isinstance(item, list) for item in given.values())
+    state = denial(of) if reason_in(given) and not listed else None
     if state and member.is_object and state.status == Status.UNAVAILABLE and answer.numbers:
         state = replace(state, status=Status.PARTIAL)
     return explained(state, given) if state else None
-
-
-def _coverage(_: Facts, member: Member) -> Reading:
-    return coverage(member.key, member.value, listed=member.path.count(".") > 1)
 
 
 def _source(answer: Facts, member: Member) -> Reading:
@@ -424,9 +392,8 @@ def _ends_in_reason(key: str) -> bool:
 
 def is_lacking(key: str) -> bool:
     """Whether a map or list under a key may be about what lacks, or what does not."""
-    affirmed = kind_of_entries(key) == "engine" and affirms_beside(key)
     faults = names(key, "failure") or fits(key, "reasons")
-    return denial(key) is not None or faults or affirmed
+    return denial(key) is not None or faults
 
 
 Kinds = set[type]
@@ -439,6 +406,7 @@ ENVELOPE = (
     Form("error", whole("error"), _TEXT | _LIST | _DICT, _error),
     Form("error", is_error_key, _BOOL | {int}, _error),
     Form("error", is_error_key, _TEXT, _error, by_word=True),
+    Form("through", form("through"), _TEXT, _through),
     Form("count", is_loss, _NUMBER | _LIST | _TEXT, lambda _, m: loss(m.key, m.value)),
     Form("flag", _is_flag, _BOOL, _flag),
     Form("source", form("no_source"), _LIST | {type(None)}, _source),
@@ -450,115 +418,13 @@ ENVELOPE = (
     Form("reason", whole("message"), _TEXT, _message, by_word=True),
     Form("reason", whole("message"), _DICT, _message),
     Form("reason", _ends_in_reason, _TEXT, _named_reason),
-    Form("list", any_key, _DICT, read_lists),
     Form("reason", denial, _DICT, _named_reason),
     Form("map", is_lacking, _DICT | _LIST, read_lacks),
     Form("map", kind_of_entries, _DICT | _LIST, read_listed),
-    Form("count", is_coverage, _DICT, _coverage),
-    Form("status", form("process"), _DICT, _work),
+    Form("count", form("part_of_data"), _DICT, lambda _, m: coverage(m.key, m.value)),
     Form("statement", subject, _LIST, read_statement),
 )  # fmt: skip
 """What members of the envelope state: the first form that reads one ends."""
-
-
-# --- forms of many services ------------------------------------------------------------------
-
-_OF = re.compile(r"(\d{1,9})\s*(?:of|/|out of)\s*(\d{1,9})\b")
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
-
-
-def _progress(_: Facts, member: Member) -> Reading:
-    """Read how much of the work is done: part and whole, a percentage, or "12 of 30 days"."""
-    value = member.value
-    if isinstance(value, dict):
-        numbers = {n: v for n, v in value.items() if type(v) in (int, float)}
-        part = next((v for n, v in numbers.items() if names(n, "done")), None)
-        total = next((v for n, v in numbers.items() if names(n, "all")), None)
-        if part is not None and total is not None and 0 <= part < total:
-            return _UNFINISHED
-    for text in value.values() if isinstance(value, dict) else [value]:
-        share = _OF.search(text) if isinstance(text, str) else None
-        if share and int(share[1]) < int(share[2]):
-            return replace(_UNFINISHED, reason=text)
-    return None
-
-
-def _percent(_: Facts, member: Member) -> Reading:
-    full = 1 if isinstance(member.value, float) and member.value <= 1 else 100
-    return _UNFINISHED if 0 <= member.value < full else None
-
-
-def _more(answer: Facts, member: Member) -> Reading:
-    """Read that there are more rows than given: a cursor, or a flag."""
-    links = fold(member.key) != "next" or "links" in member.path.lower()
-    return TRUNCATED if member.value and links and max(answer.lengths, default=0) > 0 else None
-
-
-def _total(answer: Facts, member: Member) -> Reading:
-    """Read a total above the rows that are given, or are said to be."""
-    counted = [
-        item
-        for name, item in member.beside.items()
-        if type(item) is int and item in answer.lengths and fits(name, "given_rows")
-    ]
-    alone = len(answer.lengths) == 1 and fits(member.key, "row_total")
-    rows = counted or (answer.lengths if alone else ())
-    return TRUNCATED if any(0 < item < member.value for item in rows) else None
-
-
-def _through(answer: Facts, member: Member) -> Reading:
-    """Read the day up to which data are complete, if the response's days go on."""
-    value = member.value
-    ends_at = [
-        day
-        for name in ("window", "period", "range")
-        if isinstance(span := member.beside.get(name), dict)
-        for key, day in span.items()
-        if is_whole(key, "span_to") and isinstance(day, str)
-    ]
-    if _DAY.match(value) and any(day[:10] > value[:10] for day in (*ends_at, *answer.days)):
-        rows, as_of = after(value), value[:10]
-        answer.add("section", None, _LATE, member.path, "through", value, rows=rows, as_of=as_of)
-    return None
-
-
-def _sentinels(answer: Facts, member: Member) -> Reading:
-    """Read the values that a response declares to mean missing, and the cells that hold them."""
-    if isinstance(member.value, dict):
-        words_of = {code: lack([text]) for code, text in member.value.items()}
-        codes = {code: w.because(member.value[code]) for code, w in words_of.items() if w}
-    else:
-        listed = member.value if isinstance(member.value, list) else [member.value]
-        codes = dict.fromkeys(map(str, listed), ABSENT)
-    for fact in answer.facts:
-        values = fact.values.values if fact.steps and not fact.is_list else ()
-        if names(fact.key, "when") or not any(map(_is_number, values)):
-            continue
-        for at, value in enumerate(values):
-            state = codes.get(f"{value:.0f}" if type(value) is float else str(value))
-            if state is not None and type(value) in (int, float, str):
-                path = fact.values.path(at)
-                scope = "row" if fact.in_list else "field"
-                target = path.removeprefix("$.") if fact.in_list else format_path(fact.steps)
-                answer.add(scope, target, state, path, "sentinel", value)
-    return None
-
-
-def _is_number(value: object) -> bool:
-    text = value if isinstance(value, str) else ""
-    return type(value) in (int, float) or re.fullmatch(r"-?\d+([.,]\d+)*%?", text) is not None
-
-
-FORMS = (
-    Form("progress", form("working"), _DICT | _TEXT, _progress),
-    Form("progress", form("percent_done"), _NUMBER, _percent),
-    Form("cap", form("more"), _BOOL, _more),
-    Form("cap", form("next_page"), _TEXT | {int}, _more),
-    Form("cap", form("total"), {int}, _total),
-    Form("through", form("through"), _TEXT, _through),
-    Form("sentinel", form("sentinel"), _TEXT | _NUMBER | _LIST | _DICT, _sentinels),
-)  # fmt: skip
-"""Forms that are believed for their shape together with evidence elsewhere in the response."""
 
 
 # --- rows: what the records of a list state about their own data -----------------------------
@@ -583,7 +449,7 @@ def read_rows(answer: Facts) -> None:
             for rule in ROWS:
                 if rule.kinds & kinds and rule.key(name):
                     states = rule.read(records, name)
-                    about = {"cell": _beside(records, name), "sign": name}.get(rule.name)
+                    about = _beside(records, name) if rule.name == "cell" else None
                     for at, state in states or ():
                         records.add(name, at, state, rule.name, about)
                     if states is not None:
@@ -600,36 +466,9 @@ def _flags(records: Records, name: str) -> States | None:
     return records.states(name, partial(flag_in_series, name), bool) if dated else None
 
 
-def _flags_of_nothing(records: Records, name: str) -> States:
-    """Read flags of denial, if no denied row holds a number but 0."""
-    zero = records.are_dated or bool({*tokens(name)[-1:]} & {"collected", "ingested"})
-    states = records.states(name, partial(flag_of_nothing, name), bool)
-    lacking = [at for at, state in states if state.status in EMPTY]
-    idle = lacking and all(records.is_idle(at, zero=zero) for at in lacking)
-    return states if idle else []
-
-
-def _observed(records: Records, name: str) -> States | None:
-    """Read the codes that statistics give observations.
-
-    Under a name such as ``flag`` letters may be anything: they are codes where each value that
-    is null has one that gives the reason.
-    """
-    states = records.states(name, observed)
-    if fits(name, "observation_status"):
-        return states
-    value = next((n for n in records.names if is_whole(n, "one_value")), None)
-    read = dict(states)
-    null = [at for at, item in enumerate(records.column(value)) if item is None] if value else []
-    marks = [at for at, mark in records.given(name) if type(mark) is str and mark]
-    explained = all(at in read and read[at].status in EMPTY for at in null)
-    return states if null and explained and len(read) == len(marks) else None
-
-
-def _absences(records: Records, name: str) -> States:
-    """Read reasons for an absence that are objects of codes, such as a data-absent-reason."""
-    listed = ((at, best(codes_in(v))) for at, v in records.given(name) if type(v) in (dict, list))
-    return [(at, w.availability) for at, w in listed if w and w.canonical != "available"]
+def _observed(records: Records, name: str) -> States:
+    """Read the codes that statistics give observations."""
+    return records.states(name, observed)
 
 
 def _beside(records: Records, name: str) -> str | None:
@@ -660,13 +499,6 @@ def _cells(records: Records, name: str) -> States | None:
     return states if any(state.status != Status.AVAILABLE for _, state in states) else []
 
 
-def _reasons(records: Records, name: str) -> States:
-    """Read codes of a record's reason, where a number that others have is null."""
-    states = records.states(name, lack_of_code)
-    certain = fits(name, "absence")
-    return _weighed(records, [pair for pair in states if certain or records.lacking(pair[0])])
-
-
 def _words(records: Records, name: str) -> States:
     """Read words of a state, also in lists of texts."""
     states = records.states(name, partial(row_word, name))
@@ -680,11 +512,6 @@ def _weighed(records: Records, states: States) -> States:
     return [(at, weighed(state, measures(records.rows.values[at]))) for at, state in states]
 
 
-def _signs(records: Records, name: str) -> States:
-    is_numeric = records.kinds(name) & {int, float}
-    return records.states(name, instead_of_number) if is_numeric else []
-
-
 def _may_be_word(key: str) -> bool:
     return subject(key) > 0 or fits(key, "notice") or names(key, "state")
 
@@ -694,20 +521,11 @@ def _is_row_flag(key: str) -> bool:
     return in_series or fits(key, "row_flag", ("is",))
 
 
-def _is_denial(key: str) -> bool:
-    return any(flag_of_nothing(key, value) for value in (True, False))
-
-
 ROWS = (
     RowRule("row flag", _is_row_flag, {bool}, _flags),
-    RowRule("row flag", _is_denial, {bool}, _flags_of_nothing),
     RowRule("row code", form("observation_status"), {str}, _observed),
-    RowRule("row code", form("flagging"), {str}, _observed, by_word=True),
-    RowRule("row reason", lambda n: fits(n, "absence"), {dict, list}, _absences),
     RowRule("cell", lambda n: suffix(n) is not None, {bool, str}, _cells),
-    RowRule("row reason", lambda n: ends(n, "reason"), {str}, _reasons, by_word=True),
     RowRule("row word", _may_be_word, {str, list}, _words, by_word=True),
-    RowRule("sign", any_key, {str}, _signs),
 )  # fmt: skip
 """What fields of records state: the first rule that has something to read of a field ends."""
 

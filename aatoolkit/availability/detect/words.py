@@ -80,7 +80,7 @@ _CONTRACTED = (
     (re.compile(r"(?i)n['’]t\b"), " not"),
     (re.compile(r"(?i)\b(?:do|does|did) not have\b"), "no"),
 )
-_MOST_PARTS, _LONGEST, _DEEPEST = 6, 60, 4
+_LONGEST, _DEEPEST = 60, 4
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ def understand(text: str) -> Word | None:
 def phrase(parts: tuple[str, ...]) -> Word | None:
     """The canonical word that some parts of a name mean; None if they mean none."""
     left = [part for part in parts if part not in words("noise")]
-    if not left or len(left) > _MOST_PARTS:
+    if not left:
         return None
     listed, anything = _meanings()
     for start in range(min(4, len(left))):
@@ -266,21 +266,6 @@ def observed(code: str) -> Availability | None:
     return next((s for name, s in _SIGNS.items() if text in words(f"observed_{name}")), None)
 
 
-def instead_of_number(text: str) -> Availability | None:
-    """Return what a text in place of a number means; None if it is not known.
-
-    Examples
-    --------
-    >>> instead_of_number("n/a").status, instead_of_number("suppressed").cause
-    (<Status.NOT_APPLICABLE: 'not_applicable'>, <Cause.WITHHELD: 'withheld'>)
-    """
-    word, sign = understand(text), text.strip().lower()
-    if word and (word.is_lack or word.canonical in ("forbidden", "pending")):
-        return word.availability
-    kinds = ("absent", "inapplicable", "withheld")
-    return next((_SIGNS[kind] for kind in kinds if sign in words(f"sign_{kind}")), None)
-
-
 # --- keys ------------------------------------------------------------------------------------
 
 STATED, MILD = 2, 1
@@ -351,22 +336,6 @@ def flag_in_series(key: str, value: bool) -> Availability | None:
 
 
 @lru_cache(maxsize=4096)
-def flag_of_nothing(key: str, value: bool) -> Availability | None:
-    """The state that a flag means in a record without numbers other than 0; None if none.
-
-    Examples
-    --------
-    >>> str(flag_of_nothing("collected", False)), str(flag_of_nothing("isMasked", True))
-    ('unavailable', 'unavailable (withheld)')
-    """
-    text = spaced(key, ("is", "was"))
-    if fits(text, "gathered"):
-        return AVAILABLE if value else ABSENT
-    word = understand(text) if value and fits(text, "taken") else None
-    return word.availability if word else None
-
-
-@lru_cache(maxsize=4096)
 def denial(key: str) -> Availability | None:
     """The state that a key such as ``missingFields`` denies the entries of its list or map."""
     text = spaced(key, words("field", "engine", "idle"))
@@ -377,16 +346,6 @@ def denial(key: str) -> Availability | None:
     if word is None or word.canonical == "available":
         return None
     return None if word.canonical == "error" and not of_engines else word.availability
-
-
-def affirms(key: str) -> bool:
-    """Whether a list under a key names engines that did report: ``enginesWithData``."""
-    return fits(key, "affirms", words("field", "engine", "idle"))
-
-
-def affirms_beside(key: str) -> bool:
-    """Whether it does where another list beside names those that did not: ``with``."""
-    return affirms(key) or fits(key, "affirms_beside", words("field", "engine", "idle"))
 
 
 @lru_cache(maxsize=4096)
@@ -460,13 +419,6 @@ def _ending(parts: tuple[str, ...]) -> str | None:
 def is_echo(key: str) -> bool:
     """Whether an object repeats the question or describes the form of the response."""
     return fits(key, "echo")
-
-
-@lru_cache(maxsize=8192)
-def is_statement(key: str) -> bool:
-    """Whether a list under a key is a statement, or notices, and no data."""
-    listed = fits(key, "note") or fits(key, "notice") or key in ("errors", "error")
-    return listed or subject(key) > 0 or denial(key) is not None
 
 
 def name_of(record: Mapping[str, object]) -> tuple[str, str] | None:
@@ -635,9 +587,8 @@ def state_beside_value(given: Mapping[str, Any]) -> Availability | None:
         return None
     rest = {key: item for key, item in given.items() if key != name}
     state, reason = state_in(rest), reason_in(rest)
-    if state is None and given[name] is None:
-        flags = (flag_of_nothing(k, v) for k, v in rest.items() if isinstance(v, bool))
-        state = next(filter(None, flags), because(ABSENT, reason) if reason else None)
+    if state is None and given[name] is None and reason:
+        state = because(ABSENT, reason)
     return state and weighed(state, set() if given[name] is None else {given[name] != 0})
 
 
@@ -651,36 +602,20 @@ def coverage(key: str, value: Mapping[str, Any], *, listed: bool = False) -> Ava
 
     Examples
     --------
-    >>> coverage("_shards", {"total": 5, "failed": 2}).status
+    >>> coverage("dataCoverage", {"observed": 3, "expected": 5}).status
     <Status.PARTIAL: 'partial'>
     >>> coverage("brandCoverage", {"observed": 12, "total": 40})
     """
-    numbers = {tokens(name): number for name, item in value.items() if (number := _number(item))}
-    if {*tokens(key)} <= words("without") and any(number > 0 for number in numbers.values()):
-        return PARTIAL
     if not listed and not fits(key, "part_of_data"):
         return None
-    if any(loss(f"{key} {name}", item) or loss(name, item) for name, item in value.items()):
+    numbers = {name: item for name, item in value.items() if type(item) in (int, float)}
+    if any(loss(name, item) for name, item in numbers.items()):
         return PARTIAL
-    sized = words("part") | (words("sample_size") if names(key, "sample_part") else frozenset())
-    wholes = {name: n for name, n in numbers.items() if {*name} & words("whole")}
-    parts = {tokens(n): _number(v) for n, v in value.items() if {*tokens(n)} & sized}
-    for name, whole in wholes.items():
-        # A number may have the name alone of which another is the whole: ``runs``.
-        rest = tuple(word for word in name if word not in words("whole"))
-        plain = {n: _number(v) for n, v in value.items() if tokens(n) == rest}
-        part = next((n for n in (*parts.values(), *plain.values()) if n is not None), None)
-        if part is not None and 0 <= part <= whole:
-            return Availability(status_of_part(part, whole))
-    lost = wholes and any({*name} & words("part_lost") and n > 0 for name, n in numbers.items())
-    return PARTIAL if lost else None
-
-
-def is_coverage(key: str) -> bool:
-    """Whether an object under a key may hold a part and a whole."""
-    parts = {*tokens(key)}
-    of_data = bool(parts) and (parts <= words("without") or parts <= words("part_data"))
-    return of_data or fits(key, "part_of_data")
+    whole = next((item for name, item in numbers.items() if names(name, "whole")), None)
+    part = next((item for name, item in numbers.items() if names(name, "part")), None)
+    if part is None or whole is None or not 0 <= part <= whole:
+        return None
+    return Availability(status_of_part(part, whole))
 
 
 def is_loss(key: str) -> bool:
@@ -694,12 +629,6 @@ def status_of_part(part: float, whole: float = 1) -> Status:
     if part == whole:
         return Status.AVAILABLE
     return Status.PARTIAL if part else Status.UNAVAILABLE
-
-
-def _number(item: Any) -> float | None:
-    if type(item) in (int, float):
-        return float(item)
-    return float(item) if isinstance(item, str) and re.fullmatch(r"\d{1,15}", item) else None
 
 
 def loss(key: str, value: Any) -> Availability | None:
