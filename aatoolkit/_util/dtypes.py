@@ -52,3 +52,4 @@ DTYPES: Mapping[str, Dtype] = {dtype.name: dtype for dtype in (
     Dtype("category", "text", "str", "string", None, ("currency",)),
     Dtype("list<string>", "list of texts", "Any", "array", object),
 )}
+NUMBERS, MOMENTS = ("Int64", "Float64"), ("date", "timestamp")
