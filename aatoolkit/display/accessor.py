@@ -120,10 +120,10 @@ class Accessor(NamesNear):
 
     @property
     def sources(self) -> pd.DataFrame:
-        """The answers the frame was read from, one row each.
+        """The responses the frame was read from, one row each.
 
         Columns: ``host``, ``section``, ``scope``, ``url``, ``fetched_at`` (UTC), ``sha256`` (of
-        the body), ``stale``, ``window_start`` and ``window_end`` (the days that the answer says
+        the body), ``stale``, ``window_start`` and ``window_end`` (the days that the response says
         it covers).
 
         Raises
@@ -161,14 +161,14 @@ class Accessor(NamesNear):
         *,
         within: Any = None,
     ) -> Explanation:
-        """Explain a number, down to the bytes of the answers it was made of; or why there is none.
+        """Explain a number, down to the bytes of the responses it is made of; or why there is none.
 
         ``df.aa.explain("mention_rate")``, without a row, answers "why is this missing?": of the
         first value of the column that is, with how many are, by cause.
 
-        The frame is made again from the answers' bytes, and the explanation holds only if that
+        The frame is made again from the responses' bytes, and the explanation holds only if that
         gives the same value; where it does not, or where plain pandas changed the value since, it
-        says so. Answers are at hand as long as the frame is in memory; a frame of another
+        says so. Responses are at hand as long as the frame is in memory; a frame of another
         process, or from a file, needs a study or archive that holds them.
 
         Parameters
@@ -180,12 +180,12 @@ class Accessor(NamesNear):
         column : str
             The column. A single argument that names a column is the column.
         within : Study, Archive, Tables, Dataset, or a list of these, optional
-            Where answers are looked for, beside those in memory.
+            Where responses are looked for, beside those in memory.
 
         Returns
         -------
         Explanation
-            A tree: value, unit, meaning, formula, JSON path and bytes, answer, availability.
+            A tree: value, unit, meaning, formula, JSON path and bytes, response, availability.
 
         Raises
         ------
@@ -291,7 +291,7 @@ class Accessor(NamesNear):
 
         Counts add up, exactly; a rate is recomputed from its summed numerator and denominator;
         a mean is weighted by its count; money adds up within one currency; a share or a rate of one
-        brand over several answers is that of their counts, where the frame holds them. Every cell
+        brand over several responses is that of their counts, where the frame holds them. Every cell
         that holds a value is used, and a partial one makes the result ``partial``. A rate or mean
         over rows that were not all measured is that of the rows that were: it is ``partial``, and a
         column ``x_coverage`` says which fraction of the rows that is. A sum of which a cell was not
@@ -363,7 +363,7 @@ class Accessor(NamesNear):
         0      a  <NA>
         1      b   0.0
         <BLANKLINE>
-        n: 1 of 3 rows has no value; skip_missing=True adds the rest
+        n: 1 of 2 rows has no value; skip_missing=True adds the rest
         >>> days = pd.DataFrame({"date": pd.date_range("2026-11-02", periods=10), "n": 1})
         >>> days.aa.aggregate(freq="W", rules={"n": "sum"}).iloc[:, :2]
                 date  n
@@ -394,7 +394,7 @@ class Accessor(NamesNear):
         Parameters
         ----------
         availability : pandas.DataFrame, optional
-            ``tables.availability`` of the answer. The rows of an engine that cannot report
+            ``tables.availability`` of the response. The rows of an engine that cannot report
             are then ``not_applicable``, and what holds of one engine no longer concerns the
             rows of the others.
         **levels
@@ -603,14 +603,14 @@ class Accessor(NamesNear):
         -------
         pandas.DataFrame
             The frame with ``host``, ``days``, ``window_start`` and ``window_end`` (missing
-            where the answer does not give them), ``filter_engine``, ``filter_topic``,
+            where the response does not give them), ``filter_engine``, ``filter_topic``,
             ``filter_category``, ``filter_brand`` (missing where nothing was filtered) and
             ``fetched_at`` before its columns.
 
         Raises
         ------
         AvailabilityError
-            If the frame was not read from exactly one answer, or has such a column.
+            If the frame was not read from exactly one response, or has such a column.
         """
         return reshape.with_context(self._frame)
 

@@ -6,11 +6,11 @@ In go frames with metadata (`aatoolkit.metadata`); out come frames with metadata
 - ``cell_status``: the availability of each cell, which the verbs below share, and how it prints
 - ``groupby``: rows in groups, weeks and months; the numbers and the availability of each
 - ``reshape``: ``to_long``, ``with_context``, and ``complete``: rows for what was not reported
-- ``duplicates``: rows that would count twice, after a join or in answers that overlap
+- ``duplicates``: rows that would count twice, after a join or in responses that overlap
 - ``merge``: ``merge``, ``rename``, ``adopt``, `aatoolkit.concat`, and the rows of frames that no
   section declares
 - ``aggregation_plan``: which rule each column follows in which unit, or why it has none; rates
-  and shares of several answers
+  and shares of several responses
 - ``aggregate``: ``aggregate``, by those rules
 - ``views``: ``codebook``, ``require``, ``measured``, ``plain``
 - ``parquet``: frames to Parquet files and back

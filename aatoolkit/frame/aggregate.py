@@ -216,10 +216,10 @@ def _outcome(
     planned: PlannedCells, parts: Mapping[int, tuple[float, str]], skip_missing: bool
 ) -> _Outcome:
     plan, groups, cells = planned.plan, planned.groups, planned.cells
-    given, expected, wholes = groups.count(cells.given), planned.expected, plan.wholes
-    full = (expected > 0) & (given == expected)
+    used_rows, expected, wholes = groups.count(cells.given), planned.expected, plan.wholes
+    full = (expected > 0) & (used_rows == expected)
     is_pooled = plan.rule.rule in ("ratio", "mean")
-    there = given > 0 if skip_missing or is_pooled else full
+    there = used_rows > 0 if skip_missing or is_pooled else full
     if wholes is not None and not skip_missing:
         there = there & (wholes.lacking == 0)
     values, undefined = planned.values()
@@ -235,7 +235,7 @@ def _outcome(
     for at in sorted({*np.flatnonzero(odd).tolist(), *parts}):
         state = states[codes[at]]
         if silent[at]:
-            few, many = int(expected[at] - given[at]), int(expected[at])
+            few, many = int(expected[at] - used_rows[at]), int(expected[at])
             rows = f"{few:,} of {many:,} row{'s' * (many != 1)}"
             why = f"{rows} {'has' if few == 1 else 'have'} no value"
             state = replace(state, reason=why)

@@ -32,31 +32,31 @@ _MOST_PAIRS = 1_000_000
 
 @dataclass(frozen=True)
 class Wholes:
-    """The denominators of groups: one row of each answer that a group is a part of.
+    """The denominators of groups: one row of each response that a group is a part of.
 
     Parameters
     ----------
-    answers : array of int
-        For each row of the frame, its answer.
+    responses : array of int
+        For each row of the frame, its response.
     groups, rows : array of int
-        Pairs of a group and the first row of an answer, whose whole is part of its denominator.
+        Pairs of a group and the first row of a response, whose whole is part of its denominator.
     lacking : array of int
         For each group how many responses have no row of it, of which it is not known that it is 0.
     total : array of int
-        For each group how many answers there are.
+        For each group how many responses there are.
     """
 
-    answers: Codes
+    responses: Codes
     groups: Codes
     rows: Codes
     lacking: Codes
     total: Codes
 
     def kept(self, used: Mask, groups: Groups) -> tuple[Codes, Codes]:
-        """The pairs of group and row, without answers of which rows of the group are left out."""
-        kinds = int(self.answers.max(initial=0)) + 1
-        left_out = groups.ids[~used] * kinds + self.answers[~used]
-        keep = ~np.isin(self.groups * kinds + self.answers[self.rows], left_out)
+        """The pairs of group and row, without responses of which rows of the group are left out."""
+        kinds = int(self.responses.max(initial=0)) + 1
+        left_out = groups.ids[~used] * kinds + self.responses[~used]
+        keep = ~np.isin(self.groups * kinds + self.responses[self.rows], left_out)
         return self.groups[keep], self.rows[keep]
 
     def rows_of(self, group: int, used: Mask, groups: Groups) -> list[int]:
@@ -90,7 +90,7 @@ class Plan:
     caution : str, optional
         Why the result is approximate.
     wholes : Wholes, optional
-        The denominators of a ratio over several answers.
+        The denominators of a ratio over several responses.
     source : str, optional
         The column that it is computed from, where it is none of the frame.
     """
@@ -127,7 +127,7 @@ def plan(
 ) -> list[Plan]:
     """The rule of each column asked for, or of each that has one.
 
-    With ``shares`` also of rates and shares over several answers whose counts are there.
+    With ``shares`` also of rates and shares over several responses whose counts are there.
 
     Raises
     ------
@@ -327,9 +327,9 @@ class _Planner:
         return replace(planned, rule=Aggregation("ratio", over=rule.counts, within=rule.within))
 
     def _share(self, name: str) -> Plan | None:
-        """The plan of a rate or share over several answers; None where it is none, or not sure.
+        """The plan of a rate or share over several responses; None where it is none, or not sure.
 
-        It is the sum of its counts over the whole of each answer once.
+        It is the sum of its counts over the whole of each response once.
         """
         frame, metadata, groups = self.frame, self.metadata, self.groups
         what, table = declared(metadata.columns[name]), metadata.columns[name].table
@@ -364,7 +364,7 @@ class _Planner:
         pairs = place.merge(row, on=grouped) if grouped else place.merge(row, how="cross")
         group, rows = (pairs[part].to_numpy(np.int64) for part in ("_group", "_row"))
         has_row = np.isin(group * len(first) + codes[rows], groups.ids * len(first) + codes)
-        # An answer whose counts come to its whole has no further rows.
+        # A response whose counts come to its whole has no further rows.
         is_share = any(
             column.aggregate.rule == "sum" and column.aggregate.counts == rule.counts
             for column in sections.table(table).columns
@@ -378,7 +378,7 @@ class _Planner:
             np.bincount(group[~is_sure], minlength=len(groups)),
             np.bincount(group, minlength=len(groups)),
         )
-        ratio = Aggregation("ratio", over=(above, below), why="each answer's whole counts once")
+        ratio = Aggregation("ratio", over=(above, below), why="each response's whole counts once")
         return Plan(name, ratio, metadata.columns[name].of, wholes=wholes)
 
 

@@ -1,9 +1,9 @@
-"""Rows that an aggregate would count twice: repeats of a join, and answers that overlap.
+"""Rows that an aggregate would count twice: repeats of a join, and responses that overlap.
 
 A measure belongs to the key of the table it was declared in. Rows with one key in one group
 count once if they hold the same; if not, or where the key is gone from a frame whose rows were
-repeated, the aggregate is refused. Rows of several answers add only if the answers are disjoint:
-of different hosts, windows, engines, topics or categories. `Duplicates` finds both.
+repeated, the aggregate is refused. Rows of several responses add only if these are disjoint: of
+different hosts, windows, engines, topics or categories. `Duplicates` finds both.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ class Duplicates:
         return len(np.unique(_alike([self._groups.ids, keys]))) > len(np.unique(keys))
 
     def _first_rows(self, table: str) -> tuple[Codes, list[Extent]]:
-        """For each row, the first row of its key and group; and the answers that overlap."""
+        """For each row, the first row of its key and group; and the responses that overlap."""
         extents, codes = self._extents(table)
         pairs = [*combinations(extents, 2)]
         overlaps = [pair for pair in pairs if not pair[0].is_disjoint(pair[1])]
@@ -165,7 +165,7 @@ class Duplicates:
         if codes is None and len(overlaps) < len(pairs):
             if overlaps or is_repeated:
                 raise Refused(
-                    "rows of several answers have one key; add df.aa.with_context() to each "
+                    "rows of several responses have one key; add df.aa.with_context() to each "
                     "frame before combining them"
                 )
             return every, []
@@ -184,8 +184,8 @@ class Duplicates:
     ) -> None:
         is_summed = is_of_several = len(self._frame) > len(self._groups)
         if codes is not None and is_summed:
-            answers = np.unique(_alike([self._groups.ids, codes]))
-            is_of_several = len(answers) > len(self._groups)
+            responses = np.unique(_alike([self._groups.ids, codes]))
+            is_of_several = len(responses) > len(self._groups)
         keep = f"keep {' and '.join(missing)} in the frame" if missing else f"{table} has no key"
         rows = f"rows of {table}"
         if is_joined(table):
@@ -201,7 +201,7 @@ class Duplicates:
         if table in self._metadata.repeated and is_summed:
             raise Refused(f"{rows} were repeated by a join or stacked twice; {keep}")
         if overlapping and is_of_several:
-            raise Refused(f"the answers overlap: {_two(overlapping)}; {keep}")
+            raise Refused(f"the responses overlap: {_two(overlapping)}; {keep}")
 
     def _grain(self, table: str) -> tuple[list[str] | None, list[str]]:
         """The columns that identify a row of a table, and those of them that the frame lacks."""
@@ -293,7 +293,7 @@ def _two(extents: Iterable[Extent]) -> str:
 def _differing(name: str, overlapping: Sequence[Extent]) -> str:
     if overlapping:
         return (
-            f"the answers overlap and {name} differs in them: {_two(overlapping)}; aggregate "
+            f"the responses overlap and {name} differs in them: {_two(overlapping)}; aggregate "
             "each alone, or by a column that tells them apart"
         )
     return f"rows of one key differ in {name}; aggregate before you join"

@@ -290,8 +290,8 @@ def part_periods(
     days, labels = _days(frame[binned[0]]), _days(groups.keys[binned[0]])
     if days is None or labels is None or days.isna().any():
         return parts
-    one, first, last = pd.Timedelta(days=1), days.min(), days.max()
-    if first != last and not (days.drop_duplicates().sort_values().diff() == one).any():
+    day, first, last = pd.Timedelta(days=1), days.min(), days.max()
+    if first != last and not (days.drop_duplicates().sort_values().diff() == day).any():
         return parts
     named = {*binned, *(key for key in _listed(by) if isinstance(key, str))}
     present = pd.Series(days.to_numpy()).groupby(groups.ids).nunique()
@@ -299,7 +299,7 @@ def part_periods(
     for at in present.index:
         label, offset = labels.iloc[at], grouper.freq
         is_end = grouper.closed == "right"  # type: ignore[attr-defined]
-        start, end = (label - offset + one, label) if is_end else (label, label + offset - one)
+        start, end = (label - offset + day, label) if is_end else (label, label + offset - day)
         size = (end - start).days + 1
         there = present[at] if is_keyed else (min(last, end) - max(first, start)).days + 1
         if there < size:

@@ -463,12 +463,12 @@ def concat(
     held = [pair for pair in every if len(pair[0])] or every
     apart = _apart(held)
     columns = {str(name): _stacked(str(name), held, every, apart) for name in stacked.columns}
-    whole = (Status.AVAILABLE, Status.NOT_APPLICABLE)
+    complete = (Status.AVAILABLE, Status.NOT_APPLICABLE)
     for name, column in columns.items():
         parts = [(frame, own.columns[name]) for frame, own in every if name in own.columns]
         absent = [state for _, part in parts for state in part.absent]
         empty = (part.availability for frame, part in parts if not len(frame) and held != every)
-        absent += [state for state in empty if state.status not in whole]
+        absent += [state for state in empty if state.status not in complete]
         columns[name] = column.lacking(*absent) if absent else column
     same = {metadata.key for _, metadata in every}
     key = same.pop() if len(same) == 1 else ()
@@ -499,16 +499,16 @@ def concat(
 
 
 def _stacks_again(frames: Sequence[Described], table: str) -> bool:
-    """Whether frames of one answer hold a row of a table more often than what they were taken from.
+    """Whether frames of one response hold a row more often than what they were taken from.
 
-    It is told by the columns of the table that all of them have.
+    It is told by the columns of a table that all of them have.
     """
-    by_answer: dict[Any, list[Described]] = {}
+    by_response: dict[Any, list[Described]] = {}
     for frame, metadata in frames:
         of = {table} if is_joined(table) else {*map(extent_of, metadata.sources)}
-        for answer in of:
-            by_answer.setdefault(answer, []).append((frame, metadata))
-    for members in by_answer.values():
+        for response in of:
+            by_response.setdefault(response, []).append((frame, metadata))
+    for members in by_response.values():
         names = [
             {column.of: name for name, column in metadata.columns.items() if column.table == table}
             for _, metadata in members

@@ -263,7 +263,7 @@ def write_tables(tables: Tables, folder: str | os.PathLike[str]) -> Iterator[Pat
     """Write every table of a section to ``folder/section/table.parquet``, one after the other.
 
     Also ``_extra.parquet``, ``_drift.parquet``, ``_availability.parquet`` and the tables of
-    ``_placement/``, so that nothing of the answer is left behind: `rebuild` makes it again.
+    ``_placement/``, so that nothing of the response is left behind: `rebuild` makes it again.
     """
     yield from write_section(tables, Path(folder) / tables.section)
 
@@ -287,7 +287,7 @@ def write_section(tables: Tables, place: Path) -> Iterator[Path]:
 
 
 def rebuild(tables: Tables | str | os.PathLike[str]) -> Any:
-    """The answer that `~aatoolkit.normalizer.normalize` made tables of, as a JSON value.
+    """The response that `~aatoolkit.normalizer.normalize` made tables of, as a JSON value.
 
     Parameters
     ----------
@@ -297,7 +297,7 @@ def rebuild(tables: Tables | str | os.PathLike[str]) -> Any:
     Returns
     -------
     object
-        The answer. What was changed in a frame is changed in it; keys of objects may come in
+        The response. What was changed in a frame is changed in it; keys of objects may come in
         another order.
 
     Raises
@@ -311,8 +311,8 @@ def rebuild(tables: Tables | str | os.PathLike[str]) -> Any:
     >>> from aatoolkit.sections import records
     >>> columns = (aa.Column("name", "string"), aa.Column("n", "Int64"))
     >>> items = aa.Table("items", "One row per item.", records("items"), "name", columns)
-    >>> section, answer = aa.Section("mine", "Items.", items), {"items": [{"name": "a", "n": 1.0}]}
-    >>> tables = aa.normalize(section, answer)
+    >>> response = {"items": [{"name": "a", "n": 1.0}]}
+    >>> tables = aa.normalize(aa.Section("mine", "Items.", items), response)
     >>> tables.main["n"] = 2
     >>> rebuild(tables) == {"items": [{"n": 2.0, "name": "a"}]}
     True

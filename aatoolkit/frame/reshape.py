@@ -132,8 +132,8 @@ def with_context(frame: pd.DataFrame) -> pd.DataFrame:
         }
     )
     described = {**dict.fromkeys(CONTEXT, MEASURED), **metadata.columns}
-    whole = pd.concat([context, frame], axis=1)
-    return attach(whole, replace(metadata, columns=described))
+    result = pd.concat([context, frame], axis=1)
+    return attach(result, replace(metadata, columns=described))
 
 
 @recorded("with_constant", "frame")
@@ -141,8 +141,8 @@ def with_constant(frame: pd.DataFrame, name: str, value: str) -> pd.DataFrame:
     """A frame with a first column that holds one text in every row."""
     metadata = metadata_of(frame)
     column = pd.Series([value], dtype="string").repeat(len(frame)).set_axis(frame.index)
-    whole = pd.concat([column.rename(name), frame], axis=1)
-    return attach(whole, replace(metadata, columns={name: MEASURED, **metadata.columns}))
+    result = pd.concat([column.rename(name), frame], axis=1)
+    return attach(result, replace(metadata, columns={name: MEASURED, **metadata.columns}))
 
 
 def _check_free(there: Iterable[str], added: Iterable[str]) -> None:
@@ -206,8 +206,8 @@ def complete(
 def _levels(frame: pd.DataFrame, name: str, values: object) -> pd.Series:
     """Return the given levels in the dtype of their column, which may gain categories."""
     several = isinstance(values, Iterable) and not isinstance(values, str)
-    listed: Any = values if several else [values]
-    levels, kind = pd.Series([*listed], dtype=object, name=name), frame[name].dtype
+    cells: Any = values if several else [values]
+    levels, kind = pd.Series([*cells], dtype=object, name=name), frame[name].dtype
     levels = levels.drop_duplicates()
     problem = "a level is missing" if levels.isna().any() else ""
     if isinstance(kind, pd.CategoricalDtype):

@@ -3,7 +3,7 @@
 In goes what the normalizer knows of each column; out comes what still holds of a frame after
 whatever pandas did to it. In reading order:
 
-- ``column``: `ColumnMetadata`, of one column, `Source`, an answer, and the status of each row
+- ``column``: `ColumnMetadata`, of one column, `Source`, a response, and the status of each row
 - ``fingerprint``: detects columns that were changed since they were read
 - ``recipe``: how a frame was made, as an expression of verbs that can be replayed
 - ``attrs``: `FrameMetadata`, of a whole frame, and where it is stored: in ``DataFrame.attrs``

@@ -276,13 +276,13 @@ def _written(values: Any) -> _Written:
         values = values.cast(values.type.value_type)
     if pa.types.is_string(values.type):
         values = values.cast(pa.large_string())
-    whole = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
-    if pa.types.is_floating(whole.type):
+    array = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+    if pa.types.is_floating(array.type):
         # NaN is how numpy has no number.
-        whole = whole.cast(pa.float64())
-        whole = pc.if_else(pc.is_nan(whole), pa.scalar(None, pa.float64()), whole)
-    kind, pieces = _of_kind(whole)
-    return kind, [_numbers(pc.is_valid(whole), pa.uint8()), *pieces]
+        array = array.cast(pa.float64())
+        array = pc.if_else(pc.is_nan(array), pa.scalar(None, pa.float64()), array)
+    kind, pieces = _of_kind(array)
+    return kind, [_numbers(pc.is_valid(array), pa.uint8()), *pieces]
 
 
 def _of_kind(array: pa.Array) -> _Written:
@@ -309,7 +309,7 @@ def _of_kind(array: pa.Array) -> _Written:
         items_kind, items = _written(inside if len(inside) else pa.nulls(0))
         lengths = _numbers(pc.list_value_length(array), pa.int64())
         return f"list<{items_kind}>", [lengths, *items]
-    raise TypeError(f"{kind} is not of any kind that answers hold")
+    raise TypeError(f"{kind} is not of any kind that responses hold")
 
 
 def _text_bytes(array: pa.Array) -> list[bytes | memoryview]:

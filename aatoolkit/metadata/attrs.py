@@ -57,7 +57,7 @@ ATTRIBUTE = "aatoolkit"
 
 @dataclass(frozen=True)
 class FrameMetadata:
-    """The metadata of a frame: its columns, its key, and the answers it was read from.
+    """The metadata of a frame: its columns, its key, and the responses it was read from.
 
     The fingerprint shows whether the frame still holds what was read, and the recipe how it was
     made: see `aatoolkit.metadata.recipe`.
@@ -205,18 +205,18 @@ def _load_source(body: Mapping[str, Any]) -> Source:
 
 
 class HeldResponse(Protocol):
-    """An answer in memory that can be normalised again."""
+    """A response in memory that can be normalised again."""
 
     @property
     def source(self) -> Source:
-        """The answer's source: its host, section, scope, time of fetch and hash."""
+        """The response's source: its host, section, scope, time of fetch and hash."""
 
     @property
     def body(self) -> bytes | None:
-        """The answer's bytes; None once nobody holds them."""
+        """The response's bytes; None once nobody holds them."""
 
     def tables(self) -> Any:
-        """The answer's tables, normalised again."""
+        """The response's tables, normalised again."""
 
 
 class _Rows:
@@ -254,10 +254,10 @@ class _Rows:
     @cached_property
     def whole(self) -> Fingerprint:
         """The fingerprint of all cells."""
-        whole = fingerprint_of(self._rows, self._names, self._key)
+        fingerprint = fingerprint_of(self._rows, self._names, self._key)
         if self.sample:  # which needs the rows as well
             self._find = None
-        return whole
+        return fingerprint
 
 
 class _Held:
@@ -269,15 +269,15 @@ class _Held:
         Gives the metadata, when it is first asked for.
     rows : _Rows
         The rows it was attached to.
-    answers : iterable of HeldResponse
-        The answers that the frame was made of, as far as they are at hand.
+    responses : iterable of HeldResponse
+        The responses that the frame was made of, as far as they are at hand.
     """
 
     def __init__(
-        self, describe: Callable[[], FrameMetadata], rows: _Rows, answers: Iterable[HeldResponse]
+        self, describe: Callable[[], FrameMetadata], rows: _Rows, responses: Iterable[HeldResponse]
     ) -> None:
         self._describe, self.rows = describe, rows
-        self.answers: tuple[HeldResponse, ...] = tuple(dict.fromkeys(answers))
+        self.responses: tuple[HeldResponse, ...] = tuple(dict.fromkeys(responses))
 
     @cached_property
     def metadata(self) -> FrameMetadata:
@@ -383,17 +383,17 @@ CHECKS: ContextVar[dict[int, tuple[pd.DataFrame, FingerprintCheck]] | None] = Co
 
 
 def attach(
-    frame: pd.DataFrame, metadata: FrameMetadata, *, answers: Iterable[HeldResponse] = ()
+    frame: pd.DataFrame, metadata: FrameMetadata, *, responses: Iterable[HeldResponse] = ()
 ) -> pd.DataFrame:
     """Put metadata on a frame, with a fingerprint of its rows, and return the frame.
 
-    The ``answers`` are those it was read from, as far as they are at hand.
+    The ``responses`` are those it was read from, as far as they are at hand.
     """
     others = _other_attrs(frame)
     frame.attrs = {}
     copy = frame.copy(deep=False)
     rows = _Rows(lambda: copy, lambda: metadata, metadata.key)
-    _put(frame, others, _Held(lambda: metadata, rows, answers))
+    _put(frame, others, _Held(lambda: metadata, rows, responses))
     return frame
 
 
@@ -402,10 +402,10 @@ def attach_later(
     metadata: Callable[[], FrameMetadata],
     key: tuple[str, ...],
     table: Callable[[], pa.Table],
-    answers: Iterable[HeldResponse],
+    responses: Iterable[HeldResponse],
 ) -> pd.DataFrame:
     """Put metadata on a frame made of an Arrow table; it is made when somebody asks for it."""
-    _put(frame, {}, _Held(metadata, _Rows(table, metadata, key), answers))
+    _put(frame, {}, _Held(metadata, _Rows(table, metadata, key), responses))
     return frame
 
 
@@ -490,14 +490,14 @@ def _held(frame: pd.DataFrame) -> _Held | None:
 
 
 def describe_anew(
-    frame: pd.DataFrame, metadata: FrameMetadata, answers: Iterable[HeldResponse]
+    frame: pd.DataFrame, metadata: FrameMetadata, responses: Iterable[HeldResponse]
 ) -> None:
     """Replace the metadata of a frame whose rows are still those that it was attached to."""
     held = _held(frame)
     if held is None:
-        attach(frame, metadata, answers=answers)
+        attach(frame, metadata, responses=responses)
     else:
-        _put(frame, _other_attrs(frame), _Held(lambda: metadata, held.rows, answers))
+        _put(frame, _other_attrs(frame), _Held(lambda: metadata, held.rows, responses))
 
 
 def fingerprint_in(frame: pd.DataFrame, metadata: FrameMetadata) -> Fingerprint | None:
@@ -507,7 +507,7 @@ def fingerprint_in(frame: pd.DataFrame, metadata: FrameMetadata) -> Fingerprint 
 
 
 def stored_of(frame: pd.DataFrame) -> tuple[FrameMetadata, tuple[HeldResponse, ...]]:
-    """Return the metadata as it was attached, unchecked, and the answers held in memory.
+    """Return the metadata as it was attached, unchecked, and the responses held in memory.
 
     Raises
     ------
@@ -516,7 +516,7 @@ def stored_of(frame: pd.DataFrame) -> tuple[FrameMetadata, tuple[HeldResponse, .
     """
     held = _held(frame)
     if held is not None:
-        return held.metadata, held.answers
+        return held.metadata, held.responses
     text = text_of(frame)
     return (FrameMetadata() if text is None else FrameMetadata.loads(text)), ()
 

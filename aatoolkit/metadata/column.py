@@ -97,8 +97,8 @@ class ColumnMetadata:
     def lacking(self, *absent: Availability) -> ColumnMetadata:
         """Return the column of a frame that lacks some rows, of which something is stated."""
         new = tuple(dict.fromkeys((*self.absent, *absent)))
-        whole = combine([self.availability, *absent])
-        return replace(self, availability=whole, otherwise=self.elsewhere, absent=new)
+        total = combine([self.availability, *absent])
+        return replace(self, availability=total, otherwise=self.elsewhere, absent=new)
 
     def within(self, *conditions: Condition) -> tuple[Statement, ...]:
         """Return the column's statements, limited to the rows that match some conditions."""
@@ -152,9 +152,9 @@ class RowStatus:
 
     def over(self, column: ColumnMetadata) -> ColumnMetadata:
         """The metadata of a column over the rows that are here."""
-        whole = combine(self.states(column.elsewhere, column.statements)[0])
+        state = combine(self.states(column.elsewhere, column.statements)[0])
         return replace(
-            column, availability=combine([whole, *column.absent]), otherwise=column.elsewhere
+            column, availability=combine([state, *column.absent]), otherwise=column.elsewhere
         )
 
     def _match(self, statement: Statement) -> Mask:

@@ -193,10 +193,10 @@ def attach_changed(
     rows : pandas.DataFrame, optional
         The same rows, from which how they were made is taken; the frame itself if left out.
     """
-    recipe, sources, answers = view_of(frame if rows is None else rows)
+    recipe, sources, responses = view_of(frame if rows is None else rows)
     numbers = {source: number for number, source in enumerate(metadata.sources)}
     kept = renumbered(recipe, {n: numbers.get(s, -1) for n, s in enumerate(sources)})
-    return attach(frame, replace(metadata, recipe=kept), answers=answers)
+    return attach(frame, replace(metadata, recipe=kept), responses=responses)
 
 
 def serialized(frame: pd.DataFrame) -> str:
@@ -211,8 +211,8 @@ def serialized(frame: pd.DataFrame) -> str:
 
 
 def view_of(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...], tuple[Any, ...]]:
-    """Return the recipe of a frame as it is now, with its sources and the answers in memory."""
-    metadata, answers = stored_of(frame)
+    """Return the recipe of a frame as it is now, with its sources and the responses in memory."""
+    metadata, responses = stored_of(frame)
     changes: dict[str, Any] = {}
     if metadata.recipe is None:
         why = "it does not say how it was made" if has_metadata(frame) else FOREIGN
@@ -235,7 +235,7 @@ def view_of(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...], tuple[Any,
         changes["index"] = "range"
     _set(frame, changed, changes)
     recipe = [VIEW, metadata.recipe, changes] if changes else metadata.recipe
-    return recipe, metadata.sources, answers
+    return recipe, metadata.sources, responses
 
 
 def is_intact(frame: pd.DataFrame, name: str) -> bool | None:

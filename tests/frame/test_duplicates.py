@@ -173,12 +173,12 @@ def test_windows_that_overlap_are_refused_by_name(order: int, ignore_index: bool
     with pytest.raises(AvailabilityError, match=words if order == 1 else "2026-11-14 to .* and "):
         total(whole)
     named = aa.concat([each.aa.with_context() for each in frames], ignore_index=ignore_index)
-    with pytest.raises(AvailabilityError, match="the answers overlap"):
+    with pytest.raises(AvailabilityError, match="the responses overlap"):
         total(named)
     by_days = named.aa.aggregate("days", "citation_count").set_index("days")["citation_count"]
     assert by_days.to_dict() == {7: 3, 30: 10}
     assert total(named[named["days"] == 30]) == 10
-    with pytest.raises(AvailabilityError, match="the answers overlap"):
+    with pytest.raises(AvailabilityError, match="the responses overlap"):
         named.aa.aggregate("days", "citation_count").aa.aggregate()
 
 
@@ -203,6 +203,6 @@ def test_answers_that_are_disjoint_add() -> None:
 
 def test_answers_about_several_brands_overlap() -> None:
     brands = [source(query=f"days=30&brand={name}") for name in ("Acme", "Globex")]
-    with pytest.raises(AvailabilityError, match="the answers overlap"):
+    with pytest.raises(AvailabilityError, match="the responses overlap"):
         total(aa.concat([domains({"a": 6}, brands[0]), domains({"a": 5}, brands[1])]))
     assert total(aa.concat([domains({"a": 6}, each) for each in brands])) == 6

@@ -22,7 +22,7 @@ from aatoolkit.display.report.words import (
 )
 from aatoolkit.metadata.attrs import stored_of
 from aatoolkit.stats.explain import CitedResponse, Explainer, Explanation, ValuePlace
-from aatoolkit.stats.explain.cells import Made
+from aatoolkit.stats.explain.cells import Replayed
 from aatoolkit.stats.explain.explainer import replay
 from aatoolkit.stats.explain.explanation import same
 from aatoolkit.stats.explain.responses import TrailEnd
@@ -48,7 +48,7 @@ class CellExplainer:
 
     def __init__(self, dataset: Dataset) -> None:
         self._explainer = Explainer(dataset)
-        self._tables: dict[int, tuple[Made | None, dict[str, Any]]] = {}
+        self._tables: dict[int, tuple[Replayed | None, dict[str, Any]]] = {}
 
     def __call__(self, frame: pd.DataFrame, at: int, column: str) -> Explanation:
         """Explain the number in a column of the row at a position."""
@@ -63,7 +63,7 @@ class CellExplainer:
                 return explanation
         return self._explainer.explain(frame, frame.index[at], column)
 
-    def _as_read(self, frame: pd.DataFrame) -> Made | None:
+    def _as_read(self, frame: pd.DataFrame) -> Replayed | None:
         """The table made again from its response; None where rows or columns are not as read."""
         stored, responses = stored_of(frame)
         if stored.recipe is None:

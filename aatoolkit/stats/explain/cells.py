@@ -27,16 +27,16 @@ from aatoolkit.metadata.column import Source
 from aatoolkit.metadata.recipe import load_rows, load_values
 from aatoolkit.stats.explain.explanation import (
     Explanation,
+    in_words,
     matching,
     plain,
     same,
-    shown,
     sum_in_words,
 )
 from aatoolkit.stats.explain.responses import ResponseFinder, TableCells, TrailEnd
 
 
-class Made(Protocol):
+class Replayed(Protocol):
     """A replayed frame that can explain its cells."""
 
     frame: pd.DataFrame
@@ -65,7 +65,7 @@ class View:
 
     Parameters
     ----------
-    base : Made or None
+    base : Replayed or None
         What it was made of; None where that is not known.
     changes : mapping
         The changes that a recipe records.
@@ -81,7 +81,9 @@ class View:
     frame: pd.DataFrame
     metadata: FrameMetadata
 
-    def __init__(self, base: Made | None, changes: Mapping[str, Any], foreign: str = "") -> None:
+    def __init__(
+        self, base: Replayed | None, changes: Mapping[str, Any], foreign: str = ""
+    ) -> None:
         self._base, self._foreign = base, foreign
         self._unknown = changes.get("unknown", ())
         if "lost" in changes or (base is None and self._unknown):
@@ -128,14 +130,18 @@ class Result:
         Its name.
     frame : pandas.DataFrame
         The result.
-    inputs : sequence of Made
+    inputs : sequence of Replayed
         The frames that went into it.
     arguments : mapping
         Its arguments.
     """
 
     def __init__(
-        self, verb: str, frame: pd.DataFrame, inputs: Sequence[Made], arguments: Mapping[str, Any]
+        self,
+        verb: str,
+        frame: pd.DataFrame,
+        inputs: Sequence[Replayed],
+        arguments: Mapping[str, Any],
     ) -> None:
         self.verb, self.frame, self.inputs, self.arguments = verb, frame, inputs, arguments
         self.metadata = metadata_of(frame, levels=True)
@@ -151,10 +157,10 @@ class Result:
         return flattened(self.inputs[0].frame)
 
     @cached_property
-    def sides(self) -> list[tuple[str, Made, pd.Series, dict[str, str]]]:
+    def sides(self) -> list[tuple[str, Replayed, pd.Series, dict[str, str]]]:
         """Of a merge its sides: the name, the frame, by row its row of it, by column its own."""
         options = {n: v for n, v in self.arguments.items() if n not in ("left", "right")}
-        left, right = (made.frame for made in self.inputs)
+        left, right = (replayed.frame for replayed in self.inputs)
         merged = left.assign(_left=range(len(left))).merge(
             right.assign(_right=range(len(right))), **options
         )
@@ -194,7 +200,7 @@ def _beside(result: Result, at: int, column: str) -> Explanation:
 
 
 _ADDED = {
-    "with_context": "from the request that was sent, or the window it answers",
+    "with_context": "from the request that was sent, or the window it is of",
     "with_constant": "the same in all rows of its frame",
     "complete": "by complete: the row was reported",
     True: "by complete: this row was added, as no response has one for it",
@@ -202,13 +208,13 @@ _ADDED = {
 
 
 def _stacked(result: Result, at: int, column: str) -> Explanation:
-    ends = np.cumsum([len(made.frame) for made in result.inputs])
+    ends = np.cumsum([len(replayed.frame) for replayed in result.inputs])
     number = int(np.searchsorted(ends, at, side="right"))
-    made = result.inputs[number]
-    there = at - int(ends[number] - len(made.frame))
+    replayed = result.inputs[number]
+    there = at - int(ends[number] - len(replayed.frame))
     note = f"by concat: row {there + 1} of frame {number + 1} of {len(result.inputs)}"
-    if column in flattened(made.frame).columns:
-        return result.taken(made.explain(there, column), at, column, note)
+    if column in flattened(replayed.frame).columns:
+        return result.taken(replayed.explain(there, column), at, column, note)
     if column in result.frame.columns:
         return result.described(at, column, note, missing="its frame has no such column")
     return result.described(at, column, note, end="it is a label that concat was given")
@@ -217,12 +223,12 @@ def _stacked(result: Result, at: int, column: str) -> Explanation:
 def _merged(result: Result, at: int, column: str) -> Explanation:
     lacking = [side for side, _, rows, _ in result.sides if pd.isna(rows.iloc[at])]
     sides = [side for side in result.sides if column in side[-1]]
-    for side, made, rows, names in sides:
+    for side, replayed, rows, names in sides:
         if side not in lacking:
             there = int(rows.iloc[at])
             note = f"by merge: from the {side} frame, its row {there + 1}"
             note += "; the other side has no match" * bool(lacking)
-            return result.taken(made.explain(there, names[column]), at, column, note)
+            return result.taken(replayed.explain(there, names[column]), at, column, note)
     if sides:
         why = f"no row of the {sides[0][0]} frame matches this one"
         return result.described(at, column, missing=why)
@@ -247,26 +253,26 @@ def _answers(result: Result, at: int, column: str) -> Explanation:
     chats, mentions, citations = result.inputs
     brand, chat = result.arguments.get("brand"), result.frame["chat_id"].iloc[at]
     is_named = "own" if brand is None else "brand"
-    made, name, words = {
+    replayed, name, words = {
         "date": (chats, "ran_at", "the day of ran_at"),
         "cited": (citations, "domain_type", "whether one of its citations is of an own page"),
         "position": (mentions, is_named, "the smallest position of its mentions"),
     }.get(column, (mentions, is_named, f"whether it mentions {brand or 'an own brand'}"))
 
-    def rows_of(made: Made) -> Any:
-        return np.flatnonzero(made.frame["chat_id"].eq(chat).fillna(False).to_numpy(bool))
+    def rows_of(replayed: Replayed) -> Any:
+        return np.flatnonzero(replayed.frame["chat_id"].eq(chat).fillna(False).to_numpy(bool))
 
-    (row,), rows = rows_of(chats).tolist(), rows_of(made)
+    (row,), rows = rows_of(chats).tolist(), rows_of(replayed)
     if column in chats.frame.columns:
         return result.taken(chats.explain(row, column), at, column, "of the answer")
     cell = result.described(at, column)
     if column == "brand":
         return replace(cell, formula="the brand that was asked for, else the own ones")
     if column == "position":
-        named = made.frame[name].eq(True if brand is None else brand).fillna(False)
+        named = replayed.frame[name].eq(True if brand is None else brand).fillna(False)
         if named.iloc[rows].any():
             rows, name = rows[named.iloc[rows].to_numpy(bool)], column
-    children = tuple(made.explain(int(there), name) for there in rows)
+    children = tuple(replayed.explain(int(there), name) for there in rows)
     missing = None
     if cell.value is None:
         is_cited = column == "cited"
@@ -314,7 +320,7 @@ def side_of(
                 f"{columns[0]} × {columns[1]}",
                 value.row,
                 operation="product",
-                formula=f"{shown(value.value)} × {shown(weight.value)}",
+                formula=f"{in_words(value.value)} × {in_words(weight.value)}",
                 children=(value, weight),
             )
             for value, weight in zip(children, explain(columns[1], rows), strict=False)
@@ -386,7 +392,7 @@ class AggregateCells(Result):
             )
             names, values = (
                 " / ".join(str(part) for part in parts)
-                for parts in zip(*((c.column, shown(c.value)) for c in children), strict=True)
+                for parts in zip(*((c.column, in_words(c.value)) for c in children), strict=True)
             )
             formula = f"{names}{responses} over {count} = {values}"
         else:
@@ -463,7 +469,7 @@ class ArchivedCells(Result):
             rows = self._rows_like(at, table, cells)
             if len(rows) == 1 and same(cells.frame[name].iloc[rows[0]], cell.value):
                 return self.taken(cells.explain(rows[0], name), at, column, "kept in the archive")
-            why = f"no response at hand has {shown(cell.value)} in this row"
+            why = f"no response at hand has {in_words(cell.value)} in this row"
         return replace(cell, end=why)
 
     def _responses(self, at: int) -> Any:

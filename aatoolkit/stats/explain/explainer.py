@@ -37,7 +37,7 @@ from aatoolkit.stats.explain.cells import (
     CELLS_OF,
     AggregateCells,
     ArchivedCells,
-    Made,
+    Replayed,
     Result,
     View,
     described,
@@ -45,9 +45,9 @@ from aatoolkit.stats.explain.cells import (
 from aatoolkit.stats.explain.explanation import (
     Explanation,
     MissingRows,
+    in_words,
     matching,
     same,
-    shown,
 )
 from aatoolkit.stats.explain.responses import ResponseFinder, TableCells, TrailEnd
 from aatoolkit.stats.explain.statistics import StatisticCells, Tracer
@@ -83,7 +83,7 @@ class Explainer:
 
     def __init__(self, within: Any = None) -> None:
         self.evidence = ResponseFinder(within)
-        self._made: dict[str, Made | str] = {}
+        self._made: dict[str, Replayed | str] = {}
         self._changed: dict[tuple[int, str], bool] = {}
         self._frames: dict[int, tuple[pd.DataFrame, pd.DataFrame, FrameMetadata]] = {}
 
@@ -133,10 +133,10 @@ class Explainer:
             None, column, operation="column", availability=str(state), missing=missing
         )
         try:
-            made = self._replayed(frame)
+            replayed = self._replayed(frame)
         except TrailEnd as end:
             return replace(cell, end=str(end))
-        return made.about(cell) if isinstance(made, TableCells) else cell
+        return replayed.about(cell) if isinstance(replayed, TableCells) else cell
 
     @staticmethod
     def rows_with(frame: pd.DataFrame, row: Mapping[str, Any]) -> npt.NDArray[np.bool_]:
@@ -165,14 +165,14 @@ class Explainer:
         flat, metadata = self._seen_before(frame)
         seen = described(flat, metadata, at, column)
         try:
-            made = self._replayed(frame)
-            there = _matched(frame, at, made, column)
-            cell = made.explain(there, column)
+            replayed = self._replayed(frame)
+            there = _matched(frame, at, replayed, column)
+            cell = replayed.explain(there, column)
         except TrailEnd as end:
             return replace(seen, end=str(end))
-        before = flattened(made.frame)[column].iloc[there]
+        before = flattened(replayed.frame)[column].iloc[there]
         if not same(before, flat[column].iloc[at]):
-            why = "the value was changed since by a plain pandas step: it was " + shown(before)
+            why = "the value was changed since by a plain pandas step: it was " + in_words(before)
             return replace(seen, end=why, children=(cell,))
         if self._is_changed(frame, column):
             why = f"{column} was changed by a plain pandas step; this cell is as it was"
@@ -189,7 +189,7 @@ class Explainer:
             self._changed[place] = is_known or is_intact(flat, column) is False
         return self._changed[place]
 
-    def _replayed(self, frame: pd.DataFrame) -> Made:
+    def _replayed(self, frame: pd.DataFrame) -> Replayed:
         """The frame made again, once."""
         stored, responses = stored_of(frame)
         self.evidence.hold(responses)
@@ -205,10 +205,10 @@ class Explainer:
                 self._made[name] = str(end)
             except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
                 self._made[name] = f"what the frame says of how it was made is damaged: {error}"
-        made = self._made[name]
-        if isinstance(made, str):
-            raise TrailEnd(made)
-        return made
+        replayed = self._made[name]
+        if isinstance(replayed, str):
+            raise TrailEnd(replayed)
+        return replayed
 
     def _first_missing(self, frame: pd.DataFrame, column: str) -> Explanation:
         """Explain the first value of a column that is missing, with the causes of all that are.
@@ -260,7 +260,7 @@ def _position_of(
     if isinstance(row, Mapping):
         key = dict(row)
         places = np.flatnonzero(Explainer.rows_with(flat, row))
-        words = ", ".join(f"{name} = {shown(value)}" for name, value in row.items())
+        words = ", ".join(f"{name} = {in_words(value)}" for name, value in row.items())
     else:
         places, words = _labelled(frame, row), f"the label {row!r}"
         if not len(places):
@@ -293,7 +293,7 @@ def _labelled(frame: pd.DataFrame, label: Any) -> npt.NDArray[np.intp]:
     return np.atleast_1d(np.arange(len(frame))[place])
 
 
-def _matched(frame: pd.DataFrame, at: int, made: Made, column: str) -> int:
+def _matched(frame: pd.DataFrame, at: int, replayed: Replayed, column: str) -> int:
     """Find the row of a replayed frame that is a row of a frame.
 
     Rows are the same where their keys are; without a key, where all columns are that both have,
@@ -304,18 +304,18 @@ def _matched(frame: pd.DataFrame, at: int, made: Made, column: str) -> int:
     TrailEnd
         If there is none, or several.
     """
-    now, then = arrays_of(frame), arrays_of(made.frame)
+    now, then = arrays_of(frame), arrays_of(replayed.frame)
     if column not in then:
         raise TrailEnd(f"{column} was added or renamed by a plain pandas step")
     labels = np.zeros(0, np.intp)
-    if frame.index.names == made.frame.index.names:
-        labels = _labelled(made.frame, frame.index[at])
-    key = [*made.metadata.key]
+    if frame.index.names == replayed.frame.index.names:
+        labels = _labelled(replayed.frame, frame.index[at])
+    key = [*replayed.metadata.key]
     is_keyed = bool(key) and {*key} <= {*now} & {*then}
     names = [name for name in now if name in then and name != column]
     if not names and not is_keyed and len(labels) != 1:
         raise TrailEnd("no column identifies its row any longer")
-    places = np.arange(len(made.frame))
+    places = np.arange(len(replayed.frame))
     for columns in [key, names] if is_keyed else [names]:
         for name in columns:
             wanted, cells = now[name][at], then[name].take(places).astype(object)
@@ -340,7 +340,7 @@ _MODULES = (
 """The modules whose verbs are replayed; each records itself in `VERBS` when it is imported."""
 
 
-def replay(recipe: Recipe, sources: Sequence[Source], finder: ResponseFinder) -> Made:
+def replay(recipe: Recipe, sources: Sequence[Source], finder: ResponseFinder) -> Replayed:
     """Make a frame again.
 
     Parameters
@@ -398,7 +398,7 @@ def replay(recipe: Recipe, sources: Sequence[Source], finder: ResponseFinder) ->
     return StatisticCells(verb, frame, inputs, options, tracer=tracer)
 
 
-def _frames(value: Any, inputs: Sequence[Made]) -> Any:
+def _frames(value: Any, inputs: Sequence[Replayed]) -> Any:
     if isinstance(value, list):
         return [inputs[number].frame for number in value]
     return None if value is None else inputs[value].frame

@@ -19,7 +19,7 @@ from aatoolkit._util.text import clipped, joined, markup, wrapped_in_ipython
 from aatoolkit.metadata.column import Source
 
 _IN_TREE, _ON_PAGE = 8, 200
-"""How many parts of one number are shown."""
+"""How many parts of one number are written."""
 
 
 def plain(value: Any) -> Any:
@@ -48,12 +48,12 @@ def plain(value: Any) -> Any:
     return str(value)
 
 
-def shown(value: Any) -> str:
+def in_words(value: Any) -> str:
     """A cell in words.
 
     Examples
     --------
-    >>> shown(None), shown(0.30000000000000004), shown("Acme")
+    >>> in_words(None), in_words(0.30000000000000004), in_words("Acme")
     ('missing', '0.30000000000000004', 'Acme')
     """
     text = plain(value)
@@ -95,7 +95,7 @@ def sum_in_words(values: list[object]) -> str:
     >>> sum_in_words([1, 2.5]), sum_in_words([*range(12)])
     ('1 + 2.5', '0 + 1 + 2 + 3 + 4 + 5 + … + 11')
     """
-    texts = [shown(value) for value in values]
+    texts = [in_words(value) for value in values]
     if len(texts) > 8:
         texts = [*texts[:6], "…", texts[-1]]
     return " + ".join(texts)
@@ -335,7 +335,7 @@ class Explanation:
         if self.value is None and self.missing is None and self.operation in _WITHOUT_VALUE:
             return name
         unit = f" ({self.unit})" if self.unit and self.value is not None else ""
-        return f"{name}: {shown(self.value)}{unit}"
+        return f"{name}: {in_words(self.value)}{unit}"
 
     def __repr__(self) -> str:
         return "\n".join(_lines(_tree(self, _IN_TREE, {})))
@@ -352,7 +352,7 @@ _WITHOUT_VALUE = ("path", "column", "rows")
 
 
 def _key(row: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} = {shown(value)}" for name, value in row.items())
+    return ", ".join(f"{name} = {in_words(value)}" for name, value in row.items())
 
 
 def _as_json(value: Any) -> Any:

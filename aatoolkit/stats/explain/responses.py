@@ -37,8 +37,8 @@ from aatoolkit.stats.explain.explanation import (
     Explanation,
     StatedAvailability,
     ValuePlace,
+    in_words,
     plain,
-    shown,
 )
 
 _NOWHERE = (
@@ -360,7 +360,7 @@ class TableCells:
             instead = "null" if place.text == "null" else "no value"
             _, kept = self.response.extra.get(place.path, ("", instead))
             held = _HELD.get(kept, ", which no column takes").format(dtype=of.declared.dtype)
-            why = f"the response holds {shown(place.text)} here{held}"
+            why = f"the response holds {in_words(place.text)} here{held}"
         if not state.startswith(("available", "unknown")):
             why += f"; it is {state}"
         # What the row's own state or reason says, if rows with a value never say it.
@@ -368,7 +368,7 @@ class TableCells:
         for name in self.frame.columns:
             words = self.value(at, name) if name != column and _OF_STATE.search(name) else None
             if isinstance(words, str) and not self.frame.loc[is_there, name].eq(words).any():
-                why += "" if shown(words) in why else f"; its {name} is {shown(words)}"
+                why += "" if in_words(words) in why else f"; its {name} is {in_words(words)}"
                 break
         if of.over and self.value(at, of.over[1]) == 0:
             why += f"; {of.over[1]} is 0, and a rate of 0 answers does not exist"

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from aatoolkit.stats.explain.cells import Made, Result, side_of
-from aatoolkit.stats.explain.explanation import Explanation, plain, shown, sum_in_words
+from aatoolkit.stats.explain.cells import Replayed, Result, side_of
+from aatoolkit.stats.explain.explanation import Explanation, in_words, plain, sum_in_words
 from aatoolkit.stats.sums import ClusterSums
 from aatoolkit.stats.trace import (
     DRAWN,
@@ -42,12 +42,14 @@ class Tracer:
 
     Parameters
     ----------
-    inputs : iterable of Made
+    inputs : iterable of Replayed
         The frames that the statistic is given.
     """
 
-    def __init__(self, inputs: Iterable[Made]) -> None:
-        self._frames = {id(made.frame): (made.frame, made.explain) for made in inputs}
+    def __init__(self, inputs: Iterable[Replayed]) -> None:
+        self._frames = {
+            id(replayed.frame): (replayed.frame, replayed.explain) for replayed in inputs
+        }
         self._cells: dict[Any, Explanation] = {}
         self._numbers: Mapping[str, Any] = {}
         self._order: Any = None
@@ -194,7 +196,7 @@ class StatisticCells(Result):
         end, values = result.end, (cell.value, result.value)
         numbers = all(isinstance(value, int | float) for value in values)
         if numbers and not math.isclose(*values, rel_tol=1e-7, abs_tol=1e-12):
-            end = f"the formula comes to {shown(result.value)}, and not to this value"
+            end = f"the formula comes to {in_words(result.value)}, and not to this value"
         return replace(
             cell,
             formula=result.formula,
