@@ -202,7 +202,6 @@ def listing(title: str, items: Iterable[str]) -> str:
 # -- within a width ----------------------------------------------------------------------------
 
 _DEFAULT = 80
-_COLUMNS = re.compile(r"\S {2,}(?=\S)")
 
 
 def terminal_width() -> int:
@@ -243,33 +242,22 @@ def wrap_cell(text: str, width: int) -> list[str]:
 
 
 def wrap_lines(text: str, width: int | None = None) -> str:
-    r"""Wrap each line that is too long; it goes on below its last column, or its beginning.
+    r"""Wrap each line that is too long; it goes on two letters to the right of its beginning.
 
     Examples
     --------
     >>> print(wrap_lines("a table\n  name  partial: no engine has run yet", 24))
     a table
-      name  partial: no engine
-            has run yet
+      name  partial: no
+        engine has run yet
     """
-    room = width or terminal_width()
-    return "\n".join(_wrapped(line, room) for line in text.split("\n"))
-
-
-def _wrapped(line: str, width: int) -> str:
-    if len(line) <= width:
-        return line
-    indent = len(line) - len(line.lstrip()) + 2
-    columns = [match.end() for match in _COLUMNS.finditer(line) if match.end() <= width // 2]
-    start = columns[-1] if columns else indent
-    rest = textwrap.wrap(
-        line[start:] if columns else line.strip(),
-        width - start,
-        break_on_hyphens=False,
-        initial_indent="" if columns else " " * (indent - 2),
-    )
-    lead = line[:start] if columns else ""
-    return f"\n{' ' * start}".join([lead + rest[0], *rest[1:]])
+    room, lines = width or terminal_width(), []
+    for line in text.split("\n"):
+        indent = " " * (len(line) - len(line.lstrip()) + 2)
+        is_long = len(line) > room
+        wrapped = textwrap.wrap(line, room, subsequent_indent=indent, break_on_hyphens=False)
+        lines += wrapped if is_long else [line]
+    return "\n".join(lines)
 
 
 def wrapped_in_ipython(thing: Any, printer: Any, cycle: bool) -> None:
