@@ -1,6 +1,6 @@
 """From crawled to converted: ``Dataset.funnel``, stages joined by path.
 
-What a stage counts is found by what columns mean: their standard names, in a table of pages.
+What a stage counts is found by what columns mean: the words of their names, in a table of pages.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from aatoolkit.metadata.attrs import attach, metadata_of
 from aatoolkit.metadata.recorded import recorded
 from aatoolkit.stats.estimate import check_level, wilson
 from aatoolkit.stats.results import MEASURED, percent, result
+from aatoolkit.stats.sums import stem_of
 from aatoolkit.stats.trace import (
     Many,
     cells_of,
@@ -95,11 +96,15 @@ def funnel(data: Mapping[str, Any], errors: Mapping[str, object], level: float) 
 
 
 def _column(frame: pd.DataFrame, names: Sequence[str]) -> str | None:
-    """The column of a count, by its standard name, whatever it is called in the frame."""
+    """The column of a count, by the words of its declared name, whatever a frame calls it."""
     columns = metadata_of(frame).columns
-    meanings = {(what.of or here).rpartition(".")[2]: here for here, what in columns.items()}
-    meanings |= {str(name): str(name) for name in frame.columns}
-    return next((meanings[name] for name in names if name in meanings), None)
+    meanings: dict[tuple[str, ...], str] = {}
+    for name in frame.select_dtypes("number").columns:
+        of = (columns[name].of if name in columns else None) or str(name)
+        is_before, stem = stem_of(of.rpartition(".")[2])
+        meanings |= {} if is_before else {stem: str(name)}
+    stems = [stem_of(name)[1] for name in names]
+    return next((meanings[stem] for stem in stems if stem in meanings), None)
 
 
 @recorded("funnel", "frames")
@@ -208,7 +213,7 @@ def _verdict(
         reasons = (f"{' and '.join(names)}: {why}" for why, names in lacking.items())
         return f"not measured: {'; '.join(reasons)}"
     rate = f"; {percent(converted)} of visits converted" if np.isfinite(converted) else ""
-    in_part = [name for name, stage in stages.items() if stage.state.status == Status.PARTIAL]
+    in_part = [name for name in STAGES if stages[name].state.status == Status.PARTIAL]
     if in_part:
         return f"all stages have a number, {' and '.join(in_part)} in part{rate}"
     return f"all stages measured{rate}"

@@ -280,8 +280,14 @@ _COUNTING = frozenset(("count", "number", "num", "total"))
 _NOW = frozenset(("after", "now", "current"))
 
 
-def _stem(name: str) -> tuple[bool, tuple[str, ...]]:
-    """Whether a name says that it is of the window before, and what it says beside."""
+def stem_of(name: str) -> tuple[bool, tuple[str, ...]]:
+    """Whether a name says that it is of the window before, and what it says beside.
+
+    Examples
+    --------
+    >>> stem_of("citations_previous"), stem_of("citation_count")
+    ((True, ('citation',)), (False, ('citation',)))
+    """
     before, parts = words("previous"), tokens(name)
     aside = before | _COUNTING | _NOW
     return not before.isdisjoint(parts), tuple(
@@ -308,7 +314,7 @@ def previous_names(frame: pd.DataFrame) -> dict[str, str]:
         .rpartition(".")[2]
         for name in frame.columns
     }  # fmt: skip
-    stems = {name: _stem(meaning) for name, meaning in names.items()}
+    stems = {name: stem_of(meaning) for name, meaning in names.items()}
     now = {stem: name for name, (is_before, stem) in stems.items() if not is_before}
     exact = {meaning: name for name, meaning in names.items()}
     pairs = {}

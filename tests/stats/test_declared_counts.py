@@ -78,6 +78,15 @@ def test_without_its_counts_there_is_none_and_it_says_what_lacks() -> None:
     assert silent.aa.interval("mention_rate").isna().to_numpy().all()
 
 
+def test_a_rate_of_nothing_is_said_to_be_none_whatever_it_counts() -> None:
+    body = json.loads((SAMPLE.parent / "conversions.json").read_bytes())
+    body["engines"][0] |= {"sessions": 0, "completeSessions": 0, "conversions": 0}
+    body["engines"][0]["conversionRate"] = None
+    tables = aa.normalize("conversions", body)
+    missing = tables["conversion_engines"].aa.explain(0, "conversion_rate").missing
+    assert "complete_sessions is 0, and of nothing there is no rate" in str(missing)
+
+
 @pytest.mark.thorough
 def test_every_rate_of_the_demonstration_that_declares_counts_has_its_interval() -> None:
     """The bounds hold the value, of every row that has counts."""

@@ -13,7 +13,7 @@ from serving import shared_client
 
 import aatoolkit as aa
 from aatoolkit.errors import ArgumentError, AvailabilityError, ItemNotFound
-from aatoolkit.sections import SUM, Column, Profile, Section, Table, records
+from aatoolkit.sections import SUM, Column, Profile, Section, Table, ratio, records
 from aatoolkit.stats import estimate
 
 
@@ -159,14 +159,69 @@ def test_shares_of_mentions_raise_few_false_alarms(icc: float) -> None:
     assert alarms / tries <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / tries)
 
 
-def test_key_figures_are_compared_each_by_itself_also_without_their_counts() -> None:
-    figures = shared_client().project("acme.example").read("overview")["overview_kpis"]
-    whole = figures.aa.compare("previous", "value", by="metric").set_index("metric")
+@pytest.fixture(scope="module")
+def overview() -> aa.Tables:
+    return shared_client().project("acme.example").read("overview")
+
+
+def test_key_figures_are_compared_each_by_itself_also_without_their_counts(
+    overview: aa.Tables,
+) -> None:
+    figures = overview["overview_kpis"]
+    whole = figures.aa.compare("previous", "value").set_index("metric")  # rows do not combine
+    named = figures.aa.compare("previous", "value", by="metric").set_index("metric")
+    assert whole["p"].equals(named["p"])
     assert set(whole["verdict"]) > {"cannot say"}
     assert whole.loc["visibilityScore", "verdict"] == "cannot say"
     alone = figures[figures["metric"] == "mentionRate"][["metric", "value", "previous_value"]]
-    found = alone.aa.compare("previous", "value").iloc[0]
+    result = alone.aa.compare("previous", "value").iloc[0]
     value = figures.set_index("metric")["value"]["mentionRate"]
-    assert (found["after"], found["verdict"]) == (value, "cannot say")
-    assert found["change"] == whole.loc["mentionRate", "change"]
+    assert (result["after"], result["verdict"]) == (value, "cannot say")
+    assert "gives no counts of it" in result["why"]
+    assert result["change"] == whole.loc["mentionRate", "change"]
     assert alone.aa.compare("previous", "value").aa.explain(0, "change").is_complete
+
+
+def test_a_share_is_compared_alike_wherever_it_stands(
+    overview: aa.Tables, ranking: aa.Tables
+) -> None:
+    figures = overview["overview_kpis"].aa.compare("previous", "value").set_index("metric")
+    shares = figures.loc[["shareOfVoice", "citationShare"]]
+    leaders = ranking.main.aa.compare("previous", "share_of_voice", by="brand")
+    for rows in (shares, leaders):
+        assert rows["change"].notna().any()
+        assert rows["why"].str.contains("one answer can hold several").all()
+        assert rows["p"].isna().all()
+    alone = overview["overview_kpis"].query("metric == 'citationShare'")
+    assert alone.aa.compare("previous", "value")["verdict"].tolist() == ["cannot say"]
+
+
+def test_a_rate_is_compared_by_its_counts_of_both_windows(overview: aa.Tables) -> None:
+    brands = overview["overview_top_brands"]
+    assert "previous_mention_rate" not in brands.columns
+    result = brands.aa.compare("previous", "mention_rate", by="brand").set_index("brand")
+    counts = brands.set_index("brand")[["previous_mention_count", "previous_answer_count"]]
+    rates = (counts.iloc[:, 0] / counts.iloc[:, 1]).astype(float)
+    assert result["before"].astype(float).to_dict() == pytest.approx(rates.to_dict())
+    assert result["p"].notna().all()
+    explained = result.aa.explain("Globex", "before")
+    assert explained.is_complete
+    assert explained.value == pytest.approx(rates["Globex"])
+
+
+def test_windows_of_another_make_are_known_by_their_words() -> None:
+    names = ("before_mentions", "before_answers", "after_mentions", "after_answers")
+    columns = [Column(name, "Int64", unit="count", aggregate=SUM) for name in names]
+    rates = [
+        Column(f"{at}_rate", "Float64", aggregate=ratio(f"{at}_mentions", f"{at}_answers"))
+        for at in ("before", "after")
+    ]
+    table = Table(
+        "acts", "Acts.", records("rows"), "act", (Column("act", "string"), *columns, *rates)
+    )
+    row = {"act": "a", "beforeMentions": 20, "beforeAnswers": 80, "beforeRate": 0.25}
+    row |= {"afterMentions": 48, "afterAnswers": 80, "afterRate": 0.6}
+    acts = Profile("acts", Section("impact", "Impact.", table))
+    frame = aa.normalize("impact", {"rows": [row]}, profile=acts).main
+    result = frame.aa.compare("previous", "after_rate", by="act").iloc[0]
+    assert (result["before"], result["after"], result["verdict"]) == (0.25, 0.6, "up")

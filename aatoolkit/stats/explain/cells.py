@@ -407,7 +407,7 @@ class AggregateCells(Result):
             if not len(rows):
                 missing = "no row is in this group"
             elif not left:
-                missing = "its denominator is 0, and a rate of 0 answers does not exist"
+                missing = "its denominator is 0, and of nothing there is no rate"
             elif not used:
                 missing = f"none of its {len(left)} rows has a number: {why}"
             else:
