@@ -15,8 +15,8 @@ from aatoolkit._util.show import Shown, block, fold
 from aatoolkit._util.text import markup, visible, wrapped_in_ipython
 from aatoolkit.availability import Availability, Cause, Status
 from aatoolkit.errors import AAToolkitError, ArgumentError, ItemNotFound, near_matches, unknown
+from aatoolkit.normalizer.rows import listing
 from aatoolkit.normalizer.tables import Tables
-from aatoolkit.normalizer.walk import listing
 from aatoolkit.scope import Scope
 
 

@@ -45,7 +45,7 @@ from aatoolkit.jsontree.paths import (
 )
 from aatoolkit.metadata.attrs import EMPTY, ColumnMetadata, FrameMetadata
 from aatoolkit.metadata.column import RowStatus
-from aatoolkit.normalizer.walk import listing
+from aatoolkit.normalizer.rows import listing
 from aatoolkit.sections.section import ENVELOPE, Column, Section, Table
 
 if TYPE_CHECKING:

@@ -23,8 +23,7 @@ from aatoolkit.jsontree.vectors import MISSING, RowIndex, RowMap, Vector
 from aatoolkit.metadata import attrs
 from aatoolkit.metadata.recipe import read_from
 from aatoolkit.normalizer.column_availability import WHY, TableStatements
-from aatoolkit.normalizer.rows import TableRows, values_at
-from aatoolkit.normalizer.walk import DriftReport
+from aatoolkit.normalizer.rows import DriftReport, TableRows, values_at
 from aatoolkit.sections.section import Column
 
 if TYPE_CHECKING:

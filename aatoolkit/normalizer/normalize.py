@@ -31,9 +31,16 @@ from aatoolkit.normalizer.column_availability import (
 )
 from aatoolkit.normalizer.columns import BuiltTable
 from aatoolkit.normalizer.provenance import provenance
-from aatoolkit.normalizer.rows import TableRows, plans, untaken
+from aatoolkit.normalizer.rows import (
+    DriftReport,
+    TableRows,
+    Walk,
+    field_map,
+    listing,
+    plans,
+    untaken,
+)
 from aatoolkit.normalizer.tables import AnswerAtHand, TableParts, Tables, at_hand, quietly
-from aatoolkit.normalizer.walk import DriftReport, Walk, field_map, listing
 from aatoolkit.payload import NO_CONTENT, Payload, window_of
 from aatoolkit.scope import ScopeOptions
 from aatoolkit.sections import Profile, Section

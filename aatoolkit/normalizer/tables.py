@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from aatoolkit.availability.detect import Detection, Hint, Signal
     from aatoolkit.metadata.column import Source
     from aatoolkit.normalizer.columns import BuiltTable
-    from aatoolkit.normalizer.rows import TableRows
-    from aatoolkit.normalizer.walk import Drift
+    from aatoolkit.normalizer.rows import Drift, TableRows
     from aatoolkit.sections import Section
     from aatoolkit.stats.explain.explanation import Explanation
 
