@@ -156,6 +156,8 @@ class TableStatements:
     @cached_property
     def denies_some(self) -> bool:
         """Whether any number is denied, as far as can be told without looking at columns."""
+        if not any(map(denies, self._signals)):
+            return False
         is_empty = self._whole.status in EMPTY
         return any(map(denies, self._narrow)) or bool(self._by_engine[is_empty].any())
 

@@ -6,7 +6,7 @@ together. What is odd raises; then each column is converted alone, and odd ones 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache, cached_property, lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -120,7 +120,7 @@ class BuiltTable:
         values = lists[0] if len(lists) == 1 else [*chain.from_iterable(lists)]
         try:
             if column.dtype == "category":
-                array = _coded(map(_codes(column.levels).__getitem__, values), column)
+                array = _coded([*map(_codes(column.levels).__getitem__, values)], column)
             else:
                 array = exact_array(values, kinds, column.dtype)
         except (ValueError, OverflowError, KeyError, TypeError):
@@ -159,7 +159,7 @@ class BuiltTable:
                 report.keep(place, rows_of(odd), "new level")
             else:  # undeclared levels come last
                 levels = _codes((*column.levels, *new))
-            array = _coded(map(levels.get, values), column, new * (not column.ordered))
+            array = _coded([*map(levels.get, values)], column, new * (not column.ordered))
         self._blocks.append((column.dtype, array, [column.name]))
 
     def _mask(self, statements: TableStatements, report: DriftReport) -> None:
@@ -241,10 +241,14 @@ def _codes(levels: tuple[str, ...]) -> dict[Any, int | None]:
     return {**{level: code for code, level in enumerate(levels)}, None: None, MISSING: None}
 
 
-def _coded(codes: Iterable[int | None], column: Column, new: Sequence[str] = ()) -> pa.Array:
-    levels = pa.array([*column.levels, *new], pa.string())
-    array = pa.array(codes, pa.int32())
+def _coded(codes: list[int | None], column: Column, new: Sequence[str] = ()) -> pa.Array:
+    array, levels = pa.array(codes, pa.int32()), _levels((*column.levels, *new))
     return pa.DictionaryArray.from_arrays(array, levels, ordered=column.ordered)
+
+
+@lru_cache(maxsize=256)
+def _levels(levels: tuple[str, ...]) -> pa.Array:
+    return pa.array(levels, pa.string())
 
 
 # --- frames ----------------------------------------------------------------------------------
@@ -313,16 +317,13 @@ def _converted(dtype: str, whole: pa.Array, size: int, count: int, dtype_backend
 
     starts = [size * number for number in range(count)]
     if dtype == "category":
-        codes = whole.indices.fill_null(-1).to_numpy(zero_copy_only=False).copy()
+        codes, missing = _in_memory(whole.indices)
+        codes[missing] = -1
         levels = _category(tuple(whole.dictionary.to_pylist()), whole.type.ordered)
         return [pd.Categorical.from_codes(codes, dtype=levels, validate=False)]
     is_numpy = dtype_backend != "pyarrow"
     if is_numpy and dtype in _MASKED:
-        missing = np.zeros(len(whole), bool)
-        if whole.null_count:
-            missing = whole.is_null().to_numpy(zero_copy_only=False)
-            whole = pc.fill_null(whole, False if dtype == "boolean" else 0)
-        values = whole.to_numpy(zero_copy_only=False).copy()
+        values, missing = _in_memory(whole)
         make = getattr(pd.arrays, _MASKED[dtype])
         return [make(values[at : at + size], missing[at : at + size]) for at in starts]
     if is_numpy and dtype == "date":
@@ -340,6 +341,18 @@ def _converted(dtype: str, whole: pa.Array, size: int, count: int, dtype_backend
     elif whole.type == pa.string():
         whole = whole.cast(pa.large_string(), memory_pool=POOL)
     return [kind.__from_arrow__(whole.slice(at, size)) for at in starts]
+
+
+def _in_memory(array: pa.Array) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """The numbers of an array as they are in memory, and a mask of those that are missing."""
+    missing = np.zeros(len(array), bool)
+    if array.null_count:
+        missing = array.is_null().to_numpy(zero_copy_only=False)
+    if array.type == pa.bool_():
+        return pc.fill_null(array, False).to_numpy(zero_copy_only=False).copy(), missing
+    kind, buffer = array.type.to_pandas_dtype(), array.buffers()[1] if len(array) else b""
+    values = np.frombuffer(buffer, kind, len(array), array.offset * kind().itemsize)
+    return values.copy(), missing
 
 
 @cache
