@@ -161,24 +161,25 @@ def read_as(values: Sequence[Any], reading: Reading | Column | _Plain, year: Any
     for row in missing:
         rows[row] = None
     if reading.parse is None:
-        odd = _read_rows(rows, lambda value: type(value) not in _EXACT[dtype], read)
+        exact = _EXACT[dtype]
+        odd = _read_rows(rows, [r for r, v in enumerate(rows) if type(v) not in exact], read)
         try:
             return Parsed(_scaled(exact_array(rows, set(), dtype), reading.scale), odd, missing)
         except (ValueError, OverflowError):
-            odd += _read_rows(rows, lambda value: True, read)
+            odd += _read_rows(rows, range(len(rows)), read)
     else:
-        odd = _read_rows(rows, lambda value: True, partial(_PARSERS[reading.parse], dtype, year))
+        read = partial(_PARSERS[reading.parse], dtype, year)
+        odd = _read_rows(rows, range(len(rows)), read)
     return Parsed(_scaled(_array(rows, dtype), reading.scale), sorted(odd), missing)
 
 
-def _read_rows(
-    rows: list[Any], is_read: Callable[[Any], bool], read: Callable[[Any], Any]
-) -> list[int]:
-    """Read some values one by one, equal texts once; return the rows that are odd."""
+def _read_rows(rows: list[Any], numbers: Iterable[int], read: Callable[[Any], Any]) -> list[int]:
+    """Read the values in some rows one by one, equal texts once; return the rows that are odd."""
     memo: dict[str, Any] = {}
     odd: list[int] = []
-    for row, value in enumerate(rows):
-        if value is None or not is_read(value):
+    for row in numbers:
+        value = rows[row]
+        if value is None:
             continue
         if type(value) is str and value in memo:
             result = memo[value]

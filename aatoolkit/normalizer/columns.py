@@ -187,11 +187,7 @@ class BuiltTable:
         empty = max(array.null_count for array in keys)
         if empty:
             report.record("null key", place, empty)
-        lists = [  # `to_pylist` takes many times as long
-            key.to_pylist() if key.null_count else key.to_numpy(zero_copy_only=False).tolist()
-            for key in keys
-        ]
-        different = len(set(lists[0] if len(lists) == 1 else zip(*lists, strict=True)))
+        different = _distinct(keys)
         if different < self.size:
             report.record("duplicate key", place, self.size - different)
             self._places["_row"] = len(self._blocks), 0
@@ -233,6 +229,23 @@ class BuiltTable:
         }
         key, recipe = tuple(self.table.key), read_from(0, self.name)
         return attrs.FrameMetadata(columns, key, (self._source,), recipe=recipe)
+
+
+def _distinct(columns: Sequence[pa.Array]) -> int:
+    """Count the distinct rows of some columns."""
+    if len(columns[0]) <= _FEW:  # `to_pylist` takes many times as long
+        lists = [
+            c.to_pylist() if c.null_count else c.to_numpy(zero_copy_only=False).tolist()
+            for c in columns
+        ]
+        return len({*zip(*lists, strict=True)})
+    # Arrow's own grouping, and Python's, take nearly as much memory as a long answer has bytes.
+    distinct = rows = np.zeros(len(columns[0]), np.int64)
+    for column in columns:
+        values = pc.dictionary_encode(column, "encode", memory_pool=POOL)
+        codes = values.indices.to_numpy(zero_copy_only=False)
+        distinct, rows = np.unique(rows * len(column) + codes, return_inverse=True)
+    return len(distinct)
 
 
 @lru_cache(maxsize=256)
