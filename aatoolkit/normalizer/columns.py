@@ -120,7 +120,9 @@ class BuiltTable:
         values = lists[0] if len(lists) == 1 else [*chain.from_iterable(lists)]
         try:
             if column.dtype == "category":
-                array = _coded([*map(_codes(column.levels).__getitem__, values)], column)
+                array = _coded(
+                    pa.array([*map(_codes(column.levels).__getitem__, values)], pa.int32()), column
+                )
             else:
                 array = exact_array(values, kinds, column.dtype)
         except (ValueError, OverflowError, KeyError, TypeError):
@@ -145,21 +147,31 @@ class BuiltTable:
         array = parsed.array
         if index is not None:
             there = pa.array(index, mask=index < 0)
-            array = pc.take(array, there) if len(array) else pa.nulls(len(index), array.type)
+            array = (
+                pc.take(array, there, memory_pool=POOL)
+                if len(array)
+                else pa.nulls(len(index), array.type)
+            )
         if column.null is not None:
             array = pc.fill_null(array, column.null)
         if column.dtype == "category":
-            values = array.to_pylist()
-            levels, new = _codes(column.levels), sorted({*values} - {*column.levels, None})
+            encoded = pc.dictionary_encode(array, memory_pool=POOL)
+            values = encoded.dictionary.to_pylist()
+
+            def coded(levels: tuple[str, ...]) -> pa.Array:
+                codes = pa.array([*map(_codes(levels).get, values)], pa.int32())
+                return pc.take(codes, encoded.indices, memory_pool=POOL)
+
+            codes, new = coded(column.levels), sorted({*values} - {*column.levels})
             if new:
-                count = sum(value in new for value in values)
+                count = codes.null_count - array.null_count
                 report.record("new level", column.pattern, count, json_text(new[0]))
             if new and column.ordered:
                 odd = [row for row, value in enumerate(place.values) if value in new]
                 report.keep(place, rows_of(odd), "new level")
-            else:  # undeclared levels come last
-                levels = _codes((*column.levels, *new))
-            array = _coded([*map(levels.get, values)], column, new * (not column.ordered))
+            elif new:  # undeclared levels come last
+                codes = coded((*column.levels, *new))
+            array = _coded(codes, column, new * (not column.ordered))
         self._blocks.append((column.dtype, array, [column.name]))
 
     def _mask(self, statements: TableStatements, report: DriftReport) -> None:
@@ -254,9 +266,9 @@ def _codes(levels: tuple[str, ...]) -> dict[Any, int | None]:
     return {**{level: code for code, level in enumerate(levels)}, None: None, MISSING: None}
 
 
-def _coded(codes: list[int | None], column: Column, new: Sequence[str] = ()) -> pa.Array:
-    array, levels = pa.array(codes, pa.int32()), _levels((*column.levels, *new))
-    return pa.DictionaryArray.from_arrays(array, levels, ordered=column.ordered)
+def _coded(codes: pa.Array, column: Column, new: Sequence[str] = ()) -> pa.Array:
+    levels = _levels((*column.levels, *new))
+    return pa.DictionaryArray.from_arrays(codes, levels, ordered=column.ordered)
 
 
 @lru_cache(maxsize=256)
