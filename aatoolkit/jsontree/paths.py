@@ -217,25 +217,25 @@ def key_step(key: str) -> str:
     return f".{key}" if _IDENTIFIER.fullmatch(key) else f"[{json_text(key)}]"
 
 
-def leaves(value: Any, path: str, whole: Container[str] = ()) -> list[tuple[str, str]]:
+def leaves(value: Any, path: str, ends: Container[str] = ()) -> list[tuple[str, str]]:
     """List the leaves of a JSON value: their concrete paths and JSON texts.
 
     A leaf is a value that contains no other; an empty object or array is one, and so is what is
-    at a path of ``whole``.
+    at a path of ``ends``.
 
     Examples
     --------
     >>> leaves({"a": [1, {}], "b c": None}, "$")
     [('$.a[0]', '1'), ('$.a[1]', '{}'), ('$["b c"]', 'null')]
     """
-    listed: list[tuple[str, str]] = []
+    texts: list[tuple[str, str]] = []
     pending: list[tuple[Any, str]] = [(value, path)]
     while pending:
         value, path = pending.pop()
-        if not value or not isinstance(value, dict | list) or path in whole:
-            listed.append((path, json.dumps(value, ensure_ascii=False)))
+        if not value or not isinstance(value, dict | list) or path in ends:
+            texts.append((path, json.dumps(value, ensure_ascii=False)))
         elif isinstance(value, dict):
             pending += reversed([(item, path + key_step(key)) for key, item in value.items()])
         else:
             pending += reversed([(item, f"{path}[{i}]") for i, item in enumerate(value)])
-    return listed
+    return texts

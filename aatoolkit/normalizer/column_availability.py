@@ -252,8 +252,8 @@ class TableStatements:
 
 def _combined(states: Iterable[Availability]) -> Availability:
     """Combine states; one alone stays as it is."""
-    listed = [*states]
-    return combine(listed) if len(listed) > 1 else listed[0]
+    parts = [*states]
+    return combine(parts) if len(parts) > 1 else parts[0]
 
 
 def _with_rows(state: Availability, rows: Sequence[Availability]) -> Availability:
@@ -268,8 +268,8 @@ def section_state(signals: Iterable[Signal]) -> Availability | None:
 
     Statements of one weight are combined. Those about some rows only are not among them.
     """
-    whole = [signal for signal in signals if signal.scope == "section" and not signal.rows]
-    first = [signal for signal in whole if signal.rule == "transport"] or whole
+    own = [signal for signal in signals if signal.scope == "section" and not signal.rows]
+    first = [signal for signal in own if signal.rule == "transport"] or own
     return _combined(signal.availability for signal in first) if first else None
 
 
@@ -349,9 +349,9 @@ def in_words(metadata: FrameMetadata, signals: list[Signal]) -> str:
     columns = metadata.columns
     states = [column.availability for name, column in columns.items() if name not in metadata.key]
     states = states or [column.availability for column in columns.values()]
-    whole = combine({id(state): state for state in states}.values())  # most columns share theirs
+    overall = combine({id(state): state for state in states}.values())  # most columns share theirs
     section = section_state(signals)
-    return str(section if section is not None and section.status == whole.status else whole)
+    return str(section if section is not None and section.status == overall.status else overall)
 
 
 def signal_table(signals: list[Signal]) -> pd.DataFrame:

@@ -336,36 +336,36 @@ def _frame_of(
     )
 
 
-def _converted(dtype: str, whole: pa.Array, size: int, count: int, dtype_backend: str) -> Any:
+def _converted(dtype: str, values: pa.Array, size: int, count: int, dtype_backend: str) -> Any:
     """Convert columns of a dtype, one after the other in an array; they can be written to."""
     import pandas as pd
 
     starts = [size * number for number in range(count)]
     if dtype == "category":
-        codes, missing = _in_memory(whole.indices)
+        codes, missing = _in_memory(values.indices)
         codes[missing] = -1
-        levels = _category(tuple(whole.dictionary.to_pylist()), whole.type.ordered)
+        levels = _category(tuple(values.dictionary.to_pylist()), values.type.ordered)
         return [pd.Categorical.from_codes(codes, dtype=levels, validate=False)]
     is_numpy = dtype_backend != "pyarrow"
     if is_numpy and dtype in _MASKED:
-        values, missing = _in_memory(whole)
+        numbers, missing = _in_memory(values)
         make = getattr(pd.arrays, _MASKED[dtype])
-        return [make(values[at : at + size], missing[at : at + size]) for at in starts]
+        return [make(numbers[at : at + size], missing[at : at + size]) for at in starts]
     if is_numpy and dtype == "date":
         # pandas holds days as instants at midnight.
-        return whole.cast(pa.timestamp("us")).to_numpy(zero_copy_only=False).copy()
+        return values.cast(pa.timestamp("us")).to_numpy(zero_copy_only=False).copy()
     if is_numpy and dtype == "list<string>":
-        return as_tuples(whole)
+        return as_tuples(values)
     kind: Any = _kind(dtype) if is_numpy else None
     if kind is None:
-        whole = whole.cast(_SHORT.get(whole.type, whole.type))
-        kind = pd.ArrowDtype(whole.type)
+        values = values.cast(_SHORT.get(values.type, values.type))
+        kind = pd.ArrowDtype(values.type)
     elif dtype == "timestamp":
-        instants = kind.__from_arrow__(whole).copy()
+        instants = kind.__from_arrow__(values).copy()
         return [instants[at : at + size] for at in starts]
-    elif whole.type == pa.string():
-        whole = whole.cast(pa.large_string(), memory_pool=POOL)
-    return [kind.__from_arrow__(whole.slice(at, size)) for at in starts]
+    elif values.type == pa.string():
+        values = values.cast(pa.large_string(), memory_pool=POOL)
+    return [kind.__from_arrow__(values.slice(at, size)) for at in starts]
 
 
 def _in_memory(array: pa.Array) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:

@@ -146,13 +146,13 @@ def normalize(
             argument="dtype_backend",
         )
     reader = _Reader(strict, dtype_backend, options, max_nodes)
-    known = sections.default_profile() if profile is None else Profile.load(profile)
-    owner = f"profile {OWNER}" if known.name == OWNER else known.name
+    loaded = sections.default_profile() if profile is None else Profile.load(profile)
+    owner = f"profile {OWNER}" if loaded.name == OWNER else loaded.name
     if isinstance(section, Section):
         return reader.read(answer, section, "own" if profile is None else owner)
-    declared = known.section(section) if profile is None else known.get(section)
+    declared = loaded.section(section) if profile is None else loaded.get(section)
     if declared is not None:
-        is_tentative = declared.name in known.tentative and not strict
+        is_tentative = declared.name in loaded.tentative and not strict
         return reader.read(answer, declared, owner, is_tentative)
     draft = _draft_of(answer, section, None)
     if draft is not None:

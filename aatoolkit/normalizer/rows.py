@@ -81,7 +81,7 @@ def plans(section: Section) -> tuple[TablePlan, ...]:
     values = [column for table in section for column in table.columns if not column.is_label]
     inside = {column.pattern for column in values if (column.source or "")[0] not in "^$"}
     beyond = {column.source or "" for column in values if column.pattern not in inside}
-    listed = []
+    compiled = []
     for table in section:
         rows, sources = table.rows, [column.source or "" for column in table.columns]
         kind: type | None = dict
@@ -94,8 +94,8 @@ def plans(section: Section) -> tuple[TablePlan, ...]:
         unplain = frozenset(c.name for c in table.columns if c.reading or c.null is not None)
         alone = unplain | {c.name for c in table.columns if c.dtype == "category"}
         outside = frozenset(beyond & {*sources})
-        listed.append(TablePlan(table, kind, is_filtered, outside, measures, unplain, alone))
-    return tuple(listed)
+        compiled.append(TablePlan(table, kind, is_filtered, outside, measures, unplain, alone))
+    return tuple(compiled)
 
 
 def _is_measure(table: Table, column: Column) -> bool:
@@ -420,14 +420,14 @@ class FieldNode:
         The steps below: by the name of a field, and by `Each` and `Entries`.
     is_read : bool
         Whether a column takes the value.
-    known : str or None
+    why : str or None
         Why a value that is not taken is no drift: ``envelope`` or ``known``.
     """
 
     def __init__(self) -> None:
         self.below: dict[Any, FieldNode] = {}
         self.is_read = False
-        self.known: str | None = None
+        self.why: str | None = None
 
     def down(self, steps: Sequence[Step]) -> list[FieldNode]:
         """The nodes some steps below, one for each of the keys that a step is limited to."""
@@ -442,22 +442,22 @@ class FieldNode:
 
 @lru_cache(maxsize=128)
 def field_map(section: Section) -> FieldNode:
-    """Build the tree of the paths that a section's columns read, and of other known paths."""
+    """Build the tree of the paths that a section's columns read, and of other paths that are expected."""
     root = FieldNode()
     for name in ENVELOPE:
-        root.down((Field(name),))[0].known = "envelope"
-    known = [*map(parse_pattern, section.kept)]
+        root.down((Field(name),))[0].why = "envelope"
+    expected = [*map(parse_pattern, section.kept)]
     for table in section:
         rows, is_computed = table.rows, table.rows.function is not None
         root.down(rows.steps)
-        known += [rows.steps] * is_computed
+        expected += [rows.steps] * is_computed
         for column in table.columns:
             if column.is_label:
                 continue
             ups, sign, source = _compiled(column.source or "", rows.header)
             for header in (step.header for step in source if isinstance(step, Named)):
                 last = max(at for at, step in enumerate(header) if step == Each())
-                known.append(header[:last])
+                expected.append(header[:last])
             if is_computed and not ups and not sign:
                 continue
             # Where it passes through the rows, with the keys that they name.
@@ -467,9 +467,9 @@ def field_map(section: Section) -> FieldNode:
                     steps[at] = own
             for node in root.down(steps):
                 node.is_read = True
-    for path in known:
+    for path in expected:
         for node in root.down(path):
-            node.known = "known"
+            node.why = "known"
     return root
 
 
@@ -495,12 +495,12 @@ class Drift:
     example: str | None = None
 
     def __str__(self) -> str:
-        shown = f", such as {self.example[:60]}" if self.example is not None else ""
+        example = f", such as {self.example[:60]}" if self.example is not None else ""
         times = f" ({self.count} times)" if self.count > 1 else ""
         place = self.path
         if not self.kind.endswith(" key"):
             place = f"$.{place}" if place else "$"
-        return f"{self.kind}{times}{shown} @ {place}"
+        return f"{self.kind}{times}{example} @ {place}"
 
 
 class DriftReport:
@@ -556,7 +556,7 @@ class DriftReport:
         }
 
     def extra_frame(self) -> pd.DataFrame:
-        """The leaves that no column took; those of fields that are known come last."""
+        """The leaves that no column took; those of fields that are expected come last."""
         order = {"envelope": 2, "known": 1}
         rows = [(path, *of) for path, of in self.extra.items()]
         return listing(
@@ -625,38 +625,38 @@ class Walk:
         place: Vector,
         node: FieldNode,
         steps: tuple[Step, ...] = (),
-        known: str | None = None,
+        why: str | None = None,
     ) -> None:
         """Visit the values at a declared place, and what is below them."""
-        kinds, known = place.kinds, node.known or known
+        kinds, why = place.kinds, node.why or why
         self.census.look(place.values, kinds, len(steps))
         takes: set[type] = {Missing}
-        entries, each = node.below.get(Entries), node.below.get(Each)
+        entries, elements = node.below.get(Entries), node.below.get(Each)
         if dict in kinds and entries is not None:
             takes.add(dict)
             self.census.add_keys(place.of_type(dict))
-            self.visit(place.entries(), entries, (*steps, Entries()), known)
+            self.visit(place.entries(), entries, (*steps, Entries()), why)
         elif dict in kinds and node.below.keys() - {Each}:
             takes.add(dict)
             self.census.add_keys(place.of_type(dict))
-            self._visit_fields(place, node, steps, known)
-        if list in kinds and each is not None:
+            self._visit_fields(place, node, steps, why)
+        if list in kinds and elements is not None:
             takes.add(list)
-            self.visit(place.each(), each, (*steps, Each()), known)
+            self.visit(place.each(), elements, (*steps, Each()), why)
         rest = {dict, list} & kinds - takes
         if rest:
             self.census.walk([v for v in place.values if type(v) in rest], len(steps))
         if node.is_read:  # what the column itself could not read it keeps
             return
         # Null is expected of fields and entries: an element that is null has no row.
-        if not node.known and steps and type(steps[-1]) is not Each:
+        if not node.why and steps and type(steps[-1]) is not Each:
             takes.add(type(None))
         if not kinds <= takes:
             rows = place.where(lambda kind: kind not in takes)
-            self._keep(place, rows, known, "wrong type", steps)
+            self._keep(place, rows, why, "wrong type", steps)
 
     def _visit_fields(
-        self, place: Vector, node: FieldNode, steps: tuple[Step, ...], known: str | None
+        self, place: Vector, node: FieldNode, steps: tuple[Step, ...], why: str | None
     ) -> None:
         """Visit the declared fields of objects, report the others; very many are keys of one."""
         names = place.fields()
@@ -668,16 +668,16 @@ class Walk:
             if name in new:
                 self.census.look(field.values, field.kinds, len(below))
                 self.census.walk(field.values, len(below))
-                self._keep(field, field.present, known, "new", below)
+                self._keep(field, field.present, why, "new", below)
             elif field.kinds != {Missing}:
-                self.visit(field, node.below[name], below, known)
+                self.visit(field, node.below[name], below, why)
         if are_many:
             entries = place.entries([*new])
             self.census.walk(entries.values, len(steps) + 1)
-            self._keep(entries, range(len(entries)), known, "new", (*steps, Entries()))
+            self._keep(entries, range(len(entries)), why, "new", (*steps, Entries()))
 
     def _keep(
-        self, place: Vector, rows: Rows, known: str | None, kind: str, steps: tuple[Step, ...]
+        self, place: Vector, rows: Rows, why: str | None, kind: str, steps: tuple[Step, ...]
     ) -> None:
-        path = None if known else format_path(steps)
-        self.report.keep(place, rows, known or kind, path)
+        path = None if why else format_path(steps)
+        self.report.keep(place, rows, why or kind, path)

@@ -308,7 +308,7 @@ class Tables(Mapping[str, "pd.DataFrame"], NamesNear):
         >>> table = aa.Table("brands", "Brands.", aa.sections.records("rows"), "brand", columns)
         >>> body = b'{"rows": [{"brand": "Acme", "mentionCount": 3}]}'
         >>> tables = aa.normalize(aa.Section("mine", "Mine.", table), body)
-        >>> [each.column for each in tables.explain("$.rows[0]").children]
+        >>> [cell.column for cell in tables.explain("$.rows[0]").children]
         ['brands.brand', 'brands.mention_count']
         """
         from aatoolkit.stats.explain.responses import explain_path
