@@ -442,7 +442,7 @@ class FieldNode:
 
 @lru_cache(maxsize=128)
 def field_map(section: Section) -> FieldNode:
-    """Build the tree of the paths that a section's columns read, and of others that are expected."""
+    """Build the tree of the paths that columns read, and of others that are expected."""
     root = FieldNode()
     for name in ENVELOPE:
         root.down((Field(name),))[0].why = "envelope"
