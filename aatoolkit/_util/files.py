@@ -258,14 +258,14 @@ def read_regular_file(path: Path, limit: int) -> str:
 def _mode(target: Path) -> int | None:
     """The permissions of a file that is to be replaced; None where there is none."""
     try:
-        found = target.stat()
+        facts = target.stat()
     except FileNotFoundError:
         return None
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(facts.st_mode):
         raise OSError(errno.EINVAL, "what is there is no regular file")
     if not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, "what is there is write-protected")
-    return stat.S_IMODE(found.st_mode)
+    return stat.S_IMODE(facts.st_mode)
 
 
 def _is_taken(target: Path) -> bool:

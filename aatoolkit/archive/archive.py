@@ -574,8 +574,8 @@ class Archive(metaclass=Chaptered):
             If another process changed the same rows; forget again.
         """
         self._writable()
-        listed = None if hosts is None else [*(Selection.of(hosts).hosts or ())]
-        return upkeep.forget(self._store, listed, Selection.of(since=before).since)
+        names = None if hosts is None else [*(Selection.of(hosts).hosts or ())]
+        return upkeep.forget(self._store, names, Selection.of(since=before).since)
 
     @typed
     def verify(self, *, replay: bool = False) -> ArchiveCheck:

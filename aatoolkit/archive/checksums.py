@@ -60,8 +60,8 @@ class Checksums:
         if anew:
             store.checksums.clear()
         with store.errors(FOLDER):
-            listed = store.files.get_file_info(FileSelector(FOLDER, allow_not_found=True))
-            self.names = sorted(info.base_name for info in listed if info.is_file)
+            infos = store.files.get_file_info(FileSelector(FOLDER, allow_not_found=True))
+            self.names = sorted(info.base_name for info in infos if info.is_file)
             parts = {name: self._part(name) for name in self.names if name.endswith(".json")}
         replaced = {old for part in parts.values() for old in part.get("replaces", ())}
         for name, part in parts.items():

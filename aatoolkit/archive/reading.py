@@ -265,7 +265,7 @@ def _history_sql(table: StoredTable, where: str, days: Selection) -> str:
     key = ["host", *_FILTERS, *table.key, "_row"]
     values = [name for name in table.columns if name not in key]
     over = ", ".join(map(identifier, key))
-    listed = ", ".join(map(identifier, (*key, *values)))
+    columns = ", ".join(map(identifier, (*key, *values)))
     packed = f"row({', '.join(map(identifier, values))})" if values else "row(1)"
     is_known = " OR ".join(f"{identifier(name)} IS NOT NULL" for name in values) or "true"
     same = " AND ".join(f"c.{name} IS NOT DISTINCT FROM f.{name}" for name in ("host", *_FILTERS))
@@ -273,7 +273,7 @@ def _history_sql(table: StoredTable, where: str, days: Selection) -> str:
     keep = ['("aa covered" IS NULL OR "aa covered" <= "aa last")', *days.within(moment)]
     return f"""
     WITH stored AS (
-        SELECT {listed}, fetched_at, days, ({is_known}) AS "aa known", {packed} AS "aa packed"
+        SELECT {columns}, fetched_at, days, ({is_known}) AS "aa known", {packed} AS "aa packed"
         FROM {identifier(_ROWS)} WHERE {where}
     ), numbered AS (
         SELECT *,
@@ -305,7 +305,7 @@ def _history_sql(table: StoredTable, where: str, days: Selection) -> str:
             WHERE {same} AND CAST(f.{moment} AS DATE) BETWEEN c.window_start AND c.window_end
         ) AS "aa covered" FROM f
     )
-    SELECT {listed}, first_seen, fetched_at AS last_seen,
+    SELECT {columns}, first_seen, fetched_at AS last_seen,
         coalesce("aa changed", first_seen) AS last_changed,
         CAST("aa revised" AS BIGINT) AS revisions
     FROM judged WHERE {" AND ".join(keep)} ORDER BY host, {moment}, {over}

@@ -299,12 +299,12 @@ def _ensured(store: ArchiveStore, wanted: StoredTable) -> Any:
     if not new and old.prefix == wanted.prefix:
         return table
     gone = (column for column in old.table.columns if column.name not in declared.names)
-    whole = replace(wanted, table=replace(declared, columns=(*declared.columns, *gone)))
+    grown = replace(wanted, table=replace(declared, columns=(*declared.columns, *gone)))
     with store.errors(wanted.name):
         if new:
             schema = pa.schema({name: TYPES[column.dtype] for name, column in new.items()})
             table.alter.add_columns(engine().Schema.from_arrow(schema).fields)
-        table.alter.set_table_properties(whole.configuration(), raise_if_not_exists=False)
+        table.alter.set_table_properties(grown.configuration(), raise_if_not_exists=False)
     place = (wanted.section, declared.name)
     record(store, [(*place, name, "new column", None, c.dtype) for name, c in new.items()])
     return store.open(wanted.name)

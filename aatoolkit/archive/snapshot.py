@@ -19,7 +19,6 @@ from functools import cache, cached_property
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.dataset as ds
 
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import parse_moment
@@ -60,8 +59,8 @@ def identifier(name: str) -> str:
 
 def in_list(column: str, values: Iterable[str]) -> str:
     """The condition of SQL that a column has one of some values, of which there may be none."""
-    listed = ", ".join(map(quoted, sorted(values)))
-    return f"{identifier(column)} IN ({listed})" if listed else "false"
+    texts = ", ".join(map(quoted, sorted(values)))
+    return f"{identifier(column)} IN ({texts})" if texts else "false"
 
 
 @cache
@@ -123,10 +122,10 @@ class Selection:
         last = None if until is None else moment(until, "until", last=True)
         if first and last and first > last:
             raise ScopeError(f"since={since!r} is after until={until!r}", parameter="since")
-        listed: Iterable[Any] = [hosts]
-        if isinstance(hosts, Iterable) and not isinstance(hosts, str):
-            listed = hosts
-        names = None if hosts is None else tuple(dict.fromkeys(map(canonical_host, listed)))
+        names: Any = (
+            hosts if isinstance(hosts, Iterable) and not isinstance(hosts, str) else [hosts]
+        )
+        names = None if hosts is None else tuple(dict.fromkeys(map(canonical_host, names)))
         return cls(names, first, last, scope)
 
     def before(self, limit: datetime | None) -> Selection:
@@ -320,23 +319,25 @@ class Snapshot:
         sources, is_grown = [], path in self._grown
         if files.paths and self.store.is_local:
             partitioned = bool(files.table.metadata().partition_columns)
-            listed = ", ".join(map(quoted, files.paths))
+            paths = ", ".join(map(quoted, files.paths))
             sources.append(
-                f"read_parquet([{listed}], hive_partitioning={partitioned}, "
+                f"read_parquet([{paths}], hive_partitioning={partitioned}, "
                 f"hive_types_autocast=false, union_by_name={is_grown})"
             )
         elif files.paths:
-            connection.register(f"{view} with rows", self._dataset(path, files))
+            with self.store.errors(path):
+                rows = self.store.dataset(path, files.table)
+            connection.register(f"{view} with rows", rows)
             sources.append(identifier(f"{view} with rows"))
         if is_grown or not sources:
             # Files lack columns that were added after them, and there may be no file.
             connection.register(f"{view} without rows", files.schema.empty_table())
             sources.append(identifier(f"{view} without rows"))
-        rows = " UNION ALL BY NAME ".join(f"SELECT * FROM {source}" for source in sources)
+        union = " UNION ALL BY NAME ".join(f"SELECT * FROM {source}" for source in sources)
         columns = ", ".join(identifier(field.name) for field in files.schema)
         try:
             connection.execute(
-                f"CREATE TEMP VIEW {identifier(view)} AS SELECT {columns} FROM ({rows}) "
+                f"CREATE TEMP VIEW {identifier(view)} AS SELECT {columns} FROM ({union}) "
                 f"WHERE {where}"
             )
         except duckdb().Error as error:
@@ -347,13 +348,6 @@ class Snapshot:
                 "archive.rebuild() makes tables anew from the responses",
                 path=self.store.root,
             )
-
-    def _dataset(self, path: str, files: VisibleFiles) -> ds.Dataset:
-        with self.store.errors(path):
-            whole = self.store.dataset(path, files.table)
-        names = {uri.rsplit("/", 1)[-1] for uri in files.paths}
-        kept = [f for f in whole.get_fragments() if f.path.rsplit("/", 1)[-1] in names]
-        return ds.FileSystemDataset(kept, whole.schema, whole.format, whole.filesystem)
 
     @cached_property
     def _grown(self) -> frozenset[str]:

@@ -500,8 +500,8 @@ def rebuild(
         _replace(store, tables, files)
     for run in (*sorted(before.rebuilding), name):
         log(store, run, "rebuilt", note={})
-    whole = all_tables(store)
-    note_all(store, whole, anew={*whole} - {RESPONSES, RUNS})
+    everything = all_tables(store)
+    note_all(store, everything, anew={*everything} - {RESPONSES, RUNS})
     return problems
 
 

@@ -100,15 +100,18 @@ def differences(before: pd.DataFrame, after: pd.DataFrame, key: Sequence[str]) -
     labels = [_labels(frame, key) for frame in plain]
     if not key or any(index.has_duplicates for index in labels):
         labels = [pd.RangeIndex(len(frame)).map(lambda at: f"row={at}") for frame in plain]
-    one, two = (frame.set_axis(index) for frame, index in zip(plain, labels, strict=True))
-    gone, new = one.index.difference(two.index, sort=False), two.index.difference(one.index, False)
+    first, second = (frame.set_axis(index) for frame, index in zip(plain, labels, strict=True))
+    gone, new = (
+        first.index.difference(second.index, sort=False),
+        second.index.difference(first.index, False),
+    )
     parts = [
         pd.DataFrame({"kind": "row", "key": gone, "before": "row"}),
         pd.DataFrame({"kind": "row", "key": new, "after": "row"}),
     ]
-    both = one.index.intersection(two.index, sort=False)
-    for column in one.columns.intersection(two.columns, sort=False):
-        old, now = one.loc[both, column], two.loc[both, column]
+    both = first.index.intersection(second.index, sort=False)
+    for column in first.columns.intersection(second.columns, sort=False):
+        old, now = first.loc[both, column], second.loc[both, column]
         is_number = all(
             pd.api.types.is_numeric_dtype(side) and side.dtype != "boolean" for side in (old, now)
         )
@@ -175,16 +178,16 @@ def compare(before: Study, after: Study) -> StudyDiff:
     parts: list[pd.DataFrame] = []
     same = 0
     for key in sorted(here.keys() | there.keys()):
-        one, two = here.get(key), there.get(key)
-        states = [r and f"{r.status} {r.sha256[:12]}" for r in (one, two)]
-        if one and two and (one.sha256, one.status) == (two.sha256, two.status):
+        first, second = here.get(key), there.get(key)
+        states = [r and f"{r.status} {r.sha256[:12]}" for r in (first, second)]
+        if first and second and (first.sha256, first.status) == (second.sha256, second.status):
             same += 1
             continue
-        place = _place(one or two)
+        place = _place(first or second)
         sides = dict(zip(("before", "after"), states, strict=True))
         parts.append(pd.DataFrame([{"kind": "response", **place, **sides}]))
-        if one and two:
-            read, again = _read(before, one), _read(after, two)
+        if first and second:
+            read, again = _read(before, first), _read(after, second)
             for section in [name for name in read if name in again]:
                 for frame in _section_changes(read[section], again[section]):
                     parts.append(frame.assign(**place | {"section": section}))
@@ -210,14 +213,14 @@ def _read(study: Study, record: Record) -> Mapping[str, Tables]:
         return Dataset({})
 
 
-def _section_changes(one: Tables, two: Tables) -> Iterator[pd.DataFrame]:
-    drifts = [tables.drift[["path", "kind"]].drop_duplicates("path") for tables in (one, two)]
+def _section_changes(first: Tables, second: Tables) -> Iterator[pd.DataFrame]:
+    drifts = [tables.drift[["path", "kind"]].drop_duplicates("path") for tables in (first, second)]
     drifted = drifts[0].merge(drifts[1], on="path", how="outer", suffixes=(" before", " after"))
     drifted.columns = pd.Index(["column", "before", "after"])
     drifted = drifted[drifted["before"].isna() | drifted["after"].isna()]
     yield drifted.assign(kind="drift")
-    for name in [name for name in one if name in two]:
-        frames = one[name], two[name]
+    for name in [name for name in first if name in second]:
+        frames = first[name], second[name]
         columns = [metadata_of(frame).columns for frame in frames]
         states = [
             pd.Series({column: str(facts.availability) for column, facts in side.items()})

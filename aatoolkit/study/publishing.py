@@ -207,7 +207,7 @@ def publish(
         raise NotWritten("there is no response to publish", path=str(out))
     words = sorted({redact} if isinstance(redact, str) else {*redact})
     published = _published(read, failed, words)
-    payloads = [one.payload for one in read] + [payload for payload, _ in failed]
+    payloads = [tables.payload for tables in read] + [payload for payload, _ in failed]
     is_synthetic = all(re.search(_RESERVED, payload.host or "") for payload in payloads if payload)
     facts = _facts(about, published, words, is_synthetic)
     _check_place(place, overwrite=overwrite)

@@ -375,10 +375,10 @@ class Writer:
         os.lseek(manifest, self._read, os.SEEK_SET)
         with open(manifest, "rb", closefd=False) as file:
             data = file.read()
-        whole = data.rfind(b"\n") + 1
-        if whole < len(data):
-            os.ftruncate(manifest, self._read + whole)
-        for record in parse_lines(data[:whole], self._previous, len(self._identities) + 1):
+        end = data.rfind(b"\n") + 1
+        if end < len(data):
+            os.ftruncate(manifest, self._read + end)
+        for record in parse_lines(data[:end], self._previous, len(self._identities) + 1):
             self._remember(record.dumps(), record)
 
     def _remember(self, line: bytes, record: Record) -> None:

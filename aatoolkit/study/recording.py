@@ -267,9 +267,9 @@ def replaying_client(
     (service,) = services
     own = [record for record in records if record.base_url == service]
     max_nodes = max((record.max_nodes for record in own), default=MAX_NODES)
-    known = study._profiles.get(service) if profile is None else Profile.load(profile)
+    loaded = study._profiles.get(service) if profile is None else Profile.load(profile)
     source = Replay(study, service, own)
-    return Client._from_source(source, service, _WORKERS, known, max_nodes)
+    return Client._from_source(source, service, _WORKERS, loaded, max_nodes)
 
 
 # -- responses as tables ------------------------------------------------------------------------
