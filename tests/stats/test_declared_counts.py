@@ -82,8 +82,9 @@ def test_a_rate_of_nothing_is_said_to_be_none_whatever_it_counts() -> None:
     body = json.loads((SAMPLE.parent / "conversions.json").read_bytes())
     body["engines"][0] |= {"sessions": 0, "completeSessions": 0, "conversions": 0}
     body["engines"][0]["conversionRate"] = None
-    tables = aa.normalize("conversions", body)
-    missing = tables["conversion_engines"].aa.explain(0, "conversion_rate").missing
+    tables = aa.normalize("conversions", json.dumps(body).encode())
+    engines = tables["conversion_engines"]
+    missing = engines.aa.explain(0, "conversion_rate", within=tables).missing
     assert "complete_sessions is 0, and of nothing there is no rate" in str(missing)
 
 
