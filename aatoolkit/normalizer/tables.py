@@ -232,9 +232,11 @@ class Tables(Mapping[str, "pd.DataFrame"], NamesNear):
     def _item_named(self, name: str) -> str:
         if name in self:
             return f"it has a table of that name: write tables[{name!r}]"
-        if name in self.main or hasattr(self.main, name):
-            return f"its tables have: write tables.main[{name!r}] or tables.main.{name}"
-        return ""
+        if name in self.main:
+            return f"its main table has a column of that name: write tables.main[{name!r}]"
+        if hasattr(getattr(self.main, "aa", None), name):
+            return f"its tables have: write tables.main.aa.{name}"
+        return f"its tables have: write tables.main.{name}" if hasattr(self.main, name) else ""
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._loaders)
