@@ -144,13 +144,11 @@ def offer_names() -> None:
         sections = getattr(type(project), "_section_names", None)
         if call is None or sections is None:
             return {"completions": []}
-        names: tuple[str, ...] = ()
-        if _IS_FILTER.fullmatch(call[2]):
-            names = FILTERS
-        elif _IS_SECTION.fullmatch(call[2]):
-            names = sections(project)
+        kind, names = "filter", FILTERS if _IS_FILTER.fullmatch(call[2]) else ()
+        if _IS_SECTION.fullmatch(call[2]):
+            kind, names = "section", sections(project)
         fitting = (name for name in names if name.startswith(call[3]))
-        completions = [SimpleCompletion(text=name, type="name") for name in fitting]
+        completions = [SimpleCompletion(text=name, type=kind) for name in fitting]
         return {
             "completions": completions,
             "matched_fragment": call[3],

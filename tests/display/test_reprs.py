@@ -118,8 +118,6 @@ def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
         ("aa.", {"ScopePicker", "SectionPicker", "demo", "project"}),
         ("aa.sections.", {"get", "names", "default_profile"}),
         ("aa.errors.", {"ScopeError", "FetchError"}),
-        ("project.read('dom", {"domains"}),
-        ("project.read_all(['urls', 'g", {"gaps"}),
         ("project.read('domains', days=7, split='", {"engine", "topic", "category", "brand"}),
     ],
 )
