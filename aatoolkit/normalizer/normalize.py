@@ -352,11 +352,10 @@ def _hints(section: Section, answer: Any, signals: list[Signal]) -> Iterator[Hin
             row: repr(value) for row, value in enumerate(place.values) if value not in _NOTHING
         }
         counts = Counter(texts.values())
-        rarest = min(texts, key=lambda row: counts[texts[row]], default=None)
-        if rarest is not None:
-            path = place.path(rarest)
+        for row in sorted(texts, key=lambda row: counts[texts[row]])[:1]:
+            path = place.path(row)
             if not any(_touch(path, other) or _touch(other, path) for other in read):
-                yield Hint(path, raw(place.values[rarest]), _WATCHED)
+                yield Hint(path, raw(place.values[row]), _WATCHED)
 
 
 def _touch(path: str, above: str) -> bool:
