@@ -54,7 +54,7 @@ _INDENT = 17
 
 def _members(kind: type) -> list[tuple[str, str]]:
     """The public members that the package declares, with the first line of their docstrings."""
-    found: dict[str, str] = {}
+    members: dict[str, str] = {}
     for base in reversed(kind.__mro__):
         for name, member in vars(base).items():
             doc = inspect.getdoc(member) if base.__module__.startswith("aatoolkit.") else ""
@@ -62,11 +62,11 @@ def _members(kind: type) -> list[tuple[str, str]]:
                 member, str | int | tuple
             )
             if not name.startswith("_") and doc and not is_listed:
-                found[name] = doc.partition("\n")[0]
-    return [*found.items()]
+                members[name] = doc.partition("\n")[0]
+    return [*members.items()]
 
 
-def missing_attribute(owner: str, name: str, known: Sequence[str]) -> AttributeError:
+def missing_attribute(owner: str, name: str, names: Sequence[str]) -> AttributeError:
     """Make the error for a name that a module or object does not have, with near matches.
 
     Examples
@@ -77,8 +77,8 @@ def missing_attribute(owner: str, name: str, known: Sequence[str]) -> AttributeE
     text = f"{owner} has no attribute {name!r}"
     if name.startswith("_"):  # asked for by Python and its tools
         return AttributeError(text)
-    near = near_matches(name, known)
-    hint = did_you_mean(near, f"there are {', '.join(known)}" if len(known) < 100 else "see dir()")
+    near = near_matches(name, names)
+    hint = did_you_mean(near, f"there are {', '.join(names)}" if len(names) < 100 else "see dir()")
     return AttributeError(f"{text}; {hint}")
 
 

@@ -116,7 +116,7 @@ def patterns(kind: str) -> Mapping[tuple[str, str | None], re.Pattern[str]]:
     for of, name, strength, text in _data()[1]:
         if of == kind:
             texts.setdefault((name, strength or None), []).append(_OTHER.sub(_either, text))
-    return {name: re.compile("|".join(listed)) for name, listed in texts.items()}
+    return {name: re.compile("|".join(parts)) for name, parts in texts.items()}
 
 
 def _either(concept: re.Match[str]) -> str:
@@ -127,20 +127,20 @@ def _either(concept: re.Match[str]) -> str:
 
 @cache
 def _concepts() -> Mapping[str, str]:
-    listed = _data()[0]
-    return {name: _OTHER.sub(lambda of: listed[of[1]], text) for name, text in listed.items()}
+    concepts = _data()[0]
+    return {name: _OTHER.sub(lambda of: concepts[of[1]], text) for name, text in concepts.items()}
 
 
 @cache
 def _data() -> tuple[Mapping[str, str], list[tuple[str, ...]]]:
     """Read the file: the words of each concept, and the patterns with their kind and name."""
-    listed: dict[str, str] = {}
-    found: list[tuple[str, ...]] = []
+    concepts: dict[str, str] = {}
+    rows: list[tuple[str, ...]] = []
     for line in Path(__file__).with_name("lexicon.txt").read_text("utf-8").splitlines():
         pattern = _PATTERN.fullmatch(line)
         concept, _, text = line.partition(":")
         if pattern:
-            found.append(pattern.groups(""))
+            rows.append(pattern.groups(""))
         elif text and not line.startswith("#"):
-            listed[concept] = f"{listed.get(concept, '')} {text.strip()}".strip()
-    return {name: text.replace(" |", "|") for name, text in listed.items()}, found
+            concepts[concept] = f"{concepts.get(concept, '')} {text.strip()}".strip()
+    return {name: text.replace(" |", "|") for name, text in concepts.items()}, rows

@@ -157,9 +157,9 @@ def combine(parts: Iterable[Availability]) -> Availability:
     Availability(status=<Status.PARTIAL: 'partial'>, cause=<Cause.NOT_RUN: 'not_run'>,
                  reason=None)
     """
-    listed = list(parts)
-    status = reduce(join, (part.status for part in listed), Status.NOT_APPLICABLE)
-    incomplete = [part for part in listed if part.status != Status.AVAILABLE]
+    states = list(parts)
+    status = reduce(join, (part.status for part in states), Status.NOT_APPLICABLE)
+    incomplete = [part for part in states if part.status != Status.AVAILABLE]
     if status != Status.NOT_APPLICABLE:
         incomplete = [part for part in incomplete if part.status != Status.NOT_APPLICABLE]
     causes = {part.cause for part in incomplete}

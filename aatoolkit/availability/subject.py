@@ -75,10 +75,10 @@ class Condition:
         return [self._compares(value) for value in values]
 
     def _compares(self, value: object) -> bool:
-        given, limit = _comparable(as_text(value), self.values[0])
-        if given is None or limit is None or value is None:
+        text, limit = _comparable(as_text(value), self.values[0])
+        if text is None or limit is None or value is None:
             return False
-        above, below = given > limit, given < limit  # type: ignore[operator]
+        above, below = text > limit, text < limit  # type: ignore[operator]
         return bool({">": above, ">=": not below, "<": below, "<=": not above}[self.op])
 
     def __str__(self) -> str:
@@ -133,12 +133,12 @@ def as_text(value: object) -> str:
     return str(value)
 
 
-def _comparable(given: str, limit: str) -> tuple[object, object]:
+def _comparable(text: str, limit: str) -> tuple[object, object]:
     """Two values in a form in which they can be compared; None where they cannot."""
-    if _MOMENT.fullmatch(given) and _MOMENT.fullmatch(limit):
-        shorter = min(len(given), len(limit), 10 if 10 in (len(given), len(limit)) else 19)
-        return given[:shorter].replace(" ", "T"), limit[:shorter].replace(" ", "T")
+    if _MOMENT.fullmatch(text) and _MOMENT.fullmatch(limit):
+        shorter = min(len(text), len(limit), 10 if 10 in (len(text), len(limit)) else 19)
+        return text[:shorter].replace(" ", "T"), limit[:shorter].replace(" ", "T")
     try:
-        return float(given), float(limit)
+        return float(text), float(limit)
     except ValueError:
-        return (None, None) if _MOMENT.fullmatch(limit) else (given, limit)
+        return (None, None) if _MOMENT.fullmatch(limit) else (text, limit)

@@ -437,9 +437,9 @@ class Transport(HTTPAdapter):
         return Failure(fault.kind(message, **facts), fault.is_retryable)
 
     def _facts(self, request: Request, attempt: Attempt) -> dict[str, Any]:
-        shown = excerpt(self._masked(bytes(attempt.body[:_CHUNK])))
+        text = excerpt(self._masked(bytes(attempt.body[:_CHUNK])))
         came = attempt.status is not None
-        return {"url": request.url, "status": attempt.status, "excerpt": shown if came else None}
+        return {"url": request.url, "status": attempt.status, "excerpt": text if came else None}
 
     def repeats_token(self, body: bytes) -> bool:
         """Whether a text holds the token that requests carry."""

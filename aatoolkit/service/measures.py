@@ -137,7 +137,7 @@ def brand_measures(o: Observations, previous: bool = False) -> list[dict[str, An
     seen = by_brand.rows(o, aggregates, f"{_window(previous)}mentions")
     answers = answer_counts(o, WHOLE, previous)[()]
     voices = sum(row["voice_count"] for row in seen.values())
-    listed, measured = o.question.filter("brand"), o.observed("mentions")
+    asked, measured = o.question.filter("brand"), o.observed("mentions")
     brands = o.rows("SELECT brand, own FROM store.brands WHERE host = $host")
     rows = [brand | _NOTHING | seen.get(brand["brand"], {}) for brand in brands]
     rows.sort(key=lambda row: (-row["voice_count"], row["brand"]))
@@ -149,7 +149,7 @@ def brand_measures(o: Observations, previous: bool = False) -> list[dict[str, An
     return [
         _complete(row, answers, voices, measured)
         for row in rows
-        if not listed or row["brand"] in listed
+        if not asked or row["brand"] in asked
     ]
 
 
@@ -186,9 +186,9 @@ def citations(
     }
 
 
-def ratio(part: float | None, whole: int | None) -> float | None:
+def ratio(part: float | None, total: int | None) -> float | None:
     """Divide a part by the whole; None where one is not known, or there is nothing."""
-    return part / whole if part is not None and whole else None
+    return part / total if part is not None and total else None
 
 
 def _complete(row: dict[str, Any], answers: int, voices: int, measured: bool) -> dict[str, Any]:

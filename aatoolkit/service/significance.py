@@ -59,14 +59,14 @@ def windows_differ(prompts: Iterable[Sequence[float]]) -> float:
     Rotnitzky, A. and Jewell, N. P. (1990): Hypothesis testing of regression parameters in
     semiparametric generalized linear models for cluster correlated data. Biometrika 77, 485-497.
     """
-    listed = [*prompts]
-    sizes = sum(row[1] for row in listed), sum(row[3] for row in listed)
+    rows = [*prompts]
+    sizes = sum(row[1] for row in rows), sum(row[3] for row in rows)
     if not all(sizes):
         return 1.0
-    mean = sum(row[0] + row[2] for row in listed) / sum(sizes)
+    mean = sum(row[0] + row[2] for row in rows) / sum(sizes)
     scores = [
         (later - mean * after) / sizes[1] - (earlier - mean * before) / sizes[0]
-        for earlier, before, later, after in listed
+        for earlier, before, later, after in rows
     ]
     variance = fsum(score**2 for score in scores)
     return erfc(abs(fsum(scores)) / sqrt(2 * variance)) if variance > _NOTHING else 1.0

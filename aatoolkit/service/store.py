@@ -50,9 +50,9 @@ class StoreError(Exception):
     def __init__(self, problems: Iterable[str]) -> None:
         self.problems = list(problems)
         count = "1 problem" if len(self.problems) == 1 else f"{len(self.problems)} problems"
-        listed = "".join(f"\n  - {problem}" for problem in self.problems)
+        lines = "".join(f"\n  - {problem}" for problem in self.problems)
         super().__init__(
-            f"{count} with the store:{listed}\n`aatoolkit serve --describe` documents every table"
+            f"{count} with the store:{lines}\n`aatoolkit serve --describe` documents every table"
             " and column: mend the tables and give them again."
         )
 
@@ -362,8 +362,8 @@ def _problems(connection: duckdb.DuckDBPyConnection, table: StoreTable) -> Itera
         wanted, problem = f"SELECT {key} FROM store.{parent}", f"is not in {parent}"
         if parent == "answers":
             wanted, problem = f"{wanted} WHERE outcome = 'answered'", "is no answer that was given"
-        known = " AND ".join(f"{name} IS NOT NULL" for name in names)
-        sql = f"SELECT {key} {rows} ANTI JOIN ({wanted}) USING ({key}) WHERE {known}"
+        filled = " AND ".join(f"{name} IS NOT NULL" for name in names)
+        sql = f"SELECT {key} {rows} ANTI JOIN ({wanted}) USING ({key}) WHERE {filled}"
         yield from first(sql, names, problem)
 
 

@@ -9,7 +9,7 @@ to columns.
     The response, flattened once; signals and hints.
 ``words``
     What words, keys, values and objects mean, by the lexicon.
-``rules``, ``entries``
+``rules``
     The tables of forms: members of the envelope, forms of many services, fields of records; and
     how statements, maps, lists and objects are read.
 ``declared``

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from aatoolkit.availability.detect.entries import Entry, add_entry
 from aatoolkit.availability.detect.facts import Facts, Hint, Member, raw
+from aatoolkit.availability.detect.rules import Entry, add_entry
 from aatoolkit.availability.detect.words import (
     EMPTY,
     because,
@@ -188,13 +188,13 @@ def _read_object(answer: Facts, rule: Rule, stated: Mapping[str, Any]) -> None:
     for scope, name in (("field", rule.fields), ("engine", rule.engines)):
         narrower = stated.get(name)
         for target, state in narrower.items() if isinstance(narrower, dict) else ():
-            given = state if isinstance(state, dict) else {rule.status: state}
-            inner = (*names, name, *((rule.status,) if given is state else ()))
+            statement = state if isinstance(state, dict) else {rule.status: state}
+            inner = (*names, name, *((rule.status,) if statement is state else ()))
             path = f"{at}{key_step(name)}{key_step(target)}"
-            places.append(Place(scope, target, given, inner, path))
-    for scope, target, given, inner, path in places:
-        word, size, as_of = map(given.get, (rule.status, rule.sample_size, rule.as_of))
+            places.append(Place(scope, target, statement, inner, path))
+    for scope, target, statement, inner, path in places:
+        word, size, as_of = map(statement.get, (rule.status, rule.sample_size, rule.as_of))
         size = size if type(size) is int else None
         as_of = as_of if isinstance(as_of, str) else None
-        state = state_by(rule, word, inner, given.get(rule.reason)) or UNKNOWN
-        answer.add(scope, target, state, path, rule.name, given, size=size, as_of=as_of)
+        state = state_by(rule, word, inner, statement.get(rule.reason)) or UNKNOWN
+        answer.add(scope, target, state, path, rule.name, statement, size=size, as_of=as_of)

@@ -92,11 +92,13 @@ def listed_engines(options: ScopeOptions | Mapping[str, Any] | None) -> list[Eng
         ran = frame["last_run_day"].notna() if options.has_runs else [True] * len(frame)
         configured = frame["configured"].fillna(True)
         return [*zip(frame["engine"].astype(str), configured, ran, strict=True)]
-    given = options.get("engines") if isinstance(options, Mapping) else None
-    listed = [item for item in given if isinstance(item, dict)] if isinstance(given, list) else []
+    engines = options.get("engines") if isinstance(options, Mapping) else None
+    entries = (
+        [item for item in engines if isinstance(item, dict)] if isinstance(engines, list) else []
+    )
     return [
         (item["id"], item.get("configured") is not False, item.get("lastRunDay", "") is not None)
-        for item in listed
+        for item in entries
         if isinstance(item.get("id"), str)
     ]
 
@@ -423,9 +425,9 @@ def explains_absence(status: int, body: Any) -> bool:
     """
     if status not in _EXPLAINING or not isinstance(body, dict) or _names_parameter(body):
         return False
-    listed = [*texts_of(body)]
-    texts = [text for key, text in listed if ends(key, "reason") or is_word(key)]
-    code = best([text for _, text in listed if is_code(text)], STRONG)
+    pairs = [*texts_of(body)]
+    texts = [text for key, text in pairs if ends(key, "reason") or is_word(key)]
+    code = best([text for _, text in pairs if is_code(text)], STRONG)
     if code is not None and code.canonical in _OF_SOURCES:
         # The code is decisive: its sentence may well name the domain that is not connected.
         texts = [text for text in texts if is_code(text)] or texts

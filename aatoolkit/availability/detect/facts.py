@@ -368,7 +368,7 @@ class Records:
         values: list[Any] = self.rows.field(name).values
         return values
 
-    def given(self, name: str) -> list[tuple[int, Any]]:
+    def cells(self, name: str) -> list[tuple[int, Any]]:
         """The rows that have a field, each with its value."""
         return [(at, v) for at, v in enumerate(self.column(name)) if v is not MISSING]
 
@@ -381,12 +381,12 @@ class Records:
         self, name: str, meaning: Callable[[Any], Availability | None], kind: type = str
     ) -> States:
         """The rows whose text or flag has a meaning; each distinct value is read once."""
-        given = [(at, value) for at, value in self.given(name) if type(value) is kind]
-        distinct = {value for _, value in given}
+        cells = [(at, value) for at, value in self.cells(name) if type(value) is kind]
+        distinct = {value for _, value in cells}
         if len(distinct) > _MOST_CODES:
             return []
         read = {value: state for value in distinct if (state := meaning(value)) is not None}
-        return [(at, read[value]) for at, value in given if value in read]
+        return [(at, read[value]) for at, value in cells if value in read]
 
     def add(
         self, name: str, at: int, state: Availability, rule: str, about: str | None = None

@@ -156,11 +156,11 @@ def _has_more(key: str, value: Any) -> bool:
     )
 
 
-def _in_numbers(answer: Facts, given: dict[str, Any], key: str, value: Any) -> str | None:
+def _in_numbers(answer: Facts, holder: dict[str, Any], key: str, value: Any) -> str | None:
     """Why numbers of a member, or of its records, may be about availability; None if none may."""
     records = [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
     declared = "sentinel" in [signal.rule for signal in answer.signals]
-    for record in records[:_WIDEST] or [given]:
+    for record in records[:_WIDEST] or [holder]:
         texts = {text: name for name, text in record.items() if isinstance(text, str)}
         told = any(ends(name, "message") and not _is_good(text) for text, name in texts.items())
         of_engine = any(map(answer.is_engine, texts))
@@ -211,19 +211,19 @@ def _points(answer: Facts, key: str, value: Any) -> int:
     own += 2 * (names(key, "source") and isinstance(value, list))
     if not own and isinstance(value, list) and kind_of_entries(key) != "engine":
         return 0
-    found: set[str] = set()
+    parts: set[str] = set()
     waiting, signs = [value], 0
-    for given in islice(waiting, _WIDEST):  # it grows meanwhile
-        if isinstance(given, dict):
-            waiting += given.values()
-            found |= {word for name in given for word in tokens(name)}
-            signs += (False in given.values()) + (None in given.values())
-        elif isinstance(given, list):
-            waiting += given
-        elif isinstance(given, str) and len(given) <= _LONGEST and not _PLAIN.fullmatch(given):
-            found |= {*tokens(given)}
-            signs += 2 * (given.count(" ") > 3) + answer.is_engine(given)
-    return own + len(found & about) + signs
+    for item in islice(waiting, _WIDEST):  # it grows meanwhile
+        if isinstance(item, dict):
+            waiting += item.values()
+            parts |= {word for name in item for word in tokens(name)}
+            signs += (False in item.values()) + (None in item.values())
+        elif isinstance(item, list):
+            waiting += item
+        elif isinstance(item, str) and len(item) <= _LONGEST and not _PLAIN.fullmatch(item):
+            parts |= {*tokens(item)}
+            signs += 2 * (item.count(" ") > 3) + answer.is_engine(item)
+    return own + len(parts & about) + signs
 
 
 def _is_good(text: str) -> bool:

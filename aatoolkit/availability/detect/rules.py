@@ -5,24 +5,21 @@ envelope are tried in order, and the first that reads a value ends; those of man
 need evidence elsewhere in the response, are tried beside them.
 
 In rows only what is about data by its name, or with evidence beside it, is believed.
+
+Statements and their entries come first: maps and lists of engines and fields, and what objects
+state.
 """
 
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
 from aatoolkit._util.lexicon import ends, fits, fold, is_whole, names, spaced, tokens, words
-from aatoolkit.availability.detect.entries import (
-    read_lacks,
-    read_listed,
-    read_object,
-    read_siblings,
-    read_statement,
-)
 from aatoolkit.availability.detect.facts import MOST_FIELDS, Facts, Member, Records, States
 from aatoolkit.availability.detect.words import (
     ABSENT,
@@ -33,6 +30,7 @@ from aatoolkit.availability.detect.words import (
     STATES,
     STATUSES,
     STRONG,
+    WEAK,
     Word,
     because,
     best,
@@ -46,6 +44,8 @@ from aatoolkit.availability.detect.words import (
     is_code,
     is_echo,
     is_loss,
+    is_of_trade,
+    is_word,
     kind_of_entries,
     lack,
     lack_of_code,
@@ -53,9 +53,12 @@ from aatoolkit.availability.detect.words import (
     measures,
     name_of,
     observed,
+    read_word,
     reason_in,
     row_word,
+    state_beside_value,
     state_in,
+    state_of,
     state_of_sibling,
     subject,
     suffix,
@@ -65,12 +68,284 @@ from aatoolkit.availability.detect.words import (
 )
 from aatoolkit.availability.status import Availability, Cause, Status
 from aatoolkit.availability.subject import after
+from aatoolkit.errors import SchemaDriftWarning
+from aatoolkit.jsontree.paths import key_step
 
 _DEEPEST = 12
 _UNFINISHED, TRUNCATED = STATES["pending"], STATES["truncated"]
 _LATE = replace(PARTIAL, cause=Cause.PENDING)
 _WAITING = ("forbidden", "error", "pending", "not_run")
 """Words that are common for business things too; they count where nothing was measured."""
+
+
+class Entry(NamedTuple):
+    """An entry of a map or list: what it is about, ``engine`` or ``field`` if known, and where."""
+
+    name: str
+    scope: str | None
+    value: Any
+    path: str
+
+
+def entries_in(value: Any, path: str, scope: str | None = None) -> list[Entry]:
+    """List the entries of a map, or of a list of names or of records that have names."""
+    if isinstance(value, dict):
+        entries = [Entry(name, scope, item, path + key_step(name)) for name, item in value.items()]
+        return [entry for entry in entries if entry.value is not None]
+    entries = []
+    for at, item in enumerate(value):
+        named = name_of(item) if isinstance(item, dict) else (None, item)
+        if named is not None and isinstance(named[1], str):
+            own = "engine" if named[0] == "engine" else scope
+            entries.append(Entry(named[1], own, item, f"{path}[{at}]"))
+    return entries
+
+
+def add_entry(answer: Facts, entry: Entry, state: Availability) -> None:
+    """Add a signal about the field or engine of an entry, or about the section by its own name."""
+    name, scope, value, path = entry
+    if name == answer.section or (scope is None and name == "overall"):
+        answer.add("section", None, state, path, "map", value)
+    elif scope == "engine" or (scope is None and answer.is_engine(name)):
+        state = weighed(state, answer.numbers) if state.cause == Cause.PENDING else state
+        answer.add("engine", name, state, path, "map", value)
+    else:
+        answer.add("field", answer.about(name), state, path, "map", value)
+
+
+def unknown(word: str, path: str) -> Availability:
+    """Read a word that is not known as ``unknown``, and warn."""
+    warnings.warn(
+        f"the word {word!r} of availability is not known @ {path}; it is read as unknown",
+        SchemaDriftWarning,
+        stacklevel=2,
+    )
+    return read_word(word)
+
+
+def read_states(answer: Facts, key: str, entries: list[Entry], *, trusted: bool = False) -> bool:
+    """Read a map from fields or engines to their states; return whether it is one."""
+    states = [state_of(entry.value, key) for entry in entries]
+    if None in states and not trusted and subject(key) < STATED:
+        return False
+    is_sure = (
+        trusted
+        or names(key, "data")
+        or any(e.scope or answer.is_engine(e.name) or answer.has(e.name) for e in entries)
+        or best((entry.value for entry in entries), STRONG)
+    )
+    for entry, state in zip(entries, states, strict=True) if is_sure and any(states) else ():
+        if state is not None:
+            add_entry(answer, entry, state)
+        elif isinstance(entry.value, str) and not is_of_trade(entry.value):
+            add_entry(answer, entry, unknown(entry.value, entry.path))
+    return bool(is_sure and any(states))
+
+
+def read_lacks(answer: Facts, member: Member, *, trusted: bool = False) -> bool:
+    """Read the names under a key that denies or affirms them, or tells what is wrong.
+
+    ``missingFields``, ``nullReasons``, ``failedEngines``, ``_errors``; also ``enginesWithData``.
+    Fields that hold numbers all the same, and names that nobody knows, are left out.
+    """
+    key, value = member.key, member.value
+    scope, is_map = kind_of_entries(key), isinstance(value, dict)
+    state, failed = denial(key), False
+    if state is not None:
+        state = state if is_map else explained(state, member.beside)
+    elif names(key, "failure"):
+        state, failed = STATES["error"], True
+    elif is_map and fits(key, "reasons"):
+        state = ABSENT
+    else:
+        return False
+    before = len(answer.signals)
+    entries = entries_in(value, member.path, scope)
+    is_fault = all(answer.is_engine(e.name) or (is_map and answer.is_null(e.name)) for e in entries)
+    for entry in entries if is_fault or not failed else ():
+        is_engine = entry.scope == "engine" or (not entry.scope and answer.is_engine(entry.name))
+        is_named = trusted or (entry.scope and not is_map) or answer.has(entry.name)
+        denied = not (is_map or trusted or state.status == Status.PARTIAL)
+        if not is_engine and (not is_named or (denied and answer.counts(entry.name))):
+            continue
+        own = _lack(entry, state, in_map=is_map or failed)
+        target = entry.name if is_engine else answer.about(entry.name)
+        rule = "map" if is_map or failed else "list"
+        answer.add("engine" if is_engine else "field", target, own, entry.path, rule, entry.value)
+    return len(answer.signals) > before
+
+
+def _lack(entry: Entry, state: Availability, *, in_map: bool) -> Availability:
+    """The state of an entry that its key denies: by its own word, or with its own reason."""
+    item = entry.value
+    if isinstance(item, dict):
+        own = state_in(item, STRONG if in_map else WEAK) or state
+        texts = [v for v in item.values() if isinstance(v, str) and v != entry.name]
+        return own if own.reason else because(own, reason_in(item) or next(iter(texts), None))
+    if not in_map or not isinstance(item, str):
+        return state
+    word = sure([item])
+    return because(word.availability if word else state, item)
+
+
+def read_listed(answer: Facts, member: Member) -> bool:
+    """Read records or words of engines, fields or sections, by what each could report."""
+    key, value, scope = member.key, member.value, kind_of_entries(member.key)
+    entries = entries_in(value, member.path, scope)
+    if isinstance(value, dict):
+        words_of = [isinstance(entry.value, str) and understand(entry.value) for entry in entries]
+        is_map = entries and all(words_of) and not state_in(value)
+        return bool(is_map) and read_states(answer, key, entries, trusted=True)
+    records = [entry.value for entry in entries if isinstance(entry.value, dict)]
+    # Whether engines are configured is what scope options list; it is not about a response.
+    if any("configured" in record for record in records) or any(map(measures, records)):
+        return False
+    states = [state_in(r) or (state_of(r, key) if subject(key) else None) for r in records]
+    is_named = [entry.name == answer.section or answer.has(entry.name) for entry in entries]
+    lacking = any(state and state.status != Status.AVAILABLE for state in states)
+    if not lacking or not (scope == "engine" or any(is_named)):
+        return False
+    answer.read_lists.add(member.path)
+    return read_states(answer, key, entries, trusted=True)
+
+
+# --- statements ------------------------------------------------------------------------------
+
+
+def read_statement(answer: Facts, member: Member, *, of_whole: bool = True) -> bool:
+    """Read the value of a key about availability; return whether anything was found.
+
+    It is about the whole response, or else about the field of the member's pattern.
+    """
+    key, value, before = member.key, member.value, len(answer.signals)
+    least = WEAK if subject(key) == STATED else STRONG
+    state, odd = None, value
+    if isinstance(value, str):
+        word = understand(value)
+        if word and word.strength >= least:
+            state = explained(word.availability, member.beside)
+    elif isinstance(value, dict):
+        state = state_in(value, least)
+        odd = next((v for k, v in value.items() if isinstance(v, str) and is_word(k)), None)
+    if state is None and isinstance(odd, str) and least == WEAK and not is_of_trade(odd):
+        named = names(key, "availability") or names(key, "state")
+        state = unknown(odd, member.path) if named else None
+    if state is not None and of_whole:
+        answer.add_whole(state, member, "statement")
+    elif state is not None:
+        answer.add("field", member.pattern, state, member.path, "statement", value)
+    if isinstance(value, dict):
+        _read_parts(answer, member, least, has_state=state is not None)
+    elif isinstance(value, list):
+        entries = entries_in(value, member.path, kind_of_entries(key))
+        records = [entry for entry in entries if isinstance(entry.value, dict)]
+        if len(records) == len(value):
+            read_states(answer, key, records, trusted=least == WEAK)
+    return len(answer.signals) > before
+
+
+def _read_parts(answer: Facts, member: Member, least: int, *, has_state: bool) -> None:
+    """Read the parts of a statement: lists, maps and objects of fields and engines."""
+    key, value = member.key, member.value
+    inner = [item for item in value.values() if isinstance(item, dict)]
+    alike = all(set(item) == set(inner[0]) for item in inner)
+    of_engines = inner and alike and any(map(answer.is_engine, value))
+    scope = kind_of_entries(key) or ("engine" if of_engines else None)
+    for name, item in value.items():
+        at, kind = member.path + key_step(name), kind_of_entries(name)
+        if isinstance(item, list):
+            if not read_lacks(answer, Member(name, item, at, {}), trusted=True):
+                read_states(answer, name, entries_in(item, at, kind), trusted=True)
+        elif isinstance(item, dict):
+            state = None if _is_part(name) else state_in(item)
+            is_named = least == WEAK or scope or answer.is_engine(name) or answer.has(name)
+            if kind is not None and state is None:
+                read_states(answer, key, entries_in(item, at, kind), trusted=True)
+            elif state is not None and is_named:
+                add_entry(answer, Entry(name, scope, item, at), state)
+    parts = {n: item for n, item in value.items() if not isinstance(item, dict | list)}
+    if not has_state:
+        plain = {n: item for n, item in parts.items() if not _is_part(n)}
+        read_states(answer, key, entries_in(plain, member.path, scope))
+
+
+def _is_part(name: str) -> bool:
+    """Whether a key of a statement is a part of it and not an entry of a map."""
+    return ends(name, "reason") or is_word(name)
+
+
+def read_siblings(answer: Facts, holder: Member) -> set[str]:
+    """Read keys about another beside them, such as ``revenueReason``; return those read."""
+    members = holder.value
+    fields = {fold(name): name for name in reversed([*members]) if name[:1] not in "_@$"}
+    read: set[str] = set()
+    for key, value in members.items():
+        about, kind = suffix(key) or ("", "")
+        name = fields.get(about)
+        if isinstance(value, dict) and ends(key, "holder"):
+            name, kind = fields.get("".join(tokens(key)[:-1])), "statement"
+        elif isinstance(value, dict) and kind != "reason":
+            kind = ""
+        if key[:1] in ("_", "@", "$") and key[1:] in members and isinstance(value, str | dict):
+            name, kind = key[1:], "reason" if isinstance(value, str) else "statement"
+        is_stating = kind and isinstance(value, bool | str | dict)
+        if not is_stating or name is None or name == key or names(name, "business"):
+            continue
+        state = state_of_sibling(kind, value, members[name])
+        if state is not None:
+            read.add(key)
+            target, path = holder.inner(name, None).pattern, holder.inner(key, None).path
+            answer.add("field", target, state, path, "sibling", value)
+    return read
+
+
+# --- objects of data -------------------------------------------------------------------------
+
+
+def read_object(answer: Facts, member: Member, depth: int = 0) -> None:
+    """Read what an object of data states about itself and its own fields."""
+    key, value, path, _, pattern = member
+    if depth > _DEEPEST or names(key, "business"):
+        return
+    read = read_siblings(answer, member)
+    rest = {name: item for name, item in value.items() if name not in read}
+    own = state_beside_value(rest) or (None if fits(key, "process") else _own(rest))
+    if own is not None:
+        scope, target = ("engine", key) if answer.is_engine(key) else ("field", pattern)
+        answer.add(scope, target, own, path, "field", value)
+    inner = [state_in(item) for item in value.values() if isinstance(item, dict)]
+    connections = names(key, "source") and any(s and s.status != "available" for s in inner)
+    for name, item in rest.items():
+        below = member.inner(name, item)
+        if isinstance(item, list):
+            read_lacks(answer, below)
+        elif subject(name) == STATED and isinstance(item, dict | str):
+            if own is None:
+                read_statement(answer, below, of_whole=False)
+        elif isinstance(item, dict) and not is_echo(name):
+            state = state_in(item) if connections else None
+            if state is not None:
+                answer.add("field", below.pattern, state, below.path, "connection", item)
+            elif kind_of_entries(name) != "engine" or not _is_map_of_engines(answer, below):
+                read_object(answer, below, depth + 1)
+
+
+def _is_map_of_engines(answer: Facts, member: Member) -> bool:
+    """Read a map of states by engine, below the metadata; return whether it is one."""
+    if len(member.value) < 2 or not all(map(answer.is_engine, member.value)):
+        return False
+    return any(read(answer, member) for read in (read_lacks, read_listed))
+
+
+def _own(value: Mapping[str, Any]) -> Availability | None:
+    """The lack that an object without numbers states of itself."""
+    plain = {n: v for n, v in value.items() if not {*tokens(n)} & {"enabled", "allowed"}}
+    state = None if measures(value) else state_in(plain, STRONG)
+    is_lack = state and state.status != Status.AVAILABLE and state.cause != Cause.WITHHELD
+    return state if is_lack else None
+
+
+# --- forms of the envelope --------------------------------------------------------------------
 
 Reading = Availability | bool | None
 """A state of the whole response; True if the reader has kept what it found; else nothing."""
@@ -92,9 +367,9 @@ def form(name: str) -> Callable[[str], bool]:
     return lambda key: fits(key, name)
 
 
-def whole(concept: str) -> Callable[[str], bool]:
+def concept(name: str) -> Callable[[str], bool]:
     """Whether a key is a word of a concept."""
-    return lambda key: is_whole(key, concept)
+    return lambda key: is_whole(key, name)
 
 
 def any_key(key: str) -> bool:
@@ -169,9 +444,9 @@ def _notices(answer: Facts, member: Member) -> bool:
 
 def _read_notice(answer: Facts, notice: Member, *, of_whole: bool) -> None:
     """Read a notice of its fields, or with a code; defer one in prose until all else is read."""
-    given = notice.value if notice.is_object else {"": notice.value}
-    texts = [text for text in given.values() if isinstance(text, str)]
-    targets = [name for name in targets_of(given) if answer.is_engine(name) or answer.has(name)]
+    members = notice.value if notice.is_object else {"": notice.value}
+    texts = [text for text in members.values() if isinstance(text, str)]
+    targets = [name for name in targets_of(members) if answer.is_engine(name) or answer.has(name)]
     word = sure(texts) if targets else None
     if word:
         state = word.because(next((text for text in texts if " " in text), None))
@@ -186,9 +461,9 @@ def _read_notice(answer: Facts, notice: Member, *, of_whole: bool) -> None:
     if word or not of_whole:
         return
     for text in filter(lack_of_code, texts):
-        scope, target = name_of(given) or ("section", None)
+        scope, target = name_of(members) or ("section", None)
         target = answer.about(target) if scope == "field" and target else target
-        state = because(lack_of_code(text) or ABSENT, reason_in(given) or text)
+        state = because(lack_of_code(text) or ABSENT, reason_in(members) or text)
         state = weighed(state, answer.numbers)
         answer.add(scope, target, state, notice.path, "notice", notice.value)
         return
@@ -197,12 +472,12 @@ def _read_notice(answer: Facts, notice: Member, *, of_whole: bool) -> None:
         answer.prose += [notice._replace(key=text) for text in texts]
 
 
-def targets_of(given: Mapping[str, Any]) -> list[str]:
+def targets_of(note: Mapping[str, Any]) -> list[str]:
     """The fields and engines that a note names: by one name, or in a list of them."""
-    named = name_of(given)
-    lists = (v for k, v in given.items() if isinstance(v, list) and names(k, "target"))
+    named = name_of(note)
+    lists = (v for k, v in note.items() if isinstance(v, list) and names(k, "target"))
     targets = [named[1]] if named else []
-    targets += [name for listed in lists for name in listed if isinstance(name, str)]
+    targets += [name for values in lists for name in values if isinstance(name, str)]
     return [*dict.fromkeys(targets)]
 
 
@@ -226,8 +501,8 @@ def read_prose(answer: Facts) -> None:
 
 def word_of(texts: Iterable[str]) -> Word | None:
     """The surest word of an error's codes, or the first word of absence in its sentences."""
-    listed = [*texts]
-    return best(filter(is_code, listed)) or next(filter(None, map(in_prose, listed)), None)
+    codes = [*texts]
+    return best(filter(is_code, codes)) or next(filter(None, map(in_prose, codes)), None)
 
 
 def texts_of(body: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
@@ -280,8 +555,8 @@ def _error(answer: Facts, member: Member) -> Reading:
     texts_by = dict(texts_of(error if isinstance(error, dict) else {"error": error}))
     codes = (text for text in (*texts_by.values(), *codes_in(error)) if is_code(text))
     word = best(codes) or word_of(texts_by.values())
-    given = error[0] if isinstance(error, list) else error
-    numbers = given.values() if isinstance(given, dict) else ()
+    details = error[0] if isinstance(error, list) else error
+    numbers = details.values() if isinstance(details, dict) else ()
     state = next((STATUSES[v] for v in numbers if type(v) is int and v in STATUSES), FAILED)
     state = word.availability if word and word.is_lack else state
     state = replace(state, status=Status.PARTIAL) if answer.numbers else state
@@ -362,13 +637,13 @@ def _through(answer: Facts, member: Member) -> Reading:
 
 def _named_reason(answer: Facts, member: Member) -> Reading:
     """Read a reason whose key names the absence, ``emptyReason``, or that is an object of it."""
-    given = member.value if member.is_object else {"reason": member.value}
+    members = member.value if member.is_object else {"reason": member.value}
     of = " ".join(tokens(member.key) if member.is_object else tokens(member.key)[:-1])
-    listed = any(isinstance(item, list) for item in given.values())
-    state = denial(of) if reason_in(given) and not listed else None
+    has_list = any(isinstance(item, list) for item in members.values())
+    state = denial(of) if reason_in(members) and not has_list else None
     if state and member.is_object and state.status == Status.UNAVAILABLE and answer.numbers:
         state = replace(state, status=Status.PARTIAL)
-    return explained(state, given) if state else None
+    return explained(state, members) if state else None
 
 
 def _source(answer: Facts, member: Member) -> Reading:
@@ -403,7 +678,7 @@ _DICT: Kinds = {dict}
 _BOOL: Kinds = {bool}
 _NUMBER: Kinds = {int, float}
 ENVELOPE = (
-    Form("error", whole("error"), _TEXT | _LIST | _DICT, _error),
+    Form("error", concept("error"), _TEXT | _LIST | _DICT, _error),
     Form("error", is_error_key, _BOOL | {int}, _error),
     Form("error", is_error_key, _TEXT, _error, by_word=True),
     Form("through", form("through"), _TEXT, _through),
@@ -412,11 +687,10 @@ ENVELOPE = (
     Form("source", form("no_source"), _LIST | {type(None)}, _source),
     Form("statement", subject, _DICT, read_statement),
     Form("notice", _is_noted, _TEXT | _LIST | _DICT, _notices),
-    Form("statement", lambda key: subject(key) == STATED, _TEXT, read_statement),
     Form("statement", subject, _TEXT, read_statement, by_word=True),
     Form("status", form("stage"), _TEXT, _work, by_word=True),
-    Form("reason", whole("message"), _TEXT, _message, by_word=True),
-    Form("reason", whole("message"), _DICT, _message),
+    Form("reason", concept("message"), _TEXT, _message, by_word=True),
+    Form("reason", concept("message"), _DICT, _message),
     Form("reason", _ends_in_reason, _TEXT, _named_reason),
     Form("reason", denial, _DICT, _named_reason),
     Form("map", is_lacking, _DICT | _LIST, read_lacks),
@@ -484,12 +758,12 @@ def _cells(records: Records, name: str) -> States | None:
     if beside is None:
         return None
     of, kind = records.column(beside), (suffix(name) or ("", ""))[1]
-    given = [(at, v, of[at]) for at, v in records.given(name) if isinstance(v, bool | str)]
+    cells = [(at, v, of[at]) for at, v in records.cells(name) if isinstance(v, bool | str)]
     # A text that is there exactly where the other is null can only be the reason for that.
     texts = [type(v) is str and bool(v.strip()) for v in records.column(name)]
     apart = kind == "reason" and texts == [item is None for item in of]
     states = []
-    for at, value, item in given:
+    for at, value, item in cells:
         state = state_of_sibling(kind, value, item if isinstance(item, str | int | float) else None)
         certain = apart or isinstance(value, bool) or best([value], STRONG)
         zero = item == 0 and isinstance(value, str) and best([value], PLAIN)
@@ -502,7 +776,7 @@ def _cells(records: Records, name: str) -> States | None:
 def _words(records: Records, name: str) -> States:
     """Read words of a state, also in lists of texts."""
     states = records.states(name, partial(row_word, name))
-    for at, value in records.given(name) if list in records.kinds(name) else ():
+    for at, value in records.cells(name) if list in records.kinds(name) else ():
         texts = [text for text in value if isinstance(text, str)] if type(value) is list else []
         states += [(at, s) for s in [row_word(name, text) for text in texts] if s][:1]
     return _weighed(records, states)
@@ -533,7 +807,7 @@ ROWS = (
 def _read_statements(records: Records, name: str) -> None:
     """Read statements in records: beside a null value, or under a key that names them."""
     stated = subject(name) == STATED
-    for at, value in records.given(name):
+    for at, value in records.cells(name):
         if type(value) is not dict or not (stated or value.get("value", 0) is None):
             continue
         state = state_in(value, STRONG)

@@ -111,11 +111,11 @@ class Word:
 @cache
 def _meanings() -> tuple[list[tuple[Word, re.Pattern[str]]], re.Pattern[str]]:
     """List the patterns of each word, and one of them all, as most texts fit none."""
-    listed = [
+    meanings = [
         (Word(name, _STRENGTHS[strength or "weak"]), pattern)
         for (name, strength), pattern in patterns("state").items()
     ]
-    return listed, re.compile("|".join(pattern.pattern for _, pattern in listed))
+    return meanings, re.compile("|".join(pattern.pattern for _, pattern in meanings))
 
 
 @cache
@@ -145,10 +145,10 @@ def phrase(parts: tuple[str, ...]) -> Word | None:
     left = [part for part in parts if part not in words("noise")]
     if not left:
         return None
-    listed, anything = _meanings()
+    meanings, anything = _meanings()
     for start in range(min(4, len(left))):
         text = " ".join(left[start:])
-        for word, pattern in listed if anything.fullmatch(text) else ():
+        for word, pattern in meanings if anything.fullmatch(text) else ():
             if (start == 0 or word.canonical in _AFTER_SOURCE) and pattern.fullmatch(text):
                 return word
     if left[0] in words("process") and len(left) > 1:
@@ -158,8 +158,8 @@ def phrase(parts: tuple[str, ...]) -> Word | None:
 
 def best(texts: Iterable[object], least: int = WEAK) -> Word | None:
     """The strongest word among some texts; None if none is strong enough."""
-    listed = [word for text in texts if isinstance(text, str) and (word := understand(text))]
-    trusted = [word for word in listed if word.strength >= least]
+    candidates = [word for text in texts if isinstance(text, str) and (word := understand(text))]
+    trusted = [word for word in candidates if word.strength >= least]
     return max(trusted, key=lambda word: word.strength, default=None)
 
 
@@ -194,9 +194,9 @@ def in_prose(text: str) -> Word | None:
 
 def sure(texts: Iterable[object]) -> Word | None:
     """The word that some codes, labels or else sentences mean, if it is surely about data."""
-    listed = [text for text in texts if isinstance(text, str)]
-    unread = (text for text in listed if understand(text) is None)
-    return best(listed, STRONG) or next(filter(None, map(in_prose, unread)), None)
+    codes = [text for text in texts if isinstance(text, str)]
+    unread = (text for text in codes if understand(text) is None)
+    return best(codes, STRONG) or next(filter(None, map(in_prose, unread)), None)
 
 
 def lack(texts: Iterable[object]) -> Word | None:
@@ -229,10 +229,10 @@ def read_word(word: object, reason: object = None) -> Availability:
     Availability(status=<Status.UNKNOWN: 'unknown'>, cause=None, reason="'blue moon'")
     """
     text = reason if isinstance(reason, str) and reason else None
-    meant = understand(word) if isinstance(word, str) else None
-    if meant is None:
+    understood = understand(word) if isinstance(word, str) else None
+    if understood is None:
         return Availability(Status.UNKNOWN, None, text or (None if word is None else repr(word)))
-    return because(meant.availability, text)
+    return because(understood.availability, text)
 
 
 def because(state: Availability, reason: str | None) -> Availability:
@@ -309,16 +309,16 @@ def flag(key: str, value: bool) -> Availability | None:
     ('unavailable (not connected)', None)
     """
     text = spaced(key, _FLAGGING)
-    for (word, _), pattern in patterns("flag").items():
+    for (name, _), pattern in patterns("flag").items():
         if pattern.fullmatch(text):
-            return AVAILABLE if value else STATES[word]
+            return AVAILABLE if value else STATES[name]
     if value and fits(text, "cut"):
         return STATES["truncated"]
     parts = tuple(text.split())
-    meant = phrase(parts) or phrase(tuple(part for part in parts if part not in words("result")))
-    if not value or meant is None or meant.canonical == "available":
+    word = phrase(parts) or phrase(tuple(part for part in parts if part not in words("result")))
+    if not value or word is None or word.canonical == "available":
         return None
-    return meant.availability if meant.strength >= STRONG or fits(text, "asserted") else None
+    return word.availability if word.strength >= STRONG or fits(text, "asserted") else None
 
 
 @lru_cache(maxsize=4096)
@@ -450,21 +450,21 @@ def reason_in(record: Mapping[str, object]) -> str | None:
     return next((text for text in texts if " " in text), texts[0] if texts else None)
 
 
-def state_in(given: Mapping[str, Any], least: int = WEAK) -> Availability | None:
+def state_in(record: Mapping[str, Any], least: int = WEAK) -> Availability | None:
     """The state that an object gives by a word or a flag of its own; None if it gives none."""
-    reason = reason_in(given)
-    for name, value in given.items():
+    reason = reason_in(record)
+    for name, value in record.items():
         if not isinstance(value, str):
             continue
         if value.strip() and fits(name, "absence"):
             return because(ABSENT, value)
         word = understand(value) if is_word(name) or is_whole(name, "one_value") else None
         if word and word.strength >= least:
-            return word.availability if reason == value else explained(word.availability, given)
-    flags = [flag(name, value) for name, value in given.items() if isinstance(value, bool)]
+            return word.availability if reason == value else explained(word.availability, record)
+    flags = [flag(name, value) for name, value in record.items() if isinstance(value, bool)]
     states = [state for state in flags if state is not None]
     denials = [state for state in states if state.status != Status.AVAILABLE]
-    return explained((denials or states)[0], given) if states else None
+    return explained((denials or states)[0], record) if states else None
 
 
 def state_of(value: Any, key: str) -> Availability | None:
@@ -475,7 +475,7 @@ def state_of(value: Any, key: str) -> Availability | None:
         word = understand(value)
         return word.availability if word else None
     if isinstance(value, dict):
-        state = state_in(value) or coverage(key, value, listed=True)
+        state = state_in(value) or coverage(key, value, is_entry=True)
         flags = [item for item in value.values() if isinstance(item, bool)]
         if state is None and len(flags) == 1:
             return explained(state_of_flag(flags[0], key), value)
@@ -491,7 +491,7 @@ def state_of_flag(value: bool, key: str) -> Availability:
     return STATES[next(word for word, stem in stems if stem.match(spaced(key)))]
 
 
-def explained(state: Availability, given: Mapping[str, Any]) -> Availability:
+def explained(state: Availability, record: Mapping[str, Any]) -> Availability:
     """Add the words beside a state; a reason among them names the cause of a bare absence.
 
     A flag that is fine beside a sentence that denies is in doubt: what an engine supports it need
@@ -503,7 +503,7 @@ def explained(state: Availability, given: Mapping[str, Any]) -> Availability:
     <Cause.NOT_CONNECTED: 'not_connected'>
     >>> explained(ABSENT, {"message": "Not enough data"}).cause
     """
-    reason = reason_in(given)
+    reason = reason_in(record)
     if state.status == Status.AVAILABLE and reason and " " in reason:
         word = in_prose(reason)
         if word and word.canonical != "unavailable":
@@ -511,7 +511,9 @@ def explained(state: Availability, given: Mapping[str, Any]) -> Availability:
         doubted = Availability(Status.UNKNOWN, None, reason)
         return doubted if _DENIAL.search(reason) else because(state, reason)
     state = because(state, reason)
-    for key, text in given.items() if state.cause is None and state.status == "unavailable" else ():
+    for key, text in (
+        record.items() if state.cause is None and state.status == "unavailable" else ()
+    ):
         word = in_prose(text) if isinstance(text, str) and ends(key, "cause") else None
         if word and word.canonical in _CAUSES:
             return replace(state, cause=word.availability.cause)
@@ -542,9 +544,9 @@ def codes_in(value: Any, depth: int = 0) -> Iterator[str]:
                 yield from codes_in(item, depth + 1)
 
 
-def measures(given: Mapping[str, Any]) -> set[bool]:
+def measures(record: Mapping[str, Any]) -> set[bool]:
     """The truth values of an object's numbers: whether any is not 0, and whether any is 0."""
-    numbers = {name: item for name, item in given.items() if type(item) in (int, float)}
+    numbers = {name: item for name, item in record.items() if type(item) in (int, float)}
     return {item != 0 for name, item in numbers.items() if not is_size(name)}
 
 
@@ -580,25 +582,25 @@ def state_of_sibling(kind: str, value: Any, of: Any) -> Availability | None:
     return None
 
 
-def state_beside_value(given: Mapping[str, Any]) -> Availability | None:
+def state_beside_value(record: Mapping[str, Any]) -> Availability | None:
     """The state beside a value, as in ``{"value": null, "status": "not_connected"}``."""
-    name = next((name for name in ("value", "amount", "current") if name in given), None)
+    name = next((name for name in ("value", "amount", "current") if name in record), None)
     if name is None:
         return None
-    rest = {key: item for key, item in given.items() if key != name}
+    rest = {key: item for key, item in record.items() if key != name}
     state, reason = state_in(rest), reason_in(rest)
-    if state is None and given[name] is None and reason:
+    if state is None and record[name] is None and reason:
         state = because(ABSENT, reason)
-    return state and weighed(state, set() if given[name] is None else {given[name] != 0})
+    return state and weighed(state, set() if record[name] is None else {record[name] != 0})
 
 
 # --- parts and wholes ------------------------------------------------------------------------
 
 
-def coverage(key: str, value: Mapping[str, Any], *, listed: bool = False) -> Availability | None:
+def coverage(key: str, value: Mapping[str, Any], *, is_entry: bool = False) -> Availability | None:
     """The state that a part and a whole mean, ``{"observed": 22, "expected": 30}``; or None.
 
-    ``listed`` if the object is the entry of a list that is about availability.
+    ``is_entry`` if the object is the entry of a list that is about availability.
 
     Examples
     --------
@@ -606,16 +608,16 @@ def coverage(key: str, value: Mapping[str, Any], *, listed: bool = False) -> Ava
     <Status.PARTIAL: 'partial'>
     >>> coverage("brandCoverage", {"observed": 12, "total": 40})
     """
-    if not listed and not fits(key, "part_of_data"):
+    if not is_entry and not fits(key, "part_of_data"):
         return None
     numbers = {name: item for name, item in value.items() if type(item) in (int, float)}
     if any(loss(name, item) for name, item in numbers.items()):
         return PARTIAL
-    whole = next((item for name, item in numbers.items() if names(name, "whole")), None)
+    total = next((item for name, item in numbers.items() if names(name, "whole")), None)
     part = next((item for name, item in numbers.items() if names(name, "part")), None)
-    if part is None or whole is None or not 0 <= part <= whole:
+    if part is None or total is None or not 0 <= part <= total:
         return None
-    return Availability(status_of_part(part, whole))
+    return Availability(status_of_part(part, total))
 
 
 def is_loss(key: str) -> bool:
@@ -624,9 +626,9 @@ def is_loss(key: str) -> bool:
     return fits(text, "loss") or fits(key, "since") or fits(key, "sample_rate")
 
 
-def status_of_part(part: float, whole: float = 1) -> Status:
+def status_of_part(part: float, total: float = 1) -> Status:
     """The status of a part measured of a whole: none, a part, or all."""
-    if part == whole:
+    if part == total:
         return Status.AVAILABLE
     return Status.PARTIAL if part else Status.UNAVAILABLE
 

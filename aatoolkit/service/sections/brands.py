@@ -481,12 +481,12 @@ def _account(o: Observations) -> dict[str, Any]:
     """The account's plan and allowance, which filters do not narrow."""
     project = o.project
     allowance, used = project["prompt_allowance"], o.value(_USED)
-    known = allowance is not None and used is not None
+    is_known = allowance is not None and used is not None
     return {
         "plan": project["plan"],
         "promptAllowance": allowance,
         "promptsUsed": used,
-        "promptsRemaining": allowance - used if known else None,
+        "promptsRemaining": allowance - used if is_known else None,
         "engineAllowance": project["engine_allowance"],
         "resetsOn": project["allowance_resets_on"],
     }
@@ -536,7 +536,7 @@ def _previous(o: Observations, grouping: Grouping, key: Any, names: str) -> dict
 
 def _prompts_engines(o: Observations) -> dict[str, list[dict[str, Any]]]:
     """The latest run of each prompt on each engine, and the counts of all their answers."""
-    known = subject_missing(o) is None
+    is_measured = subject_missing(o) is None
     measured = focus(o, PROMPT_ENGINES)
     engines: dict[str, list[dict[str, Any]]] = {}
     for row in o.rows(_LATEST):
@@ -544,7 +544,7 @@ def _prompts_engines(o: Observations) -> dict[str, list[dict[str, Any]]]:
         engines.setdefault(row["prompt_id"], []).append(
             {
                 "engine": row["engine"],
-                "mentioned": row["mentioned"] if known and row["answered"] else None,
+                "mentioned": row["mentioned"] if is_measured and row["answered"] else None,
                 "position": row["position"],
                 "lastRunDay": row["day"],
                 **fields({"answer_count": 0, **measured.get(key, {})}, _COUNTS),
@@ -614,10 +614,10 @@ def chats(o: Observations) -> SectionAnswer:
     With a brand filter these are the answers that mention one of the brands.
     """
     matched = o.value("SELECT count(*) FROM named_runs")
-    found = o.rows(_CHATS, limit=MAX_CHATS)
-    sampling = {"returned": len(found), "matched": matched, "method": "most_recent"}
+    rows = o.rows(_CHATS, limit=MAX_CHATS)
+    sampling = {"returned": len(rows), "matched": matched, "method": "most_recent"}
     return SectionAnswer(
-        {"sampling": sampling, "chats": found}, _availability(o, len(found), matched)
+        {"sampling": sampling, "chats": rows}, _availability(o, len(rows), matched)
     )
 
 

@@ -351,9 +351,9 @@ def gaps(o: Observations) -> SectionAnswer:
     availability = SectionAvailability("unavailable", lacking) if lacking else _availability(o)
     if availability.status == "unavailable":
         return SectionAnswer(body, availability)
-    found = o.rows(_GAP_DOMAINS, own=body["ownBrand"], tolerance=TOLERANCE)
-    body["counts"] = {kind: sum(row["kind"] == kind for row in found) for kind in KINDS}
-    body["domainGaps"] = found
+    rows = o.rows(_GAP_DOMAINS, own=body["ownBrand"], tolerance=TOLERANCE)
+    body["counts"] = {kind: sum(row["kind"] == kind for row in rows) for kind in KINDS}
+    body["domainGaps"] = rows
     body["topicGaps"] = o.rows(_TOPICS, own=body["ownBrand"])
     return SectionAnswer(body, availability)
 

@@ -4,9 +4,8 @@ Everything in it is made up, and says so. It is there to try the service and the
 with every gap that real observations have: engines that never ran, days without a run,
 answers that were refused, sentiment that was not scored, hours that were not recorded.
 
-In reading order: ``world`` holds hosts, engines, brands, prompts and pages; ``columns`` draws whole
-columns from a seed. ``answers`` draws what is asked, and what engines say of brands; ``shown`` the
-pages they cite and the advertisements and products beside; ``site`` the sites' own logs.
+In reading order: ``world`` holds hosts, engines, brands, prompts and pages, and draws columns from
+a seed; ``draw`` draws what is asked, said and shown, and the sites' own logs.
 """
 
 from __future__ import annotations
@@ -19,9 +18,16 @@ import pyarrow as pa
 
 from aatoolkit.service.schema import TABLES
 from aatoolkit.service.store import write_store
-from aatoolkit.service.synth.answers import Runs, draw_answers
-from aatoolkit.service.synth.shown import draw_ads, draw_fanouts, draw_shopping, draw_sources
-from aatoolkit.service.synth.site import draw_crawlers, draw_visits
+from aatoolkit.service.synth.draw import (
+    Runs,
+    draw_ads,
+    draw_answers,
+    draw_crawlers,
+    draw_fanouts,
+    draw_shopping,
+    draw_sources,
+    draw_visits,
+)
 from aatoolkit.service.synth.world import AS_OF, HOSTS, fixed
 
 __all__ = ["synthesize", "write_synthetic_store"]

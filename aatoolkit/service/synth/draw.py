@@ -1,0 +1,569 @@
+"""What is drawn of a project: its runs, what answers say and show, and the site's own logs.
+
+In reading order: runs (which prompt went to which engine when) and what the answers say of brands;
+the pages they cite, their queries, advertisements and products; requests of crawlers that the
+gateway recorded, visits and conversions.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from aatoolkit.service.synth.world import (
+    HISTORY_DAYS,
+    OWN_PATHS,
+    ROWS,
+    TODAY,
+    TURN,
+    Array,
+    HostPlan,
+    between,
+    chance,
+    drawn,
+    instants,
+    numbered,
+    pick,
+    spread,
+    stream,
+    table_of,
+    unless,
+    weighted,
+)
+
+SALES = "Sales automation"
+MOVED_PROMPTS = (0, 3, 8)
+"""Prompts that gain from the work which the improved experiment is about."""
+
+_OUTCOMES = ("answered", "empty", "refused", "error")
+_SENTIMENTS = ("positive", "neutral", "negative")
+_FEATURES: tuple[list[str] | None, ...] = (None, [], ["web_search"], ["web_search", "shopping"])
+_EXCERPTS = (
+    "(synthetic) … {} is an easy recommendation …",
+    "(synthetic) … {} is also used …",
+    "(synthetic) … {} draws complaints …",
+)
+_ATTRIBUTES = {
+    "easy to use": "positive",
+    "affordable": "positive",
+    "good integrations": "positive",
+    "well known": "neutral",
+    "steep learning curve": "negative",
+    "limited reporting": "negative",
+    "popular with agencies": None,
+}
+_DRAWS = 1000
+"""Balls put into each urn: the more, the closer its fraction comes to a beta variable."""
+
+
+class Runs:
+    """Every run of a project, in the order of time; ``age`` counts days before the end.
+
+    ``icc`` is the intra-class correlation of mentions in the answers to one prompt. Mentions are
+    one entry each, by run and position: ``run``, ``brand`` and ``place`` in the answer.
+    """
+
+    def __init__(self, plan: HostPlan, seed: int, count: int, icc: float) -> None:
+        self.plan, self.icc, self._seed = plan, icc, seed
+        rng = self.chance(0)
+        slots = [
+            (number, age, engine["weight"])
+            for number, engine in enumerate(plan.rows("engines"))
+            if engine.get("weight")
+            for age in range(engine.get("until", 0), plan.days, engine.get("every", 1))
+            if age not in plan.silent
+        ]
+        engines, ages, weights = (np.array(column) for column in zip(*slots, strict=True))
+        slot = weighted(rng, weights, count)
+        second = between(rng, 3_600, 80_000, count)
+        order = np.lexsort((second, -ages[slot]))
+        self.age, self.second, self.engine = ages[slot][order], second[order], engines[slot][order]
+        prompt = weighted(rng, plan.array("prompts", "weight", 1.0), count)
+        retired = plan.array("prompts", "until", 0)[prompt] > self.age
+        self.prompt = np.where(retired, 0, prompt)
+        outcome = weighted(rng, (0.94, 0.03, 0.02, 0.01), count)
+        self.outcome = pick(_OUTCOMES, outcome)
+        self.answered = outcome == 0
+        self.shopping = chance(rng, 0.12, count) & self.answered & self.on("shopping_checked", True)
+        self.chat_ids = numbered("ch_", count)
+        self.engines = pick(plan.values("engines", "engine"), self.engine)
+        self.prompt_ids = pick(plan.values("prompts", "prompt_id"), self.prompt)
+        self.ran_at = instants(TODAY - self.age, second[order])
+        self._draw_mentions()
+
+    def __len__(self) -> int:
+        return len(self.age)
+
+    def chance(self, area: int) -> np.random.Generator:
+        """Make the random generator for one part of this project."""
+        return stream(self._seed, self.plan.number, area)
+
+    def on(self, fact: str, value: bool | None) -> Array:
+        """For each run, whether a fact about its engine has the value."""
+        is_so = [item is value for item in self.plan.values("engines", fact)]
+        of_runs: Array = np.array(is_so)[self.engine]
+        return of_runs
+
+    def _draw_mentions(self) -> None:
+        rng = self.chance(1)
+        rates = self.plan.array("brands", "rate", 0.0)
+        size = (len(self), len(rates))
+        named = (rng.random(size) < self._rates(rates)) & self.answered[:, None]
+        liking = np.where(named, rng.random(size) + 0.8 * rates, -1.0)
+        order = np.argsort(-liking, axis=1, kind="stable")
+        self.mention_counts = named.sum(axis=1, dtype=np.int64)
+        self.run, self.place = spread(self.mention_counts)
+        self.brand = order[self.run, self.place]
+
+    def _rates(self, rates: Array) -> Array:
+        """The probability that each run mentions each brand; the own brand gains with time."""
+        plan, recent = self.plan, self.age < TURN
+        tilt = self.chance(2).random((len(plan.rows("engines")), len(rates))) * 0.1 - 0.05
+        likely = rates + tilt[self.engine]
+        chatgpt = np.array([name == "chatgpt" for name in plan.values("engines", "engine")])
+        sales = np.array([topic == SALES for topic in plan.values("prompts", "topic")])
+        own = likely[:, 0] + 0.05 * (1 - self.age / max(plan.days, 1))
+        own += np.where(recent & chatgpt[self.engine], 0.12, 0.0)
+        own -= np.where(sales[self.prompt], 0.14, 0.0)
+        likely[:, 0] = own
+        likely = np.clip(likely, 0.0, 1.0)
+        odds = self._odds_factors(rates)[self.prompt]
+        likely = likely * odds / (1 - likely + likely * odds)
+        # The work moves a prompt half of the way to certainty: one that is almost there gains
+        # little.
+        moved = recent & np.isin(self.prompt, MOVED_PROMPTS)
+        likely[:, 0] += np.where(moved, 0.5 * (1 - likely[:, 0]), 0.0)
+        branded = plan.array("prompts", "branded", False)[self.prompt].astype(bool)
+        likely[:, 0] = np.where(branded, 0.93, likely[:, 0])
+        return np.where(rates == 0, 0.0, likely)
+
+    def _odds_factors(self, rates: Array) -> Array:
+        """Draw the factors of the odds of a mention: a row per prompt, a column per brand.
+
+        Answers to one prompt resemble each other: with an intra-class correlation ρ the rates of
+        the prompts have the variance ρ·r(1-r) around the brand's rate r, as in a beta-binomial
+        distribution. The factor is the odds of such a rate over those of r, so that a change of r
+        with time, engine or topic moves every prompt, and none beyond 0 or 1.
+
+        A beta variable is drawn as the limit of Pólya's urn, which needs uniform numbers only.
+        """
+        factors = np.ones((len(self.plan.rows("prompts")), len(rates)))
+        if self.icc == 0:
+            return factors
+        rng, weight = self.chance(7), (1 - self.icc) / self.icc
+        named = rates > 0
+        hits = np.zeros((len(factors), int(named.sum())))
+        for draw in range(_DRAWS):
+            likely = (weight * rates[named] + hits) / (weight + draw)
+            hits += rng.random(hits.shape) < likely
+        own = (weight * rates[named] + hits) / (weight + _DRAWS)
+        factors[:, named] = own / (1 - own) * (1 - rates[named]) / rates[named]
+        return factors
+
+    @cached_property
+    def names_rivals_alone(self) -> Array:
+        """For each run, whether its answer names a tracked rival and no own brand."""
+        is_own = np.array([own is True for own in self.plan.values("brands", "own")])
+        is_rival = self.plan.array("brands", "tracked", None) & ~is_own
+        own, rival = (
+            np.isin(np.arange(len(self)), self.run[which[self.brand]])
+            for which in (is_own, is_rival)
+        )
+        return ~own & rival
+
+
+def draw_answers(runs: Runs) -> dict[str, pa.Table]:
+    """The answers of a project, and what they say of brands."""
+    return {
+        "answers": _answers(runs),
+        "mentions": _mentions(runs),
+        "attributes": _attributes(runs),
+        "claim_sightings": _claim_sightings(runs),
+    }
+
+
+def _answers(runs: Runs) -> pa.Table:
+    rng, silent = runs.chance(3), ~runs.answered
+    text = unless(silent, _texts(runs))
+    truncated = chance(rng, 0.3, len(runs))
+    search = 1 + chance(rng, 0.7, len(runs)).astype(np.int64)
+    untold = runs.on("exposes_retrieval", None)
+    engines = runs.plan.values("engines", "engine")
+    models = [f"{engine}-synthetic-{n}" for engine in engines for n in (1, 2)]
+    return drawn(
+        "answers",
+        runs.plan.host,
+        chat_id=runs.chat_ids,
+        prompt_id=runs.prompt_ids,
+        engine=runs.engines,
+        ran_at=runs.ran_at,
+        outcome=runs.outcome,
+        model=unless(silent, pick(models, 2 * runs.engine + (runs.age <= 15))),
+        answer_text=text,
+        answer_format=unless(silent, "markdown"),
+        answer_characters=pc.add(pc.utf8_length(text), pa.array(np.where(truncated, 900, 0))),
+        answer_truncated=unless(silent, truncated),
+        features=pick(_FEATURES, np.where(untold | silent, 0, np.where(runs.shopping, 3, search))),
+    )
+
+
+def _texts(runs: Runs) -> pa.Array:
+    """A sentence with the brands in their order; it says that it is synthetic."""
+    offsets = np.concatenate([[0], np.cumsum(runs.mention_counts)])
+    brands = pick([f"**{brand}**" for brand in runs.plan.values("brands", "brand")], runs.brand)
+    names = pc.binary_join(pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), brands), ", ")
+    prompts = pick(runs.plan.values("prompts", "prompt"), runs.prompt)
+    some = pc.binary_join_element_wise(
+        "(synthetic) Asked “", prompts, "”, look at ", names, ".", ""
+    )
+    none = pc.binary_join_element_wise("(synthetic) For “", prompts, "” nothing stands out.", "")
+    return pc.if_else(pa.array(runs.mention_counts > 0), some, none)
+
+
+def _mentions(runs: Runs) -> pa.Table:
+    rng, count, brands = runs.chance(4), len(runs.run), runs.plan.values("brands", "brand")
+    tone = runs.plan.array("brands", "tone", 0.5)[runs.brand]
+    tone = tone + np.where((runs.brand == 0) & (runs.age[runs.run] < TURN), 0.15, 0.0)
+    level = rng.random(count)
+    mood = np.where(level < tone, 0, np.where(level > 1 - 0.3 * (1 - tone), 2, 1))
+    low, width = np.array([650, 450, 100])[mood], np.array([300, 100, 250])[mood]
+    score = (low + np.floor(width * rng.random(count))) / 10
+    unscored = ~runs.plan.array("brands", "scored", True)[runs.brand]
+    unscored |= chance(rng, 0.13, count)
+    unordered = chance(rng, 0.04, len(runs))[runs.run]
+    excerpts = [excerpt.format(brand) for brand in brands for excerpt in _EXCERPTS]
+    return drawn(
+        "mentions",
+        runs.plan.host,
+        chat_id=pick(runs.chat_ids, runs.run),
+        brand=pick(brands, runs.brand),
+        position=unless(unordered, runs.place + 1),
+        sentiment=unless(unscored, pick(_SENTIMENTS, mood)),
+        sentiment_score=unless(unscored, score),
+        excerpt=unless(chance(rng, 0.05, count), pick(excerpts, 3 * runs.brand + mood)),
+    )
+
+
+def _attributes(runs: Runs) -> pa.Table:
+    rng, count = runs.chance(5), len(runs.run)
+    owner, place = spread(weighted(rng, (0.65, 0.25, 0.1), count))
+    first = weighted(rng, (5, 3, 3, 2, 2, 1, 1), count)
+    attribute = (first[owner] + 3 * place) % len(_ATTRIBUTES)
+    return drawn(
+        "attributes",
+        runs.plan.host,
+        chat_id=pick(runs.chat_ids, runs.run[owner]),
+        brand=pick(runs.plan.values("brands", "brand"), runs.brand[owner]),
+        attribute=pick([*_ATTRIBUTES], attribute),
+        polarity=pick([*_ATTRIBUTES.values()], attribute),
+    )
+
+
+def _claim_sightings(runs: Runs) -> pa.Table:
+    """Claims about the first two brands; the last one of those listed is never made."""
+    rng, count = runs.chance(6), len(runs.run)
+    seen = chance(rng, 0.2, count)
+    claim = np.where(
+        runs.brand == 0, weighted(rng, (5, 1, 2), count), 3 + weighted(rng, (1, 2), count)
+    )
+    rows = np.flatnonzero(seen & (runs.brand <= 1))
+    return drawn(
+        "claim_sightings",
+        runs.plan.host,
+        claim_id=pick(runs.plan.values("claims", "claim_id"), claim[rows]),
+        chat_id=pick(runs.chat_ids, runs.run[rows]),
+    )
+
+
+# --- what answers show -------------------------------------------------------------------------
+
+_SUFFIXES = ("2026", "reviews", "pricing", "alternatives", "comparison", "forum")
+_INTENTS = ("commercial", "informational", "navigational", None)
+_UNITS = ("single_advertiser", "carousel", "product_carousel", "text")
+_CARDS = np.array([1, 3, 2, 0])
+_PLACEMENTS = ("above_answer", "inline", "below_answer")
+_HEADLINES = ("Close more deals", "Start today", "50 % off", "The CRM for you")
+_WITHOUT_OFFERS = ("p_4", "p_8")
+_MERCHANTS = (
+    ("Uplift", "uplift.example", "USD"),
+    ("Büro & Co.", "buero.example", "EUR"),
+    ("Box Market", None, "USD"),
+)
+_STOCK = ("in_stock", "out_of_stock", None)
+
+
+def draw_sources(runs: Runs) -> dict[str, pa.Table]:
+    """The citations of a project, and what is known of the pages."""
+    host, pages = runs.plan.host, runs.plan.pages()
+    rng = runs.chance(11)
+    brands = [row for row in runs.plan.rows("brands") if row["brand"] != "Umbrella"]
+    mentioned = rng.random((len(pages), len(brands)))
+    types = runs.plan.domain_types()
+    described = [page for page in pages if page.get("examined") or page.get("page_type")]
+    examined = [
+        {
+            "url": page["url"],
+            "brand": brand["brand"],
+            "mentioned": bool(mentioned[row, column] < 0.15 + brand["rate"]),
+        }
+        for row, page in enumerate(pages)
+        if page.get("examined")
+        for column, brand in enumerate(brands)
+    ]
+    domains = [{"source_domain": name, "domain_type": kind} for name, kind in types.items()]
+    return {
+        "citations": _citations(runs, pages),
+        "source_domains": table_of("source_domains", host, domains),
+        "source_pages": table_of("source_pages", host, described),
+        "source_page_brands": table_of("source_page_brands", host, examined),
+    }
+
+
+def _citations(runs: Runs, pages: list[dict[str, Any]]) -> pa.Table:
+    rng = runs.chance(10)
+    sizes = (0.12, 0.1, 0.14, 0.16, 0.16, 0.12, 0.1, 0.06, 0.04)
+    run, _ = spread(weighted(rng, sizes, len(runs)) * runs.answered)
+    before = weighted(rng, [page["weight"] for page in pages], len(run))
+    lately = weighted(rng, [page.get("lately", page["weight"]) for page in pages], len(run))
+    page = np.where(runs.age[run] < TURN, lately, before)
+    # An answer cites a page once: of repeated pairs of run and page the first stays.
+    _, first = np.unique(run * len(pages) + page, return_index=True)
+    run, page = run[np.sort(first)], page[np.sort(first)]
+    # Where rivals alone are named, other domains take the place of some.
+    urls = [row["url"] for row in pages]
+    rival = np.array([urls.index(row.get("rival", row["url"])) for row in pages])
+    page = np.where(runs.names_rivals_alone[run], rival[page], page)
+    _, place = spread(np.bincount(run, minlength=len(runs)).astype(np.int64))
+    untitled = chance(rng, 0.06, len(run))
+    return drawn(
+        "citations",
+        runs.plan.host,
+        chat_id=pick(runs.chat_ids, run),
+        n=place + 1,
+        url=pick(urls, page),
+        source_domain=pick([row["domain"] for row in pages], page),
+        cited=~runs.on("exposes_retrieval", True)[run] | chance(rng, 0.65, len(run)),
+        title=unless(untitled, pick([row["title"] for row in pages], page)),
+    )
+
+
+def draw_fanouts(runs: Runs) -> dict[str, pa.Table]:
+    """The queries that answers expand into; those with the year are shared within a topic."""
+    rng, host = runs.chance(12), runs.plan.host
+    exposed = runs.on("exposes_fanouts", True) & runs.answered
+    run, place = spread(weighted(rng, (0.2, 0.2, 0.3, 0.2, 0.1), len(runs)) * exposed)
+    first = weighted(rng, (4, 2, 2, 1, 1, 0.5), len(runs))
+    suffix = (first[run] + place) % len(_SUFFIXES)
+    words = [
+        f"best {(row.get('topic') or 'crm').lower()} 2026"
+        if name == "2026"
+        else f"{row['prompt'].lower()} {name}"
+        for row in runs.plan.rows("prompts")
+        for name in _SUFFIXES
+    ]
+    queries = list(dict.fromkeys(words))
+    count = len(queries)
+    kept = np.flatnonzero(chance(rng, 0.8, count))
+    ranks, volumes = weighted(rng, [1.0] * 40, count), weighted(rng, [1.0] * 90, count)
+    unranked, uncounted = chance(rng, 0.4, count), chance(rng, 0.3, count)
+    return {
+        "fanouts": drawn(
+            "fanouts",
+            host,
+            chat_id=pick(runs.chat_ids, run),
+            query_index=place,
+            query=pick(words, runs.prompt[run] * len(_SUFFIXES) + suffix),
+        ),
+        "queries": drawn(
+            "queries",
+            host,
+            query=pick(queries, kept),
+            intent=pick(_INTENTS, weighted(rng, (5, 3, 1, 1), len(kept))),
+            own_organic_rank=unless(unranked[kept], ranks[kept] + 1),
+            search_volume=unless(uncounted[kept], volumes[kept] * 10),
+        ),
+    }
+
+
+def draw_ads(runs: Runs) -> dict[str, pa.Table]:
+    """The advertisements of a project, and their cards."""
+    rng, advertisers = runs.chance(20), runs.plan.rows("advertisers")
+    examined = runs.on("shows_ads", True) & runs.on("ads_checked", True) & runs.answered
+    run = np.flatnonzero(examined & chance(rng, 0.07, len(runs)))
+    count = len(run)
+    unit = weighted(rng, (5, 2, 2, 1), count)
+    advertiser = weighted(rng, [1.0, 6.0, *[2.0] * (len(advertisers) - 2)], count)
+    unlinked = chance(rng, 0.1, count)
+    engines = runs.plan.values("engines", "engine")
+    surfaces = ["ai_overview" if name == "google-ai-overview" else "answer" for name in engines]
+    ads = drawn(
+        "ads",
+        runs.plan.host,
+        ad_id=numbered("ad_", count),
+        engine=pick(runs.engines, run),
+        observed_at=pick(runs.ran_at, run),
+        chat_id=unless(unlinked, pick(runs.chat_ids, run)),
+        prompt_id=unless(unlinked & chance(rng, 0.5, count), pick(runs.prompt_ids, run)),
+        surface=pick(surfaces, runs.engine[run]),
+        unit=pick(_UNITS, unit),
+        placement=pick(_PLACEMENTS, weighted(rng, (1, 1, 3), count)),
+        position=unless(chance(rng, 0.05, count), between(rng, 1, 2, count)),
+        advertiser=unless(
+            chance(rng, 0.02, count),
+            pick([row["advertiser"] for row in advertisers], advertiser),
+        ),
+    )
+    return {"ads": ads, "ad_cards": _cards(runs, _CARDS[unit], advertiser)}
+
+
+def _cards(runs: Runs, cards: Array, advertiser: Array) -> pa.Table:
+    rng = runs.chance(21)
+    ad, place = spread(cards)
+    count = len(ad)
+    domains = runs.plan.values("advertisers", "domain", "ads.example")
+    unpriced = ~chance(rng, 0.4, count)
+    price = 9 + between(rng, 0, 90, count) + 0.99
+    return drawn(
+        "ad_cards",
+        runs.plan.host,
+        ad_id=pick(numbered("ad_", len(cards)), ad),
+        card=place + 1,
+        headline=pick(_HEADLINES, weighted(rng, (3, 2, 1, 1), count)),
+        body=unless(chance(rng, 0.2, count), "(synthetic) An advertisement."),
+        image_url=unless(chance(rng, 0.5, count), "https://images.example/ad.png"),
+        target_url=pick([f"https://{domain}/?from=ad" for domain in domains], advertiser[ad]),
+        price_amount=unless(unpriced, price),
+        price_currency=unless(unpriced, "USD"),
+    )
+
+
+def draw_shopping(runs: Runs) -> dict[str, pa.Table]:
+    """The products that answers show, and their offers."""
+    rng, ids = runs.chance(30), runs.plan.values("products", "product_id")
+    rows = np.flatnonzero(runs.shopping)
+    liking = rng.random((len(rows), len(ids))) + np.linspace(0.5, 0.0, len(ids))
+    order = np.argsort(-liking, axis=1, kind="stable")
+    run, place = spread(between(rng, 2, 5, len(rows)))
+    mentions = drawn(
+        "product_mentions",
+        runs.plan.host,
+        chat_id=pick(runs.chat_ids, rows[run]),
+        product_id=pick(ids, order[run, place]),
+        position=place + 1,
+    )
+    return {
+        "product_mentions": mentions,
+        "offers": table_of("offers", runs.plan.host, _offers(runs)),
+    }
+
+
+def _offers(runs: Runs) -> list[dict[str, Any]]:
+    rng = runs.chance(31)
+    offers = []
+    for product in runs.plan.values("products", "product_id"):
+        if product in _WITHOUT_OFFERS:
+            continue
+        for position in range(1, 2 + int(rng.integers(0, 4))):
+            merchant, domain, currency = _MERCHANTS[int(rng.integers(0, len(_MERCHANTS)))]
+            price = None if rng.random() < 0.15 else 20 + int(rng.integers(0, 600)) + 0.9
+            offers.append(
+                {
+                    "product_id": product,
+                    "offer_position": position,
+                    "merchant": merchant,
+                    "merchant_domain": domain,
+                    "price_amount": price,
+                    "price_currency": None if price is None else currency,
+                    "stock_status": _STOCK[int(rng.integers(0, len(_STOCK)))],
+                    "delivery_text": "Free delivery" if rng.random() < 0.5 else None,
+                    "url": f"https://{domain or 'box.example'}/{product}",
+                }
+            )
+    return offers
+
+
+# --- the site ----------------------------------------------------------------------------------
+
+_FIRST_HOUR, _LAST_HOUR = (TODAY - 80) * 24 + 10, TODAY * 24 + 23
+_UNKNOWN_BOT = "UnlistedBot/1.0 (+https://unlisted.example)"
+_PATHS = (*OWN_PATHS, "/robots.txt", "/gone", "/.env", "/wp-login.php")
+_STATUSES = np.array([200, 200, 200, 301, 404, 429, 500, 503])
+_ENGINES = (None, "chatgpt", "perplexity", "gemini", "copilot")
+
+
+def draw_crawlers(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
+    """Draw what the gateway recorded of a project that is connected to it."""
+    if "connected" not in plan.values("gateways", "cname_state"):
+        return {}
+    hours = np.arange(_FIRST_HOUR, _LAST_HOUR + 1, dtype=np.int64)
+    age, clock = TODAY - hours // 24, hours % 24
+    down = (age == 37) | ((age == 17) & (clock >= 5) & (clock < 9)) | ((age == 0) & (clock == 3))
+    hours = hours[~down]
+    rng = stream(seed, plan.number, 40)
+    hour = np.sort(hours[weighted(rng, np.ones(len(hours)), count)])
+    bot = weighted(rng, (40, 12, 18, 22, 9, 2, 3, 2), count)
+    path = weighted(rng, [*OWN_PATHS.values(), 6, 1.5, 0.8, 0.8], count)
+    # Mostly 200; paths that disguised scanners request are never there.
+    status = _STATUSES[weighted(rng, (60, 20, 10, 3, 2, 1, 0.5, 0.5), count)]
+    status = np.where((bot == 4) & (rng.random(count) < 0.3), 403, status)
+    status = np.where(path >= _PATHS.index("/gone"), 404, status)
+    requests = 1 + weighted(rng, (6, 3, 2, 1, 1), count)
+    bots = [row["bot"] for row in ROWS[""]["bots"]]
+    impostors = chance(rng, 0.06, count).astype(np.int64)
+    second = between(rng, 0, 1_790, count)
+    hits = drawn(
+        "crawler_hits",
+        plan.host,
+        hour=instants(0, hour * 3_600),
+        bot=pick([*bots, _UNKNOWN_BOT], bot),
+        requests=requests,
+        path=unless(chance(rng, 0.02, count), pick(_PATHS, path)),
+        status=unless(chance(rng, 0.01, count), status),
+        site=pick([plan.host, f"www.{plan.host}", None], weighted(rng, (8, 1, 1), count)),
+        verified_requests=unless(bot >= len(bots) - 1, requests - impostors),
+        bytes=unless(chance(rng, 0.03, count), np.where(status == 200, 9_000, 300) * requests),
+        last_at=instants(0, hour * 3_600 + second),
+    )
+    recorded = drawn("crawler_hours", plan.host, hour=instants(0, hours * 3_600))
+    return {"crawler_hours": recorded, "crawler_hits": hits}
+
+
+def draw_visits(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
+    """Draw the visits and conversions of a project that records them."""
+    analytics = next(iter(plan.rows("analytics")), {"provider": "none"})
+    if analytics["provider"] == "none":
+        return {}
+    rng = stream(seed, plan.number, 50)
+    day = np.sort(TODAY - between(rng, 0, HISTORY_DAYS - 1, count))
+    engine = weighted(rng, (85.0, 9.0, 3.0, 2.0, 1.0), count)
+    visitor = between(rng, 1, max(count * 4 // 5, 1), count)
+    path = weighted(rng, [*OWN_PATHS.values()], count)
+    anonymous = np.full(count, plan.host != "acme.example")
+    visits = drawn(
+        "visits",
+        plan.host,
+        visit_id=numbered("v_", count),
+        day=pa.array(day.astype(np.int32)).cast(pa.date32()),
+        engine=pick(_ENGINES, engine),
+        visitor_id=unless(anonymous, pick(numbered("u_", count), visitor - 1)),
+        path=unless(chance(rng, 0.02, count), pick([*OWN_PATHS], path)),
+        engaged=chance(rng, np.where(engine > 0, 0.7, 0.5), count),
+        seconds=np.floor(rng.random(count) * 2_600) / 10,
+    )
+    # Of the conversions of the last day a part has arrived.
+    rate = np.where(engine > 0, 0.026, 0.017) * np.where(day == TODAY, 0.3, 1.0)
+    visit = np.flatnonzero(chance(rng, rate, count))
+    revenue = between(rng, 2_000, 40_000, len(visit)) / 100
+    unpriced = chance(rng, 0.05, len(visit)) | ("currency" not in analytics)
+    conversions = drawn(
+        "conversions",
+        plan.host,
+        conversion_id=numbered("cv_", len(visit)),
+        visit_id=pick(numbered("v_", count), visit),
+        revenue=unless(unpriced, revenue),
+    )
+    return {"visits": visits, "conversions": conversions}
