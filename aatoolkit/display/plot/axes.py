@@ -10,8 +10,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_svg import FigureCanvasSVG
-from matplotlib.colors import LinearSegmentedColormap, to_hex, to_rgba
+from matplotlib.colors import LinearSegmentedColormap, to_hex
 from matplotlib.figure import Figure
 
 from aatoolkit.display.plot.layout import WIDTH, Layout, Text, families, place
@@ -83,13 +82,9 @@ class Picture(Axes):
 
     def svg(self, salt: str) -> str:
         """The picture as SVG with text as text; the same salt gives the same SVG."""
-        buffer, figure = io.StringIO(), figure_of(self)
-        before = figure.canvas
-        try:
-            with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": salt}):
-                FigureCanvasSVG(figure).print_svg(buffer, metadata={"Date": None, "Creator": None})
-        finally:
-            figure.set_canvas(before)
+        buffer = io.StringIO()
+        with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": salt}):
+            figure_of(self).savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
         return buffer.getvalue()
 
     def _repr_mimebundle_(
@@ -117,9 +112,7 @@ def figure_of(axes: Axes) -> Figure:
 
 def is_dark_paper(ax: Axes | None) -> bool:
     """Whether axes, or else matplotlib's own style, have dark paper."""
-    paper = mpl.rcParams["figure.facecolor"] if ax is None else ax.get_facecolor()
-    if ax is not None and not to_rgba(paper)[3]:
-        paper = figure_of(ax).get_facecolor()
+    paper = ax.get_facecolor() if ax else mpl.rcParams["figure.facecolor"]
     return luminance(to_hex(paper)) < 0.2
 
 

@@ -15,11 +15,10 @@ import pandas as pd
 
 from aatoolkit.availability import Availability, Status, combine
 from aatoolkit.display.plot.style import BLANK, humanize
-from aatoolkit.errors import AvailabilityError
 from aatoolkit.frame.aggregate import aggregate
 from aatoolkit.frame.cell_status import COVERAGE, Cells, cells_of, is_status_column
-from aatoolkit.frame.duplicates import Duplicates, Refused, is_joined, once
-from aatoolkit.frame.groupby import by_period, flattened, group
+from aatoolkit.frame.duplicates import is_joined, once
+from aatoolkit.frame.groupby import by_period, flattened
 from aatoolkit.metadata.arrow_schema import declared, declared_key
 from aatoolkit.metadata.attrs import (
     FrameMetadata,
@@ -177,6 +176,10 @@ class PlotData:
     def times(self) -> list[str]:
         """The time columns of the key."""
         return [name for name in self.keys if self.kinds[name] == "time"]
+
+    def is_repeated(self, name: str) -> bool:
+        """Whether a join or so repeated the rows that a column is of."""
+        return self.metadata.columns[name].table in self.metadata.repeated
 
     def column(self, name: str) -> Column | None:
         """The declaration of a column."""
@@ -349,10 +352,8 @@ class PlotData:
 
     def time_noun(self, name: str) -> str:
         """Name the step of a time column: ``day``, ``week``, ``hour``, else the column's name."""
-        steps = np.diff(np.unique(self.days(name)[~np.isnan(self.days(name))]))
-        step = round(float(min(steps, default=0.0)), 6)
-        noun = {1.0: "day", 7.0: "week", round(1 / 24, 6): "hour"}.get(step, name)
-        return "month" if 28 <= step <= 31 else noun
+        hours = round(24 * min(np.diff(np.unique(self.days(name))), default=0.0))
+        return {1: "hour", 24: "day", 168: "week", 672: "month", 720: "month"}.get(hours, name)
 
     # --- rows
 
@@ -525,42 +526,8 @@ def one_row_per_mark(
     ]
     names = [*by, *columns, *(part for name in columns for part in data.parts(name))]
     kept = data.frame[[*dict.fromkeys(names)]]
-    try:
-        keys = by_period(kept, by, freq) if freq else by
-        return plot_data(aggregate(kept, keys, None, True, {}, True))
-    except AvailabilityError as error:
-        refused = error
-    raise AvailabilityError(
-        f"several rows share a mark by {', '.join(by)}, and they do not combine: {refused}; "
-        "aggregate them first, or draw by a column that distinguishes them",
-        columns=refused.columns,
-    )
-
-
-def each_once(data: PlotData, by: Sequence[str], columns: Sequence[str]) -> PlotData:
-    """The rows that marks by some columns are of, those that a join repeated once.
-
-    Raises
-    ------
-    AvailabilityError
-        If no column tells which of the rows of a mark are the same.
-    """
-    tables = {name: data.metadata.columns[name].table for name in columns}
-    if not {*tables.values()} <= {*data.metadata.repeated}:
-        return data
-    groups = group(data.frame, list(dict.fromkeys(by)), True)
-    repeats = np.ones(len(data), bool)
-    for name, table in tables.items():
-        refused = ""
-        try:
-            again = Duplicates(data.frame, data.metadata, groups).of(table, [name])
-        except Refused as error:
-            refused = str(error)
-        if refused:
-            why = f"{name} would be drawn more than once: {refused}"
-            raise AvailabilityError(why, columns={name: refused})
-        repeats &= np.zeros(len(data), bool) if again is None else again
-    return data.only(~repeats) if repeats.any() else data
+    keys = by_period(kept, by, freq) if freq else by
+    return plot_data(aggregate(kept, keys, None, True, {}, True))
 
 
 def whiskers(

@@ -11,14 +11,14 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 
-from aatoolkit._util.text import visible
+from aatoolkit._util.text import combined_reason, visible
 from aatoolkit.availability import Status
 from aatoolkit.display import theme as themes
 from aatoolkit.display.plot import rows, tables, times
 from aatoolkit.display.plot.axes import Picture, draw, draw_on, is_dark_paper
 from aatoolkit.display.plot.data import Options, PlotData, plot_data
 from aatoolkit.display.plot.spec import Spec
-from aatoolkit.display.plot.style import Palette, joined_reasons, source_line
+from aatoolkit.display.plot.style import Palette, source_line
 from aatoolkit.errors import ArgumentError, AvailabilityError, unknown
 from aatoolkit.frame.groupby import find
 
@@ -54,8 +54,6 @@ def plot(
         ("ax", ax is not None and (figsize or theme != "auto"), "figsize= and theme= are of a "
          "whole figure, and ax= is one axes: leave them out"),
         ("y", wordy, f"these columns cannot be drawn: {'; '.join(wordy)}"),
-        ("x", x in data.numbers, f"x={x!r} holds numbers, and marks stand for names or times; two "
-         "numbers against each other are frame.plot.scatter(x, y)"),
     ):  # fmt: skip
         if is_wrong:
             raise ArgumentError(why, argument=name)
@@ -106,10 +104,10 @@ def _missing(spec: Spec) -> list[str]:
     state = data.state(names)
     if not names or state.status == Status.AVAILABLE:
         return []
-    reasons = dict.fromkeys(data.metadata.columns[n].availability.reason or "" for n in names)
+    reason = combined_reason(data.metadata.columns[n].availability.reason for n in names)
     short = {Status.PARTIAL: "measured in part", Status.UNKNOWN: "availability unknown"}
     words = short.get(state.status, str(state.status).replace("_", " "))
-    return [words, *filter(None, [joined_reasons(reasons).rstrip(".")])]
+    return [words, *filter(None, [(reason or "").rstrip(".")])]
 
 
 def _check_hosts(data: PlotData) -> None:

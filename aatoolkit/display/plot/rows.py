@@ -22,7 +22,6 @@ from aatoolkit.display.plot.data import (
     Numbers,
     Options,
     PlotData,
-    each_once,
     one_row_per_mark,
     whiskers,
     whys_missing,
@@ -159,7 +158,7 @@ def reach(values: Numbers, unit: str | None = None, room: float = 1.02, **more: 
 
 
 def tips_of(
-    data: PlotData, name: str, labels: Sequence[str], ends: Bounds | None = None
+    data: PlotData, name: str, labels: Sequence[Name], ends: Bounds | None = None
 ) -> list[str]:
     """Describe each mark, one line each: label, number, interval, counts and availability."""
     values, whys = data.values(name).tolist(), whys_missing(data, name)
@@ -167,7 +166,7 @@ def tips_of(
     counts = [(humanize(size), data.values(size)) for size in sizes]
     tips = []
     for row, (label, value, unit) in enumerate(zip(labels, values, data.units(name), strict=True)):
-        lines = [label, f"{humanize(name)}: {whys[row] or number(value, unit)}"]
+        lines = [label.text, f"{humanize(name)}: {whys[row] or number(value, unit)}"]
         if ends and ends.low[row] + ends.high[row] == ends.low[row] + ends.high[row]:
             low, high = (number(float(end[row]), unit) for end in (ends.low, ends.high))
             lines.append(f"interval: {low} to {high}")
@@ -219,8 +218,8 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     try:
         if options.x or is_ranking:
             rows = one_row_per_mark(data, by, [y])
-        else:
-            rows = each_once(data, [*by, *data.keys], [y])
+        elif data.is_repeated(y):
+            rows = one_row_per_mark(data, [*by, *data.keys], [y])
     except AvailabilityError:
         if options.x or not is_ranking:
             raise
@@ -232,12 +231,12 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     kept = order[:measured][:top]
     rows = rows.sorted_by([*kept, *order[measured:][: max(top - len(kept), 3)]])
     ends, unit, values = whiskers(rows, y, data, by), rows.unit(y), rows.values(y)
-    names, own = names_of(rows, rows.row_labels(x)), rows.own()
-    tips = tips_of(rows, y, [name.text for name in names], ends)
+    names = names_of(rows, rows.row_labels(x))
+    others = REST if any(name.is_own for name in names) else OWN
     details = zip(values, ends.low, ends.high, _beside(numbers(values, unit), rows, y),
-                  whys_missing(rows, y), tips, strict=True)  # fmt: skip
+                  whys_missing(rows, y), tips_of(rows, y, names, ends), strict=True)  # fmt: skip
     cells = [
-        Cell(row, n, OWN if own[row] or not own.any() else REST, 0.0, *rest)
+        Cell(row, n, OWN if names[row].is_own else others, 0.0, *rest)
         for row, (n, *rest) in enumerate(details)
     ]
     label, what = rows.axis_label(y), humanize(y)
@@ -284,7 +283,7 @@ def gap(data: PlotData, options: Options) -> Spec | None:
     rows = data.sorted_by(order[: options.top or 15])
     unit, first, second = rows.unit(now), rows.values(before), rows.values(now)
     names, whys = names_of(rows, rows.labels(x)), whys_missing(rows, now)
-    tips = [tips_of(rows, name, [n.text for n in names]) for name in pair]
+    tips = [tips_of(rows, name, names) for name in pair]
     moves = [signed(b - a, unit) if a + b == a + b else "only one measured"
              for a, b in zip(first, second, strict=True)]  # fmt: skip
     cells = []
@@ -407,8 +406,8 @@ def counts(data: PlotData, options: Options) -> Spec | None:
         return None
     columns = [x, *filter(None, [by])]
     # Rows that a join repeated are no number of the things that they were rows of.
-    is_plain = data.table in data.metadata.repeated or data.table.startswith("statistics:")
-    data = each_once(data, columns, columns)
+    if any(map(data.is_repeated, columns)):
+        return None
     rows = pd.DataFrame({"x": _levels(data, x), "by": _levels(data, by, True) if by else "rows"})
     table = rows.value_counts(["x", "by"], sort=False).unstack(fill_value=0)
     # Bars of one length, and each of one colour, say nothing.
@@ -424,7 +423,8 @@ def counts(data: PlotData, options: Options) -> Spec | None:
         few = len(SERIES) - 1
         kept = kept.iloc[:, :few].assign(**{REST_LEVEL: kept.iloc[:, few:].sum(axis=1)})
     own = {*rows["x"][data.own()]} if x in ("brand", "advertiser") else {}
-    noun, totals = (not is_plain and data.table_words) or "rows", kept.sum(axis=1)
+    is_result = data.table.startswith("statistics:")
+    noun, totals = (not is_result and data.table_words) or "rows", kept.sum(axis=1)
     first, most, headline = quoted(str(kept.index[0])), int(totals.iloc[0]), ""
     if by and totals.nunique() == 1:
         headline = f"{first}: {int(kept[levels[0]].iloc[0]):,} of {most:,} {humanize(levels[0])}"

@@ -6,7 +6,7 @@ A kind of picture makes a `Panel`; `layout` gives it a place in points; ``axes``
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -78,11 +78,6 @@ class Scale:
 
 
 NONE = Scale(kind="none")
-
-
-def rows_of(names: Sequence[Name]) -> Scale:
-    """A scale of rows, the first one on top."""
-    return Scale(len(names) - 0.5, -0.5, "names", names=tuple(names))
 
 
 # --- marks ------------------------------------------------------------------------------------
@@ -158,10 +153,11 @@ def strokes(
     size: float,
 ) -> Mark:  # fmt: skip
     """Straight lines from points to others, as far as these are there."""
-    parts = np.broadcast_arrays(*map(some, (x, to, y, end, np.nan)))
-    x, to, y, end, gap = (part[~np.isnan(parts[0] + parts[1])] for part in parts)
-    xs, ys = (np.transpose([a, b, gap]).ravel() for a, b in ((x, to), (y, end)))
-    return Mark("line", xs, ys, replace(style, symbol=""), size=size)
+    xs, ys = (np.transpose(np.broadcast_arrays(*map(some, (a, b, np.nan))))
+              for a, b in ((x, to), (y, end)))  # fmt: skip
+    there = ~np.isnan(xs[:, :2]).any(axis=1)
+    ys = np.broadcast_to(ys, xs.shape)[there]
+    return Mark("line", xs[there].ravel(), ys.ravel(), replace(style, symbol=""), size=size)
 
 
 # --- the rows behind the marks ----------------------------------------------------------------
@@ -192,58 +188,6 @@ class Drawn:
     labels: Sequence[str] = ()
     bounds: pd.DataFrame | None = None
     counts: bool = False
-
-    def explain(
-        self, mark: Any, column: str | None, within: Any,
-        place_at: Callable[[float, float], Place | None],
-    ) -> Explanation:  # fmt: skip
-        """Explain the number of a mark; see `Picture.explain`."""
-        explainer = within if isinstance(within, Explainer) else Explainer(within)
-        row, named = self._row(mark, place_at)
-        if self.counts:
-            return self._count(row, explainer)
-        column = column or named or next(iter(self.columns), None)
-        bounds = self.frame if self.bounds is None or column in self.frame else self.bounds
-        bounds = bounds if column in bounds else self.frame
-        if isinstance(row, Mapping) and not {*row} <= {*bounds.columns}:
-            row = self.frame.index[explainer.rows_with(self.frame, row)].tolist()[0]
-        return explainer.explain(bounds, row, column)
-
-    def _row(
-        self, mark: Any, place_at: Callable[[float, float], Place | None]
-    ) -> tuple[Any, str | None]:
-        if isinstance(mark, tuple):
-            place = place_at(float(mark[0]), float(mark[1]))
-            if place is None:
-                named = " and ".join(self.labels) or "its values"
-                why = f"there is no mark at {mark!r}; name it by {named}"
-                raise ArgumentError(why, argument="mark")
-            return place
-        if mark is None or isinstance(mark, Mapping | int):
-            return mark, None
-        word = pd.Timestamp(mark).date().isoformat() if hasattr(mark, "isoformat") else str(mark)
-        texts = {name: [*map(str, self.frame[name])] for name in self.labels}
-        for name, listed in texts.items():
-            # The text of a time begins with its day.
-            if {word, f"{word} 00:00:00"} & {*listed}:
-                return {name: word}, None
-        names = ", ".join(dict.fromkeys(text for listed in texts.values() for text in listed[:4]))
-        raise ItemNotFound(f"no mark is named {word!r}; there are {names} …", key=mark)
-
-    def _count(self, row: Any, explainer: Explainer) -> Explanation:
-        """Explain the number of rows that a mark counts, with those rows."""
-        if not isinstance(row, Mapping):
-            words = f"a mark counts rows: name it by {' and '.join(self.columns)}"
-            raise ArgumentError(words, argument="mark")
-        there = np.flatnonzero(explainer.rows_with(self.frame, row)).tolist()
-        words = " and ".join(f"{name} is {value}" for name, value in row.items())
-        return Explanation(
-            len(there), "rows", row, operation="count",
-            formula=f"{len(there):,} of {len(self.frame):,} rows where {words}", rows=len(there),
-            children=tuple(
-                explainer.explain(self.frame, at, self.columns[0]) for at in there[:_MOST_ROWS]
-            ),
-        )  # fmt: skip
 
 
 def drawn_of(data: PlotData, columns: Sequence[str], *labels: str | None, **more: Any) -> Drawn:
@@ -337,7 +281,47 @@ class Spec:
         self, mark: Any = None, column: str | None = None, *, within: Any = None
     ) -> Explanation:
         """Explain a mark; see `Picture.explain`."""
-        return self.drawn.explain(mark, column, within, self.place_at)
+        drawn = self.drawn
+        explainer = within if isinstance(within, Explainer) else Explainer(within)
+        row, named = self._row(mark)
+        if drawn.counts:
+            return self._count(row, explainer)
+        column = column or named or next(iter(drawn.columns), None)
+        bounds = drawn.frame if drawn.bounds is None or column in drawn.frame else drawn.bounds
+        return explainer.explain(bounds if column in bounds else drawn.frame, row, column)
+
+    def _row(self, mark: Any) -> tuple[Any, str | None]:
+        if isinstance(mark, tuple):
+            place = self.place_at(float(mark[0]), float(mark[1]))
+            if place is None:
+                named = " and ".join(self.drawn.labels) or "its values"
+                why = f"there is no mark at {mark!r}; name it by {named}"
+                raise ArgumentError(why, argument="mark")
+            return place
+        if mark is None or isinstance(mark, Mapping | int):
+            return mark, None
+        word = pd.Timestamp(mark).date().isoformat() if hasattr(mark, "isoformat") else str(mark)
+        texts = {name: [*map(str, self.drawn.frame[name])] for name in self.drawn.labels}
+        for name, listed in texts.items():
+            # The text of a time begins with its day.
+            if {word, f"{word} 00:00:00"} & {*listed}:
+                return {name: word}, None
+        names = ", ".join(dict.fromkeys(text for listed in texts.values() for text in listed[:4]))
+        raise ItemNotFound(f"no mark is named {word!r}; there are {names} …", key=mark)
+
+    def _count(self, row: Any, explainer: Explainer) -> Explanation:
+        """Explain the number of rows that a mark counts, with those rows."""
+        frame, columns = self.drawn.frame, self.drawn.columns
+        if not isinstance(row, Mapping):
+            words = f"a mark counts rows: name it by {' and '.join(columns)}"
+            raise ArgumentError(words, argument="mark")
+        there = np.flatnonzero(explainer.rows_with(frame, row)).tolist()
+        words = " and ".join(f"{name} is {value}" for name, value in row.items())
+        return Explanation(
+            len(there), "rows", row, operation="count",
+            formula=f"{len(there):,} of {len(frame):,} rows where {words}", rows=len(there),
+            children=tuple(explainer.explain(frame, at, columns[0]) for at in there[:_MOST_ROWS]),
+        )  # fmt: skip
 
     def place_at(self, x: float, y: float) -> Place | None:
         """The row behind the mark that is nearest to a point; None if there is none."""

@@ -246,22 +246,6 @@ def in_words(text: str) -> str:
     return _COLUMN.sub(lambda match: humanize(match[0].removesuffix("_id")), text)
 
 
-def joined_reasons(reasons: Iterable[str]) -> str:
-    """Join reasons to one text, without repeats.
-
-    Examples
-    --------
-    >>> joined_reasons(["Claude has none; claude: Claude has none", "Too few."])
-    'Claude has none; Too few.'
-    """
-    parts: list[str] = []
-    for part in (part.strip().removesuffix(".") for why in reasons for part in why.split("; ")):
-        sentence = rf"(?<!\w){re.escape(part.partition(': ')[2] or part)}(?!\w)"
-        if part and not any(re.search(sentence, other) for other in parts):
-            parts.append(part)
-    return f"{'; '.join(parts)}." if parts else ""
-
-
 def source_line(sources: tuple[Source, ...]) -> str:
     """Describe the source of a frame: host, section, scope, time."""
     if len(sources) != 1:

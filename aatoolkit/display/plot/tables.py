@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from aatoolkit._util.numbers import number, signed
-from aatoolkit._util.text import counted
+from aatoolkit._util.text import counted, joined
 from aatoolkit.availability import Status
 from aatoolkit.display.plot.data import (
     CONTEXT,
@@ -56,7 +56,6 @@ from aatoolkit.display.plot.style import (
     capitalized,
     first_of,
     humanize,
-    joined_reasons,
     styles_for,
 )
 from aatoolkit.sections.aggregation import FRACTION, FRACTION_CHANGE, RANK, SCORE
@@ -229,12 +228,14 @@ def empty(data: PlotData) -> Spec:
         return _texts(data, title)
     names = [name for name in data.metadata.columns if name not in data.keys]
     state = data.state(names or data.metadata.columns)
-    reason = joined_reasons([state.reason or ""])
-    finding, style = {
-        Status.AVAILABLE: ("Measured, with no rows.", NO_NUMBER),
-        Status.UNKNOWN: ("No rows; the reason is not known.", NO_VALUE),
-        Status.PARTIAL: (f"No rows. What was read was measured in part: {reason}", UNMEASURED),
-    }.get(state.status, (f"Not measured. {reason or capitalized(str(state))}", UNMEASURED))
+    reason = joined(state.reason or "")
+    finding, style = f"Not measured. {reason}", UNMEASURED
+    if state.status == Status.AVAILABLE:
+        finding, style = "Measured, with no rows.", NO_NUMBER
+    elif state.status == Status.UNKNOWN:
+        finding, style = "No rows; the reason is not known.", NO_VALUE
+    elif state.status == Status.PARTIAL:
+        finding = f"No rows. What was read was measured in part: {reason}"
     far, middle = some(FAR), some(0.5)
     marks = [
         Mark("boxes", -far, middle, style, to=far, size=FAR),

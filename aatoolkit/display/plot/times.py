@@ -236,14 +236,9 @@ def _styled(series: Sequence[_Line]) -> list[_Line]:
 def _marks_of_line(data: PlotData, line: _Line, at: Numbers, days: Sequence[str]) -> list[Mark]:
     rows = line.rows.tolist()
     names = [", ".join(filter(None, [line.name.text, day])) for day in days]
-    labels = dict(zip(rows, names, strict=True))
-    tips = tips_of(data, line.column, [labels.get(r, "") for r in range(len(data))], line.ends)
     size = 1.0 if len(at) > 150 else 2.4 if line.name.is_own else 1.8
-    mark = Mark(
-        "line", at, line.values, line.style, size=size,
-        places=[(row, line.column) if row >= 0 else None for row in rows],
-        tips=[tips[row] if row >= 0 else name for row, name in zip(rows, names, strict=True)],
-    )  # fmt: skip
+    behind = _behind(data, line.column, rows, names, line.ends)
+    mark = Mark("line", at, line.values, line.style, size=size, **behind)
     # Parts of a period are hollow.
     part = ~np.isnan(line.values) & [
         is_part_period(data.state_of(line.column, row).reason) for row in rows
@@ -251,6 +246,18 @@ def _marks_of_line(data: PlotData, line: _Line, at: Numbers, days: Sequence[str]
     style = replace(line.style, look="hollow")
     dots = Mark("dots", at[part], line.values[part], style, size=4.5)
     return [mark, dots] if part.any() else [mark]
+
+
+def _behind(
+    data: PlotData, y: str, rows: Sequence[int], names: Sequence[str], ends: Bounds
+) -> dict[str, Any]:
+    """The rows behind marks, and what is said of each."""
+    labels = dict(zip(rows, names, strict=True))
+    tips = tips_of(data, y, [Name(labels.get(row, "")) for row in range(len(data))], ends)
+    return {
+        "places": [(row, y) if row >= 0 else None for row in rows],
+        "tips": [tips[row] if row >= 0 else name for row, name in zip(rows, names, strict=True)],
+    }
 
 
 def _course(line: _Line, unit: str | None, what: str) -> str:
@@ -327,18 +334,14 @@ def _cells(data: PlotData, table: _Table, x: str, y: str, by: str, what: str, en
     names_x, names_y = _names(data, x, columns), _names(data, by, table.keys)
     named = [f"{row.text}, {_moment(column) if is_time else name.text}" for row in names_y
              for column, name in zip(columns, names_x, strict=True)]  # fmt: skip
-    labels = dict(zip(rows.flat, named, strict=True))
-    tips = tips_of(data, y, [labels.get(row, "") for row in range(len(data))], ends)
+    told = [f"{name}\n{why}" if row < 0 else name
+            for name, why, row in zip(named, whys.flat, rows.flat, strict=True)]  # fmt: skip
     is_written = values.size <= _WRITTEN and len(columns) <= 12
     pairs = zip(numbers(values.flat, unit), values.flat, strict=True)
     down, right = np.indices(values.shape).reshape(2, -1).astype(float)
-    marks = [Mark(
-        "cells", right, down, strength=strength.ravel(),
-        words=[word if n == n and is_written else "" for word, n in pairs],
-        places=[(row, None) if row >= 0 else None for row in rows.flat],
-        tips=[tips[row] if row >= 0 else f"{name}\n{why}"
-              for row, name, why in zip(rows.flat, named, whys.flat, strict=True)],
-    )]  # fmt: skip
+    words = [word if n == n and is_written else "" for word, n in pairs]
+    marks = [Mark("cells", right, down, strength=strength.ravel(), words=words,
+                  **_behind(data, y, rows.ravel().tolist(), told, ends))]  # fmt: skip
     legend = [(why, style_without(why), "boxes") for why in reasons]
     for why, style, _ in legend:
         here = whys.ravel() == why
