@@ -53,7 +53,6 @@ APART = ("host", "days")
 TITLES = ("title", "prompt", "text", "label", "name")
 """The columns that name a row for people."""
 
-_PREFERRED_UNITS = (SCORE, COUNT, REQUESTS, "checks", "answers", "citations per retrieval")
 _UNITS = {
     "fraction": FRACTION, "rate": FRACTION, "share": FRACTION, "voice": FRACTION, "score": SCORE,
     "rank": RANK, "position": RANK, "count": COUNT,
@@ -264,9 +263,8 @@ class PlotData:
             return 4  # of a draft units are not known
         if unit == FRACTION and self.is_rate(name):
             return 0
-        if self.adds(name) and unit in _PREFERRED_UNITS:
-            return 2
-        return {SCORE: 1, FRACTION: 3, FRACTION_CHANGE: 5}.get(unit or "")
+        known = {SCORE: 1, FRACTION: 3, FRACTION_CHANGE: 5}.get(unit or "")
+        return 2 if self.adds(name) and unit in (SCORE, COUNT, REQUESTS) else known
 
     def sample(self, name: str) -> str | None:
         """The column with the sample size of a column."""
@@ -279,11 +277,7 @@ class PlotData:
     def axis_label(self, name: str) -> str:
         """The label of a numeric axis."""
         unit, label = self.unit(name), humanize(name)
-        if unit in (None, FRACTION, COUNT) or self.unit_column(name):
-            return label
-        if unit not in _AXIS and (unit in label or label in unit):
-            return max(label, unit, key=len)
-        return f"{label} ({_AXIS.get(unit, unit)})"
+        return f"{label} ({_AXIS[unit]})" if unit in _AXIS else label
 
     # --- cells
 

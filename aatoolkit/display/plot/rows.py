@@ -249,7 +249,7 @@ def bars(data: PlotData, options: Options) -> Spec | None:
               is_whole=rows.is_count(y)),
         [y], finding=finding, headline=headline,
         drawn=drawn_of(rows, [y], *by, bounds=ends.result),
-        how=f"Lines: {in_words(ends.method.partition(';')[0])}" * bool(ends.method),
+        how=f"Lines: {in_words(ends.method.partition(';')[0])}" * (not np.isnan(ends.low).all()),
     )  # fmt: skip
 
 
