@@ -249,7 +249,6 @@ def test_a_frame_without_metadata_plots_and_says_that_nothing_is_known(
         ({"y": "mention_rat"}, ItemNotFound, "'mention_rate'"),
         ({"y": "date"}, ArgumentError, "no numbers"),
         ({"kind": "shares"}, AvailabilityError, "do not fit a picture"),
-        ({"x": "mention_rate"}, ArgumentError, "plot.scatter"),
     ],
 )
 def test_what_cannot_be_requested_is_refused(
@@ -305,7 +304,7 @@ def test_rows_that_share_a_mark_are_aggregated_by_their_rules() -> None:
         expected = frame.aa.aggregate(x, y, skip_missing=True)[y].dropna().astype(float)
         shown = frame.aa.plot(x=x, y=y).data[y].dropna().astype(float)
         assert sorted(shown) == pytest.approx(sorted(expected))
-    with pytest.raises(AvailabilityError, match=r"do not combine.*overlap"):
+    with pytest.raises(AvailabilityError, match="rows overlap"):
         domains.aa.plot(x="domain_type", y="answer_count")
 
 
@@ -375,6 +374,22 @@ def test_rows_are_named_by_what_identifiers_stand_for() -> None:
     axes = frame.aa.plot(x="topic", y="n")
     assert "(none)" in labels(axes)
     assert "(none)" in axes.finding
+
+
+def test_an_identifier_beside_its_text_is_named_by_the_text() -> None:
+    prompts = {"prompt_id": ["p1", "p2"], "prompt": ["best crm", "what is a crm"]}
+    axes = pd.DataFrame(prompts).assign(n=[2, 1]).aa.plot(x="prompt_id", y="n")
+    assert labels(axes) == prompts["prompt"]
+
+
+def test_a_state_looks_alike_in_the_legend_and_in_the_marks() -> None:
+    frame = pd.DataFrame({"engine": [*"aabb"], "state": ["ok", "unknown", "failed", "unknown"]})
+    axes = frame.aa.plot("counts", x="engine", color="state")
+    looks = {words: style for words, style, _ in axes.spec.legend}
+    assert looks["unknown"] in [mark.style for mark in axes.spec.marks]
+    signs = [text.get_text() for text in axes.texts]
+    assert signs[signs.index("unknown") - 1] == "□"
+    assert signs[signs.index("ok") - 1] == "■"
 
 
 def test_numbers_of_one_picture_have_as_many_decimals_and_tiny_ones_are_not_zero() -> None:

@@ -263,8 +263,8 @@ class PlotData:
             return 4  # of a draft units are not known
         if unit == FRACTION and self.is_rate(name):
             return 0
-        known = {SCORE: 1, FRACTION: 3, FRACTION_CHANGE: 5}.get(unit or "")
-        return 2 if self.adds(name) and unit in (SCORE, COUNT, REQUESTS) else known
+        is_sum = self.adds(name) and unit in (SCORE, COUNT, REQUESTS)
+        return 2 if is_sum else {SCORE: 1, FRACTION: 3, FRACTION_CHANGE: 5}.get(unit or "")
 
     def sample(self, name: str) -> str | None:
         """The column with the sample size of a column."""

@@ -123,7 +123,7 @@ def row_panel(
             "words", ends, some([cell.row for cell in group]), words=[c.words for c in group],
             shift=9.0 if group[0].kind == "dots" else 5.0, has_paper=is_why,
         ))  # fmt: skip
-    texts = [f"{name.shown}: {word}" for name, word in zip(names, told, strict=False)]
+    texts = [f"{name.full}: {word}" for name, word in zip(names, told, strict=False)]
     others = f"; and {len(texts) - 8} more" if len(texts) > 8 else ""
     # The names of columns without ticks stand above the first row.
     heads = x.names if x.kind == "none" else ()
@@ -383,7 +383,7 @@ def _stacked(
             [*boxes[:-1], boxes[-1]._replace(words=totals[row])] if not whys[row] else boxes[:1]
         )
     own = [row for row, name in enumerate(names) if name.is_own][:1]
-    texts = [f"{name.shown}: {text}" for name, text in zip(names, told, strict=True)]
+    texts = [f"{name.full}: {text}" for name, text in zip(names, told, strict=True)]
     scale = reach(filled.sum(axis=1), unit, 1.0 if unit == FRACTION else 1.02, label=label,
                   is_whole=unit is None)  # fmt: skip
     return row_panel(

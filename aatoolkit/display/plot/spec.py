@@ -30,7 +30,7 @@ class Name(NamedTuple):
     is_own: bool = False
 
     @property
-    def shown(self) -> str:
+    def full(self) -> str:
         """The name as it is written."""
         return f"{self.text} (own)" if self.is_own else self.text
 
@@ -286,9 +286,18 @@ class Spec:
         row, named = self._row(mark)
         if drawn.counts:
             return self._count(row, explainer)
-        column = column or named or next(iter(drawn.columns), None)
-        bounds = drawn.frame if drawn.bounds is None or column in drawn.frame else drawn.bounds
-        return explainer.explain(bounds if column in bounds else drawn.frame, row, column)
+        column, frame, bounds = column or named, drawn.frame, drawn.bounds
+        if bounds is None or column in frame or column not in bounds:
+            return explainer.explain(frame, row, column or next(iter(drawn.columns), None))
+        # The end of an interval stands in another frame: in the same row, or named by its keys.
+        if isinstance(row, Mapping):
+            rows = np.flatnonzero(explainer.rows_with(frame, row)).tolist()
+            if len(rows) != 1:
+                return explainer.explain(frame, row, drawn.columns[0])
+            row = rows[0]
+        keys = [name for name in drawn.labels if name in bounds]
+        place = {name: frame[name].iloc[row] for name in keys} if row is not None else {}
+        return explainer.explain(bounds, place or row, column)
 
     def _row(self, mark: Any) -> tuple[Any, str | None]:
         if isinstance(mark, tuple):
@@ -302,11 +311,11 @@ class Spec:
             return mark, None
         word = pd.Timestamp(mark).date().isoformat() if hasattr(mark, "isoformat") else str(mark)
         texts = {name: [*map(str, self.drawn.frame[name])] for name in self.drawn.labels}
-        for name, listed in texts.items():
+        for name, words in texts.items():
             # The text of a time begins with its day.
-            if {word, f"{word} 00:00:00"} & {*listed}:
+            if {word, f"{word} 00:00:00"} & {*words}:
                 return {name: word}, None
-        names = ", ".join(dict.fromkeys(text for listed in texts.values() for text in listed[:4]))
+        names = ", ".join(dict.fromkeys(text for words in texts.values() for text in words[:4]))
         raise ItemNotFound(f"no mark is named {word!r}; there are {names} …", key=mark)
 
     def _count(self, row: Any, explainer: Explainer) -> Explanation:

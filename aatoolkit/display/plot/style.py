@@ -192,11 +192,11 @@ def styles_for(levels: Iterable[str], *, states: bool = False) -> dict[str, Styl
     True
     """
     # What remains is named last.
-    listed = sorted(dict.fromkeys(levels), key=lambda level: level in (REST_LEVEL, BLANK))
-    chosen = {n: REST for n in listed if n in (REST_LEVEL, BLANK) or n.startswith("not ")}
+    names = sorted(dict.fromkeys(levels), key=lambda level: level in (REST_LEVEL, BLANK))
+    chosen = {n: REST for n in names if n in (REST_LEVEL, BLANK) or n.startswith("not ")}
     engines = zip(_ENGINES, SERIES, strict=True)
-    chosen |= {engine: style for engine, style in engines if engine in listed}
-    stated = [level for level in listed if level in _STYLE_OF]
+    chosen |= {engine: style for engine, style in engines if engine in names}
+    stated = [level for level in names if level in _STYLE_OF]
     for level in stated if states or len(stated) > 1 else ():
         # Two states of one meaning differ by their shade.
         style = _STYLE_OF[level]
@@ -204,7 +204,7 @@ def styles_for(levels: Iterable[str], *, states: bool = False) -> dict[str, Styl
         chosen[level] = next((s for s in shades if s not in chosen.values()), style)
     taken = {style.colour for style in chosen.values()}
     free = cycle([style for style in SERIES if style.colour not in taken] or SERIES)
-    return {level: chosen.get(level) or next(free) for level in listed}
+    return {level: chosen.get(level) or next(free) for level in names}
 
 
 # --- words ------------------------------------------------------------------------------------
@@ -270,7 +270,7 @@ def describe_scope(query: str | None) -> str:
     return ", ".join([*window, *(f"{name} {', '.join(v)}" for name, v in filters.items())])
 
 
-def first_of(shown: int, total: int) -> str:
+def first_of(count: int, total: int) -> str:
     """What a title says of the rows that are not drawn.
 
     Examples
@@ -278,4 +278,4 @@ def first_of(shown: int, total: int) -> str:
     >>> first_of(15, 42), first_of(3, 3)
     (', the first 15 of 42', '')
     """
-    return f", the first {shown} of {total}" if shown < total else ""
+    return f", the first {count} of {total}" if count < total else ""

@@ -124,8 +124,8 @@ def figures(data: PlotData, options: Options) -> Spec | None:
         told.append(tip + f" ({ends})" * (not change and bool(ends)))
         names.append(Name(label + " (lower is better)" * (unit == RANK)))
         words = (metric, value * (not why), change, ends, size)
-        for listed, word in zip(texts.values(), words, strict=True):
-            listed.append(word)
+        for column, word in zip(texts.values(), words, strict=True):
+            column.append(word)
         most = _MOST.get(unit or "", NAN)
         share, low, high = (part / most if 0 <= part <= most else NAN for part in (n, low, high))
         track = Cell(row, share / share, Style("grid"), size=0.3, tip=tip, why=why, place=place)

@@ -206,7 +206,7 @@ def lines(data: PlotData, options: Options) -> Spec | None:
               days=tuple(at.tolist())), scale, panels,
         headline=f"In the last {noun}: {words}" if last else "", n=_sample(data, y, by),
         how=f"Band{of}: {in_words(band)}" if band else "", legend=legend, height=175.0,
-        labels=[(float(line.there[-1]), line.name.shown, line.style)
+        labels=[(float(line.there[-1]), line.name.full, line.style)
                 for line in measured if len(series) > 1],
     )  # fmt: skip
 
