@@ -687,6 +687,7 @@ ENVELOPE = (
     Form("source", form("no_source"), _LIST | {type(None)}, _source),
     Form("statement", subject, _DICT, read_statement),
     Form("notice", _is_noted, _TEXT | _LIST | _DICT, _notices),
+    Form("statement", lambda key: subject(key) == STATED, _TEXT, read_statement),
     Form("statement", subject, _TEXT, read_statement, by_word=True),
     Form("status", form("stage"), _TEXT, _work, by_word=True),
     Form("reason", concept("message"), _TEXT, _message, by_word=True),
