@@ -19,9 +19,8 @@ from aatoolkit.sections import Aggregation, Column, Rule, Section, Table
 from aatoolkit.sections.inference.evidence import gather
 from aatoolkit.sections.inference.keys import settle_keys, year_path
 from aatoolkit.sections.inference.relations import OPEN, ColumnFinding, Relation
-from aatoolkit.sections.inference.rules import settle_rule
 from aatoolkit.sections.inference.shapes import find_relations
-from aatoolkit.sections.inference.units import settle_units
+from aatoolkit.sections.inference.units import settle_rule, settle_units
 from aatoolkit.sections.inference.words import Vocabulary
 from aatoolkit.sections.section import ENVELOPE
 

@@ -359,7 +359,7 @@ def _find_parts(relation: Relation, count: int) -> Parts | None:
         held[number, [whole[key] for key in part if key in whole]] = True
     lengths = np.array([len(part) for part in parts])
     most = lengths.max()
-    if not whole or (relation.steps and most > 3 and held.sum() < 0.3 * most * count):
+    if not whole:
         return None
     # A list as long in the parts as in the whole, or with rows the whole lacks, was cut short;
     # one that is shorter than others was not: what it lacks is not there.

@@ -177,14 +177,11 @@ class ColumnFinding:
         is_plain = reading.dtype == "Int64" and reading.parse in (None, "number")
         return is_plain and self.is_own and len(self.numbers) > 0 and not (self.numbers < 0).any()
 
-    def present(self) -> list[Any]:
-        """The values that are neither missing nor null."""
-        return [value for value in self.values if value is not MISSING and value is not None]
-
     @property
     def example(self) -> Any:
         """One of its values."""
-        return next((value for value in self.present() if value not in self.reading.missing), None)
+        nothing = (MISSING, None, *self.reading.missing)
+        return next((value for value in self.values if value not in nothing), None)
 
     @property
     def aggregate(self) -> Aggregation:

@@ -10,7 +10,7 @@ from typing import Any
 
 from aatoolkit import sections as vocabulary
 from aatoolkit.jsontree.paths import format_path
-from aatoolkit.sections import NONE, Aggregation, Rule, Section
+from aatoolkit.sections import COUNT, FRACTION, RANK, SCORE, Aggregation, Rule, Section
 from aatoolkit.sections import column as columns
 from aatoolkit.sections.column import camel, snake
 from aatoolkit.sections.inference.analysis import Analysis, column_of, of_responses, table_of
@@ -18,11 +18,20 @@ from aatoolkit.sections.inference.relations import PROVED, ColumnFinding, Relati
 
 _WIDTH, _LONGEST = 120, 80
 _CONSTANTS = [name for name in vocabulary.VOCABULARY if name.isupper() and name != "RULES"]
-_FORMS = (
-    *(columns.text, columns.ref, columns.count, columns.integer, columns.rank, columns.fraction),
-    *(columns.score, columns.position, columns.number, columns.flag, columns.date),
-    *(columns.timestamp, columns.words),
-)
+_FORMS: dict[tuple[str, str | None], columns.ShortForm] = {
+    ("Int64", COUNT): columns.count,
+    ("Int64", RANK): columns.rank,
+    ("Float64", FRACTION): columns.fraction,
+    ("Float64", SCORE): columns.score,
+    ("Float64", RANK): columns.position,
+    ("string", None): columns.text,
+    ("Int64", None): columns.integer,
+    ("Float64", None): columns.number,
+    ("boolean", None): columns.flag,
+    ("date", None): columns.date,
+    ("timestamp", None): columns.timestamp,
+    ("list<string>", None): columns.words,
+}
 _FACTS = ("source", "unit", "parse", "year", "scale", "missing", "aggregate")
 _LITERAL = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""")
 _PIECE = re.compile(rf".{{1,{_LONGEST}}}(?: |$)|.{{1,{_LONGEST}}}")
@@ -132,35 +141,29 @@ def _table(relation: Relation) -> Iterator[str]:
 
 
 def _column(finding: ColumnFinding) -> str:
-    """The shortest call that declares a column."""
+    """A short call that declares a column."""
     column = column_of(finding)
-    name, rule, codes = column.name, column.aggregate, []
-    path = column.source or ""
-    path = path if re.fullmatch(r"\^*[\w.-]+", path) and snake(path) == name != path else ""
+    name, rule, source = column.name, column.aggregate, column.source or ""
+    form = _FORMS.get((column.dtype, column.unit)) or _FORMS[column.dtype, None]
+    facts: dict[str, Any] = {}
+    if form is columns.fraction and rule.over:
+        facts = {"over": rule.over}
+    elif form is columns.count and rule.rule == "sum":
+        facts = {"across": rule.across} if rule.across else {}
+    elif form is columns.count:
+        form = columns.integer
+    plain = form(name, **facts)
+    changed = {fact: v for fact in _FACTS if (v := getattr(column, fact)) != getattr(plain, fact)}
+    first = name
+    # A table finds labels, names of a header, and what its name says in camelCase, by itself.
     natural = f"[{name}]" if finding.relation.rows.header is not None else camel(name)
-    natural = finding.source if finding.source.startswith("@") else natural
-    for form in _FORMS:
-        facts: dict[str, Any] = {}
-        if form is columns.count and rule.across:
-            facts = {"across": rule.across}
-        if form is columns.fraction and rule.over:
-            facts = {"over": rule.over}
-        plain = form(name, **facts)
-        if plain.dtype != column.dtype:
-            continue
-        preset = {fact: getattr(plain, fact) for fact in _FACTS}
-        changed = {fact: v for fact in _FACTS if (v := getattr(column, fact)) != preset[fact]}
-        if preset["source"] is None and column.source == natural:
-            del changed["source"]
-        # A form says what it is: it is none for a column that differs in what it presets.
-        if not any(preset[fact] not in (None, (), NONE) for fact in changed):
-            first = name
-            if path and form is not columns.ref and "source" in changed:
-                first = changed.pop("source")
-            given = [f"{fact}={_code(fact, value)}" for fact, value in {**facts, **changed}.items()]
-            doc = [repr(column.doc)] if column.doc else []
-            codes.append(f"{form.__name__}({', '.join([repr(first), *doc, *given])})")
-    return min(codes, key=len)
+    if source == natural or source[:1] == "@":
+        del changed["source"]
+    elif re.fullmatch(r"\^*[\w.-]+", source) and snake(source) == name != source:
+        first = changed.pop("source")
+    doc = [repr(column.doc)] if column.doc else []
+    more = [f"{fact}={_code(fact, value)}" for fact, value in {**facts, **changed}.items()]
+    return f"{form.__name__}({', '.join([repr(first), *doc, *more])})"
 
 
 def _code(fact: str, value: Any) -> str:
