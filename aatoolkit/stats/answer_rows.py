@@ -234,7 +234,9 @@ def association(rows: pd.DataFrame, level: float) -> pd.DataFrame:
         values |= {"odds_ratio": odds, "low": odds * np.exp(-half), "high": odds * np.exp(half)}
         values["p"] = two_sided(np.log(odds) / error, math.inf)
     plain = {kind: plain_value(part) for kind, part in counts.items()}
-    tell = np.logical_and.reduce([plain[one] + plain[two] > 0 for one, two in _RATES.values()])
+    tell = np.logical_and.reduce(
+        [plain[hits] + plain[others] > 0 for hits, others in _RATES.values()]
+    )
     values["n"] = both + cited_only + (mentioned_only + neither)
     values["clusters"] = One.count(take(a, np.flatnonzero(tell)))
     numbers = {name: number(value) for name, value in values.items()}

@@ -160,17 +160,17 @@ def compared(
     else:
         forbids = overlapping(now, before)
     how = pairing(now, before, by, pair, cluster, prompt)
-    whole = now, before
+    frames = now, before
     apart = _apart(metadata_of(flattened(now)), measure)
     if apart not in by or measure in (rules or {}):
-        yield from _compared(whole, (rules, own), measure, by, *how, level, design, forbids)
+        yield from _compared(frames, (rules, own), measure, by, *how, level, design, forbids)
         return
-    columns = [flattened(frame)[apart] for frame in whole]
+    columns = [flattened(frame)[apart] for frame in frames]
     for value in dict.fromkeys([*columns[0].dropna(), *columns[1].dropna()]):
         places = [np.flatnonzero(column.eq(value).fillna(False)) for column in columns]
         parts = [
             derived(frame.iloc[rows], frame, rows=rows)
-            for frame, rows in zip(whole, places, strict=True)
+            for frame, rows in zip(frames, places, strict=True)
         ]
         yield from _compared(parts, (rules, own), measure, by, *how, level, design, forbids)
 
@@ -304,17 +304,7 @@ def _tested(
         else:
             change = changed(y1, n1, y0, n0, sure, is_rate=is_rate)
         return change, f"paired by {pair}, linearised", _why_not(change, least, pair), notes
-    if cluster:
-        one, two = (
-            sample_of(y, n, side, _factor(y, n) if is_by_day else 1.0)
-            for side, y, n in (("after", y1, n1), ("before", y0, n0))
-        )
-        change = changed_samples(one, two, sure)
-        # Neighbouring days may be alike.
-        name, alike = ("days", ", long-run variance") if is_by_day else (cluster, "")
-        method = f"two samples of {name}, linearised{alike}, Welch"
-        return change, method, _why_not(change, least, name), ()
-    if is_rate:
+    if is_rate and not cluster:
         change = changed_totals(y1, n1, y0, n0, sure, *design)
         method = "Newcombe's interval and z test; takes answers for independent"
         if design is not INDEPENDENT:
@@ -323,14 +313,22 @@ def _tested(
                 f"over prompts ({number(design[0]):.3g})"
             )
         return change, method, "", ()
-    of_rows = sides[0].of_rows
-    one, two = (
-        sample_of(y, n, side, squares=sums.squares_of(part.values()) if of_rows else None)
-        for side, y, n, sums, part in zip(
+    of_rows = sides[0].of_rows and not cluster
+    samples = [
+        sample_of(
+            *(y, n, word, _factor(y, n) if is_by_day else 1.0),
+            squares=side.squares_of(part.values()) if of_rows else None,
+        )
+        for word, y, n, side, part in zip(
             ("after", "before"), (y1, y0), (n1, n0), sides, pairs, strict=True
         )
-    )
-    change = changed_samples(one, two, sure)
+    ]
+    change = changed_samples(samples[0], samples[1], sure)
+    if cluster:
+        # Neighbouring days may be alike.
+        name, alike = ("days", ", long-run variance") if is_by_day else (cluster, "")
+        method = f"two samples of {name}, linearised{alike}, Welch"
+        return change, method, _why_not(change, least, name), ()
     if not of_rows:
         return change, "", "nothing says how it differs between answers; name what repeats", ()
     size = int(min(number(change.size_after), number(change.size_before)))

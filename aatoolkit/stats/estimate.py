@@ -316,11 +316,11 @@ def changed_samples(after: Sample, before: Sample, level: Any) -> Change:
     )
 
 
-def welch(one: Any, two: Any) -> tuple[Any, Any]:
+def welch(after: Any, before: Any) -> tuple[Any, Any]:
     """The variance of a difference, and its degrees of freedom, 1 at least."""
-    variance = one.variance + two.variance
-    spread = one.variance**2 / one.df + two.variance**2 / two.df
-    fewer = np.minimum(one.df, two.df)
+    variance = after.variance + before.variance
+    spread = after.variance**2 / after.df + before.variance**2 / before.df
+    fewer = np.minimum(after.df, before.df)
     return variance, np.maximum(np.where(spread > 0, variance**2 / spread, fewer), 1.0)
 
 

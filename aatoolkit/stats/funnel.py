@@ -357,10 +357,10 @@ def normal_path(address: str) -> str:
     path = re.split(r"[?#]", path, maxsplit=1)[0]
     spelt = quote(unquote_to_bytes(path), safe=_KEPT)
     try:
-        shown = unquote_to_bytes(spelt).decode() if "%2F" not in spelt.upper() else spelt
+        text = unquote_to_bytes(spelt).decode() if "%2F" not in spelt.upper() else spelt
     except UnicodeDecodeError:
-        shown = spelt
-    parts = [part for part in shown.split("/") if part]
+        text = spelt
+    parts = [part for part in text.split("/") if part]
     if parts and re.fullmatch(r"(index|default)\.(html?|php|aspx?)", parts[-1].lower()):
         parts.pop()
     return "/" + "/".join(parts)

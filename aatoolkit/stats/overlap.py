@@ -112,7 +112,7 @@ def _of_sets(flat: pd.DataFrame, column: str, between: str) -> dict[str, Any]:
         **dict.fromkeys(("jaccard_low", "jaccard_high", "ceiling"), [NAN] * len(pairs)),
         "shared": shared,
         "different": different,
-        "verdict": [f"{one:,.0f} of {two:,.0f} in common" for one, two in counts],
+        "verdict": [f"{common:,.0f} of {total:,.0f} in common" for common, total in counts],
     }
 
 

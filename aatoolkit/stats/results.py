@@ -324,14 +324,14 @@ def result(
         columns.append(Column(name, _DTYPES[dtype], doc, unit=of_unit, aggregate=rule))
     table = f"statistics:{verb}_{hashlib.sha256(repr(columns).encode()).hexdigest()[:8]}"
     remember(table, Table(table, f"Results of {verb}.", records("rows"), (), tuple(columns)))
-    whole = Shown(frame)
-    whole = whole.with_view(view_of(whole))
+    table_of = Shown(frame)
+    table_of = table_of.with_view(view_of(table_of))
     states = dict(keys or {})
     for column in columns:
-        availability = _state(whole[column.name], state)
+        availability = _state(table_of[column.name], state)
         states[column.name] = ColumnMetadata(f"{table}.{column.name}", availability)
-    ordered = {str(name): states.get(str(name), ColumnMetadata()) for name in whole.columns}
-    return attach(whole, FrameMetadata(ordered, tuple(key), tuple(dict.fromkeys(sources))))
+    ordered = {str(name): states.get(str(name), ColumnMetadata()) for name in table_of.columns}
+    return attach(table_of, FrameMetadata(ordered, tuple(key), tuple(dict.fromkeys(sources))))
 
 
 _DETAILS = (

@@ -363,11 +363,11 @@ def previous_window(
     ]
     window = rename(flat[[*rest, *names]], columns=names)
     if not is_there:
-        known = metadata_of(window)
+        of_window = metadata_of(window)
         window[measure] = window[parts[0]] / window[parts[1]]
-        state = combine([known.columns[part].availability for part in parts])
+        state = combine([of_window.columns[part].availability for part in parts])
         column = ColumnMetadata(metadata.columns[measure].of, state)
-        window = attach(window, replace(known, columns={**known.columns, measure: column}))
+        window = attach(window, replace(of_window, columns={**of_window.columns, measure: column}))
         own.setdefault(measure, ratio(*parts))
     elif rule.rule == "sum" and rule.counts is None:
         own.setdefault(measure, rule)
@@ -421,11 +421,11 @@ def pairing(
 
 def side_names(now: Iterable[FrameMetadata], before: Iterable[FrameMetadata]) -> tuple[str, str]:
     """Return what the sides are called: their hosts, if each has one of its own; else windows."""
-    one, two = (
+    hosts, others = (
         {source.host for metadata in side for source in metadata.sources} for side in (now, before)
     )
-    if len(one) == len(two) == 1 and one != two and None not in one | two:
-        return str(one.pop()), str(two.pop())
+    if len(hosts) == len(others) == 1 and hosts != others and None not in hosts | others:
+        return str(hosts.pop()), str(others.pop())
     return WINDOWS
 
 
@@ -433,9 +433,9 @@ def overlapping(now: pd.DataFrame, before: pd.DataFrame) -> str:
     """Return why two frames cannot be compared: they share answers; nothing if they share none."""
     sides = [metadata_of(frame, levels=True) for frame in (now, before)]
     meeting = [
-        (extent_of(one), extent_of(two))
-        for one, two in product(*(side.sources for side in sides))
-        if one.section == two.section and not extent_of(one).is_disjoint(extent_of(two))
+        (extent_of(source), extent_of(other))
+        for source, other in product(*(side.sources for side in sides))
+        if source.section == other.section and not extent_of(source).is_disjoint(extent_of(other))
     ]
     key = [*sides[0].key]
     if meeting and key and [*sides[1].key] == key:
