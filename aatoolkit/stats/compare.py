@@ -246,8 +246,10 @@ def _compared(
         why = f"nothing says how it varies: {(error.columns or {}).get(measure, error)}"
         keys = [tuple(flat[list(by)].iloc[0]) for flat in flats if len(flat)]
         change = Change(after - before, after=after, before=before)
-        units = row_units(frames[0], metadata_of(frames[0]), measure)
-        unit = None if units is None or not len(units) else str(units.iloc[0])
+        units = row_units(flats[0], metadata_of(flats[0]), measure)
+        units = flats[0].get("unit", pd.Series()) if units is None else units
+        word = str(units.iloc[0]) if len(units) else None
+        unit = FRACTION if word == "fraction" else word
         yield ComparedRow(measure, keys[0], change, unit, unit == FRACTION, why=forbids or why)
         return
     names = side_names(*([metadata_of(frame, levels=True)] for frame in frames))
