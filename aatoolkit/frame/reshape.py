@@ -280,8 +280,8 @@ def _row_states(
     ]
     is_added, states = otherwise == NO_ROW, [*engines.values()]
     if is_added:
-        whole = combine(metadata.columns[name].availability for name in others)
-        otherwise = whole if whole.status in EMPTY else otherwise
+        unmeasured = combine(metadata.columns[name].availability for name in others)
+        otherwise = unmeasured if unmeasured.status in EMPTY else otherwise
         states = [state if state.status in EMPTY else otherwise for state in states]
     codes = np.zeros(len(rows), np.int64)
     if engines and "engine" in rows.columns:
