@@ -161,7 +161,9 @@ def estimate(
             else:
                 spread = (squares - n * (y / n) ** 2) / (n - 1)
                 name_all(spread=spread)
-                pooled = g.total(np.where(n > 1, spread * (n - 1), 0.0)) / (size - k)
+                weighted = np.where(n > 1, spread * (n - 1), 0.0)
+                name_all(weighted=weighted)
+                pooled = g.total(weighted) / (size - k)
                 name_all(pooled=pooled)
                 within = np.where(n > 1, spread, g.each(pooled)) / n
             name_all(within=within)
