@@ -196,12 +196,12 @@ def _fetched(
 # --- the combined view ------------------------------------------------------------------------
 
 
-def _places(combined: Any, whole: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+def _places(combined: Any, documents: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     """The path in the combined view at which each section's response is whole."""
     places: dict[str, tuple[str, ...]] = {}
     for path, value in _objects(combined, ()):
-        name = next((word for word in reversed(path) if word in whole), None)
-        if name is not None and name not in places and _alike(value, whole[name]) >= _SAME:
+        name = next((word for word in reversed(path) if word in documents), None)
+        if name is not None and name not in places and _alike(value, documents[name]) >= _SAME:
             places[name] = path
     return places
 
@@ -214,9 +214,9 @@ def _objects(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...
             yield from _objects(inner, (*path, key))
 
 
-def _alike(one: Any, other: Any) -> float:
+def _alike(first: Any, other: Any) -> float:
     """The share of leaves that two documents have in common, at the same paths."""
-    a, b = Counter(leaves(one, "$")), Counter(leaves(other, "$"))
+    a, b = Counter(leaves(first, "$")), Counter(leaves(other, "$"))
     return (a & b).total() / max(a.total(), b.total(), 1)
 
 

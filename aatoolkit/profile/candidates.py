@@ -118,8 +118,8 @@ def candidates(
             score += has_states
             why = "; ".join(filter(None, [why, f"differs for {', '.join(hosts)}"]))
         if here is None:  # in rows, where the rarest value says most, or in another response
-            listed = [value for value, _ in values]
-            here = min(listed, key=lambda value: (listed.count(value), repr(value)))
+            plain = [value for value, _ in values]
+            here = min(plain, key=lambda value: (plain.count(value), repr(value)))
         if score >= _LEAST and not _is_read(format_path(path), read):
             meanings = _meanings(path, values, idle)
             scored.append(Candidate(format_path(path), here, why, score, held, meanings))
@@ -182,7 +182,9 @@ def _in_rows(
         texts = {value for value in values if isinstance(value, str)}
         if not names(key, "place") or not 0 < len(texts) <= _FEW_WORDS:
             continue
-        counted = [any(type(v) in (int, float) and v for v in one.values()) for one in records]
+        counted = [
+            any(type(v) in (int, float) and v for v in record.values()) for record in records
+        ]
         pairs = [pair for pair in zip(values, counted, strict=True) if pair[0] in texts]
         lacking = texts - {value for value, number in pairs if number}
         is_apart = lacking < texts and any(map(_denies, lacking))
@@ -229,8 +231,12 @@ def value_at(document: Any, path: Path) -> Any:
 def _is_read(at: str, read: Sequence[str]) -> bool:
     """Whether a signal has its evidence at a path, above it or below it."""
     path = f"$.{at}."
-    plain = [one.replace('["', ".").replace('"]', "") for one in read if one != "$"]
-    return any(path.startswith(f"{one}.") or f"{one}.".startswith(path) for one in plain)
+    plain = [
+        read_path.replace('["', ".").replace('"]', "") for read_path in read if read_path != "$"
+    ]
+    return any(
+        path.startswith(f"{read_path}.") or f"{read_path}.".startswith(path) for read_path in plain
+    )
 
 
 # --- how likely, and what words mean ------------------------------------------------------------

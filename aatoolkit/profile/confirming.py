@@ -153,7 +153,10 @@ class Confirmation:
         return box
 
     def __repr__(self) -> str:
-        lines = [f"{one.section.name}  {one.place.at}  {one.place.why}" for one in self]
+        lines = [
+            f"{question.section.name}  {question.place.at}  {question.place.why}"
+            for question in self
+        ]
         return "\n".join(lines) or "nothing to confirm"
 
     def _ipython_display_(self) -> None:

@@ -46,21 +46,21 @@ class Draft(Mapping[str, SectionDraft]):
         vocabulary = Vocabulary.of(responses.options, responses.whole.values())
         engines = engines_of(responses.options)
         self._sections: dict[str, SectionDraft] = {}
-        for name, whole in responses.whole.items():
+        for name, document in responses.whole.items():
             parts, empty = responses.parts.get(name, {}), responses.empty.get(name)
             beside = {host: all_[name] for host, all_ in responses.beside.items() if name in all_}
             try:
-                analysis = analyse(name, whole, parts, vocabulary)
+                analysis = analyse(name, document, parts, vocabulary)
                 if not analysis.relations:
                     continue
                 places = candidates(
-                    whole, [*parts.values()], *engines, analysis.maps, beside, empty
+                    document, [*parts.values()], *engines, analysis.maps, beside, empty
                 )
-                analysis.emptied = emptied(analysis.relations, whole, empty)
+                analysis.emptied = emptied(analysis.relations, document, empty)
                 others = [*parts.values(), *beside.values(), *([empty] if empty else [])]
                 payload = responses.payloads.get(name)
                 headers = [payload.headers] if payload is not None else []
-                self._sections[name] = SectionDraft(analysis, places, [whole, *others], headers)
+                self._sections[name] = SectionDraft(analysis, places, [document, *others], headers)
             except Exception as error:  # a fault of ours is one section's, and says what it is
                 message = f"{name} could not be drafted: {type(error).__name__}: {error}"
                 self.errors[name] = PayloadError(message, section=name, problems=[message])

@@ -232,7 +232,9 @@ class SectionDraft:
             there has a meaning by the rule.
         """
         if set(rule) == {"at"}:
-            rule = next((one for one in self.proposals() if one["at"] == rule["at"]), rule)
+            rule = next(
+                (proposal for proposal in self.proposals() if proposal["at"] == rule["at"]), rule
+            )
         try:
             declared = Rule(**rule)
         except (TypeError, ValueError) as error:
@@ -302,7 +304,9 @@ def _proposal(place: Candidate, keyed: Collection[str], responses: Sequence[Any]
         rule = {"at": above, "status": last, "of": "engine"}
     elif "[]" in above:
         steps = parse_pattern(above)
-        records = [r for one in responses for r in values_at(one, steps) if isinstance(r, dict)]
+        records = [
+            r for response in responses for r in values_at(response, steps) if isinstance(r, dict)
+        ]
         if all((name_of(record) or ("",))[0] == "engine" for record in records):
             rule["of"] = "engine"
         elif not any(type(v) in (int, float) for record in records for v in record.values()):

@@ -137,7 +137,7 @@ def _load(kind: Any, facts: Any) -> Any:
         if inner is None:
             values[name] = _load_path(fact) if name in _PATHS else _frozen(fact)
         elif isinstance(fact, list):
-            values[name] = tuple(_load(inner, one) for one in fact)
+            values[name] = tuple(_load(inner, item) for item in fact)
         else:
             values[name] = fact and _load(inner, fact)
     if kind is Section:

@@ -85,7 +85,7 @@ class Analysis:
 
 def analyse(
     section: str,
-    whole: Any,
+    document: Any,
     parts: Mapping[tuple[str, ...], Any],
     vocabulary: Vocabulary,
     others: Sequence[Any] = (),
@@ -112,7 +112,7 @@ def analyse(
     passed_over : collection of str
         Fields of the answers that are in no table.
     """
-    documents = [whole, *parts.values(), *others]
+    documents = [document, *parts.values(), *others]
     relations = find_relations(documents, section, vocabulary, passed_over)
     relations = [relation for relation in relations if relation.columns]
     notes = settle_keys(relations, year_path(documents))
@@ -210,7 +210,7 @@ def of_responses(responses: Any, name: str | None, *, measures: bool = True) -> 
     sections += [document.get("section") for document in documents if isinstance(document, dict)]
     names = (section for section in (name, *sections) if section and isinstance(section, str))
     name = next(names, "answer")
-    is_enveloped = any(isinstance(one, dict) and "window" in one for one in documents)
+    is_enveloped = any(isinstance(item, dict) and "window" in item for item in documents)
     analysis = analyse(
         name, documents[0], {}, Vocabulary.of(None, documents), documents[1:],
         measures=measures, passed_over=ENVELOPE if is_enveloped else (),

@@ -390,7 +390,7 @@ class Structure:
             lengths = [other.lengths[row] for row in axis.rows_of(around)]
             pairs = zip(array.lengths, lengths, strict=True)
             is_plain = other.kinds <= {"text", "day", "number"}
-            if is_plain and all(length in (None, whole) for length, whole in pairs):
+            if is_plain and all(length in (None, length_around) for length, length_around in pairs):
                 return other
         return None
 
@@ -435,11 +435,11 @@ def _shared(paths: list[Path]) -> Path:
     return first[: min(_common(first, path) for path in paths)]
 
 
-def _common(one: Sequence[Any], other: Sequence[Any]) -> int:
+def _common(first: Sequence[Any], other: Sequence[Any]) -> int:
     """Count the leading members that two sequences share."""
     return next(
-        (at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
-        min(len(one), len(other)),
+        (at for at, (a, b) in enumerate(zip(first, other, strict=False)) if a != b),
+        min(len(first), len(other)),
     )
 
 

@@ -135,14 +135,14 @@ def _sums_to(column: ColumnFinding, total: Totals) -> bool:
     place, numbers = total.place[keep], column.numbers[keep]
     sums = np.bincount(place, numbers, minlength=size)[:size]
     parts = np.bincount(place, numbers != 0, minlength=size)[:size]
-    known = ~np.isnan(total.numbers) & (parts > 0)
+    is_known = ~np.isnan(total.numbers) & (parts > 0)
     slack = column.half * np.maximum(parts, 1) + _SLACK
-    if not known.any() or (np.abs(sums - total.numbers)[known] > slack[known]).any():
+    if not is_known.any() or (np.abs(sums - total.numbers)[is_known] > slack[is_known]).any():
         return False
     # A single part equals its total whatever the rule is.
-    several = known & (parts >= 2)
+    several = is_known & (parts >= 2)
     is_large = np.nanmax(total.numbers) >= _LARGE and parts[several].sum() >= 3
-    is_often = several.sum() >= FEWEST and len(np.unique(total.numbers[known])) >= 3
+    is_often = several.sum() >= FEWEST and len(np.unique(total.numbers[is_known])) >= 3
     return bool(is_often or is_large)
 
 
@@ -194,14 +194,14 @@ def _find_ratios(relation: Relation) -> None:
         is_share = named.kind not in ("position", "rank", "milliseconds", "seconds", "money")
         factors = [100.0] if reading.percent or largest > 1.5 else [1.0, 100.0]
         for factor in factors if is_share and least >= 0 else ():
-            made = [*_ratios(numbers, half, factor, counts, column.name)]
-            seen.ratios += made
-            for ratio in made:
+            ratios = [*_ratios(numbers, half, factor, counts, column.name)]
+            seen.ratios += ratios
+            for ratio in ratios:
                 above = ratio.numerator
                 if above and above.own and ratio.denominator.name == f"sum of {above.name}":
                     relation[above.name].seen.sums.append(f"{column.name} is its share of its sum")
                     relation[above.name].seen.across |= {*relation.key}
-            if not made and named.kind == "share" and not named.points:
+            if not ratios and named.kind == "share" and not named.points:
                 seen.wholes += _whole_numerators(numbers, half, factor, counts)
         is_open = is_share and not seen.ratios and not seen.wholes and not named.points
         for factor in factors if is_open and named.kind == "share" and least >= 0 else ():
@@ -221,7 +221,7 @@ def _operands(relation: Relation) -> Iterator[Operand]:
             name = column.name if is_own else f"{other.name}.{column.name}"
             yield Operand(name, column.numbers[places], is_own)
             sums = _by_response(column)[relation.response]
-            is_new = not any(np.array_equal(sums, one, equal_nan=True) for one in seen)
+            is_new = not any(np.array_equal(sums, numbers, equal_nan=True) for numbers in seen)
             if is_own and relation.steps and is_new:
                 seen.append(sums)
                 yield Operand(f"sum of {column.name}", sums, False)
@@ -303,9 +303,9 @@ def _find_siblings(relation: Relation) -> None:
         columns = columns[:_MOST_SIBLINGS]
         groups = (group for n in range(len(columns), 1, -1) for group in combinations(columns, n))
         wholes = ((group, _whole(group)) for group in groups)
-        group, whole = next((found for found in wholes if found[1]), ((), 0.0))
+        group, total = next((result for result in wholes if result[1]), ((), 0.0))
         for column in group:
-            column.seen.siblings, column.seen.whole = tuple(c.name for c in group), whole
+            column.seen.siblings, column.seen.whole = tuple(c.name for c in group), total
 
 
 def _whole(columns: tuple[ColumnFinding, ...]) -> float:
@@ -352,24 +352,24 @@ def _find_parts(relation: Relation, count: int) -> Parts | None:
         return None
     columns = [relation[name].values for name in relation.key]
     keys = [repr(key) for key in zip(*columns, strict=True)] or [""] * len(relation)
-    whole = {keys[row]: row for row in relation.rows_of(0).tolist()}
+    rows = {keys[row]: row for row in relation.rows_of(0).tolist()}
     parts = [{keys[row]: row for row in relation.rows_of(1 + n).tolist()} for n in range(count)]
     held = np.zeros((count, len(relation)), bool)
     for number, part in enumerate(parts):
-        held[number, [whole[key] for key in part if key in whole]] = True
+        held[number, [rows[key] for key in part if key in rows]] = True
     lengths = np.array([len(part) for part in parts])
     most = lengths.max()
-    if not whole:
+    if not rows:
         return None
     # A list as long in the parts as in the whole, or with rows the whole lacks, was cut short;
     # one that is shorter than others was not: what it lacks is not there.
-    is_cut = not {key for part in parts for key in part} <= whole.keys() or most >= len(whole) > 2
-    full = lengths >= max(len(whole), most)
-    known = [held.any(axis=0) & ~(is_cut & ~held & full[:, None]).any(axis=0)]
-    known += [] if is_cut else [held.all(axis=0)]
-    pairs = [(row, whole[key]) for part in parts for key, row in part.items() if key in whole]
+    is_cut = not {key for part in parts for key in part} <= rows.keys() or most >= len(rows) > 2
+    full = lengths >= max(len(rows), most)
+    masks = [held.any(axis=0) & ~(is_cut & ~held & full[:, None]).any(axis=0)]
+    masks += [] if is_cut else [held.all(axis=0)]
+    pairs = [(row, rows[key]) for part in parts for key, row in part.items() if key in rows]
     matched = np.array(pairs, np.intp).reshape(-1, 2)
-    return Parts(matched[:, 0], matched[:, 1], held, known)
+    return Parts(matched[:, 0], matched[:, 1], held, masks)
 
 
 def _experiment(relation: Relation, count: int) -> None:
@@ -424,22 +424,22 @@ def _outcome(numbers: Numbers, parts: Parts, mask: Any, half: float) -> tuple[st
     part, place, size = numbers[parts.rows], parts.place, len(numbers)
     sums = np.bincount(place, np.nan_to_num(part), size)
     several = np.bincount(place, part > 0, size) >= 2
-    known = mask & ~np.isnan(numbers) & (np.bincount(place, np.isnan(part), size) == 0)
-    count, used = int((several & known).sum()), np.bincount(place, minlength=size)
+    is_known = mask & ~np.isnan(numbers) & (np.bincount(place, np.isnan(part), size) == 0)
+    count, used = int((several & is_known).sum()), np.bincount(place, minlength=size)
     slack = half * (used + 1) + _SLACK
-    if not known.any():
+    if not is_known.any():
         return "", 0
-    if (np.abs(sums - numbers) <= slack)[known].all():
-        is_tested = count >= _PARTS and len(np.unique(numbers[several & known])) >= 2
+    if (np.abs(sums - numbers) <= slack)[is_known].all():
+        is_tested = count >= _PARTS and len(np.unique(numbers[several & is_known])) >= 2
         return ("adds" if is_tested else ""), count
-    if ((part == numbers[place]) | (part == 0))[known[place]].all():
+    if ((part == numbers[place]) | (part == 0))[is_known[place]].all():
         return "", count  # the filter changed no number that is there
     low, high = _range(part, place, size)
     # A part without the row has none of it.
     low = np.where(used < len(parts.held), np.minimum(low, 0), low)
-    if ((numbers <= sums + slack) & (numbers >= high - slack))[known].all():
+    if ((numbers <= sums + slack) & (numbers >= high - slack))[is_known].all():
         return ("distinct" if count else ""), count
-    is_between = ((numbers >= low - slack) & (numbers <= high + slack))[known].all()
+    is_between = ((numbers >= low - slack) & (numbers <= high + slack))[is_known].all()
     return ("between" if is_between else "differs"), count
 
 
@@ -455,14 +455,14 @@ def _pooled(numbers: Numbers, weight: Numbers, parts: Parts, half: float) -> int
     rates, place, size = numbers[parts.rows], parts.place, len(numbers)
     by = np.nan_to_num(weight[parts.rows])
     total = np.bincount(place, by, size)
-    known = np.bincount(place, (by > 0) & np.isnan(rates), size) == 0
+    is_known = np.bincount(place, (by > 0) & np.isnan(rates), size) == 0
     # The weight itself adds up, so that no part is lacking.
-    known &= (np.abs(total - weight) <= _SLACK) & ~np.isnan(numbers)
-    known &= np.bincount(place, by > 0, size) >= 2
-    if known.sum() < _PARTS:
+    is_known &= (np.abs(total - weight) <= _SLACK) & ~np.isnan(numbers)
+    is_known &= np.bincount(place, by > 0, size) >= 2
+    if is_known.sum() < _PARTS:
         return 0
-    sums = np.bincount(place, np.nan_to_num(rates) * by, size)[known]
-    is_met = (np.abs(sums / total[known] - numbers[known]) <= 2 * half).all()
+    sums = np.bincount(place, np.nan_to_num(rates) * by, size)[is_known]
+    is_met = (np.abs(sums / total[is_known] - numbers[is_known]) <= 2 * half).all()
     low, high = _range(rates[by > 0], place[by > 0], size)
-    is_spread = ((high - low)[known] > 4 * half).sum() >= _PARTS
-    return int(known.sum()) if is_met and is_spread else 0
+    is_spread = ((high - low)[is_known] > 4 * half).sum() >= _PARTS
+    return int(is_known.sum()) if is_met and is_spread else 0

@@ -63,9 +63,9 @@ def settle_keys(relations: list[Relation], year: str | None) -> list[str]:
         if relation.steps:
             relation.key = _key(relation)
         if relation.steps and not relation.key and isinstance(relation.steps[-1], Each):
-            given = [column.name for column in relation.columns if column.label or column.inherited]
+            names = [column.name for column in relation.columns if column.label or column.inherited]
             rows = [_add_position(relation, "position", ups) for ups in range(_nested(relation))]
-            relation.key = (*given, *reversed(rows))
+            relation.key = (*names, *reversed(rows))
     for relation in relations:
         _bring_down_labels(relation)
     return notes
@@ -197,13 +197,13 @@ def _key(relation: Relation) -> tuple[str, ...]:
 
     Identifiers come before labels; measures, instants and flags are never part of a key.
     """
-    given = [column for column in relation.columns if column.label or column.inherited]
-    own = [column for column in relation.columns if column not in given and _may_be_key(column)]
+    labels = [column for column in relation.columns if column.label or column.inherited]
+    own = [column for column in relation.columns if column not in labels and _may_be_key(column)]
     ranked = sorted(own, key=_rank)[:_CANDIDATES]
-    counts = range(0 if given else 1, _MOST + 1)
+    counts = range(0 if labels else 1, _MOST + 1)
     for columns in (chosen for count in counts for chosen in combinations(ranked, count)):
-        if _is_unique(relation, [*given, *columns]):
-            return tuple(column.name for column in (*given, *columns))
+        if _is_unique(relation, [*labels, *columns]):
+            return tuple(column.name for column in (*labels, *columns))
     return ()
 
 
@@ -250,7 +250,7 @@ def year_path(documents: list[Any]) -> str | None:
     '$.window.to'
     """
     paths = [{*_days(document, ())} for document in documents]
-    shared = [path for path in _days(documents[0], ()) if all(path in one for one in paths)]
+    shared = [path for path in _days(documents[0], ()) if all(path in among for among in paths)]
     for word in ("end", "to", "until", "through", "year"):
         for path in shared:
             if tokens(path[-1])[-1:] == [word]:

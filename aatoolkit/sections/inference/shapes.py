@@ -52,8 +52,8 @@ def find_relations(
     relations: dict[Axis, Relation] = {}
     for axis in structure.axes:
         relation = relations[axis] = _relation(axis, relations, vocabulary)
-        variables = [one for one in structure.variables if one.axis is axis]
-        variables = [one for one in variables if one.steps not in structure.headers]
+        variables = [variable for variable in structure.variables if variable.axis is axis]
+        variables = [variable for variable in variables if variable.steps not in structure.headers]
         for variable in variables:
             _add_column(relation, variable, vocabulary)
         _declare_header(relation, axis, variables)

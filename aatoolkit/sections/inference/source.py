@@ -135,8 +135,8 @@ def _table(relation: Relation) -> Iterator[str]:
     proved = "; ".join(f"{', '.join(names)}: {why}" for why, names in reasons.items() if why)
     yield from [f"    # {textwrap.shorten(proved, _WIDTH - 6, placeholder=' …')}"] if proved else ()
     calls = (_column(column) for column in relation.columns)
-    listed = ", ".join(call.replace(" ", "\0") if len(call) < _LONGEST else call for call in calls)
-    table = f"Table({relation.name!r}, '', {_rows(relation)}, key={key}, columns=({listed},)),"
+    text = ", ".join(call.replace(" ", "\0") if len(call) < _LONGEST else call for call in calls)
+    table = f"Table({relation.name!r}, '', {_rows(relation)}, key={key}, columns=({text},)),"
     yield from _filled(table, "    ", " " * 8)
 
 
@@ -193,7 +193,7 @@ def rule_code(rule: Aggregation) -> str:
     plain = Aggregation(rule.rule)
     more = [f"{name}={v!r}" for name, v in changed.items() if v != getattr(plain, name)]
     long = f"Aggregation({', '.join([repr(rule.rule), *more])})"
-    return next((code for code, meant in short.items() if meant == rule), long)
+    return next((code for code, meaning in short.items() if meaning == rule), long)
 
 
 def _filled(code: str, first: str, rest: str) -> list[str]:

@@ -82,7 +82,7 @@ _NAMED: tuple[tuple[str, str, bool | None, float, float, str | None, float], ...
 
 def settle_units(relations: list[Relation]) -> None:
     """Find the unit of each number, and the factor that it is multiplied by."""
-    measures = [[c for c in one.columns if c.is_measure] for one in relations]
+    measures = [[c for c in other.columns if c.is_measure] for other in relations]
     for columns in measures:
         for column in columns:
             column.unit, column.scale = _unit_of(column)
@@ -90,8 +90,10 @@ def settle_units(relations: list[Relation]) -> None:
     for columns in measures:
         for column in columns:
             # What sums to another column is in its unit.
-            totals = [one for one in column.seen.equals if one.unit.value and one.scale == 1.0]
-            is_one = len({one.unit.value for one in totals}) == 1
+            totals = [
+                other for other in column.seen.equals if other.unit.value and other.scale == 1.0
+            ]
+            is_one = len({other.unit.value for other in totals}) == 1
             if column.unit.confidence == OPEN and is_one:
                 reason = f"that of {totals[0].table}.{totals[0].name}, to which its rows sum"
                 column.unit = Finding(totals[0].unit.value, LIKELY, reason)
@@ -99,22 +101,22 @@ def settle_units(relations: list[Relation]) -> None:
 
 def _unit_of(column: ColumnFinding) -> tuple[Finding[str], float]:
     reading, seen, named = column.reading, column.seen, column.meaning
-    known = column.numbers[~np.isnan(column.numbers)]
-    shown = [ratio for ratio in seen.ratios if ratio.numerator is not None]
+    numbers = column.numbers[~np.isnan(column.numbers)]
+    ratios = [ratio for ratio in seen.ratios if ratio.numerator is not None]
     if reading.parse in ("money", "duration"):
         unit = CURRENCY if reading.parse == "money" else SECONDS
         return Finding(unit, PROVED, reading.evidence), 1.0
-    if shown and named.kind not in ("position", "rank", "score", "change"):
-        reason = f"{shown[0]} on {shown[0].rows} rows"
-        return Finding(FRACTION, PROVED, reason), 0.01 if shown[0].factor == 100 else 1.0
+    if ratios and named.kind not in ("position", "rank", "score", "change"):
+        reason = f"{ratios[0]} on {ratios[0].rows} rows"
+        return Finding(FRACTION, PROVED, reason), 0.01 if ratios[0].factor == 100 else 1.0
     if seen.siblings:
         reason = f"{' + '.join(seen.siblings)} = {seen.whole:g} on every row"
         return Finding(FRACTION, PROVED, reason), 1.0 / seen.whole
     if reading.ordinal:
         return Finding(RANK, LIKELY, "a number sign in the text"), 1.0
-    if not len(known):
+    if not len(numbers):
         return Finding(None, OPEN, "no number in any response"), 1.0
-    low, high = float(known.min()), float(known.max())
+    low, high = float(numbers.min()), float(numbers.max())
     if reading.percent:
         unit = SIGNED if low < 0 else FRACTION
         unit = FRACTION_CHANGE if named.kind == "change" else unit
@@ -130,8 +132,10 @@ def _unit_of(column: ColumnFinding) -> tuple[Finding[str], float]:
         "places": named.places,
         "counted": named.counted,
     }
-    for kind, word, whole, least, most, named_unit, factor in _NAMED:
-        is_kind = kind == named.kind and words[word] and whole in (None, reading.dtype == "Int64")
+    for kind, word, is_whole, least, most, named_unit, factor in _NAMED:
+        is_kind = (
+            kind == named.kind and words[word] and is_whole in (None, reading.dtype == "Int64")
+        )
         if is_kind and least <= low and high <= most:
             reason = f"the name, and values from {low:g} to {high:g}"
             if named_unit is None:
@@ -146,7 +150,7 @@ def _likely_counts(columns: list[ColumnFinding]) -> None:
     Amounts in cents, bytes and milliseconds are whole numbers that add up, too. What adds up
     counts things where it is a part of a proved fraction, or of the size of another count.
     """
-    made = {
+    names = {
         operand.name
         for column in columns
         for ratio in column.seen.ratios
@@ -156,7 +160,7 @@ def _likely_counts(columns: list[ColumnFinding]) -> None:
     waiting = [c for c in columns if c.unit.evidence == _SILENT and c.reading.dtype == "Int64"]
     for column in [*waiting, *waiting]:
         near = _of_one_size(column, columns) if column.seen.adds else ""
-        if column.unit.confidence == OPEN and column.seen.adds and (near or column.name in made):
+        if column.unit.confidence == OPEN and column.seen.adds and (near or column.name in names):
             reason = f"of the size of {near}" if near else "a part of a proved fraction"
             column.unit = Finding(COUNT, LIKELY, f"whole numbers that add up, {reason}")
 
@@ -254,9 +258,9 @@ def _currency(column: ColumnFinding) -> str | None:
 def _pooled(column: ColumnFinding, is_share: bool, words: set[str]) -> Rule:
     """The ratio or weighted mean that the evidence leaves, if it leaves exactly one."""
     seen = column.seen
-    shown = [one for one in seen.ratios if one.numerator is not None]
-    if shown:
-        return _ratio(shown, _agreed(column, {one.denominator.name for one in shown}))
+    ratios = [identity for identity in seen.ratios if identity.numerator is not None]
+    if ratios:
+        return _ratio(ratios, _agreed(column, {identity.denominator.name for identity in ratios}))
     left = _agreed(column)
     if left and words & lexicon("picked"):
         return Finding(None, OPEN, "each row may speak of another: it is that of one picked out")
@@ -277,12 +281,23 @@ def _pooled(column: ColumnFinding, is_share: bool, words: set[str]) -> Rule:
     return Finding(mean, PROVED, "; ".join(reasons))
 
 
-def _ratio(shown: list[Ratio], agreed: set[str]) -> Rule:
+def _ratio(ratios: list[Ratio], agreed: set[str]) -> Rule:
     """The ratio of two columns; of several that fit, the one that the other evidence leaves."""
-    own = [one for one in shown if one.numerator and one.numerator.own and one.denominator.own]
-    names = {(one.numerator and one.numerator.name, one.denominator.name) for one in shown}
-    left = own if len(names) == 1 else [one for one in own if {one.denominator.name} == agreed]
-    first = shown[0]
+    own = [
+        candidate
+        for candidate in ratios
+        if candidate.numerator and candidate.numerator.own and candidate.denominator.own
+    ]
+    names = {
+        (candidate.numerator and candidate.numerator.name, candidate.denominator.name)
+        for candidate in ratios
+    }
+    left = (
+        own
+        if len(names) == 1
+        else [candidate for candidate in own if {candidate.denominator.name} == agreed]
+    )
+    first = ratios[0]
     if len(left) == 1 and left[0].numerator:
         over = left[0].numerator.name, left[0].denominator.name
         rival = "no other pair of counts" if len(names) == 1 else "the engines pool by it"
@@ -293,16 +308,16 @@ def _ratio(shown: list[Ratio], agreed: set[str]) -> Rule:
         above, below = first.numerator.name, first.denominator.name
         why = f"ratio of {above} over {below}: add {above} and divide by that anew"
         return Finding(refused(why), PROVED, f"{first} on {first.rows} rows")
-    return Finding(None, OPEN, f"one of {_listed(map(str, shown))}, not all columns of this table")
+    return Finding(None, OPEN, f"one of {_listed(map(str, ratios))}, not all columns of this table")
 
 
 def _agreed(column: ColumnFinding, *kinds: set[str]) -> set[str]:
     """The denominators that all kinds of evidence leave possible."""
-    wholes = {one.denominator.name for one in column.seen.wholes}
+    wholes = {identity.denominator.name for identity in column.seen.wholes}
     left = [*kinds, *filter(None, (wholes, {*column.seen.weights}))]
     return set.intersection(*left) if left else set()
 
 
 def _listed(names: Iterable[str]) -> str:
-    listed = list(dict.fromkeys(names))
-    return ", ".join(listed[:4]) + (" …" if len(listed) > 4 else "")
+    unique = list(dict.fromkeys(names))
+    return ", ".join(unique[:4]) + (" …" if len(unique) > 4 else "")

@@ -102,27 +102,30 @@ def meaning(name: str) -> Meaning:
     ('position', 0.01, 1e-06)
     """
     words = tokens(name) or [""]
-    known, last = set(words), words[-1]
+    vocabulary, last = set(words), words[-1]
 
     def has(*concepts: str) -> bool:
-        return not lexicon(*concepts).isdisjoint(known)
+        return not lexicon(*concepts).isdisjoint(vocabulary)
 
     def ends(*concepts: str) -> bool:
         return last in lexicon(*concepts)
 
     mean = has("mean")
     # Alone, ``pos`` may be positive.
-    singles = (known if mean else known - {"pos"}) | {singular(word) for word in words}
+    singles = (vocabulary if mean else vocabulary - {"pos"}) | {singular(word) for word in words}
     places = bool(singles & lexicon("position", "rank"))
     factor = next((by for concept, by in _FACTORS.items() if has(concept)), 1.0)
     is_rate, is_place = has("rate"), singular(last) in lexicon("position", "rank")
     is_score = last in lexicon("participle") and words[-2:-1] and words[-2] in lexicon("score")
     is_counted = _is_counted(last) or _is_counted(words[0])
     kinds = (
-        ("id", is_numbered(words) or (ends("id") and not known & {"http", "per", "this", "by"})),
+        (
+            "id",
+            is_numbered(words) or (ends("id") and not vocabulary & {"http", "per", "this", "by"}),
+        ),
         ("milliseconds", ends("millisecond")),
         ("seconds", ends("second") and (len(words) > 1 or last != "s")),
-        ("bytes", (ends("byte") and last != "size") or ("bytes" in known and not is_rate)),
+        ("bytes", (ends("byte") and last != "size") or ("bytes" in vocabulary and not is_rate)),
         (_SIZES.get(last, ""), last in _SIZES),
         ("change", has("change")),
         ("money", has("money") and not is_rate and not ends("count")),
@@ -130,9 +133,9 @@ def meaning(name: str) -> Meaning:
         ("count", bool({last, singular(last)} & lexicon("count")) and last != "volume"),
         # Several of them, as in ``firstPositions``.
         ("count", not mean and has("ordinal") and is_place and last.endswith("s")),
-        ("status", bool(known & {"http", "status"}) and last in ("status", "code", "http")),
+        ("status", bool(vocabulary & {"http", "status"}) and last in ("status", "code", "http")),
         ("count", is_score),
-        ("probability", {"p", "value"} <= known or has("probability")),
+        ("probability", {"p", "value"} <= vocabulary or has("probability")),
         ("share", is_rate),
         ("rank", bool(singles & lexicon("rank")) and not mean and last != "places"),
         ("position", places and last != "places"),
@@ -281,12 +284,12 @@ class Vocabulary:
 
     def dimension(self, keys: Iterable[str]) -> str | None:
         """Name the dimension of an object's keys, if they are data; None if they may be names."""
-        listed = list(dict.fromkeys(keys))
-        for name, values in self.members.items() if listed else ():
-            if sum(key in values for key in listed) >= 0.75 * len(listed):
+        unique = list(dict.fromkeys(keys))
+        for name, values in self.members.items() if unique else ():
+            if sum(key in values for key in unique) >= 0.75 * len(unique):
                 return name
-        forms = (name for name, form in _PATTERNS.items() if _mostly_match(form, listed))
-        return next(forms, None) if _mostly_match(_ANY_FORM, listed) else None
+        forms = (name for name, form in _PATTERNS.items() if _mostly_match(form, unique))
+        return next(forms, None) if _mostly_match(_ANY_FORM, unique) else None
 
 
 def _mostly_match(form: re.Pattern[str], keys: list[str]) -> bool:
