@@ -211,7 +211,9 @@ def _attempt(
     ]  # fmt: skip
     room = cell * share if spec.marks else max(cell - sum(sized) - 8, cell * 0.4)
     y_ticks = _named(spec.y, room, size) or number_ticks(spec.y, 5)
-    left = max((width_of(t.text, size, t.is_bold) for t in y_ticks), default=-4.0) + _MARGIN + 8
+    # Without names of rows, round numbers below begin inside of the picture.
+    none = -4.0 if spec.x.kind in ("none", "names") else 16.0
+    left = max((width_of(t.text, size, t.is_bold) for t in y_ticks), default=none) + _MARGIN + 8
     # Right: the columns of words that fit, of which the widest yield, or the names of lines.
     room = (cell + _MARGIN - left) * (0.66 if spec.marks else 1.0)
     while (surplus := sum(sized) - room) > 0 and sized:
@@ -251,7 +253,7 @@ def _attempt(
     label = fitted(spec.x.label, cell + _MARGIN - left, small)
     texts.append(Text(left, top + high + under - size * 1.35, label, small, "muted"))
     # In all: names of rows and words beside them as far as they have room.
-    pitch, at = high / abs(spec.y.high - spec.y.low), left + wide + 10
+    pitch, at = high / abs(spec.y.high - spec.y.low), left + wide + 10 * bool(wide)
     every = max(1, math.ceil(size * 1.05 / pitch)) if spec.has_rows else 1
     for column, room in zip(spec.beside, sized, strict=False):
         edge = at + (room - 8) * (column.align == "right")
@@ -291,17 +293,18 @@ def _words(
     (cell, right, wide, high), scale, strength = room_of, spec.x, mark.strength
     if strength is not None and high / len(spec.y.names) < small * 1.1:
         return  # numbers in cells that are lower than a line would meet
+    shift = mark.shift if strength is None else 0.0
     for at, word in enumerate(mark.words):
         x = float(scale.within(mark.x[at])[0])
         colour = mark.style.key if strength is None else f"on/{strength[at]}"
-        room = right - wide * scale.share(x) - mark.shift + 1
-        if scale.names and mark.shift:
+        room = right - wide * scale.share(x) - shift + 1
+        if scale.names and shift:
             # Words end before the next column begins; too little is worse than nothing.
-            room = wide / len(scale.names) * (1 - x % 1) - mark.shift - 4
+            room = wide / len(scale.names) * (1 - x % 1) - shift - 4
             word = word if min(width_of(word, small), 30) <= room else ""
         if strength is None:
-            word = fitted(word, room if mark.shift else cell, small)
-        yield Text(mark.shift, 0, word, small, colour, False, "left" if mark.shift else "center",
+            word = fitted(word, room if shift else cell, small)
+        yield Text(shift, 0, word, small, colour, False, "left" if shift else "center",
                    (x, float(mark.y[at])), mark.has_paper)  # fmt: skip
 
 

@@ -70,7 +70,7 @@ OWN, REST = Style("blue"), Style("rest")
 """The project's own brand, and all others."""
 
 GOOD, WARNING, BAD = Style("green"), Style("amber", "^", (1, 1)), Style("orange", "s")
-UNKNOWN, NOT_APPLICABLE = Style("rest", look="hollow"), Style("rest", look="pale")
+UNKNOWN, NOT_APPLICABLE = Style("rest", look="hollow"), Style("rest", look="tint")
 """What states mean: good, to be looked at, bad, not known, and not applicable."""
 
 INK, MUTED = Style("ink", ""), Style("muted", "")

@@ -197,7 +197,8 @@ def states(data: PlotData, options: Options) -> Spec | None:
                         size=9.0, at=at + 0.05, tip=f"{labels[row]}\n{head}: {why or text}",
                         place=(row, name))  # fmt: skip
             if why:
-                cell = cell._replace(x=at + 0.05, style=style_without(why), kind="boxes", at=NAN)
+                cell = cell._replace(x=at + 0.05, style=style_without(why), kind="boxes", at=NAN,
+                                     size=0.66)  # fmt: skip
             elif word not in styles:
                 cell = cell._replace(x=NAN, at=at + 0.0)
             else:
@@ -379,6 +380,8 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
         data = data.only(units == unit)
     rows = data.first(options.top or 20)
     texts = {name: cell_texts(rows, name) for name in rows.kinds}
+    if "measure" in texts:
+        texts["measure"] = [*map(humanize, texts["measure"])]
     verdicts = texts.get("verdict") or ["no interval"] * len(rows)
     is_unsaid = np.array(verdicts) == "cannot say"
     value, low, high, tick = (
@@ -421,7 +424,7 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
     by = [humanize(n) for n in several if n != "measure"]
     title = plot.title.format(
         by=f" by {' and '.join(by)}" * bool(by),
-        measure=humanize(measures.pop()) if len(measures) == 1 else "measures",
+        measure=measures.pop() if len(measures) == 1 else "measures",
     )  # fmt: skip
     parts, middle = np.concatenate([value, low, high, tick]), np.arange(len(rows))
     label = plot.axis + ", lower is better" * (unit == RANK and plot.is_change)
