@@ -38,6 +38,8 @@ def tried(case: Case, folder: Path) -> Trial:
     """Ask a server that misbehaves in this way."""
     # Where no deadline is to be reached, what counts is the work, however busy the machine is.
     deadline, clock = (DEADLINE, time.monotonic) if case.is_slow else (60.0, time.process_time)
+    if case.outcome is errors.RateLimited:
+        deadline = 10.0  # what a service asks to wait for is compared with it
     threads = set(threading.enumerate())
     with HostileServer(case.script) as server:
         fetcher = Fetcher(
