@@ -183,6 +183,7 @@ class TableRows:
                     wanted = {(scalar, type(scalar) is bool) for scalar in scalars}
                     values = values_at(*self._find(source))
                     keep &= np.array([_scalar(v) in wanted for v in values], bool) == is_wanted
+            self.reads.clear()  # what rows are chosen by is read again, row by row
             self.picked = self.numbers[keep]
 
     @property
