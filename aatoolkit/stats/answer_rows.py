@@ -88,12 +88,12 @@ def answers(chats: Mapping[str, pd.DataFrame], brand: str | None = None) -> pd.D
     return answers_of(chats["chats"], chats["chat_mentions"], chats["chat_citations"], brand)
 
 
-@recorded("answers", "whole", "mentions", "citations")
+@recorded("answers", "chats", "mentions", "citations")
 def answers_of(
-    whole: pd.DataFrame, mentions: pd.DataFrame, citations: pd.DataFrame, brand: str | None
+    chats: pd.DataFrame, mentions: pd.DataFrame, citations: pd.DataFrame, brand: str | None
 ) -> pd.DataFrame:
     """One row an answer, of the three tables of chats."""
-    result = whole[whole["outcome"].eq("answered").fillna(False).to_numpy(bool)][[*_KEPT]]
+    result = chats[chats["outcome"].eq("answered").fillna(False).to_numpy(bool)][[*_KEPT]]
     result = result.reset_index(drop=True)
     picked = mentions["own"].fillna(False) if brand is None else mentions["brand"].eq(brand)
     mentions_of = mentions[picked.fillna(False).to_numpy(bool)]
@@ -112,7 +112,7 @@ def answers_of(
     result["cited"] = result["chat_id"].isin(citations["chat_id"][owned]).astype("boolean")
     if len(citations) and not citations["domain_type"].notna().any():
         result["cited"] = pd.array([pd.NA] * len(result), dtype="boolean")
-    metadata = metadata_of(whole)
+    metadata = metadata_of(chats)
     columns = {name: metadata.columns[name] for name in _KEPT}
     columns["date"] = ColumnMetadata(None, metadata.columns["ran_at"].availability)
     for name, table, of in (

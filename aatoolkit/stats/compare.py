@@ -362,7 +362,7 @@ def _limits(
     lacking = ""
     in_part: dict[str, list[str]] = {}
     for side, at, name in zip(sides, groups, names, strict=True):
-        if at is None or not side.given[at]:
+        if at is None or not side.used[at]:
             lacking = lacking or f"{name}: {'no row' if at is None else side.states[at]}"
         elif side.states[at].status == Status.PARTIAL:
             in_part.setdefault(str(side.states[at]), []).append(name)

@@ -61,7 +61,7 @@ def interval(
     reasons, verdicts = [], []
     for at, (low, high, k) in enumerate(zip(lows, highs, sizes, strict=True)):
         state, why = sums.states[at], ""
-        if not sums.given[at]:
+        if not sums.used[at]:
             why = str(state) if state.status != Status.AVAILABLE else "no answers"
         elif panel == "sampled" and k < LEAST_CLUSTERS:
             why = (

@@ -58,7 +58,7 @@ class ClusterSums:
         Σy, Σn and, for means of rows, Σy² of each pair.
     is_rate : bool
         Whether every row counts ``y`` of ``n``.
-    given : array of int
+    used : array of int
         The rows with a number, by group.
     states : list of Availability
         What is known of the column in each group.
@@ -79,7 +79,7 @@ class ClusterSums:
     n: Numbers
     squares: Numbers
     is_rate: bool
-    given: Integers
+    used: Integers
     states: list[Availability]
     rows: Integers
     pair: Integers
