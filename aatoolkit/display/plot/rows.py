@@ -164,7 +164,8 @@ def tips_of(
     values, whys = data.values(name).tolist(), whys_missing(data, name)
     sizes = [n for n in dict.fromkeys([*data.parts(name), data.sample(name)]) if n and n != name]
     counts = [(humanize(size), data.values(size)) for size in sizes]
-    tips = []
+    codes, is_known, tips = data.cells(name).codes.tolist(), data.is_known, []
+    states = [(state, str(state)) for state in data.cells(name).states]
     for row, (label, value, unit) in enumerate(zip(labels, values, data.units(name), strict=True)):
         lines = [label.text, f"{humanize(name)}: {whys[row] or number(value, unit)}"]
         if ends and ends.low[row] + ends.high[row] == ends.low[row] + ends.high[row]:
@@ -173,9 +174,9 @@ def tips_of(
         for size, counted in counts:
             n = float(counted[row])
             lines.append(f"{size}: {'not measured' if n != n else number(n)}")
-        state = data.state_of(name, row)
-        status = str(state) if state.status != Status.AVAILABLE or whys[row] else "measured"
-        lines.append(status if data.is_known else "availability unknown")
+        state, words = states[codes[row]]
+        status = words if state.status != Status.AVAILABLE or whys[row] else "measured"
+        lines.append(status if is_known else "availability unknown")
         tips.append("\n".join(filter(None, lines)))
     return tips
 
