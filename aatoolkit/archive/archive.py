@@ -339,11 +339,11 @@ class Archive(metaclass=Chaptered):
         """Run an SQL query over the tables with DuckDB, which changes nothing.
 
         The declared tables are views of their names (``SECTION__TABLE`` where two sections have
-        one), and so are ``responses``, ``runs``, ``frames`` (what responses state of their tables),
-        ``changes`` and ``columns`` (unit, rule and meaning of every column). A query
-        reads those that it names, and what it computes itself. DuckDB is locked down for it: no
-        other file is read or written, no setting is changed, nothing is attached,
-        installed or loaded.
+        one), and so are ``responses``, ``runs``, ``availability`` (what responses state of it),
+        ``frames`` (what they give of each table), ``changes`` and ``columns`` (unit, rule and
+        meaning of every column). A query reads those that it names, and what it computes itself.
+        DuckDB is locked down for it: no other file is read or written, no setting is changed,
+        nothing is attached, installed or loaded.
 
         Parameters
         ----------

@@ -19,8 +19,8 @@ from aatoolkit._util.defaults import needed
 from aatoolkit.archive.responses import USABLE, source_of
 from aatoolkit.archive.schema import (
     ADDED,
+    BESIDE,
     FRAMES,
-    FRAMES_SCHEMA,
     StoredTable,
     declaration_of,
     stored_tables,
@@ -356,7 +356,7 @@ def overview(snapshot: Snapshot, until: datetime | None) -> pd.DataFrame:
             rows.append({"section": section, "table": table, **size})
     kinds = dict.fromkeys(("section", "table"), pa.string())
     schema = pa.schema(kinds | dict.fromkeys(("files", "bytes", "place"), pa.int64()))
-    frames: Any = FRAMES if snapshot.has(FRAMES) else FRAMES_SCHEMA.empty_table()
+    frames: Any = FRAMES if snapshot.has(FRAMES) else BESIDE[FRAMES].empty_table()
     counted = snapshot.query(
         'SELECT t.section, t."table", coalesce(sum(f.rows), 0)::BIGINT AS rows, '
         "count(f.host) AS responses, count(DISTINCT f.host) AS hosts, "

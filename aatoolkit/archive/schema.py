@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 from aatoolkit._util.text import json_text
 from aatoolkit.archive.store import MOMENT, ArchiveStore, again, engine
 from aatoolkit.errors import ArchiveError
+from aatoolkit.normalizer.column_availability import SIGNAL
 from aatoolkit.scope import FILTERS
 from aatoolkit.sections.profile_json import dump_table, load_table
 from aatoolkit.sections.registry import remember
@@ -44,15 +45,14 @@ CONTEXT_FIELDS = (
 """Where and when the rows of every table were read; ``month`` is that of ``fetched_at``."""
 
 FRAMES = "frames"
-STATED = (
-    pa.field("section", pa.string()),
-    pa.field("table", pa.string()),
-    pa.field("states", pa.string()),
-    pa.field("is_whole", pa.bool_()),
-    pa.field("rows", pa.int64()),
-)
-FRAMES_SCHEMA = pa.schema([*CONTEXT_FIELDS, *STATED])
-"""What responses state of their tables: the metadata of columns, and how many rows they gave."""
+_TEXTS = dict.fromkeys(("section", "table", "states"), pa.string())
+_SIGNAL = dict.fromkeys(("section", *SIGNAL), pa.string())
+STATED = {
+    FRAMES: pa.schema({**_TEXTS, "is_whole": pa.bool_(), "rows": pa.int64()}),
+    "availability": pa.schema({**_SIGNAL, "sample_size": pa.int64(), "as_of": MOMENT}),
+}
+BESIDE = {name: pa.schema([*CONTEXT_FIELDS, *own]) for name, own in STATED.items()}
+"""What responses state: the metadata of columns and the size of each table, and availability."""
 
 ADDED = ("first_seen", "last_seen", "last_changed", "revisions")
 """The columns that a history has beside those of its table."""

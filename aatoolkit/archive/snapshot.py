@@ -22,12 +22,12 @@ import pyarrow as pa
 
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import parse_moment
-from aatoolkit.archive.schema import CHANGES, FRAMES, path_of
+from aatoolkit.archive.schema import BESIDE, CHANGES, path_of
 from aatoolkit.archive.store import RUNS, ArchiveStore, duckdb, one_line, read_runs
 from aatoolkit.errors import ArchiveError, ScopeError, unknown
 from aatoolkit.scope import FILTERS, Scope
 
-OWN = (RUNS, "responses", FRAMES, CHANGES)
+OWN = (RUNS, "responses", *BESIDE, CHANGES)
 """The tables of an archive beside the declared ones."""
 
 # -- SQL ---------------------------------------------------------------------------------------

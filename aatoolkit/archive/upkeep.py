@@ -19,9 +19,9 @@ from aatoolkit._util.text import visible
 from aatoolkit.archive.checksums import FOLDER, Checksums, note_all, strays
 from aatoolkit.archive.responses import RESPONSES, SCHEMA, USABLE, ArchivedResponse, groups_of
 from aatoolkit.archive.schema import (
+    BESIDE,
     CHANGES,
     FRAMES,
-    FRAMES_SCHEMA,
     Change,
     StoredTable,
     declaration_of,
@@ -92,7 +92,7 @@ class UpkeepReport:
 
 def names_of(store: ArchiveStore) -> list[str]:
     """The tables that have rows of hosts: the responses, the declared tables and those beside."""
-    return [RESPONSES, *stored_tables(store), FRAMES]
+    return [RESPONSES, *stored_tables(store), *BESIDE]
 
 
 def all_tables(store: ArchiveStore) -> dict[str, Any]:
@@ -334,7 +334,7 @@ def verify(
     checksums = Checksums(store, anew=True)
     problems = [(FOLDER, f"the file {name} is not what was written") for name in checksums.damaged]
     # Files are compared before any is read as a table, which damage would end.
-    names = dict.fromkeys((RUNS, CHANGES, RESPONSES, FRAMES, *checksums.files))
+    names = dict.fromkeys((RUNS, CHANGES, RESPONSES, *BESIDE, *checksums.files))
     problems += [(name, problem) for name in names for problem in checksums.problems(name)]
     responses = unused = 0
     if not problems:
@@ -476,7 +476,7 @@ def rebuild(
         def spool() -> None:
             tables.update(buffer.declared)
             rows = [(name, buffer.rows(name, t.schema())) for name, t in buffer.declared.items()]
-            for name, part in (*rows, (FRAMES, buffer.frames())):
+            for name, part in (*rows, *buffer.beside()):
                 if part is not None and part.num_rows:
                     paths = files.setdefault(name, [])
                     paths.append(Path(folder, f"{len(files)}-{len(paths)}.parquet"))
@@ -528,8 +528,8 @@ def _replace(
                 delta.delete()
         if name not in tables:
             changes.append((section, short, None, "no longer declared", None, None))
-    frames = store.create(FRAMES, FRAMES_SCHEMA)
-    _overwrite(store, FRAMES, frames, FRAMES_SCHEMA, files.get(FRAMES, ()))
+    for name, schema in BESIDE.items():
+        _overwrite(store, name, store.create(name, schema), schema, files.get(name, ()))
     record(store, changes)
 
 

@@ -5,7 +5,7 @@ Rows of many responses are gathered in a `TableBuffer` until they are written.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -26,7 +26,7 @@ from aatoolkit.archive.responses import (
     groups_of,
     to_arrow,
 )
-from aatoolkit.archive.schema import CONTEXT, FRAMES, FRAMES_SCHEMA, STATED, StoredTable, fitted
+from aatoolkit.archive.schema import BESIDE, CONTEXT, FRAMES, STATED, StoredTable, fitted
 from aatoolkit.archive.snapshot import Snapshot, in_list
 from aatoolkit.archive.store import RUNS, ArchiveStore, RunLog, log, new_run
 from aatoolkit.availability import Status
@@ -35,6 +35,7 @@ from aatoolkit.errors import AAToolkitError, ArchiveConflict, ArchiveError
 from aatoolkit.jsontree.decode import gc_paused
 from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.metadata.attrs import FrameMetadata
+from aatoolkit.normalizer.column_availability import signal_rows
 from aatoolkit.payload import Payload
 from aatoolkit.sections import Profile, Section
 
@@ -53,8 +54,8 @@ class DerivedResponse:
         What the names of its tables begin with in metadata.
     tables : mapping of str to pyarrow.Table
         Its tables, those without rows left out.
-    frames : list of tuple
-        The rows of `FRAMES`, without context.
+    beside : list of tuple
+        The rows of the tables of `BESIDE`, without context: each table's name and a row.
     error : AAToolkitError or None
         Why it gives none.
     """
@@ -62,7 +63,7 @@ class DerivedResponse:
     declaration: Section | str | None
     prefix: str = ""
     tables: Mapping[str, pa.Table] = field(default_factory=dict)
-    frames: list[tuple[Any, ...]] = field(default_factory=list)
+    beside: list[tuple[str, tuple[Any, ...]]] = field(default_factory=list)
     error: AAToolkitError | None = None
 
 
@@ -86,7 +87,7 @@ def _derived(payload: Payload, **how: Any) -> DerivedResponse:
         return DerivedResponse(None, error=error)
     declared, name = tables.declaration, tables.section
     parts = tables._parts.built
-    frames = []
+    beside = [("availability", (name, *row)) for row in signal_rows(tables._parts.signals)]
     for table, part in parts.items():
         columns = part.metadata.columns.values()
         # Rows that a response lacks were withdrawn only if it could measure all of them.
@@ -94,10 +95,10 @@ def _derived(payload: Payload, **how: Any) -> DerivedResponse:
             column.availability.status == Status.AVAILABLE for column in columns
         ) > len(columns)
         states = FrameMetadata(part.metadata.columns).dumps()
-        frames.append((name, table, states, is_whole, part.size))
+        beside.append((FRAMES, (name, table, states, is_whole, part.size)))
     kept = {table: part.arrow for table, part in parts.items() if part.size}
     short = declared is not None and sections.default_profile().get(name) is declared
-    return DerivedResponse(name if short else declared, tables._prefix, kept, frames)
+    return DerivedResponse(name if short else declared, tables._prefix, kept, beside)
 
 
 class TableBuffer:
@@ -106,7 +107,7 @@ class TableBuffer:
     def __init__(self) -> None:
         self._contexts: list[ArchivedResponse] = []
         self._tables: dict[str, list[tuple[pa.Table, int]]] = {}
-        self._frames: list[tuple[Any, ...]] = []
+        self._beside: list[tuple[int, str, tuple[Any, ...]]] = []
         self.declared: dict[str, StoredTable] = {}
         self.size = 0
 
@@ -117,7 +118,7 @@ class TableBuffer:
         """Take the rows of one response."""
         at = len(self)
         self._contexts.append(replace(response, body=None))  # bodies are stored by now
-        self._frames += ((at, *row) for row in derived.frames)
+        self._beside += ((at, *row) for row in derived.beside)
         section = derived.declaration
         section = sections.get(section) if isinstance(section, str) else section
         for table in section.tables if section is not None else ():
@@ -151,12 +152,18 @@ class TableBuffer:
         places = np.repeat([at for _, at in parts], [part.num_rows for part, _ in parts])
         return self._with_context(places, fit).select(schema.names)
 
-    def frames(self) -> pa.Table:
-        """What the responses state of their tables."""
-        stated = pa.schema(STATED)
-        rows = [dict(zip(stated.names, row[1:], strict=True)) for row in self._frames]
-        places = [at for at, *_ in self._frames]
-        return self._with_context(places, pa.Table.from_pylist(rows, stated))
+    def beside(self) -> Iterator[tuple[str, pa.Table]]:
+        """What the responses state, by the names of the tables of it."""
+        for name, stated in STATED.items():
+            parts = [(at, row) for at, of, row in self._beside if of == name]
+            rows = [dict(zip(stated.names, row, strict=True)) for _, row in parts]
+            places = [at for at, _ in parts]
+            yield name, self._with_context(places, pa.Table.from_pylist(rows, stated))
+
+    def leave_out(self, stored: StoredTable) -> None:
+        """Take back what the responses state of a table that cannot hold their rows."""
+        place = (stored.section, stored.table.name)
+        self._beside = [row for row in self._beside if (row[1], *row[2][:2]) != (FRAMES, *place)]
 
     def _with_context(self, places: Any, rows: pa.Table) -> pa.Table:
         context = context_table(self._contexts).take(pa.array(places, pa.int64()))
@@ -253,7 +260,6 @@ class RunWriter:
         buffer, self._buffer = self._buffer, TableBuffer()
         new = (table for name, table in buffer.declared.items() if name not in self._tables)
         schema.prepare(self.store, new)
-        left_out: list[tuple[str, str]] = []
         for name, stored in buffer.declared.items():
             try:
                 table = self._tables.get(name)
@@ -265,14 +271,12 @@ class RunWriter:
                 raise
             except ArchiveError as error:
                 self.problems[name] = error
-                left_out.append((stored.section, stored.table.name))
+                buffer.leave_out(stored)
                 continue
             if rows is not None:
                 self.store.append(table, rows)
-        rows = buffer.frames()
-        pairs = zip(rows["section"].to_pylist(), rows["table"].to_pylist(), strict=True)
-        rows = rows.filter(pa.array([pair not in left_out for pair in pairs], pa.bool_()))
-        self.store.append(self._table(FRAMES, FRAMES_SCHEMA), rows)
+        for name, rows in buffer.beside():
+            self.store.append(self._table(name, BESIDE[name]), rows)
 
     def commit(self) -> str | None:
         """Make the run visible, whole; returns its name, or None if nothing of it was new.

@@ -68,8 +68,8 @@ _MEASURED = Availability(Status.AVAILABLE)
 _ABSENT = Availability(Status.UNKNOWN, Cause.ABSENT)
 
 
-_SIGNAL = ("scope", "target", "rows", "status", "cause", "reason", "sample_size", "as_of",
-           "evidence", "rule", "raw")  # fmt: skip
+SIGNAL = ("scope", "target", "rows", "status", "cause", "reason", "sample_size", "as_of",
+          "evidence", "rule", "raw")  # fmt: skip
 
 
 class TableStatements:
@@ -359,9 +359,21 @@ def signal_table(signals: list[Signal]) -> pd.DataFrame:
     import pandas as pd
 
     signals = signals or [Signal("section", None, UNKNOWN, None, None, "", "nothing found")]
+    return listing(
+        SIGNAL,
+        signal_rows(signals),
+        scope=pd.CategoricalDtype(["section", "field", "row", "engine"]),
+        status=pd.CategoricalDtype([*map(str, Status)]),
+        sample_size="Int64",
+        as_of="datetime64[us, UTC]",
+    )
+
+
+def signal_rows(signals: Sequence[Signal]) -> list[tuple[Any, ...]]:
+    """Statements as rows of the columns of `SIGNAL`."""
     sizes, _ = coerce_values([signal.sample_size for signal in signals], "Int64")
     moments, _ = coerce_values([signal.as_of for signal in signals], "timestamp")
-    rows = [
+    return [
         (
             *(signal.scope, signal.target, " and ".join(map(str, signal.rows)) or None),
             *map(_text, (state.status, state.cause, state.reason)),
@@ -370,26 +382,6 @@ def signal_table(signals: list[Signal]) -> pd.DataFrame:
         for signal, size, as_of in zip(signals, sizes.to_pylist(), moments.to_pylist(), strict=True)
         for state in [signal.availability]
     ]
-    return listing(
-        [
-            "scope",
-            "target",
-            "rows",
-            "status",
-            "cause",
-            "reason",
-            "sample_size",
-            "as_of",
-            "evidence",
-            "rule",
-            "raw",
-        ],
-        rows,
-        scope=pd.CategoricalDtype(["section", "field", "row", "engine"]),
-        status=pd.CategoricalDtype([*map(str, Status)]),
-        sample_size="Int64",
-        as_of="datetime64[us, UTC]",
-    )
 
 
 def _text(value: object) -> str | None:

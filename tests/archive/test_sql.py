@@ -82,6 +82,19 @@ def test_a_query_reads_what_it_names_and_what_it_computes(filled: aa.Archive) ->
     assert row["host"] in ("acme.example", "globex.example")
 
 
+def test_a_query_reads_why_a_number_is_missing(place: Path) -> None:
+    archive = aa.Archive(place)
+    for host in ("acme.example", "globex.example"):
+        archive.add(aa.demo().client, [host], sections=["overview"])
+    query = "SELECT host, section, target, status, reason, as_of FROM availability ORDER BY ALL"
+    rows = archive.sql(query).fetchall()
+    assert rows
+    archive.rebuild()
+    assert archive.sql(query).fetchall() == rows
+    archive.forget("acme.example")
+    assert archive.sql(query).fetchall() == [row for row in rows if row[0] != "acme.example"]
+
+
 @pytest.mark.parametrize(
     ("query", "why"),
     [
