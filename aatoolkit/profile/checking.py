@@ -154,7 +154,7 @@ def problem_of(
     >>> problem_of(Rule(at="rivit[].tyhja", words={True: "not_run"}), responses) is None
     True
     >>> problem_of(Rule(at="rivit[].tyhjä", words={True: "not_run"}), responses)
-    "no response has 'rivit[].tyhjä'; did you mean 'rivit[].tyhja' or 'rivit[].lkm'?"
+    "no response has 'rivit[].tyhjä'; did you mean 'rivit[].tyhja' or 'rivit[]' or 'rivit[].lkm'?"
     """
     for meaning in rule.words.values():
         if not isinstance(meaning, str) or read_word(meaning).status == Status.UNKNOWN:
