@@ -42,7 +42,7 @@ from aatoolkit.metadata.fingerprint import (
     arrays_of,
     fingerprint_of,
 )
-from aatoolkit.metadata.recipe import Recipe, dump_recipe, load_recipe, read_from, unpack
+from aatoolkit.metadata.recipe import READ, Recipe, dump_recipe, load_recipe, unpack
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -105,7 +105,7 @@ class FrameMetadata:
         """
         states = {dump_state(column.availability) for column in self.columns.values()}
         numbers = {state: at for at, state in enumerate(sorted(states, key=repr))}
-        tables = [read_from(0, table) for table in tables_of(self)]
+        tables = [[READ, 0, table] for table in tables_of(self)]
         body: dict[str, Any] = {
             "version": VERSION,
             "key": self.key,
@@ -139,15 +139,21 @@ class FrameMetadata:
         MetadataError
             If it is damaged, or of a newer major version.
         """
-        if not isinstance(text, str):
-            raise _damaged()
         return _loads(text)
+
+
+def columns_of_tables(columns: Mapping[str, ColumnMetadata]) -> dict[str, list[str]]:
+    """The columns of a frame by the table that they are of."""
+    tables: dict[str, list[str]] = {}
+    for name, column in columns.items():
+        if column.table:
+            tables.setdefault(column.table, []).append(name)
+    return tables
 
 
 def tables_of(metadata: FrameMetadata) -> list[str]:
     """The declared tables that the columns of a frame are of."""
-    named = (column.table for column in metadata.columns.values())
-    return [*dict.fromkeys(filter(None, named))]
+    return [*columns_of_tables(metadata.columns)]
 
 
 @lru_cache(maxsize=256)
@@ -172,7 +178,7 @@ def _loads(text: str) -> FrameMetadata:
         }
         recipe, fingerprint = body.get("recipe"), body.get("fingerprint")
         if recipe is True:  # short for one table, read from the first response
-            recipe = read_from(0, next(own.table for own in columns.values() if own.table))
+            recipe = [READ, 0, next(own.table for own in columns.values() if own.table)]
         return FrameMetadata(
             columns,
             tuple(body["key"]),
@@ -185,12 +191,8 @@ def _loads(text: str) -> FrameMetadata:
     except MetadataError:
         raise
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError, StopIteration):
-        damaged = _damaged(version)
-    raise damaged
-
-
-def _damaged(version: str | None = None) -> MetadataError:
-    return MetadataError(
+        pass
+    raise MetadataError(
         "the frame's aatoolkit metadata is damaged; drop it with df.attrs.pop('aatoolkit')",
         version=version,
     )
@@ -231,33 +233,25 @@ class _Rows:
         describe: Callable[[], FrameMetadata],
         key: tuple[str, ...],
     ) -> None:
-        self._find: Callable[[], pd.DataFrame | pa.Table] | None = rows
-        self._describe, self._key = describe, key
-
-    @property
-    def _rows(self) -> pd.DataFrame | pa.Table:
-        return None if self._find is None else self._find()
+        self._rows, self._describe, self._key = rows, describe, key
 
     @cached_property
     def _names(self) -> list[str]:
         columns = self._describe().columns
         empty = [name for name, of in columns.items() if of.availability.status in EMPTY]
-        held = arrays_of(self._rows) if empty else {}
+        held = arrays_of(self._rows()) if empty else {}
         blank = {name for name in empty if name not in held or held[name].isna().all()}
         return [name for name, of in columns.items() if of != NOTHING and name not in blank]
 
     @cached_property
     def sample(self) -> Fingerprint:
         """The fingerprint of some rows, which the text of the metadata holds."""
-        return fingerprint_of(self._rows, self._names, self._key, sample=True)
+        return fingerprint_of(self._rows(), self._names, self._key, sample=True)
 
     @cached_property
     def whole(self) -> Fingerprint:
         """The fingerprint of all cells."""
-        fingerprint = fingerprint_of(self._rows, self._names, self._key)
-        if self.sample:  # which needs the rows as well
-            self._find = None
-        return fingerprint
+        return fingerprint_of(self._rows(), self._names, self._key)
 
 
 class _Held:
@@ -340,11 +334,6 @@ class LazyAttrs(dict[Any, Any]):
     def is_pending(self) -> bool:
         """Whether the value was not made yet, nor replaced, nor removed."""
         return super().get(ATTRIBUTE) is self._instead
-
-    def others(self) -> dict[Any, Any]:
-        """The items beside the value."""
-        get = super().get
-        return {key: get(key) for key in self if key != ATTRIBUTE}
 
     def __iter__(self) -> Iterator[Any]:
         # That it is defined makes `dict`, `update` and `**` ask the methods of this class.
@@ -460,15 +449,6 @@ def check_of(frame: pd.DataFrame, *, anew: bool = False) -> FingerprintCheck:
     return check
 
 
-def columns_of_tables(columns: Mapping[str, ColumnMetadata]) -> dict[str, list[str]]:
-    """The columns of a frame by the table that they are of."""
-    tables: dict[str, list[str]] = {}
-    for name, column in columns.items():
-        if column.table:
-            tables.setdefault(column.table, []).append(name)
-    return tables
-
-
 def has_metadata(frame: pd.DataFrame) -> bool:
     """Whether a frame carries metadata, damaged or not."""
     return ATTRIBUTE in frame.attrs
@@ -528,10 +508,8 @@ def _put(frame: pd.DataFrame, others: Mapping[Any, Any], held: _Held) -> None:
 
 
 def _other_attrs(frame: pd.DataFrame) -> dict[Any, Any]:
-    attrs = frame.attrs
-    if isinstance(attrs, LazyAttrs):
-        return attrs.others()
-    return {name: value for name, value in attrs.items() if name != ATTRIBUTE}
+    # past the methods of `LazyAttrs`, which would make the text
+    return {name: value for name, value in dict.items(frame.attrs) if name != ATTRIBUTE}
 
 
 def over_rows(

@@ -20,6 +20,7 @@ import base64
 import json
 import zlib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -54,18 +55,14 @@ def unpack(text: str) -> str:
     ValueError
         If it is damaged, or larger than anything that was packed.
     """
-    return _unpacked(text[len(PACKED) :]).decode() if text.startswith(PACKED) else text
-
-
-def _unpacked(content: str) -> bytes:
+    if not text.startswith(PACKED):
+        return text
     stream = zlib.decompressobj()
-    try:
-        unpacked = stream.decompress(base64.b85decode(content), _MOST)
-    except zlib.error as error:
-        raise ValueError("packed text is damaged") from error
-    if not stream.eof:
-        raise ValueError("packed text is damaged")
-    return unpacked
+    with suppress(zlib.error):
+        unpacked = stream.decompress(base64.b85decode(text[len(PACKED) :]), _MOST)
+        if stream.eof:
+            return unpacked.decode()
+    raise ValueError("packed text is damaged")
 
 
 Recipe = list[Any]
@@ -77,23 +74,6 @@ LIMIT = 1000
 """The most bytes of a recipe that a frame carries."""
 
 _PACKED = 200
-_MOST_DEEP = 60
-
-
-def read_from(source: int, table: str) -> Recipe:
-    """Return the recipe of a table that was read from a response.
-
-    Examples
-    --------
-    >>> read_from(0, "source_domains")
-    ['read', 0, 'source_domains']
-    """
-    return [READ, source, table]
-
-
-def ended(why: str) -> Recipe:
-    """Return the recipe of a frame whose origin is not known."""
-    return [END, why]
 
 
 def renumbered(recipe: Recipe, numbers: Mapping[int, int]) -> Recipe:
@@ -120,40 +100,22 @@ def dump_recipe(recipe: Recipe) -> Recipe | str:
     packed = pack(text)
     if len(packed) <= LIMIT:
         return packed
-    return ended("how it was made is too large for a frame to carry along")
-
-
-_SHAPES: dict[Any, tuple[type, ...]] = {
-    READ: (int, str),
-    DO: (str, dict, list),
-    VIEW: (list, dict),
-    ARCHIVED: (str, dict),
-    END: (str,),
-}
+    return [END, "how it was made is too large for a frame to carry along"]
 
 
 def load_recipe(body: Any) -> Recipe | None:
-    """Parse and validate a serialized recipe.
+    """Parse a serialized recipe.
 
     Raises
     ------
-    ValueError
+    ValueError, TypeError, LookupError
         If it is none.
     """
     if isinstance(body, str):
         body = json.loads(unpack(body))
-    return None if body is None else _checked(body, 0)
-
-
-def _checked(body: Any, depth: int) -> Recipe:
-    kind, *rest = body if isinstance(body, list) and body else (None,)
-    shape = _SHAPES.get(kind) if isinstance(kind, str) and depth <= _MOST_DEEP else None
-    if shape is None or len(rest) != len(shape) or not all(map(isinstance, rest, shape)):
-        raise ValueError("not a recipe")
-    parts: Any = rest[2] if kind == DO else rest[:1] if kind == VIEW else ()
-    for part in parts:
-        _checked(part, depth + 1)
-    recipe: Recipe = body
+    if body is not None:
+        renumbered(body, {})  # which reads all of it
+    recipe: Recipe | None = body
     return recipe
 
 
@@ -199,8 +161,7 @@ def dump_values(values: pd.Series) -> list[Any] | None:
     """
     if len(values) > _MOST_VALUES:
         return None
-    missing = values.isna()
-    cells = values.astype(object).where(~missing, None).tolist()
+    cells = values.astype(object).where(values.notna(), None).tolist()
     cells = [
         cell if isinstance(cell, bool | int | float | str | None) else str(cell) for cell in cells
     ]

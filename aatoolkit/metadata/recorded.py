@@ -35,11 +35,11 @@ from aatoolkit.metadata.fingerprint import (
 )
 from aatoolkit.metadata.recipe import (
     DO,
+    END,
     VIEW,
     Recipe,
     dump_rows,
     dump_values,
-    ended,
     renumbered,
 )
 from aatoolkit.sections.aggregation import Aggregation
@@ -144,7 +144,7 @@ def record(
     parts = [renumbered(r, {n: numbers[s] for n, s in enumerate(own)}) for r, own, _ in views]
     recipe: Recipe = [DO, verb, written, parts]
     if lost:
-        recipe = ended(f"{verb} was given {', '.join(lost)}, which cannot be written down")
+        recipe = [END, f"{verb} was given {', '.join(lost)}, which cannot be written down"]
     responses = [response for _, _, own in views for response in own]
     describe_anew(result, replace(metadata, recipe=recipe, sources=tuple(sources)), responses)
 
@@ -217,7 +217,7 @@ def view_of(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...], tuple[Any,
     if metadata.recipe is None:
         why = "it does not say how it was made" if has_metadata(frame) else FOREIGN
         _set(frame, map(str, frame.columns), changes)
-        return [VIEW, ended(why), {**changes, "size": len(frame)}], (), ()
+        return [VIEW, [END, why], {**changes, "size": len(frame)}], (), ()
     fingerprint = fingerprint_in(frame, metadata) or Fingerprint()
     check = check_of(frame)
     places, same = check.placed() or (None, set())

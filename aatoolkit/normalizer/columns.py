@@ -21,7 +21,7 @@ from aatoolkit.availability.detect import Signal
 from aatoolkit.jsontree.coerce import ARROW, POOL, exact_array, read_as
 from aatoolkit.jsontree.vectors import MISSING, RowIndex, RowMap, Vector
 from aatoolkit.metadata import attrs
-from aatoolkit.metadata.recipe import read_from
+from aatoolkit.metadata.recipe import READ
 from aatoolkit.normalizer.column_availability import WHY, TableStatements
 from aatoolkit.normalizer.rows import DriftReport, TableRows, values_at
 from aatoolkit.sections.section import Column
@@ -239,7 +239,7 @@ class BuiltTable:
             )
             for column in self.table.columns
         }
-        key, recipe = tuple(self.table.key), read_from(0, self.name)
+        key, recipe = tuple(self.table.key), [READ, 0, self.name]
         return attrs.FrameMetadata(columns, key, (self._source,), recipe=recipe)
 
 
