@@ -2,8 +2,7 @@
 
 In comes a `Request`, out goes a `Payload` or a typed `FetchError`. In reading order:
 
-- ``fetcher``: a response from the cache or from the service, further attempts, and identical
-  requests of several threads.
+- ``fetcher``: a response from the cache or from the service, and further attempts.
 - ``cache``: the responses in one SQLite file, and what ``aatoolkit cache`` does.
 - ``transport``: one exchange with the service, below the cache, and the watchdog that ends it.
 - ``judge``: what a response means, whether it may be kept, and for how long it is fresh.

@@ -146,14 +146,7 @@ def pause(seconds: float) -> None:
 
 
 class _Response(http.client.HTTPResponse):
-    """A response after any number of interim ones, with a head that can be read."""
-
-    def _read_status(self) -> tuple[str, int, str]:
-        while True:
-            version, status, reason = super()._read_status()  # type: ignore[misc]
-            if not 101 < status < 200:
-                return version, status, reason
-            http.client.parse_headers(self.fp)
+    """A response with a head that can be read."""
 
     def begin(self) -> None:
         super().begin()

@@ -52,11 +52,10 @@ Questions
 
 10. Nothing wrong is passed over: an unknown section, value or parameter, ``days`` other than
     7, 30 or 90, and a parameter given twice are 400. So are persona and country. The error
-    names the parameter, what was not known, allowed values (50 at most) and near matches.
+    names the parameter, what was not known, allowed values and near matches.
 11. Filter values are compared to the letter. Commas separate them after URL-decoding, so a
     value with a comma in it cannot be asked for. Spaces around a value, empty items, repeats
-    and order mean nothing; at most 200 values a filter. An empty filter is no filter, but
-    one of blanks alone is 400.
+    and order mean nothing. An empty filter is no filter, but one of blanks alone is 400.
 12. ``days`` is a number of whole UTC days, the last being the day of the store's clock for
     the project. That clock is the last moment observed, not the moment of asking.
 13. ``engine``, ``topic`` and ``category`` narrow the answers: the engine that gave them, the
@@ -174,7 +173,3 @@ def __getattr__(name: str) -> Any:
             name=missing,
         ) from error
     return getattr(module, name)
-
-
-def __dir__() -> list[str]:
-    return __all__

@@ -78,9 +78,6 @@ class Accounts:
             for token_sha256, visible in hosts.items()
         }
 
-    def __repr__(self) -> str:
-        return f"<Accounts: {len(self._hosts)}>"
-
     @classmethod
     def single(cls, token: str, hosts: Iterable[str] | None = None) -> Accounts:
         """Make accounts of one token that sees these hosts; None means all hosts.
@@ -137,7 +134,6 @@ class Accounts:
 
 # --- parameters ------------------------------------------------------------------------------
 
-_MOST_VALUES, _MOST_LISTED, _MOST_GUESSED, _MOST_COMPARED = 200, 50, 5, 100
 _LISTED_IN = {
     "engine": ("engines", "id"),
     "topic": ("topics", "topic"),
@@ -183,36 +179,27 @@ def _invalid(parameter: str, flaw: str, **details: object) -> ApiError:
 
 
 def _unknown(parameter: str, unknown: Sequence[str], allowed: Sequence[str]) -> ApiError:
-    flaw = f"knows no {_quoted(unknown)}."
-    if len(allowed) > _MOST_LISTED:
-        flaw += (
-            f" The first {_MOST_LISTED} of {len(allowed)} allowed values are listed here, all of"
-            " them in the scope options."
-        )
     return _invalid(
         parameter,
-        flaw,
+        f"knows no {_quoted(unknown)}.",
         unknown=[*unknown],
-        allowed=[*allowed[:_MOST_LISTED]],
+        allowed=[*allowed],
         suggestions=_near(unknown, allowed),
     )
 
 
 def _near(wanted: Sequence[str], allowed: Sequence[str]) -> list[str]:
-    """Find allowed values near the first few wanted ones; comparing all would be slow."""
     folded = {value.casefold(): value for value in reversed(allowed)}
     matches = (
         folded[match]
-        for value in wanted[:_MOST_GUESSED]
-        for match in difflib.get_close_matches(value.casefold()[:_MOST_COMPARED], folded)
+        for value in wanted
+        for match in difflib.get_close_matches(value.casefold(), folded)
     )
     return list(dict.fromkeys(matches))
 
 
 def _quoted(values: Sequence[str]) -> str:
-    texts = [f"'{value[:_MOST_COMPARED]}'" for value in values[:_MOST_GUESSED]]
-    more = len(values) - len(texts)
-    return ", ".join(texts) + (f" and {more} more" if more else "")
+    return ", ".join(f"'{value}'" for value in values)
 
 
 def _parameters(query: str, supported: Sequence[str]) -> dict[str, str]:
@@ -261,11 +248,6 @@ def _values(name: str, parameters: Mapping[str, str]) -> tuple[str, ...]:
     if any(item and not item.strip() for item in items) or (text and not values):
         message = (
             f"The parameter {name} has a blank value; without a value, leave the parameter out."
-        )
-        raise _invalid(name, message)
-    if len(values) > _MOST_VALUES:
-        message = (
-            f"The parameter {name} takes at most {_MOST_VALUES} values; {len(values)} are given."
         )
         raise _invalid(name, message)
     return tuple(sorted(values))
@@ -322,9 +304,6 @@ class Service:
             exception_handlers={HTTPException: _refuse_route},
         )
         self.asgi.router.redirect_slashes = False
-
-    def __repr__(self) -> str:
-        return f"<Service: {len(self.sections)} sections>"
 
     def _route(self, name: str, answer: Callable[[Request, str], dict[str, Any]]) -> Route:
         def reply(request: Request) -> Response:

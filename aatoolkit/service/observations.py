@@ -50,12 +50,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from functools import cache, cached_property, wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, TypeVar, cast
 
 import duckdb
 
-P = ParamSpec("P")
-R = TypeVar("R")
+F = TypeVar("F", bound=Callable[..., Any])
 
 FILTERS = ("engine", "topic", "category", "brand")
 DAYS = (7, 30, 90)
@@ -340,20 +339,17 @@ def _read(sql: str) -> tuple[frozenset[str], frozenset[str]]:
     return tables, frozenset(re.findall(r"\$(\w+)", sql))
 
 
-def shared(
-    compute: Callable[Concatenate[Observations, P], R],
-) -> Callable[Concatenate[Observations, P], R]:
+def shared(compute: F) -> F:
     """Compute something once for all sections that need it in the same scope."""
 
     @wraps(compute)
-    def once(o: Observations, /, *args: P.args, **kwargs: P.kwargs) -> R:
+    def once(o: Observations, /, *args: Any, **kwargs: Any) -> Any:
         key = (compute, args, *kwargs.items())
         if key not in o.results:
             o.results[key] = compute(o, *args, **kwargs)
-        result: R = o.results[key]
-        return result
+        return o.results[key]
 
-    return once
+    return cast(F, once)
 
 
 _LABELS = """

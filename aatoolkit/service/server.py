@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import ipaddress
-import logging
 import re
 import signal
 import socket
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import Any
 
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from aatoolkit.service.app import ApiError, Service, error_reply
-
-_log = logging.getLogger("aatoolkit.service")
 
 _SECONDS = 10.0
 """How long starting may take, and ending."""
@@ -48,20 +43,10 @@ class _Server(uvicorn.Server):
             )
         )
         self._on_ready = on_ready
-        self._warned = False
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        asyncio.get_running_loop().set_exception_handler(self._handle)
         await super().startup(sockets)
         self._on_ready()
-
-    def _handle(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """Say once that there is no room for connections; asyncio would say so every second."""
-        if not isinstance(context.get("exception"), OSError):
-            loop.default_exception_handler(context)
-        elif not self._warned:
-            self._warned = True
-            _log.warning("Too many connections are open; others wait until some are closed.")
 
 
 class RunningServer:
@@ -86,9 +71,6 @@ class RunningServer:
         if not self._server.started:
             self.stop()
             raise RuntimeError(f"The service did not start at {self.base_url}.") from self._failure
-
-    def __repr__(self) -> str:
-        return f"<RunningServer {self.base_url}>"
 
     def __enter__(self) -> RunningServer:
         return self

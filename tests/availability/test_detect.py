@@ -5,14 +5,13 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-import pandas as pd
 import pytest
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from signal_words import statements_in
+from signal_words import options_of, statements_in
 
-from aatoolkit import Availability, Cause, ScopeOptions, Status
+from aatoolkit import Availability, Cause, Status
 from aatoolkit.availability.detect import (
     Rule,
     detect,
@@ -178,16 +177,16 @@ def test_other_headers_are_no_statements(header: str) -> None:
 
 # --- scope options --------------------------------------------------------------------------
 
-ENGINES = [
-    {"id": "chatgpt", "configured": True, "lastRunDay": "2026-11-20"},
-    {"id": "alice", "configured": True, "lastRunDay": None},
-    {"id": "copilot", "configured": False, "lastRunDay": None},
-    {"id": "grok"},
-]
+ENGINES = {
+    "chatgpt": (True, "2026-11-20"),
+    "alice": (True, None),
+    "copilot": (False, "2026-11-20"),
+    "grok": (None, "2026-11-20"),
+}
 
 
 def test_scope_options_list_engines_that_cannot_report_and_a_response_goes_before_them() -> None:
-    options = {"engines": ENGINES}
+    options = options_of(ENGINES)
     signals = signals_of({"rows": [{"n": 1}]}, options=options)
     assert [(s.scope, s.target, s.availability.cause) for s in signals] == [
         ("engine", "alice", Cause.NOT_RUN),
@@ -200,25 +199,8 @@ def test_scope_options_list_engines_that_cannot_report_and_a_response_goes_befor
 def test_scope_options_know_engines_that_nobody_else_does() -> None:
     answer = {"coverage": {"alice": "not_run"}, "rows": [{"rank": 1}]}
     assert statements_in(answer) == {"field alice": "not_run"}
-    assert statements_in(answer, options={"engines": ENGINES[1:2]}) == {"engine alice": "not_run"}
-
-
-def test_scope_options_may_be_read_ones() -> None:
-    engines = pd.DataFrame(
-        {
-            "engine": pd.array(["a", "b", "c"], dtype="string"),
-            "configured": pd.array([True, False, None], dtype="boolean"),
-            "last_run_day": pd.to_datetime(["2026-11-20", None, None]),
-        }
-    )
-    empty = pd.DataFrame()
-    parts = {"topics": empty, "categories": empty, "brands": empty, "own_terms": (), "days": (30,)}
-    options = ScopeOptions("acme.example", engines=engines, **parts)
-    signals = signals_of({"rows": [{"n": 1}]}, options=options)
-    assert [(signal.target, signal.availability.cause) for signal in signals] == [
-        ("b", Cause.NOT_CONFIGURED),
-        ("c", Cause.NOT_RUN),
-    ]
+    options = options_of({"alice": (True, None)})
+    assert statements_in(answer, options=options) == {"engine alice": "not_run"}
 
 
 def test_where_no_engine_could_report_and_nothing_was_measured_the_whole_is_unavailable() -> None:

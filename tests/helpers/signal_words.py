@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from aatoolkit import Availability, Cause
+import pandas as pd
+
+from aatoolkit import Availability, Cause, ScopeOptions
 from aatoolkit.availability.detect import signals_of
 from aatoolkit.normalizer.column_availability import section_state
 
@@ -35,3 +37,13 @@ def statements_in(document: Any, **given: Any) -> dict[str, str]:
             assert name not in words, f"{name} is stated twice"
             words[name] = canonical(signal.availability)
     return words
+
+
+def options_of(engines: dict[str, tuple[bool | None, str | None]]) -> ScopeOptions:
+    """Scope options with engines, each configured or not, with its last day."""
+    frame = pd.DataFrame([*engines.values()], columns=["configured", "last_run_day"])
+    frame["engine"] = pd.array([*engines], dtype="string")
+    types = {"configured": "boolean", "last_run_day": "datetime64[us]"}
+    none = pd.DataFrame()
+    parts = {"topics": none, "categories": none, "brands": none, "own_terms": (), "days": (30,)}
+    return ScopeOptions("acme.example", engines=frame.astype(types), **parts)

@@ -105,7 +105,6 @@ def provoke(world: World) -> None:
         with HostileServer(script) as server:
             deadline = 2 if name.startswith("late") else 5
             project = project_of(server, world.folder / "cache", deadline=deadline)
-            project.client._source._retry.__dict__["sleep"] = lambda _: None
             world.errors[name] = failing(project)
             project.client.close()
             assert any(f"Bearer {CANARY}".encode() in head for head in server.heads)
@@ -122,7 +121,6 @@ def provoke(world: World) -> None:
         world.errors["offline"] = failing(offline)
         server.script = replying(b"")
     refused = project_of(server, world.folder / "cache")
-    refused.client._source._retry.__dict__["sleep"] = lambda _: None
     world.errors["refused"] = failing(refused)
     for name, bad in {"a bad token": f"{CANARY} x", "two tokens": f"{CANARY}\n{CANARY}"}.items():
         with pytest.raises(errors.ArgumentError) as caught:
@@ -151,7 +149,6 @@ def succeed(world: World) -> None:
             "fetcher": fetcher,
             "secret": Secret(CANARY),
             "adapter": fetcher._transport,
-            "retry": fetcher._retry,
             "cache": fetcher._cache,
             "payload": payload,
             "tables": tables,

@@ -10,11 +10,9 @@ import stat
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -378,55 +376,6 @@ def test_sizes_are_reported_by_host(scripted: Any, fetcher: Any, folder: Path) -
 
 
 # -- many at once ----------------------------------------------------------------------------
-
-
-def at_once(count: int, action: Callable[[int], Any]) -> list[Any]:
-    """What an action gives in many threads that begin together."""
-    start = threading.Barrier(count)
-
-    def one(number: int) -> Any:
-        start.wait(20)
-        return action(number)
-
-    with ThreadPoolExecutor(count) as pool:
-        return list(pool.map(one, range(count)))
-
-
-@pytest.mark.parametrize("cache", [True, False])
-def test_the_same_question_goes_out_once(
-    scripted: Any, fetcher: Any, reply: Any, folder: Path, cache: bool
-) -> None:
-    def slowly(request: Any) -> Any:
-        scripted.closing.wait(0.5)
-        return reply({"topic": len(scripted.requests)})
-
-    scripted.script = slowly
-    reader = fetcher(cache=folder if cache else False)
-    assert [topic_of(payload) for payload in at_once(32, lambda _: get(reader))] == [1] * 32
-    assert len(scripted.requests) == 1
-
-
-def test_an_error_is_shared_and_everybody_has_one_of_his_own(
-    scripted: Any, fetcher: Any, reply: Any
-) -> None:
-    def slowly(_: Any) -> Any:
-        scripted.closing.wait(0.5)
-        return reply({"error": {"code": "broken"}}, 500)
-
-    scripted.script = slowly
-    reader = fetcher(cache=False)
-
-    def fail(number: int) -> errors.ServerFailed:
-        with pytest.raises(errors.ServerFailed) as caught:
-            get(reader)
-        return caught.value
-
-    found = at_once(8, fail)
-    assert len(scripted.requests) == 1
-    assert len({id(error) for error in found}) == 8
-    assert {(error.code, error.status, error.section) for error in found} == {
-        ("broken", 500, "domains")
-    }
 
 
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")

@@ -81,34 +81,16 @@ from aatoolkit.jsontree.vectors import Vector
 from aatoolkit.scope import ScopeOptions
 from aatoolkit.sections.availability_rule import Rule, rules_of
 
-Engine = tuple[str, bool, bool]
-"""An engine's id, whether it is configured, and whether it ever ran, as far as is known."""
 
-
-def listed_engines(options: ScopeOptions | Mapping[str, Any] | None) -> list[Engine]:
-    """The engines of scope options, parsed or as they came."""
-    if isinstance(options, ScopeOptions):
-        frame = options.engines
-        ran = frame["last_run_day"].notna() if options.has_runs else [True] * len(frame)
-        configured = frame["configured"].fillna(True)
-        return [*zip(frame["engine"].astype(str), configured, ran, strict=True)]
-    engines = options.get("engines") if isinstance(options, Mapping) else None
-    entries = (
-        [item for item in engines if isinstance(item, dict)] if isinstance(engines, list) else []
-    )
-    return [
-        (item["id"], item.get("configured") is not False, item.get("lastRunDay", "") is not None)
-        for item in entries
-        if isinstance(item.get("id"), str)
-    ]
-
-
-def _read_options(answer: Facts, engines: list[Engine]) -> None:
+def _read_options(answer: Facts, options: ScopeOptions) -> None:
     """Read the scope options: the engines that could not report and are not in the response."""
     stated = {fold(signal.target or "") for signal in answer.signals if signal.scope == "engine"}
-    for name, configured, ran in engines:
-        state = STATES["not_run" if configured else "not_configured"]
-        if not (configured and ran) and fold(name) not in stated:
+    frame = options.engines
+    ran = frame["last_run_day"].notna() if options.has_runs else [True] * len(frame)
+    configured = frame["configured"].fillna(True)
+    for name, is_configured, has_run in zip(frame["engine"], configured, ran, strict=True):
+        state = STATES["not_run" if is_configured else "not_configured"]
+        if not (is_configured and has_run) and fold(name) not in stated:
             answer.add("engine", name, state, "scope options", "options", name)
 
 
@@ -118,7 +100,7 @@ def detect(
     *,
     status: int = 200,
     headers: Mapping[str, str] | None = None,
-    options: ScopeOptions | Mapping[str, Any] | None = None,
+    options: ScopeOptions | None = None,
     vector: Vector | None = None,
 ) -> Detection:
     """Detect what a response states about its own availability. Never raises.
@@ -133,7 +115,7 @@ def detect(
         The HTTP status.
     headers : mapping of str to str, optional
         The response headers.
-    options : ScopeOptions or mapping, optional
+    options : ScopeOptions, optional
         The project's scope options, which name engines and list those that cannot report.
     vector : Vector, optional
         The response, where somebody has begun to walk through it.
@@ -158,12 +140,13 @@ def detect(
     >>> str(detection.signals[0].availability)
     'unavailable (not connected): No CNAME.'
     """
-    engines = listed_engines(options)
-    answer = Facts(document, [name for name, _, _ in engines], vector)
+    engines = () if options is None else options.engines["engine"].astype(str)
+    answer = Facts(document, engines, vector)
     failure, is_ruled = None, False
     try:
         is_ruled = _read(answer, rules_of(rule), status, headers or {})
-        _read_options(answer, engines)
+        if options is not None:
+            _read_options(answer, options)
     except Warning:
         raise  # somebody has turned warnings into errors
     except Exception as error:

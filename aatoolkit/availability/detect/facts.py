@@ -166,7 +166,6 @@ class Facts:
         self.document = document
         if vector is not None:
             self.vector = vector
-        self.listed_engines = frozenset(engines)
         self.engines = {fold(name): name for name in (*words("known_engine"), *engines)}
         self.signals: list[Signal] = []
         self.prose: list[Member] = []

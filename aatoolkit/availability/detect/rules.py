@@ -372,11 +372,6 @@ def concept(name: str) -> Callable[[str], bool]:
     return lambda key: is_whole(key, name)
 
 
-def any_key(key: str) -> bool:
-    """Whether a key may be looked at: any may, as its values decide."""
-    return True
-
-
 def read_envelope(answer: Facts) -> None:
     """Read what the objects of a response state: the envelope, and objects of data."""
     if isinstance(answer.document, dict):
