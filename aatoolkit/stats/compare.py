@@ -315,23 +315,19 @@ def _tested(
                 f"over prompts ({number(design[0]):.3g})"
             )
         return change, method, "", ()
-    of_rows = sides[0].of_rows and not cluster
-    samples = [
-        sample_of(
-            *(y, n, word, _factor(y, n) if is_by_day else 1.0),
-            squares=side.squares_of(part.values()) if of_rows else None,
-        )
-        for word, y, n, side, part in zip(
-            ("after", "before"), (y1, y0), (n1, n0), sides, pairs, strict=True
-        )
-    ]
-    change = changed_samples(samples[0], samples[1], sure)
+    after, before = (
+        sample_of(y, n, word, _factor(y, n) if is_by_day else 1.0)
+        for word, y, n in (("after", y1, n1), ("before", y0, n0))
+    )
+    if not cluster:  # each answer by itself
+        after, before = (replace(part, df=part.size - 1, clusters=NAN) for part in (after, before))
+    change = changed_samples(after, before, sure)
     if cluster:
         # Neighbouring days may be alike.
         name, alike = ("days", ", long-run variance") if is_by_day else (cluster, "")
         method = f"two samples of {name}, linearised{alike}, Welch"
         return change, method, _why_not(change, least, name), ()
-    if not of_rows:
+    if not sides[0].of_rows:
         return change, "", "nothing says how it differs between answers; name what repeats", ()
     size = int(min(number(change.size_after), number(change.size_before)))
     method = "Welch's t; takes answers for independent"

@@ -129,15 +129,13 @@ def wilson(rate: Any, size: Any, quantile: Any) -> tuple[Any, Any]:
         )
 
 
-def estimate(
-    g: Any, y: Any, n: Any, level: Any, panel: str, squares: Any, is_rate: bool
-) -> Estimate:
+def estimate(g: Any, y: Any, n: Any, level: Any, panel: str, is_rate: bool) -> Estimate:
     """Estimate with clusters as a sample, or with ``panel="fixed"`` as the population.
 
     As a sample, their differences are part of the error. As the population only answers within
-    one are a sample (strata): the variance is Σ(nᵢ/Σn)²·vᵢ. For rates vᵢ is p̃(1-p̃)/nᵢ, where p̃ is
-    the cluster's rate with one answer at the overall rate added: without it a prompt that was
-    always, or never, answered with the brand would be taken for certain.
+    one are a sample (strata): the variance is Σ(nᵢ/Σn)²·p̃(1-p̃)/nᵢ, where p̃ is the cluster's
+    rate with one answer at the overall rate added: without it a prompt that was always, or never,
+    answered with the brand would be taken for certain.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         size, k = g.total(n), g.count(n)
@@ -154,19 +152,9 @@ def estimate(
                 df = np.minimum(df, carriers)
             at_least, is_enough = df + 1, k >= LEAST_CLUSTERS
         else:
-            if is_rate:
-                p = (y + g.each(value)) / (n + 1)
-                name_all(p=p)
-                within = p * (1 - p) / n
-            else:
-                spread = (squares - n * (y / n) ** 2) / (n - 1)
-                name_all(spread=spread)
-                weighted = np.where(n > 1, spread * (n - 1), 0.0)
-                name_all(weighted=weighted)
-                pooled = g.total(weighted) / (size - k)
-                name_all(pooled=pooled)
-                within = np.where(n > 1, spread, g.each(pooled)) / n
-            name_all(within=within)
+            p = (y + g.each(value)) / (n + 1)
+            within = p * (1 - p) / n
+            name_all(p=p, within=within)
             variance = g.total((n / g.each(size)) ** 2 * within)
             df, at_least, is_enough = size - k, size, size > k
         df = np.where(np.isfinite(df), np.maximum(df, 1.0), 1.0)
@@ -283,18 +271,12 @@ def changed_counts(y1: Any, y0: Any, level: Any) -> Change:
     return tested(after - before, error, df, level, after=after, before=before, clusters=k)
 
 
-def sample_of(y: Any, n: Any, side: str, factor: float = 1.0, squares: Any = None) -> Sample:
-    """The rate or mean of a sample of clusters: ratio estimator, linearised variance.
-
-    With the squares of answers that are taken for independent, it is the variance of these.
-    """
+def sample_of(y: Any, n: Any, side: str, factor: float = 1.0) -> Sample:
+    """The rate or mean of a sample of clusters: ratio estimator, linearised variance."""
     size = One.total(n)
     value = One.total(y) / size
     name_all(**{side: value, f"size_{side}": size})
     end = "1" if side == "after" else "0"
-    if squares is not None:
-        variance = (One.total(squares) - size * value**2) / (size - 1) / size
-        return named(Sample(value, size, variance, size - 1, NAN), end)
     z = (y - value * n) / size
     name_all(**{f"z{end}": z})
     k = One.count(n)

@@ -55,8 +55,10 @@ def interval(
         raise ArgumentError(f"panel={panel!r} is none of {', '.join(PANELS)}")
     sums = cluster_sums(frame, column, by, cluster, rules)
     (y, n), is_rate = sums.of(), sums.is_rate
+    if panel == "fixed" and not is_rate:
+        raise refusal(column, "interval of fixed values", "it is no rate; leave panel= out")
     sure = setting("level", level)
-    of_groups = estimate(sums.many, y, n, sure, panel, sums.squares_of(), is_rate)
+    of_groups = estimate(sums.many, y, n, sure, panel, is_rate)
     lows, highs, sizes = map(plain_value, (of_groups.low, of_groups.high, of_groups.clusters))
     reasons, verdicts = [], []
     for at, (low, high, k) in enumerate(zip(lows, highs, sizes, strict=True)):

@@ -52,7 +52,7 @@ def stability(
     agree, combinations = many.total(pairs), many.count(pairs)
     name_all(agree=agree, combinations=combinations)
     sure = setting("level", level)
-    agreement = estimate(One, agree, combinations, sure, "sampled", None, is_rate=True)
+    agreement = estimate(One, agree, combinations, sure, "sampled", is_rate=True)
     icc = _icc(y, n, One)
     icc = icc if len(often) > 1 and np.isfinite(number(icc)) else NAN
     low, high = (percent(number(end)) for end in (agreement.low, agreement.high))

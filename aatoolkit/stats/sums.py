@@ -54,8 +54,8 @@ class ClusterSums:
         The column of the clusters.
     group, cluster : array of int
         The group and the cluster of each pair.
-    y, n, squares : array of float
-        Σy, Σn and, for means of rows, Σy² of each pair.
+    y, n : array of float
+        Σy and Σn of each pair.
     is_rate : bool
         Whether every row counts ``y`` of ``n``.
     used : array of int
@@ -77,7 +77,6 @@ class ClusterSums:
     cluster: Integers
     y: Numbers
     n: Numbers
-    squares: Numbers
     is_rate: bool
     used: Integers
     states: list[Availability]
@@ -144,12 +143,6 @@ class ClusterSums:
 
         return of(self.y, f"y{end}", 0), of(self.n, f"n{end}", 1)
 
-    def squares_of(self, pairs: Iterable[int] | None = None) -> Any:
-        """Σy² of some pairs, or of all."""
-        chosen = np.arange(len(self.y)) if pairs is None else np.array([*pairs], np.int64)
-        values = self.squares[chosen]
-        return leaf("squares", values, lambda it, at: it.squares(self, int(chosen[at])))
-
 
 def cluster_sums(
     frame: pd.DataFrame,
@@ -205,9 +198,8 @@ def cluster_sums(
     if is_count:
         use = use & ~np.isin(pair, pair[cells.applicable & ~use])
     pairs, place = np.unique(pair[use], return_inverse=True)
-    totals, sizes, squares = (
-        np.bincount(place, part, len(pairs)).astype(np.float64)
-        for part in (y[use], n[use], y[use] ** 2)
+    totals, sizes = (
+        np.bincount(place, part[use], len(pairs)).astype(np.float64) for part in (y, n)
     )
     of_group, of_cluster = np.divmod(pairs, kinds)
     return ClusterSums(
@@ -220,7 +212,6 @@ def cluster_sums(
         of_cluster,
         totals,
         np.ones(len(pairs)) if is_count else sizes,
-        squares,
         is_rate,
         groups.count(use),
         _states(cells, groups, use),

@@ -130,12 +130,6 @@ class Tracer:
         """Explain a number that is no result of any: an argument, the day of a row."""
         return Explanation(plain(value), name, plain(row), operation=SETTING)
 
-    def squares(self, sums: ClusterSums, pair: int) -> Explanation:
-        """Explain the sum of squares of a pair."""
-        words = f"the sum of squares over {int((sums.pair == pair).sum())} rows"
-        row, value = plain(sums.row(pair)), float(sums.squares[pair])
-        return Explanation(value, "squares", row, operation="squares", formula=words)
-
     def total(self, sums: ClusterSums, name: str, pair: int, which: int) -> Explanation:
         """Explain the numerator (0) or denominator (1) of a pair."""
         key = (id(sums), name, pair, which)
