@@ -929,7 +929,7 @@ class Accessor(NamesNear):
         >>> bool(0.5 < found["agreement"].item() < 1)
         True
         """
-        from aatoolkit.stats.stability import stability
+        from aatoolkit.stats.interval import stability
 
         return stability(self._frame, column, by, level)
 
@@ -1213,7 +1213,7 @@ class Accessor(NamesNear):
            jaccard  ceiling   gap     verdict
         0     0.15     0.67 -0.52  less alike
         """
-        from aatoolkit.stats.overlap import overlap
+        from aatoolkit.stats.members import overlap
 
         return overlap(
             self._frame,

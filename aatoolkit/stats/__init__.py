@@ -31,10 +31,10 @@ means that no test was possible or that a check of its assumptions failed; ``why
 Methods, assumptions and checks: ``help("aatoolkit.stats.results")``.
 """
 
-# In reading order: trace (numbers that remember how they were computed), cluster_sums (numerators
+# In reading order: trace (numbers that remember how they were computed), sums (numerators
 # and denominators by group and cluster), estimate (the arithmetic of rates and changes), results
-# (what each column says), sides (what is compared with what), then a module a verb: interval,
-# compare, headline, stability, changes, treatment, members, overlap, funnel, answer_rows.
+# (what each column says), then the verbs: interval, compare, headline, changes, treatment, members,
+# funnel, answer_rows.
 
 from __future__ import annotations
 
@@ -46,16 +46,16 @@ from aatoolkit._util.attributes import missing_attribute
 if TYPE_CHECKING:
     from aatoolkit.stats.answer_rows import answers as answers
     from aatoolkit.stats.answer_rows import cited_and_mentioned as cited_and_mentioned
-    from aatoolkit.stats.stability import samples as samples
+    from aatoolkit.stats.interval import samples as samples
     from aatoolkit.stats.treatment import effect as effect
 
 _HOME_OF = {
     "answers": "answer_rows",
     "cited_and_mentioned": "answer_rows",
     "effect": "treatment",
-    "samples": "stability",
+    "samples": "interval",
 }
-_PUBLIC = ["answers", "cited_and_mentioned", "effect", "samples"]
+_PUBLIC = [*_HOME_OF]
 
 
 def __dir__() -> list[str]:

@@ -213,13 +213,12 @@ def association(rows: pd.DataFrame, level: float) -> pd.DataFrame:
     with np.errstate(divide="ignore", invalid="ignore"):
         # Mantel and Haenszel's ratio, with the variance of Robins, Breslow and Greenland.
         n = a + b + c + d
-        name_all(n=n)
         r, s = a * d / n, b * c / n
         p, q = (a + d) / n, (b + c) / n
-        name_all(r=r, s=s, p=p, q=q)
         sums = [One.total(np.where(n > 0, part, 0.0)) for part in (p * r, p * s + q * r, q * s)]
         for_it, against = One.total(r), One.total(s)
-        name_all(sum_r=for_it, sum_s=against, pr=sums[0], psqr=sums[1], qs=sums[2])
+        name_all(n=n, r=r, s=s, p=p, q=q, sum_r=for_it, sum_s=against)
+        name_all(pr=sums[0], psqr=sums[1], qs=sums[2])
         is_there = plain_value(for_it) > 0 and plain_value(against) > 0
         against = against if is_there else NAN  # without both kinds there is no ratio
         odds = for_it / against

@@ -121,9 +121,8 @@ def _step(y: Any, n: Any, low: int, start: int, high: int, is_rate: bool) -> dic
     """A change, and the levels about it."""
     spans = [np.arange(low, start), np.arange(start, high)]
     (y0, y1), (n0, n1) = ([take(part, span) for span in spans] for part in (y, n))
-    name_all(y0=y0, n0=n0, y1=y1, n1=n1)
     before, after = One.total(y0) / One.total(n0), One.total(y1) / One.total(n1)
-    name_all(before=before, after=after)
+    name_all(y0=y0, n0=n0, y1=y1, n1=n1, before=before, after=after)
     change = after - before
     moved = f"{amount(number(before), is_rate)} to {amount(number(after), is_rate)}"
     return {

@@ -509,17 +509,15 @@ def decompose(
     is_rate, error = all(side.is_rate for side in sides), NAN
     with np.errstate(divide="ignore", invalid="ignore"):
         size1, size0 = One.total(n1) + One.total(n_in), One.total(n0) + One.total(n_out)
-        name_all(size1=size1, size0=size0)
         total1 = (One.total(y1) + One.total(y_in)) / size1
         total0 = (One.total(y0) + One.total(y_out)) / size0
-        name_all(total1=total1, total0=total0)
         middle, weight = (total1 + total0) / 2, (n1 / size1 + n0 / size0) / 2
-        name_all(middle=middle, weight=weight)
         term = weight * (y1 / n1 - y0 / n0)
         mixed = ((y1 / n1 + y0 / n0) / 2 - middle) * (n1 / size1 - n0 / size0)
         come = n_in / size1 * (y_in / n_in - middle)
         went = n_out / size0 * (y_out / n_out - middle)
-        name_all(term=term, mixed=mixed, come=come, went=went)
+        name_all(size1=size1, size0=size0, total1=total1, total0=total0, middle=middle)
+        name_all(weight=weight, term=term, mixed=mixed, come=come, went=went)
         if is_rate:
             p1, p0 = (y1 + total1) / (n1 + 1), (y0 + total0) / (n0 + 1)
             square = weight**2 * (p1 * (1 - p1) / n1 + p0 * (1 - p0) / n0)

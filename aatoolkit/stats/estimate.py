@@ -140,10 +140,9 @@ def estimate(g: Any, y: Any, n: Any, level: Any, panel: str, is_rate: bool) -> E
     with np.errstate(divide="ignore", invalid="ignore"):
         size, k = g.total(n), g.count(n)
         value = g.total(y) / size
-        name_all(value=value, size=size)
         if panel == "sampled":
             z = y - g.each(value) * n
-            name_all(z=z)
+            name_all(value=value, size=size, z=z)
             variance = k / (k - 1) * g.total(z**2) / size**2
             df = size**2 / g.total(n**2) - 1
             for part in (z**2, y, n - y) if is_rate else ():
@@ -154,7 +153,7 @@ def estimate(g: Any, y: Any, n: Any, level: Any, panel: str, is_rate: bool) -> E
         else:
             p = (y + g.each(value)) / (n + 1)
             within = p * (1 - p) / n
-            name_all(p=p, within=within)
+            name_all(value=value, size=size, p=p, within=within)
             variance = g.total((n / g.each(size)) ** 2 * within)
             df, at_least, is_enough = size - k, size, size > k
         df = np.where(np.isfinite(df), np.maximum(df, 1.0), 1.0)
@@ -249,10 +248,9 @@ def changed(y1: Any, n1: Any, y0: Any, n0: Any, level: Any, *, is_rate: bool = F
         # This is the standard error that a change of 1 has because clusters do not move alike.
         y = y1 + y0
         room = m * (y / m) * (1 - y / m)
-        name_all(room=room)
         total = One.total(room)
         share = room / np.where(total > 0, total, 1.0) - m / One.total(m)
-        name_all(share=share)
+        name_all(room=room, share=share)
         unequal = np.where(total > 0, np.sqrt(k / (k - 1) * One.total(share**2)), 0.0)
     df = freedom(m, z)
     return tested(after - before, error, df, level, clusters=k, unequal=unequal, **sides)
@@ -262,10 +260,9 @@ def changed_counts(y1: Any, y0: Any, level: Any) -> Change:
     """A change of a count, over clusters that both sides have: as if each were one answer."""
     after, before = One.total(y1), One.total(y0)
     moved = y1 - y0
-    name_all(after=after, before=before, moved=moved)
     k = One.count(moved)
     z = moved - One.total(moved) / k
-    name_all(z=z)
+    name_all(after=after, before=before, moved=moved, z=z)
     error = np.sqrt(k / (k - 1) * One.total(z**2))
     df = np.maximum(np.minimum(freedom(z * 0 + 1, z), k - 1), 1.0)
     return tested(after - before, error, df, level, after=after, before=before, clusters=k)
@@ -275,10 +272,9 @@ def sample_of(y: Any, n: Any, side: str, factor: float = 1.0) -> Sample:
     """The rate or mean of a sample of clusters: ratio estimator, linearised variance."""
     size = One.total(n)
     value = One.total(y) / size
-    name_all(**{side: value, f"size_{side}": size})
     end = "1" if side == "after" else "0"
     z = (y - value * n) / size
-    name_all(**{f"z{end}": z})
+    name_all(**{side: value, f"size_{side}": size, f"z{end}": z})
     k = One.count(n)
     variance = k / (k - 1) * One.total(z**2) * factor
     return named(Sample(value, size, variance, freedom(n, z), k), end)
@@ -319,17 +315,14 @@ def changed_totals(y1: Any, n1: Any, y0: Any, n0: Any, level: Any, deff: Any, df
     after, before = sides["after"], sides["before"]
     a, b = sides["size_after"] / deff, sides["size_before"] / deff
     q = t_quantile((1 + level) / 2, df)
-    name_all(answers1=a, answers0=b, q=q)
     (l1, h1), (l0, h0) = wilson(after, a, q), wilson(before, b, q)
-    name_all(after_low=l1, after_high=h1, before_low=l0, before_high=h0)
     pooled = (after * a + before * b) / (a + b)
-    name_all(pooled=pooled)
     test = np.sqrt(pooled * (1 - pooled) * (1 / a + 1 / b))
     change = after - before
-    name_all(change=change, pooled_error=test)
     low = change - np.sqrt((after - l1) ** 2 + (before - h0) ** 2)
     high = change + np.sqrt((after - h1) ** 2 + (before - l0) ** 2)
-    name_all(low=low, high=high)
+    name_all(answers1=a, answers0=b, q=q, pooled=pooled, change=change, pooled_error=test)
+    name_all(after_low=l1, after_high=h1, before_low=l0, before_high=h0, low=low, high=high)
     # At 0 and 1 the variance is 0, and the interval still says what could be seen.
     error = np.maximum(test, (high - low) / (2 * q))
     p = two_sided(change / test, df) if plain_value(test) > 0 else change * 0 + 1.0
@@ -380,10 +373,9 @@ def detectable(error: Any, df: Any, level: Any, tests: Any, unequal: Any = 0.0) 
     """
     t = t_quantile(1 - (1 - level) / tests / 2, df)
     distance = t * (1 - 1 / (4 * df)) + normal_quantile(POWER) * np.sqrt(1 + t**2 / (2 * df))
-    name_all(t=t, distance=distance)
     typical = 1 - 2 / (9 * df)
     alike = np.maximum(1 - (distance * unequal) ** 2, _NO_END)
-    name_all(typical=typical, alike=alike)
+    name_all(t=t, distance=distance, typical=typical, alike=alike)
     return distance * error / (typical * np.sqrt(typical * alike))
 
 
@@ -466,7 +458,8 @@ def judged(
     noun : str
         What a change is called.
     """
-    sure, threshold = setting("level", level), 1 - setting("level", level)
+    sure = setting("level", level)
+    threshold = 1 - sure
     name_all(threshold=threshold)
     p_values = [NAN if why else change.p for change, why in zip(changes, lacking, strict=True)]
     in_family = [NAN if at in alone else p for at, p in enumerate(p_values)]

@@ -217,12 +217,10 @@ def design_of(change: Change) -> tuple[Any, Any]:
     """By how much a change varies more than of independent answers, 1 at least; its freedom."""
     sizes = change.size_before, change.size_after
     pooled = (change.before * sizes[0] + change.after * sizes[1]) / (sizes[0] + sizes[1])
-    name_all(pooled=pooled)
     simple = pooled * (1 - pooled) * (1 / sizes[0] + 1 / sizes[1])
-    name_all(simple=simple)
     ratio_of = np.maximum(change.error**2 / np.maximum(simple, 1e-300), 1.0)
     deff = np.where(simple > 0, ratio_of, 1.0)
-    name_all(deff=deff)
+    name_all(pooled=pooled, simple=simple, deff=deff)
     return deff, change.df
 
 

@@ -239,21 +239,11 @@ def _states(cells: Any, groups: Groups, use: Any) -> list[Availability]:
 SEVERAL = "one answer can hold several of what it is a share of, so nothing says how it varies"
 
 
-def without_counts(rule: Aggregation, metadata: FrameMetadata, name: str) -> str:
-    """Return the reason why a column has no interval, and which rates are made of it."""
-    table, _, counted = (metadata.columns[name].of or "").partition(".")
-    columns = {here: declared(what) for here, what in metadata.columns.items()}
-    rates = [
-        here
-        for here, column in columns.items()
-        if column is not None
-        and (metadata.columns[here].of or "").startswith(f"{table}.")
-        and (column.aggregate.over or column.aggregate.counts or ("",))[0] == counted
-    ]
-    hint = f"; its rates have: {', '.join(rates)}" if rates and counted else ""
+def without_counts(rule: Aggregation, metadata: FrameMetadata) -> str:
+    """Return the reason why a column has no interval."""
+    hint = ""
     if rule.rule == "sum" and len(metadata.key) == 1:
-        key = metadata.key[0]
-        hint += f"; two windows of it are compared by what it is counted of: pair={key!r}"
+        hint = f"; two windows compare by what it is counted of: pair={metadata.key[0]!r}"
     return f"its rule ({rule}) names no numerator and denominator{hint}"
 
 
@@ -261,7 +251,7 @@ def _not_pooled(rule: Aggregation, metadata: FrameMetadata, name: str) -> str:
     """Return the reason why the rows of a column cannot be pooled."""
     column = declared(metadata.columns[name])
     if column is None or column.aggregate.counts is None:
-        return without_counts(rule, metadata, name)
+        return without_counts(rule, metadata)
     return f"{SEVERAL} between answers; df.aa.interval({column.name!r}) gives that of each row"
 
 

@@ -213,10 +213,6 @@ def effect(
         words=[("up", "down"), *[("differs", "differs")] * (len(changes) - 1)],
         noun="difference",
     )
-    limits = []
-    if len(stamps) and not stamps.min() <= day <= stamps.max():
-        span = f"{stamps.min():%Y-%m-%d} to {stamps.max():%Y-%m-%d}"
-        limits = [f"{day:%Y-%m-%d} is outside the days of the frame, {span}"]
     verdict, why = columns["verdict"][0], columns["why"][0]
     if plain_value(verdict) != "cannot say":
         p_values = [number(p) for p in columns["p_adjusted"]]
@@ -224,7 +220,7 @@ def effect(
             columns["verdict"][0], why = "cannot say", f"{doubt}; {why}"
         elif len(estimates) == 1:
             why += "; too few days before to check that the groups moved alike"
-    columns["why"][0] = "; ".join([*limits, why, *_notes(panels, by)])
+    columns["why"][0] = "; ".join([why, *_notes(panels, by)])
     ends = {
         f"{word}_{end}": [getattr(getattr(estimate, word), end) for estimate in estimates]
         for word in WORDS
@@ -360,9 +356,9 @@ def _difference(
     """Compute the difference of two changes, with Welch's degrees of freedom."""
     treated, control = groups
     for word, side in zip(WORDS, groups, strict=True):
-        name_all(**{f"{word}_{end}": getattr(side, end) for end in ("before", "after")})
-        name_all(**{f"v_{word}": side.variance, f"df_{word}": side.df})
-        name_all(**{f"k_{word}": side.k, f"n_{word}": side.n})
+        parts = {f"{word}_before": side.before, f"{word}_after": side.after}
+        parts |= {f"v_{word}": side.variance, f"df_{word}": side.df}
+        name_all(**parts, **{f"k_{word}": side.k, f"n_{word}": side.n})
     with np.errstate(divide="ignore", invalid="ignore"):
         value = (treated.after - treated.before) - (control.after - control.before)
         variance, df = welch(treated, control)
@@ -384,11 +380,9 @@ def change_within(panel: PromptDays, at: float, word: str = "group") -> GroupCha
     if not len(both):
         return GroupChange()
     y1, n1, y0, n0 = (take(values, both) for values in sums)
-    name_all(y1=y1, n1=n1, y0=y0, n0=n0)
     m = n1 * n0 / (n1 + n0)
-    name_all(m=m)
     weight = One.total(m)
-    name_all(weight=weight)
+    name_all(y1=y1, n1=n1, y0=y0, n0=n0, m=m, weight=weight)
     # What is shown as before and after is the mean with the same weights.
     before, after = (One.total(m * y / n) / weight for y, n in ((y0, n0), (y1, n1)))
     name_all(**{f"{word}_before": before, f"{word}_after": after})
@@ -430,11 +424,9 @@ def slope_within(panels: Sequence[PromptDays], span: Any, word: str = "group") -
         sums = []
         for panel in panels:
             size, total = panel.of(panel.n), panel.of(panel.y)
-            name_all(size=size, total=total)
             middle = panel.of(panel.n * panel.day) / size
-            name_all(middle=middle)
             off = panel.day - take(middle, panel.prompt)
-            name_all(off=off)
+            name_all(size=size, total=total, middle=middle, off=off)
             sums.append((panel.of(panel.n * off**2), panel.of(off * panel.y), size, total))
         spread, moved, size, total = (reduce(add, parts) for parts in zip(*sums, strict=True))
         name_all(spread=spread, move=moved)
@@ -442,14 +434,13 @@ def slope_within(panels: Sequence[PromptDays], span: Any, word: str = "group") -
         if not len(used):
             return GroupChange()
         m, moved = take(spread, used), take(moved, used)
-        name_all(m=m, moved=moved)
         weight = One.total(m)
         slope = One.total(moved) / weight
         there = np.flatnonzero(plain_value(size) > 0)
         total, size = take(total, there), take(size, there)
-        name_all(y=total, n=size)
         start = One.total(total) / One.total(size)
-        name_all(**{"weight": weight, "slope": slope, f"{word}_before": start})
+        name_all(m=m, moved=moved, y=total, n=size, weight=weight, slope=slope)
+        name_all(**{f"{word}_before": start})
         z = (moved - slope * m) / weight * span
     return _group(start, start + slope * span, z, m, One.total(size))
 

@@ -335,7 +335,7 @@ def _matched(frame: pd.DataFrame, at: int, replayed: Replayed, column: str) -> i
 _MODULES = (
     *("frame.aggregate", "frame.merge", "frame.reshape"),
     *("stats.answer_rows", "stats.changes", "stats.compare", "stats.funnel", "stats.headline"),
-    *("stats.interval", "stats.members", "stats.overlap", "stats.stability", "stats.treatment"),
+    *("stats.interval", "stats.members", "stats.treatment"),
 )
 """The modules whose verbs are replayed; each records itself in `VERBS` when it is imported."""
 
