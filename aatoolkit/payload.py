@@ -167,8 +167,23 @@ class Request:
         )
 
 
+class _Hashed:
+    """What a response and a payload have in common: bytes, and their hash."""
+
+    body: bytes
+
+    @cached_property
+    def sha256(self) -> str:
+        """The SHA-256 of the body, in hexadecimal."""
+        return hashlib.sha256(self.body).hexdigest()
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What can be computed again does not travel.
+        return {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
+
+
 @dataclass(frozen=True)
-class Response:
+class Response(_Hashed):
     """One response of the API, as it came and as every store keeps it.
 
     Parameters
@@ -201,11 +216,6 @@ class Response:
     headers: Mapping[str, str] = field(hash=False)
     fetched_at: datetime
     body: bytes
-
-    @cached_property
-    def sha256(self) -> str:
-        """The SHA-256 of the body, in hexadecimal."""
-        return hashlib.sha256(self.body).hexdigest()
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -255,10 +265,6 @@ class Response:
             raise ValueError("its body is not the one that was written down")
         return response
 
-    def __getstate__(self) -> dict[str, Any]:
-        # What can be computed again does not travel.
-        return {f.name: getattr(self, f.name) for f in fields(self)}
-
 
 class ResponseStore(Protocol):
     """Responses by the requests that they answer; the cache, a study and an archive are such.
@@ -288,7 +294,7 @@ class ResponseStore(Protocol):
 
 
 @dataclass(frozen=True, repr=False)
-class Payload(metaclass=Chaptered):
+class Payload(_Hashed, metaclass=Chaptered):
     """One response, as it came: frozen, comparable, picklable.
 
     Parameters
@@ -365,11 +371,6 @@ class Payload(metaclass=Chaptered):
         return payload
 
     @cached_property
-    def sha256(self) -> str:
-        """The SHA-256 of the body, in hexadecimal."""
-        return hashlib.sha256(self.body).hexdigest()
-
-    @cached_property
     def json(self) -> Any:
         """The body, decoded strictly; treat it as read-only, it is decoded once.
 
@@ -389,10 +390,6 @@ class Payload(metaclass=Chaptered):
     def _origin(self) -> str:
         """The origin of the response: ``service``, ``cache`` or ``stale cache``."""
         return ("stale cache" if self.stale else "cache") if self.from_cache else "service"
-
-    def __getstate__(self) -> dict[str, Any]:
-        # What can be computed again does not travel.
-        return {f.name: getattr(self, f.name) for f in fields(self)}
 
     def __repr__(self) -> str:
         of = (self.host, self.section, self.scope)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from urllib.parse import parse_qs, urlencode
 from aatoolkit._util.attributes import NamesNear
 from aatoolkit._util.defaults import DAYS as DAYS
 from aatoolkit._util.defaults import FILTERS as FILTERS
-from aatoolkit._util.text import markup, shown, visible, wrapped_in_ipython
+from aatoolkit._util.text import visible, wrapped_in_ipython
 from aatoolkit.errors import AAToolkitWarning, ScopeError, did_you_mean, near_matches
 
 if TYPE_CHECKING:
@@ -26,11 +25,6 @@ _UNCHECKED = (
     "aa.profile.draft(project) looks for one, and a profile may name it: sections.scope_options"
 )
 """What is written of a filter whose values are not known."""
-
-_HALF_A_PAIR = re.compile("[\ud800-\udfff]")
-
-_SOME = 20
-"""How many values of a filter a notebook shows."""
 
 
 @dataclass(frozen=True, init=False)
@@ -83,9 +77,9 @@ class Scope(NamesNear):
     ) -> None:
         if isinstance(days, bool) or days not in DAYS:
             raise ScopeError(
-                f"days={shown(days)} is not a window of the API; choose 7, 30 or 90, unquoted",
+                f"days={days!r} is not a window of the API; choose 7, 30 or 90, unquoted",
                 parameter="days",
-                unknown=(shown(days),),
+                unknown=(str(days),),
                 suggestions=tuple(map(str, DAYS)),
             )
         object.__setattr__(self, "days", int(days))
@@ -296,17 +290,6 @@ class ScopeOptions(NamesNear):
 
     _repr_pretty_ = wrapped_in_ipython
 
-    def _repr_html_(self) -> str:
-        from aatoolkit._util.show import Shown, block, fold
-
-        parts = [f"<p><b>Filter values of {markup(self.host)}</b></p>"]
-        for name, part in zip(FILTERS, self._PARTS, strict=False):
-            table = Shown(getattr(self, part).head(_SOME))._repr_html_()
-            parts.append(fold(f"{part} ({self._size(name)})", str(table)))
-        lists = {"own_terms": self.own_terms, "days": map(str, self.days)}
-        parts += [f"<p><b>{name}</b>: {markup(', '.join(of))}</p>" for name, of in lists.items()]
-        return block("".join(parts))
-
 
 def _filter_values(name: str, stated: str | Iterable[str] | None) -> tuple[str, ...]:
     """Validate, sort and deduplicate the values of a filter."""
@@ -323,12 +306,8 @@ def _filter_values(name: str, stated: str | Iterable[str] | None) -> tuple[str, 
                 "holds a comma, by which the API separates values; give each value by itself, and "
                 "select what holds a comma in the table"
             )
-        elif _HALF_A_PAIR.search(value):
-            problem = "holds half a surrogate pair, which is no text; leave it out"
         if problem:
-            raise ScopeError(
-                f"{name}={shown(value)} {problem}", parameter=name, unknown=(shown(value),)
-            )
+            raise ScopeError(f"{name}={value!r} {problem}", parameter=name, unknown=(str(value),))
     return tuple(sorted({*values}))
 
 

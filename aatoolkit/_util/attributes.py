@@ -66,7 +66,9 @@ def _members(kind: type) -> list[tuple[str, str]]:
     return [*members.items()]
 
 
-def missing_attribute(owner: str, name: str, names: Sequence[str]) -> AttributeError:
+def missing_attribute(
+    owner: str, name: str, names: Sequence[str], hint: str = ""
+) -> AttributeError:
     """Make the error for a name that a module or object does not have, with near matches.
 
     Examples
@@ -77,8 +79,7 @@ def missing_attribute(owner: str, name: str, names: Sequence[str]) -> AttributeE
     text = f"{owner} has no attribute {name!r}"
     if name.startswith("_"):  # asked for by Python and its tools
         return AttributeError(text)
-    near = near_matches(name, names)
-    hint = did_you_mean(near, f"there are {', '.join(names)}" if len(names) < 100 else "see dir()")
+    hint = hint or did_you_mean(near_matches(name, names), f"there are {', '.join(names)}")
     return AttributeError(f"{text}; {hint}")
 
 
@@ -103,13 +104,10 @@ class NamesNear(metaclass=Chaptered):
 
         def __getattr__(self, name: str) -> Any:
             kind = type(self).__name__
-            if name.startswith("_"):  # asked for by pickle, copy and notebooks
-                raise AttributeError(f"{kind!r} object has no attribute {name!r}")
-            names = [name for name in dir(type(self)) if not name.startswith("_")]
-            near = near_matches(name, [*names, *(name for name in vars(self) if name[0] != "_")])
-            hint = self._item_named(name) or did_you_mean(near, f"there are {', '.join(names)}")
+            names = [name for name in (*dir(type(self)), *vars(self)) if name[0] != "_"]
+            hint = "" if name[0] == "_" else self._item_named(name)
             kind = {"Accessor": "df.aa"}.get(kind, kind)
-            raise AttributeError(f"{kind} has no attribute {name!r}; {hint}")
+            raise missing_attribute(kind, name, names, hint)
 
 
 class Closing(metaclass=Chaptered):

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import urlsplit
 
 import idna
 
-from aatoolkit.errors import ScopeError, did_you_mean
+from aatoolkit.errors import ScopeError
 
 _LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 _NUMERIC = re.compile(r"[0-9]+|0x[0-9a-f]*")
@@ -20,7 +19,7 @@ def canonical_host(host: str) -> str:
     Raises
     ------
     ScopeError
-        If it is not the name of a host; ``.suggestions`` holds the host of a URL.
+        If it is not the name of a host.
 
     Examples
     --------
@@ -30,13 +29,11 @@ def canonical_host(host: str) -> str:
     name = canonical_name(host.strip()) if isinstance(host, str) else None
     if name is not None and "." in name:
         return name
-    near = _host_of_url(host) if isinstance(host, str) else ()
-    hint = did_you_mean(near, "give it without scheme and path, as in 'acme.example'")
     raise ScopeError(
-        f"{host!r} is not a project's domain; {hint}",
+        f"{host!r} is not a project's domain; give it without scheme and path, as in "
+        "'acme.example'",
         parameter="host",
         unknown=(str(host),),
-        suggestions=near,
     )
 
 
@@ -52,12 +49,3 @@ def canonical_name(text: str) -> str | None:
     well_formed = all(map(_LABEL.fullmatch, labels)) and not _NUMERIC.fullmatch(labels[-1])
     name = ".".join(labels)
     return name if well_formed and len(name) <= _MAX_NAME else None
-
-
-def _host_of_url(text: str) -> tuple[str, ...]:
-    """The host in something that looks like a URL."""
-    try:
-        name = canonical_name(urlsplit(text if "//" in text else f"//{text}").hostname or "")
-    except ValueError:
-        return ()
-    return (name,) if name and "." in name else ()

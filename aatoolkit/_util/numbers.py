@@ -123,17 +123,6 @@ def signed(value: float, unit: str | None = None) -> str:
     return f"{'±' if not size else '+' if value > 0 else '−'}{_minus(text)}"
 
 
-def points(value: float) -> str:
-    """Write a change of a rate in words.
-
-    Examples
-    --------
-    >>> points(0.0823), points(-0.0003), points(0)
-    ('+8.2 points', '−0.03 points', '±0 points')
-    """
-    return signed(value, FRACTION).replace("pp", "points")
-
-
 def p_value(value: float) -> str:
     """Write a p-value.
 

@@ -27,24 +27,6 @@ of a word or the parts of an emoji."""
 _NAME_BREAKS = re.compile(r"(?<=[./?&=])(?=\w)")
 _CONTROLS = re.compile(f"[{_UNSAFE}]")
 _ESCAPABLE = re.compile(rf"[\r{_UNSAFE}]|\\(?=u[0-9a-f]{{4}})")
-_ESCAPE = re.compile(r"(?:\\u[0-9a-f]{4})+")
-
-
-def shown(value: Any) -> str:
-    """Return a value as a message shows it: short, on one line, whatever its ``repr`` does.
-
-    Examples
-    --------
-    >>> shown(["a", None])
-    "['a', None]"
-    """
-    if any(hasattr(value, name) for name in ("iloc", "read", "__array__", "schema")):
-        return f"a {type(value).__name__}"
-    try:
-        text = " ".join(repr(value).split())
-    except Exception:  # a user's own object may fail in any way
-        return f"a {type(value).__name__}"
-    return text if len(text) <= 80 else f"{text[:79]}…"
 
 
 def visible(text: str) -> str:
@@ -86,7 +68,7 @@ def json_text(value: Any, *, indent: int | None = None) -> str:
 
 
 def escaped(text: str) -> str:
-    r"""Escape control and bidirectional characters as ``\uXXXX``; `unescaped` undoes it.
+    r"""Escape control and bidirectional characters as ``\uXXXX``.
 
     Examples
     --------
@@ -94,17 +76,6 @@ def escaped(text: str) -> str:
     'a\\u009bb\\u005cu0041'
     """
     return _ESCAPABLE.sub(_escaped, text)
-
-
-def unescaped(text: str) -> str:
-    r"""Undo `escaped`.
-
-    Examples
-    --------
-    >>> unescaped(r"a\u009bb\u005cu0041") == "a\x9bb\\u0041"
-    True
-    """
-    return _ESCAPE.sub(lambda match: str(json.loads(f'"{match[0]}"')), text)
 
 
 def _escaped(match: re.Match[str]) -> str:

@@ -8,7 +8,7 @@ from enum import StrEnum
 from functools import reduce
 from typing import NoReturn
 
-from aatoolkit._util.text import combined_reason, shown
+from aatoolkit._util.text import combined_reason
 from aatoolkit.errors import ArgumentError, did_you_mean, near_matches
 
 
@@ -17,10 +17,8 @@ class Words(StrEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> NoReturn:
-        hint = did_you_mean(
-            near_matches(shown(value), map(str, cls)), f"there are {', '.join(cls)}"
-        )
-        raise ArgumentError(f"{shown(value)} is no {cls.__name__}; {hint}", argument="value")
+        hint = did_you_mean(near_matches(str(value), map(str, cls)), f"there are {', '.join(cls)}")
+        raise ArgumentError(f"{value!r} is no {cls.__name__}; {hint}", argument="value")
 
 
 class Status(Words):

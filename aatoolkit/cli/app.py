@@ -336,7 +336,6 @@ def doctor(args: Args) -> int:
 
 
 _CORE = ("pandas", "pyarrow", "requests", "requests-cache", "ipywidgets", "tqdm")
-_PROXIES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY")
 
 Diagnosis = tuple[str, bool | None, str]
 """What was checked, whether it is good (None for neither right nor wrong), and the finding."""
@@ -354,9 +353,6 @@ def _findings(args: Args, token: str | None) -> Iterator[Diagnosis]:
         versions = ", ".join(f"{name} {_version(name)}" for name in names)
         remedy = f'without {missing}: pip install "aatoolkit[{extra}]"'
         yield f"extra {extra}", None if missing else True, remedy if missing else versions
-    # A proxy's address may hold a password, so the report says only that it is set.
-    proxies = [name for name in _PROXIES if os.environ.get(name) or os.environ.get(name.lower())]
-    yield "proxies", None, f"set: {', '.join(proxies)}" if proxies else "none set"
     yield _cache()
     yield from _connection(args, token)
 
@@ -375,9 +371,6 @@ def _cache() -> Diagnosis:
         info = cache_info()
     except AAToolkitError as error:
         return "cache", False, str(error)
-    place = next(place for place in (info.folder, *info.folder.parents) if place.exists())
-    if not os.access(place, os.W_OK):
-        return "cache", False, f"{place} cannot be written to; use --no-cache, or permit it"
     size = f"{counted(info.responses, 'response')}, {info.bytes:,} bytes"
     return "cache", True, f"{size} in {info.folder}"
 

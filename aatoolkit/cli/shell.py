@@ -91,15 +91,7 @@ def _takes(kind: Any) -> str:
 # -- how a command is declared -----------------------------------------------------------------
 
 
-class FilePath(click.Path):
-    """A path that exists or not."""
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> Path:
-        """Return the path."""
-        return Path(value)
-
-
-class Output(FilePath):
+class Output(click.Path):
     """A file or folder to write, which is checked before anything else is done."""
 
     def __init__(self, *suffixes: str, is_folder: bool = False) -> None:
@@ -122,11 +114,7 @@ class Output(FilePath):
             suffixes = ", ".join(self._suffixes)
             return f"{path} does not end in one of {suffixes}, which says its format; rename it"
         place = path if path.exists() else path.absolute().parent
-        if not place.exists():
-            return f"there is no folder {place}; make it first"
-        if not os.access(place, os.W_OK):
-            return f"{place} is write-protected; permit writing, or name another"
-        return ""
+        return "" if place.exists() else f"there is no folder {place}; make it first"
 
 
 def _complete_sections(_: Any, __: Any, incomplete: str) -> list[str]:
@@ -140,7 +128,7 @@ def _kind(name: str, kind: Any) -> dict[str, Any]:
     """The type of an argument or option by its name in capitals, and what shells complete."""
     if name == "SECTION":
         return {"type": kind, "shell_complete": _complete_sections}
-    return {"type": kind or (FilePath() if name in _PATHS else None)}
+    return {"type": kind or (Path if name in _PATHS else None)}
 
 
 def option(

@@ -13,10 +13,9 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
-from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol, Self, TypeVar, final
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, Self, TypeVar, cast, final
 from urllib.parse import quote
 
 from aatoolkit._util.attributes import Closing, NamesNear
@@ -30,7 +29,6 @@ from aatoolkit._util.defaults import (
 )
 from aatoolkit._util.files import read_regular_file
 from aatoolkit._util.hosts import canonical_host
-from aatoolkit._util.text import shown
 from aatoolkit.client.dataset import Collection, Dataset
 from aatoolkit.client.options import offer_names, read_options
 from aatoolkit.client.reading import (
@@ -280,7 +278,7 @@ class Client(Closing, NamesNear):
         targets = [
             (project, scope)
             for project in projects.values()
-            for scope in each_of(scopes, Scope) or [Scope()]
+            for scope in [_scope(scope, {}) for scope in each_of(scopes, Scope)] or [Scope()]
         ]
         fetches = [partial(project.fetch, scope=scope) for project, scope in targets]
         read = read_many(
@@ -310,16 +308,9 @@ class Client(Closing, NamesNear):
 
 def each_of(values: T | Iterable[T] | None, kind: type[T]) -> list[T]:
     """Return one value or several as a list without duplicates."""
-    if values is None or isinstance(values, kind):
-        return [] if values is None else [values]
-    items = list(values) if isinstance(values, Iterable) else [values]
-    for item in items:
-        if not isinstance(item, kind):
-            raise ScopeError(
-                f"{shown(item)} is not a {kind.__name__}",
-                parameter="hosts" if kind is str else "scopes",
-            )
-    return list(dict.fromkeys(items))
+    if isinstance(values, kind):
+        return [values]
+    return list(dict.fromkeys(cast("Iterable[T]", () if values is None else values)))
 
 
 # -- one project ---
@@ -598,11 +589,8 @@ class Project(NamesNear):
         return section_names(self.client._profile)
 
     def _item_named(self, name: str) -> str:
-        names = self._section_names()
-        if name in names:
-            return f"it is a section: write project.read({name!r})"
-        near = get_close_matches(name, names, n=1, cutoff=0.8)
-        return f"did you mean project.read({near[0]!r})?" if near else ""
+        is_section = name in self._section_names()
+        return f"it is a section: write project.read({name!r})" if is_section else ""
 
     def __repr__(self) -> str:
         offline = ", offline" if self.client.offline else ""
@@ -614,8 +602,8 @@ def _scope(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
     scope = getattr(scope, "scope", scope)  # what holds one, such as a picker
     if scope is not None and not isinstance(scope, Scope):
         raise ScopeError(
-            f"{shown(scope)} is not a Scope; write aa.Scope(days=7, engine='chatgpt'), or give "
-            "filters by name",
+            f"a {type(scope).__name__} is not a Scope; write aa.Scope(days=7, engine='chatgpt'), "
+            "or give filters by name",
             parameter="scope",
         )
     for name, value in filters.items():

@@ -14,7 +14,7 @@ from aatoolkit._util.files import FileList, write_whole
 from aatoolkit._util.show import Shown, block, fold
 from aatoolkit._util.text import markup, visible, wrapped_in_ipython
 from aatoolkit.availability import Availability, Cause, Status
-from aatoolkit.errors import AAToolkitError, ArgumentError, ItemNotFound, near_matches, unknown
+from aatoolkit.errors import AAToolkitError, ItemNotFound, near_matches, unknown
 from aatoolkit.normalizer.rows import listing
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.scope import Scope
@@ -133,7 +133,7 @@ class Dataset(Mapping[str, Tables], NamesNear):
         """
         from aatoolkit.stats.headline import headline
 
-        return headline(self, _checked(baseline), level)
+        return headline(self, baseline, level)
 
     def funnel(self, level: float = 0.95) -> pd.DataFrame:
         """Join the stages of each page: crawled, cited, visited, converted.
@@ -310,7 +310,7 @@ class Dataset(Mapping[str, Tables], NamesNear):
         """
         from aatoolkit.display.report.page import page
 
-        return write_whole(path, page(self, rows, _checked(baseline)).encode())
+        return write_whole(path, page(self, rows, baseline).encode())
 
     def _ipython_key_completions_(self) -> list[str]:
         return list(self)
@@ -344,15 +344,6 @@ class Dataset(Mapping[str, Tables], NamesNear):
             for name, error in self.errors.items()
         ]
         return block(f"<b>{len(self)} sections</b>{''.join(parts)}")
-
-
-def _checked(baseline: Dataset | None) -> Dataset | None:
-    if baseline is not None and not isinstance(baseline, Dataset):
-        raise ArgumentError(
-            f"baseline is a {type(baseline).__name__}; give a Dataset of an earlier window",
-            argument="baseline",
-        )
-    return baseline
 
 
 HostScope = tuple[str, Scope]

@@ -14,7 +14,6 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit import sections
-from aatoolkit._util.text import shown
 from aatoolkit.availability.detect import Hint, Signal, detect, raw
 from aatoolkit.errors import AAToolkitError, ArgumentError, PayloadError, SchemaDriftWarning
 from aatoolkit.jsontree.decode import decode, gc_paused, read_document
@@ -142,7 +141,7 @@ def normalize(
     """
     if dtype_backend not in _BACKENDS:
         raise ArgumentError(
-            f"dtype_backend={shown(dtype_backend)} is not known; use 'numpy_nullable' or 'pyarrow'",
+            f"dtype_backend={dtype_backend!r} is not known; use 'numpy_nullable' or 'pyarrow'",
             argument="dtype_backend",
         )
     reader = _Reader(strict, dtype_backend, options, max_nodes)

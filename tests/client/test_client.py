@@ -163,7 +163,7 @@ def test_one_section_and_several_are_told_apart(project: Any, scripted: Any) -> 
     one = project()
     with pytest.raises(errors.ScopeError, match="read_all reads several"):
         one.read(["domains", "urls"])
-    with pytest.raises(errors.ScopeError, match="'urls' is not a Scope"):
+    with pytest.raises(errors.ScopeError, match="a str is not a Scope"):
         one.read("domains", "urls")
     assert scripted.requests == []
     assert list(one.read_all("domains")) == ["domains"]

@@ -67,10 +67,9 @@ def test_one_host_one_section_and_one_scope_need_no_list(client: Any) -> None:
     ("arguments", "parameter"),
     [
         ((["a.example", "not a host"], SOME), "host"),
-        ((["a.example", 7], SOME), "hosts"),
-        ((7, SOME), "hosts"),
-        ((["a.example"], SOME, [7, 30]), "scopes"),
-        ((["a.example"], SOME, {"days": 7}), "scopes"),
+        ((["a.example", 7], SOME), "host"),
+        ((["a.example"], SOME, [7, 30]), "scope"),
+        ((["a.example"], SOME, {"days": 7}), "scope"),
         ((["a.example"], ["url"]), "section"),
     ],
 )

@@ -55,7 +55,6 @@ def everything() -> Iterator[tuple[str, Any]]:
     body = (SAMPLES / "domains.json").read_bytes()
     tables = aa.normalize("domains", body)
     section = aa.sections.get("domains")
-    yield "ScopeOptions", options_of(topics=[NASTY, *HOSTILE], host=NASTY)
     yield "ScopePicker", aa.ScopePicker(options_of(topics=HOSTILE, host=NASTY))
     yield "SectionPicker", aa.SectionPicker(Dataset({"domains": tables}))
     yield "Tables", tables

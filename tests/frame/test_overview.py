@@ -50,7 +50,6 @@ def test_mistyped_attributes_have_near_matches(project: aa.Project) -> None:
     dataset = things[2][0]
     for owner, name, written in [
         (project, "domains", "project.read('domains')"),
-        (project, "overviw", "did you mean project.read('overview')?"),
         (dataset, "domains", "dataset['domains']"),
         (dataset, "source_domain_types", "dataset['domains']['source_domain_types']"),
         (dataset["domains"], "source_domain_engines", "tables['source_domain_engines']"),

@@ -421,9 +421,3 @@ def test_what_is_no_host_is_refused(bad: Any) -> None:
     with pytest.raises(errors.ScopeError) as caught:
         canonical_host(bad)
     assert caught.value.parameter == "host"
-
-
-def test_the_host_of_a_url_is_suggested() -> None:
-    with pytest.raises(errors.ScopeError, match=r"did you mean 'acme\.example'") as caught:
-        canonical_host("https://Acme.example/products?x=1")
-    assert caught.value.suggestions == ("acme.example",)

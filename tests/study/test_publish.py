@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -21,7 +22,6 @@ import yaml
 from effort import is_thorough, one_in
 
 import aatoolkit as aa
-from aatoolkit._util.text import unescaped
 from aatoolkit.errors import AAToolkitWarning, NotWritten
 from aatoolkit.payload import Payload
 from aatoolkit.study.publishing import About, publish
@@ -40,7 +40,8 @@ MOMENT = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
 def unguarded(text: str) -> str:
-    return unescaped(text.removeprefix("'"))
+    escapes = r"(?:\\u[0-9a-f]{4})+"
+    return re.sub(escapes, lambda match: json.loads(f'"{match[0]}"'), text.removeprefix("'"))
 
 
 @cache

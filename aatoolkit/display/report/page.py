@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from aatoolkit._util.numbers import number, p_value, points, signed
+from aatoolkit._util.numbers import number, p_value, signed
 from aatoolkit._util.text import counted, visible
 from aatoolkit.display.plot.style import capitalized, describe_scope, humanize
 from aatoolkit.display.report.evidence import CellExplainer, SectionEvidence
@@ -38,8 +38,8 @@ from aatoolkit.display.report.words import (
     title_of,
 )
 from aatoolkit.errors import AAToolkitError, ArgumentError
-from aatoolkit.metadata.attrs import Source, metadata_of
-from aatoolkit.sections.aggregation import FRACTION, RANK
+from aatoolkit.metadata.attrs import Source
+from aatoolkit.sections.aggregation import RANK
 
 if TYPE_CHECKING:
     from aatoolkit.client.dataset import Dataset
@@ -103,7 +103,7 @@ class _Page:
         self._evidence: dict[str, SectionEvidence] = {}
 
     def html(self, before: Dataset | None) -> str:
-        mains = (metadata_of(tables.main).sources for tables in self._dataset.values())
+        mains = (self._names.data(of.main).metadata.sources for of in self._dataset.values())
         sources = [*dict.fromkeys(source for sources in mains for source in sources)]
         hosts = dict.fromkeys(source.host or "unknown host" for source in sources)
         # The sections first: the summary links to the evidence of their numbers.
@@ -316,7 +316,7 @@ def _change(row: Mapping[Any, Any], evidence: list[str]) -> str:
 
     def difference(name: str) -> str:
         value = float(row[name])
-        return points(value) if unit == FRACTION else signed(value, unit)
+        return signed(value, unit).replace("pp", "points")
 
     name, anchor = text(capitalized(_name(row)), 200), f"c{len(evidence) + 1}"
     sides = (("before", "before", "n_before"), ("now", "after", "n"))

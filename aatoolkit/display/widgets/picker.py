@@ -30,9 +30,6 @@ from aatoolkit.sections.declared import PROFILE
 
 _HERE = Path(__file__).parent
 
-_SHOWN, _LONG = 50, 300
-"""The most values of a choice, and characters of each, that are shown."""
-
 _BOLD, _DIMMED, _DISABLED = 1, 2, 4
 """Flags of options, as in ``picker.js``: own brands; what gives no data; what is no filter."""
 
@@ -212,7 +209,7 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType)
         raise NotImplementedError
 
     def _python(self) -> str:
-        """The choice in Python, long values and lists elided."""
+        """The choice in Python, the end of a long one elided."""
         raise NotImplementedError
 
     def __repr__(self) -> str:
@@ -229,15 +226,6 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType)
             return None
         data, metadata = bundle
         return {**data, "text/plain": repr(self), "text/html": self._repr_html_()}, metadata
-
-
-def _python_tuple(values: Sequence[str]) -> str:
-    """A tuple of strings in Python, long ones elided."""
-    # The ellipsis is outside the quotes: pasted, it is an error and not another value.
-    words = [f"{value[:_LONG]!r}{'…' * (len(value) > _LONG)}" for value in values[:_SHOWN]]
-    if len(values) > _SHOWN:
-        return f"({', '.join(words)}, … {len(values) - _SHOWN:,} more)"
-    return f"({', '.join(words)}{',' if len(values) == 1 else ''})"
 
 
 # -- scopes ------------------------------------------------------------------------------------
@@ -318,8 +306,7 @@ class ScopePicker(Picker):
         return self.scope._with(days=days, **filters)
 
     def _python(self) -> str:
-        filters = (f"{name}={_python_tuple(of)}" for name, of in self.scope._filters.items())
-        return f"aa.Scope({', '.join([f'days={self.scope.days}', *filters])})"
+        return clipped(f"aa.{self.scope!r}")
 
 
 def _groups(options: ScopeOptions) -> Iterator[_Group]:
@@ -329,32 +316,23 @@ def _groups(options: ScopeOptions) -> Iterator[_Group]:
         for days in options.days
     )
     yield _Group("days", "Window", windows, is_single=True)
-    for name, title, frame, options_of_name in (
-        ("engine", "Engines", options.engines, _engines(options.engines)),
-        ("topic", "Topics", options.topics, _tagged(options, options.topics, "topic")),
-        ("category", "Categories", options.categories,
-         _tagged(options, options.categories, "category")),
-        ("brand", "Brands", options.brands, _brands(options.brands)),
-    ):  # fmt: skip
+    for name, title, options_of_name in (
+        ("engine", "Engines", _engines(options)),
+        ("topic", "Topics", _tagged(options, options.topics, "topic")),
+        ("category", "Categories", _tagged(options, options.categories, "category")),
+        ("brand", "Brands", _brands(options.brands)),
+    ):
         values = [_allowed(name, option) for option in options_of_name]
-        empty = "none chosen: all {}"
-        if not values:
-            empty = f"{'not in the response' if _is_absent(frame) else 'none offered'}: no filter"
+        empty = "none chosen: all {}" if values else "none offered: no filter"
         if name in options.unknown:
             empty = f"list not known: set .scope = aa.Scope({name}=…)"
         yield _Group(name, title, values, empty)
 
 
-def _is_absent(frame: pd.DataFrame, *columns: str) -> bool:
-    """Whether the response lacks some columns; by default, all of them."""
-    causes = frame.aa.availability["cause"]
-    return bool(causes.reindex([*columns] or causes.index).eq("absent").fillna(False).all())
-
-
-def _engines(frame: pd.DataFrame) -> Iterator[_Option]:
-    unrecorded = "" if _is_absent(frame, "last_run_day") else "no run recorded"
+def _engines(options: ScopeOptions) -> Iterator[_Option]:
+    unrecorded = "no run recorded" if options.has_runs else ""
     names = ("engine", "label", "configured", "last_run_day")
-    for engine, label, is_configured, ran in _rows(frame, *names):
+    for engine, label, is_configured, ran in _rows(options.engines, *names):
         is_off = is_configured is not None and not is_configured
         run = f"last run {ran:%Y-%m-%d}" if ran is not None else unrecorded
         note = _notes("not configured" * is_off, run)
@@ -463,7 +441,7 @@ class SectionPicker(Picker):
         return choice["sections"]
 
     def _python(self) -> str:
-        return _python_tuple(self.sections)
+        return clipped(repr(self.sections))
 
 
 def _read(source: Project | Dataset | None, name: str) -> tuple[str, int]:
