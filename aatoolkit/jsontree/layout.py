@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import lru_cache
 from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 from aatoolkit.errors import PayloadError
@@ -48,7 +50,8 @@ class Census:
     Attributes
     ----------
     paths, keys, most_keys : int
-        How many paths it has values at, how many keys all objects have, and the largest.
+        How many paths it has values at, how many keys all objects have, and the most of
+        one object or of the records at one path.
     """
 
     def __init__(self, limit: int = 2**63, is_exact: bool = False) -> None:
@@ -90,13 +93,14 @@ class Census:
             if max(floats) >= 2**63 or min(floats) <= -(2**63):
                 raise Inexact
 
-    def add_keys(self, objects: Sequence[dict[str, Any]]) -> None:
-        """Add the keys of objects."""
+    def add_keys(self, objects: Sequence[dict[str, Any]], are_records: bool = False) -> None:
+        """Add the keys of the objects at one path; records have theirs in common."""
         sizes = [*map(len, objects)]
         self.keys += sum(sizes)
-        self.most_keys = max(self.most_keys, *sizes)
+        names = {*chain.from_iterable(objects)} if are_records else ()
+        self.most_keys = max(self.most_keys, len(names), *sizes)
 
-    def walk(self, values: Sequence[Any], depth: int = 0) -> None:
+    def walk(self, values: Sequence[Any], depth: int = 0, are_records: bool = False) -> None:
         """Count what is below the values of one path; keys that are data are one path."""
         arrays = [value for value in values if type(value) is list]
         objects = [value for value in values if type(value) is dict]
@@ -104,18 +108,33 @@ class Census:
         if arrays:
             below[None] = [*chain.from_iterable(arrays)]
         if objects:
-            self.add_keys(objects)
-            names = {*chain.from_iterable(objects)}
-            if len(names) > _MANY and are_keyed(objects):
+            self.add_keys(objects, are_records)
+            columns = columns_of(objects)
+            if len(columns) > _MANY and are_keyed(objects):
                 below[""] = [*chain.from_iterable(map(dict.values, objects))]
             else:
-                for name in names:
-                    below[name] = [value[name] for value in objects if name in value]
-        for part in below.values():
+                below = {**below, **columns}
+        for name, part in below.items():
             kinds = {*map(type, part)}
             self.look(part, kinds, depth + 1)
             if not kinds <= _PLAIN:
-                self.walk(part, depth + 1)
+                self.walk(part, depth + 1, name is None)
+
+
+def columns_of(objects: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
+    """The values under each key of some objects; most lists have objects of the same keys.
+
+    The work is that of all keys that are there, however many different ones they are.
+    """
+    with suppress(KeyError):
+        columns = {name: [*map(itemgetter(name), objects)] for name in objects[0]}
+        if {*map(len, objects)} == {len(columns)}:
+            return columns
+    columns = {}
+    for item in objects:
+        for name, value in item.items():
+            columns.setdefault(name, []).append(value)
+    return columns
 
 
 def are_keyed(objects: Sequence[dict[str, Any]]) -> bool:

@@ -307,15 +307,19 @@ def _frame(table: BuiltTable, dtype_backend: str, held: list[AnswerAtHand]) -> p
 
 
 def _abridged(value: Any) -> Any:
-    """Shorten each object of more than `MAX_FIELDS` keys to the envelope and the first ones."""
-    if isinstance(value, list):
-        return [*map(_abridged, value)]
-    if not isinstance(value, dict):
+    """Shorten objects to the envelope and the `MAX_FIELDS` keys that most in their array have."""
+    if isinstance(value, dict):
+        return _abridged([value])[0]
+    if not isinstance(value, list):
         return value
-    keys = [*value]
-    if len(keys) > MAX_FIELDS:
-        keys = [*dict.fromkeys([*({*ENVELOPE} & value.keys()), *keys[:MAX_FIELDS]])]
-    return {key: _abridged(value[key]) for key in keys}
+    keys = Counter(chain.from_iterable(o for o in value if isinstance(o, dict)))
+    common = {*ENVELOPE, *dict(keys.most_common(MAX_FIELDS))}
+    return [
+        {key: _abridged(item) for key, item in o.items() if key in common}
+        if isinstance(o, dict)
+        else _abridged(o)
+        for o in value
+    ]
 
 
 # --- hints -----------------------------------------------------------------------------------

@@ -639,7 +639,7 @@ class Walk:
             self.visit(place.entries(), entries, (*steps, Entries()), why)
         elif dict in kinds and node.below.keys() - {Each}:
             takes.add(dict)
-            self.census.add_keys(place.of_type(dict))
+            self.census.add_keys(place.of_type(dict), True)
             self._visit_fields(place, node, steps, why)
         if list in kinds and elements is not None:
             takes.add(list)
@@ -673,9 +673,10 @@ class Walk:
             elif field.kinds != {Missing}:
                 self.visit(field, node.below[name], below, why)
         if are_many:
-            entries = place.entries([*new])
-            self.census.walk(entries.values, len(steps) + 1)
-            self._keep(entries, range(len(entries)), why, "new", (*steps, Entries()))
+            entries = place.entries()
+            rows = [row for row, key in enumerate(entries.level.keys or ()) if key in new]
+            self.census.walk([entries.values[row] for row in rows], len(steps) + 1)
+            self._keep(entries, rows, why, "new", (*steps, Entries()))
 
     def _keep(
         self, place: Vector, rows: Rows, why: str | None, kind: str, steps: tuple[Step, ...]

@@ -59,3 +59,20 @@ def test_too_many_different_paths_are_refused(read: Any) -> None:
     with pytest.raises(PayloadError, match="more than 50 different paths") as caught:
         read({"items": deep}, max_nodes=50)
     assert caught.value.limit == 50
+
+
+@pytest.mark.filterwarnings("ignore::aatoolkit.errors.SchemaDriftWarning")
+@pytest.mark.parametrize("name", ["items", "other"])
+def test_no_more_keys_are_read_for_their_words_than_an_object_may_have(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    monkeypatch.setattr(
+        "aatoolkit.availability.detect.detection.tokens", lambda key: read.append(key) or []
+    )
+    rows = [
+        {"id": str(n), **dict.fromkeys(f"{name}{n}_{m}" for m in range(100))} for n in range(40)
+    ]
+    tables = aa.normalize(SECTION, {"items": [{"id": "a"}], name: rows})
+    assert 0 < len({*read}) < 1100
+    assert len(tables.extra) >= 4000

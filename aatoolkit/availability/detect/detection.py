@@ -39,11 +39,9 @@ import re
 import traceback
 import warnings
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from itertools import chain
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +75,7 @@ from aatoolkit.availability.detect.words import (
 )
 from aatoolkit.availability.status import combine
 from aatoolkit.errors import SchemaDriftWarning
+from aatoolkit.jsontree.layout import columns_of
 from aatoolkit.jsontree.vectors import Vector
 from aatoolkit.scope import ScopeOptions
 from aatoolkit.sections.availability_rule import Rule, rules_of
@@ -237,7 +236,7 @@ def says_nothing(document: Any) -> bool:
             return False
         if dict in kinds:
             objects = values if len(kinds) == 1 else [v for v in values if type(v) is dict]
-            columns, among = _columns(objects), kind_of_entries(key)
+            columns, among = columns_of(objects), kind_of_entries(key)
             if _has_siblings(frozenset(columns)):
                 return False
             waiting += [(name, column, place, among) for name, column in columns.items()]
@@ -246,16 +245,6 @@ def says_nothing(document: Any) -> bool:
             elements = [*chain.from_iterable(v for v in values if type(v) is list)]
             waiting.append((key, elements, "entries" if of_entries else "rows", None))
     return True
-
-
-def _columns(objects: list[dict[str, Any]]) -> dict[str, list[Any]]:
-    """The values under each key of some objects; most lists have objects of the same keys."""
-    with suppress(KeyError):
-        columns = {name: [*map(itemgetter(name), objects)] for name in objects[0]}
-        if {*map(len, objects)} == {len(columns)}:
-            return columns
-    names = frozenset().union(*objects)
-    return {name: [item[name] for item in objects if name in item] for name in names}
 
 
 @lru_cache(maxsize=16384)
