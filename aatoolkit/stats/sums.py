@@ -243,7 +243,7 @@ def without_counts(rule: Aggregation, metadata: FrameMetadata) -> str:
     """Return the reason why a column has no interval."""
     hint = ""
     if rule.rule == "sum" and len(metadata.key) == 1:
-        hint = f"; two windows compare by what it is counted of: pair={metadata.key[0]!r}"
+        hint = f"; two windows are compared by what it is counted of: pair={metadata.key[0]!r}"
     return f"its rule ({rule}) names no numerator and denominator{hint}"
 
 
