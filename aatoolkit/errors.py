@@ -189,8 +189,6 @@ class NotWritten(AAToolkitError, OSError):
     """The file or folder."""
     errno: int | None
     """The system's number for the reason, as in `OSError`."""
-    in_place: bool | None
-    """True if the new version is in place, and only may not survive a loss of power."""
 
 
 class FetchError(AAToolkitError):

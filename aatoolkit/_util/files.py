@@ -41,9 +41,6 @@ _ASIDE = re.compile(r"\.old-[0-9a-f]{16}-(?P<name>.+)", re.DOTALL)
 _ABANDONED = 86_400.0
 """The seconds after which an unfinished file is a dead writer's, where there are no locks."""
 
-_PAUSES = (0.01, 0.02, 0.05, 0.1, 0.3)
-"""Windows refuses a name that somebody has open; most are done with it soon."""
-
 _CANNOT_SYNC = (errno.EINVAL, errno.ENOTSUP)
 """How file systems say that they cannot make a file or folder durable."""
 
@@ -69,10 +66,11 @@ def writing(path: str | os.PathLike[str], *, private: bool = False) -> Iterator[
     Raises
     ------
     NotWritten
-        If it cannot be written; what was there is untouched, unless ``in_place`` is true.
+        If it cannot be written; what was there is untouched, or the message says that
+        it was replaced.
     """
     target = Path(os.path.realpath(path))
-    with _reporting(target) as progress:
+    with _reporting(target):
         mode = _mode(target)
         with _unfinished(target.parent, private, is_folder=False) as temporary:
             yield temporary
@@ -80,8 +78,8 @@ def writing(path: str | os.PathLike[str], *, private: bool = False) -> Iterator[
                 temporary.chmod(mode)
             _sync(temporary)
             _replace(temporary, target)
-            progress.in_place = True
-            _sync(target.parent)
+    with _reporting(target, "is in place, but may not survive a loss of power"):
+        _sync(target.parent)
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes, *, private: bool = False) -> Path:
@@ -90,7 +88,8 @@ def write_whole(path: str | os.PathLike[str], content: bytes, *, private: bool =
     Raises
     ------
     NotWritten
-        If it cannot be written; what was there is untouched, unless ``in_place`` is true.
+        If it cannot be written; what was there is untouched, or the message says that
+        it was replaced.
     """
     with writing(path, private=private) as temporary:
         temporary.write_bytes(content)
@@ -120,11 +119,11 @@ def writing_folder(
     Raises
     ------
     NotWritten
-        If it cannot be written, or something is there; what was there is untouched, unless
-        ``in_place`` is true.
+        If it cannot be written, or something is there; what was there is untouched, or
+        the message says that it was replaced.
     """
     target = Path(os.path.realpath(path))
-    with _reporting(target) as progress:
+    with _reporting(target):
         if _is_taken(target) and not overwrite:
             raise FileExistsError(errno.EEXIST, "the folder is not empty; name another one")
         with _unfinished(target.parent, private, is_folder=True) as temporary:
@@ -134,8 +133,8 @@ def writing_folder(
                 _exchange(temporary, target)
             else:
                 _replace(temporary, target)
-            progress.in_place = True
-            _sync(target.parent)
+    with _reporting(target, "is in place, but may not survive a loss of power"):
+        _sync(target.parent)
 
 
 def sweep(folder: str | os.PathLike[str]) -> list[Path]:
@@ -164,30 +163,16 @@ _sweep_once = lru_cache(maxsize=1024)(sweep)
 """Once a process for each folder: it takes long to look through one with many files."""
 
 
-class _Progress:
-    """The progress of a write: whether the new version is in place."""
-
-    in_place = False
-
-
 @contextlib.contextmanager
-def _reporting(target: Path) -> Iterator[_Progress]:
+def _reporting(target: Path, state: str = "was not written") -> Iterator[None]:
     """Convert system errors to `NotWritten`, which names what became of the new version."""
-    progress = _Progress()
     try:
-        yield progress
+        yield
     except NotWritten:
         raise
     except OSError as error:
-        why = error.strerror or str(error)
-        raise NotWritten(
-            f"{target} is written and in place, but may not survive a loss of power: {why}"
-            if progress.in_place
-            else f"{target} was not written: {why}",
-            path=str(target),
-            errno=error.errno,
-            in_place=progress.in_place,
-        ) from error
+        why = error.strerror or error
+        raise NotWritten(f"{target} {state}: {why}", path=str(target), errno=error.errno) from error
 
 
 @contextlib.contextmanager
@@ -298,13 +283,6 @@ def _replace(path: Path, target: Path) -> None:
     """Rename in one step over a file or an empty folder."""
     if os.name == "nt" and target.is_dir():
         target.rmdir()
-    for pause in _PAUSES if os.name == "nt" else ():
-        try:
-            os.replace(path, target)
-        except PermissionError:
-            time.sleep(pause)
-        else:
-            return
     os.replace(path, target)
 
 

@@ -13,7 +13,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit._util.hosts import canonical_host
-from aatoolkit._util.text import visible, wrapped_in_ipython
+from aatoolkit._util.text import wrapped_in_ipython
 from aatoolkit.archive.responses import (
     USABLE,
     ArchivedResponse,
@@ -112,13 +112,7 @@ class AddReport:
             "stored as responses only": len(self.problems),
         }
         counts = [f"{n} {words}" for words, n in parts.items() if n or words == "responses added"]
-        failures = {" ".join(request): error for request, error in self.failed.items()}
-        lines = [
-            f"  {visible(name)}: {visible(str(error))}"
-            for name, error in (failures | self.problems).items()
-        ]
-        lines[5:] = [f"  … {len(lines) - 5} more (see .failures)"] if len(lines) > 5 else []
-        return "\n".join([f"<AddReport: {', '.join(counts)}>", *lines])
+        return f"<AddReport: {', '.join(counts)}>" + "\n  why: see .failures" * (not self.ok)
 
     _repr_pretty_ = wrapped_in_ipython
 

@@ -583,8 +583,8 @@ class Archive(metaclass=Chaptered):
 
         Data files and the entries of logs are compared with the SHA-256 that they were written
         with, bodies with their own, the number of commits and runs with those recorded, and the
-        rows of each table are counted against what its responses gave. A file that is of no table
-        is named; data files that no commit names, as an interrupted write leaves them, are counted.
+        rows of each table are counted against what its responses gave. Other files are of no
+        table, and no reader sees them.
 
         Parameters
         ----------

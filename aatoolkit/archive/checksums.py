@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote
@@ -25,8 +24,6 @@ from aatoolkit.errors import ArchiveError
 FOLDER = "checksums"
 
 _BLOCK = 1 << 20
-_DATA = re.compile(r"(?:.*/)?part-\d+-[0-9a-f-]{36}-c\d+(?:\.\w+)?\.parquet")
-"""The files that Delta writes before the commit that names them."""
 
 
 class Checksums:
@@ -110,28 +107,6 @@ class Checksums:
         for kind, path in mismatches(expected, there):
             state = "missing, or no file" if kind == "missing" else "not what was written"
             yield f"the file {path} is {state}"
-
-
-def strays(store: ArchiveStore, tables: Mapping[str, Any]) -> tuple[list[str], int]:
-    """The files that are of no table, and how many are of a table and in no commit.
-
-    The latter were replaced, or are the rest of a write that was interrupted; no reader sees them.
-    """
-    named = {
-        f"{name}/{path}" for name, table in tables.items() for path in paths_of(store, name, table)
-    }
-    strange, rest = [], 0
-    with store.errors("the folder"):
-        for info in store.files.get_file_info(FileSelector("", recursive=True)):
-            path = info.path.lstrip("/")
-            folders = path.split("/")[:-1]
-            if not info.is_file or path in named or {"_delta_log", FOLDER} & {*folders[-1:]}:
-                continue
-            if any(path.startswith(f"{name}/") for name in tables) and _DATA.fullmatch(path):
-                rest += 1
-            else:
-                strange.append(path)
-    return strange, rest
 
 
 def note(store: ArchiveStore, tables: Mapping[str, Any | None], runs: Iterable[str] = ()) -> None:

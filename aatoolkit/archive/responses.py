@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 import pyarrow as pa
@@ -26,9 +26,6 @@ from aatoolkit.errors import AAToolkitError, ArchiveError, StatusError
 from aatoolkit.metadata.column import Source
 from aatoolkit.payload import Payload, window_of
 from aatoolkit.scope import FILTERS, Scope
-
-if TYPE_CHECKING:
-    pass
 
 RESPONSES = "responses"
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import platform
 import random
 import re
 import secrets
@@ -29,10 +28,10 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 from pyarrow.fs import FileSystem, LocalFileSystem, PyFileSystem, SubTreeFileSystem
 
-from aatoolkit import __version__
 from aatoolkit._util.defaults import needed
 from aatoolkit._util.text import json_text, visible
 from aatoolkit.errors import AAToolkitError, ArchiveConflict, ArchiveError
+from aatoolkit.study.record import versions
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -440,7 +439,6 @@ def log(
     run: str,
     state: str,
     *,
-    note: Mapping[str, Any] | None = None,
     check: Callable[[RunLog], None] = lambda _: None,
     **counts: int,
 ) -> None:
@@ -451,8 +449,8 @@ def log(
     ArchiveConflict
         If other writers were first time and again.
     """
-    facts = json_text(software() if note is None else note)
-    row = {"run": run, "state": state, "at": datetime.now(UTC), "note": facts, **counts}
+    note = json_text(versions())
+    row = {"run": run, "state": state, "at": datetime.now(UTC), "note": note, **counts}
     data = pa.Table.from_pylist([row], RUNS_SCHEMA)
 
     def append() -> None:
@@ -465,12 +463,3 @@ def log(
         store.append(table, data, transaction=int(table.version()))
 
     again(append)
-
-
-def software() -> dict[str, str]:
-    """The versions of the software that writes a run."""
-    return {
-        "aatoolkit": __version__,
-        "pyarrow": pa.__version__,
-        "python": platform.python_version(),
-    }

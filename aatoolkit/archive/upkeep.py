@@ -9,14 +9,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from aatoolkit._util.text import visible
-from aatoolkit.archive.checksums import FOLDER, Checksums, note_all, strays
+from aatoolkit.archive.checksums import FOLDER, Checksums, note_all
 from aatoolkit.archive.responses import RESPONSES, SCHEMA, USABLE, ArchivedResponse, groups_of
 from aatoolkit.archive.schema import (
     BESIDE,
@@ -47,12 +47,9 @@ from aatoolkit.errors import AAToolkitError, ArchiveConflict, ArchiveError
 from aatoolkit.scope import FILTERS
 from aatoolkit.sections import Profile
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 # -- small, and without what is to be forgotten -------------------------------------------------
 
-LARGE = 1 << 30
+_LARGE = 1 << 30
 """A month of a table that is larger is not sorted anew; its files are only joined."""
 
 _ORPHANS = 24 * 7
@@ -129,11 +126,11 @@ def _sweep(store: ArchiveStore) -> None:
     dead = sorted(runs.dead(datetime.now(UTC)))
     for run in dead:
         if run not in runs.removing:
-            log(store, run, "removing", note={})
+            log(store, run, "removing")
     if dead:
         _delete(store, in_list("run", dead))
     for run in dead:
-        log(store, run, "removed", note={})
+        log(store, run, "removed")
 
 
 def _compact(store: ArchiveStore, name: str, table: Any, keep_hours: float) -> None:
@@ -143,7 +140,7 @@ def _compact(store: ArchiveStore, name: str, table: Any, keep_hours: float) -> N
     with store.errors(name):
         for month, files in sizes.items():
             only = None if month is None else [("month", "=", month)]
-            if len(files) > 1 and (month is None or sum(files) > LARGE):
+            if len(files) > 1 and (month is None or sum(files) > _LARGE):
                 table.optimize.compact(only, writer_properties=written())
             elif len(files) > 1:
                 table.optimize.z_order(["host"], only, writer_properties=written())
@@ -159,10 +156,8 @@ def forget(
     """Remove the responses of hosts, or those fetched before a moment, with all that is of them."""
     if hosts is None and before is None:
         raise ArchiveError("say what to forget: hosts, or what was fetched before a moment")
-    # Which hosts is not written down: they are to be forgotten.
-    condition = {"hosts": None if hosts is None else len(hosts), "before": before and f"{before}"}
     # From here on no run that began before can be committed: it may refer to what goes.
-    log(store, new_run(), "forgotten", note=condition)
+    log(store, new_run(), "forgotten")
     parts = [] if hosts is None else [in_list("host", hosts)]
     if before is not None:
         parts += [f"month <= '{before:%Y-%m}'", f"fetched_at < {_literal(before)}"]
@@ -288,10 +283,6 @@ class ArchiveCheck:
     unchecked : int
         The files without a checksum, such as those of a compaction that was interrupted;
         `Archive.compact` records them as they are.
-    unused : int
-        The data files that no commit names: replaced ones, and what an interrupted write left. No
-        reader sees them, and `Archive.compact` removes them in time. Any other file that is of no
-        table is a problem.
     """
 
     path: str
@@ -299,7 +290,6 @@ class ArchiveCheck:
     tables: int
     found: tuple[Problem, ...]
     unchecked: int = 0
-    unused: int = 0
 
     @property
     def ok(self) -> bool:
@@ -309,19 +299,10 @@ class ArchiveCheck:
     def __bool__(self) -> bool:
         return self.ok
 
-    @property
-    def problems(self) -> pd.DataFrame:
-        """One row per problem: ``table``, ``problem``."""
-        import pandas as pd
-
-        return pd.DataFrame(self.found, columns=["table", "problem"], dtype="string")
-
     def __repr__(self) -> str:
         state = "all as stored" if self.ok else f"{len(self.found)} problems"
         if self.unchecked:
             state += f"; {self.unchecked:,} files have no checksum, which compact() records"
-        if self.unused:
-            state += f"; {self.unused:,} files are in no commit, and compact() removes them in time"
         lines = [f"<ArchiveCheck: {self.responses:,} responses, {self.tables} tables: {state}>"]
         lines += [visible(f"  {name}: {problem}") for name, problem in self.found[:_LISTED]]
         return "\n".join(lines)
@@ -336,7 +317,7 @@ def verify(
     # Files are compared before any is read as a table, which damage would end.
     names = dict.fromkeys((RUNS, CHANGES, RESPONSES, *BESIDE, *checksums.files))
     problems += [(name, problem) for name in names for problem in checksums.problems(name)]
-    responses = unused = 0
+    responses = 0
     if not problems:
         snapshot = Snapshot(store)
         if not snapshot.exists:
@@ -350,10 +331,6 @@ def verify(
             problems.append((FOLDER, problem))
         if snapshot.runs.rebuilding:
             problems.append((RUNS, "a rebuild was interrupted; run archive.rebuild() again"))
-        strange, unused = strays(store, all_tables(store))
-        for path in strange:
-            folder, _, name = path.rpartition("/")
-            problems.append((folder, f"the file {name} is of no table; take it away"))
     if not problems and snapshot.has(RESPONSES):
         try:
             responses, problems = _responses(snapshot)
@@ -362,7 +339,7 @@ def verify(
                 problems = _replayed(snapshot, profile, max_nodes)
         except ArchiveError as error:
             problems.append(("archive", error.message))
-    counts = (len(names) - 2, tuple(problems), checksums.unchecked, unused)
+    counts = (len(names) - 2, tuple(problems), checksums.unchecked)
     return ArchiveCheck(store.root, responses, *counts)
 
 
@@ -466,7 +443,7 @@ def rebuild(
     """
     before = read_runs(store)[0]
     name = new_run()
-    log(store, name, "rebuilding", note={})
+    log(store, name, "rebuilding")
     problems: dict[str, AAToolkitError] = {}
     tables: dict[str, StoredTable] = {}
     files: dict[str, list[Path]] = {}
@@ -499,7 +476,7 @@ def rebuild(
             )
         _replace(store, tables, files)
     for run in (*sorted(before.rebuilding), name):
-        log(store, run, "rebuilt", note={})
+        log(store, run, "rebuilt")
     everything = all_tables(store)
     note_all(store, everything, anew={*everything} - {RESPONSES, RUNS})
     return problems

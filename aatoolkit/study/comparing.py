@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,13 +11,11 @@ import pandas as pd
 import pyarrow as pa
 
 from aatoolkit._util.text import counted, visible, wrapped_in_ipython
-from aatoolkit.client.dataset import Dataset
-from aatoolkit.errors import AAToolkitError, StudyError
 from aatoolkit.frame.groupby import flattened
 from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.study.record import Record
-from aatoolkit.study.recording import quietly
+from aatoolkit.study.recording import readable
 
 if TYPE_CHECKING:
     from aatoolkit.study.study import Study
@@ -187,7 +185,7 @@ def compare(before: Study, after: Study) -> StudyDiff:
         sides = dict(zip(("before", "after"), states, strict=True))
         parts.append(pd.DataFrame([{"kind": "response", **place, **sides}]))
         if first and second:
-            read, again = _read(before, first), _read(after, second)
+            read, again = readable(before, first), readable(after, second)
             for section in [name for name in read if name in again]:
                 for frame in _section_changes(read[section], again[section]):
                     parts.append(frame.assign(**place | {"section": section}))
@@ -201,16 +199,6 @@ def _place(record: Record | None) -> dict[str, Any]:
         "section": "scope_options" if record.scope is None else record.section,
         "scope": None if record.scope is None else record.scope._to_query(),
     }
-
-
-def _read(study: Study, record: Record) -> Mapping[str, Tables]:
-    """The tables of a response; none if it is an error."""
-    try:
-        return quietly(study.tables, record)
-    except StudyError:
-        raise
-    except AAToolkitError:
-        return Dataset({})
 
 
 def _section_changes(first: Tables, second: Tables) -> Iterator[pd.DataFrame]:

@@ -189,18 +189,12 @@ StudyFiles = FolderFiles | ZipFiles
 
 def _odd(members: list[zipfile.ZipInfo]) -> Iterator[str]:
     """Yield what a packed study does not hold."""
-    names = set[str]()
     for member in members:
         name = member.filename
         if not is_study_file(name):
             yield f"{name!r} does not belong to a study"
-        if name in names:
-            yield f"{name!r} is there twice"
-        if stat.S_IFMT(member.external_attr >> 16) not in (0, stat.S_IFREG):
-            yield f"{name!r} is not a regular file"
         if member.file_size > MAX_FILE or member.file_size > 1000 * max(1, member.compress_size):
             yield f"{name!r} is too large when unpacked"
-        names.add(name)
 
 
 def pack(files: StudyFiles, path: Path) -> Path:

@@ -28,6 +28,7 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit import __version__
+from aatoolkit._util.dtypes import DTYPES
 from aatoolkit._util.files import writing_folder
 from aatoolkit._util.text import json_text, visible
 from aatoolkit._util.units import UNITS
@@ -87,7 +88,6 @@ availability | cause | string | Why not, where a reason is known. |
 availability | reason | string | The service's own words. |
 """
 _FILTER = "responses | filter_{0} | string | What {0} was narrowed to, if it was. |"
-_DTYPES = {"date": "datetime64[us]", "timestamp": "datetime64[us, UTC]", "category": "string"}
 
 
 def _own_columns() -> dict[str, dict[str, Column]]:
@@ -370,7 +370,7 @@ def _own_table(name: str, rows: list[dict[str, Any]]) -> PublishedTable:
     columns = _OWN[name]
     frame = pd.DataFrame(rows, columns=[*columns], dtype="object")
     frame = frame.astype(
-        {name: _DTYPES.get(column.dtype, column.dtype) for name, column in columns.items()}
+        {name: DTYPES[column.dtype].pandas or "string" for name, column in columns.items()}
     )
     key = ("response",) if name == "responses" else ()
     metadata = FrameMetadata(dict.fromkeys(columns, _MEASURED), key)

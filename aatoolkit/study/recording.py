@@ -299,6 +299,16 @@ def quietly(read: Callable[..., Dataset], *arguments: Any) -> Dataset:
         return read(*arguments)
 
 
+def readable(study: Study, record: Record) -> Dataset:
+    """The tables of a recorded response; none if it is an error, or gives no tables."""
+    try:
+        return quietly(study.tables, record)
+    except StudyError:
+        raise
+    except AAToolkitError:
+        return Dataset({})
+
+
 # -- hashes and profiles -----------------------------------------------------------------------
 
 
@@ -442,19 +452,11 @@ def recorded_table(study: Study, table: str, host: str | None, scope: Scope | No
     section, _, name = table.rpartition(".")
     names: list[str] = []
     places: dict[str, Tables] = {}
-    problem = ""
     for record in study._current:
         is_wanted = host in (None, record.host) and scope in (None, record.scope)
         if not is_wanted or (section and record.section not in (None, section)):
             continue
-        try:
-            dataset = quietly(study.tables, record)
-        except StudyError:
-            raise
-        except AAToolkitError as error:
-            problem = str(error)
-            continue
-        for own, tables in dataset.items():
+        for own, tables in readable(study, record).items():
             names += (f"{own}.{other}" for other in tables)
             if name in tables and section in ("", own):
                 filters = record.scope._to_query() if record.scope else "no filters"
@@ -465,6 +467,6 @@ def recorded_table(study: Study, table: str, host: str | None, scope: Scope | No
         which = "; ".join([*places][:5])
         message = f"{len(places)} responses have a table {name}: name host and scope ({which})"
     else:
-        hint = did_you_mean(near_matches(table, names)) if names else problem
+        hint = did_you_mean(near_matches(table, names))
         message = f"no response of this study has a table {table!r}" + (hint and f", {hint}")
     raise ScopeError(message, parameter="table", unknown=(table,))

@@ -64,6 +64,7 @@ from aatoolkit.study.recording import (
     format_tables,
     parse_profiles,
     quietly,
+    readable,
     recorded_table,
     replaying_client,
     rerun_place,
@@ -941,10 +942,7 @@ class Study(metaclass=Chaptered):
 
     def _hashes(self, record: Record) -> Hashes:
         """Compute the hashes of a response's tables; none for errors and those without tables."""
-        try:
-            return table_hashes(quietly(self.tables, record))
-        except (FetchError, PayloadError, ScopeError):
-            return {}
+        return table_hashes(readable(self, record))
 
     def _unusable(self, problem: str) -> StudyError:
         return unusable(self.path, problem)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from aatoolkit._util.files import mismatches
 from aatoolkit._util.text import visible, wrapped_in_ipython
@@ -25,10 +24,7 @@ from aatoolkit.study.files import (
     sha256_of,
 )
 from aatoolkit.study.record import Record, parse_lines
-from aatoolkit.study.recording import parse_tables
-
-if TYPE_CHECKING:
-    import pandas as pd
+from aatoolkit.study.recording import Hashes, parse_tables
 
 _WHY = {
     "missing": "it was recorded",
@@ -97,18 +93,6 @@ class Verification:
         """Whether the study is as it was sealed."""
         return not self.found
 
-    @property
-    def problems(self) -> pd.DataFrame:
-        """One row per problem: ``kind``, ``file``, ``message``, ``responses``, ``tables``."""
-        import pandas as pd
-
-        columns = ["kind", "file", "message", "responses", "tables"]
-        rows = [
-            (p.kind, p.file, p.message, ", ".join(p.responses), ", ".join(p.tables))
-            for p in self.found
-        ]
-        return pd.DataFrame(rows, columns=columns, dtype="string")
-
     def __bool__(self) -> bool:
         return self.ok
 
@@ -122,9 +106,7 @@ class Verification:
     _repr_pretty_ = wrapped_in_ipython
 
 
-def verify(
-    files: StudyFiles, read: Callable[[Record], dict[str, tuple[int, str]]] | None = None
-) -> Verification:
+def verify(files: StudyFiles, read: Callable[[Record], Hashes] | None = None) -> Verification:
     """Check every byte of a study.
 
     Parameters
@@ -155,16 +137,19 @@ def verify(
         digests[name] = sha256_of(data)
         if "/" not in name:
             contents[name] = data
-    records, broken = _records(contents.get(MANIFEST, b""))
     for name in (STUDY, MANIFEST) if names else ():
         if name not in names:
             problems[name] = "missing", "every study has this file"
-    if broken is not None:
-        problems.setdefault(MANIFEST, ("broken chain", broken))
     bodies = {name: digest for name, digest in digests.items() if is_study_file(name, RESPONSES)}
-    recorded = {body_file(record.sha256): record.sha256 for record in records.values()}
-    for kind, name in mismatches(recorded, bodies):
-        problems.setdefault(name, (kind, _WHY[kind]))
+    records: list[Record] = []
+    try:
+        records = parse_lines(contents.get(MANIFEST, b""))
+        recorded = {body_file(record.sha256): record.sha256 for record in records}
+        for kind, name in mismatches(recorded, bodies):
+            problems.setdefault(name, (kind, _WHY[kind]))
+    except StudyError as error:
+        why = "; ".join(error.problems or ()).removeprefix(f"{MANIFEST}: ")
+        problems[MANIFEST] = "broken chain", why
     seal = contents.get(SEAL)
     if SEAL not in names and names:
         why = "without a seal, files that are missing or added are not detected"
@@ -177,31 +162,19 @@ def verify(
                 problems.setdefault(name, (kind, "it does not match the seal"))
         if not problems:
             problems[SEAL] = "altered", "it does not match the files"
-    hashes = dict(enumerate(parse_tables(contents.get(TABLES, b"")), 1))
+    hashes = parse_tables(contents.get(TABLES, b""))
+    pairs = [*zip_longest(records, hashes[: len(records)], fillvalue=Hashes())]
     described = []
     for name, (kind, message) in problems.items():
-        concerned = {n: r for n, r in records.items() if name in (MANIFEST, body_file(r.sha256))}
-        responses = dict.fromkeys(record.name for record in concerned.values())
-        tables = dict.fromkeys(table for number in concerned for table in hashes.get(number, ()))
+        concerned = [(r, tables) for r, tables in pairs if name == body_file(r.sha256)]
+        responses = dict.fromkeys(record.name for record, _ in concerned)
+        tables = dict.fromkeys(table for _, tables in concerned for table in tables)
         described.append(Problem(kind, name, message, tuple(responses), tuple(tables)))
-    for number, record in records.items() if read is not None and not problems else ():
-        now, then = read(record), hashes.get(number, {})  # type: ignore[misc]
+    for record, then in pairs if read is not None and not problems else ():
+        now = read(record)  # type: ignore[misc]
         differing = sorted(n for n in now.keys() | then.keys() if now.get(n) != then.get(n))
         if differing:
             why = "this version reads other tables; the responses are unchanged"
             described.append(Problem("other tables", TABLES, why, (record.name,), (*differing,)))
     digest = None if described or seal is None else sha256_of(seal)
     return Verification(files.path, digest, len(names), len(records), tuple(described))
-
-
-def _records(manifest: bytes) -> tuple[dict[int, Record], str | None]:
-    """Parse the records by line number; return also the problem of lines that fail."""
-    try:
-        return dict(enumerate(parse_lines(manifest), 1)), None
-    except StudyError as error:
-        problem = "; ".join(error.problems or ()).removeprefix(f"{MANIFEST}: ")
-    legible = {}
-    for number, line in enumerate(manifest.split(b"\n"), 1):
-        with contextlib.suppress(StudyError):
-            legible[number] = Record.loads(line)
-    return legible, problem

@@ -88,22 +88,6 @@ def test_the_loss_of_the_checksums_is_found_and_a_compaction_records_them_anew(c
     assert not aa.Archive(copy).verify()
 
 
-def test_a_file_that_is_of_no_table_is_named_and_the_rest_of_a_write_is_not(copy: Path) -> None:
-    table = copy / "tables" / "domains" / "source_domains"
-    (data, *_) = table.rglob("part-*.parquet")
-    for place in (copy / "tables", table, data.parent, copy):
-        stray = Path(shutil.copy(data, place / "more.parquet"))
-        (problem,) = aa.Archive(copy).verify().found
-        assert "more.parquet is of no table" in problem[1]
-        stray.unlink()
-    rest = data.with_name(f"part-00000-{'0' * 8}-0000-0000-0000-{'0' * 12}-c000.zstd.parquet")
-    shutil.copy(data, rest)
-    check = aa.Archive(copy).verify()
-    assert check
-    assert check.unused == 1
-    assert "1 files are in no commit" in repr(check)
-
-
 ACTS: dict[str, Callable[[aa.Archive], Any]] = {
     "repr": repr,
     "tables": lambda archive: archive.tables,

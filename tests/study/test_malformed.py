@@ -31,7 +31,7 @@ ACTS: dict[str, Callable[[aa.Study, Path], Any]] = {
     "records": lambda study, _: study.records,
     "results": lambda study, _: study.results["r"],
     "replay": lambda study, _: study.project("acme.example").read("domains", days=7),
-    "verify": lambda study, _: study.verify(replay=True).problems,
+    "verify": lambda study, _: str(study.verify(replay=True)),
     "diff": lambda study, _: study.diff(study),
     "explain": lambda study, _: study.explain("source_domains", 0, "citation_count"),
     "pack": lambda study, place: study.pack(place / "study.zip"),

@@ -111,7 +111,7 @@ LISTS = pd.DataFrame({"x": [["a"], ["b", "c"]]})
         ),
         (FRAME, FRAME.fillna({"rate": 0.0}), ("nothing → 0",)),
         (ONE, ONE.iloc[::-1], ("another order",)),
-        (FRAME, FRAME[["rate", "brand"]], ("the columns are in another order",)),
+        (FRAME, FRAME[["rate", "brand"]], ("another order",)),
         (
             FRAME,
             FRAME.assign(rate=FRAME["rate"].astype("string")),

@@ -6,7 +6,6 @@ import json
 import os
 import random
 import shutil
-import stat
 import subprocess
 import zipfile
 from collections.abc import Iterator
@@ -121,9 +120,6 @@ def test_it_names_which_response_and_which_tables(folder: Path) -> None:
     response.unlink()
     (found,) = problems(folder)
     assert (found.kind, found.responses) == ("missing", ("urls of acme.example, Scope(days=7)",))
-    frame = aa.Study(folder).verify().problems
-    assert frame.loc[0, "kind"] == "missing"
-    assert "cited_urls" in frame.loc[0, "tables"]
 
 
 def test_without_a_seal_it_reports_that_and_still_finds_what_it_can(folder: Path) -> None:
@@ -330,13 +326,10 @@ def entries(original: Path) -> Iterator[tuple[zipfile.ZipInfo, bytes]]:
             yield zipfile.ZipInfo(path.relative_to(original).as_posix()), path.read_bytes()
 
 
-def planted(name: str, data: bytes = b"x", mode: int = stat.S_IFREG) -> Any:
-    entry = zipfile.ZipInfo(name)
-    entry.external_attr = (mode | 0o644) << 16
-    return entry, data
+def planted(name: str) -> Any:
+    return zipfile.ZipInfo(name), b"x"
 
 
-@pytest.mark.filterwarnings("ignore:Duplicate name:UserWarning")
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
@@ -348,8 +341,6 @@ def planted(name: str, data: bytes = b"x", mode: int = stat.S_IFREG) -> Any:
         (planted("responses/"), "does not belong to a study"),
         (planted("study.json\n"), "does not belong to a study"),
         (planted("<b>\x1b[31m"), "does not belong to a study"),
-        (planted("study.json"), "there twice"),
-        (planted(f"responses/{'0' * 64}.json", b"/etc/passwd", stat.S_IFLNK), "not a regular file"),
     ],
     ids=str,
 )
