@@ -54,9 +54,6 @@ from aatoolkit.scope import FILTERS
 from aatoolkit.sections.section import Column
 
 SUMS = "SHA256SUMS"
-_RESERVED = r"(^|\.)(example|test|invalid|localhost)(\.(com|org|net))?$"
-"""The domains under which there are no real hosts (RFC 2606)."""
-
 _MEASURED = ColumnMetadata(None, Availability(Status.AVAILABLE))
 
 # -- tables about the responses ----------------------------------------------------------------
@@ -207,9 +204,7 @@ def publish(
         raise NotWritten("there is no response to publish", path=str(out))
     words = sorted({redact} if isinstance(redact, str) else {*redact})
     published = _published(read, failed, words)
-    payloads = [tables.payload for tables in read] + [payload for payload, _ in failed]
-    is_synthetic = all(re.search(_RESERVED, payload.host or "") for payload in payloads if payload)
-    facts = _facts(about, published, words, is_synthetic)
+    facts = _facts(about, published, words)
     _check_place(place, overwrite=overwrite)
     attached = attached or {}
     with writing_folder(out, overwrite=overwrite) as folder:
@@ -265,9 +260,7 @@ def _sums(folder: Path) -> dict[str, str]:
     }
 
 
-def _facts(
-    about: About, tables: Sequence[PublishedTable], redacted: list[str], is_synthetic: bool
-) -> dict[str, Any]:
+def _facts(about: About, tables: Sequence[PublishedTable], redacted: list[str]) -> dict[str, Any]:
     """What the documents state of the whole publication."""
     responses = next(table.frame for table in tables if table.name == "responses")
     sections = sorted({table.section for table in tables if table.section})
@@ -276,7 +269,6 @@ def _facts(
     failed = int(responses["error"].notna().sum()) if "error" in responses else 0
     digest = f"sha256:{about.digest}" if about.digest else None
     notes = [visible(about.description)] if about.description else []
-    notes += [_SYNTHETIC] if is_synthetic else []
     notes += [_REDACTED.format(", ".join(redacted))] if redacted else []
     seal = {"type": "other", "value": digest, "description": "The SHA-256 of the study's seal."}
     return {
@@ -658,9 +650,6 @@ _MISSING = """\
 A missing value is null in Parquet and an empty cell in CSV and Excel. It is never zero: a zero \
 was measured. Why a column has no values is in `data/availability.parquet`: it was not measured \
 (`unavailable`), does not apply, or is not known."""
-_SYNTHETIC = """\
-This data is synthetic: the hosts have names that are reserved for examples, and no such brand, \
-answer or visit exists."""
 _REDACTED = """\
 Left out of this publication: {}. The service's notes on availability are left out too, as they \
 may quote it."""

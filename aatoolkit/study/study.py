@@ -835,7 +835,7 @@ class Study(metaclass=Chaptered):
         StudyError
             If the study is not as it was sealed, or no result was sealed in it.
         ArgumentError
-            If the notebook cannot be read, or the timeout is no positive number.
+            If the notebook cannot be read.
         NotWritten
             If ``out`` cannot be written.
         PackageMissing

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import chain, repeat
 from pathlib import Path
 
 from aatoolkit._util.files import mismatches
@@ -163,7 +163,7 @@ def verify(files: StudyFiles, read: Callable[[Record], Hashes] | None = None) ->
         if not problems:
             problems[SEAL] = "altered", "it does not match the files"
     hashes = parse_tables(contents.get(TABLES, b""))
-    pairs = [*zip_longest(records, hashes[: len(records)], fillvalue=Hashes())]
+    pairs = [*zip(records, chain(hashes, repeat(Hashes())), strict=False)]
     described = []
     for name, (kind, message) in problems.items():
         concerned = [(r, tables) for r, tables in pairs if name == body_file(r.sha256)]
