@@ -113,7 +113,7 @@ class Census:
             if len(columns) > _MANY and are_keyed(objects):
                 below[""] = [*chain.from_iterable(map(dict.values, objects))]
             else:
-                below = {**below, **columns}
+                below.update(columns.items())
         for name, part in below.items():
             kinds = {*map(type, part)}
             self.look(part, kinds, depth + 1)
