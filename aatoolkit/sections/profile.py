@@ -71,9 +71,6 @@ class Profile(Described, Mapping[str, Section]):
     ) -> None:
         if not re.fullmatch("[A-Za-z0-9][A-Za-z0-9_-]*", name):
             raise _problem(f"{name!r} is no name of a profile: use letters, digits, _ and -")
-        for section in sections:
-            if not isinstance(section, Section):
-                raise _problem(f"a {type(section).__name__} is no Section; a proposal has one")
         self.name: str = name
         self.doc: str = doc
         self.tentative: Collection[str] = tentative

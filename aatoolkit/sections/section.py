@@ -114,9 +114,7 @@ class Table(Described):
             )
             for column in self.columns
         )
-        facts = {"key": key, "doc": self.doc or f"One row per {grain}.", "columns": columns}
-        for name, fact in facts.items():
-            object.__setattr__(self, name, fact)
+        vars(self).update(key=key, doc=self.doc or f"One row per {grain}.", columns=columns)
 
     def __getitem__(self, name: str) -> Column:
         for column in self.columns:
@@ -214,10 +212,10 @@ class Section(Described):
                 kept = (*kept, at)
             watched = tuple(path for path in watched if not _is_at(path, at))
         availability = rules[0] if len(rules) == 1 else rules or None
-        facts: dict[str, object] = {"name": name, "doc": doc, "tables": tables, "kept": kept}
-        facts |= {"availability": availability, "watched": watched, "emptied": emptied}
-        for attribute, fact in facts.items():
-            object.__setattr__(self, attribute, fact)
+        vars(self).update(
+            name=name, doc=doc, tables=tables, kept=kept,
+            availability=availability, watched=watched, emptied=emptied,
+        )  # fmt: skip
 
     def __getitem__(self, name: str) -> Table:
         for table in self.tables:

@@ -126,12 +126,11 @@ def analyse(
     return Analysis(section, relations, notes)
 
 
-def _rank(relation: Relation) -> tuple[bool, bool, int, int]:
+def _rank(relation: Relation) -> tuple[bool, int, int]:
     """The order of tables: the largest one of records first, plain facts last."""
     size = len(relation) * len(relation.columns)
-    is_series = relation.holder != relation.steps[:-1]
     nested = sum(len(around.steps) > 0 for around, _ in relation.chain()) - 1
-    return not relation.steps, is_series, nested, -size
+    return not relation.steps, nested, -size
 
 
 # --- declarations -------------------------------------------------------------------------------

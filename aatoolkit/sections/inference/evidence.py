@@ -15,9 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from aatoolkit._util.lexicon import words as lexicon
 from aatoolkit.sections.inference.relations import ColumnFinding, Numbers, Places, Relation
-from aatoolkit.sections.inference.words import singular, tokens
+from aatoolkit.sections.inference.words import singular
 
 FEWEST = 5
 """Fewer different rows than this may satisfy an identity by chance; ``_SMALL`` of tiny counts."""
@@ -373,19 +372,10 @@ def _find_parts(relation: Relation, count: int) -> Parts | None:
 
 
 def _experiment(relation: Relation, count: int) -> None:
-    """Record what narrowing to single engines shows: which counts add up, and what weights rates.
-
-    A filter that changed nothing was ignored, and shows nothing.
-    """
+    """Record what narrowing to single engines shows: which counts add up, what weights rates."""
     measures = [c for c in relation.columns if c.reading.is_number and c.is_own]
     parts = _find_parts(relation, count) if measures else None
     if parts is None:
-        return
-    same = all(
-        np.array_equal(c.numbers[parts.rows], c.numbers[parts.place], equal_nan=True)
-        for c in measures
-    )
-    if same and parts.held.all(axis=0)[parts.held.any(axis=0)].all():
         return
     weights = []
     for column in measures:
@@ -397,8 +387,7 @@ def _experiment(relation: Relation, count: int) -> None:
     for column in (column for column in measures if column not in weights):
         named = column.meaning
         is_count = named.kind == "count" and not named.mean and not column.seen.siblings
-        is_picked = bool({*tokens(column.name)[:1]} & lexicon("picked", "median"))
-        if is_picked or is_count or named.kind in ("rank", "change", "probability", "money"):
+        if is_count or named.kind in ("rank", "change", "probability", "money"):
             continue
         half = 0.5 * 10.0**-column.reading.decimals + _SLACK
         for weight in weights:
@@ -410,12 +399,11 @@ def _experiment(relation: Relation, count: int) -> None:
 def _additivity(column: ColumnFinding, parts: Parts) -> tuple[str, int]:
     """Test whether a column adds up over the parts; return the outcome, and on how many rows.
 
-    Additive counts add up exactly, distinct counts lie between the largest part and the sum, and
-    rates lie between the rates of the parts. A part that equals the whole was not filtered, and
-    tests nothing.
+    Additive counts add up exactly, and distinct counts lie between the largest part and the sum.
+    A part that equals the whole was not filtered, and tests nothing.
     """
     first, *strict = (_outcome(column.numbers, parts, rows, column.half) for rows in parts.known)
-    if first[0] in ("differs", "between") and strict and strict[0][0] in ("adds", "distinct"):
+    if first[0] == "differs" and strict and strict[0][0] in ("adds", "distinct"):
         return strict[0]
     return first
 
@@ -434,13 +422,10 @@ def _outcome(numbers: Numbers, parts: Parts, mask: Any, half: float) -> tuple[st
         return ("adds" if is_tested else ""), count
     if ((part == numbers[place]) | (part == 0))[is_known[place]].all():
         return "", count  # the filter changed no number that is there
-    low, high = _range(part, place, size)
-    # A part without the row has none of it.
-    low = np.where(used < len(parts.held), np.minimum(low, 0), low)
+    high = _range(part, place, size)[1]
     if ((numbers <= sums + slack) & (numbers >= high - slack))[is_known].all():
         return ("distinct" if count else ""), count
-    is_between = ((numbers >= low - slack) & (numbers <= high + slack))[is_known].all()
-    return ("between" if is_between else "differs"), count
+    return "differs", count
 
 
 def _range(numbers: Numbers, place: Places, size: int) -> tuple[Numbers, Numbers]:

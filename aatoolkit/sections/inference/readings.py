@@ -28,8 +28,9 @@ _ONE_COMMA = re.compile(r"[+\-\u2212]?\d{1,3},\d{3}")
 _SIGN = re.compile(r"[$€£¥₹₩₽₺₪₫₴₦฿]|[A-Z]{3}|kr\.?|zł|Kč|Ft")
 _SMALL = ("position", "rank", "share", "score", "probability", "milliseconds", "seconds")
 
+Moment = tuple[str, str | None, str, bool, str]
 # fmt: off
-_MOMENTS = (
+_MOMENTS: tuple[Moment, ...] = (
     # dtype, parse, form, whether only under the name of a time, what is said of it
     ("date", None, r"\d{4}-\d\d-\d\d", False, "days as YYYY-MM-DD"),
     ("timestamp", None, r"\d{4}-.*(Z|[+-]\d\d:?\d\d)", False, "instants"),
@@ -157,7 +158,7 @@ def _of_numbers(
 
 def _moment(distinct: set[Any], name: str) -> FieldReading | None:
     """Detect days or instants written as whole numbers, by their range, steps and name."""
-    low, high, is_named = min(distinct), max(distinct), is_time_name(name)
+    is_named = is_time_name(name)
     is_whole = all(float(value).is_integer() for value in distinct)
     # Hours to the second or millisecond are no numbers of anything else.
     steps = [unit for unit in (3_600_000, 3600) if all(value % unit == 0 for value in distinct)]
@@ -166,19 +167,25 @@ def _moment(distinct: set[Any], name: str) -> FieldReading | None:
     if not (is_whole and is_plain):
         return None
     # Of numbers that may be days one in thirty is one by chance.
-    is_day = (is_named or len(distinct) >= 5) and low >= 19_000_101 and high <= 21_001_231
-    days = [str(int(value)) for value in distinct]
-    if is_day and _parsed(days, "date", "YYYYMMDD", ()) is not None:
-        return FieldReading("date", "YYYYMMDD", evidence="days as YYYYMMDD")
-    ranges = (
-        ("timestamp", "epoch ms", "milliseconds", 10**12, 22 * 10**11, True),
-        ("timestamp", "epoch s", "seconds", 9 * 10**8, 22 * 10**8, is_named or is_hourly),
-        ("date", "epoch days", "days", 14_610, 25_568, is_named),
-    )
-    for dtype, parse, words, least, most, fits in ranges:
-        if fits and least <= low and high < most:
-            return FieldReading(dtype, parse, evidence=f"{words} since 1970")
+    fits = {"YYYYMMDD": len(distinct) >= 5, "epoch ms": True, "epoch s": is_hourly}
+    texts = [str(int(value)) for value in distinct]
+    for moment in _MOMENTS:
+        if moment[3] and (is_named or fits.get(str(moment[1]))):
+            reading = _as_moment(texts, texts, moment, ())
+            if reading is not None:
+                return reading
     return None
+
+
+def _as_moment(
+    values: Sequence[Any], texts: list[str], moment: Moment, missing: tuple[str, ...]
+) -> FieldReading | None:
+    """Read values as days or instants in one form; None if some are none."""
+    dtype, parse, form, _, evidence = moment
+    is_form = all(re.fullmatch(form, text, re.S) for text in texts)
+    if not is_form or _parsed(values, dtype, parse, missing) is None:
+        return None
+    return FieldReading(dtype, parse, missing, evidence)
 
 
 def _decimals(value: Any) -> int:
@@ -198,13 +205,9 @@ def _floats(array: Any) -> Numbers:
 def _of_texts(
     values: Sequence[Any], texts: list[str], name: str, nothing: tuple[str, ...]
 ) -> FieldReading:
-    fits = [
-        FieldReading(dtype, parse, nothing, evidence)
-        for dtype, parse, form, is_named, evidence in _MOMENTS
-        if all(re.fullmatch(form, text, re.S) for text in texts)
-        and (not is_named or is_time_name(name))
-        and _parsed(values, dtype, parse, nothing) is not None
-    ]
+    moments = [moment for moment in _MOMENTS if not moment[3] or is_time_name(name)]
+    readings = (_as_moment(values, texts, moment, nothing) for moment in moments)
+    fits = [reading for reading in readings if reading is not None]
     empty = tuple(word for word in nothing if word == "")
     as_text = FieldReading("string", None, empty, f"text, {len(texts)} different")
     if {"DD/MM/YYYY", "MM/DD/YYYY"} <= {fit.parse for fit in fits}:

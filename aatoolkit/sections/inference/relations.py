@@ -52,7 +52,7 @@ class Evidence:
         Counts by which the parts pool to the whole, and on how many rows.
     outcome : str
         That of narrowing the response to single engines: ``adds``, ``distinct`` (more than the
-        largest part and less than the sum), ``between``, ``differs``; empty if nothing was tested.
+        largest part and less than the sum), ``differs``; empty if nothing was tested.
     tested : int
         The rows that it was tested on, with two or more parts that were not zero.
     sums : list of str

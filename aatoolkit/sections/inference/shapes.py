@@ -186,6 +186,4 @@ def _name(relation: Relation, section: str, taken: set[str]) -> str:
     words = [snake(step.name) for step in relation.holder if isinstance(step, Field)]
     specific = [word for word in words if word not in lexicon("shell") and word != section]
     name = "_".join([section, *specific[-1:]]) if relation.steps else f"{section}_facts"
-    if name in taken and len(specific) > 1:
-        name = "_".join([section, *specific[-2:]])
     return fresh(name, taken)

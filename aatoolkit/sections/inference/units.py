@@ -73,9 +73,6 @@ _NAMED: tuple[tuple[str, str, bool | None, float, float, str | None, float], ...
     ("status", "", True, 100, 599, HTTP_STATUS, 1), ("money", "", None, -inf, inf, CURRENCY, 1),
     ("milliseconds", "", None, 0, inf, MILLISECONDS, 1), ("seconds", "", None, 0, inf, SECONDS, 1),
     ("bytes", "", None, 0, inf, BYTES, 1),
-    ("kilobytes", "", None, 0, inf, "kilobytes", 1),
-    ("megabytes", "", None, 0, inf, "megabytes", 1),
-    ("gigabytes", "", None, 0, inf, "gigabytes", 1),
 )
 # fmt: on
 

@@ -50,7 +50,6 @@ _SHORT = {short: word for short, _, word in (pair.partition("=") for pair in lex
 _FACTORS = {
     "cents": 0.01, "micro": 1e-6, "nano": 1e-9, "permille": 1e-3, "ppm": 1e-6, "basis_point": 1e-4,
 }  # fmt: skip
-_SIZES = {"kb": "kilobytes", "mb": "megabytes", "gb": "gigabytes"}
 
 
 @dataclass(frozen=True)
@@ -126,7 +125,6 @@ def meaning(name: str) -> Meaning:
         ("milliseconds", ends("millisecond")),
         ("seconds", ends("second") and (len(words) > 1 or last != "s")),
         ("bytes", (ends("byte") and last != "size") or ("bytes" in vocabulary and not is_rate)),
-        (_SIZES.get(last, ""), last in _SIZES),
         ("change", has("change")),
         ("money", has("money") and not is_rate and not ends("count")),
         ("share", has("ppm", "permille", "basis_point")),
@@ -293,10 +291,8 @@ class Vocabulary:
 
 
 def _mostly_match(form: re.Pattern[str], keys: list[str]) -> bool:
-    """Whether four fifths of the first keys, and of all of them, have a form."""
-    return bool(keys) and all(
-        sum(map(bool, map(form.fullmatch, some))) >= 0.8 * len(some) for some in (keys[:64], keys)
-    )
+    """Whether four fifths of the keys have a form."""
+    return bool(keys) and sum(map(bool, map(form.fullmatch, keys))) >= 0.8 * len(keys)
 
 
 def _named(options: Any, depth: int = 0) -> Iterator[tuple[str, Any]]:
@@ -314,20 +310,12 @@ def _labels(value: Any) -> set[str]:
         return set().union(*(_labels(inner) for inner in value.values() if type(inner) is list))
     members = value if isinstance(value, list) else []
     plain = {member for member in members if isinstance(member, str)}
-    objects = [_flat(member) for member in members if isinstance(member, dict)]
+    objects = [member for member in members if isinstance(member, dict)]
     for name in dict.fromkeys(name for record in objects for name in record):
         texts = {text for record in objects if isinstance(text := record.get(name), str)}
         is_day = any(map(_PATTERNS["date"].match, texts))
         plain |= {*filter(None, texts)} if len(texts) == len(objects) and not is_day else set()
     return plain
-
-
-def _flat(value: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge the fields of nested objects into those of an object."""
-    merged: dict[str, Any] = {}
-    for name, inner in value.items():
-        merged = {**merged, **_flat(inner)} if isinstance(inner, dict) else {name: inner, **merged}
-    return merged
 
 
 def texts(value: Any) -> Iterator[str]:
