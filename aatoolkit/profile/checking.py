@@ -179,14 +179,10 @@ def problem_of(
         near = near_matches(rule.at, sorted({*paths, *(p.rpartition(".")[0] for p in paths)}))
         hint = did_you_mean(near, "look at the response for its fields")
         return f"no response has {rule.at!r}; {hint}" if responses else None
-    stated = (value.get(rule.status) if isinstance(value, dict) else value for value in values)
-    words = {repr(word): word for word in stated if isinstance(word, str | int)}
     texts = dict.fromkeys(raw(value)[:80] for value in values)
-    example = ", ".join(f"{word}: …" for word in [*words][:_SHOWN]) or "…"
     return (
         f"none of the values of {rule.at!r} is known: {', '.join([*texts][:_SHOWN])}; say what "
-        f"they mean, as words={{{example}}} with {', '.join(_MEANINGS)}, or which field says it, "
-        "as status="
+        f"they mean as words=, with {', '.join(_MEANINGS)}, or which field says it, as status="
     )
 
 

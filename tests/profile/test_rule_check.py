@@ -34,7 +34,7 @@ def read(section: aa.profile.SectionDraft) -> aa.Tables:
 
 def test_a_flag_of_unknown_name_is_not_available_for_being_true(section):
     for rule in ({}, {"words": {"joo": "not_run"}}):
-        with pytest.raises(ArgumentError, match=r"true, false.*True: …, False: ….*not_run"):
+        with pytest.raises(ArgumentError, match=r"true, false.*not_run"):
             section.set_rule(at="rivit[].tyhja", **rule)
         declared = section.section.with_rule(at="rivit[].tyhja", **rule)
         tables = aa.normalize(declared, ANSWER)
@@ -70,7 +70,7 @@ def test_several_rules_are_saved_in_both_forms(tmp_path):
         ({"at": "tilat"}, "no response has 'tilat'; did you mean 'tila'"),
         ({"at": "測定{}"}, "which field says it, as status="),
         ({"at": "rivit[].lkm{}"}, "no response has"),
-        ({"at": "tila.vaihe"}, "'osittain': …"),
+        ({"at": "tila.vaihe"}, '"osittain"; say what'),
         ({"at": "tila.vaihe", "words": {"osittain": "osa"}}, "'osa' is no status; there are avail"),
         ({"at": "header x-tila"}, "no response has 'header x-tila'"),
     ],

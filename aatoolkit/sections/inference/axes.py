@@ -315,6 +315,10 @@ class Structure:
         kinds = _kinds_down(array.filled)
         is_mixed = all(len(kind) <= 1 for kind in kinds) and len(set().union(*kinds)) > 1
         header = self._header(axis, array, is_mixed=is_mixed)
+        label = None if is_mixed else self._label(axis, array)
+        if header is not None and label is not None:
+            is_nearer = _common(label.steps, array.steps) > _common(header[0], array.steps)
+            header = None if is_nearer else header
         if header is not None or (is_mixed and _is_tuple(axis, array, 2)):
             self._columns(axis, array, *(header or (None, ())))
             return True

@@ -15,7 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from aatoolkit.sections.inference.relations import ColumnFinding, Numbers, Places, Relation
+from aatoolkit.sections.inference.relations import (
+    DO_NOT_ADD,
+    ColumnFinding,
+    Numbers,
+    Places,
+    Relation,
+)
 from aatoolkit.sections.inference.words import singular
 
 FEWEST = 5
@@ -23,7 +29,6 @@ FEWEST = 5
 
 _SMALL, _PARTS, _LARGE, _RESPONSES, _MOST_SIBLINGS = 20, 3, 50, 64, 7
 _CHANCE, _SLACK = 1e-4, 1e-9
-_NEVER_PARTS = ("share", "position", "rank", "score", "probability", "id", "time", "status")
 
 
 def gather(relations: list[Relation], parts: int) -> None:
@@ -380,7 +385,7 @@ def _experiment(relation: Relation, count: int) -> None:
     weights = []
     for column in measures:
         outcome, rows = _additivity(column, parts)
-        if outcome != "adds" or column.meaning.kind not in _NEVER_PARTS:
+        if outcome != "adds" or column.meaning.kind not in DO_NOT_ADD:
             column.seen.outcome, column.seen.tested = outcome, rows
         if column.seen.outcome == "adds" and column.may_be_counted:
             weights.append(column)

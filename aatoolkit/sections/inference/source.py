@@ -67,12 +67,6 @@ def file_of(
     return f"{_HEAD.format(title=title)}\n\n{_imports(body)}\n\n{body}\n"
 
 
-def code_of(analysis: Analysis) -> str:
-    """Generate the Python of one section, with the evidence of its rules in comments."""
-    body = "\n".join(_section("SECTION", analysis))
-    return f"{_imports(body)}\n\n{body}"
-
-
 def _variable(section: str) -> str:
     return re.sub(r"\W", "_", section).upper()
 
@@ -226,7 +220,8 @@ class Proposal:
 
     def __init__(self, analysis: Analysis) -> None:
         self.section: Section = analysis.declared
-        self.code: str = code_of(analysis)
+        body = "\n".join(_section("SECTION", analysis))
+        self.code: str = f"{_imports(body)}\n\n{body}"
 
     def __str__(self) -> str:
         return self.code
