@@ -5,8 +5,8 @@ SQL and files that any engine reads. In reading order:
 
 - ``archive``: `Archive`, the public class, and the archive as a store of responses.
 - ``store``: Delta tables by name, with typed errors; the log of runs, by which a run is whole or
-  not there. ``schema``: declared tables as Delta tables, made where missing, extended where
-  declarations grow. ``checksums``: of every file.
+  not there; checksums of every file. ``schema``: declared tables as Delta tables, made where
+  missing, extended where declarations grow.
 - ``snapshot``: the rows of committed runs as views of SQL, and which of them are wanted.
 - ``responses``: responses as rows, and which there are.
 - ``writing``: responses to rows of tables, and one run; ``adding``: fetching and resuming, here or

@@ -30,12 +30,11 @@ from aatoolkit.archive.adding import (
     payloads_of,
     plan,
 )
-from aatoolkit.archive.checksums import Checksums
 from aatoolkit.archive.reading import TableReader, dask_frame, overview, sql_tables
 from aatoolkit.archive.responses import RESPONSES, USABLE, ResponseIndex, groups_of, source_of
 from aatoolkit.archive.schema import CHANGES, CHANGES_SCHEMA
 from aatoolkit.archive.snapshot import Selection, Snapshot, When, in_list, quoted
-from aatoolkit.archive.store import RUNS, ArchiveStore, duckdb, engine, read_runs, typed
+from aatoolkit.archive.store import RUNS, ArchiveStore, Checksums, duckdb, engine, read_runs, typed
 from aatoolkit.archive.upkeep import ArchiveCheck, UpkeepReport
 from aatoolkit.client.client import Client, Project, each_of
 from aatoolkit.client.reading import known_sections

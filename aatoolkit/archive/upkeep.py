@@ -16,7 +16,6 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from aatoolkit._util.text import visible
-from aatoolkit.archive.checksums import FOLDER, Checksums, note_all
 from aatoolkit.archive.responses import RESPONSES, SCHEMA, USABLE, ArchivedResponse, groups_of
 from aatoolkit.archive.schema import (
     BESIDE,
@@ -32,12 +31,15 @@ from aatoolkit.archive.schema import (
 )
 from aatoolkit.archive.snapshot import Snapshot, identifier, in_list, quoted
 from aatoolkit.archive.store import (
+    FOLDER,
     RUNS,
     ArchiveStore,
+    Checksums,
     again,
     engine,
     log,
     new_run,
+    note_all,
     read_runs,
     written,
 )

@@ -14,7 +14,6 @@ import pyarrow as pa
 
 from aatoolkit import sections
 from aatoolkit.archive import schema
-from aatoolkit.archive.checksums import note
 from aatoolkit.archive.responses import (
     RESPONSES,
     SCHEMA,
@@ -28,7 +27,7 @@ from aatoolkit.archive.responses import (
 )
 from aatoolkit.archive.schema import BESIDE, CONTEXT, FRAMES, STATED, StoredTable, fitted
 from aatoolkit.archive.snapshot import Snapshot, in_list
-from aatoolkit.archive.store import RUNS, ArchiveStore, RunLog, log, new_run
+from aatoolkit.archive.store import RUNS, ArchiveStore, RunLog, log, new_run, note
 from aatoolkit.availability import Status
 from aatoolkit.client.reading import to_tables
 from aatoolkit.errors import AAToolkitError, ArchiveConflict, ArchiveError

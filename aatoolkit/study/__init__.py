@@ -4,8 +4,8 @@ In come a project or client (`Study.record`); out come a folder of recorded resp
 project answering from that folder alone, and publications of its tables. In reading order:
 
 - ``study``: `Study`, the public class.
-- ``files``: the files of a study, in a folder or a zip file, and their checksums; ``record``: the
-  manifest, a line for each response.
+- ``files``: the files of a study, in a folder or a zip file, and their checksums; the manifest,
+  a line for each response.
 - ``recording``: a study as a store of responses, clients that record into it and replay it, and
   recorded responses as tables: their hashes, profiles and explanations.
 - ``verify``: every byte against the seal; ``comparing``: two studies.
@@ -16,7 +16,7 @@ project answering from that folder alone, and publications of its tables. In rea
 from __future__ import annotations
 
 from aatoolkit.study.comparing import StudyDiff
-from aatoolkit.study.record import Record
+from aatoolkit.study.files import Record
 from aatoolkit.study.study import Study
 from aatoolkit.study.verify import Problem, Verification
 

@@ -14,7 +14,7 @@ from aatoolkit._util.text import counted, visible, wrapped_in_ipython
 from aatoolkit.frame.groupby import flattened
 from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.normalizer.tables import Tables
-from aatoolkit.study.record import Record
+from aatoolkit.study.files import Record
 from aatoolkit.study.recording import readable
 
 if TYPE_CHECKING:

@@ -2,24 +2,44 @@
 
 Links are listed and never followed. Of a zip file nothing is unpacked: its members are the files
 that ``SHA256SUMS`` lists, and every byte that is used is compared with it.
+
+The manifest has a line for each response, with the SHA-256 of the line before: `Record` is one
+line; `Writer` appends them, safe across threads and processes.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
+import json
 import os
+import platform
 import re
 import stat
+import sys
+import threading
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import parse_qsl, urlsplit
 
+import pandas as pd
+import pyarrow as pa
+
+from aatoolkit import __version__
 from aatoolkit._util.files import write_whole
+from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import visible
-from aatoolkit.errors import AAToolkitError, StudyError
+from aatoolkit.errors import AAToolkitError, FetchError, NotWritten, StudyError
 from aatoolkit.jsontree import decode
+from aatoolkit.jsontree.layout import MAX_NODES
+from aatoolkit.payload import Payload, Request, Response
+from aatoolkit.scope import Scope
 
 T = TypeVar("T")
 
@@ -247,3 +267,390 @@ def _walk(folder: Path, before: str) -> Iterator[str]:
                 if name not in (RESPONSES, RESULT_FILES):
                     yield f"{name}/"
                 yield from _walk(folder / entry.name, f"{name}/")
+
+
+# -- the manifest ----------------------------------------------------------------------------------
+
+_FACTS = ("sha256", "size", "stale", "status")
+
+
+@lru_cache(maxsize=1)
+def versions() -> Mapping[str, str]:
+    """The versions of the software that records and reads responses."""
+    return {
+        "aatoolkit": __version__,
+        "pandas": pd.__version__,
+        "pyarrow": pa.__version__,
+        "python": platform.python_version(),
+    }
+
+
+def request_of(url: str) -> Request:
+    """The request that an address asks.
+
+    Raises
+    ------
+    ValueError
+        If it is no address of the API.
+    """
+    parts = urlsplit(url)
+    params = parse_qsl(parts.query, keep_blank_values=True)
+    origin = f"{parts.scheme}://{parts.netloc}"
+    return Request.from_dict({"origin": origin, "path": parts.path, "params": params})
+
+
+@dataclass(frozen=True)
+class Record:
+    """One recorded request, and what is known of its response.
+
+    Attributes
+    ----------
+    request : Request
+        What was asked, with the base URL of the service.
+    status : int
+        The HTTP status of the response.
+    sha256 : str
+        The SHA-256 of its body, under which the body is stored.
+    size : int
+        The length of its body in bytes.
+    headers : mapping of str to str
+        The response headers that are stored.
+    fetched_at : datetime.datetime
+        When the service sent it, in UTC.
+    stale : bool
+        Whether it came from a cache after it had expired.
+    error : str or None
+        The type of the error that the response means, if it is one.
+    versions : mapping of str to str
+        The versions of the software that recorded it.
+    previous : str or None
+        The SHA-256 of the line before in the manifest.
+    max_nodes : int
+        The number of different paths that the client which recorded it reads in a response.
+
+    Examples
+    --------
+    >>> from aatoolkit.payload import Request
+    >>> from aatoolkit.study import Record
+    >>> request = Request.for_section("acme.example", "domains", Scope(days=7))
+    >>> moment = datetime(2026, 11, 20, tzinfo=UTC)
+    >>> record = Record(request.at("https://api.example"), 200, "0" * 64, 2, {}, moment)
+    >>> record.host, record.section, record.scope
+    ('acme.example', 'domains', Scope(days=7))
+    """
+
+    request: Request
+    status: int
+    sha256: str
+    size: int
+    headers: Mapping[str, str]
+    fetched_at: datetime
+    stale: bool = False
+    error: str | None = None
+    versions: Mapping[str, str] | None = None
+    previous: str | None = None
+    max_nodes: int = MAX_NODES
+
+    @classmethod
+    def of(cls, response: Response, **facts: Any) -> Record:
+        """Make the record of a response; the facts are ``stale``, ``error`` and ``max_nodes``."""
+        return cls(
+            response.request,
+            response.status,
+            response.sha256,
+            len(response.body),
+            dict(response.headers),
+            response.fetched_at.astimezone(UTC),
+            versions=versions(),
+            **facts,
+        )
+
+    @property
+    def base_url(self) -> str:
+        """The base URL of the service."""
+        return self.request.base_url
+
+    @property
+    def host(self) -> str:
+        """The project's domain."""
+        return self.request.host
+
+    @property
+    def section(self) -> str | None:
+        """The section; None for scope options and the combined view."""
+        return self.request.section
+
+    @property
+    def scope(self) -> Scope | None:
+        """The scope; None for scope options."""
+        return self.request.scope
+
+    @property
+    def url(self) -> str:
+        """The whole address of the request."""
+        return self.request.url
+
+    @property
+    def name(self) -> str:
+        """The request in words, for messages."""
+        if self.scope is None:
+            return f"scope options of {self.host}"
+        return visible(f"{self.section or 'combined view'} of {self.host}, {self.scope!r}")
+
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        """What no two records of a study share: address, time, status and hash."""
+        return self.url, self.fetched_at, self.status, self.sha256
+
+    def response(self, body: bytes) -> Response:
+        """Build the recorded response from its bytes."""
+        return Response(self.request, self.status, self.headers, self.fetched_at, body)
+
+    def payload(self, body: bytes) -> Payload:
+        """Build the payload of the recorded response from its bytes."""
+        return Payload._of(self.response(body), from_cache=True, stale=self.stale)
+
+    def to_error(self, body: bytes) -> FetchError | None:
+        """Build the error that the response means; None if it is usable."""
+        if self.error is None:
+            return None
+        from aatoolkit.http.judge import judge  # not at once: a browser has no cache of responses
+
+        error = judge(self.url, self.status, self.headers, body)
+        if error is None:
+            raise StudyError(f"the response to {self.name} is no error, as the manifest has it")
+        error.section, error.scope = self.section, self.scope
+        return error
+
+    def dumps(self) -> bytes:
+        """Serialize to one line of canonical JSON, without a line break."""
+        moment = self.fetched_at.replace(tzinfo=None).isoformat(timespec="microseconds")
+        response = {name: getattr(self, name) for name in _FACTS}
+        response |= {"fetched_at": f"{moment}Z", "headers": dict(self.headers)}
+        if self.max_nodes != MAX_NODES:
+            response["max_nodes"] = self.max_nodes
+        return canonical(
+            {
+                "error": self.error,
+                "previous": self.previous,
+                "request": self.request.to_dict(),
+                "response": response,
+                "versions": dict(self.versions or {}),
+            }
+        )
+
+    @classmethod
+    def loads(cls, line: bytes) -> Record:
+        """Parse a line of the manifest.
+
+        Raises
+        ------
+        StudyError
+            If it is not a line that `dumps` could have written.
+        """
+        try:
+            body = decode.decode(line)
+            response, error, previous = body["response"], body["error"], body["previous"]
+            moment = datetime.fromisoformat(response.pop("fetched_at"))
+            request = Request.from_dict(body["request"])
+            record = cls(
+                request,
+                **response,
+                fetched_at=moment,
+                error=error,
+                versions=body["versions"],
+                previous=previous,
+            )
+            digests = (record.sha256, previous or "0" * 64)
+            texts = (
+                *record.headers.items(),
+                *body["versions"].items(),
+                ("" if error is None else error,),
+            )
+            numbers = (record.status, record.size, record.max_nodes)
+            is_valid = (
+                record.dumps() == line
+                and canonical_host(request.host) == request.host
+                and (request.scope is not None or {*request.params} <= {"refresh"})
+                and type(record.stale) is bool
+                and all(map(SHA256.fullmatch, digests))
+                and all(isinstance(text, str) for part in texts for text in part)
+                and all(type(number) is int and number >= 0 for number in numbers)
+            )
+        except UNREADABLE:
+            is_valid = False
+        if not is_valid:
+            raise StudyError("a line of the manifest is not valid")
+        return record
+
+
+def canonical(body: Any) -> bytes:
+    """Serialize to canonical JSON: sorted keys, no spaces, UTF-8."""
+    text = json.dumps(body, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return text.encode()
+
+
+# -- the manifest ------------------------------------------------------------------------------
+
+
+def parse_lines(data: bytes, previous: str | None = None, first: int = 1) -> list[Record]:
+    """Parse the lines of a manifest, or of a part of it.
+
+    Parameters
+    ----------
+    data
+        Its lines.
+    previous
+        The SHA-256 of the line before the first of them.
+    first
+        The number of the first of them, for error messages.
+
+    Raises
+    ------
+    StudyError
+        If a line is damaged, missing, out of order, unfinished or there twice.
+    """
+    *lines, rest = data.split(b"\n")
+    if rest:
+        raise _broken("its last line is unfinished")
+    records = []
+    for number, line in enumerate(lines, first):
+        try:
+            record = Record.loads(line)
+        except StudyError:
+            raise _broken(f"line {number} is damaged") from None
+        if record.previous != previous:
+            raise _broken(f"line {number} does not follow the line before")
+        records.append(record)
+        previous = sha256_of(line)
+    if len({record.identity for record in records}) < len(records):
+        raise _broken("it holds a response twice")
+    return records
+
+
+def _broken(problem: str) -> StudyError:
+    return StudyError(f"the manifest is damaged: {problem}", problems=(f"{MANIFEST}: {problem}",))
+
+
+class Writer:
+    """Append to the manifest of one folder; safe across threads and processes.
+
+    Parameters
+    ----------
+    folder
+        The folder of the study.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._lock = threading.Lock()
+        self._read = 0
+        self._previous: str | None = None
+        self._identities: set[tuple[Any, ...]] = set()
+
+    def append(self, record: Record, body: bytes) -> None:
+        """Store a response, if it is not yet: its bytes first, then its line.
+
+        Raises
+        ------
+        StudyError
+            If the manifest is damaged.
+        NotWritten
+            If it cannot be written: the disk is full, or a permission is missing.
+        """
+        with self.held() as manifest:
+            if record.identity in self._identities:
+                return
+            unseal(self.folder)
+            file = self.folder / body_file(record.sha256)
+            if not (file.is_file() and file.stat().st_size == len(body)):
+                write_whole(file, body)
+            line = replace(record, previous=self._previous).dumps()
+            _append(manifest, line + b"\n")
+            self._remember(line, record)
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[int]:
+        """Lock the manifest against other writers, read what they added, and yield its handle.
+
+        The unfinished line of a writer that was killed is dropped.
+        """
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+        reason: OSError | None = None
+        try:
+            with self._lock:
+                manifest = os.open(self.folder / MANIFEST, flags, 0o666)
+                try:
+                    _lock(manifest)
+                    self._catch_up(manifest)
+                    yield manifest
+                finally:
+                    with contextlib.suppress(OSError):
+                        _unlock(manifest)
+                    os.close(manifest)
+        except AAToolkitError:
+            raise
+        except OSError as error:
+            reason = error
+        if reason is not None:
+            raise NotWritten(
+                f"the study in {self.folder} cannot be written to: {reason.strerror or reason}",
+                path=str(self.folder),
+                errno=reason.errno,
+            )
+
+    def _catch_up(self, manifest: int) -> None:
+        if os.fstat(manifest).st_size < self._read:
+            raise _broken("it was cut while it was written to")
+        os.lseek(manifest, self._read, os.SEEK_SET)
+        with open(manifest, "rb", closefd=False) as file:
+            data = file.read()
+        end = data.rfind(b"\n") + 1
+        if end < len(data):
+            os.ftruncate(manifest, self._read + end)
+        for record in parse_lines(data[:end], self._previous, len(self._identities) + 1):
+            self._remember(record.dumps(), record)
+
+    def _remember(self, line: bytes, record: Record) -> None:
+        self._previous = sha256_of(line)
+        self._read += len(line) + 1
+        self._identities.add(record.identity)
+
+
+def unseal(folder: Path) -> None:
+    """Remove the seal and the hashes of tables, which no longer fit what is written next."""
+    for name in (SEAL, TABLES):
+        (folder / name).unlink(missing_ok=True)
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(handle: int, how: int = msvcrt.LK_LOCK) -> None:
+        # Windows locks bytes: one far beyond the end, so that readers are not kept out.
+        os.lseek(handle, 1 << 30, os.SEEK_SET)
+        msvcrt.locking(handle, how, 1)
+
+    def _unlock(handle: int) -> None:
+        _lock(handle, msvcrt.LK_UNLCK)
+
+else:
+    import fcntl
+
+    def _lock(handle: int) -> None:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+
+    def _unlock(handle: int) -> None:
+        fcntl.flock(handle, fcntl.LOCK_UN)
+
+
+def _append(handle: int, line: bytes) -> None:
+    """Append a line durably, or leave the manifest as it was."""
+    end = os.lseek(handle, 0, os.SEEK_END)
+    try:
+        while line:
+            line = line[os.write(handle, line) :]
+        os.fsync(handle)
+    except BaseException:
+        os.ftruncate(handle, end)
+        raise

@@ -41,8 +41,7 @@ from aatoolkit.scope import Scope
 from aatoolkit.sections import Profile
 from aatoolkit.sections.profile import SCOPE_OPTIONS, ProfileSource
 from aatoolkit.sections.profile_json import dump_profile, load_profile
-from aatoolkit.study.files import parsed
-from aatoolkit.study.record import Record, canonical, request_of
+from aatoolkit.study.files import Record, canonical, parsed, request_of
 
 if TYPE_CHECKING:
     from aatoolkit.study.study import Study

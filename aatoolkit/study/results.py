@@ -15,8 +15,16 @@ from aatoolkit._util.text import visible
 from aatoolkit.errors import StudyError, did_you_mean, near_matches
 from aatoolkit.frame.parquet import read_parquet, write_parquet
 from aatoolkit.metadata.arrow_schema import logical_hash
-from aatoolkit.study.files import RESULTS, SHA256, UNREADABLE, parsed, result_file
-from aatoolkit.study.record import canonical, unseal, versions
+from aatoolkit.study.files import (
+    RESULTS,
+    SHA256,
+    UNREADABLE,
+    canonical,
+    parsed,
+    result_file,
+    unseal,
+    versions,
+)
 from aatoolkit.study.recording import RERUN_RESULTS, rerun_place
 
 if TYPE_CHECKING:

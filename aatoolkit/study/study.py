@@ -43,17 +43,22 @@ from aatoolkit.study.files import (
     STUDY,
     TABLES,
     FolderFiles,
+    Record,
+    Writer,
     body_file,
+    canonical,
     format_seal,
     is_study_file,
     open_files,
     pack,
+    parse_lines,
     parsed,
     result_file,
     sha256_of,
+    unseal,
     unusable,
+    versions,
 )
-from aatoolkit.study.record import Record, Writer, canonical, parse_lines, unseal, versions
 from aatoolkit.study.recording import (
     Hashes,
     Recorder,

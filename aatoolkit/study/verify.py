@@ -16,14 +16,15 @@ from aatoolkit.study.files import (
     SEAL,
     STUDY,
     TABLES,
+    Record,
     StudyFiles,
     body_file,
     format_seal,
     is_study_file,
+    parse_lines,
     parse_seal,
     sha256_of,
 )
-from aatoolkit.study.record import Record, parse_lines
 from aatoolkit.study.recording import Hashes, parse_tables
 
 _WHY = {

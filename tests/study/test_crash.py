@@ -58,7 +58,7 @@ def test_a_full_disk_keeps_what_was_there(
     second = replace(first, request=asking(topic="topic 2"))
     before = (study.path / "manifest.jsonl").read_bytes()
     with monkeypatch.context() as patched:
-        patched.setattr(f"aatoolkit.study.record.os.{call}", full)
+        patched.setattr(f"aatoolkit.study.files.os.{call}", full)
         with pytest.raises(errors.NotWritten) as caught:
             writer.append(second, body)
     assert caught.value.errno == errno.ENOSPC

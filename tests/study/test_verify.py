@@ -218,7 +218,7 @@ def test_other_tables_are_distinguished_from_altered_bytes(
 def forge(folder: Path, **changes: Any) -> None:
     """Change the first line of a manifest, in a chain that holds."""
     manifest = folder / "manifest.jsonl"
-    from aatoolkit.study.record import canonical
+    from aatoolkit.study.files import canonical
 
     line = json.loads(manifest.read_bytes().split(b"\n")[0])
     for path, value in changes.items():
