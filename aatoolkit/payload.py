@@ -18,7 +18,7 @@ from urllib.parse import quote_plus, urlencode
 
 from aatoolkit._util.attributes import Chaptered
 from aatoolkit._util.text import visible, wrapped_in_ipython
-from aatoolkit.errors import ArgumentError, ScopeError
+from aatoolkit.errors import ArgumentError
 from aatoolkit.jsontree import decode
 from aatoolkit.scope import Scope
 
@@ -144,20 +144,15 @@ class Request:
         """
         try:
             params = {str(name): str(value) for name, value in facts["params"]}
-            address = _ADDRESS.fullmatch(facts["origin"] + facts["path"])
-        except (KeyError, TypeError, ValueError):
-            address = None
-        if address is None:
-            raise ValueError("it is not a request of the API")
-        resource, scope = address["resource"], None
-        if resource == "agent-analytics":
-            filters = {name: value for name, value in params.items() if name != "section"}
-            try:
+            address: Any = _ADDRESS.fullmatch(facts["origin"] + facts["path"])
+            resource, scope = address["resource"], None
+            if resource == "agent-analytics":
+                filters = {name: value for name, value in params.items() if name != "section"}
                 scope = Scope._from_query(urlencode(filters))
-            except ScopeError as error:
-                raise ValueError(error.message) from None
+        except (KeyError, TypeError, ValueError):
+            raise ValueError("it is not a request of the API") from None
         return cls(
-            resource,  # type: ignore[arg-type]
+            resource,
             address["host"],
             params.get("section"),
             scope,

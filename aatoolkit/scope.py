@@ -222,8 +222,6 @@ class ScopeOptions(NamesNear):
         there is none, None where their number is not given.
     """
 
-    _PARTS = ("engines", "topics", "categories", "brands", "own_terms", "days")
-
     def __init__(
         self,
         host: str,

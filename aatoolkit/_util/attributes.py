@@ -6,7 +6,6 @@ import inspect
 import sys
 from abc import ABCMeta
 from collections.abc import Sequence
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from aatoolkit.errors import did_you_mean, near_matches
@@ -120,10 +119,5 @@ class Closing(metaclass=Chaptered):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

@@ -131,8 +131,6 @@ def p_value(value: float) -> str:
     >>> p_value(0.0004), p_value(0.0361), p_value(0.29)
     ('p < 0.001', 'p = 0.036', 'p = 0.29')
     """
-    if not math.isfinite(value):
-        return f"p {_NONE}"
     return "p < 0.001" if value < 0.001 else f"p = {value:.{3 if value < 0.1 else 2}f}"
 
 

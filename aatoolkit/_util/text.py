@@ -158,18 +158,6 @@ def code(text: str) -> str:
     return f'<code class="tex2jax_ignore">{markup(text)}</code>'
 
 
-def listing(title: str, items: Iterable[str]) -> str:
-    """A title and a list, as HTML.
-
-    Examples
-    --------
-    >>> listing("domains", ["source_domains"])
-    '<div class="tex2jax_ignore"><b>domains</b><ul><li>source_domains</li></ul></div>'
-    """
-    entries = "".join(f"<li>{markup(item)}</li>" for item in items)
-    return f'<div class="tex2jax_ignore"><b>{markup(title)}</b><ul>{entries}</ul></div>'
-
-
 # -- within a width ----------------------------------------------------------------------------
 
 _DEFAULT = 80
@@ -259,7 +247,9 @@ class Described(metaclass=Chaptered):
         printer.text(wrap_lines(str(self)))
 
     def _repr_html_(self) -> str:
-        return listing(*self._described())
+        title, lines = self._described()
+        items = "".join(f"<li>{markup(line)}</li>" for line in lines)
+        return f'<div class="tex2jax_ignore"><b>{markup(title)}</b><ul>{items}</ul></div>'
 
 
 def parse_moment(text: str) -> date | datetime | None:

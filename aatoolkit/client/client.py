@@ -138,9 +138,8 @@ class Client(Closing, NamesNear):
         # They may show this object before it is complete, too.
         self.base_url: str = "?"
         self.offline: bool = offline
-        replaying = client_in_place(base_url)
-        if replaying is not None:
-            vars(self).update(vars(replaying))
+        if has_stand_in():
+            vars(self).update(vars(_made_by[0](base_url)))
             if profile is not None:
                 vars(self)["_profile"] = Profile.load(profile)
             return
@@ -819,16 +818,15 @@ def find_token(stated: Secret | None, origin: str) -> Secret | None:
         return stated
     if os.environ.get(TOKEN):
         return Secret(os.environ[TOKEN])
-    if os.environ.get(TOKEN_FILE):
-        return _read_file(Path(os.environ[TOKEN_FILE]).expanduser())
-    return _ask_keyring(origin)
+    if not os.environ.get(TOKEN_FILE):
+        try:
+            import keyring
 
-
-def _read_file(path: Path) -> Secret:
-    from aatoolkit.http import Secret
-
+            return Secret.wrap(keyring.get_password(KEYRING_SERVICE, origin) or None)
+        except Exception:  # key stores fail in many ways; each means no token
+            return None
     try:
-        return Secret(read_regular_file(path, _MAX_FILE))
+        return Secret(read_regular_file(Path(os.environ[TOKEN_FILE]).expanduser(), _MAX_FILE))
     except (OSError, ValueError) as error:  # not text, or no path
         reason = getattr(error, "strerror", None) or "it is not text"
     # Raised outside the handler: a decoding error holds the content of the file.
@@ -837,19 +835,6 @@ def _read_file(path: Path) -> Secret:
         "permissions",
         argument="token",
     )
-
-
-def _ask_keyring(origin: str) -> Secret | None:
-    """Return the token that the system's key store holds for this service, if any."""
-    from aatoolkit.http import Secret
-
-    try:
-        import keyring
-
-        password = keyring.get_password(KEYRING_SERVICE, origin)
-    except Exception:  # key stores fail in many ways; each means no token
-        return None
-    return Secret.wrap(password or None)
 
 
 MakeClient = Callable[[str | None], "Client"]
@@ -866,8 +851,3 @@ def stand_in(make: MakeClient) -> None:
 def has_stand_in() -> bool:
     """Whether the clients of this process are replaced by another one."""
     return bool(_made_by)
-
-
-def client_in_place(base_url: str | None) -> Client | None:
-    """Return the client that replaces one of a service; None if clients are not replaced."""
-    return _made_by[0](base_url) if _made_by else None

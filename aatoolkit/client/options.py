@@ -19,9 +19,7 @@ from aatoolkit.sections.profile import SCOPE_OPTIONS
 _TABLES = ("scope_engines", "scope_topics", "scope_categories", "scope_brands")
 
 
-def read_options(
-    host: str, payload: Payload, options: ReadingOptions | None = None
-) -> ScopeOptions:
+def read_options(host: str, payload: Payload, reading: ReadingOptions) -> ScopeOptions:
     """Return the scope options of a response.
 
     Raises
@@ -29,7 +27,6 @@ def read_options(
     DecodeError
         If the response is not one JSON document.
     """
-    reading = options or ReadingOptions()
     declared = get(SCOPE_OPTIONS)
     if reading.profile is not None:
         own = reading.profile.get(SCOPE_OPTIONS)

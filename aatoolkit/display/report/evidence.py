@@ -178,7 +178,7 @@ class SectionEvidence:
             f"<dt>{text(column_title(name))}</dt><dd>{_meaning(explanation)}</dd>"
             for name, explanation in meanings.items()
         )
-        rows = "\n".join(self._row(row) for _, row in sorted(table.rows.items(), key=_position))
+        rows = "\n".join(self._row(row) for _, row in sorted(table.rows.items()))
         head = f"{text(table.title)}: {counted(len(table), 'number')} in "
         head += counted(len(table.rows), "row")
         return fold(head, f"<dl>{definitions}</dl>\n<ul>{rows}</ul>")
@@ -211,10 +211,6 @@ class SectionEvidence:
             f' <a href="#{self._anchor(self._reasons, "w", reason)}">Why</a>'
             for reason in dict.fromkeys(statement.reason for statement in statements)
         )
-
-
-def _position(row: tuple[int, _Row]) -> int:
-    return row[0]
 
 
 def _meaning(explanation: Explanation) -> str:

@@ -23,7 +23,7 @@ from aatoolkit._util.text import clipped, code, counted, visible
 from aatoolkit.client.client import Project
 from aatoolkit.client.dataset import Dataset
 from aatoolkit.client.reading import known_sections, section_names
-from aatoolkit.errors import ArgumentError, ScopeError
+from aatoolkit.errors import ScopeError
 from aatoolkit.scope import DAYS, FILTERS, UNTAGGED, Scope, ScopeOptions
 from aatoolkit.sections import default_profile
 from aatoolkit.sections.declared import PROFILE
@@ -406,11 +406,6 @@ class SectionPicker(Picker):
     def __init__(
         self, source: Project | Dataset | None = None, chosen: str | Iterable[str] | None = None
     ) -> None:
-        if source is not None and not isinstance(source, Project | Dataset):
-            raise ArgumentError(
-                f"a {type(source).__name__} has no sections; give a project, a dataset or nothing",
-                argument="source",
-            )
         profile = source.client.profile if isinstance(source, Project) else default_profile()
         names = section_names(profile)
         options = [
