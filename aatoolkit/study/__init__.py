@@ -8,8 +8,8 @@ project answering from that folder alone, and publications of its tables. In rea
   a line for each response.
 - ``recording``: a study as a store of responses, clients that record into it and replay it, and
   recorded responses as tables: their hashes, profiles and explanations.
-- ``verify``: every byte against the seal; ``comparing``: two studies.
-- ``results``: named results; ``rerun``: run a notebook again and compare them.
+- ``verify``: every byte against the seal; ``comparing``: two studies, and named
+  results. ``rerun``: run a notebook again and compare them.
 - ``publishing``: the tables as a folder for other people.
 """
 

@@ -32,10 +32,9 @@ from aatoolkit.client.client import BASE_URL, TOKEN, TOKEN_FILE, stand_in
 from aatoolkit.errors import ArgumentError, StudyError
 from aatoolkit.frame.groupby import flattened
 from aatoolkit.metadata.arrow_schema import logical_hash
-from aatoolkit.study.comparing import SHOWN, differences, key_of, sentences
+from aatoolkit.study.comparing import SHOWN, differences, frame_of, key_of, parse_results, sentences
 from aatoolkit.study.files import RESULTS, result_file
 from aatoolkit.study.recording import RERUN_RESULTS, RERUN_STUDY, replaying_client, rerun_place
-from aatoolkit.study.results import frame_of, parse_results
 
 if TYPE_CHECKING:
     from aatoolkit.client.client import Client

@@ -32,7 +32,7 @@ from aatoolkit.sections import Profile
 from aatoolkit.sections.profile import ProfileSource
 from aatoolkit.sections.profile_json import is_portable
 from aatoolkit.stats.explain import Explainer, Explanation
-from aatoolkit.study.comparing import StudyDiff, compare
+from aatoolkit.study.comparing import Results, StudyDiff, compare
 from aatoolkit.study.files import (
     MANIFEST,
     PACKED,
@@ -77,7 +77,6 @@ from aatoolkit.study.recording import (
     table_hashes,
     tables_of,
 )
-from aatoolkit.study.results import Results
 from aatoolkit.study.verify import Verification, verify
 
 if TYPE_CHECKING:
