@@ -236,8 +236,7 @@ def concentration(
         else:
             state = states[code]
             reason = f" ({state})" if state.status != Status.AVAILABLE else ""
-            few = f"cannot say: {number(n):g} in all, and it takes {LEAST}{reason}"
-            row["verdict"] = few
+            row["verdict"] = f"cannot say: {number(n):g} in all, and it takes {LEAST}{reason}"
         rows.append(row)
     names = [f"{name}{end}" for name in ("hhi", "effective", "top_share") for end in _ENDS]
     columns = {

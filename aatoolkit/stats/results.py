@@ -86,9 +86,6 @@ interval
     {x}_clusters         whole   count       Different values of {cluster}.
     {x}_method           text    -           How the interval was computed.
     {x}_verdict          text    -           The interval in words, or why there is none.
-beside
-    {x}_low              number  fraction    Lower end of its {level} Wilson interval; answers as independent.
-    {x}_high             number  fraction    Upper end of its {level} Wilson interval; answers as independent.
 compare
     measure              text    -           What is compared.
     host                 text    -           The host that is compared.
