@@ -176,7 +176,7 @@ def read_as(values: Sequence[Any], reading: Reading | Column | _Plain, year: Any
 def _read_rows(rows: list[Any], numbers: Iterable[int], read: Callable[[Any], Any]) -> list[int]:
     """Read the values in some rows one by one, equal texts once; return the rows that are odd."""
     memo: dict[str, Any] = {}
-    odd: list[int] = []
+    odd = []
     for row in numbers:
         value = rows[row]
         if value is None:

@@ -228,7 +228,7 @@ def leaves(value: Any, path: str, ends: Container[str] = ()) -> list[tuple[str, 
     >>> leaves({"a": [1, {}], "b c": None}, "$")
     [('$.a[0]', '1'), ('$.a[1]', '{}'), ('$["b c"]', 'null')]
     """
-    texts: list[tuple[str, str]] = []
+    texts = []
     pending: list[tuple[Any, str]] = [(value, path)]
     while pending:
         value, path = pending.pop()

@@ -122,7 +122,7 @@ def shred(answer: bytes | str | Any, *, max_nodes: int = MAX_NODES) -> dict[str,
     {'$': 1, 'rows[]': 3}
     """
     census, waiting = Census(max_nodes), [_Table(DOCUMENT, [decode(answer)])]
-    tables: dict[str, pa.Table] = {}
+    tables = {}
     while waiting:
         table = waiting.pop()
         cell = table.cell(table.values, "", census)
@@ -151,10 +151,10 @@ class _Table:
         if INTEGER in present:
             numbers = [value for value in values if type(value) is int]
             if not -(2**63) <= min(numbers) <= max(numbers) < 2**63:
-                rows = [r for r, k in enumerate(kinds) if k == INTEGER and not _fits(values[r])]
                 values = [*values]
-                for row in rows:
-                    values[row], kinds[row] = str(values[row]), BIG
+                for row, value in enumerate(values):
+                    if type(value) is int and not -(2**63) <= value < 2**63:
+                        values[row], kinds[row] = str(value), BIG
                 present = {*kinds}
             elif NUMBER in present and _are_distinguishable(values):
                 kinds = [NUMBER if kind == INTEGER else kind for kind in kinds]
@@ -208,10 +208,6 @@ class _Table:
         return pa.array([None if c is None else len(c) for c in containers], pa.int32())
 
 
-def _fits(value: int) -> bool:
-    return -(2**63) <= value < 2**63
-
-
 def _are_distinguishable(values: Sequence[Any]) -> bool:
     """Whether integers among numbers can be told from floats in a column of floats."""
     return all(
@@ -255,7 +251,7 @@ def unshred(tables: Mapping[str, pa.Table]) -> Any:
     >>> unshred(shred('{"chats": [{"id": 1}, {}], "total": null}'))
     {'chats': [{'id': 1}, {}], 'total': None}
     """
-    held: dict[str, tuple[pa.Table, _Plan]] = {}
+    held = {}
     for name, table in tables.items():
         try:
             plan = json.loads(table.schema.metadata[PLAN])

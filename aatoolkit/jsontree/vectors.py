@@ -139,7 +139,7 @@ class Vector:
 
     Examples
     --------
-    >>> document = Vector.of({"a": [{"b": 1}, {}, {"b": None}]})
+    >>> document = Vector([{"a": [{"b": 1}, {}, {"b": None}]}])
     >>> inner = document.field("a").each().field("b")
     >>> inner.values, inner.path(2), inner.field("c").field_absent
     ([1, MISSING, None], '$.a[2].b', False)
@@ -159,11 +159,6 @@ class Vector:
         self.kinds: set[type] = {*map(type, values)}
         # Who holds a place holds those below it.
         self._below: dict[object, Vector] = {}
-
-    @staticmethod
-    def of(document: Any) -> Vector:
-        """The vector that holds one document."""
-        return Vector([document])
 
     def __len__(self) -> int:
         return self.level.size

@@ -192,8 +192,8 @@ class TableStatements:
 
     def _conditional(self, column: Column) -> tuple[list[Statement], list[Availability]]:
         """Statements about engines and days; and the states of those whose rows are summed."""
-        statements: list[Statement] = []
-        beyond: list[Availability] = []
+        statements = []
+        beyond = []
         for signal in self._signals:
             concerns = signal.scope in ("engine", "section") or (
                 signal.scope == "field" and reach(signal.target or "", column.pattern) == "all"

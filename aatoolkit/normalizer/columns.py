@@ -302,7 +302,7 @@ def to_frame(table: pa.Table, dtype_backend: str = "numpy_nullable") -> pd.DataF
     is a tuple in an ``object`` column, which pandas can compare, count and write to files; with
     ``dtype_backend="pyarrow"`` it is Arrow's own.
     """
-    blocks: list[Block] = []
+    blocks = []
     for name, column in zip(table.column_names, table.columns, strict=True):
         # Not copied where it is in one piece.
         array = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
@@ -323,7 +323,7 @@ def _frame_of(
     from pandas.api import internals  # type: ignore[attr-defined]  # the stubs lack it
 
     places = {name: number for number, name in enumerate(names)}
-    arrays: list[tuple[Any, Any]] = []
+    arrays = []
     for dtype, array, columns in blocks:
         numbers = [places[name] for name in columns]
         converted = _converted(dtype, array, size, len(columns), dtype_backend)

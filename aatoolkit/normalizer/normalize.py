@@ -183,7 +183,7 @@ class _Reader:
         """Read an answer by a declaration, or by a draft of its own where that does not fit."""
 
         def survey(value: Any, is_exact: bool) -> tuple[tuple[Vector, Walk], int]:
-            document, walk = Vector.of(value), Walk(Census(self.max_nodes, is_exact))
+            document, walk = Vector([value]), Walk(Census(self.max_nodes, is_exact))
             walk.visit(document, field_map(declared))
             return (document, walk), walk.census.keys
 
@@ -212,7 +212,7 @@ class _Reader:
         is_error = is_silent(declared, value, signals)
         if is_error:
             report.keep(document, range(1), "error response")
-            document = Vector.of({})
+            document = Vector([{}])
         rows = [TableRows(document, plan) for plan in plans(declared)]
         built = {
             of.table.name: BuiltTable(of, f"{before}{of.table.name}", signals, source, report)
@@ -338,7 +338,7 @@ def _hints(section: Section, answer: Any, signals: list[Signal]) -> Iterator[Hin
     if not section.watched and not section.emptied:
         return
     try:
-        document = Vector.of(answer.json if isinstance(answer, Payload) else decode(answer))
+        document = Vector([answer.json if isinstance(answer, Payload) else decode(answer)])
     except AAToolkitError:
         return
     is_unstated = all(signal.rule == INFERRED for signal in signals)

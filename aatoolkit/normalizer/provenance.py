@@ -117,7 +117,7 @@ def rebuild(
     except (KeyError, AttributeError):
         raise MetadataError("the provenance of the tables is missing: write them again") from None
     answer: list[Any] = [None]
-    cells: dict[tuple[str, str, str], list[Any]] = {}
+    cells = {}
     for path, table, column, row, style, text in zip(*places, strict=True):
         if text is None:
             if (table, column, style) not in cells:

@@ -375,7 +375,7 @@ def untaken(tables: Sequence[TableRows]) -> Iterator[tuple[Vector, RowIndex, str
     encloses no row, rows that a filter drops and no other table reads; and, as ``new``, the
     elements of arrays that are read by position, where no column and no table reads them.
     """
-    whys: dict[Vector, str] = {}
+    whys = {}
     taken: dict[Vector, list[RowMap]] = {}
     reads: dict[Vector, list[tuple[RowMap, RowIndex]]] = {}
     for rows in tables:

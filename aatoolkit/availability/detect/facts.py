@@ -279,7 +279,7 @@ class Facts:
     @cached_property
     def vector(self) -> Vector:
         """The response, to be walked through."""
-        return Vector.of(self.document)
+        return Vector([self.document])
 
     @cached_property
     def facts(self) -> list[Fact]:
