@@ -262,8 +262,8 @@ class ResponseCache:
         had_warned, self._has_warned = self._has_warned, True
         if not had_warned:
             warnings.warn(
-                f"the cache in {self.folder} cannot be {'written to' if writes else 'used'} "
-                f"({error}); responses come from the network. `aatoolkit cache --clear` empties "
+                f"the cache in {self.folder} cannot be used ({error}); "
+                "responses come from the network. `aatoolkit cache --clear` empties "
                 "it; it can also be in another folder",
                 AAToolkitWarning,
                 stacklevel=2,
@@ -315,7 +315,7 @@ def connect(folder: Path) -> sqlite3.Connection:
 
 def _set_up(connection: sqlite3.Connection) -> None:
     ends = time.monotonic() + _BUSY_SECONDS
-    while _is_empty(connection):
+    while not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
         try:
             # In this order: the first must be set before the file has content.
             connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
@@ -367,10 +367,6 @@ def shrink(connection: sqlite3.Connection) -> None:
 def _bytes_used(connection: sqlite3.Connection) -> int:
     pages = _number(connection, "page_count") - _number(connection, "freelist_count")
     return pages * _number(connection, "page_size")
-
-
-def _is_empty(connection: sqlite3.Connection) -> bool:
-    return bool(connection.execute("SELECT count(*) = 0 FROM sqlite_master").fetchone()[0])
 
 
 def _number(connection: sqlite3.Connection, pragma: str) -> int:

@@ -106,14 +106,12 @@ class Fetcher:
         if cached is not None and (self.offline or not stale):
             return Payload._of(cached, from_cache=True, stale=stale)
         if self.offline:
-            why = "this response was never cached for this account; ask once online, with the same"
-            why = (
-                "offline=True cannot refresh; leave refresh out"
-                if request.refresh
-                else f"{why} token"
-            )
             raise errors.NotCached(
-                f"offline: {why}", url=request.url, section=request.section, scope=request.scope
+                "offline: this response was never cached for this account, and none is refreshed; "
+                "ask once online with the same token, and leave refresh out",
+                url=request.url,
+                section=request.section,
+                scope=request.scope,
             )
         outcome = self._send(request)
         if isinstance(outcome, Payload):
@@ -149,7 +147,8 @@ class Fetcher:
         (``Retry-After``) is respected; if it would outlast the deadline there is no retry.
         """
         ends = time.monotonic() + self.deadline
-        for turn in range(_ATTEMPTS):
+        turn = 0
+        while True:
             outcome = self._transport.ask(request, ends - time.monotonic())
             if isinstance(outcome, Response):
                 if self._cache is not None and may_be_kept(outcome):
@@ -158,11 +157,11 @@ class Fetcher:
             wait = outcome.retry_after
             if wait is None:
                 wait = random.uniform(0, _FIRST_BACKOFF * 2**turn)
-            is_last = turn == _ATTEMPTS - 1 or time.monotonic() + wait >= ends
+            turn += 1
+            is_last = turn == _ATTEMPTS or time.monotonic() + wait >= ends
             if is_last or not outcome.is_retryable:
-                break
+                return outcome.error
             self._sleep(wait)
-        return outcome.error
 
     def _cached(self, request: Request) -> Response | None:
         return None if self._cache is None else self._cache.get(request)

@@ -67,11 +67,6 @@ class Window:
     start: date
     end: date
 
-    @classmethod
-    def until(cls, as_of: datetime, days: int) -> Window:
-        """The window of ``days`` days that ends on the day of ``as_of``."""
-        return cls(as_of.date() - timedelta(days=days - 1), as_of.date())
-
     @property
     def days(self) -> int:
         """The number of days, both ends counted."""
@@ -268,7 +263,8 @@ class Observations:
         self.question = question
         self.project = project
         self.as_of: datetime = project["as_of"]
-        self.window = Window.until(self.as_of, question.days)
+        last = self.as_of.date()
+        self.window = Window(last - timedelta(days=question.days - 1), last)
         self.results: dict[object, Any] = {}
         """What sections share of this scope (`shared`)."""
         self._observed = observed

@@ -7,6 +7,7 @@ import re
 import signal
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
@@ -24,29 +25,21 @@ _HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^][:]+))(?::[0-9]{0,5})?", re.IGNORE
 _LOCALHOST = re.compile(r"(?:[a-z0-9-]+\.)*localhost\.?", re.IGNORECASE)
 
 
-class _Server(uvicorn.Server):
-    """A uvicorn server that reports when it is ready."""
-
-    def __init__(self, app: ASGIApp, on_ready: Callable[[], object]) -> None:
-        super().__init__(
-            uvicorn.Config(
-                app,
-                loop="asyncio",
-                http="h11",
-                timeout_keep_alive=_DRAIN_SECONDS,
-                ws="none",
-                lifespan="off",
-                log_config=None,
-                access_log=False,
-                server_header=False,
-                timeout_graceful_shutdown=_DRAIN_SECONDS,
-            )
+def _server(app: ASGIApp) -> uvicorn.Server:
+    return uvicorn.Server(
+        uvicorn.Config(
+            app,
+            loop="asyncio",
+            http="h11",
+            timeout_keep_alive=_DRAIN_SECONDS,
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=_DRAIN_SECONDS,
         )
-        self._on_ready = on_ready
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self._on_ready()
+    )
 
 
 class RunningServer:
@@ -60,17 +53,17 @@ class RunningServer:
 
     def __init__(self, service: Service, listener: socket.socket) -> None:
         self.base_url = _base_url(listener)
-        self._ready = threading.Event()
-        self._failure: BaseException | None = None
-        self._server = _Server(_guarded(service, listener), self._ready.set)
+        self._server = _server(_guarded(service, listener))
         self._thread = threading.Thread(
-            target=self._run, args=(listener,), name="aatoolkit-service", daemon=True
+            target=self._server.run, args=([listener],), name="aatoolkit-service", daemon=True
         )
         self._thread.start()
-        self._ready.wait(_SECONDS)
-        if not self._server.started:
-            self.stop()
-            raise RuntimeError(f"The service did not start at {self.base_url}.") from self._failure
+        ends = time.monotonic() + _SECONDS
+        while not self._server.started:
+            time.sleep(0.002)
+            if not self._thread.is_alive() or time.monotonic() > ends:
+                self.stop()
+                raise RuntimeError(f"The service did not start at {self.base_url}.")
 
     def __enter__(self) -> RunningServer:
         return self
@@ -90,18 +83,6 @@ class RunningServer:
         self._thread.join(_SECONDS)
         if self._thread.is_alive():
             raise TimeoutError(f"The service at {self.base_url} did not stop.")
-
-    def _run(self, listener: socket.socket) -> None:
-        with listener:
-            try:
-                self._server.run([listener])
-            except BaseException as error:
-                # Before the start the constructor reports it, later the hook of the thread.
-                if self._server.started:
-                    raise
-                self._failure = error
-            finally:
-                self._ready.set()
 
 
 def start_server(service: Service, host: str = "127.0.0.1", port: int = 0) -> RunningServer:
@@ -141,7 +122,7 @@ def run_server(
     service, host, port
         As for `start_server`.
     on_ready
-        Called once, with the base URL, when the server answers.
+        Called once, with the base URL, when connections are accepted.
     allowed_hosts
         Names accepted in the Host header beside those of the loopback interface; they matter
         only where the service listens there.
@@ -159,7 +140,9 @@ def run_server(
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
             with suppress(KeyboardInterrupt):
-                _Server(app, lambda: on_ready and on_ready(base_url)).run([listener])
+                if on_ready is not None:
+                    on_ready(base_url)
+                _server(app).run([listener])
         finally:
             signal.signal(signal.SIGTERM, before)
 

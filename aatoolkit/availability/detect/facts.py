@@ -76,10 +76,6 @@ class Signal:
     raw: str | None = None
     rows: tuple[Condition, ...] = ()
 
-    def __post_init__(self) -> None:
-        if self.scope == "engine" and self.target is not None and not self.rows:
-            object.__setattr__(self, "rows", engine(self.target))
-
 
 @dataclass(frozen=True)
 class Hint:
@@ -192,6 +188,8 @@ class Facts:
         as_of: str | None = None,
     ) -> None:
         """Keep a signal with its evidence, which may hold its sample size and moment."""
+        if scope == "engine" and target is not None:
+            rows = rows or engine(target)
         about = value if isinstance(value, dict) else {}
         for name, item in about.items():
             if size is None and type(item) is int and is_size(name):

@@ -736,11 +736,6 @@ def _flags(records: Records, name: str) -> States | None:
     return records.states(name, partial(flag_in_series, name), bool) if dated else None
 
 
-def _observed(records: Records, name: str) -> States:
-    """Read the codes that statistics give observations."""
-    return records.states(name, observed)
-
-
 def _beside(records: Records, name: str) -> str | None:
     """The field of records that another is about by its name."""
     about, _ = suffix(name) or ("", "")
@@ -793,7 +788,7 @@ def _is_row_flag(key: str) -> bool:
 
 ROWS = (
     RowRule("row flag", _is_row_flag, {bool}, _flags),
-    RowRule("row code", form("observation_status"), {str}, _observed),
+    RowRule("row code", form("observation_status"), {str}, lambda r, n: r.states(n, observed)),
     RowRule("cell", lambda n: suffix(n) is not None, {bool, str}, _cells),
     RowRule("row word", _may_be_word, {str, list}, _words, by_word=True),
 )  # fmt: skip
