@@ -158,16 +158,15 @@ def aggregate(
     kept: dict[Any, pd.Series] = {name: groups.keys[name] for name in groups.keys.columns}
     described = {str(name): metadata.columns[str(name)] for name in kept}
     for planned in plans:
-        outcome = _outcome(planned, parts, skip_missing)
+        values, state, beside = _outcome(planned, parts, skip_missing, status or bool(parts))
         name, own = planned.plan.column, metadata.columns[planned.plan.described]
         within = planned.plan.rule.within
         if within and within not in kept:
             use = (flat[name].notna() & flat[within].notna()).to_numpy(bool)
             kept[within] = chosen(flat[within], use, groups, "last")
             described[within] = metadata.columns[within]
-        beside = outcome.beside(name, skip_missing, status or bool(parts))
         of = planned.plan.of or (own.of if own.table in several else None)
-        column = ColumnMetadata(of, outcome.whole, caution=planned.plan.caution)
+        column = ColumnMetadata(of, state, caution=planned.plan.caution)
         if (stated := f"{name}_{ROW}") in beside:
             statuses = pd.DataFrame({part: beside[part] for part in beside if ROW in part})
             statements = tuple(row_statements(statuses, stated))
@@ -176,7 +175,7 @@ def aggregate(
             column = replace(column, statements=statements, otherwise=otherwise)
         absent = () if planned.absent else own.absent
         described |= {name: column.lacking(*absent), **dict.fromkeys(beside, MEASURED)}
-        kept |= {name: outcome.values, **beside}
+        kept |= {name: values, **beside}
     key = tuple(str(name) for name in groups.keys.columns)
     result = Shown(kept, index=groups.keys.index)
     result = result.with_view(view_of(result))
@@ -185,36 +184,17 @@ def aggregate(
     return attach(result, FrameMetadata(described, key, metadata.sources, grains, several))
 
 
-@dataclass(frozen=True)
-class _Outcome:
-    """One column of the result: its values, the availability of each and of all, its coverage."""
-
-    values: pd.Series
-    states: list[Availability]
-    codes: Codes
-    whole: Availability
-    coverage: pd.Series
-
-    def beside(self, name: str, skip_missing: bool, is_stated: bool) -> dict[str, pd.Series]:
-        """The columns beside it: its coverage, and its status where groups differ.
-
-        A number that leaves out rows, or days of its period, says so unasked.
-        """
-        there = self.values.notna().to_numpy(bool)
-        in_part = bool((self.coverage[there] < 1).any())
-        beside = {f"{name}{COVERAGE}": self.coverage} if skip_missing or in_part else {}
-        groups = Cells(self.states, self.codes, there)
-        statuses = status_columns(self.states, self.codes, f"{name}_{ROW}")
-        statuses[there & groups.having(Status.UNKNOWN)] = None
-        is_known = ~groups.having(Status.UNKNOWN)
-        if is_stated or (is_known.any() and len(statuses.drop_duplicates()) > 1):
-            beside |= {str(column): statuses[column] for column in statuses}
-        return beside
-
-
 def _outcome(
-    planned: PlannedCells, parts: Mapping[int, tuple[float, str]], skip_missing: bool
-) -> _Outcome:
+    planned: PlannedCells,
+    parts: Mapping[int, tuple[float, str]],
+    skip_missing: bool,
+    is_stated: bool,
+) -> tuple[pd.Series, Availability, dict[str, pd.Series]]:
+    """One column of the result, the availability of it all, and the columns beside it.
+
+    These are its coverage, and its status where groups differ. A number that leaves out rows, or
+    days of its period, says so unasked.
+    """
     plan, groups, cells = planned.plan, planned.groups, planned.cells
     used_rows, expected, wholes = groups.count(cells.given), planned.expected, plan.wholes
     full = (expected > 0) & (used_rows == expected)
@@ -266,13 +246,16 @@ def _outcome(
     for at, (period, _) in parts.items():
         share[at] *= period
     used = [every[code] for code in np.unique(codes).tolist()]
-    return _Outcome(
-        values.where(there),
-        every,
-        codes,
-        combine(used) if used else nothing,
-        pd.Series(pd.array(share, dtype="Float64")),
-    )
+    values, coverage = values.where(there), pd.Series(pd.array(share, dtype="Float64"))
+    there = values.notna().to_numpy(bool)
+    in_part = skip_missing or bool((coverage[there] < 1).any())
+    beside = {f"{plan.column}{COVERAGE}": coverage} if in_part else {}
+    statuses = status_columns(every, codes, f"{plan.column}_{ROW}")
+    mask = Cells(every, codes, there).having(Status.UNKNOWN)
+    statuses[there & mask] = None
+    if is_stated or (not mask.all() and len(statuses.drop_duplicates()) > 1):
+        beside |= {str(column): statuses[column] for column in statuses}
+    return values, combine(used) if used else nothing, beside
 
 
 def cells_of_plan(

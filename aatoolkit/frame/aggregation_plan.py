@@ -427,26 +427,6 @@ def caution(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str | No
         return str(why)
 
 
-def counts_of(metadata: FrameMetadata, name: str) -> tuple[str, str] | None:
-    """The columns with the numerator and denominator of a rate that is aggregated otherwise.
-
-    Raises
-    ------
-    AvailabilityError
-        If they are declared, and are not in the frame.
-    """
-    column = declared(metadata.columns[name])
-    if column is None or column.aggregate.counts is None:
-        return None
-    names = _columns_of(metadata, metadata.columns[name].table)
-    missing = [part for part in column.aggregate.counts if part not in names]
-    if missing:
-        why = f"needs {', '.join(missing)}"
-        raise AvailabilityError(f"{name} has no interval: it {why}", columns={name: why})
-    above, below = (names[part][-1] for part in column.aggregate.counts)
-    return above, below
-
-
 def resolved(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> Plan:
     """The declared rule in the frame's columns, by what they are, not by their names.
 

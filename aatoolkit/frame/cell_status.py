@@ -44,9 +44,6 @@ NO_ROW = Availability(Status.UNKNOWN, Cause.NO_ROW)
 MEASURED = ColumnMetadata(None, Availability(Status.AVAILABLE))
 """The metadata of columns that verbs add."""
 
-NO_VALUES = ("row has no value", "rows has no value", "rows have no value")
-"""How the reasons end that count the rows of a group without a value."""
-
 
 @dataclass(frozen=True)
 class Cells:
@@ -263,14 +260,11 @@ def _partial(frame: pd.DataFrame, names: Collection[str]) -> tuple[Marks, list[s
             rows = partial & (cells.codes == code)
             reasons[reason] = reasons.get(reason, False) | rows
         counted = {state.reason or "" for state in cells.states if not cells.given.all()}
-        lacking += [f"{name}: {why}{_REST}" for why in sorted(counted) if why.endswith(NO_VALUES)]
+        lacking += [f"{name}: {why}{_REST}" for why in sorted(counted) if why.endswith(" no value")]
     notes = [
         f"* partial ({row_ranges(frame.index, rows)}){': ' if reason else ''}{visible(reason)}"
         for reason, rows in sorted(reasons.items(), key=lambda item: int(item[1].argmax()))[
             :_REASONS
         ]
     ]
-    if len(reasons) > _REASONS:
-        more = len(reasons) - _REASONS
-        notes.append(f"* partial: {more} more reasons, in the columns of reasons")
     return marks, notes + lacking[:_REASONS]

@@ -212,8 +212,7 @@ class Duplicates:
         missing = [n for n in grain if n not in columns or not self._metadata.holds(n)]
         if is_joined(table):
             return [*grain], missing
-        extra = [name for name in ("_row",) if name in columns]
-        return [name for name in (*grain, *extra) if name not in CONTEXT], missing
+        return [n for n in (*grain, "_row") if n in columns and n not in CONTEXT], missing
 
     def _extents(self, table: str) -> tuple[list[Extent], Codes | None]:
         """What the responses cover that rows of a table are from, and of which each row is."""

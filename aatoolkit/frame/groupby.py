@@ -86,7 +86,6 @@ def group(frame: pd.DataFrame, by: By, observed: bool) -> Groups:
     find(frame, names)
     if not keys_by:
         return Groups(np.zeros(len(frame), np.int64), pd.DataFrame(index=range(1)))
-    problem = ""
     try:  # pandas bins no times of Arrow
         times = {n: numpy_times(frame[n]) for n in _binned(keys_by) if n in frame.columns}
         grouped = frame.assign(**times).groupby(
@@ -94,12 +93,10 @@ def group(frame: pd.DataFrame, by: By, observed: bool) -> Groups:
         )
         sizes, ids = grouped.size(), grouped.ngroup()
     except (LookupError, NotImplementedError, TypeError, ValueError) as error:
-        problem = str(error)
-    if problem:
         raise AvailabilityError(
-            f"the rows cannot be grouped by {', '.join(map(str, keys_by))}: {problem}",
+            f"the rows cannot be grouped by {', '.join(map(str, keys_by))}: {error}",
             columns={str(name): "its values cannot be grouped by" for name in keys_by},
-        )
+        ) from None
     keys = sizes.index.to_frame(index=False)
     for name in keys.columns:
         if name in frame.columns and isinstance(frame[name].dtype, pd.ArrowDtype):
@@ -151,6 +148,12 @@ def numpy_times(values: pd.Series) -> pd.Series:
         return values
     zone = getattr(kind.pyarrow_dtype, "tz", None)
     return values.astype(pd.DatetimeTZDtype("us", zone) if zone else "datetime64[us]")
+
+
+def naive_times(values: pd.Series) -> pd.Series:
+    """Days or times with numpy's dtype, those of a zone in UTC."""
+    times = numpy_times(values)
+    return times if times.dt.tz is None else times.dt.tz_convert("UTC").dt.tz_localize(None)
 
 
 def flattened(frame: pd.DataFrame) -> pd.DataFrame:
@@ -326,8 +329,5 @@ def _days(values: pd.Series) -> pd.Series | None:
     """Times as days without a zone; None if they are none."""
     if not pd.api.types.is_datetime64_any_dtype(values.dtype):
         return None
-    plain = numpy_times(values)
-    if plain.dt.tz is not None:
-        plain = plain.dt.tz_convert("UTC").dt.tz_localize(None)
-    days: pd.Series = plain.dt.normalize()
+    days: pd.Series = naive_times(values).dt.normalize()
     return days

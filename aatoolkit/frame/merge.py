@@ -73,13 +73,11 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
         frame.assign(**{n: range(len(frame))})
         for frame, n in zip((left, right), _ROWS, strict=True)
     ]
-    problem = ""
     try:
         merged = frames[0].merge(frames[1], **options, indicator=side)
     except (KeyError, IndexError, TypeError, ValueError) as error:
         problem = str(error).strip("'\"").partition(". If you wish")[0] or type(error).__name__
-    if problem:
-        raise ArgumentError(f"the frames cannot be merged: {problem}")
+        raise ArgumentError(f"the frames cannot be merged: {problem}") from None
     repeats = [bool(merged[name].dropna().duplicated().any()) for name in _ROWS]
     counts = merged[side].value_counts()
     lacking = (int(counts["right_only"]), int(counts["left_only"]))
@@ -404,9 +402,7 @@ def concat(
     join: str = "outer",
     ignore_index: bool = False,
     keys: Iterable[Hashable] | None = None,
-    names: list[Hashable] | None = None,
-    sort: bool = False,
-    verify_integrity: bool = False,
+    **options: Any,
 ) -> pd.DataFrame:
     """Stack frames as `pandas.concat` does, with the metadata of all of them.
 
@@ -423,7 +419,7 @@ def concat(
         Whether to keep all columns, or those that all frames have.
     ignore_index : bool
         Whether to number the rows anew.
-    keys, names, sort, verify_integrity
+    keys, **options
         As in `pandas.concat`.
 
     Returns
@@ -455,9 +451,7 @@ def concat(
         join=join,  # type: ignore[call-overload]
         ignore_index=ignore_index,
         keys=keys,
-        names=names,
-        sort=sort,
-        verify_integrity=verify_integrity,
+        **options,
     )
     every = [(frame, metadata_of(frame, levels=True)) for frame in frames]
     held = [pair for pair in every if len(pair[0])] or every

@@ -100,13 +100,11 @@ def arrow_table(frame: pd.DataFrame, path: Path) -> pa.Table:
     metadata = FrameMetadata.loads(serialized(frame))
     plain = frame.copy(deep=False)
     plain.attrs = {}
-    problem = ""
     try:
         table = pa.Table.from_pandas(plain)
     except (pa.ArrowException, TypeError, ValueError) as error:
-        problem = str(error)
-    if problem:
-        raise NotWritten(f"{path.name} cannot be written as Parquet: {problem}", path=str(path))
+        problem = f"{path.name} cannot be written as Parquet: {error}"
+        raise NotWritten(problem, path=str(path)) from None
     table = table.replace_schema_metadata(_readable(table.schema.metadata))
     # Without rows a file has no dictionary either, from which the levels could be read.
     there = frame.select_dtypes("category") if len(frame) == 0 else ()
@@ -232,11 +230,7 @@ def _checksums(table: pa.Table | None, keys: Mapping[bytes, bytes]) -> bytes:
     total = hashlib.sha256()
     for key in sorted(keys):
         total.update(b"%d %b %d %b" % (len(key), key, len(keys[key]), keys[key]))
-    digests = {"rows": rows, "keys": total}
-    short = {
-        name: base64.b64encode(of.digest() if of else b"").decode() for name, of in digests.items()
-    }
-    return json.dumps(short, separators=(",", ":")).encode()
+    return b" ".join(base64.b64encode(of.digest() if of else b"") for of in (total, rows))
 
 
 def _check(file: pq.ParquetFile, table: pa.Table | None = None) -> None:
@@ -245,9 +239,10 @@ def _check(file: pq.ParquetFile, table: pa.Table | None = None) -> None:
     stored = keys.pop(CHECKSUMS, None)
     if (stored is None and KEY not in keys) or {ARROW, PANDAS} <= {*keys}:
         return  # as pyarrow writes a file of ours anew; we write one of these keys
-    expected, actual = (json.loads(text) for text in (stored or b"{}", _checksums(table, keys)))
-    compared = ("keys",) if table is None else ("keys", "rows")
-    if any(expected.get(name) != actual[name] for name in compared):
+    digests = _checksums(table, keys)
+    if table is None:  # the keys alone
+        stored, digests = (text.partition(b" ")[0] for text in (stored or b"", digests))
+    if stored != digests:
         raise NotRead(
             "the file does not hold what was written to it: it is damaged or was edited; write it "
             "again"
@@ -380,12 +375,9 @@ _OTHERS = (".csv", ".tsv", ".json", ".jsonl", ".xlsx", ".xls", ".feather", ".arr
 
 def check_file(path: Path) -> None:
     """Raise an `NotWritten` if a name ends as files of another format do."""
-    ending = path.suffix.lower()
-    if ending in _OTHERS:
-        more = ", or use df.aa.to_excel" if ending in (".xlsx", ".xls") else ""
+    if path.suffix.lower() in _OTHERS:
         raise NotWritten(
-            f"{path.name} is no name of a Parquet file; let it end in .parquet{more}",
-            path=str(path),
+            f"{path.name} is no name of a Parquet file; let it end in .parquet", path=str(path)
         )
 
 

@@ -14,7 +14,7 @@ from aatoolkit.frame.aggregation_plan import caution, common_unit
 from aatoolkit.frame.cell_status import availability_of, cells_of, is_status_column
 from aatoolkit.frame.csv import as_texts
 from aatoolkit.frame.duplicates import is_joined
-from aatoolkit.frame.groupby import find, flattened, numpy_times
+from aatoolkit.frame.groupby import find, flattened, naive_times
 from aatoolkit.jsontree.decode import EXACT_FLOAT
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import EMPTY, metadata_of
@@ -116,10 +116,7 @@ def _plain(values: pd.Series) -> pd.Series:
         values = values.astype(values.dtype.categories.dtype)
     kind = values.dtype
     if api.is_datetime64_any_dtype(kind):
-        times = numpy_times(values)
-        if times.dt.tz is not None:
-            times = times.dt.tz_convert("UTC").dt.tz_localize(None)
-        return times.reset_index(drop=True)
+        return naive_times(values).reset_index(drop=True)
     if api.is_numeric_dtype(kind) and not missing.any() and kind.kind in "bui":
         return pd.Series(values.to_numpy({"b": "bool", "u": "uint64", "i": "int64"}[kind.kind]))
     is_whole = kind.kind in "ui"

@@ -123,8 +123,6 @@ def read_keys(keys: Mapping[bytes, bytes], names: list[str]) -> FrameMetadata | 
             body = json.loads(keys[KEY])
             for name, declaration in body.get("declarations", {}).items():
                 remember(name, load_table(declaration))
-            if str(body["version"]).split(".")[0] != LAYOUT.split(".")[0]:
-                text = json.dumps({"version": body["version"]})
         if text is None:
             return None
         metadata = FrameMetadata.loads(text)
@@ -260,14 +258,12 @@ def _columns_of(table: pd.DataFrame | pa.Table) -> Iterator[tuple[str, Any]]:
 
 def _encoded(name: str, values: Any) -> _Written:
     """Encode a column to its kind and bytes."""
-    problem = ""
     try:
         if not isinstance(values, pa.ChunkedArray):
             values = pa.array(values, from_pandas=True)
         return _written(values)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-        problem = str(error)
-    raise NotWritten(f"column {name!r} has no logical hash: {problem}")
+        raise NotWritten(f"column {name!r} has no logical hash: {error}") from None
 
 
 def _written(values: Any) -> _Written:

@@ -238,15 +238,11 @@ def view_of(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...], tuple[Any,
     return recipe, metadata.sources, responses
 
 
-def is_intact(frame: pd.DataFrame, name: str) -> bool | None:
-    """Whether a column is as it was when the metadata was attached; None if that is not sure."""
+def is_changed(frame: pd.DataFrame, name: str) -> bool:
+    """Whether it is sure that a column was changed since the metadata was attached."""
     check = check_of(frame)
     placed = check.placed()
-    if placed is None:
-        return None
-    if name not in check.hashed:
-        return _is_empty(name, stored_of(frame)[0], check) or None
-    return name in placed[1]
+    return placed is not None and name in check.hashed - placed[1]
 
 
 def _is_empty(name: str, metadata: FrameMetadata, check: FingerprintCheck) -> bool:

@@ -252,12 +252,10 @@ def _answers(result: Result, at: int, column: str) -> Explanation:
     """One row an answer: what it mentions and cites, of the rows about it."""
     chats, mentions, citations = result.inputs
     brand, chat = result.arguments.get("brand"), result.frame["chat_id"].iloc[at]
-    is_named = "own" if brand is None else "brand"
-    replayed, name, words = {
-        "date": (chats, "ran_at", "the day of ran_at"),
-        "cited": (citations, "domain_type", "whether one of its citations is of an own page"),
-        "position": (mentions, is_named, "the smallest position of its mentions"),
-    }.get(column, (mentions, is_named, f"whether it mentions {brand or 'an own brand'}"))
+    replayed, name, missing = {
+        "date": (chats, "ran_at", ""),
+        "cited": (citations, "domain_type", "nothing says of any citation whose page it is"),
+    }.get(column, (mentions, "brand" if brand else "own", "it does not mention the brand"))
 
     def rows_of(replayed: Replayed) -> Any:
         return np.flatnonzero(replayed.frame["chat_id"].eq(chat).fillna(False).to_numpy(bool))
@@ -269,20 +267,15 @@ def _answers(result: Result, at: int, column: str) -> Explanation:
     if column == "brand":
         return replace(cell, formula="the brand that was asked for, else the own ones")
     if column == "position":
-        named = replayed.frame[name].eq(True if brand is None else brand).fillna(False)
+        named = replayed.frame[name].eq(brand or True).fillna(False)
         if named.iloc[rows].any():
             rows, name = rows[named.iloc[rows].to_numpy(bool)], column
     children = tuple(replayed.explain(int(there), name) for there in rows)
-    missing = None
-    if cell.value is None:
-        is_cited = column == "cited"
-        missing = "nothing says of any citation whose page it is" if is_cited else ""
-        missing = missing or "it does not mention the brand"
-    formula = None if missing else f"{words}, of {len(rows)} rows"
+    is_missing = cell.value is None
     return replace(
         cell,
-        formula=formula,
-        missing=missing,
+        formula=None if is_missing else f"by {name}, of {len(rows)} rows",
+        missing=missing if is_missing else None,
         rows=len(rows),
         children=children or (chats.explain(row, "chat_id"),),
     )
@@ -403,16 +396,13 @@ class AggregateCells(Result):
         notes += [rule.why] if rule.why else []
         missing = None
         if cell.value is None:
-            why = "; ".join(states)
-            if not len(rows):
-                missing = "no row is in this group"
-            elif not left:
+            missing = "no row is in this group"
+            if left:
+                missing = f"{len(left)} of its {len(rows)} rows have no number "
+                missing += f"({'; '.join(states)})"
+                missing += "; skip_missing=True leaves them out" * bool(used)
+            elif used:
                 missing = "its denominator is 0, and of nothing there is no rate"
-            elif not used:
-                missing = f"none of its {len(left)} rows has a number: {why}"
-            else:
-                missing = f"{len(left)} of its {len(rows)} rows have no number ({why}); "
-                missing += "skip_missing=True leaves them out"
             children = (*children, *self._cells(plan.parts[0], left))
         if isinstance(self.inputs[0], View):
             by = {*map(str, planned.groups.keys.columns)} & {*self.inputs[0].set}

@@ -31,7 +31,7 @@ from aatoolkit.metadata.attrs import NOTHING, FrameMetadata, metadata_of, stored
 from aatoolkit.metadata.column import Source
 from aatoolkit.metadata.fingerprint import OVERWRITTEN, arrays_of
 from aatoolkit.metadata.recipe import ARCHIVED, END, READ, VIEW, Recipe
-from aatoolkit.metadata.recorded import VERBS, is_intact
+from aatoolkit.metadata.recorded import VERBS, is_changed
 from aatoolkit.sections.aggregation import Aggregation
 from aatoolkit.stats.explain.cells import (
     CELLS_OF,
@@ -171,11 +171,8 @@ class Explainer:
         except TrailEnd as end:
             return replace(seen, end=str(end))
         before = flattened(replayed.frame)[column].iloc[there]
-        if not same(before, flat[column].iloc[at]):
-            why = "the value was changed since by a plain pandas step: it was " + in_words(before)
-            return replace(seen, end=why, children=(cell,))
-        if self._is_changed(frame, column):
-            why = f"{column} was changed by a plain pandas step; this cell is as it was"
+        if not same(before, flat[column].iloc[at]) or self._is_changed(frame, column):
+            why = f"{column} was changed since by a plain pandas step: this was {in_words(before)}"
             return replace(seen, end=why, children=(cell,))
         return replace(cell, row=seen.row or cell.row)
 
@@ -186,7 +183,7 @@ class Explainer:
             flat, metadata = self._seen_before(frame)
             before = stored_of(frame)[0].columns.get(column, NOTHING).availability.reason
             is_known = metadata.columns[column].availability.reason == OVERWRITTEN != before
-            self._changed[place] = is_known or is_intact(flat, column) is False
+            self._changed[place] = is_known or is_changed(flat, column)
         return self._changed[place]
 
     def _replayed(self, frame: pd.DataFrame) -> Replayed:
@@ -195,8 +192,8 @@ class Explainer:
         self.evidence.hold(responses)
         if stored.recipe is None:
             is_foreign = not stored.columns and not stored.sources
-            why = "metadata, so its origin is not known" if is_foreign else "record of how it was"
-            raise TrailEnd(f"the frame has no {why}{' made' * (not is_foreign)}")
+            why = "has no metadata, so its origin is not known"
+            raise TrailEnd(f"the frame {why if is_foreign else 'does not say how it was made'}")
         name = str(text_of(frame))
         if name not in self._made:
             try:

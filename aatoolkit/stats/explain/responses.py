@@ -312,10 +312,9 @@ class TableCells:
             statements=self._statements(None, of, None),
         )
 
-    def path(self, at: int, column: str) -> str | None:
+    def path(self, at: int, column: str) -> Any:
         """The JSON path of a value; None where no record of the response encloses it."""
-        path: str | None = self._of(column).path(at)
-        return path
+        return self._of(column).path(at)
 
     def _rate(
         self, at: int, of: _ColumnCells, value: Any
@@ -400,27 +399,11 @@ def _stated(signal: Signal) -> StatedAvailability:
 _MOST_CELLS = 500
 """The most cells that are listed one by one."""
 
-_WHY = {
-    "new": "no column is declared for it",
-    "wrong type": "it is not of the type of its column",
-    "denied": "the response states that it was not measured, so its cell is missing",
-    "missing": "it is declared to mean that there is no value",
-    "left out": "a filter of the declaration leaves its row out",
-    "known": "it is known, and no row holds it",
-    "envelope": "it is about the response, not of its data",
-    "new level": "it is no declared level of its category",
-    "error response": "the response is an error, and has no rows",
-}
-"""Why no column took a value."""
-
 
 def explain_path(tables: Tables, path: str) -> Explanation:
     """Explain where the values at a path went; see ``Tables.explain``."""
-    read = (
-        ReadResponse(held.source, tables, body, "in memory")
-        for held in tables._parts.held
-        if (body := held.body) is not None
-    )
+    bodies = ((held.source, held.body) for held in tables._parts.held)
+    read = (ReadResponse(source, tables, body, "in memory") for source, body in bodies if body)
     response = next(read, None)
     try:
         steps = parse_path(path.removesuffix(KEY_SIGN))
@@ -446,18 +429,12 @@ def explain_path(tables: Tables, path: str) -> Explanation:
         return replace(explanation, missing="the response has no such path")
     cells = [*_cells_at(tables, response, target)]
     kept = [
-        Explanation(
-            value, "tables.extra", {"path": there}, operation="extra", notes=(_WHY.get(why, why),)
-        )
+        Explanation(value, "tables.extra", {"path": there}, operation="extra", notes=(why,))
         for there, (value, why) in response.extra.items()
         if _is_within(there, target)
     ]
-    notes = [f"{len(cells):,} cells hold it or a part of it"] if len(cells) != 1 else []
-    if kept:
-        notes.append(f"{len(kept):,} values of it are kept in tables.extra")
-    return replace(
-        explanation, children=(*cells[:_MOST_CELLS], *kept[:_MOST_CELLS]), notes=(*notes,)
-    )
+    note = f"in {len(cells):,} cells, and {len(kept):,} values of tables.extra"
+    return replace(explanation, children=(*cells[:_MOST_CELLS], *kept[:_MOST_CELLS]), notes=(note,))
 
 
 def _cells_at(tables: Tables, response: ReadResponse, path: str) -> Iterator[Explanation]:
