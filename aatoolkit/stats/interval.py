@@ -171,6 +171,7 @@ OVER_PROMPTS = (
     f"95% interval for prompts like these, Wilson's with their design effect; none with fewer "
     f"than {LEAST_CLUSTERS} prompts"
 )
+OF_ONE = "Wilson's 95% interval, which takes the answers to one prompt for independent"
 OF_PARTS = "Wilson's 95% interval, which takes what is counted for independent"
 OF_ANSWERS = "Wilson's 95% interval, which takes answers for independent"
 DECLARED = "the interval of the rate, as the table has it"
@@ -243,8 +244,10 @@ def bounds(
     except AvailabilityError:
         nothing = np.full(len(frame), np.nan)
         return Bounds(nothing, nothing)
-    is_of_answers = rule_of(metadata_of(frame), column)[1][-1].endswith("answer_count")
-    return Bounds(*_ends(single, column), OF_ANSWERS if is_of_answers else OF_PARTS, single)
+    metadata = metadata_of(frame)
+    is_of_answers = rule_of(metadata, column)[1][-1].endswith("answer_count")
+    words = OF_ANSWERS if is_of_answers else OF_PARTS
+    return Bounds(*_ends(single, column), OF_ONE if PROMPT in metadata.key else words, single)
 
 
 def _over_prompts(
