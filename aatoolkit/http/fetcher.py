@@ -18,7 +18,7 @@ from aatoolkit.payload import Payload, Request, Response
 
 Error = errors.FetchError | errors.InternalError
 
-_ATTEMPTS, _FIRST_BACKOFF = 3, 0.5
+_ATTEMPTS, _FIRST_BACKOFF, _RETRIES = 3, 0.5, 20.0
 
 
 class Fetcher:
@@ -82,7 +82,7 @@ class Fetcher:
             )
         limit = int(_at_least(1, "cache_size", cache_size))
         self._cache = None if self.folder is None else ResponseCache(self.folder, secret, limit)
-        self._sleep = sleep
+        self._sleep, self._retries = sleep, _RETRIES
         self._transport = Transport(
             self.base, secret, max_body=max_body, connections=max(1, workers)
         )
@@ -145,12 +145,16 @@ class Fetcher:
         The backoff doubles, and the wait is drawn evenly between zero and it, so that clients
         which failed together do not return together. A wait that the service asks for
         (``Retry-After``) is respected; if it would outlast the deadline there is no retry.
+
+        All calls of a client share a quota of retries, of which five responses give one back: soon
+        none are left for a service that fails most calls, and it is not overloaded.
         """
         ends = time.monotonic() + self.deadline
         turn = 0
         while True:
             outcome = self._transport.ask(request, ends - time.monotonic())
             if isinstance(outcome, Response):
+                self._retries = min(_RETRIES, self._retries + 0.2)
                 if self._cache is not None and may_be_kept(outcome):
                     self._cache.put(outcome)
                 return Payload._of(outcome)
@@ -159,8 +163,9 @@ class Fetcher:
                 wait = random.uniform(0, _FIRST_BACKOFF * 2**turn)
             turn += 1
             is_last = turn == _ATTEMPTS or time.monotonic() + wait >= ends
-            if is_last or not outcome.is_retryable:
+            if is_last or not outcome.is_retryable or self._retries < 1:
                 return outcome.error
+            self._retries -= 1
             self._sleep(wait)
 
     def _cached(self, request: Request) -> Response | None:

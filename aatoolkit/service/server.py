@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
+import logging
 import re
 import signal
 import socket
@@ -10,11 +12,14 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from typing import Any
 
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from aatoolkit.service.app import ApiError, Service, error_reply
+
+_log = logging.getLogger("aatoolkit.service")
 
 _SECONDS = 10.0
 """How long starting may take, and ending."""
@@ -25,8 +30,25 @@ _HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^][:]+))(?::[0-9]{0,5})?", re.IGNORE
 _LOCALHOST = re.compile(r"(?:[a-z0-9-]+\.)*localhost\.?", re.IGNORECASE)
 
 
-def _server(app: ASGIApp) -> uvicorn.Server:
-    return uvicorn.Server(
+class _Server(uvicorn.Server):
+    """A server that says once that it has no room for connections; asyncio says so every second."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        said = []
+
+        def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+            if not isinstance(context.get("exception"), OSError):
+                loop.default_exception_handler(context)
+            elif not said:
+                said.append(True)
+                _log.warning("Too many connections are open; others wait until some are closed.")
+
+        asyncio.get_running_loop().set_exception_handler(handle)
+        await super().startup(sockets)
+
+
+def _server(app: ASGIApp) -> _Server:
+    return _Server(
         uvicorn.Config(
             app,
             loop="asyncio",

@@ -325,6 +325,16 @@ def test_a_wait_that_is_requested_is_kept(
     assert least <= wait <= most
 
 
+def test_a_service_that_fails_every_call_is_soon_asked_once_a_call(
+    scripted: Any, fetcher: Any, reply: Any, waits: list[float]
+) -> None:
+    scripted.script = [reply({}, 503)] * 60
+    client = fetcher()
+    for _ in range(30):
+        fails(errors.ServerFailed, client)
+    assert (len(scripted.requests), len(waits)) == (50, 20)
+
+
 # -- limits ----------------------------------------------------------------------------------
 
 
