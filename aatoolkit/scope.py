@@ -197,7 +197,7 @@ class Scope(NamesNear):
 
 
 class ScopeOptions(NamesNear):
-    """The filter values that a project allows: the six parts of the scope-options answer.
+    """The filter values that a project allows: the six parts of the scope-options response.
 
     Parameters
     ----------
@@ -212,7 +212,7 @@ class ScopeOptions(NamesNear):
     days : tuple of int
         The allowed windows, in days.
     unknown : collection of str
-        The filters whose values are not known: the answer has no list of them that is recognised,
+        The filters whose values are not known: the response has no list of them that is recognised,
         which is not an empty one.
 
     Attributes
@@ -244,7 +244,7 @@ class ScopeOptions(NamesNear):
         self.days: tuple[int, ...] = tuple(days)
         self.unknown: tuple[str, ...] = tuple(unknown)
         self.has_runs = True
-        """Whether the answer says when engines ran."""
+        """Whether the response says when engines ran."""
 
     def _tagged(self, frame: pd.DataFrame, name: str) -> pd.DataFrame:
         """The rows that are values of a filter; the others are counted in `untagged`."""

@@ -9,7 +9,7 @@ from typing import Final
 from aatoolkit.errors import PackageMissing
 
 EXPIRE_AFTER: Final = 3600.0
-"""The age, in seconds, up to which a cached answer is used."""
+"""The age, in seconds, up to which a cached response is used."""
 
 CACHE_SIZE: Final = 2 * 10**9
 """The bytes that the cache may take on disk."""
@@ -18,7 +18,7 @@ DEADLINE: Final = 60.0
 """The seconds after which a call ends, retries included."""
 
 MAX_BODY: Final = 64 * 2**20
-"""The bytes of the largest answer that is read."""
+"""The bytes of the largest response that is read."""
 
 WORKERS: Final = 8
 """The requests that run concurrently."""

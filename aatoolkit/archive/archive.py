@@ -726,7 +726,7 @@ class ArchiveResponses:
     def verify(self) -> list[str]:
         """Return a sentence for each problem."""
         exists = Snapshot(self._store).exists
-        return [": ".join(problem) for problem in self._archive.verify().found] if exists else []
+        return [": ".join(problem) for problem in self._archive.verify().problems] if exists else []
 
     def _latest(self, where: str) -> dict[tuple[str, ...], Response]:
         with self._store.typed():

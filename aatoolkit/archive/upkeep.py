@@ -278,7 +278,7 @@ class ArchiveCheck:
         The archive.
     responses, tables : int
         How many were checked.
-    found : tuple of (str, str)
+    problems : tuple of (str, str)
         The table concerned, and what is wrong.
     unchecked : int
         The files without a checksum, such as those of a compaction that was interrupted;
@@ -288,23 +288,23 @@ class ArchiveCheck:
     path: str
     responses: int
     tables: int
-    found: tuple[Problem, ...]
+    problems: tuple[Problem, ...]
     unchecked: int = 0
 
     @property
     def ok(self) -> bool:
         """Whether nothing is wrong."""
-        return not self.found
+        return not self.problems
 
     def __bool__(self) -> bool:
         return self.ok
 
     def __repr__(self) -> str:
-        state = "all as stored" if self.ok else f"{len(self.found)} problems"
+        state = "all as stored" if self.ok else f"{len(self.problems)} problems"
         if self.unchecked:
             state += f"; {self.unchecked:,} files have no checksum, which compact() records"
         lines = [f"<ArchiveCheck: {self.responses:,} responses, {self.tables} tables: {state}>"]
-        lines += [visible(f"  {name}: {problem}") for name, problem in self.found[:_LISTED]]
+        lines += [visible(f"  {name}: {problem}") for name, problem in self.problems[:_LISTED]]
         return "\n".join(lines)
 
 

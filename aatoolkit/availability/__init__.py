@@ -1,7 +1,7 @@
 """Availability: what could be measured, and why not.
 
 ``status`` defines the statuses, the causes and how they combine; ``subject`` the rows that a
-statement is about; ``detect`` reads statements out of an answer whose metadata has no documented
+statement is about; ``detect`` reads statements out of a response whose metadata has no documented
 name or shape.
 """
 

@@ -606,14 +606,14 @@ def verify_study(args: Args) -> int:
     kept = aa.Study(args.study)
     result = kept.verify(replay=args.replay)
     if args.json:
-        problems = [*map(vars, result.found)]
+        problems = [*map(vars, result.problems)]
         facts = {"ok": result.ok, "digest": result.digest, "problems": problems}
         show(args, {**facts, **_facts(kept)})
     elif result.ok:
         _show_records(args, kept)
         print(result.digest)
     else:
-        print("\n".join(map(str, result.found)))
+        print("\n".join(map(str, result.problems)))
     if result.ok:
         note(f"{result.files} files, {result.records} records: all as sealed")
     return 0 if result.ok else 1
@@ -798,7 +798,7 @@ def verify_archive(args: Args) -> int:
     """Check files, responses and tables; exits with 1 if anything is wrong."""
     kept = aa.Archive(args.dir, profile=args.profile, **values_of(args, "max_nodes"))
     result = kept.verify(replay=args.replay)
-    problems = [{"table": table, "problem": problem} for table, problem in result.found]
+    problems = [{"table": table, "problem": problem} for table, problem in result.problems]
     lines = (visible(f"{problem['table']}: {problem['problem']}") for problem in problems)
     show(args, {"ok": result.ok, "responses": result.responses, "problems": problems}, lines)
     note(_first_line(result))

@@ -1,4 +1,4 @@
-"""The scope options of a project, read from any answer; and names that Tab completes in IPython."""
+"""The scope options of a project, read from any response, and names that Tab completes."""
 
 from __future__ import annotations
 

@@ -140,7 +140,7 @@ def read_as(values: Sequence[Any], reading: Reading | Column | _Plain, year: Any
     Parameters
     ----------
     values : sequence
-        What is in the answer, with `MISSING` where there is nothing.
+        What is in the response, with `MISSING` where there is nothing.
     reading : Reading or Column
         How the column is written.
     year : optional

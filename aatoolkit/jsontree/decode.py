@@ -44,14 +44,14 @@ class _Invalid(Exception):
     """The problem of a document: the word for it and the sentence."""
 
 
-def decode(answer: bytes | str | Any, **facts: Any) -> Any:
+def decode(response: bytes | str | Any, **facts: Any) -> Any:
     """Decode one JSON document, from bytes or text; or check that a value is one.
 
     A byte-order mark is dropped. Whole numbers stay exact, whatever their size.
 
     Parameters
     ----------
-    answer
+    response
         The document, in UTF-8.
     **facts
         Facts for the error: ``url``, ``status``, ``section``, ``scope``.
@@ -77,17 +77,17 @@ def decode(answer: bytes | str | Any, **facts: Any) -> Any:
         return value, census.keys
 
     with gc_paused():
-        return read_document(answer, survey, **facts)
+        return read_document(response, survey, **facts)
 
 
 def read_document(
-    answer: bytes | str | Any, survey: Callable[[Any, bool], tuple[T, int]], **facts: Any
+    response: bytes | str | Any, survey: Callable[[Any, bool], tuple[T, int]], **facts: Any
 ) -> T:
     """Decode a document, as `decode` does, from bytes or text; or check a JSON value.
 
     Parameters
     ----------
-    answer
+    response
         The document.
     survey
         Takes the value and whether it is exact for certain; returns what is asked for, and how
@@ -96,9 +96,9 @@ def read_document(
     **facts
         Facts for the error.
     """
-    if not isinstance(answer, bytes | str):
-        return survey(checked_value(answer, **facts), True)[0]
-    body = answer.encode("utf-8", "surrogatepass") if isinstance(answer, str) else answer
+    if not isinstance(response, bytes | str):
+        return survey(checked_value(response, **facts), True)[0]
+    body = response.encode("utf-8", "surrogatepass") if isinstance(response, str) else response
     bare = body.removeprefix(BOM)
     try:
         result, keys = survey(orjson.loads(bare), False)
@@ -144,7 +144,7 @@ def decode_exactly(body: bytes, **facts: Any) -> Any:
     )
 
 
-def checked_value(answer: Any, **facts: Any) -> Any:
+def checked_value(response: Any, **facts: Any) -> Any:
     """Copy a JSON value, made of what JSON has and nothing else.
 
     Raises
@@ -153,11 +153,11 @@ def checked_value(answer: Any, **facts: Any) -> Any:
         If an object is none.
     """
     try:
-        value = decode_exactly(json.dumps(answer).encode(), **facts)
+        value = decode_exactly(json.dumps(response).encode(), **facts)
     except (TypeError, ValueError, RecursionError) as error:
         problem = str(error)
     else:
-        if value == answer:
+        if value == response:
             return value
         problem = "JSON cannot hold it as it is"
     raise PayloadError(f"the response is not a JSON value: {problem}", problems=[f"{problem} @ $"])

@@ -14,7 +14,7 @@ from typing import Any
 from aatoolkit.errors import PayloadError
 
 MAX_NODES = 100_000
-"""How many paths a document may have by default; answers have some hundreds."""
+"""How many paths a document may have by default; responses have some hundreds."""
 
 MAX_FIELDS = 1000
 """Objects with more keys than this are rows with a key, not columns."""
@@ -69,7 +69,7 @@ class Census:
         self.paths += 1
         if self.paths > self.limit:
             raise PayloadError(
-                f"the answer has values at more than {self.limit:,} different paths; raise "
+                f"the response has values at more than {self.limit:,} different paths; raise "
                 "the limit (max_nodes, or --max-nodes on the command line) if that is how it "
                 "should be",
                 limit=self.limit,

@@ -13,7 +13,7 @@ entry. Then those of the row itself, named by the path from the row, and sorted 
 
 =================  =============================================================================
 ``engine``         the field's numbers, text or booleans, where it has one kind of them
-``answer.text``    a field of an object in a field
+``response.text``    a field of an object in a field
 ``x@string`` …     one column a kind, where it has several: ``@boolean``, ``@integer``,
                    ``@number`` (floats), ``@string``, ``@big`` (integers beyond 64 bits, as text)
 ``chats[]``        how many elements the array has; they are in the table of that name
@@ -93,12 +93,12 @@ _Plan = dict[str, Any]
 
 
 @gc_paused()
-def shred(answer: bytes | str | Any, *, max_nodes: int = MAX_NODES) -> dict[str, pa.Table]:
+def shred(response: bytes | str | Any, *, max_nodes: int = MAX_NODES) -> dict[str, pa.Table]:
     """Convert a JSON document to Arrow tables, from which `unshred` rebuilds it.
 
     Parameters
     ----------
-    answer : bytes, str or object
+    response : bytes, str or object
         The document, as JSON in bytes or text; or a JSON value that is neither.
     max_nodes : int
         How many different paths the document may have.
@@ -121,7 +121,7 @@ def shred(answer: bytes | str | Any, *, max_nodes: int = MAX_NODES) -> dict[str,
     >>> {name: table.num_rows for name, table in tables.items()}
     {'$': 1, 'rows[]': 3}
     """
-    census, waiting = Census(max_nodes), [_Table(DOCUMENT, [decode(answer)])]
+    census, waiting = Census(max_nodes), [_Table(DOCUMENT, [decode(response)])]
     tables = {}
     while waiting:
         table = waiting.pop()

@@ -1,10 +1,10 @@
-"""What an answer states of its columns, and of some of their rows.
+"""What a response states of its columns, and of some of their rows.
 
 A statement about an engine, the days after a day, or single rows is kept with the conditions
 that pick its rows, so that it holds after a filter. Where a table lacks the column to pick them
 by, its numbers sum over them: then all are partial, with the same words.
 
-Numbers that an answer denies are shown as missing: a number beside ``hasData: false`` is no
+Numbers that a response denies are shown as missing: a number beside ``hasData: false`` is no
 measurement, and least of all where it is 0. What is known about a value is what the narrowest
 statement about it states: its own row or cell, else its engine, else its field, else the section.
 What was thin, late or cut short is partial and keeps its numbers; keys, positions and sizes of
@@ -56,10 +56,10 @@ PathOf = Callable[[int], str | None]
 """Gives the JSON path of a column's value in a row."""
 
 INFERRED = "options"
-"""The rule of scope options, whose signals are listed and change nothing that an answer gives."""
+"""The rule of scope options, whose signals are listed and change nothing that a response gives."""
 
 WHY = "denied"
-"""The reason in ``extra`` for a number that an answer denies."""
+"""The reason in ``extra`` for a number that a response denies."""
 
 _MOST_ROWS = 500
 """More rows than this are not named: their statements become the column's."""
@@ -73,14 +73,14 @@ SIGNAL = ("scope", "target", "rows", "status", "cause", "reason", "sample_size",
 
 
 class TableStatements:
-    """What an answer states of the columns of one table.
+    """What a response states of the columns of one table.
 
     Parameters
     ----------
     table
         The declared table.
     signals
-        What the answer states.
+        What the response states.
     array
         Gives the table's columns, of which those of its key, of engines and of days pick rows.
     size
@@ -115,7 +115,7 @@ class TableStatements:
         column, name
             The declared column, and its name in metadata.
         absent, measured
-            Whether the answer lacks its field; whether it holds any value.
+            Whether the response lacks its field; whether it holds any value.
         path
             Gives the JSON path of its value in a row.
         """
@@ -274,7 +274,7 @@ def section_state(signals: Iterable[Signal]) -> Availability | None:
 
 
 def is_silent(section: Section, document: object, signals: Iterable[Signal]) -> bool:
-    """Whether an answer is the reason why there is none: it is an error, or has no body of its own.
+    """Whether a response says why it has no tables: it is an error, or has no body of its own.
 
     Then its tables are empty with that reason, and that it lacks their fields is no drift.
     """

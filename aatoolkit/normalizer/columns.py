@@ -40,20 +40,20 @@ _FEW = 1000
 
 
 class BuiltTable:
-    """One table of an answer.
+    """One table of a response.
 
     Parameters
     ----------
     rows : TableRows
-        Where its rows are in the answer.
+        Where its rows are in the response.
     name : str
         Its name in metadata.
     signals : list of Signal
-        What the answer states about its availability.
+        What the response states about its availability.
     source : Source
-        Which answer it is.
+        Which response it is.
     report : DriftReport
-        Takes the differences between answer and declaration.
+        Takes the differences between response and declaration.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class BuiltTable:
         return TableStatements(self.table, self._signals, self.array, self.size)
 
     def _is_host(self, column: Column, place: Vector, report: DriftReport) -> bool:
-        """Note a column whose field the answer lacks; whether its host is the value."""
+        """Note a column whose field the response lacks; whether its host is the value."""
         rows = self.rows
         if rows.absent or (self.size and place.field_absent):
             if column.source == "$.domain" and self._source.host is not None:
@@ -175,7 +175,7 @@ class BuiltTable:
         self._blocks.append((column.dtype, array, [column.name]))
 
     def _mask(self, statements: TableStatements, report: DriftReport) -> None:
-        """Mask the numbers that the answer denies, and keep them in ``extra``."""
+        """Mask the numbers that the response denies, and keep them in ``extra``."""
         for number, (dtype, array, names) in enumerate(self._blocks):
             mask = np.zeros((len(names), self.size), bool)
             for column in map(self.table.__getitem__, self.rows.plan.measures & {*names}):
@@ -206,7 +206,7 @@ class BuiltTable:
             self._blocks.append(("Int64", pa.array(np.arange(self.size)), ["_row"]))
 
     def release(self) -> None:
-        """Let go of the answer, once it is known what it states of the columns."""
+        """Let go of the response, once it is known what it states of the columns."""
         assert self.metadata
         self.__dict__.pop("rows", None)
 
@@ -251,7 +251,7 @@ def _distinct(columns: Sequence[pa.Array]) -> int:
             for c in columns
         ]
         return len({*zip(*lists, strict=True)})
-    # Arrow's own grouping, and Python's, take nearly as much memory as a long answer has bytes.
+    # Arrow's own grouping, and Python's, take nearly as much memory as a long response has bytes.
     distinct = rows = np.zeros(len(columns[0]), np.int64)
     for column in columns:
         values = pc.dictionary_encode(column, "encode", memory_pool=POOL)

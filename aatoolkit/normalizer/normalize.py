@@ -1,6 +1,6 @@
-"""Section and answer to tables: the pure step between a body and DataFrames.
+"""Section and response to tables: the pure step between a body and DataFrames.
 
-An answer that its declaration does not fit at all is read by a draft, made of the answer itself.
+A response that its declaration does not fit at all is read by a draft, made of the response itself.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from aatoolkit.normalizer.rows import (
     plans,
     untaken,
 )
-from aatoolkit.normalizer.tables import AnswerAtHand, TableParts, Tables, at_hand, quietly
+from aatoolkit.normalizer.tables import ResponseAtHand, TableParts, Tables, at_hand, quietly
 from aatoolkit.payload import NO_CONTENT, Payload, window_of
 from aatoolkit.scope import ScopeOptions
 from aatoolkit.sections import Profile, Section
@@ -70,7 +70,7 @@ _warned: dict[Any, Any] = {}
 @gc_paused()
 def normalize(
     section: str | Section,
-    answer: Payload | bytes | str | Mapping[str, Any] | list[Any],
+    response: Payload | bytes | str | Mapping[str, Any] | list[Any],
     *,
     profile: ProfileSource | None = None,
     strict: bool = False,
@@ -78,21 +78,21 @@ def normalize(
     options: ScopeOptions | None = None,
     max_nodes: int = MAX_NODES,
 ) -> Tables:
-    """Normalise the answer of one section to tidy tables, without a network.
+    """Normalise the response of one section to tidy tables, without a network.
 
-    Column names, their order and dtypes depend on the section, never on the answer. What
-    no column takes is in ``.extra``; where answer and declaration differ is in ``.drift``.
+    Column names, their order and dtypes depend on the section, never on the response. What
+    no column takes is in ``.extra``; where response and declaration differ is in ``.drift``.
 
-    An answer that the shipped declaration does not fit at all, or of a section that the profile
-    lacks, is read by a draft made of that very answer, with the service's own names: its rows
+    A response that the shipped declaration does not fit at all, or of a section that the profile
+    lacks, is read by a draft made of that very response, with the service's own names: its rows
     are in tables, units and rules of aggregation are open.
 
     Parameters
     ----------
     section : str
         The section's name, or a declaration of one's own.
-    answer : Payload, bytes, str, dict or list
-        The answer, as it came or decoded.
+    response : Payload, bytes, str, dict or list
+        The response, as it came or decoded.
     profile : Profile, module, str or path, optional
         What is known of the service; the default profile, `aa.sections.default_profile`, if left
         out.
@@ -103,7 +103,7 @@ def normalize(
     options : ScopeOptions, optional
         The scope options of the project: they name engines that could not report.
     max_nodes : int
-        How many different JSON paths the answer may have values at.
+        How many different JSON paths the response may have values at.
 
     Returns
     -------
@@ -117,15 +117,15 @@ def normalize(
     DecodeError
         If the response is not one JSON document.
     PayloadError
-        If ``strict`` and it drifted, with every problem; or if the answer is no JSON value.
+        If ``strict`` and it drifted, with every problem; or if the response is no JSON value.
         `PayloadError` if it has more different paths than are allowed.
 
     Warns
     -----
     SchemaDriftWarning
-        Once a process, if an answer was read by a draft.
+        Once a process, if a response was read by a draft.
     SchemaDriftWarning
-        Once, if the answer drifted.
+        Once, if the response drifted.
     SchemaDriftWarning
         If a word of availability in the response is not understood; it is read as unknown, and kept
         verbatim. A `Rule` of the declaration can define what it means.
@@ -135,8 +135,8 @@ def normalize(
     >>> from aatoolkit.sections import Column, Section, Table, records
     >>> columns = (Column("brand", "string"), Column("mention_count", "Int64"))
     >>> table = Table("brands", "One row per brand.", records("brands"), "brand", columns)
-    >>> answer = {"brands": [{"brand": "Acme", "mentionCount": 0}]}
-    >>> normalize(Section("mine", "Brands.", table), answer).main["mention_count"].tolist()
+    >>> response = {"brands": [{"brand": "Acme", "mentionCount": 0}]}
+    >>> normalize(Section("mine", "Brands.", table), response).main["mention_count"].tolist()
     [0]
     """
     if dtype_backend not in _BACKENDS:
@@ -148,24 +148,24 @@ def normalize(
     loaded = sections.default_profile() if profile is None else Profile.load(profile)
     owner = f"profile {OWNER}" if loaded.name == OWNER else loaded.name
     if isinstance(section, Section):
-        return reader.read(answer, section, "own" if profile is None else owner)
+        return reader.read(response, section, "own" if profile is None else owner)
     declared = loaded.section(section) if profile is None else loaded.get(section)
     if declared is not None:
         is_tentative = declared.name in loaded.tentative and not strict
-        return reader.read(answer, declared, owner, is_tentative)
-    draft = _draft_of(answer, section, None)
+        return reader.read(response, declared, owner, is_tentative)
+    draft = _draft_of(response, section, None)
     if draft is not None:
-        return reader.read(answer, draft, OWNER)
+        return reader.read(response, draft, OWNER)
     default = sections.default_profile()
     if section not in default:
         problem = f"nothing in this response of {section} can be made a table"
         raise PayloadError(problem, section=section, problems=[problem])
-    return reader.read(answer, default[section], default.name)
+    return reader.read(response, default[section], default.name)
 
 
 @dataclass(frozen=True)
 class _Reader:
-    """How answers are read: the parameters of `normalize`."""
+    """How responses are read: the parameters of `normalize`."""
 
     strict: bool
     backend: str
@@ -174,31 +174,33 @@ class _Reader:
 
     def read(
         self,
-        answer: Any,
+        response: Any,
         declared: Section,
         owner: str,
         is_tentative: bool = False,
         is_kept: bool = False,
     ) -> Tables:
-        """Read an answer by a declaration, or by a draft of its own where that does not fit."""
+        """Read a response by a declaration, or by a draft of its own where that does not fit."""
 
         def survey(value: Any, is_exact: bool) -> tuple[tuple[Vector, Walk], int]:
             document, walk = Vector([value]), Walk(Census(self.max_nodes, is_exact))
             walk.visit(document, field_map(declared))
             return (document, walk), walk.census.keys
 
-        body, facts = answer, {"section": declared.name}
+        body, facts = response, {"section": declared.name}
         about: dict[str, Any] = {"options": self.options}
-        if isinstance(answer, Payload):
-            body = answer.body or (b"null" if answer.status in NO_CONTENT else b"")
-            facts = {name: getattr(answer, name) for name in ("url", "status", "section", "scope")}
-            about |= {"status": answer.status, "headers": answer.headers}
-        elif not isinstance(answer, bytes | str | Mapping | list):
+        if isinstance(response, Payload):
+            body = response.body or (b"null" if response.status in NO_CONTENT else b"")
+            facts = {
+                name: getattr(response, name) for name in ("url", "status", "section", "scope")
+            }
+            about |= {"status": response.status, "headers": response.headers}
+        elif not isinstance(response, bytes | str | Mapping | list):
             raise PayloadError(
-                f"a {type(answer).__name__} is no response; give a Payload, bytes, text, dict or "
+                f"a {type(response).__name__} is no response; give a Payload, bytes, text, dict or "
                 "list",
                 section=declared.name,
-                problems=[f"{type(answer).__name__} @ $"],
+                problems=[f"{type(response).__name__} @ $"],
             )
         body = dict(body) if isinstance(body, Mapping) else body
         document, walk = read_document(body, survey, **facts)
@@ -208,7 +210,7 @@ class _Reader:
             stating, declared.availability, vector=document if stating is value else None, **about
         )
         signals, before = detection.signals, qualifier(declared, owner)
-        source, report = _source(declared, answer, value), DriftReport()
+        source, report = _source(declared, response, value), DriftReport()
         is_error = is_silent(declared, value, signals)
         if is_error:
             report.keep(document, range(1), "error response")
@@ -229,14 +231,14 @@ class _Reader:
         if is_tentative and not is_error and census.most_keys <= MAX_FIELDS:
             draft = None
             if not _fits(built.values(), report, signals):
-                draft = _draft_of(answer, declared.name, declared)
+                draft = _draft_of(response, declared.name, declared)
             if draft is not None:
-                return self.read(answer, draft, OWNER)
+                return self.read(response, draft, OWNER)
         if owner != OWNER:
             report.raise_or_warn(declared, self.strict)
         else:  # once a process, as Python's filters have it
             warnings.warn_explicit(
-                "no declaration fits this service's answers: they are read by drafts made of the "
+                "no declaration fits this service's responses: they are read by drafts made of the "
                 "answers themselves, with its own names; aa.profile.draft(project) finds units "
                 "and rules, and Client(profile=) keeps the columns the same",
                 SchemaDriftWarning,
@@ -246,12 +248,12 @@ class _Reader:
                 _warned,
             )
         again = partial(replace(self, strict=False).read, declared=declared, owner=owner)
-        held = at_hand(answer, source, again)
+        held = at_hand(response, source, again)
 
         @cache
         def origins() -> tuple[pd.DataFrame, Any, dict[str, TableRows]]:
             if is_released:
-                kept = quietly(again, answer, is_kept=True)
+                kept = quietly(again, response, is_kept=True)
                 return kept.extra, kept._provenance, kept._parts.rows
             places = provenance(document, [*built.values()], report.extra)
             return report.extra_frame(), places, dict(zip(built, rows, strict=True))
@@ -268,40 +270,40 @@ class _Reader:
             declared.name,
             {name: partial(_frame, table, self.backend, held) for name, table in built.items()},
             rows={name: table.size for name, table in built.items()},
-            payload=answer if isinstance(answer, Payload) else None,
+            payload=response if isinstance(response, Payload) else None,
             declaration=declared,
             drafted=owner == OWNER,
             prefix=before,
             parts=parts,
             words=lambda: {name: in_words(t.metadata, signals) for name, t in built.items()},
             availability=lambda: signal_table(signals),
-            hints=lambda: _hint_table([*_hints(declared, answer, signals), *detection.hints]),
+            hints=lambda: _hint_table([*_hints(declared, response, signals), *detection.hints]),
             drift=report.drift_frame,
             extra=lambda: origins()[0],
             provenance=lambda: origins()[1],
         )
 
 
-def _source(declared: Section, answer: Any, document: Any) -> attrs.Source:
+def _source(declared: Section, response: Any, document: Any) -> attrs.Source:
     start, end = window_of(document)
-    if not isinstance(answer, Payload):
+    if not isinstance(response, Payload):
         host = document.get("domain") if isinstance(document, Mapping) else None
         host = host if isinstance(host, str) else None
         return attrs.Source(host, declared.name, window_start=start, window_end=end)
     return attrs.Source(
-        answer.host,
+        response.host,
         declared.name,
-        None if answer.scope is None else answer.scope._to_query(),
-        answer.url,
-        answer.fetched_at.isoformat(timespec="seconds").replace("+00:00", "Z"),
-        answer.sha256,
-        answer.stale,
+        None if response.scope is None else response.scope._to_query(),
+        response.url,
+        response.fetched_at.isoformat(timespec="seconds").replace("+00:00", "Z"),
+        response.sha256,
+        response.stale,
         start,
         end,
     )
 
 
-def _frame(table: BuiltTable, dtype_backend: str, held: list[AnswerAtHand]) -> pd.DataFrame:
+def _frame(table: BuiltTable, dtype_backend: str, held: list[ResponseAtHand]) -> pd.DataFrame:
     frame, key = table.frame(dtype_backend), tuple(table.table.key)
     return attrs.attach_later(frame, lambda: table.metadata, key, lambda: table.arrow, held)
 
@@ -330,15 +332,15 @@ def _hint_table(hints: list[Hint]) -> pd.DataFrame:
     return listing(("path", "value", "why"), [(h.path, h.value, h.why) for h in by_path])
 
 
-def _hints(section: Section, answer: Any, signals: list[Signal]) -> Iterator[Hint]:
+def _hints(section: Section, response: Any, signals: list[Signal]) -> Iterator[Hint]:
     """Yield hints of the values at the watched paths; of many rows, the rarest value.
 
-    Also where an answer without rows states nothing: it may not have been measured.
+    Also where a response without rows states nothing: it may not have been measured.
     """
     if not section.watched and not section.emptied:
         return
     try:
-        document = Vector([answer.json if isinstance(answer, Payload) else decode(answer)])
+        document = Vector([response.json if isinstance(response, Payload) else decode(response)])
     except AAToolkitError:
         return
     is_unstated = all(signal.rule == INFERRED for signal in signals)
@@ -370,7 +372,7 @@ def _touch(path: str, above: str) -> bool:
 
 
 def _fits(tables: Iterable[BuiltTable], report: DriftReport, signals: Iterable[Signal]) -> bool:
-    """Whether a declaration describes an answer at all.
+    """Whether a declaration describes a response at all.
 
     It is not if most of its values are in no column, and it does not state that there is nothing
     to report. A main table in which at least half of the columns have values settles it.
@@ -386,16 +388,16 @@ def _fits(tables: Iterable[BuiltTable], report: DriftReport, signals: Iterable[S
     return bool(len(texts) <= sum(main) + sum(map(sum, filled)))
 
 
-def _draft_of(answer: Any, name: str, declared: Section | None) -> Section | None:
-    """Draft a declaration of a section from one answer, with the service's own names.
+def _draft_of(response: Any, name: str, declared: Section | None) -> Section | None:
+    """Draft a declaration of a section from one response, with the service's own names.
 
-    None if the answer holds no records, or nothing that can be made a table. An availability
+    None if the response holds no records, or nothing that can be made a table. An availability
     rule that is known is kept; units and rules of aggregation are open.
     """
-    if isinstance(answer, Payload) and (not answer.body or answer.status >= 400):
+    if isinstance(response, Payload) and (not response.body or response.status >= 400):
         return None
     try:
-        drawn: Section = outline(answer, name)
+        drawn: Section = outline(response, name)
     except PayloadError:
         return None
     if declared is not None and all(table.rows.one for table in drawn):

@@ -1,6 +1,6 @@
-"""Provenance: where the cells of declared tables were in their answer, to rebuild it.
+"""Provenance: where the cells of declared tables were in their response, to rebuild it.
 
-Each leaf of the answer that is not in ``extra`` has a row: its path with the cell that holds it
+Each leaf of the response that is not in ``extra`` has a row: its path with the cell that holds it
 and how it was written, or, where no cell can give it back, as for null and for what a column
 reads otherwise than it is written, its JSON text. `rebuild` puts cells and ``extra`` together.
 """
@@ -43,7 +43,7 @@ _SCHEMA = pa.schema(
 def provenance(
     document: Vector, tables: Sequence[BuiltTable], extra: Collection[str]
 ) -> dict[str, pa.Table]:
-    """Record where the values of an answer are that are not in ``extra``, by their paths."""
+    """Record where the values of a response are that are not in ``extra``, by their paths."""
     columns = [
         (table, column)
         for table in tables
@@ -91,7 +91,7 @@ def _style(value: Any, dtype: str) -> str:
 def rebuild(
     tables: Mapping[str, pd.DataFrame], extra: pd.DataFrame, provenance: Mapping[str, pa.Table]
 ) -> Any:
-    """Rebuild the answer, as a JSON value, from the tables that `normalize` made.
+    """Rebuild the response, as a JSON value, from the tables that `normalize` made.
 
     Values are taken from the columns and from ``extra`` as they are now; the provenance records
     where each belongs, and how it was written. Keys of objects may come in another order.
@@ -108,7 +108,7 @@ def rebuild(
     Raises
     ------
     PayloadError
-        If a table or column is missing, or has other rows than the answer gave it.
+        If a table or column is missing, or has other rows than the response gave it.
     MetadataError
         If the provenance is none.
     """
@@ -116,7 +116,7 @@ def rebuild(
         places = provenance["values"].select(_SCHEMA.names).to_pydict().values()
     except (KeyError, AttributeError):
         raise MetadataError("the provenance of the tables is missing: write them again") from None
-    answer: list[Any] = [None]
+    response: list[Any] = [None]
     cells = {}
     for path, table, column, row, style, text in zip(*places, strict=True):
         if text is None:
@@ -126,15 +126,15 @@ def rebuild(
                 problem = f"the table {table} has lost rows"
                 raise PayloadError(problem, problems=[problem])
         value = json.loads(text) if text is not None else cells[table, column, style][row]
-        _put(answer, path, value)
+        _put(response, path, value)
     for path, text in zip(extra["path"], extra["value"], strict=True):
         if not path.endswith(KEY_SIGN):
-            _put(answer, path, json.loads(text))
-    return answer[0]
+            _put(response, path, json.loads(text))
+    return response[0]
 
 
 def _cells(tables: Mapping[str, pd.DataFrame], table: str, column: str, style: str) -> list[Any]:
-    """The cells of a column as JSON values, as they were written in the answer."""
+    """The cells of a column as JSON values, as they were written in the response."""
     if table not in tables or column not in tables[table]:
         problem = f"the column {column} of the table {table} is missing"
         raise PayloadError(problem, problems=[problem])
@@ -159,7 +159,7 @@ def _written(style: str, moment: datetime) -> str:
     return text if datetime.fromisoformat(text) == moment else _written(_FULL, moment)
 
 
-def _put(answer: Any, path: str, value: Any) -> None:
+def _put(response: Any, path: str, value: Any) -> None:
     """Put a value in its place; objects and arrays on the way are made where there is none.
 
     Values may come in any order: elements before the one that is put are null until theirs comes.
@@ -170,11 +170,11 @@ def _put(answer: Any, path: str, value: Any) -> None:
             raise PayloadError(f"{path} is no path of one value", problems=[path])
         steps.append(part.name if isinstance(part, Field) else part.number)
     for step, further in pairwise([*steps, None]):
-        if isinstance(answer, list):
-            answer.extend([None] * (step + 1 - len(answer)))
-        below = answer.get(step) if isinstance(answer, dict) else answer[step]
+        if isinstance(response, list):
+            response.extend([None] * (step + 1 - len(response)))
+        below = response.get(step) if isinstance(response, dict) else response[step]
         if further is None:
-            below = answer[step] = value
+            below = response[step] = value
         elif not isinstance(below, list if isinstance(further, int) else dict):
-            below = answer[step] = [] if isinstance(further, int) else {}
-        answer = below
+            below = response[step] = [] if isinstance(further, int) else {}
+        response = below

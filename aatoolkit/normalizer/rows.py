@@ -1,7 +1,7 @@
 """The rows of declared tables in one document, and where the values of their columns are.
 
 What a declaration asks for is compiled once a section, into a `TablePlan`; `TableRows` are the
-rows of a table in an answer. Where the values of a column are is a place, and for each row the
+rows of a table in a response. Where the values of a column are is a place, and for each row the
 row of its value there: the two are the same where a field of the row itself is read.
 """
 
@@ -47,7 +47,7 @@ Place = tuple[Vector, RowMap]
 
 
 class TablePlan(NamedTuple):
-    """What is to be known of a declared table before an answer comes.
+    """What is to be known of a declared table before a response comes.
 
     Attributes
     ----------
@@ -125,7 +125,7 @@ class TableRows:
     Parameters
     ----------
     document : Vector
-        The whole answer.
+        The whole response.
     plan : TablePlan
         The declared table.
 
@@ -199,7 +199,7 @@ class TableRows:
     def _single(self) -> RowMap:
         """None if there is the object of a single row, or a field of it; else no rows.
 
-        What encloses the answer, such as its domain, is no row by itself.
+        What encloses the response, such as its domain, is no row by itself.
         """
         places = [self.place] if self.table.rows.steps else []
         for column in self.table.columns:
@@ -476,7 +476,7 @@ def field_map(section: Section) -> FieldNode:
 
 @dataclass(frozen=True)
 class Drift:
-    """One difference between an answer and its declaration.
+    """One difference between a response and its declaration.
 
     Parameters
     ----------
@@ -505,7 +505,7 @@ class Drift:
 
 
 class DriftReport:
-    """The drift of an answer, and the values that no column took.
+    """The drift of a response, and the values that no column took.
 
     Attributes
     ----------
@@ -570,11 +570,11 @@ class DriftReport:
         return listing(("kind", "path", "count", "example"), rows, count="Int64")
 
     def raise_or_warn(self, section: Section, strict: bool) -> None:
-        """Raise for the differences of an answer if that is asked for; else warn of the first."""
+        """Raise for the differences of a response if that is asked for; else warn of the first."""
         problems = [*map(str, self.differences.values())]
         if problems and strict:
             raise PayloadError(
-                f"the answer of {section.name} differs from its declaration in {len(problems)} "
+                f"the response of {section.name} differs from its declaration in {len(problems)} "
                 "places:\n" + "\n".join(problems),
                 section=section.name,
                 problems=problems,
@@ -610,7 +610,7 @@ def _first_leaf(value: Any) -> str:
 
 
 class Walk:
-    """A walk through an answer: counts what it has, and reports what no column takes.
+    """A walk through a response: counts what it has, and reports what no column takes.
 
     Parameters
     ----------

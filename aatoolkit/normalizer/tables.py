@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from aatoolkit.stats.explain.explanation import Explanation
 
 _HELD = 1 << 22
-"""The largest body, in bytes, that the frames made of an answer hold on to by themselves."""
+"""The largest body, in bytes, that the frames made of a response hold on to by themselves."""
 
 _MARKS = {
     "available": "●",
@@ -51,59 +51,59 @@ _EMPTY = {
     "available": "available, and there is nothing",
     "unknown": "unknown: the response gives no reason why it is empty",
     "unavailable": "unavailable: the service gives no reason",
-    "unknown (absent)": "unknown: the answer gives nothing here",
+    "unknown (absent)": "unknown: the response gives nothing here",
 }
 """Shown for an empty table where its availability alone does not explain it."""
 
 
 @dataclass(frozen=True, eq=False)
-class AnswerAtHand:
-    """An answer in memory, and how it was normalised.
+class ResponseAtHand:
+    """A response in memory, and how it was normalised.
 
-    A large answer is not kept for the sake of its frames: it is at hand as long as anybody holds
+    A large response is not kept for the sake of its frames: it is at hand as long as anybody holds
     its `Payload`, such as the tables it was read into.
 
     Parameters
     ----------
     source : Source
-        Which answer it is.
-    answer : callable
-        Gives the answer; None once nobody holds it.
+        Which response it is.
+    response : callable
+        Gives the response; None once nobody holds it.
     read : callable
         Reads it as it was read.
     """
 
     source: Source
-    answer: Callable[[], Payload | bytes | str | None]
+    response: Callable[[], Payload | bytes | str | None]
     read: Callable[[Any], Tables]
 
     @property
     def body(self) -> bytes | None:
-        """The answer's bytes; None once nobody holds them."""
-        answer = self.answer()
-        if isinstance(answer, Payload):
-            return answer.body
-        return answer.encode() if isinstance(answer, str) else answer
+        """The response's bytes; None once nobody holds them."""
+        response = self.response()
+        if isinstance(response, Payload):
+            return response.body
+        return response.encode() if isinstance(response, str) else response
 
     def tables(self) -> Tables | None:
-        """The answer's tables, normalised again; None once nobody holds the answer."""
-        answer = self.answer()
-        return None if answer is None else quietly(self.read, answer)
+        """The response's tables, normalised again; None once nobody holds the response."""
+        response = self.response()
+        return None if response is None else quietly(self.read, response)
 
 
-def quietly(read: Callable[..., Tables], answer: Any, **how: Any) -> Tables:
-    """Read an answer again, without the warnings that were given already."""
+def quietly(read: Callable[..., Tables], response: Any, **how: Any) -> Tables:
+    """Read a response again, without the warnings that were given already."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AAToolkitWarning)
-        return read(answer, **how)
+        return read(response, **how)
 
 
-def at_hand(answer: Any, source: Source, read: Callable[[Any], Tables]) -> list[AnswerAtHand]:
-    """Hold the answer if it is bytes, text or a payload; other objects may have changed."""
-    if isinstance(answer, Payload) and len(answer.body) > _HELD:
-        return [AnswerAtHand(source, ref(answer), read)]
-    if isinstance(answer, Payload | bytes | str):
-        return [AnswerAtHand(source, lambda: answer, read)]
+def at_hand(response: Any, source: Source, read: Callable[[Any], Tables]) -> list[ResponseAtHand]:
+    """Hold the response if it is bytes, text or a payload; other objects may have changed."""
+    if isinstance(response, Payload) and len(response.body) > _HELD:
+        return [ResponseAtHand(source, ref(response), read)]
+    if isinstance(response, Payload | bytes | str):
+        return [ResponseAtHand(source, lambda: response, read)]
     return []
 
 
@@ -115,29 +115,29 @@ class TableParts(NamedTuple):
     built : mapping
         Each table with the metadata of its columns.
     find_rows : callable
-        Gives where the rows of each table are in the answer.
+        Gives where the rows of each table are in the response.
     detection : Detection or None
-        What the answer says of itself, and what was not read of that.
+        What the response says of itself, and what was not read of that.
     drifts : sequence
         Where it differs from its declaration.
     held : sequence
-        The answer, if it can be read again.
+        The response, if it can be read again.
     """
 
     built: Mapping[str, BuiltTable] = {}
     find_rows: Callable[[], dict[str, TableRows]] = dict
     detection: Detection | None = None
     drifts: Sequence[Drift] = ()
-    held: Sequence[AnswerAtHand] = ()
+    held: Sequence[ResponseAtHand] = ()
 
     @property
     def rows(self) -> dict[str, TableRows]:
-        """Where the rows of each table are in the answer."""
+        """Where the rows of each table are in the response."""
         return self.find_rows()
 
     @property
     def signals(self) -> list[Signal]:
-        """What the answer says of itself."""
+        """What the response says of itself."""
         return self.detection.signals if self.detection else []
 
     @property
@@ -154,22 +154,22 @@ class Tables(Mapping[str, "pd.DataFrame"], NamesNear):
     main : pandas.DataFrame
         The section's main table.
     extra : pandas.DataFrame
-        Every leaf of the answer that no column took: ``path`` (its JSON path), ``value`` (as
+        Every leaf of the response that no column took: ``path`` (its JSON path), ``value`` (as
         JSON text) and ``why`` (``envelope``, ``known``, ``new``, ``wrong type`` …).
     availability : pandas.DataFrame
-        What the answer states about itself: ``scope``, ``target``, ``rows``, ``status``,
+        What the response states about itself: ``scope``, ``target``, ``rows``, ``status``,
         ``cause``, ``reason``, ``sample_size``, ``as_of``, ``evidence``, ``rule``, ``raw``.
     drift : pandas.DataFrame
-        Where answer and declaration differ: ``kind``, ``path``, ``count``, ``example``.
+        Where response and declaration differ: ``kind``, ``path``, ``count``, ``example``.
     hints : pandas.DataFrame
         What may be about availability and was not read: ``path``, ``value``, ``why``. One line
         teaches it: `Section.with_rule`.
     payload : Payload or None
-        The answer itself, where it was fetched.
+        The response itself, where it was fetched.
     declaration : Section or None
-        The declaration that the answer was read by.
+        The declaration that the response was read by.
     drafted : bool
-        Whether that is a draft, made of this very answer: another answer may give other columns.
+        Whether that is a draft, made of this very response: another may give other columns.
 
     Examples
     --------
@@ -256,17 +256,17 @@ class Tables(Mapping[str, "pd.DataFrame"], NamesNear):
 
     @cached_property
     def extra(self) -> pd.DataFrame:
-        """Every leaf of the answer that no column took."""
+        """Every leaf of the response that no column took."""
         return self._listings["extra"]()  # type: ignore[no-any-return]
 
     @cached_property
     def availability(self) -> pd.DataFrame:
-        """The statements of the answer about its availability, one row each."""
+        """The statements of the response about its availability, one row each."""
         return self._listing("availability")
 
     @cached_property
     def drift(self) -> pd.DataFrame:
-        """The differences between answer and declaration, one row each."""
+        """The differences between response and declaration, one row each."""
         return self._listing("drift")
 
     @cached_property
@@ -276,7 +276,7 @@ class Tables(Mapping[str, "pd.DataFrame"], NamesNear):
 
     @cached_property
     def _provenance(self) -> dict[str, pa.Table]:
-        """The place of every value in the answer, which `rebuild` uses; it holds no values."""
+        """The place of every value in the response, which `rebuild` uses; it holds no values."""
         return self._listings.get("provenance", dict)()  # type: ignore[no-any-return]
 
     def _listing(self, name: str) -> pd.DataFrame:
@@ -318,7 +318,7 @@ class Tables(Mapping[str, "pd.DataFrame"], NamesNear):
         return explain_path(self, path)
 
     def rebuild(self) -> Any:
-        """Rebuild the whole answer from the tables and ``extra`` as they are now.
+        """Rebuild the whole response from the tables and ``extra`` as they are now.
 
         Returns
         -------

@@ -2,7 +2,7 @@
 
 First what any reader would ask: the scope options, each section and the combined view. Then each
 engine that ran, alone, to see what adds up, and one that never did, to see how the service speaks
-of what it could not measure. The combined view answers for all sections at once where its parts
+of what it could not measure. The combined view responses for all sections at once where its parts
 are the sections' own responses; the others are asked one by one.
 """
 
@@ -116,7 +116,7 @@ def ask(
     first = [
         PlannedRequest(_OPTIONS, plain, "the vocabulary of the project"),
         *(PlannedRequest(name, plain, "the section as it is") for name in names),
-        PlannedRequest(None, plain, "whether it answers for all sections at once"),
+        PlannedRequest(None, plain, "whether it responses for all sections at once"),
     ][:requests]
     combined = None
     for request, outcome in _fetched(project, first, responses, progress, until).items():
@@ -259,7 +259,7 @@ def _follow_up(
 def _engine_sets(ran: Sequence[str], idle: Sequence[str]) -> list[tuple[str, ...]]:
     """Sets of one engine each that ran, or a few of several; those that never ran join the last.
 
-    They have no answers, and may have visits or sales: without them the parts are not the whole.
+    They have no responses, and may have visits or sales: without them the parts are not the whole.
     """
     single = [(name,) for name in ran]
     sets = [*single[:-1], (*single[-1], *idle)] if single else []

@@ -58,7 +58,7 @@ class PlaceQuestion:
 
 
 class Confirmation:
-    """The questions that a draft leaves; iterate over them, or answer them in a notebook.
+    """The questions that a draft leaves; iterate over them, or response them in a notebook.
 
     A section is settled once one of its places is confirmed; settled ones are not asked about, so
     that it can be broken off and taken up again.
@@ -76,7 +76,7 @@ class Confirmation:
 
     def ask(
         self,
-        answer: Callable[[str], str] = input,
+        response: Callable[[str], str] = input,
         show: Callable[[str], object] = print,
         keep: Callable[[], object] | None = None,
     ) -> int:
@@ -84,7 +84,7 @@ class Confirmation:
 
         Parameters
         ----------
-        answer, show : callable
+        response, show : callable
             Read a line for a prompt; show a text.
         keep : callable, optional
             Called after each place that was confirmed, to save the draft.
@@ -102,7 +102,7 @@ class Confirmation:
                 elif meaning:
                     show(f"give one of {', '.join(question.words)}, as {', '.join(CHOICES)}")
                 try:
-                    reply = answer(_HELP).strip()
+                    reply = response(_HELP).strip()
                 except EOFError:
                     return confirmed
             match reply[0].lower():

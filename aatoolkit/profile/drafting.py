@@ -175,9 +175,9 @@ def draft(
     sections : iterable of str, optional
         The sections; all of them if left out.
     hosts : iterable of str
-        Other projects of the account, such as one that is not connected or has no answers yet.
+        Other projects of the account, such as one that is not connected or has no responses yet.
         What differs there is shown beside the places that may be about availability; one request
-        each where the combined view answers for the sections.
+        each where the combined view responses for the sections.
     progress : bool, optional
         Whether to show a progress bar; by default where somebody watches.
 

@@ -3,12 +3,12 @@
 In: nothing but data. Out: `Section` objects, which the normalizer follows. Everything that a
 declaration is made of can be imported from here. In reading order: ``section`` has `Section` and
 `Table`, ``column`` has `Column`, its short forms and how its values are read, ``row_shapes`` where
-rows are located in an answer, ``aggregation`` units and aggregation rules, ``availability_rule``
+rows are located in a response, ``aggregation`` units and aggregation rules, ``availability_rule``
 where a service states its availability, ``filter_lists`` where it lists the values of filters;
 ``profile`` has `Profile`, the declarations of one service, ``profile_json`` declarations as data,
 ``typed`` its names as types for editors, ``contract`` its tables as schemas of validators;
 ``declared`` is the profile that is shipped, one file for each section, ``registry`` looks tables up
-by name; ``inference`` drafts declarations of answers that nobody described.
+by name; ``inference`` drafts declarations of responses that nobody described.
 
 >>> import aatoolkit as aa
 >>> aa.sections.get("domains").names[0]

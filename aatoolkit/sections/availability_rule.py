@@ -14,8 +14,8 @@ from aatoolkit.jsontree.paths import Each, Entries, Field, parse_pattern
 class Rule:
     """A place where a service states availability: an object, a map, a field of rows or a header.
 
-    Given to a `Section`, a rule about an object wins over detection: where an answer has what it
-    describes, nothing else of the answer is read as availability. Where an answer lacks it, the
+    Given to a `Section`, a rule about an object wins over detection: where a response has what it
+    describes, nothing else of the response is read as availability. Where a response lacks it, the
     general rules are tried. A rule about a map, rows or a header adds to the general rules.
 
     Parameters
@@ -144,7 +144,7 @@ def with_rule(rules: tuple[Rule, ...], rule: Rule) -> tuple[Rule, ...]:
 
 
 def word_of(value: object) -> str:
-    """Format a value of an answer as a rule's `words` have it: text as it is, a flag as JSON.
+    """Format a value of a response as a rule's `words` have it: text as it is, a flag as JSON.
 
     Examples
     --------
@@ -155,4 +155,4 @@ def word_of(value: object) -> str:
 
 
 REFERENCE = Rule("reference")
-"""The reference service's own rule; an answer that fits it whole is read by it alone."""
+"""The reference service's own rule; a response that fits it whole is read by it alone."""

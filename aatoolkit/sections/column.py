@@ -1,4 +1,4 @@
-"""Columns of tables: their path in an answer, parsing, dtype, unit and meaning.
+"""Columns of tables: their path in a response, parsing, dtype, unit and meaning.
 
 `Column` says all of it; short forms, one a kind of value, make declarations that read like a table.
 Each takes a name, what the column says, where its values are located if not under that name, and
@@ -84,7 +84,7 @@ class Column(Described):
     source : str, optional
         Where its values are, from the row: a path (``metric.key``); ``.`` for the row
         itself; ``^path`` for the record that encloses it, ``^^path`` for the one beyond;
-        ``$.path`` for the answer; ``#0`` or ``#1`` for the row's position in its array,
+        ``$.path`` for the response; ``#0`` or ``#1`` for the row's position in its array,
         counted from 0 or 1, and ``^#0`` for that of the record that encloses it; ``[0]`` or
         ``[name]`` for a position of a row that is an array, by its number or its header;
         ``&path`` for the element at the row's own position of an array beside. By default
@@ -100,7 +100,7 @@ class Column(Described):
     null : str, optional
         The value that null is replaced with in a key.
     optional : bool
-        Whether answers may leave the field out altogether.
+        Whether responses may leave the field out altogether.
     parse : str, optional
         How a value is written that is not plain JSON of the dtype: ``number`` (``1,204``,
         ``34.5%``, ``+2.1``, ``#3``, ``1.2k``), ``decimal comma`` (``1.204,5``), ``money``
@@ -113,7 +113,7 @@ class Column(Described):
         ``epoch days``, or ``utc`` (an instant written without a zone). A percent sign is passed
         over: say ``scale=0.01`` for a fraction.
     year : str, optional
-        For ``month day``: where the answer has the year, or a day not before any of the
+        For ``month day``: where the response has the year, or a day not before any of the
         column's, such as ``$.window.end``.
     scale : float, optional
         What numbers are multiplied by: 0.01 for percent, or cents.
@@ -148,7 +148,7 @@ class Column(Described):
 
     @property
     def is_label(self) -> bool:
-        """Whether the column takes keys or positions, rather than values of the answer."""
+        """Whether the column takes keys or positions, rather than values of the response."""
         return (self.source or "").lstrip("^")[:1] in ("@", "#")
 
     @property

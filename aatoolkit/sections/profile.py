@@ -40,10 +40,10 @@ class Profile(Described, Mapping[str, Section]):
     doc : str
         What service it is of, and how it was made.
     baseline : mapping, optional
-        What answers looked like when the profile was made, to notice changes by.
+        What responses looked like when the profile was made, to notice changes by.
     tentative : collection of str
         The sections whose declaration is no more than a guess at what services answer. An answer
-        that it does not fit at all is read by a draft made of the answer itself.
+        that it does not fit at all is read by a draft made of the response itself.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Row shapes: how the rows of a table are found in an answer, and labelled."""
+"""Row shapes: how the rows of a table are found in a response, and labelled."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Filter = tuple[tuple[str, tuple[Scalar, ...]], ...]
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of a table: their path and shape in an answer.
+    """The rows of a table: their path and shape in a response.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def grid(rows: str, *, header: str) -> Rows:
     """Rows are arrays, and another array names their positions.
 
     A column's source is a name in the header, ``[name]``; by default the column's own name.
-    The order of the header may change from answer to answer.
+    The order of the header may change from response to response.
 
     Parameters
     ----------
@@ -163,14 +163,14 @@ def grid(rows: str, *, header: str) -> Rows:
 
 
 def single(path: str = "") -> Rows:
-    """One row an answer: the object at a path, or the whole answer."""
+    """One row a response: the object at a path, or the whole response."""
     return Rows(parse_pattern(path), one=True)
 
 
 def computed(path: str, rows: Callable[[Any], Iterable[Mapping[str, Any]]]) -> Rows:
     """Rows are what a function makes of the value at a path: for shapes that are none of these.
 
-    The function gets the value as it is in the answer and gives objects, whose fields
+    The function gets the value as it is in the response and gives objects, whose fields
     columns read as those of records; ``^`` leads to the record around the value. What the
     function reads stays in ``extra``, for nobody knows what it left out.
 

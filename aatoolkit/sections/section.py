@@ -3,7 +3,7 @@
 A declaration is data, not code, so that 17 small differences stay visible. Where rows
 are located is a path: names joined by dots, ``[]`` for the elements of an array, ``{}`` for the
 entries of an object whose keys are data (``{a,b}`` for some of its keys only). Where a column is
-located is a path from the row, ``^`` from the record around it, or ``$`` from the answer, where
+located is a path from the row, ``^`` from the record around it, or ``$`` from the response, where
 ``[@0]`` and ``{@0}`` lead to the position or key of the row's first array or object.
 
 >>> Table(
@@ -104,7 +104,7 @@ class Table(Described):
         lists = [c.name for c in self.columns if c.name in key and c.dtype == "list<string>"]
         if lists:
             raise ArgumentError(f"table {self.name!r}: a list cannot be a key: {lists}")
-        grain = " and ".join(name.replace("_", " ") for name in key) or "answer"
+        grain = " and ".join(name.replace("_", " ") for name in key) or "response"
         columns = tuple(
             replace(
                 column,
@@ -133,7 +133,7 @@ class Table(Described):
 
     @property
     def is_optional(self) -> bool:
-        """Whether an answer may leave it out: all its columns but the key are optional."""
+        """Whether a response may leave it out: all its columns but the key are optional."""
         rest = [column for column in self.columns if column.name not in self.key]
         return bool(rest) and all(column.optional for column in rest)
 
@@ -171,7 +171,7 @@ class Section(Described):
         out what is there until a rule reads it.
     emptied : tuple of str
         Where the rows are gone, without a word, when nothing was measured: ``tables.hints`` points
-        out an answer that is empty there, for it may be no answer of nothing. ``$`` is the answer.
+        out a response that is empty there, for that may not mean none. ``$`` is the response.
 
     Examples
     --------
@@ -224,7 +224,7 @@ class Section(Described):
         raise ItemNotFound(unknown(f"table of {self.name}", name, self.names), key=name)
 
     def __hash__(self) -> int:
-        # All of it would take as long as reading a small answer.
+        # All of it would take as long as reading a small response.
         return hash((self.name, self.doc))
 
     def __iter__(self) -> Iterator[Table]:

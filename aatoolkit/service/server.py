@@ -34,7 +34,7 @@ class _Server(uvicorn.Server):
     """A server that says once that it has no room for connections; asyncio says so every second."""
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        said = []
+        said: list[bool] = []
 
         def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
             if not isinstance(context.get("exception"), OSError):

@@ -99,7 +99,7 @@ class StudyResponses:
 
     def verify(self) -> list[str]:
         """Return a sentence for each problem; a study that is recorded has no seal yet."""
-        problems = self._study.verify().found
+        problems = self._study.verify().problems
         return [str(problem) for problem in problems if problem.kind != "not sealed"]
 
 

@@ -196,7 +196,7 @@ def rerun(
     ]
     after = study.verify()
     if after.digest != digest:
-        why = after.found[0] if after.found else "it was sealed anew"
+        why = after.problems[0] if after.problems else "it was sealed anew"
         problem, cell = f"the study is not as it was before it: {why}", None
     problem = None if problem is None else clipped(_masked(problem))
     if out is not None:

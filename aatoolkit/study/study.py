@@ -626,7 +626,7 @@ class Study(metaclass=Chaptered):
             write_whole(self.path / SEAL, format_seal(digests))
         check = self.verify()
         if not check:
-            raise self._unusable(str(check.found[0]))
+            raise self._unusable(str(check.problems[0]))
         return str(check.digest)
 
     def _sweep(self) -> None:
@@ -923,11 +923,11 @@ class Study(metaclass=Chaptered):
         """Raise unless the study verifies."""
         check = self.verify()
         if not check:
-            problem = f"{check.found[0]}; only a study that verifies can be {purpose}"
+            problem = f"{check.problems[0]}; only a study that verifies can be {purpose}"
             raise StudyError(
                 unusable(self.path, problem).message,
                 path=str(self.path),
-                problems=tuple(map(str, check.found)),
+                problems=tuple(map(str, check.problems)),
             )
 
     def _read(self, name: str) -> bytes:

@@ -79,7 +79,7 @@ class Verification:
         The SHA-256 of its seal; None if there is a problem.
     files, records : int
         The number of files and records checked.
-    found : tuple of Problem
+    problems : tuple of Problem
         The problems.
     """
 
@@ -87,12 +87,12 @@ class Verification:
     digest: str | None
     files: int
     records: int
-    found: tuple[Problem, ...]
+    problems: tuple[Problem, ...]
 
     @property
     def ok(self) -> bool:
         """Whether the study is as it was sealed."""
-        return not self.found
+        return not self.problems
 
     def __bool__(self) -> bool:
         return self.ok
@@ -101,7 +101,7 @@ class Verification:
         head = f"{self.files} files, {self.records} records"
         if self.ok:
             return f"<Verification: as sealed, {head}, digest {self.digest}>"
-        lines = [f"  {problem}" for problem in self.found]
+        lines = [f"  {problem}" for problem in self.problems]
         return "\n".join([f"<Verification: {len(lines)} problems, {head}>", *lines])
 
     _repr_pretty_ = wrapped_in_ipython

@@ -40,9 +40,10 @@ def test_a_flipped_bit_is_found_wherever_it_is(copy: Path) -> None:
         file.write_bytes(whole[:at] + bytes([whole[at] ^ 1 << draw.randrange(8)]) + whole[at + 1 :])
         check = aa.Archive(copy).verify()
         assert not check, file
-        assert {name for name, _ in check.found} & {*file.relative_to(copy).parts, "runs"} or any(
-            file.is_relative_to(copy / name) for name, _ in check.found
-        )
+        assert {name for name, _ in check.problems} & {
+            *file.relative_to(copy).parts,
+            "runs",
+        } or any(file.is_relative_to(copy / name) for name, _ in check.problems)
         file.write_bytes(whole)
     assert aa.Archive(copy).verify()
 
@@ -65,7 +66,7 @@ def test_a_table_whose_last_commit_is_gone_is_named(copy: Path) -> None:
         last = max(log.glob("*.json"))
         whole = last.read_bytes()
         last.unlink()
-        found = aa.Archive(copy).verify().found
+        found = aa.Archive(copy).verify().problems
         assert [(log.parent.relative_to(copy).as_posix(), True)] == [
             (name, "last commits are gone" in problem) for name, problem in found
         ]
@@ -75,7 +76,7 @@ def test_a_table_whose_last_commit_is_gone_is_named(copy: Path) -> None:
 def test_the_loss_of_the_checksums_is_found_and_a_compaction_records_them_anew(copy: Path) -> None:
     shutil.rmtree(copy / "checksums")
     check = aa.Archive(copy).verify()
-    assert check.found == (
+    assert check.problems == (
         ("checksums", "those of 2 runs are gone; compact() records files as they are"),
     )
     assert check.unchecked > 20

@@ -306,6 +306,6 @@ def test_a_failure_keeps_what_was_read_and_is_a_hint(monkeypatch: pytest.MonkeyP
     assert read.hints[0].why == read.failure
     assert "secret" not in str(warned[0].message)
     read = detect({"rows": [{"n": 1}]})
-    monkeypatch.setattr(read, "_answer", None)
+    monkeypatch.setattr(read, "_facts", None)
     (hint,) = read.hints
     assert "a fault of aatoolkit" in hint.why

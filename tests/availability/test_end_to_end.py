@@ -292,7 +292,7 @@ def test_what_was_not_understood_is_pointed_out(read: Read) -> None:
         {
             "path": "$.observability",
             "value": '"blind"',
-            "why": "the answer is empty, and this is beside it",
+            "why": "the response is empty, and this is beside it",
         }
     ]
     assert "1 hint (see .hints)" in repr(tables)

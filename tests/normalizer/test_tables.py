@@ -112,8 +112,8 @@ def test_a_mark_shows_what_was_measured(words: str, mark: str) -> None:
     [
         ({"status": "available", "domains": []}, "● available, and there is nothing"),
         ({"domains": []}, "? unknown: the response gives no reason why it is empty"),
-        ({"domains": None}, "? unknown: the answer gives nothing here"),
-        ({}, "? unknown: the answer gives nothing here"),
+        ({"domains": None}, "? unknown: the response gives nothing here"),
+        ({}, "? unknown: the response gives nothing here"),
         ({"status": "not_connected", "domains": []}, "○ unavailable (not connected): Said so."),
     ],
 )

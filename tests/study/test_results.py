@@ -59,7 +59,7 @@ def test_a_tampered_result_is_found(tmp_path: Path) -> None:
     content = file.read_bytes()
     FRAME.fillna({"rate": 0.0}).to_parquet(file)
     found = aa.Study(study.path).verify()
-    assert [problem.kind for problem in found.found] == ["altered"]
+    assert [problem.kind for problem in found.problems] == ["altered"]
     with pytest.raises(StudyError, match="not what was sealed"):
         aa.Study(study.path).results["rates"]
     with pytest.raises(StudyError, match=r"altered.*can be rerun"):

@@ -42,7 +42,7 @@ def folder(original: Path, tmp_path: Path) -> Path:
 
 
 def problems(path: Path) -> list[Any]:
-    return list(aa.Study(path).verify().found)
+    return list(aa.Study(path).verify().problems)
 
 
 @pytest.mark.skipif(shutil.which("sha256sum") is None, reason="there is no sha256sum here")
@@ -208,7 +208,7 @@ def test_other_tables_are_distinguished_from_altered_bytes(
 
     monkeypatch.setattr(module, "table_hashes", other)
     assert aa.Study(folder).verify()
-    (found,) = aa.Study(folder).verify(replay=True).found
+    (found,) = aa.Study(folder).verify(replay=True).problems
     assert (found.kind, found.tables) == ("other tables", ("gaps.gap_counts",))
 
 

@@ -43,7 +43,7 @@ class Place(NamedTuple):
     path: str
 
 
-def read_rules(answer: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str]) -> bool:
+def read_rules(facts: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str]) -> bool:
     """Read what rules describe; return whether general rules are to be left out.
 
     Only a rule about an object covers the whole response; one about rows, a map or a header
@@ -52,13 +52,13 @@ def read_rules(answer: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str
     is_whole = False
     for rule in rules or (REFERENCE,):
         if rule.kind != "object":
-            _read_places(answer, rule, headers)
+            _read_places(facts, rule, headers)
             continue
-        stated = rule.find(answer.document)
+        stated = rule.find(facts.document)
         if stated is not None and (rules or rule.is_whole(stated)):
-            before = len(answer.signals)
-            _read_object(answer, rule, stated)
-            is_whole |= len(answer.signals) > before
+            before = len(facts.signals)
+            _read_object(facts, rule, stated)
+            is_whole |= len(facts.signals) > before
     return is_whole
 
 
@@ -105,7 +105,7 @@ def state_by(rule: Rule, value: Any, names: Names, reason: object = None) -> Ava
     return sentence.because(text) if sentence else read_word(value, reason)
 
 
-def _places(answer: Facts, rule: Rule, headers: Mapping[str, str]) -> Iterator[Place]:
+def _places(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> Iterator[Place]:
     """Yield the values at the place of a rule about a header, a map or rows."""
     names = (*rule.steps,) if rule.kind != "header" else (rule.header,)
     if rule.kind == "header":
@@ -114,14 +114,14 @@ def _places(answer: Facts, rule: Rule, headers: Mapping[str, str]) -> Iterator[P
                 yield Place("section", None, text, names, f"header {rule.header}")
         return
     if rule.kind == "map":
-        holder = Member("", answer.document, "$", {})
+        holder = Member("", facts.document, "$", {})
         for name in names:
             holder = holder.inner(name, holder.value.get(name) if holder.is_object else None)
         for name, item in holder.value.items() if holder.is_object else ():
             yield Place("entry", name, item, names, holder.inner(name, item).path)
         return
     *above, last = parse_pattern(rule.at)
-    rows = answer.vector.descend([*above, last] if isinstance(last, Each) else above)
+    rows = facts.vector.descend([*above, last] if isinstance(last, Each) else above)
     vector, names = (rows.field(last.name), (last.name,)) if isinstance(last, Field) else (rows, ())
     for at, item in enumerate(vector.values):
         target, path = rows.path(at).removeprefix("$").removeprefix("."), vector.path(at)
@@ -135,11 +135,11 @@ def _places(answer: Facts, rule: Rule, headers: Mapping[str, str]) -> Iterator[P
             yield Place(scope, about, item, names, path)
 
 
-def _read_places(answer: Facts, rule: Rule, headers: Mapping[str, str]) -> None:
-    before, places = len(answer.signals), [*_places(answer, rule, headers)]
+def _read_places(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> None:
+    before, places = len(facts.signals), [*_places(facts, rule, headers)]
     # As keys, 1 and True are the same.
     read = {(type(place.value), repr(place.value)): place for place in places}
-    states = {key: _understood(answer, rule, place) for key, place in read.items()}
+    states = {key: _understood(facts, rule, place) for key, place in read.items()}
     stated = []
     for place in places:
         state = states[type(place.value), repr(place.value)]
@@ -147,26 +147,26 @@ def _read_places(answer: Facts, rule: Rule, headers: Mapping[str, str]) -> None:
             continue
         stated.append(state)
         if place.scope == "entry":
-            add_entry(answer, Entry(place.target or "", rule.of, place.value, place.path), state)
+            add_entry(facts, Entry(place.target or "", rule.of, place.value, place.path), state)
         elif place.scope != "part":
-            answer.add(place.scope, place.target, state, place.path, rule.name, place.value)
+            facts.add(place.scope, place.target, state, place.path, rule.name, place.value)
         elif state.status in EMPTY:
             # What an engine lacks is missing of its row, which others measure.
             state = replace(state, status=Status.PARTIAL)
-            answer.add("row", place.target, state, place.path, rule.name, place.value)
+            facts.add("row", place.target, state, place.path, rule.name, place.value)
     all_read = bool(places) and len(stated) == len(places)
-    of_rows = rule.kind == "rows" and not rule.of and True not in answer.numbers
+    of_rows = rule.kind == "rows" and not rule.of and True not in facts.numbers
     if all_read and of_rows and all(state.status in EMPTY for state in stated):
-        answer.add("section", None, combine(stated), places[0].path, rule.name, places[0].value)
+        facts.add("section", None, combine(stated), places[0].path, rule.name, places[0].value)
     if all_read and rule.kind == "map" and rule.of == "engine":
         # A map of each engine is one of the whole, which the engines add up to.
         path = "$" + "".join(map(key_step, rule.steps))
         value = {place.target: place.value for place in places}
-        answer.add("section", None, combine(stated), path, rule.name, value)
-    answer.signals[before:] = [replace(s, rule=rule.name) for s in answer.signals[before:]]
+        facts.add("section", None, combine(stated), path, rule.name, value)
+    facts.signals[before:] = [replace(s, rule=rule.name) for s in facts.signals[before:]]
 
 
-def _understood(answer: Facts, rule: Rule, place: Place) -> Availability | None:
+def _understood(facts: Facts, rule: Rule, place: Place) -> Availability | None:
     """The state that a value means; None for one that is not known, which is pointed out."""
     state = state_by(rule, place.value, place.names)
     if state is None or state.status != Status.UNKNOWN:
@@ -174,16 +174,16 @@ def _understood(answer: Facts, rule: Rule, place: Place) -> Availability | None:
     # Of two values of a flag, the one that is given a word says that the other is not that.
     if not isinstance(place.value, bool) or not {"true", "false"} & {*rule.words}:
         hint = Hint(place.path, raw(place.value), _NOT_KNOWN)
-        answer.unread.setdefault((rule.at, word_of(place.value)), hint)
+        facts.unread.setdefault((rule.at, word_of(place.value)), hint)
     return None
 
 
-def _read_object(answer: Facts, rule: Rule, stated: Mapping[str, Any]) -> None:
+def _read_object(facts: Facts, rule: Rule, stated: Mapping[str, Any]) -> None:
     names = (*rule.steps,)
     at = "$" + "".join(map(key_step, names))
     places = []
     if rule.status in stated:
-        own = names if rule.is_bare(answer.document) else (*names, rule.status)
+        own = names if rule.is_bare(facts.document) else (*names, rule.status)
         places.append(Place("section", None, stated, own, at))
     for scope, name in (("field", rule.fields), ("engine", rule.engines)):
         narrower = stated.get(name)
@@ -197,4 +197,4 @@ def _read_object(answer: Facts, rule: Rule, stated: Mapping[str, Any]) -> None:
         size = size if type(size) is int else None
         as_of = as_of if isinstance(as_of, str) else None
         state = state_by(rule, word, inner, statement.get(rule.reason)) or UNKNOWN
-        answer.add(scope, target, state, path, rule.name, statement, size=size, as_of=as_of)
+        facts.add(scope, target, state, path, rule.name, statement, size=size, as_of=as_of)

@@ -21,15 +21,15 @@ known, under a key that names availability, is ``unknown`` too, kept verbatim, w
 What a section's response is, by its status and its words:
 
 =============================  ==========================================================
-200, 201, 203                  an answer; an error in its body is read as such
-202, 204, 205                  no answer: ``pending``, ``unavailable``; a body is not needed
-402, 403, 404, 409, 410, 422,  no answer, where its body names why the section could not be
+200, 201, 203                  a response; an error in its body is read as such
+202, 204, 205                  no response: ``pending``, ``unavailable``; a body is not needed
+402, 403, 404, 409, 410, 422,  no response, where its body names why the section could not be
 423, 424, 425, 428, 451, 501,  measured: a plan that lacks it, a source that is not
 503                            connected, a first run to come, …; else an error
 206, 400, 401, 429, others     an error: it is about the call, the account or the service
 =============================  ==========================================================
 
-No answer gives typed, empty tables whose availability has the reason; an error is raised. A 404
+No response gives typed, empty tables whose availability has the reason; an error is raised. A 404
 about the host, a 403 about rights and a 503 that only states "unavailable" are errors.
 """
 
@@ -81,16 +81,16 @@ from aatoolkit.scope import ScopeOptions
 from aatoolkit.sections.availability_rule import Rule, rules_of
 
 
-def _read_options(answer: Facts, options: ScopeOptions) -> None:
+def _read_options(facts: Facts, options: ScopeOptions) -> None:
     """Read the scope options: the engines that could not report and are not in the response."""
-    stated = {fold(signal.target or "") for signal in answer.signals if signal.scope == "engine"}
+    stated = {fold(signal.target or "") for signal in facts.signals if signal.scope == "engine"}
     frame = options.engines
     ran = frame["last_run_day"].notna() if options.has_runs else [True] * len(frame)
     configured = frame["configured"].fillna(True)
     for name, is_configured, has_run in zip(frame["engine"], configured, ran, strict=True):
         state = STATES["not_run" if is_configured else "not_configured"]
         if not (is_configured and has_run) and fold(name) not in stated:
-            answer.add("engine", name, state, "scope options", "options", name)
+            facts.add("engine", name, state, "scope options", "options", name)
 
 
 def detect(
@@ -140,19 +140,19 @@ def detect(
     'unavailable (not connected): No CNAME.'
     """
     engines = () if options is None else options.engines["engine"].astype(str)
-    answer = Facts(document, engines, vector)
+    facts = Facts(document, engines, vector)
     failure, is_ruled = None, False
     try:
-        is_ruled = _read(answer, rules_of(rule), status, headers or {})
+        is_ruled = _read(facts, rules_of(rule), status, headers or {})
         if options is not None:
-            _read_options(answer, options)
+            _read_options(facts, options)
     except Warning:
         raise  # somebody has turned warnings into errors
     except Exception as error:
         failure = _failure(error)
     if failure is not None:
         warnings.warn(failure, SchemaDriftWarning, stacklevel=2)
-    return Detection(answer, headers or {}, failure, is_ruled)
+    return Detection(facts, headers or {}, failure, is_ruled)
 
 
 def signals_of(
@@ -178,41 +178,41 @@ class Detection:
     """
 
     def __init__(
-        self, answer: Facts, headers: Mapping[str, str], failure: str | None, is_ruled: bool
+        self, facts: Facts, headers: Mapping[str, str], failure: str | None, is_ruled: bool
     ) -> None:
-        self.signals, self.failure, self.is_ruled = answer.signals, failure, is_ruled
-        self._answer, self._headers = answer, headers
+        self.signals, self.failure, self.is_ruled = facts.signals, failure, is_ruled
+        self._facts, self._headers = facts, headers
         if is_ruled:
-            answer.document = None
-        answer.release()
+            facts.document = None
+        facts.release()
 
     @cached_property
     def hints(self) -> list[Hint]:
         """Values that may be about availability and were not read."""
         failed = [Hint("$", None, self.failure)] if self.failure else []
         try:
-            hints = find_hints(self._answer, {} if self.is_ruled else self._headers)
-            self._answer.release()
+            hints = find_hints(self._facts, {} if self.is_ruled else self._headers)
+            self._facts.release()
             return failed + hints
         except Exception as error:
             return [*failed, Hint("$", None, _failure(error))]
 
 
 def _read(
-    answer: Facts, declared: tuple[Rule, ...], status: int, headers: Mapping[str, str]
+    facts: Facts, declared: tuple[Rule, ...], status: int, headers: Mapping[str, str]
 ) -> bool:
     """Read a response by its rules or the general ones; whether the reference's stated all."""
-    if read_status(answer, status):
+    if read_status(facts, status):
         return False
     own = {rule.header for rule in declared if rule.kind == "header"}
-    read_headers(answer, {name: text for name, text in headers.items() if name.lower() not in own})
-    if read_rules(answer, declared, headers):
+    read_headers(facts, {name: text for name, text in headers.items() if name.lower() not in own})
+    if read_rules(facts, declared, headers):
         return not declared
-    if not says_nothing(answer.document):
-        rules.read_envelope(answer)
-        rules.read_rows(answer)
-        _read_silence(answer)
-    rules.read_prose(answer)
+    if not says_nothing(facts.document):
+        rules.read_envelope(facts)
+        rules.read_rows(facts)
+        _read_silence(facts)
+    rules.read_prose(facts)
     return False
 
 
@@ -316,17 +316,17 @@ def _has_siblings(keys: frozenset[str]) -> bool:
 # --- the whole -------------------------------------------------------------------------------
 
 
-def _read_silence(answer: Facts) -> None:
+def _read_silence(facts: Facts) -> None:
     """Read the whole response as unmeasured, if nothing was counted and no engine could report.
 
     A map of what lacks alone, such as ``nullReasons``, leaves open what the other engines did.
     """
-    signals = answer.signals
+    signals = facts.signals
     states = [signal.availability for signal in signals]
     of_engines = len(signals) > 1 and all(map(_is_of_each_engine, signals))
-    if of_engines and True not in answer.numbers and all(s.status in EMPTY for s in states):
+    if of_engines and True not in facts.numbers and all(s.status in EMPTY for s in states):
         first = signals[0]
-        answer.add("section", None, combine(states), first.path, first.rule, first.raw)
+        facts.add("section", None, combine(states), first.path, first.rule, first.raw)
 
 
 def _is_of_each_engine(signal: Signal) -> bool:
@@ -370,18 +370,18 @@ _FLAGS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0"
 # --- the status ------------------------------------------------------------------------------
 
 
-def read_status(answer: Facts, status: int) -> bool:
-    """Read an HTTP status; return whether the body is no answer of a section."""
+def read_status(facts: Facts, status: int) -> bool:
+    """Read an HTTP status; return whether the body is no response of a section."""
     if status < 400 and status not in STATUSES:
         return False
     state = STATUSES.get(status, FAILED)
-    texts = dict(texts_of(answer.document))
+    texts = dict(texts_of(facts.document))
     word = word_of(texts.values())
     if word and word.canonical not in ("available", "partial", "unavailable", "error"):
         state = word.availability
     state = replace(state, reason=reason_in(texts) or None)
-    state = weighed(state, answer.numbers) if status < 400 else state
-    answer.add("section", None, state, "status", "transport", status)
+    state = weighed(state, facts.numbers) if status < 400 else state
+    facts.add("section", None, state, "status", "transport", status)
     return status != 206
 
 
@@ -424,12 +424,12 @@ def _names_parameter(body: Any, depth: int = 0) -> bool:
 # --- headers ---------------------------------------------------------------------------------
 
 
-def read_headers(answer: Facts, headers: Mapping[str, str]) -> None:
+def read_headers(facts: Facts, headers: Mapping[str, str]) -> None:
     """Read response headers about availability, as ``X-Data: partial; reason="two engines"``."""
     for name, text in headers.items():
         if not (is_availability_header(name) and isinstance(text, str)):
             continue
-        key, before = name.lower().removeprefix("x-"), len(answer.signals)
+        key, before = name.lower().removeprefix("x-"), len(facts.signals)
         first, *more = re.split(r"[;,]\s*", text.strip())
         pairs = dict(part.split("=", 1) for part in more if "=" in part)
         value: Any = _FLAGS.get(first.lower(), first.strip('"') if pairs else text)
@@ -439,10 +439,10 @@ def read_headers(answer: Facts, headers: Mapping[str, str]) -> None:
         header = Member(key, value, f"header {name.lower()}", beside)
         if fits(key, "stage") and not subject(key):
             if word := understand(text):
-                answer.add_whole(word.availability, header, "header")
+                facts.add_whole(word.availability, header, "header")
         else:
-            any(apply(answer, rule, header) for rule in ENVELOPE)
-        answer.signals[before:] = [replace(s, rule="header") for s in answer.signals[before:]]
+            any(apply(facts, rule, header) for rule in ENVELOPE)
+        facts.signals[before:] = [replace(s, rule="header") for s in facts.signals[before:]]
 
 
 def is_availability_header(header: str) -> bool:

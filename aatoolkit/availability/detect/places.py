@@ -37,7 +37,7 @@ _STANDARD = re.compile(
 )
 _ABSENT = "the words of an absence, where no rule reads them"
 _KEY = "a key that is often about data"
-_EMPTY = "the answer is empty, and this is beside it"
+_EMPTY = "the response is empty, and this is beside it"
 _OF_PROCESS = "words that are often about how data came to be"
 _UNKNOWN = "a word under a key of availability that is not known"
 _TOTAL = "there may be more than what is given"
@@ -47,18 +47,18 @@ _SURE = 100
 _STATUSES = [*HTTPStatus]
 
 
-def find_hints(answer: Facts, headers: Mapping[str, str]) -> list[Hint]:
+def find_hints(facts: Facts, headers: Mapping[str, str]) -> list[Hint]:
     """Find the hints of a response, the surest first; none where a rule read it whole."""
-    unknown = [*answer.unread.values()]
+    unknown = [*facts.unread.values()]
     unknown += [
         Hint(signal.path, signal.raw, _UNKNOWN)
-        for signal in answer.signals
+        for signal in facts.signals
         if signal.availability.status == "unknown"
     ]
-    read = [signal.path for signal in answer.signals if signal.rule != "options"]
+    read = [signal.path for signal in facts.signals if signal.rule != "options"]
     scored = [
         place
-        for place in (*_of_headers(headers), *_of_members(answer))
+        for place in (*_of_headers(headers), *_of_members(facts))
         if not any(_touch(place[1].path, path) for path in read)
     ]
     open_ones = sorted(scored, key=lambda place: -place[0])
@@ -87,11 +87,11 @@ def _of_headers(headers: Mapping[str, str]) -> Iterator[tuple[int, Hint]]:
             yield _SURE, Hint(f"header {name.lower()}", raw(text), _KEY)
 
 
-def _of_members(answer: Facts) -> Iterator[tuple[int, Hint]]:
+def _of_members(facts: Facts) -> Iterator[tuple[int, Hint]]:
     """Yield the members of objects outside lists, each with its score."""
-    document = answer.document
-    bare = answer.is_bare or (
-        not answer.numbers
+    document = facts.document
+    bare = facts.is_bare or (
+        not facts.numbers
         and isinstance(document, dict)
         and any(value in (None, []) for value in document.values())
     )
@@ -110,9 +110,9 @@ def _of_members(answer: Facts) -> Iterator[tuple[int, Hint]]:
                 continue
             told = names(key, "about_data") or names(key, "source")
             data = (rows == member.path and not told) or _is_below(rows, member.path)
-            points = 0 if data else _points(answer, key, value)
-            why = _sure(key, value, bare=bare) or _in_numbers(answer, holder.value, key, value)
-            why = why or _in_records(answer, value)
+            points = 0 if data else _points(facts, key, value)
+            why = _sure(key, value, bare=bare) or _in_numbers(facts, holder.value, key, value)
+            why = why or _in_records(facts, value)
             if why:
                 yield _SURE + points, Hint(member.path, raw(value), why)
             elif points > 1:
@@ -156,14 +156,14 @@ def _has_more(key: str, value: Any) -> bool:
     )
 
 
-def _in_numbers(answer: Facts, holder: dict[str, Any], key: str, value: Any) -> str | None:
+def _in_numbers(facts: Facts, holder: dict[str, Any], key: str, value: Any) -> str | None:
     """Why numbers of a member, or of its records, may be about availability; None if none may."""
     records = [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-    declared = "sentinel" in [signal.rule for signal in answer.signals]
+    declared = "sentinel" in [signal.rule for signal in facts.signals]
     for record in records[:_WIDEST] or [holder]:
         texts = {text: name for name, text in record.items() if isinstance(text, str)}
         told = any(ends(name, "message") and not _is_good(text) for text, name in texts.items())
-        of_engine = any(map(answer.is_engine, texts))
+        of_engine = any(map(facts.is_engine, texts))
         for name, item in record.items() if records else [(key, value)]:
             number = item if isinstance(item, int | float) else 0
             sentinel = fits(name, "sentinel") and item is not None
@@ -173,16 +173,16 @@ def _in_numbers(answer: Facts, holder: dict[str, Any], key: str, value: Any) -> 
                 continue
             # In records without an engine, a status of HTTP may be that of a page.
             about = (told and not (records and number in _STATUSES)) or of_engine
-            by_engine = answer.is_engine(name) and all(v in _STATUSES for v in record.values())
+            by_engine = facts.is_engine(name) and all(v in _STATUSES for v in record.values())
             if by_engine or (about and fits(name, "call_status")):
                 return _ERROR
     return None
 
 
-def _in_records(answer: Facts, value: Any) -> str | None:
+def _in_records(facts: Facts, value: Any) -> str | None:
     """Why records may be about availability: states of engines, of which one is no good one."""
     records = [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-    if any(map(answer.is_engine, _texts(records[:_WIDEST]))):
+    if any(map(facts.is_engine, _texts(records[:_WIDEST]))):
         states = (v for record in records for n, v in record.items() if names(n, "state"))
         words_of = (understand(text) for text in states if isinstance(text, str))
         if any(word and word.canonical != "available" for word in words_of):
@@ -197,7 +197,7 @@ def _texts(value: Any) -> Iterator[str]:
         yield from (text for text in inner if isinstance(text, str))
 
 
-def _points(answer: Facts, key: str, value: Any) -> int:
+def _points(facts: Facts, key: str, value: Any) -> int:
     """Score signs of how data came to be: two points for a member's key, one per word in it."""
     about = words("of_process", "about_data")
     own = 2 * (not about.isdisjoint(tokens(key)))
@@ -205,7 +205,7 @@ def _points(answer: Facts, key: str, value: Any) -> int:
         return 2 * names(key, "about_data") * (not names(key, "business"))
     if isinstance(value, int | float):
         of_all = {*tokens(key)[:1]} & {"of", "total", "matched"}
-        more = of_all and value > max(answer.lengths, default=value)
+        more = of_all and value > max(facts.lengths, default=value)
         return 2 if more else own if 0 < value < 1 else 0
     own += names(key, "trouble") or subject(key) == STATED
     own += 2 * (names(key, "source") and isinstance(value, list))
@@ -222,7 +222,7 @@ def _points(answer: Facts, key: str, value: Any) -> int:
             waiting += item
         elif isinstance(item, str) and len(item) <= _LONGEST and not _PLAIN.fullmatch(item):
             parts |= {*tokens(item)}
-            signs += 2 * (item.count(" ") > 3) + answer.is_engine(item)
+            signs += 2 * (item.count(" ") > 3) + facts.is_engine(item)
     return own + len(parts & about) + signs
 
 

@@ -101,16 +101,16 @@ def entries_in(value: Any, path: str, scope: str | None = None) -> list[Entry]:
     return entries
 
 
-def add_entry(answer: Facts, entry: Entry, state: Availability) -> None:
+def add_entry(facts: Facts, entry: Entry, state: Availability) -> None:
     """Add a signal about the field or engine of an entry, or about the section by its own name."""
     name, scope, value, path = entry
-    if name == answer.section or (scope is None and name == "overall"):
-        answer.add("section", None, state, path, "map", value)
-    elif scope == "engine" or (scope is None and answer.is_engine(name)):
-        state = weighed(state, answer.numbers) if state.cause == Cause.PENDING else state
-        answer.add("engine", name, state, path, "map", value)
+    if name == facts.section or (scope is None and name == "overall"):
+        facts.add("section", None, state, path, "map", value)
+    elif scope == "engine" or (scope is None and facts.is_engine(name)):
+        state = weighed(state, facts.numbers) if state.cause == Cause.PENDING else state
+        facts.add("engine", name, state, path, "map", value)
     else:
-        answer.add("field", answer.about(name), state, path, "map", value)
+        facts.add("field", facts.about(name), state, path, "map", value)
 
 
 def unknown(word: str, path: str) -> Availability:
@@ -123,7 +123,7 @@ def unknown(word: str, path: str) -> Availability:
     return read_word(word)
 
 
-def read_states(answer: Facts, key: str, entries: list[Entry], *, trusted: bool = False) -> bool:
+def read_states(facts: Facts, key: str, entries: list[Entry], *, trusted: bool = False) -> bool:
     """Read a map from fields or engines to their states; return whether it is one."""
     states = [state_of(entry.value, key) for entry in entries]
     if None in states and not trusted and subject(key) < STATED:
@@ -131,18 +131,18 @@ def read_states(answer: Facts, key: str, entries: list[Entry], *, trusted: bool 
     is_sure = (
         trusted
         or names(key, "data")
-        or any(e.scope or answer.is_engine(e.name) or answer.has(e.name) for e in entries)
+        or any(e.scope or facts.is_engine(e.name) or facts.has(e.name) for e in entries)
         or best((entry.value for entry in entries), STRONG)
     )
     for entry, state in zip(entries, states, strict=True) if is_sure and any(states) else ():
         if state is not None:
-            add_entry(answer, entry, state)
+            add_entry(facts, entry, state)
         elif isinstance(entry.value, str) and not is_of_trade(entry.value):
-            add_entry(answer, entry, unknown(entry.value, entry.path))
+            add_entry(facts, entry, unknown(entry.value, entry.path))
     return bool(is_sure and any(states))
 
 
-def read_lacks(answer: Facts, member: Member, *, trusted: bool = False) -> bool:
+def read_lacks(facts: Facts, member: Member, *, trusted: bool = False) -> bool:
     """Read the names under a key that denies or affirms them, or tells what is wrong.
 
     ``missingFields``, ``nullReasons``, ``failedEngines``, ``_errors``; also ``enginesWithData``.
@@ -159,20 +159,20 @@ def read_lacks(answer: Facts, member: Member, *, trusted: bool = False) -> bool:
         state = ABSENT
     else:
         return False
-    before = len(answer.signals)
+    before = len(facts.signals)
     entries = entries_in(value, member.path, scope)
-    is_fault = all(answer.is_engine(e.name) or (is_map and answer.is_null(e.name)) for e in entries)
+    is_fault = all(facts.is_engine(e.name) or (is_map and facts.is_null(e.name)) for e in entries)
     for entry in entries if is_fault or not failed else ():
-        is_engine = entry.scope == "engine" or (not entry.scope and answer.is_engine(entry.name))
-        is_named = trusted or (entry.scope and not is_map) or answer.has(entry.name)
+        is_engine = entry.scope == "engine" or (not entry.scope and facts.is_engine(entry.name))
+        is_named = trusted or (entry.scope and not is_map) or facts.has(entry.name)
         denied = not (is_map or trusted or state.status == Status.PARTIAL)
-        if not is_engine and (not is_named or (denied and answer.counts(entry.name))):
+        if not is_engine and (not is_named or (denied and facts.counts(entry.name))):
             continue
         own = _lack(entry, state, in_map=is_map or failed)
-        target = entry.name if is_engine else answer.about(entry.name)
+        target = entry.name if is_engine else facts.about(entry.name)
         rule = "map" if is_map or failed else "list"
-        answer.add("engine" if is_engine else "field", target, own, entry.path, rule, entry.value)
-    return len(answer.signals) > before
+        facts.add("engine" if is_engine else "field", target, own, entry.path, rule, entry.value)
+    return len(facts.signals) > before
 
 
 def _lack(entry: Entry, state: Availability, *, in_map: bool) -> Availability:
@@ -188,36 +188,36 @@ def _lack(entry: Entry, state: Availability, *, in_map: bool) -> Availability:
     return because(word.availability if word else state, item)
 
 
-def read_listed(answer: Facts, member: Member) -> bool:
+def read_listed(facts: Facts, member: Member) -> bool:
     """Read records or words of engines, fields or sections, by what each could report."""
     key, value, scope = member.key, member.value, kind_of_entries(member.key)
     entries = entries_in(value, member.path, scope)
     if isinstance(value, dict):
         words_of = [isinstance(entry.value, str) and understand(entry.value) for entry in entries]
         is_map = entries and all(words_of) and not state_in(value)
-        return bool(is_map) and read_states(answer, key, entries, trusted=True)
+        return bool(is_map) and read_states(facts, key, entries, trusted=True)
     records = [entry.value for entry in entries if isinstance(entry.value, dict)]
     # Whether engines are configured is what scope options list; it is not about a response.
     if any("configured" in record for record in records) or any(map(measures, records)):
         return False
     states = [state_in(r) or (state_of(r, key) if subject(key) else None) for r in records]
-    is_named = [entry.name == answer.section or answer.has(entry.name) for entry in entries]
+    is_named = [entry.name == facts.section or facts.has(entry.name) for entry in entries]
     lacking = any(state and state.status != Status.AVAILABLE for state in states)
     if not lacking or not (scope == "engine" or any(is_named)):
         return False
-    answer.read_lists.add(member.path)
-    return read_states(answer, key, entries, trusted=True)
+    facts.read_lists.add(member.path)
+    return read_states(facts, key, entries, trusted=True)
 
 
 # --- statements ------------------------------------------------------------------------------
 
 
-def read_statement(answer: Facts, member: Member, *, of_whole: bool = True) -> bool:
+def read_statement(facts: Facts, member: Member, *, of_whole: bool = True) -> bool:
     """Read the value of a key about availability; return whether anything was found.
 
     It is about the whole response, or else about the field of the member's pattern.
     """
-    key, value, before = member.key, member.value, len(answer.signals)
+    key, value, before = member.key, member.value, len(facts.signals)
     least = WEAK if subject(key) == STATED else STRONG
     state, odd = None, value
     if isinstance(value, str):
@@ -231,42 +231,42 @@ def read_statement(answer: Facts, member: Member, *, of_whole: bool = True) -> b
         named = names(key, "availability") or names(key, "state")
         state = unknown(odd, member.path) if named else None
     if state is not None and of_whole:
-        answer.add_whole(state, member, "statement")
+        facts.add_whole(state, member, "statement")
     elif state is not None:
-        answer.add("field", member.pattern, state, member.path, "statement", value)
+        facts.add("field", member.pattern, state, member.path, "statement", value)
     if isinstance(value, dict):
-        _read_parts(answer, member, least, has_state=state is not None)
+        _read_parts(facts, member, least, has_state=state is not None)
     elif isinstance(value, list):
         entries = entries_in(value, member.path, kind_of_entries(key))
         records = [entry for entry in entries if isinstance(entry.value, dict)]
         if len(records) == len(value):
-            read_states(answer, key, records, trusted=least == WEAK)
-    return len(answer.signals) > before
+            read_states(facts, key, records, trusted=least == WEAK)
+    return len(facts.signals) > before
 
 
-def _read_parts(answer: Facts, member: Member, least: int, *, has_state: bool) -> None:
+def _read_parts(facts: Facts, member: Member, least: int, *, has_state: bool) -> None:
     """Read the parts of a statement: lists, maps and objects of fields and engines."""
     key, value = member.key, member.value
     inner = [item for item in value.values() if isinstance(item, dict)]
     alike = all(set(item) == set(inner[0]) for item in inner)
-    of_engines = inner and alike and any(map(answer.is_engine, value))
+    of_engines = inner and alike and any(map(facts.is_engine, value))
     scope = kind_of_entries(key) or ("engine" if of_engines else None)
     for name, item in value.items():
         at, kind = member.path + key_step(name), kind_of_entries(name)
         if isinstance(item, list):
-            if not read_lacks(answer, Member(name, item, at, {}), trusted=True):
-                read_states(answer, name, entries_in(item, at, kind), trusted=True)
+            if not read_lacks(facts, Member(name, item, at, {}), trusted=True):
+                read_states(facts, name, entries_in(item, at, kind), trusted=True)
         elif isinstance(item, dict):
             state = None if _is_part(name) else state_in(item)
-            is_named = least == WEAK or scope or answer.is_engine(name) or answer.has(name)
+            is_named = least == WEAK or scope or facts.is_engine(name) or facts.has(name)
             if kind is not None and state is None:
-                read_states(answer, key, entries_in(item, at, kind), trusted=True)
+                read_states(facts, key, entries_in(item, at, kind), trusted=True)
             elif state is not None and is_named:
-                add_entry(answer, Entry(name, scope, item, at), state)
+                add_entry(facts, Entry(name, scope, item, at), state)
     parts = {n: item for n, item in value.items() if not isinstance(item, dict | list)}
     if not has_state:
         plain = {n: item for n, item in parts.items() if not _is_part(n)}
-        read_states(answer, key, entries_in(plain, member.path, scope))
+        read_states(facts, key, entries_in(plain, member.path, scope))
 
 
 def _is_part(name: str) -> bool:
@@ -274,7 +274,7 @@ def _is_part(name: str) -> bool:
     return ends(name, "reason") or is_word(name)
 
 
-def read_siblings(answer: Facts, holder: Member) -> set[str]:
+def read_siblings(facts: Facts, holder: Member) -> set[str]:
     """Read keys about another beside them, such as ``revenueReason``; return those read."""
     members = holder.value
     fields = {fold(name): name for name in reversed([*members]) if name[:1] not in "_@$"}
@@ -295,46 +295,46 @@ def read_siblings(answer: Facts, holder: Member) -> set[str]:
         if state is not None:
             read.add(key)
             target, path = holder.inner(name, None).pattern, holder.inner(key, None).path
-            answer.add("field", target, state, path, "sibling", value)
+            facts.add("field", target, state, path, "sibling", value)
     return read
 
 
 # --- objects of data -------------------------------------------------------------------------
 
 
-def read_object(answer: Facts, member: Member, depth: int = 0) -> None:
+def read_object(facts: Facts, member: Member, depth: int = 0) -> None:
     """Read what an object of data states about itself and its own fields."""
     key, value, path, _, pattern = member
     if depth > _DEEPEST or names(key, "business"):
         return
-    read = read_siblings(answer, member)
+    read = read_siblings(facts, member)
     rest = {name: item for name, item in value.items() if name not in read}
     own = state_beside_value(rest) or (None if fits(key, "process") else _own(rest))
     if own is not None:
-        scope, target = ("engine", key) if answer.is_engine(key) else ("field", pattern)
-        answer.add(scope, target, own, path, "field", value)
+        scope, target = ("engine", key) if facts.is_engine(key) else ("field", pattern)
+        facts.add(scope, target, own, path, "field", value)
     inner = [state_in(item) for item in value.values() if isinstance(item, dict)]
     connections = names(key, "source") and any(s and s.status != "available" for s in inner)
     for name, item in rest.items():
         below = member.inner(name, item)
         if isinstance(item, list):
-            read_lacks(answer, below)
+            read_lacks(facts, below)
         elif subject(name) == STATED and isinstance(item, dict | str):
             if own is None:
-                read_statement(answer, below, of_whole=False)
+                read_statement(facts, below, of_whole=False)
         elif isinstance(item, dict) and not is_echo(name):
             state = state_in(item) if connections else None
             if state is not None:
-                answer.add("field", below.pattern, state, below.path, "connection", item)
-            elif kind_of_entries(name) != "engine" or not _is_map_of_engines(answer, below):
-                read_object(answer, below, depth + 1)
+                facts.add("field", below.pattern, state, below.path, "connection", item)
+            elif kind_of_entries(name) != "engine" or not _is_map_of_engines(facts, below):
+                read_object(facts, below, depth + 1)
 
 
-def _is_map_of_engines(answer: Facts, member: Member) -> bool:
+def _is_map_of_engines(facts: Facts, member: Member) -> bool:
     """Read a map of states by engine, below the metadata; return whether it is one."""
-    if len(member.value) < 2 or not all(map(answer.is_engine, member.value)):
+    if len(member.value) < 2 or not all(map(facts.is_engine, member.value)):
         return False
-    return any(read(answer, member) for read in (read_lacks, read_listed))
+    return any(read(facts, member) for read in (read_lacks, read_listed))
 
 
 def _own(value: Mapping[str, Any]) -> Availability | None:
@@ -372,38 +372,38 @@ def concept(name: str) -> Callable[[str], bool]:
     return lambda key: is_whole(key, name)
 
 
-def read_envelope(answer: Facts) -> None:
+def read_envelope(facts: Facts) -> None:
     """Read what the objects of a response state: the envelope, and objects of data."""
-    if isinstance(answer.document, dict):
-        _read_about(answer, Member("", answer.document, "$", {}), 0)
+    if isinstance(facts.document, dict):
+        _read_about(facts, Member("", facts.document, "$", {}), 0)
 
 
-def apply(answer: Facts, rule: Form, member: Member) -> bool:
+def apply(facts: Facts, rule: Form, member: Member) -> bool:
     """Read a member by a form; return whether it did."""
     if type(member.value) not in rule.kinds or not rule.key(member.key):
         return False
-    state = rule.read(answer, member)
+    state = rule.read(facts, member)
     if isinstance(state, Availability):
-        answer.add_whole(state, member, rule.name)
+        facts.add_whole(state, member, rule.name)
     return bool(state)
 
 
-def _read_about(answer: Facts, about: Member, depth: int) -> None:
+def _read_about(facts: Facts, about: Member, depth: int) -> None:
     """Read an object about the whole response: the response itself, or its metadata."""
-    read = read_siblings(answer, about)
+    read = read_siblings(facts, about)
     for name, value in about.value.items():
         # An annotation is called by what follows its namespace: ``@odata.partial``.
         key = name.rpartition(".")[2] if name.startswith("@") else name
         if name in read or is_echo(key):
             continue
         member = about.inner(name, value)._replace(key=key)
-        if any(apply(answer, rule, member) for rule in ENVELOPE) or not member.is_object:
+        if any(apply(facts, rule, member) for rule in ENVELOPE) or not member.is_object:
             continue
         wrapped = is_whole(key, "wrapper")
         if depth < _DEEPEST and (wrapped or ends(key, "holder")):
-            _read_about(answer, member if wrapped else member._replace(pattern=""), depth + 1)
+            _read_about(facts, member if wrapped else member._replace(pattern=""), depth + 1)
         else:
-            read_object(answer, member)
+            read_object(facts, member)
 
 
 # --- notices: notes, warnings, remarks and footnotes, in codes and in prose ------------------
@@ -414,12 +414,12 @@ _ASIDE = re.compile(
 """Notices that are about the call, and not about data."""
 
 
-def _notices(answer: Facts, member: Member) -> bool:
+def _notices(facts: Facts, member: Member) -> bool:
     """Read the notes or notices under a key; return whether the key is one for them."""
     key, value = member.key, member.value
     # Remarks are about anything; where nothing was measured, they may give the reason.
-    is_note, remark = fits(key, "note"), is_whole(key, "remark") and not answer.numbers
-    is_read, before = is_note or remark or fits(key, "notice"), len(answer.signals)
+    is_note, remark = fits(key, "note"), is_whole(key, "remark") and not facts.numbers
+    is_read, before = is_note or remark or fits(key, "notice"), len(facts.signals)
     notices = [member]
     if isinstance(value, list):
         notices = [member.element(at, item) for at, item in enumerate(value)]
@@ -431,40 +431,40 @@ def _notices(answer: Facts, member: Member) -> bool:
             word = understand(text) if is_code(text) else None
             cause = word.availability.cause if word else None
             state = Availability(Status.PARTIAL, cause, text)
-            answer.add("section", None, state, notice.path, "note", notice.value)
+            facts.add("section", None, state, notice.path, "note", notice.value)
         elif not is_note:
-            _read_notice(answer, notice, of_whole=is_read)
-    return is_read or len(answer.signals) > before
+            _read_notice(facts, notice, of_whole=is_read)
+    return is_read or len(facts.signals) > before
 
 
-def _read_notice(answer: Facts, notice: Member, *, of_whole: bool) -> None:
+def _read_notice(facts: Facts, notice: Member, *, of_whole: bool) -> None:
     """Read a notice of its fields, or with a code; defer one in prose until all else is read."""
     members = notice.value if notice.is_object else {"": notice.value}
     texts = [text for text in members.values() if isinstance(text, str)]
-    targets = [name for name in targets_of(members) if answer.is_engine(name) or answer.has(name)]
+    targets = [name for name in targets_of(members) if facts.is_engine(name) or facts.has(name)]
     word = sure(texts) if targets else None
     if word:
         state = word.because(next((text for text in texts if " " in text), None))
         # What holds numbers all the same is measured in part.
         part = replace(state, status=Status.PARTIAL)
         for name in targets:
-            if answer.is_engine(name):
-                answer.add("engine", name, state, notice.path, "notice", notice.value)
-            elif of_whole or not answer.counts(name):
-                own = part if answer.counts(name) else state
-                answer.add("field", answer.about(name), own, notice.path, "notice", notice.value)
+            if facts.is_engine(name):
+                facts.add("engine", name, state, notice.path, "notice", notice.value)
+            elif of_whole or not facts.counts(name):
+                own = part if facts.counts(name) else state
+                facts.add("field", facts.about(name), own, notice.path, "notice", notice.value)
     if word or not of_whole:
         return
     for text in filter(lack_of_code, texts):
         scope, target = name_of(members) or ("section", None)
-        target = answer.about(target) if scope == "field" and target else target
+        target = facts.about(target) if scope == "field" and target else target
         state = because(lack_of_code(text) or ABSENT, reason_in(members) or text)
-        state = weighed(state, answer.numbers)
-        answer.add(scope, target, state, notice.path, "notice", notice.value)
+        state = weighed(state, facts.numbers)
+        facts.add(scope, target, state, notice.path, "notice", notice.value)
         return
     prose = ends(notice.key, "prose") or is_whole(notice.key, "remark")
     if prose and not any(map(_ASIDE.search, texts)):
-        answer.prose += [notice._replace(key=text) for text in texts]
+        facts.prose += [notice._replace(key=text) for text in texts]
 
 
 def targets_of(note: Mapping[str, Any]) -> list[str]:
@@ -476,18 +476,18 @@ def targets_of(note: Mapping[str, Any]) -> list[str]:
     return [*dict.fromkeys(targets)]
 
 
-def read_prose(answer: Facts) -> None:
+def read_prose(facts: Facts) -> None:
     """Read the notices of prose, where nothing else is about the section."""
-    for notice in () if answer.has_section else answer.prose:
+    for notice in () if facts.has_section else facts.prose:
         text = notice.value if isinstance(notice.value, str) else notice.key
         word = None if _ASIDE.search(text) else understand(text) or lack([text])
         # Everyday words are trusted only where they are the code.
         everyday = word and word.canonical in ("available", "unavailable", "error")
         if word and (word.is_lack or (is_code(text) and not everyday)):
-            state = weighed(word.because(text), answer.numbers)
-            if state.status == Status.UNAVAILABLE and True in answer.numbers:
+            state = weighed(word.because(text), facts.numbers)
+            if state.status == Status.UNAVAILABLE and True in facts.numbers:
                 state = replace(state, status=Status.PARTIAL)
-            answer.add("section", None, state, notice.path, "notice", notice.value)
+            facts.add("section", None, state, notice.path, "notice", notice.value)
             return
 
 
@@ -522,11 +522,11 @@ def is_error_key(key: str) -> bool:
     return flat is not None or key in ("success", "ok", "code", "status")
 
 
-def _error(answer: Facts, member: Member) -> Reading:
+def _error(facts: Facts, member: Member) -> Reading:
     """Read an error in the body of a response that came with a good status."""
     key, value, beside = member.key, member.value, member.beside
     texts = [text for text in beside.values() if isinstance(text, str)]
-    if member.path.count(".") > 2 or answer.has_section:
+    if member.path.count(".") > 2 or facts.has_section:
         return None
     if key == "errors" and _has_paths(value):
         return None  # each is about a field, or a page
@@ -554,9 +554,9 @@ def _error(answer: Facts, member: Member) -> Reading:
     numbers = details.values() if isinstance(details, dict) else ()
     state = next((STATUSES[v] for v in numbers if type(v) is int and v in STATUSES), FAILED)
     state = word.availability if word and word.is_lack else state
-    state = replace(state, status=Status.PARTIAL) if answer.numbers else state
+    state = replace(state, status=Status.PARTIAL) if facts.numbers else state
     reason = reason_in(texts_by) or (error if isinstance(error, str) else None)
-    answer.add("section", None, replace(state, reason=reason), member.path, "error", error)
+    facts.add("section", None, replace(state, reason=reason), member.path, "error", error)
     return True
 
 
@@ -583,68 +583,68 @@ def _is_error(value: Any) -> bool:
 # --- members of the envelope -----------------------------------------------------------------
 
 
-def _flag(answer: Facts, member: Member) -> Reading:
+def _flag(facts: Facts, member: Member) -> Reading:
     key, value = member.key, member.value
     state = flag(key, value)
     if state is None or (state.status == Status.AVAILABLE and not fits(key, "claim")):
         return None
-    if state.cause == Cause.WITHHELD and answer.numbers:
+    if state.cause == Cause.WITHHELD and facts.numbers:
         return None
     soft = value and understand(spaced(key, ("is",)))
-    if soft and not soft.is_lack and not (answer.is_listing or answer.is_bare):
+    if soft and not soft.is_lack and not (facts.is_listing or facts.is_bare):
         return None
     return explained(state, member.beside)
 
 
-def _work(answer: Facts, member: Member) -> Reading:
+def _work(facts: Facts, member: Member) -> Reading:
     """Read the word of the work that an empty response waits for: ``jobStatus``."""
     word = understand(member.value)
-    if word is None or word.canonical not in _WAITING or answer.numbers:
+    if word is None or word.canonical not in _WAITING or facts.numbers:
         return None
     alone = len(tokens(member.key)) == 1 and word.canonical != "not_run"
-    return explained(word.availability, member.beside) if alone or answer.is_bare else None
+    return explained(word.availability, member.beside) if alone or facts.is_bare else None
 
 
-def _message(answer: Facts, member: Member) -> Reading:
+def _message(facts: Facts, member: Member) -> Reading:
     """Defer a message of an empty response; an object for one is the reason in any words."""
-    if not answer.is_bare:
+    if not facts.is_bare:
         return None
     if isinstance(member.value, str):
-        answer.prose.append(member)
+        facts.prose.append(member)
         return True
     texts = [text for text in member.value.values() if isinstance(text, str)]
     word, reason = lack(texts), reason_in(member.value)
     return replace(word.availability if word else ABSENT, reason=reason) if reason else None
 
 
-def _through(answer: Facts, member: Member) -> Reading:
+def _through(facts: Facts, member: Member) -> Reading:
     """Read the day up to which data are complete, if the response's days go on."""
     as_of = member.value[:10]
-    if re.match(r"\d{4}-\d\d-\d\d", as_of) and max(answer.days, default="") > as_of:
+    if re.match(r"\d{4}-\d\d-\d\d", as_of) and max(facts.days, default="") > as_of:
         late = replace(PARTIAL, cause=Cause.PENDING)
         rows = after(member.value)
-        answer.add(
+        facts.add(
             "section", None, late, member.path, "through", member.value, rows=rows, as_of=as_of
         )
         return True
     return None
 
 
-def _named_reason(answer: Facts, member: Member) -> Reading:
+def _named_reason(facts: Facts, member: Member) -> Reading:
     """Read a reason whose key names the absence, ``emptyReason``, or that is an object of it."""
     members = member.value if member.is_object else {"reason": member.value}
     of = " ".join(tokens(member.key) if member.is_object else tokens(member.key)[:-1])
     has_list = any(isinstance(item, list) for item in members.values())
     state = denial(of) if reason_in(members) and not has_list else None
-    if state and member.is_object and state.status == Status.UNAVAILABLE and answer.numbers:
+    if state and member.is_object and state.status == Status.UNAVAILABLE and facts.numbers:
         state = replace(state, status=Status.PARTIAL)
     return explained(state, members) if state else None
 
 
-def _source(answer: Facts, member: Member) -> Reading:
+def _source(facts: Facts, member: Member) -> Reading:
     """Read that no source of data is connected, where nothing was measured."""
-    taken = any(signal.rule == "source" for signal in answer.signals)
-    return None if member.value or answer.numbers or taken else STATES["not_connected"]
+    taken = any(signal.rule == "source" for signal in facts.signals)
+    return None if member.value or facts.numbers or taken else STATES["not_connected"]
 
 
 def _is_flag(key: str) -> bool:
@@ -711,9 +711,9 @@ class RowRule(NamedTuple):
     """Whether a text says nothing unless it means a lack."""
 
 
-def read_rows(answer: Facts) -> None:
+def read_rows(facts: Facts) -> None:
     """Read what the records of every list state about their own data."""
-    for records in answer.records:
+    for records in facts.records:
         for name in records.names if len(records.names) <= MOST_FIELDS else ():
             kinds = records.kinds(name)
             for rule in ROWS:

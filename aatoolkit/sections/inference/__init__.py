@@ -1,6 +1,6 @@
-"""Inference: draft the declaration of answers that nobody described, from their values.
+"""Inference: draft the declaration of responses that nobody described, from their values.
 
-In go decoded answers of one section; out come its tables, types, units, rules and keys, each with
+In go decoded responses of one section; out come its tables, types, units, rules and keys, each with
 its evidence and one of three confidences. Wrong guesses cost more than open questions, so what a
 wrong one would break is applied only if proved.
 

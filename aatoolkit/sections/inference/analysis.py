@@ -93,24 +93,24 @@ def analyse(
     measures: bool = True,
     passed_over: Collection[str] = (),
 ) -> Analysis:
-    """Analyse the answers of a section: tables, types, units, rules and keys.
+    """Analyse the responses of a section: tables, types, units, rules and keys.
 
     Parameters
     ----------
     section : str
         The section's name.
     whole : object
-        Its decoded answer without filters.
+        Its decoded response without filters.
     parts : mapping
-        Its answers by the engines they were narrowed to; together they are all that ran.
+        Its responses by the engines they were narrowed to; together they are all that ran.
     vocabulary : Vocabulary
         What the keys of maps may be.
     others : sequence
-        Further answers, of other windows or hosts.
+        Further responses, of other windows or hosts.
     measures : bool
         Whether to look for units and rules; without, all of them are left open.
     passed_over : collection of str
-        Fields of the answers that are in no table.
+        Fields of the responses that are in no table.
     """
     documents = [document, *parts.values(), *others]
     relations = find_relations(documents, section, vocabulary, passed_over)
@@ -190,7 +190,7 @@ def _renamed(rule: Aggregation, old: str, new: str) -> Aggregation:
     )
 
 
-# --- single answers -----------------------------------------------------------------------------
+# --- single responses -----------------------------------------------------------------------------
 
 
 def of_responses(responses: Any, name: str | None, *, measures: bool = True) -> Analysis:

@@ -44,7 +44,7 @@ def settle_keys(relations: list[Relation], year: str | None) -> list[str]:
     relations : list of Relation
         Those around others first. Columns, readings and keys are added to them.
     year : str, optional
-        Where the answer has the year of days without one.
+        Where the response has the year of days without one.
     """
     notes = []
     for relation in relations:
@@ -193,7 +193,7 @@ def _leave_out_totals(relation: Relation) -> str:
 
 
 def _key(relation: Relation) -> tuple[str, ...]:
-    """Find the fewest columns that are unique in every answer, with keys of what encloses rows.
+    """Find the fewest columns that are unique in every response, with keys of what encloses rows.
 
     Identifiers come before labels; measures, instants and flags are never part of a key.
     """
@@ -222,7 +222,7 @@ def _may_be_key(column: ColumnFinding) -> bool:
 def _rank(column: ColumnFinding) -> tuple[bool, bool, bool, int]:
     words = tokens(column.name)
     is_id = words[-1] in lexicon("identifier") or is_numbered(words)
-    # What only numbers the rows of each answer identifies none.
+    # What only numbers the rows of each response identifies none.
     rows = [*enumerate(column.relation.response.tolist())]
     starts = {at: row for row, at in reversed(rows)}
     numbers = [str(value).lstrip("#") for value in column.values]
@@ -242,7 +242,7 @@ def _is_unique(relation: Relation, columns: list[ColumnFinding]) -> bool:
 
 
 def year_path(documents: list[Any]) -> str | None:
-    """Return the path in all answers of the year, or last day, for days without a year.
+    """Return the path in all responses of the year, or last day, for days without a year.
 
     Examples
     --------

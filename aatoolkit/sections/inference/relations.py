@@ -1,7 +1,7 @@
-"""Relations: the rows found in the answers of one section, and what was found of their columns.
+"""Relations: the rows found in the responses of one section, and what was found of their columns.
 
 A relation knows where its rows are located, in the words of a declaration, and holds what they
-hold, so that types, identities and keys can be looked for without another walk of the answers.
+hold, so that types, identities and keys can be looked for without another walk of the responses.
 What is claimed of a column is a finding, with its confidence and its evidence.
 """
 
@@ -92,7 +92,7 @@ class ColumnFinding:
         The column's name, from the service's own words.
     source, path : str
         Where its values are from the row, in the words of `Column.source`, and from the top of
-        the answer, for people.
+        the response, for people.
     values : list
         One value a row; `MISSING` where there is none.
     label, inherited : bool
@@ -224,7 +224,7 @@ class ColumnFinding:
 
 @dataclass(eq=False)
 class Relation:
-    """Rows of one kind in the answers of one section.
+    """Rows of one kind in the responses of one section.
 
     Attributes
     ----------

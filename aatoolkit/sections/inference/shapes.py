@@ -1,4 +1,4 @@
-"""The tables of a section: each axis of its answers is one, with names in the service's words."""
+"""The tables of a section: each axis of its responses is one, with names in the service's words."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ def find_relations(
     vocabulary: Vocabulary,
     passed_over: Collection[str] = (),
 ) -> list[Relation]:
-    """Find every table that the answers of a section hold, enclosing ones first.
+    """Find every table that the responses of a section hold, enclosing ones first.
 
     Parameters
     ----------
     documents : sequence
-        Decoded answers of one section; more of them show more fields.
+        Decoded responses of one section; more of them show more fields.
     section : str
         The section's name, from which tables are named.
     vocabulary : Vocabulary
         What the keys of maps may be.
     passed_over : collection of str
-        Fields of the answers that are in no table.
+        Fields of the responses that are in no table.
 
     Examples
     --------
-    >>> answer = {"rows": [{"host": "a.example", "hits": 3}], "at": 1}
-    >>> [(table.name, table.path) for table in find_relations([answer], "crawl", Vocabulary({}))]
+    >>> response = {"rows": [{"host": "a.example", "hits": 3}], "at": 1}
+    >>> [(table.name, table.path) for table in find_relations([response], "crawl", Vocabulary({}))]
     [('crawl_facts', '$'), ('crawl', 'rows[]')]
     """
     documents = [

@@ -36,7 +36,7 @@ _FORMS = {
     "email": r"[^\s@]+@\S+\.\w+",
     "uuid": r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}",
     "number": r"[+-]?\d+(?:\.\d+)?",
-    # Assistants that everybody knows, for answers that come without scope options.
+    # Assistants that everybody knows, for responses that come without scope options.
     "engine": r"(?:chat[-_ ]?gpt|gpt|gemini|claude|perplexity|(?:ms|microsoft|bing)?[-_ ]?copilot"
     r"|grok|google[-_ ]?ai|ai|deepseek|mistral|meta[-_ ]?ai|bing[-_ ]?chat)"
     r"(?:[-_ .]?(?:search|ai|web|mode|overviews?|pro|sonnet|opus|haiku|flash|mini|\d[\w.]*+))*+",
@@ -248,7 +248,7 @@ class Vocabulary:
     members : mapping of str to iterable of str
         The values of each dimension.
     texts : collection of str
-        Texts of the answers, to recognise keys that other places of the same answers spell out.
+        Texts of the responses, to recognise keys that other places of the same responses spell out.
 
     Examples
     --------
@@ -271,14 +271,14 @@ class Vocabulary:
         self.texts = texts
 
     @classmethod
-    def of(cls, options: Any, answers: Iterable[Any] = ()) -> Vocabulary:
-        """Collect the vocabulary of decoded scope options and of the answers themselves."""
+    def of(cls, options: Any, responses: Iterable[Any] = ()) -> Vocabulary:
+        """Collect the vocabulary of decoded scope options and of the responses themselves."""
         members: dict[str, set[str]] = defaultdict(set)
         for name, value in _named(options):
             dimension = next((d for d, s in _STEMS.items() if any(x in name for x in s)), None)
             if dimension is not None:
                 members[dimension].update(_labels(value))
-        return cls(members, {text for answer in answers for text in texts(answer)})
+        return cls(members, {text for response in responses for text in texts(response)})
 
     def dimension(self, keys: Iterable[str]) -> str | None:
         """Name the dimension of an object's keys, if they are data; None if they may be names."""
