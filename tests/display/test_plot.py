@@ -154,7 +154,7 @@ def test_rows_without_a_number_say_why_and_are_never_zero() -> None:
     axes = visits["conversion_engines"].aa.plot(y="conversion_rate")
     assert row_words(axes)["claude"] == "nothing to count"
     assert row_words(axes)["google-ai-overview"] == "does not apply"
-    assert "1 nothing to count; 1 does not apply" in axes.finding
+    assert "nothing to count: 1; does not apply: 1" in axes.finding
     frame = pd.DataFrame({"brand": ["a", "b", "c"], "n": pd.array([3, 0, None], "Int64")})
     assert [*row_words(frame.aa.plot()).values()] == ["3", "0", "no value given"]
 
@@ -192,7 +192,7 @@ def test_frames_without_rows_or_numbers_show_why() -> None:
     axes = attach(frame, known).aa.plot(y="n")
     assert [*row_words(axes).values()] == ["not measured"] * 2
     assert "No analytics is connected" in axes.figure.get_supxlabel()
-    assert "none has a number; 2 not measured" in axes.finding
+    assert "none has a number; not measured: 2" in axes.finding
 
 
 # --- frames of any kind -----------------------------------------------------------------------
@@ -334,7 +334,7 @@ def test_the_first_rows_are_those_with_most_and_the_title_counts_the_others() ->
     assert labels(axes)[:15] == [f"site {at:02}" for at in range(24, 9, -1)]
     assert labels(axes)[15:] == ["site 25", "site 26", "site 27"]
     assert "the first 15 of 25" in axes.finding
-    assert "4 no value given" in axes.finding
+    assert "no value given: 4" in axes.finding
     domains = read("domains")
     axes = domains.aa.plot(top=np.int64(4))
     assert f"first 4 of {len(domains)}" in axes.finding

@@ -242,7 +242,7 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     ]
     label, what = rows.axis_label(y), humanize(y)
     headline, finding = _leader(names, values, unit, what)
-    finding = "; ".join([finding, *(f"{n} {why}" for why, n in lacking.items())])
+    finding = "; ".join([finding, *(f"{why}: {n}" for why, n in lacking.items())])
     return row_panel(
         "bars", rows, capitalized(f"{what} by {humanize(rows.row_noun(x))}")
         + first_of(len(kept), measured), names, cells,
