@@ -13,7 +13,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit._util.hosts import canonical_host
-from aatoolkit._util.text import wrapped_in_ipython
+from aatoolkit._util.text import visible, wrapped_in_ipython
 from aatoolkit.archive.responses import (
     USABLE,
     ArchivedResponse,
@@ -112,7 +112,9 @@ class AddReport:
             "stored as responses only": len(self.problems),
         }
         counts = [f"{n} {words}" for words, n in parts.items() if n or words == "responses added"]
-        return f"<AddReport: {', '.join(counts)}>" + "\n  why: see .failures" * (not self.ok)
+        reasons = [*self.failures["message"].drop_duplicates()]
+        lines = [*map(visible, reasons[:3]), *["… more in .failures"] * (len(reasons) > 3)]
+        return "\n  ".join([f"<AddReport: {', '.join(counts)}>", *lines])
 
     _repr_pretty_ = wrapped_in_ipython
 

@@ -405,6 +405,7 @@ def _connection(args: Args, token: str | None) -> Iterator[Diagnosis]:
     option("--seconds N", "No longer than this.", click.FloatRange(1), 120),
     option("--beside HOST ...", "Another project, to see what differs there; may be repeated."),
     option("--confirm", "Ask where availability is stated, and go on from --out."),
+    option("--own-names", "Keep the service's names where there are others."),
     *SERVICE,
     *CACHE,
     JSON,
@@ -417,7 +418,7 @@ def draft(args: Args) -> int:
     """
     how = {"requests": args.requests, "seconds": args.seconds, "hosts": args.beside}
     with project_of(args) as project:
-        drafted = aa.profile.draft(project, **how)
+        drafted = aa.profile.draft(project, standard_names=not args.own_names, **how)
         if args.confirm:
             drafted.resume(args.out)
         path = drafted.save(args.out)

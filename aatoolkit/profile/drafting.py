@@ -15,7 +15,7 @@ from aatoolkit.profile.candidates import candidates, emptied
 from aatoolkit.profile.checking import baseline_of
 from aatoolkit.profile.confirming import Confirmation
 from aatoolkit.profile.section_draft import SectionDraft, counted
-from aatoolkit.sections.inference.analysis import analyse
+from aatoolkit.sections.inference.analysis import analyse, take_standard_names
 from aatoolkit.sections.inference.source import file_of
 from aatoolkit.sections.inference.words import Vocabulary
 from aatoolkit.sections.profile import Profile
@@ -37,7 +37,7 @@ class Draft(Mapping[str, SectionDraft]):
         ``interrupted`` or ``out of time`` where responses are lacking for this reason, else empty.
     """
 
-    def __init__(self, host: str, responses: Responses) -> None:
+    def __init__(self, host: str, responses: Responses, *, standard_names: bool = True) -> None:
         self.host: str = host
         self.requests: list[PlannedRequest] = responses.requests
         self.errors: dict[str, AAToolkitError] = dict(responses.errors)
@@ -53,6 +53,8 @@ class Draft(Mapping[str, SectionDraft]):
                 analysis = analyse(name, document, parts, vocabulary)
                 if not analysis.relations:
                     continue
+                if standard_names:
+                    take_standard_names(analysis, vocabulary)
                 places = candidates(
                     document, [*parts.values()], *engines, analysis.maps, beside, empty
                 )
@@ -154,6 +156,7 @@ def draft(
     sections: Iterable[str] | None = None,
     hosts: Iterable[str] = (),
     progress: bool | None = None,
+    standard_names: bool = True,
 ) -> Draft:
     """Draft the profile of a service from its responses, within a budget of requests.
 
@@ -180,6 +183,9 @@ def draft(
         each where the combined view responses for the sections.
     progress : bool, optional
         Whether to show a progress bar; by default where somebody watches.
+    standard_names : bool
+        Whether a column whose meaning is known is called as it is everywhere else:
+        ``citation_count`` for ``cit``. Its path stays that of the service.
 
     Raises
     ------
@@ -189,4 +195,4 @@ def draft(
     responses = ask(
         project, requests=requests, names=sections, hosts=hosts, seconds=seconds, progress=progress
     )
-    return Draft(project.host, responses)
+    return Draft(project.host, responses, standard_names=standard_names)

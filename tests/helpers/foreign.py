@@ -12,12 +12,14 @@ def draft_of(
     whole: dict[str, Any],
     parts: dict[str, dict[tuple[str, ...], Any]] | None = None,
     options: Any = None,
+    *,
+    standard_names: bool = True,
     **more: Any,
 ) -> aa.profile.Draft:
     """The draft of some sections' responses, and of those that were narrowed to engines."""
     whole = json.loads(json.dumps(whole))
     responses = aa.profile.Responses(options=options, whole=whole, parts=parts or {}, **more)
-    return aa.profile.Draft("a.example", responses)
+    return aa.profile.Draft("a.example", responses, standard_names=standard_names)
 
 
 def columns_of(draft: aa.profile.Draft, section: str) -> dict[str, Any]:

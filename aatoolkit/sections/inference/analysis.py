@@ -1,28 +1,56 @@
 """The analysis of one section, and the declaration that is made of it.
 
-Proved and likely findings are applied, others are left open; columns keep the service's words.
+Proved and likely findings are applied, others are left open. A column of a known meaning is
+called as it is everywhere: pictures, notebooks and comparisons look for ``citation_count``,
+whatever a service calls it. Its path stays in the declaration, and two columns never get one name.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from aatoolkit._util.lexicon import words as lexicon
 from aatoolkit.errors import PayloadError
 from aatoolkit.jsontree import decode
 from aatoolkit.jsontree.decode import checked_value
 from aatoolkit.jsontree.paths import Entries, Step
 from aatoolkit.payload import Payload
-from aatoolkit.sections import Aggregation, Column, Rule, Section, Table
+from aatoolkit.sections import (
+    COUNT,
+    CURRENCY,
+    FRACTION,
+    RANK,
+    Aggregation,
+    Column,
+    Rule,
+    Section,
+    Table,
+)
 from aatoolkit.sections.inference.evidence import gather
 from aatoolkit.sections.inference.keys import settle_keys, year_path
-from aatoolkit.sections.inference.relations import OPEN, ColumnFinding, Relation
+from aatoolkit.sections.inference.relations import OPEN, PROVED, ColumnFinding, Relation
 from aatoolkit.sections.inference.shapes import find_relations
-from aatoolkit.sections.inference.units import settle_rule, settle_units
-from aatoolkit.sections.inference.words import Vocabulary
+from aatoolkit.sections.inference.units import POSITION, settle_rule, settle_units
+from aatoolkit.sections.inference.words import Vocabulary, singular, specific_name, tokens
 from aatoolkit.sections.section import ENVELOPE
+
+_DIMENSIONS = ("engine", "topic", "category", "brand")
+# What only a proved rule tells apart: positions by what weights them, rates by their parts.
+_MEANS = {"mention_count": "average_position", "citation_count": "average_citation_position"}
+_RATIOS = {
+    ("mention_count", "answer_count"): "mention_rate",
+    ("conversions", "sessions"): "conversion_rate",
+}
+_STANDARD = {
+    COUNT: "standard_count",
+    FRACTION: "standard_share",
+    RANK: "standard_rank",
+    CURRENCY: "standard_money",
+}
 
 
 @dataclass
@@ -161,6 +189,59 @@ def column_of(column: ColumnFinding) -> Column:
 
 
 # --- names --------------------------------------------------------------------------------------
+
+
+def take_standard_names(analysis: Analysis, vocabulary: Vocabulary) -> None:
+    """Rename columns to standard names, where one column of a table has that meaning.
+
+    Counts come first: what they weight, and what is made of them, is named after them.
+    """
+    for relation in [*analysis.relations, *analysis.relations]:
+        wanted = {
+            column: name
+            for column in relation.columns
+            if (name := _standard_name(column) or _dimension(column, vocabulary)) is not None
+        }
+        times, taken = Counter(wanted.values()), {*relation.names}
+        for column, name in wanted.items():
+            if name not in taken and times[name] == 1:
+                evidence = f"{column.reading.evidence}; the standard name for {column.name}"
+                column.reading = replace(column.reading, evidence=evidence)
+                rename(column, name)
+
+
+def _standard_name(column: ColumnFinding) -> str | None:
+    """The standard name of a number by its unit and words; None if there is none."""
+    unit, rule = column.unit.value or "", column.rule.value
+    if column.is_key or column.unit.confidence == OPEN:
+        return None
+    form = _form(specific_name(column.name, column.path))
+    if rule is not None and column.rule.confidence == PROVED:
+        if unit == FRACTION and rule.over in _RATIOS:
+            return _RATIOS[rule.over]
+        if unit == POSITION and rule.by in _MEANS and form.startswith("average"):
+            return _MEANS[rule.by]
+    concept = "standard_score" if unit.startswith("score") else _STANDARD.get(unit, "")
+    names = (pair.partition("=") for pair in lexicon(concept)) if concept else ()
+    return next((name for words, _, name in names if words.replace("_", " ") == form), None)
+
+
+def _form(name: str) -> str:
+    """The words of a name in their common forms, without those that mean nothing."""
+    same = {word: other for word, _, other in (pair.partition("=") for pair in lexicon("same"))}
+    words = (same.get(word, word) for word in map(singular, tokens(name)))
+    return " ".join(w for w in "_".join(words).split("_") if w not in lexicon("filler"))
+
+
+def _dimension(column: ColumnFinding, vocabulary: Vocabulary) -> str | None:
+    """The dimension that a text names: engine, topic, category or brand; None if not sure."""
+    words = [singular(word) for word in tokens(column.name) if word not in lexicon("labelling")]
+    if column.dtype != "string" or len(words) != 1 or words[0] not in _DIMENSIONS:
+        return None
+    kept, missing = column.relation.kept, column.reading.missing
+    values = {v for at, v in enumerate(column.values) if isinstance(v, str) and kept[at]}
+    texts = values.difference(missing)
+    return words[0] if texts and texts <= vocabulary.members.get(words[0], set()) else None
 
 
 def rename(column: ColumnFinding, name: str) -> None:

@@ -16,7 +16,7 @@ HOSTS = [f"{name}.example" for name in "abcdefghij"]
 
 def found(answer: Any, *parts: Any) -> dict[str, Any]:
     given = {(name,): part for name, part in zip(ENGINES, parts, strict=False)}
-    draft = draft_of({"domains": answer}, {"domains": given}, OPTIONS)
+    draft = draft_of({"domains": answer}, {"domains": given}, OPTIONS, standard_names=False)
     return columns_of(draft, "domains")
 
 

@@ -24,7 +24,7 @@ def draft(service: str) -> aa.profile.Draft:
     names = [name for name in SECTIONS if service in SERVICES or name != "crawl"]
     parts = {name: {(one,): json.loads(json.dumps(answer(name, (one,)))) for one in ENGINES}
              for name in names}  # fmt: skip
-    return draft_of({name: answer(name) for name in names}, parts, options())
+    return draft_of({name: answer(name) for name in names}, parts, options(), standard_names=False)
 
 
 def found(service: str, section: str, field: str) -> Any:
