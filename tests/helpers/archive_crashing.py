@@ -89,7 +89,7 @@ def look(place: Path, say: Any) -> None:
             "sum(n) FROM one_rows GROUP BY day"
         ).fetchall()
         days = {f"{row[0]}": [int(value) for value in row[1:]] for row in rows}
-    say(json.dumps({"problems": check.problems["problem"].tolist(), "days": days}))
+    say(json.dumps({"problems": [problem for _, problem in check.problems], "days": days}))
 
 
 def seen(place: Path) -> dict[str, Any]:
