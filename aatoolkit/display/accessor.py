@@ -1305,7 +1305,7 @@ class Accessor(NamesNear):
         --------
         >>> frame = pd.DataFrame({"engine": ["chatgpt", "claude"], "n": [3, None]})
         >>> frame.aa.plot(y="n")
-        <Picture: N by engine: chatgpt 3; 1 no value given>
+        <Picture: N by engine: chatgpt 3; no value given: 1>
         """
         for name in others:
             raise TypeError(f"plot() has no argument {name!r}; color= tells series apart")
