@@ -188,7 +188,7 @@ class Scope(NamesNear):
                 )
         if self.days not in options.days:
             raise ScopeError(
-                f"this project answers for days {', '.join(map(str, options.days))}",
+                f"this project has data for days {', '.join(map(str, options.days))}",
                 parameter="days",
                 unknown=(str(self.days),),
                 suggestions=tuple(map(str, options.days)),

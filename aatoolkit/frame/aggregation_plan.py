@@ -252,7 +252,7 @@ class _Planner:
         """Refuse a rule that the rows of the groups cannot follow."""
         frame, name, rule = self.frame, planned.column, planned.rule
         if rule.rule in _NO_RULE:
-            default = f"its rule does not make one row of several{_rule_to_give(frame, rule, name)}"
+            default = f"its rule does not combine rows{_rule_to_give(frame, rule, name)}"
             raise Refused(rule.why or default)
         needed = [*planned.parts, *((rule.within,) if rule.within else ())]
         bare = [part.rpartition(".")[2] for part in needed if part not in frame.columns]

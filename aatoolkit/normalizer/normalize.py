@@ -238,8 +238,8 @@ class _Reader:
             report.raise_or_warn(declared, self.strict)
         else:  # once a process, as Python's filters have it
             warnings.warn_explicit(
-                "no declaration fits this service's responses: they are read by drafts made of the "
-                "answers themselves, with its own names; aa.profile.draft(project) finds units "
+                "no declaration fits this service's responses: they are read by drafts made from "
+                "them, with the names that the service uses; aa.profile.draft(project) finds units "
                 "and rules, and Client(profile=) keeps the columns the same",
                 SchemaDriftWarning,
                 __file__,

@@ -116,7 +116,7 @@ def ask(
     first = [
         PlannedRequest(_OPTIONS, plain, "the vocabulary of the project"),
         *(PlannedRequest(name, plain, "the section as it is") for name in names),
-        PlannedRequest(None, plain, "whether it responses for all sections at once"),
+        PlannedRequest(None, plain, "whether it responds for all sections at once"),
     ][:requests]
     combined = None
     for request, outcome in _fetched(project, first, responses, progress, until).items():

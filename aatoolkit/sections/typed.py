@@ -105,7 +105,7 @@ _PROJECT = '''
 
 {getters}
     class {name}Project(aa.Project):
-        """A project whose service answers as the profile says."""
+        """A project whose service responds as the profile says."""
 
 {reads}
         def read_all(

@@ -480,7 +480,7 @@ def _doubt(
     if not np.isfinite(error) or beyond > number(t_quantile(_BEYOND, df)) * error:
         return ""
     ends = f"{points(moved, is_rate)} of {points(value, is_rate)}"
-    moving = f"the trend within both periods, gone on, comes to {ends}"
+    moving = f"the trend within both periods, continued, comes to {ends}"
     return f"the treated {by} may have been moving already: {moving}"
 
 

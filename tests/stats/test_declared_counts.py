@@ -85,7 +85,7 @@ def test_a_rate_of_nothing_is_said_to_be_none_whatever_it_counts() -> None:
     tables = aa.normalize("conversions", json.dumps(body).encode())
     engines = tables["conversion_engines"]
     missing = engines.aa.explain(0, "conversion_rate", within=tables).missing
-    assert "complete_sessions is 0, and of nothing there is no rate" in str(missing)
+    assert "complete_sessions is 0, and there is no rate of nothing" in str(missing)
 
 
 @pytest.mark.thorough

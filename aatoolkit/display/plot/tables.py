@@ -317,13 +317,13 @@ class RowPlot(NamedTuple):
 RESULTS = {
     "comparison": RowPlot(
         "", "change", "low", "high", "Change in {measure}{by}",
-        "change", "Lines: {level} interval of each. Grey: not shown after correction",
+        "change", "Lines: {level} interval of each. Grey: no evidence after correction",
         colour="verdict", is_change=True, needs=("measure", "verdict", "method"),
     ),
     "ranks": RowPlot(
-        "rank", "rank", "rank_low", "rank_high", "Ranks, and which each may have",
+        "rank", "rank", "rank_low", "rank_high", "Ranks, and the ranks that remain possible",
         "rank, 1 is first",
-        "Lines: the ranks that each may have, all together with {level}. Grey: not sure",
+        "Lines: the ranks that remain possible, all together with {level}. Grey: not sure",
         words="{verdict}", colour="certain",
     ),
     "overlap": RowPlot(
@@ -339,7 +339,7 @@ RESULTS = {
     ),
     "concentration": RowPlot(
         "concentration", "effective", "effective_low", "effective_high", "Effective number{by}",
-        "effective number: so many equal members are as concentrated",
+        "effective number: as concentrated as so many equal members",
         "Lines: {level} interval, as if counts were independent", words="{effective}",
     ),
     "decomposition": RowPlot(
@@ -349,7 +349,7 @@ RESULTS = {
     ),
     "changes": RowPlot(
         "changes", "day", "first_day", "last_day", "When the rate changed",
-        how="Lines: the days that hold the change with {level}",
+        how="Lines: interval of the day, with {level}",
         words="{before} to {after}  {verdict}", names=("day",), days=("from_day", "to_day"),
     ),
     "samples": RowPlot(

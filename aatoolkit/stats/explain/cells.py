@@ -402,7 +402,7 @@ class AggregateCells(Result):
                 missing += f"({'; '.join(states)})"
                 missing += "; skip_missing=True leaves them out" * bool(used)
             elif used:
-                missing = "its denominator is 0, and of nothing there is no rate"
+                missing = "its denominator is 0, and there is no rate of nothing"
             children = (*children, *self._cells(plan.parts[0], left))
         if isinstance(self.inputs[0], View):
             by = {*map(str, planned.groups.keys.columns)} & {*self.inputs[0].set}

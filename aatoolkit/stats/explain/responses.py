@@ -370,7 +370,7 @@ class TableCells:
                 why += "" if in_words(words) in why else f"; its {name} is {in_words(words)}"
                 break
         if of.over and self.value(at, of.over[1]) == 0:
-            why += f"; {of.over[1]} is 0, and of nothing there is no rate"
+            why += f"; {of.over[1]} is 0, and there is no rate of nothing"
         return why
 
 
