@@ -466,11 +466,6 @@ class Accessor(NamesNear):
         MetadataError
             If a frame's metadata is damaged, or newer than this version can read.
 
-        Warns
-        -----
-        AAToolkitWarning
-            If no value of a key is on both sides.
-
         Examples
         --------
         >>> left, right = pd.DataFrame({"k": [1, 2]}), pd.DataFrame({"k": [1], "n": [5]})
@@ -479,18 +474,20 @@ class Accessor(NamesNear):
         0  1  5.0
         1  2  NaN
         """
-        options = {
-            "how": how,
-            "on": on,
-            "left_on": left_on,
-            "right_on": right_on,
-            "left_index": left_index,
-            "right_index": right_index,
-        }
-        more = {"suffixes": suffixes, "indicator": indicator, "validate": validate}
-        merged = merge.merge(self._frame, right, **options, sort=sort, **more)
-        merge.warn_of_unmatched(self._frame, right, options)
-        return merged
+        return merge.merge(
+            self._frame,
+            right,
+            how=how,
+            on=on,
+            left_on=left_on,
+            right_on=right_on,
+            left_index=left_index,
+            right_index=right_index,
+            sort=sort,
+            suffixes=suffixes,
+            indicator=indicator,
+            validate=validate,
+        )
 
     def rename(
         self,

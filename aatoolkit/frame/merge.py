@@ -9,7 +9,6 @@ cannot, it is combined over all of them. `adopt` restores what was lost.
 from __future__ import annotations
 
 import hashlib
-import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -20,14 +19,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from aatoolkit._util.text import visible
 from aatoolkit.availability import Availability, Cause, Condition, Status, combine
-from aatoolkit.errors import (
-    AAToolkitWarning,
-    ArgumentError,
-    ItemNotFound,
-    unknown,
-)
+from aatoolkit.errors import ArgumentError, ItemNotFound, unknown
 from aatoolkit.frame.duplicates import JOINED, NO_KEY, extent_of, is_joined
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.arrow_schema import declared, declared_key
@@ -296,9 +289,6 @@ def _as_table(frame: pd.DataFrame, metadata: FrameMetadata, keys: Sequence[Any])
 
 # --- keys of a merge ----------------------------------------------------------------------------
 
-_NAMED = 3
-"""How many values a warning names."""
-
 
 def _keys_of(left: pd.DataFrame, right: pd.DataFrame, options: Options) -> list[list[Any]]:
     """For each side what it is merged on: names of columns or of levels of the index, or arrays."""
@@ -360,33 +350,6 @@ def _check_keys(
             f"on={[name for name in shared if name in of_either] or words or '…'}",
             argument="on",
         )
-
-
-def warn_of_unmatched(left: pd.DataFrame, right: pd.DataFrame, options: Options) -> None:
-    """Warn, at the line of the caller's caller, if no key of one frame is in the other."""
-    pairs = zip(*_keys_of(left, right, options), strict=False)
-    names = [*zip(*((a, b) for a, b in pairs if a in left and b in right), strict=True)]
-    if not names or str(options.get("how")).endswith("_anti"):
-        return
-    try:
-        keys = [
-            {*frame[[*own]].dropna().itertuples(index=False, name=None)}
-            for frame, own in zip((left, right), names, strict=True)
-        ]
-    except TypeError:  # lists have no hash, and pandas makes no keys of them either
-        return
-    if all(keys) and not keys[0] & keys[1]:
-        sides = [f"{', '.join(own)}: {_some(s)}" for own, s in zip(names, keys, strict=True)]
-        message = (
-            f"no key of the left frame ({sides[0]}) is in the right one ({sides[1]}); name other "
-            "columns (left_on=, right_on=), or write the values alike before the merge"
-        )
-        warnings.warn(message, AAToolkitWarning, stacklevel=3)
-
-
-def _some(keys: set[tuple[Any, ...]]) -> str:
-    texts = sorted(visible(repr(key if len(key) > 1 else key[0])) for key in keys)
-    return ", ".join([*texts[:_NAMED], *["…"] * (len(texts) > _NAMED)])
 
 
 # --- stacked frames -----------------------------------------------------------------------------

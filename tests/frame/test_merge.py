@@ -129,7 +129,6 @@ def test_rows_without_a_match_make_the_columns_that_they_lack_partial() -> None:
     ],
     ids=str,
 )
-@pytest.mark.filterwarnings("ignore:no key of the left frame:aatoolkit.errors.AAToolkitWarning")
 def test_a_merge_takes_what_that_of_pandas_takes(
     options: dict[str, Any], expected: list[str]
 ) -> None:
@@ -138,6 +137,11 @@ def test_a_merge_takes_what_that_of_pandas_takes(
     assert {*expected} <= {
         name for name, column in metadata_of(merged).columns.items() if column.of
     }
+
+
+def test_dtypes_that_do_not_meet_are_named() -> None:
+    with pytest.raises(ArgumentError, match="trying to merge on str and int64"):
+        left().astype({"domain": "str"}).aa.merge(pd.DataFrame({"domain": [1, 2]}), on="domain")
 
 
 def test_a_merge_on_an_index_keeps_what_is_known_of_it() -> None:

@@ -17,14 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from aatoolkit.errors import (
-    AAToolkitError,
-    AAToolkitWarning,
-    ArgumentError,
-    ItemNotFound,
-    did_you_mean,
-    near_matches,
-)
+from aatoolkit.errors import AAToolkitError, AAToolkitWarning, ArgumentError, ItemNotFound
 from aatoolkit.frame.cell_status import cells_of
 from aatoolkit.frame.groupby import find, flattened
 from aatoolkit.metadata.attrs import NOTHING, FrameMetadata, metadata_of, stored_of, text_of
@@ -51,9 +44,6 @@ from aatoolkit.stats.explain.explanation import (
 )
 from aatoolkit.stats.explain.responses import ResponseFinder, TableCells, TrailEnd
 from aatoolkit.stats.explain.statistics import StatisticCells, Tracer
-
-_MOST = 5000
-"""The most values among which near matches of one are looked for."""
 
 _MOST_READ = 200
 """The most rows whose cause is looked up one by one; of more, one for each state."""
@@ -270,15 +260,7 @@ def _position_of(
         raise ItemNotFound(
             f"{len(places)} rows have {words}; name the row by the values of its key", key=key
         )
-    near = did_you_mean(
-        [
-            match
-            for name, value in key.items()
-            if isinstance(value, str) and not matching(flat[name], value).any()
-            for match in near_matches(value, map(str, flat[name].dropna().unique()[:_MOST]))
-        ]
-    )
-    raise ItemNotFound(f"no row has {words}{f', {near}' if near else ''}", key=key)
+    raise ItemNotFound(f"no row has {words}", key=key)
 
 
 def _labelled(frame: pd.DataFrame, label: Any) -> npt.NDArray[np.intp]:
