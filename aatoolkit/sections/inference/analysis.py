@@ -38,6 +38,7 @@ from aatoolkit.sections.inference.units import POSITION, settle_rule, settle_uni
 from aatoolkit.sections.inference.words import Vocabulary, singular, specific_name, tokens
 from aatoolkit.sections.section import ENVELOPE
 
+_ROWS = 10
 _DIMENSIONS = ("engine", "topic", "category", "brand")
 # What only a proved rule tells apart: positions by what weights them, rates by their parts.
 _MEANS = {"mention_count": "average_position", "citation_count": "average_citation_position"}
@@ -154,11 +155,13 @@ def analyse(
     return Analysis(section, relations, notes)
 
 
-def _rank(relation: Relation) -> tuple[bool, int, int]:
-    """The order of tables: the largest one of records first, plain facts last."""
-    size = len(relation) * len(relation.columns)
-    nested = sum(len(around.steps) > 0 for around, _ in relation.chain()) - 1
-    return not relation.steps, nested, -size
+def _rank(relation: Relation) -> float:
+    """The order of tables: those of many columns first, the deeper the later, plain facts last.
+
+    Rows beyond some are no reason: what has a row each day is seldom what a section is about.
+    """
+    depth = sum(len(around.steps) > 0 for around, _ in relation.chain())
+    return -min(len(relation), _ROWS) * len(relation.columns) / depth if relation.steps else 0.0
 
 
 # --- declarations -------------------------------------------------------------------------------

@@ -123,8 +123,17 @@ def test_the_fewest_identifiers_are_the_key(rows, expected):
 def test_the_keys_of_what_encloses_rows_come_with_them() -> None:
     prompts = [{"promptId": f"p{n}", "engines": [{"engine": e, "hits": n} for e in ("a", "b")]}
                for n in range(6)]  # fmt: skip
-    tables = propose({"rows": prompts}, "prompts").section.tables
-    assert {*tables[0].key} < {*tables[1].key} == {"prompt_id", "engine"}
+    section = propose({"rows": prompts}, "prompts").section
+    assert section["prompts"].key == ("prompt_id",)
+    assert {*section["prompts_engines"].key} == {"prompt_id", "engine"}
+
+
+def test_the_main_table_is_the_one_of_most_columns_not_that_of_most_rows() -> None:
+    daily = {f"2026-11-{day:02}": {f"bot-{bot}": day * bot for bot in range(7)}
+             for day in range(1, 31)}  # fmt: skip
+    bots = [{"bot": f"bot-{n}", "operator": f"o{n}", "hits": n, "errors": 0, "paths": n}
+            for n in range(7)]  # fmt: skip
+    assert propose({"daily": daily, "bots": bots}, "crawl").section.names[0] == "crawl_bots"
 
 
 # --- proposals --------------------------------------------------------------------------------
